@@ -6,11 +6,18 @@ EXTRA_DIST += src/sources.sh
 noinst_LIBRARIES += src/libcore.a
 src_libcore_a_SOURCES = $(core_sources)
 core = src/libcore.a
-core_LIBS = $(core) $(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LTLIBINTL)
+core_LIBS = $(core) $(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(SQLITE_LIBS) $(LTLIBINTL)
 
 bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = $(cli_sources)
 src_nvmtop_LDADD = $(core_LIBS)
+
+# Nsight Systems starts this program; it looks for it beside the .yaml.
+nsysexecdir = $(pkglibexecdir)/nsys-plugin
+nsysexec_PROGRAMS = src/nsys/nvmtop-nsys
+src_nsys_nvmtop_nsys_SOURCES = src/nsys/nvmtop-nsys.c
+src_nsys_nvmtop_nsys_LDADD = $(core_LIBS)
+dist_nsysexec_DATA = src/nsys/nsys-plugin.yaml
 
 nvmtopincludedir = $(includedir)/nvmtop
 nvmtopinclude_HEADERS = include/nvmtop/mark.h include/nvmtop/nvmtop.h
@@ -42,8 +49,18 @@ uninstall-local:
 	cd '$(DESTDIR)$(libdir)' && rm -f libnvmtop.so $(soname) $(shared) libnvmtop.a
 CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
 
+# libnvmtop-nvtx.so, which programs with NVTX load.  It has no dependency but libc.
+noinst_LIBRARIES += src/libnvtx.a
+src_libnvtx_a_SOURCES = $(nvtx_sources)
+nvtx = libnvmtop-nvtx.so
+pkglibexec_SCRIPTS = $(nvtx)
+$(nvtx): src/libnvtx.a
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(SAN_LDFLAGS) $(SHARED_LDFLAGS) $(LDFLAGS) -shared -Wl,-z,defs -Wl,-z,nodelete \
+		-o $@ -Wl,--whole-archive src/libnvtx.a -Wl,--no-whole-archive -lpthread
+CLEANFILES += $(nvtx)
+
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/nvmtop.pc
 
 # These know where things are installed, which another run of configure may change.
-src/board/find.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT): Makefile
+src/board/find.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT): Makefile

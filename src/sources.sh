@@ -10,8 +10,9 @@ list() {
 	echo
 }
 {
-	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib)
+	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys)
 	list cli_sources src/cli
 	list lib_sources src/lib
+	list nvtx_sources src/nvtx
 } >src/sources.mk.new
 if cmp -s src/sources.mk.new src/sources.mk; then rm src/sources.mk.new; else mv src/sources.mk.new src/sources.mk; fi

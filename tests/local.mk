@@ -13,7 +13,7 @@ T_LOG_COMPILER = $(SHELL)
 
 # Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
 include tests/lists.mk
-EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c
+EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c tests/tools/nvtx-receiver.c
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 
@@ -23,7 +23,11 @@ unpack-boards:
 	@$(PYTHON) $(top_srcdir)/tests/tools/board.py unpack tests/roots $(top_srcdir)/tests/boards/*.txt
 clean-local:
 	rm -rf tests/roots
-.PHONY: unpack-boards release-check
+.PHONY: unpack-boards release-check screenshots
+
+# docs/screenshots, anew: the same bytes from the same sources and tools.
+screenshots: tests/tools/shots$(EXEEXT)
+	@PYTHON='$(PYTHON)' $(SHELL) $(abs_top_srcdir)/tests/tools/screenshots.sh '$(abs_top_builddir)/tests/tools/shots' '$(abs_top_srcdir)'
 
 # Of a release: translations are complete, and all of this holds for aarch64, too.
 release-check: check
@@ -34,7 +38,7 @@ tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOG
 tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
 
 # Programs that scripts run.
-helpers = tests/tools/spin tests/tools/stalls tests/pty/termtest
+helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
 if HAVE_FUSE
 helpers += tests/tools/slowfs
 endif
@@ -42,6 +46,7 @@ EXTRA_PROGRAMS += $(helpers)
 check_DATA += $(helpers)
 tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
 tests_tools_slowfs_LDADD = $(FUSE_LIBS)
+tests_tools_shots_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_now_ns -Wl,--wrap=clock_anchor
 
 if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads
@@ -49,11 +54,16 @@ endif
 # Tests with functions of their own in front of others.
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
+tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \
+	-Wl,--wrap=canvas_textf -Wl,--wrap=canvas_right
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads
 tests_unit_test_probe_nvml_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_unit_test_probe_nvml_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+# the program exports what an injection library exports
+tests_unit_test_nvtx_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
@@ -84,6 +94,6 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
 EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/log-size
-EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c
+EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c
 
 CLEANFILES += $(EXTRA_PROGRAMS)

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 /* Version of this header; nvmtop_api_version() returns that of the loaded library. */
-#define NVMTOP_API_VERSION 200
+#define NVMTOP_API_VERSION 201
 NVMTOP_PUBLIC int nvmtop_api_version(void);
 NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "0.1.0" */
 
@@ -233,6 +233,40 @@ NVMTOP_PUBLIC int64_t nvmtop_find_signal(const nvmtop_trace *trace, const char *
 NVMTOP_PUBLIC uint64_t nvmtop_times(const nvmtop_trace *trace, int tier, uint64_t first, uint64_t n, double *out);
 NVMTOP_PUBLIC uint64_t nvmtop_values(const nvmtop_trace *trace, uint64_t signal, uint64_t first, uint64_t n,
 				     double *out);
+
+/* A range of time that a program marked with NVTX.  Times are seconds since the start of the recording.
+ * Ranges nest within a domain of a thread. */
+enum { NVMTOP_NO_PAYLOAD = 0, NVMTOP_UNSIGNED = 1, NVMTOP_SIGNED = 2, NVMTOP_DOUBLE = 3 };
+
+typedef struct nvmtop_range {
+	size_t size;		/* sizeof(nvmtop_range), set before the call */
+	double begin_s, end_s;
+	const char *name, *domain, *process, *thread;	/* until nvmtop_close(); domain "": the default one,
+							 * process and thread "": no name is known */
+	uint32_t pid, tid;	/* tid 0: it may have begun and ended on different threads */
+	uint32_t colour;	/* ARGB; 0: none */
+	uint32_t depth;		/* 0: outermost */
+	int open;		/* 1: it had not ended at end_s, the end of the recording or of the program */
+	int payload;		/* the member of value that is set, one of the above */
+	union {
+		uint64_t u;
+		int64_t i;
+		double d;
+	} value;
+} nvmtop_range;
+#define NVMTOP_RANGE_SIZE (sizeof(nvmtop_range))
+
+typedef struct nvmtop_ranges nvmtop_ranges;
+
+/* Starts to read the ranges that touch [from_s, to_s), in order of their begin; 0 and INFINITY: all.
+ * Of one reader, one thread may call at a time; it must be closed before the trace is. */
+NVMTOP_PUBLIC nvmtop_ranges *nvmtop_ranges_open(const nvmtop_trace *trace, double from_s, double to_s,
+						nvmtop_error *error);
+
+/* 1: the next range is in *range, 0: there are no more, -1: out of memory, or range->size is unknown to this
+ * library. */
+NVMTOP_PUBLIC int nvmtop_ranges_next(nvmtop_ranges *ranges, nvmtop_range *range);
+NVMTOP_PUBLIC void nvmtop_ranges_close(nvmtop_ranges *ranges);	/* NULL is allowed */
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,7 @@
 #include "board/board.h"
 #include "engine/engine.h"
 #include "model/history.h"
+#include "probe/processes.h"
 #include "report/report.h"
 #include "term/term.h"
 #include "trace/trace.h"
@@ -44,9 +45,15 @@ struct options {
 	int64_t after_ns;
 	const char *trigger; /* a valid condition, or NULL */
 	char **command;      /* the arguments after "--", or NULL */
+	int kill;            /* signal to the command at the end of the duration; 0: none */
+	bool stats;          /* print a report of the recording */
+	int repeat, warmup;  /* recorded runs of the command, and runs before them; 0: a single run */
+	const char *nvtx;    /* NULL: no NVTX ranges; else domains to record, "": any, "all": without limit */
+	enum env_form { ENV_SH, ENV_SYSTEMD, ENV_DOCKER } env_form;
 
 	const char *label; /* of a mark; NULL: no label */
-	long to;           /* receiver of a mark, a process id; 0: all */
+	bool nvtx_mark;    /* also in the tool of NVTX */
+	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
 	const char *with;  /* a second trace shown below, or NULL */
@@ -56,9 +63,12 @@ struct options {
 	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;
+	enum report_by by;
+	const char *nsys; /* an export of Nsight Systems, or NULL */
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
+	const char *phases_from; /* an NVTX domain, or NULL */
 	double resample_hz; /* 0: tiers as they were sampled */
 	double per;         /* items per phase; 0: not given */
 	bool json;
@@ -129,10 +139,14 @@ struct live {
 	struct root *root;
 	struct engine *engine;
 	struct history *history;
+	struct nvtx *nvtx; /* ranges of programs, or NULL */
 };
 /* bound: limits of the history; NULL: no history. Returns 0, with *e as from open_probes(); or -1. */
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
 void live_close(struct live *l);
+/* Is the board a demo? Its processes are made up, too; NULL for another board. */
+bool live_is_demo(const struct live *l);
+const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns);
 
 /* Blocks the signals that are read from a descriptor; to be called before any thread starts. Returns the
  * descriptor, or -1. */

@@ -1,9 +1,10 @@
-/* Lists the traces in a folder. They are recognised by their first bytes, not by name. Only regular files
- * are opened, since a pipe or a device could block. A disk could block as well, so a job lists the folder
- * and the screen shows the files found so far. */
+/* Lists the traces and the folders in a folder. Traces are recognised by their first bytes, not by name. Only
+ * regular files are opened, since a pipe or a device could block. A disk could block as well, so a job lists
+ * the folder and the screen shows the files found so far. */
 #include "app/loop.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct scan {
 	pthread_mutex_t lock;  /* protects the fields below; held briefly */
 	struct ui_file *found; /* in directory order */
 	size_t n;
-	char at[128];
+	char at[128], real[PATH_MAX]; /* real: the folder without links, "" if it does not exist */
 
 	char folder[];
 };
@@ -33,33 +34,40 @@ static int newest_first(const void *a, const void *b)
 {
 	const struct ui_file *x = a, *y = b;
 
+	if (x->folder != y->folder)
+		return x->folder ? 1 : -1;
+	if (x->folder)
+		return strcmp(x->name, y->name);
 	if (x->changed_ns != y->changed_ns)
 		return x->changed_ns < y->changed_ns ? 1 : -1;
 	return strcmp(x->path, y->path);
+}
+
+/* Hidden folders are left out. */
+static bool is_folder(const struct stat *st, const char *name)
+{
+	return S_ISDIR(st->st_mode) && (name[0] != '.' || !strcmp(name, ".."));
 }
 
 static bool look_into(const char *folder, const char *name, struct ui_file *out)
 {
 	struct trace_summary s;
 	struct stat st;
-	struct err e;
-	char elapsed[32], size[32], lasted[40], bytes[40];
-
+	struct err e = {.code = ERR_NONE};
 	int n = snprintf(out->path, sizeof out->path, "%s/%s", folder, name);
-	if (n < 0 || (size_t)n >= sizeof out->path || stat(out->path, &st) < 0 || !S_ISREG(st.st_mode) ||
-	    trace_peek(out->path, &s, &e) < 0)
+	if (n < 0 || (size_t)n >= sizeof out->path || stat(out->path, &st) < 0)
 		return false;
 	text_printable(out->name, sizeof out->name, name, strlen(name));
-	text_lasted(elapsed, sizeof elapsed, s.duration_ns);
-	text_bytes(size, sizeof size, (uint64_t)st.st_size);
-	/* Align the columns. */
-	snprintf(lasted, sizeof lasted, "%6s", elapsed);
-	snprintf(bytes, sizeof bytes, "%7s", size);
-	snprintf(out->about, sizeof out->about,
-		 P_("%s  %s  %s  %llu mark", "%s  %s  %s  %llu marks", s.marks), s.board, lasted, bytes,
-		 (unsigned long long)s.marks);
-	out->readable = true;
 	out->changed_ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+	out->folder = is_folder(&st, name);
+	if (out->folder || !S_ISREG(st.st_mode) || trace_peek(out->path, &s, &e) < 0)
+		return out->folder;
+	out->duration_ns = s.duration_ns;
+	out->bytes = (uint64_t)st.st_size;
+	out->marks = s.marks;
+	memcpy(out->board, s.board, sizeof out->board);
+	out->damaged = e.code == ERR_DAMAGED;
+	out->readable = true;
 	return true;
 }
 
@@ -90,13 +98,19 @@ static void scan_run(struct job *a)
 {
 	struct scan *s = (struct scan *)a;
 	DIR *dir = opendir(s->folder);
+	char real[PATH_MAX] = "";
 	struct dirent *entry;
 	struct ui_file one;
 
+	if (!dir || !realpath(s->folder, real))
+		real[0] = '\0';
+	pthread_mutex_lock(&s->lock);
+	memcpy(s->real, real, sizeof s->real);
+	pthread_mutex_unlock(&s->lock);
 	while (dir && s->n < FILES_MAX && !job_is_cancelled(a) && (entry = readdir(dir))) {
 		note_at(s, entry->d_name);
 		memset(&one, 0, sizeof one);
-		if (look_into(s->folder, entry->d_name, &one) && !add(s, &one))
+		if (look_into(real, entry->d_name, &one) && !add(s, &one))
 			break;
 		note_at(s, "");
 	}
@@ -122,14 +136,23 @@ static void forget(struct files *f)
 	f->serial++;
 }
 
+void files_free(struct files *f)
+{
+	if (f->scan)
+		job_cancel(&f->scan->job);
+	f->scan = NULL;
+	forget(f);
+}
+
 int files_read(struct files *f, const char *folder, struct err *e)
 {
 	size_t size = strlen(folder) + 1;
 	struct scan *s;
 
-	if (f->scan)
+	if (f->scan && !strcmp(f->scan->folder, folder))
 		return 0;
-	forget(f);
+	files_free(f);
+	text_printable(f->folder, sizeof f->folder, folder, strlen(folder));
 	s = calloc(1, sizeof *s + size);
 	if (!s)
 		return err_set(e, ERR_FAILED, _("out of memory"));
@@ -153,6 +176,8 @@ static bool take_found(struct files *f)
 	pthread_mutex_lock(&s->lock);
 	changed = strcmp(s->at, f->at) != 0;
 	memcpy(f->at, s->at, sizeof f->at);
+	if (s->real[0])
+		text_printable(f->folder, sizeof f->folder, s->real, strlen(s->real));
 	if (s->n != s->taken && (list = calloc(s->n, sizeof *list))) {
 		forget(f);
 		f->list = memcpy(list, s->found, s->n * sizeof *list);
@@ -182,12 +207,4 @@ bool files_take(struct files *f, int64_t until_ns)
 int files_patience_ms(const struct files *f)
 {
 	return f->scan ? LOOK_MS : -1;
-}
-
-void files_free(struct files *f)
-{
-	if (f->scan)
-		job_cancel(&f->scan->job);
-	f->scan = NULL;
-	forget(f);
 }

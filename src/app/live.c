@@ -6,6 +6,7 @@
 #endif
 
 #include "app/app.h"
+#include "record/nvtx.h"
 #include "util/descriptors.h"
 #include "model/history.h"
 #include "util/intl.h"
@@ -118,6 +119,9 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	l->engine = engine_for(o, probes, e);
 	if (!l->engine)
 		goto failed;
+	engine_begin_in_past(l->engine);
+	if (bound)
+		l->nvtx = nvtx_attach(l->engine, true, e);
 	l->history = history_new(e);
 	if (l->history && bound)
 		history_limit(l->history, bound);
@@ -136,6 +140,21 @@ void live_close(struct live *l)
 {
 	engine_free(l->engine);
 	history_free(l->history);
+	nvtx_free(l->nvtx);
 	root_close(l->root);
 	memset(l, 0, sizeof *l);
+}
+
+bool live_is_demo(const struct live *l)
+{
+	const struct session *about = l->engine ? engine_session(l->engine) : NULL;
+
+	return about && fact_get(about->facts, about->n_facts, "demo");
+}
+
+const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns)
+{
+	struct timeline *t = live_is_demo(l) ? history_timeline(l->history) : NULL;
+
+	return t ? procs_demo((double)(now_ns - t->ops->session(t)->start.mono_ns) / (double)NS_PER_S) : NULL;
 }

@@ -12,6 +12,8 @@
 #include "util/intl.h"
 #include "util/job.h"
 
+#define MESSAGE_NS (10 * NS_PER_S)
+
 void top_say(void *to, enum style style, const char *text)
 {
 	struct top *t = to;
@@ -19,6 +21,7 @@ void top_say(void *to, enum style style, const char *text)
 	snprintf(t->message, sizeof t->message, "%s", text);
 	t->scene.message = t->message[0] ? t->message : NULL;
 	t->scene.message_style = style;
+	t->message_until_ns = text[0] && style == STYLE_TEXT ? clock_now_ns() + MESSAGE_NS : 0;
 	t->redraw = true;
 }
 
@@ -29,13 +32,24 @@ static void scene_procs(struct top *t)
 	bool wanted = t->source.live.root && !t->source.remote && ui_wants_procs(t->ui, s);
 	struct err e;
 
-	s->procs = NULL;
+	s->procs = wanted ? live_demo_procs(&t->source.live, s->now_ns) : NULL;
+	if (s->procs) {
+		s->procs_serial = s->procs->serial;
+		return;
+	}
 	if (wanted && !t->procs && !(t->procs = procs_open(t->source.live.root, &e)))
 		return;
 	if (!wanted)
 		return;
 	s->procs = procs_poll(t->procs);
 	s->procs_serial = s->procs->serial;
+}
+
+static void scene_host(struct top *t)
+{
+	bool wanted = t->source.live.root && !t->source.remote && ui_wants_host(t->ui, &t->scene);
+
+	t->scene.host = wanted ? host_reader_poll(&t->host, t->source.live.root, t->scene.now_ns) : NULL;
 }
 
 void top_look(struct top *t)
@@ -46,6 +60,7 @@ void top_look(struct top *t)
 	clock_anchor(&now);
 	s->now_ns = now.mono_ns;
 	s->wall_ns = now.real_ns;
+	s->files_folder = t->files.folder;
 	s->files = t->files.list;
 	s->n_files = t->files.n;
 	s->files_serial = t->files.serial;
@@ -54,6 +69,7 @@ void top_look(struct top *t)
 	recording_scene(&t->recording, s);
 	source_scene(&t->source, s);
 	scene_procs(t);
+	scene_host(t);
 }
 
 static void watch_settings(struct top *t)
@@ -64,6 +80,14 @@ static void watch_settings(struct top *t)
 		top_say(t, STYLE_WARN, e.text);
 }
 
+static void take_request_signal(struct top *t, struct request r)
+{
+	r.t_ns = clock_now_ns();
+	if (source_samples(&t->source))
+		top_carry_out(t, &r);
+	t->redraw = true;
+}
+
 static void take_signals(struct top *t)
 {
 	int sig;
@@ -71,13 +95,10 @@ static void take_signals(struct top *t)
 	while ((sig = signals_next(t->signals, NULL))) {
 		switch (sig) {
 		case SIGUSR1:
-			if (t->source.live.engine)
-				engine_mark(t->source.live.engine, clock_now_ns(), "");
-			t->redraw = true;
-			break;
 		case SIGUSR2:
-			source_keep_write(&t->source, clock_now_ns(), "SIGUSR2");
-			t->redraw = true;
+			take_request_signal(t, sig == SIGUSR1 ? (struct request) {.kind = REQUEST_MARK}
+							      : (struct request) {.kind = REQUEST_KEEP,
+										  .label = "SIGUSR2"});
 			break;
 		case SIGTSTP:
 			term_suspend(t->term);
@@ -111,6 +132,9 @@ static void take_events(struct top *t)
 			top_say(t, STYLE_TEXT, "");
 		top_look(t);
 		struct request r = ui_event(t->ui, &t->scene, &ev);
+		/* It is opened by the key after the message, or never. */
+		if (ev.kind == EVENT_KEY)
+			t->recording.saved[0] = '\0';
 		top_carry_out(t, &r);
 	}
 }
@@ -142,6 +166,13 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
+static int ms_until(int64_t t_ns)
+{
+	int64_t left = t_ns - clock_now_ns();
+
+	return left > 0 ? (int)(left / NS_PER_MS) + 1 : 0;
+}
+
 /* Timeout of poll() in ms, the smallest of all; -1: no timeout. */
 static int patience(const struct top *t)
 {
@@ -150,6 +181,7 @@ static int patience(const struct top *t)
 			   recording_patience_ms(&t->recording),
 			   files_patience_ms(&t->files),
 			   app_settings_patience_ms(t->chosen),
+			   t->message_until_ns ? ms_until(t->message_until_ns) : -1,
 			   t->repaint_ns ? 100 : -1,
 			   frame_ms(t)};
 	int ms = -1;
@@ -165,6 +197,11 @@ static void look_after_source(struct top *t)
 	bool ended;
 
 	t->redraw |= source_take(&t->source, &ended);
+	t->quit |= t->source.failed.code != ERR_NONE;
+	for (size_t i = 0; i < t->n_held && !t->source.starting; i++)
+		top_carry_out(t, &t->held[i]);
+	if (!t->source.starting)
+		t->n_held = 0;
 	/* A recorder that feeds the pipe prints its summary to the same terminal. */
 	if (ended)
 		t->repaint_ns = clock_now_ns() + NS_PER_S / 2;
@@ -173,6 +210,14 @@ static void look_after_source(struct top *t)
 		term_repaint(t->term);
 		t->redraw = true;
 	}
+}
+
+static void watch_message(struct top *t)
+{
+	if (!t->message_until_ns || clock_now_ns() < t->message_until_ns)
+		return;
+	top_say(t, STYLE_TEXT, "");
+	t->recording.saved[0] = '\0';
 }
 
 static void run(struct top *t)
@@ -194,6 +239,7 @@ static void run(struct top *t)
 		look_after_source(t);
 		recording_watch(&t->recording);
 		watch_settings(t);
+		watch_message(t);
 		t->redraw |= files_take(&t->files, 0);
 		pending_open_watch(t);
 		if (!t->quit && (t->redraw || frame_ms(t) == 0))
@@ -232,12 +278,13 @@ static int start(struct top *t, struct err *e)
 		.signals = t->signals,
 		.tell = top_say,
 		.to = t};
-	if (source_open(&t->source, e) < 0)
+	if (t->o->replay && source_open(&t->source, e) < 0)
 		return -1;
 	/* An ssh that feeds the pipe reads the same terminal. */
 	how.shared = t->o->replay && !strcmp(t->o->replay, "-");
 	t->term = term_open(&how, e);
-	if (!t->term)
+	/* The terminal's files come before those of the board, which may be as many as the limit allows. */
+	if (!t->term || (!t->o->replay && source_open(&t->source, e) < 0))
 		return -1;
 	top_look(t);
 	ui_reset(t->ui, &t->scene);
@@ -256,6 +303,7 @@ int cmd_top(const struct options *o)
 	struct err e;
 
 	if (start(&t, &e) < 0) {
+		term_close(t.term);
 		status = complain(&e);
 	} else {
 		run(&t);
@@ -275,9 +323,12 @@ int cmd_top(const struct options *o)
 		if (app_settings_end(t.chosen, &e) < 0)
 			fprintf(stderr, "nvmtop: %s\n", e.text);
 	}
+	if (!status && t.source.failed.code != ERR_NONE)
+		status = complain(&t.source.failed);
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->text[0])
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
+	host_reader_free(t.host);
 	source_close(&t.source);
 	recording_free(&t.recording);
 	files_free(&t.files);

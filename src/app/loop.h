@@ -8,9 +8,10 @@
 #include "app/open-trace.h"
 #include "app/source.h"
 
-/* The traces in a folder, read in the background. Initialise with zeros. */
+/* The traces and folders in a folder, read in the background. Initialise with zeros. */
 struct files {
-	struct ui_file *list; /* newest first; may be incomplete */
+	char folder[512];     /* printable */
+	struct ui_file *list; /* traces first, the newest first; may be incomplete */
 	size_t n;
 	uint64_t serial;   /* changes with the list */
 	char at[128];      /* the file being read, printable, or "" */
@@ -22,6 +23,7 @@ struct pending_open {
 	struct fetch *fetch;
 	int by;         /* 0: a selected trace; -1, 1: the previous or next file of the recording */
 	bool play;      /* continue playback */
+	bool second;    /* to be compared with the shown trace */
 	char name[160]; /* shown while it is opened */
 };
 
@@ -38,20 +40,29 @@ struct top {
 	struct files files;
 	struct pending_open showing; /* the trace being opened */
 	struct procs *procs;         /* NULL until a view shows them */
+	struct host_reader *host;    /* the same */
 	char message[sizeof((struct err *)NULL)->text];
+	int64_t message_until_ns; /* 0: until the next key */
+	struct request held[8];   /* to be carried out once the board is open */
+	size_t n_held;
 	int signals;
 	int64_t drawn_ns;
 	int64_t repaint_ns; /* when to repaint after another program wrote to the terminal; 0: never */
 	bool redraw, quit;
 };
 
-/* Shows a message; "" removes it. A notify_fn: to is a struct top. */
+/* Shows a message until the next key, and one that warns of nothing for some seconds; "" removes it. A
+ * notify_fn: to is a struct top. */
 void top_say(void *to, enum style style, const char *text);
 /* Updates everything in the scene that changes with time. */
 void top_look(struct top *t);
 
+/* host-reader.c: below root, every 2 s. Returns NULL until it was read for the first time. */
+const struct host *host_reader_poll(struct host_reader **at, struct root *root, int64_t now_ns);
+void host_reader_free(struct host_reader *h);
+
 /* files.c */
-/* Starts reading the folder, unless that is already running. Returns 0, or -1 with *e. */
+/* Starts reading the folder in place of any other. Returns 0, or -1 with *e. */
 int files_read(struct files *f, const char *folder, struct err *e);
 /* Updates the list; waits for its completion until until_ns. Returns true if something changed. */
 bool files_take(struct files *f, int64_t until_ns);
@@ -60,8 +71,9 @@ int files_patience_ms(const struct files *f);
 void files_free(struct files *f);
 
 /* pending-open.c */
-/* Opens a trace, or the next (by = 1) or previous (-1) file of this recording. play: continue playback. */
-void pending_open_start(struct top *t, const char *path);
+/* Opens a trace, second: to compare with the shown one; or the next (by = 1) or previous (-1) file of this
+ * recording. play: continue playback. */
+void pending_open_start(struct top *t, const char *path, bool second);
 void pending_open_part(struct top *t, int by, bool play);
 /* Returns to the live view. */
 void pending_open_live(struct top *t);

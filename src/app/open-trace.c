@@ -66,6 +66,7 @@ static void fetch_run(struct job *a)
 	f->got.trace = trace_open_view(path, &f->got.err);
 	if (!f->got.trace || job_is_cancelled(a))
 		return;
+	trace_lanes(f->got.trace, NULL, 0); /* reads the ranges: not while a picture is drawn */
 	if (!f->waits)
 		look(f->got.trace);
 	if (f->got.err.code == ERR_NONE)

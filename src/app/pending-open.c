@@ -39,7 +39,10 @@ static void show(struct top *t, const struct fetched *got)
 	const struct pending_open *g = &t->showing;
 	char text[160];
 
-	source_take_trace(&t->source, got->trace, &got->err);
+	if (g->second)
+		source_take_second(&t->source, got->trace, &got->err);
+	else
+		source_take_trace(&t->source, got->trace, &got->err);
 	top_look(t);
 	if (g->by) {
 		ui_go_on(t->ui, &t->scene, g->by < 0, g->play);
@@ -47,7 +50,8 @@ static void show(struct top *t, const struct fetched *got)
 		top_say(t, STYLE_TEXT, text);
 	} else {
 		ui_reset(t->ui, &t->scene);
-		pending_open_report_next(t, got->next);
+		if (!g->second)
+			pending_open_report_next(t, got->next);
 	}
 	t->redraw = true;
 }
@@ -84,11 +88,17 @@ static void begin(struct top *t, struct fetch *f, const struct err *e)
 		arrive(t);
 }
 
-void pending_open_start(struct top *t, const char *path)
+void pending_open_start(struct top *t, const char *path, bool second)
 {
 	struct err e;
-	struct fetch *f = fetch_start(path, false, &e);
+	struct fetch *f;
 
+	if (second && (!t->source.trace || t->source.growing)) {
+		top_say(t, STYLE_WARN, _("a second trace is compared with a saved one: open that first"));
+		return;
+	}
+	f = fetch_start(path, false, &e);
+	t->showing.second = second;
 	t->showing.by = 0;
 	t->showing.play = false;
 	name_of(t->showing.name, sizeof t->showing.name, path);
@@ -106,6 +116,7 @@ void pending_open_part(struct top *t, int by, bool play)
 		return;
 	}
 	f = fetch_beside(t->source.trace, by, &e);
+	t->showing.second = false;
 	t->showing.by = by;
 	t->showing.play = play;
 	snprintf(t->showing.name, sizeof t->showing.name, "%s",
@@ -115,15 +126,14 @@ void pending_open_part(struct top *t, int by, bool play)
 
 void pending_open_live(struct top *t)
 {
-	struct err e;
-
 	if (!t->source.trace)
 		return;
-	pending_open_cancel(t);
-	if (source_show_live(&t->source, &e) < 0) {
-		top_say(t, STYLE_ALERT, e.text);
+	if (!source_has_live(&t->source)) {
+		top_say(t, STYLE_TEXT, _("q quits, o opens another trace"));
 		return;
 	}
+	pending_open_cancel(t);
+	source_show_live(&t->source);
 	top_look(t);
 	ui_reset(t->ui, &t->scene);
 	t->redraw = true;

@@ -30,7 +30,7 @@ struct pretrigger *keeping_new(const struct options *o, const struct engine *g, 
 
 const char *keeping_nothing(void)
 {
-	return _("nothing is kept: start nvmtop with --keep SEC");
+	return _("no look-back buffer: start nvmtop with --keep SEC");
 }
 
 static void seconds(char *buf, size_t size, int64_t ns)

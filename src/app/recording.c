@@ -116,6 +116,7 @@ static void look(struct recording *r)
 static void fail(struct recording *r, enum style style, const char *why)
 {
 	snprintf(r->failed, sizeof r->failed, "%s", why);
+	r->saved[0] = '\0';
 	r->tell(r->to, style, r->failed);
 }
 
@@ -128,6 +129,7 @@ static void begin(struct recording *r, struct err *e)
 	if (r->writer) {
 		if (engine_attach(r->engine, log_writer_sink(r->writer), true, e) == 0) {
 			r->since_ns = clock_now_ns();
+			r->until_ns = 0;
 			return;
 		}
 		log_writer_free(r->writer);
@@ -224,13 +226,16 @@ static void record_tell(struct recording *r)
 	text_bytes(size, sizeof size, s.written.bytes);
 	summary_line(&s, more, sizeof more);
 	snprintf(text, sizeof text,
-		 r->written.full ? P_("--max-size is reached: saved %.400s: %s, %s, %llu mark; %s",
-				      "--max-size is reached: saved %.400s: %s, %s, %llu marks; %s",
-				      s.written.marks)
-				 : P_("saved %.400s: %s, %s, %llu mark; %s",
-				      "saved %.400s: %s, %s, %llu marks; %s", s.written.marks),
+		 r->written.full
+			 ? P_("--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+			      "--max-size is reached: saved %.400s, Enter opens it: %s, %s, %llu marks; %s",
+			      s.written.marks)
+			 : P_("saved %.400s, Enter opens it: %s, %s, %llu mark; %s",
+			      "saved %.400s, Enter opens it: %s, %s, %llu marks; %s", s.written.marks),
 		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
+	if (!log_writer_file(r->writer, 0, r->saved, sizeof r->saved, NULL))
+		r->saved[0] = '\0';
 	free(r->summary);
 	r->summary = NULL;
 	out = open_memstream(&r->summary, &unused);
@@ -257,6 +262,7 @@ void recording_end(struct recording *r)
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
 	engine_detach(r->engine, log_writer_sink(r->writer), &e);
+	r->until_ns = clock_now_ns();
 }
 
 /* It has ended, and is complete or the wait is over. */
@@ -353,13 +359,15 @@ void recording_scene(struct recording *r, struct ui_scene *s)
 	s->recording = r->writer && !r->ending;
 	s->completing = NULL;
 	s->record_error = NULL;
+	s->record_done = r->saved[0] ? r->saved : NULL;
+	s->record_since_ns = r->since_ns;
+	s->record_until_ns = r->until_ns;
 	if (!r->writer)
 		return;
 	look(r);
 	s->record_name = r->written.path;
 	if (r->ending)
 		s->completing = r->written.path;
-	s->record_since_ns = r->since_ns;
 	s->record_bytes = r->written.bytes;
 	s->record_marks = r->written.marks;
 	s->record_lost = r->written.lost_rows;

@@ -30,12 +30,13 @@ struct recording {
 	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct log_writer *writer; /* NULL: nothing is recorded */
 	bool ending;                 /* and is not complete yet */
-	int64_t since_ns;
+	int64_t since_ns, until_ns;  /* until_ns 0: it has not ended */
 	struct summary_moment before, after; /* when it began, when it ended */
 	struct log_writer_stats written;
 	struct trouble trouble;
 	/* Why the last failed recording does not exist or is not complete; "": none has failed so far. */
 	char failed[sizeof((struct err *)NULL)->text];
+	char saved[512]; /* the last one, while a message offers to open it, or "" */
 	char *summary; /* of the last one, for after the screen; or NULL */
 };
 

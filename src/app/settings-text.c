@@ -18,6 +18,7 @@ static const char *const theme_names[THEMES][GROUNDS] = {
 	[THEME_STANDARD] = {"auto", "dark", "light"},
 	[THEME_CONTRAST] = {"high-contrast", "high-contrast-dark", "high-contrast-light"},
 	[THEME_SAFE] = {"colour-blind", "colour-blind-dark", "colour-blind-light"},
+	[THEME_TERMINAL] = {"terminal", "terminal-dark", "terminal-light"},
 	[THEME_MONO] = {"mono", "mono", "mono"},
 };
 
@@ -61,6 +62,17 @@ static bool take_mouse(struct settings *s, const char *value)
 static void give_mouse(const struct settings *s, char *out)
 {
 	strcpy(out, s->mouse ? "yes" : "no");
+}
+
+static bool take_charts(struct settings *s, const char *value)
+{
+	s->braille = !strcmp(value, "braille");
+	return s->braille || !strcmp(value, "blocks");
+}
+
+static void give_charts(const struct settings *s, char *out)
+{
+	strcpy(out, s->braille ? "braille" : "blocks");
 }
 
 static bool may_be_view(const char *name)
@@ -162,13 +174,15 @@ static const struct word {
 } words[] = {
 	{"theme",
 	 "Colours: auto (as the terminal's background asks for), dark, light, high-contrast,\n"
-	 "colour-blind (these two also with -dark or -light), mono.",
+	 "colour-blind, terminal (its own colours; these three also with -dark or -light), mono.",
 	 take_theme, give_theme,
-	 N_("auto, dark, light, high-contrast, colour-blind (both also with -dark or -light) or mono")},
+	 N_("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or -light) or mono")},
+	{"charts", "What charts are drawn with: blocks, or braille (twice as many columns).", take_charts, give_charts,
+	 N_("blocks or braille")},
 	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
-	{"frames", "Pictures a second, 0.1 to 60; auto: as things change.", take_frames, give_frames,
+	{"frames", "Frame rate: frames a second, 0.1 to 60; auto: when something changes.", take_frames, give_frames,
 	 N_("auto, or a number from 0.1 to 60")},
 	{"history",
 	 "How much the live screen remembers: a size such as 64Mi, or a time such as 1h for\n"
@@ -408,6 +422,7 @@ static void take_line(const struct reading *r, char *line)
 		report(r, _("unknown setting \"%s\" is ignored%s"), key, "");
 	} else if (!w->take(r->s, value)) {
 		snprintf(valid, sizeof valid, "%s: %s", w->key, _(w->takes));
+		/* TRANSLATORS: the second is "theme: auto, dark or light" */
 		report(r, _("\"%s\" is not a valid value for %s"), value, valid);
 	} else if (w->take == take_view) {
 		check_view(r, ui_view_renamed(value));

@@ -1,7 +1,9 @@
 /* The source of the screen: the local board, a recording made elsewhere, or a saved trace. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/open-trace.h"
 #include "app/pretrigger.h"
@@ -9,6 +11,7 @@
 #include "util/clock.h"
 #include "model/history.h"
 #include "util/intl.h"
+#include "util/job.h"
 #include "trace/trace.h"
 
 #define SIGNAL_NS (20 * NS_PER_MS) /* interval of checking for signals while waiting for a disk */
@@ -31,15 +34,76 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 	engine_mark(to, t_ns, label);
 }
 
-/* Starts sampling, and accepts marks from other programs. */
-static int begin_live(struct source *s, struct err *e)
-{
-	struct err no_marks, lacking;
+/* Opening a board reads hundreds of files and may load a library, for which no frame waits. */
+struct starting {
+	struct job job;
+	const struct options *o;
+	struct history_bound bound;
+	struct live live;
+	struct err err; /* as from live_open() */
+	bool failed;
+};
 
-	if (live_open(&s->live, s->o, &s->bound, e) < 0)
+static void starting_run(struct job *j)
+{
+	struct starting *n = (struct starting *)j;
+
+	n->failed = live_open(&n->live, n->o, &n->bound, &n->err) < 0;
+}
+
+static void starting_drop(struct job *j)
+{
+	struct starting *n = (struct starting *)j;
+
+	live_close(&n->live);
+	free(n);
+}
+
+static int start_live(struct source *s, struct err *e)
+{
+	struct starting *n = calloc(1, sizeof *n);
+
+	if (!n)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	n->o = s->o;
+	n->bound = s->bound;
+	if (job_start(&n->job, starting_run, starting_drop, e) < 0) {
+		free(n);
 		return -1;
-	lacking = *e;
+	}
+	s->starting = n;
+	return 0;
+}
+
+/* Reports the signals that are missing only because this user may not read them. */
+static void report_locked(struct source *s)
+{
+	const struct session *about = engine_session(s->live.engine);
+	const char *first = NULL;
+	unsigned long n = 0;
+	char text[160];
+
+	for (size_t i = about->n_channels; i-- > 0;)
+		if (strstr(about->channels[i].missing, "sudo nvmtop-setup")) {
+			first = about->channels[i].label;
+			n++;
+		}
+	if (!n || geteuid() == 0)
+		return;
+	snprintf(text, sizeof text,
+		 P_("%lu signal needs root (%s): sudo nvmtop-setup opens it to all users",
+		    "%lu signals need root, such as %s: sudo nvmtop-setup opens them to all users", n),
+		 n, first);
+	s->tell(s->to, STYLE_TEXT, text);
+}
+
+/* The board is open: accepts marks from other programs. */
+static int begin_live(struct source *s, const struct err *lacking, struct err *e)
+{
+	struct err no_marks;
+
 	s->begun_ns = clock_now_ns();
+	report_locked(s);
 	if (s->o->keep_ns && keep_start(s, e) < 0) {
 		live_close(&s->live);
 		pretrigger_free(s->keep);
@@ -49,9 +113,27 @@ static int begin_live(struct source *s, struct err *e)
 	s->marks = inbox_open(take_mark, s->live.engine, -1, &no_marks);
 	if (!s->marks)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
-	if (lacking.code != ERR_NONE)
-		s->tell(s->to, STYLE_WARN, lacking.text);
+	if (lacking->code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, lacking->text);
 	return 0;
+}
+
+/* Gets the board once it is open. Returns true if something changed. */
+static bool take_live(struct source *s)
+{
+	struct starting *n = s->starting;
+
+	if (!n || !job_done(&n->job, 0))
+		return false;
+	s->starting = NULL;
+	s->live = n->live;
+	s->failed.code = ERR_NONE;
+	if (n->failed)
+		s->failed = n->err;
+	else
+		begin_live(s, &n->err, &s->failed);
+	free(n);
+	return true;
 }
 
 /* Closes the shown trace, the second one and a pending reopen. */
@@ -66,13 +148,20 @@ static void drop_trace(struct source *s)
 	s->trace = NULL;
 }
 
-int source_show_live(struct source *s, struct err *e)
+bool source_samples(const struct source *s)
 {
-	if (!s->remote && !s->live.engine && begin_live(s, e) < 0)
-		return -1;
+	return s->live.engine || s->starting;
+}
+
+bool source_has_live(const struct source *s)
+{
+	return s->remote || source_samples(s);
+}
+
+void source_show_live(struct source *s)
+{
 	drop_trace(s);
 	s->growing = false;
-	return 0;
 }
 
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
@@ -88,6 +177,24 @@ void source_take_trace(struct source *s, struct trace *trace, const struct err *
 		s->tell(s->to, STYLE_WARN, damage->text);
 	else if (trace_notice(trace, notice, sizeof notice))
 		s->tell(s->to, STYLE_WARN, notice);
+}
+
+void source_take_second(struct source *s, struct trace *with, const struct err *damage)
+{
+	struct err e = *damage;
+	struct ui_align align;
+
+	if (with && !(with = with_aligned(s->o, s->trace, with, &align, &e))) {
+		s->tell(s->to, STYLE_ALERT, e.text);
+		return;
+	}
+	fetch_close(s->with);
+	s->with = with;
+	if (!with)
+		return;
+	s->align = align;
+	if (e.code != ERR_NONE)
+		s->tell(s->to, STYLE_WARN, e.text);
 }
 
 /* Waits for the disk, or for a signal; used before the screen opens. */
@@ -149,7 +256,7 @@ static int follow(struct source *s, struct err *e)
 int source_open(struct source *s, struct err *e)
 {
 	if (!s->o->replay)
-		return begin_live(s, e);
+		return start_live(s, e);
 	if (s->o->follow || !strcmp(s->o->replay, "-"))
 		return follow(s, e);
 	if (show_trace(s, s->o->replay, e) < 0)
@@ -162,6 +269,8 @@ void source_close(struct source *s)
 	remote_close(s->remote);
 	inbox_close(s->marks);
 	drop_trace(s);
+	if (s->starting)
+		job_cancel(&s->starting->job);
 	live_close(&s->live);
 	pretrigger_free(s->keep);
 }
@@ -183,6 +292,7 @@ static void engine_scene(const struct engine *g, struct ui_scene *scene)
 void source_scene(struct source *s, struct ui_scene *scene)
 {
 	scene->live = !s->trace;
+	scene->has_live = source_has_live(s);
 	scene->trace_name = s->trace ? trace_path(s->trace) : NULL;
 	scene->remote = scene->notice = NULL;
 	scene->with = s->with ? trace_timeline(s->with) : NULL;
@@ -193,8 +303,11 @@ void source_scene(struct source *s, struct ui_scene *scene)
 		scene->notice = s->built[0] ? s->built : NULL;
 	} else if (s->remote) {
 		remote_scene(s->remote, scene);
-	} else {
+	} else if (s->live.history) {
 		scene->timeline = history_timeline(s->live.history);
+	} else {
+		scene->timeline = NULL;
+		scene->notice = _("Starting.");
 	}
 	scene->own_cpu = NAN;
 	scene->stalled = false;
@@ -301,6 +414,7 @@ bool source_take(struct source *s, bool *ended)
 
 	*ended = s->remote && remote_take(s->remote);
 	news |= *ended && !s->trace;
+	news |= take_live(s);
 	if (s->growing)
 		news |= take_growth(s);
 	watch_keep(s);

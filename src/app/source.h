@@ -17,6 +17,8 @@ struct source {
 	notify_fn *tell;
 	void *to;
 
+	struct starting *starting; /* the board is being opened; NULL: it is not */
+	struct err failed;         /* why the board could not be opened */
 	struct live live;    /* engine NULL: not sampling (yet) */
 	struct inbox *marks; /* from other programs, while sampling */
 	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
@@ -35,17 +37,24 @@ struct source {
 	int64_t growth_look_ns; /* start of the pending reopen, else the earliest time of the next */
 };
 
-/* Opens the source that the options ask for. Returns 0, or -1 with *e. */
+/* Opens the source that the options ask for: a saved trace at once, the local board in the background until
+ * source_take() gets it or sets s->failed. Returns 0, or -1 with *e. */
 int source_open(struct source *s, struct err *e);
 void source_close(struct source *s);
 
-/* Show a trace, which the source then owns, and report its damage; or return to the live board or stream.
- * Returns -1 with *e if that failed and nothing has changed. */
+/* Show a trace, which the source then owns, and report its damage; or return to the live board or stream,
+ * if source_has_live(). */
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage);
-int source_show_live(struct source *s, struct err *e);
+void source_show_live(struct source *s);
+/* Shows a second trace, which the source then owns, under the first; NULL: none. */
+void source_take_second(struct source *s, struct trace *with, const struct err *damage);
+bool source_has_live(const struct source *s);
 
 /* Fills in the part of the scene that comes from the source. */
 void source_scene(struct source *s, struct ui_scene *scene);
+
+/* Does it sample the local board, or is about to? */
+bool source_samples(const struct source *s);
 
 /* Descriptor to poll for input, -1: none; and the timeout in ms, -1: none. */
 int source_fd(const struct source *s);

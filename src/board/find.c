@@ -8,27 +8,13 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "util/text.h"
 #include "board/parsed.h"
 
 #define FOLDERS    4
 #define FILES_MOST 512
 #define PATH_SIZE  448
-
-/* Gets the boards/ folder of the source tree in which the running program was built, so that it works before
- * it is installed. */
-static bool build_tree(char out[PATH_SIZE])
-{
-	char exe[PATH_SIZE - 16];
-	ssize_t len = readlink("/proc/self/exe", exe, sizeof exe);
-
-	if (len <= 0 || (size_t)len == sizeof exe)
-		return false;
-	while (len && exe[len - 1] != '/')
-		len--;
-	snprintf(out, PATH_SIZE, "%.*s../boards", (int)len, exe);
-	return len && access(out, F_OK) == 0;
-}
 
 /* Gets the nth folder. Returns false if it is not set or does not fit. */
 static bool folder(int n, char out[PATH_SIZE])
@@ -49,7 +35,7 @@ static bool folder(int n, char out[PATH_SIZE])
 		}
 		break;
 	case 2:
-		return build_tree(out);
+		return build_tree_file("boards", out, PATH_SIZE);
 	default:
 		var = BOARDDIR;
 	}

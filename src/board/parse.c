@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/num.h"
 #include "board/parsed.h"
 
 #define FILE_MAX  (1024 * 1024)
 #define FILES_MAX 64
 #define DEPTH_MAX 8
 #define WORDS_MAX 64
+#define PAST_MAX_NS (600 * INT64_C(1000000000))
 
 /* A file being parsed, and its last statement. */
 struct parser {
@@ -284,8 +286,9 @@ static int parse_fact(struct parser *p, struct err *e)
 
 static int parse_demo(struct parser *p, struct err *e)
 {
-	(void)e;
 	p->b->demo = true;
+	if (p->n == 2 && (!num_duration_ns(p->word[1].text, &p->b->past_ns) || p->b->past_ns > PAST_MAX_NS))
+		return wrong(p, e, _("\"demo\" needs a time of at most 10m, not \"%s\""), p->word[1].text);
 	return 0;
 }
 
@@ -336,7 +339,7 @@ static const struct {
 	{"soc", 0, WORDS_MAX, parse_fact, ""},
 	{"notice", 0, WORDS_MAX, parse_fact, ""},
 	{"fact", 0, WORDS_MAX, parse_fact, ""},
-	{"demo", 1, 1, parse_demo, N_("\"demo\" takes no argument")},
+	{"demo", 1, 2, parse_demo, N_("\"demo\" takes one time")},
 	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
 };
 

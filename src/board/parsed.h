@@ -29,6 +29,7 @@ struct board {
 	char name[32];
 	char title[96];
 	bool demo;
+	int64_t past_ns;            /* that the screen of a demo begins with */
 	unsigned n_files;           /* read so far */
 	struct memory *memory;      /* all of the following points into it */
 	char *matches[MATCHES_MAX]; /* entries of compatible */

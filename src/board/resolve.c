@@ -71,6 +71,20 @@ static size_t count_present(const struct probe_set *probes)
 	return n;
 }
 
+/* Only a value that is computed can be of a time before the start. */
+static int set_past(const struct board *b, struct probe_set *probes, struct err *e)
+{
+	for (size_t i = 0; b->past_ns && i < probes->n_probes; i++)
+		if (!probes->probes[i]->computes && !probes->probes[i]->derived)
+			return err_set(
+				e, ERR_FAILED,
+				_("%s: a demo with a past has only computed signals: wave, event, total, "
+				  "hottest"),
+				b->path);
+	probes->past_ns = b->past_ns;
+	return 0;
+}
+
 struct probe_set *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
 				const char *why, struct err *e)
 {
@@ -84,7 +98,7 @@ struct probe_set *board_resolve(const struct board *b, const struct root *r, con
 	probes->root = root_open(root_dir(r), e);
 	root_give_up(true);
 	int failed = !probes->root || open_all(b, probes, hz, &warning, e) < 0 ||
-		     board_facts(b, r, why, probes, e) < 0;
+		     set_past(b, probes, e) < 0 || board_facts(b, r, why, probes, e) < 0;
 	root_give_up(false);
 	if (failed) {
 		probe_set_free(probes);

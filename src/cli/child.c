@@ -17,6 +17,7 @@
 #include "util/clock.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
+#include "util/io.h"
 
 #define ALL_MS  60000 /* a reading takes a second, and longer if files hang */
 #define END_NS  (100 * NS_PER_MS)
@@ -125,24 +126,46 @@ bool command_find(const char *name)
 	return false;
 }
 
-int command_start(char **argv, pid_t *child, struct err *e)
+static _Noreturn void become(char **argv)
 {
-	pid_t pid = fork();
+	char shown[512];
+
+	signals_default();
+	descriptors_restore();
+	execvp(argv[0], argv);
+	int num = errno;
+
+	text_printable(shown, sizeof shown, argv[0], strlen(argv[0]));
+	dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", shown, strerror(num));
+	_exit(num == ENOENT ? 127 : 126);
+}
+
+int command_hold(char **argv, pid_t *child, int *go, struct err *e)
+{
+	int ends[2], num = pipe2(ends, O_CLOEXEC) < 0 ? errno : 0;
+	pid_t pid = num ? -1 : fork();
+	char byte;
 
 	if (pid < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot start the command \"%s\""), argv[0]);
+		return err_sys(e, ERR_FAILED, num ? num : errno, _("cannot start the command \"%s\""),
+			       argv[0]);
 	if (pid == 0) {
-		char shown[512];
-
-		signals_default();
-		descriptors_restore();
-		execvp(argv[0], argv);
-		int num = errno;
-
-		text_printable(shown, sizeof shown, argv[0], strlen(argv[0]));
-		dprintf(STDERR_FILENO, "nvmtop: %s: %s\n", shown, strerror(num));
-		_exit(num == ENOENT ? 127 : 126);
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) != 1)
+			_exit(1);
+		become(argv);
 	}
+	close(ends[0]);
 	*child = pid;
+	*go = ends[1];
 	return 0;
+}
+
+void command_release(int *go)
+{
+	if (*go < 0)
+		return;
+	write_all(*go, "", 1);
+	close(*go);
+	*go = -1;
 }

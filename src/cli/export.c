@@ -126,7 +126,7 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	if (o->form != EXPORT_NVMT1)
 		return export_to_file(o, t, shown, e);
 	progress_watch(signals_open(NULL));
-	return nvmt1_write(t, o->out, o->force, progress_step, NULL, e);
+	return nvmt1_write(t, o->out, o->force, o->phases_from, progress_step, NULL, e);
 }
 
 static int cmd_export(const struct options *o)
@@ -169,12 +169,15 @@ static int finish(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
 				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
+	if (o->phases_from && o->form != EXPORT_NVMT1)
+		return err_set(e, ERR_USAGE, _("--phases-from is for nvmtop export nvmt1: other forms have the ranges themselves"));
 	return operands_files(o, e);
 }
 
 static const struct option_entry own[] = {
 	{"tier", "NAME", N_("only fast, medium or slow"), .take = value_tier},
 	{"resample", "HZ", N_("resample all signals to HZ rows a second"), RATE(resample_hz)},
+	{"phases-from", "DOMAIN", N_("nvmt1: a phase begins with each outermost NVTX range of DOMAIN"), TEXT(phases_from)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 

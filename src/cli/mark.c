@@ -11,7 +11,11 @@ static int cmd_mark(const struct options *o)
 	int64_t now = clock_now_ns();
 	char whom[128];
 	struct err e;
-	int n = marks_send(now, o->label, o->to, whom, sizeof whom, &e);
+	int n;
+
+	if (o->nvtx_mark && nvtx_mark(o->label ? o->label : "", &now, &e) < 0)
+		return complain(&e);
+	n = marks_send(now, o->label, o->to, whom, sizeof whom, &e);
 
 	if (n < 0)
 		return complain(&e);
@@ -33,9 +37,11 @@ static int finish(struct options *o, struct err *e)
 	return 0;
 }
 
+#define PID COUNT(to, 1, INT32_MAX), .wants = N_("a process ID")
 static const struct option_entry own[] = {
-	{"pid", "PID", N_("only in the recording or screen of this process"), .take = value_pid},
-	{"to", "PID", N_("same as --pid"), .take = value_pid},
+	{"pid", "PID", N_("only in the recording or screen of this process"), PID},
+	{"to", "PID", N_("same as --pid"), PID},
+	{"nvtx", NULL, N_("also in Nsight Systems, or another NVTX tool that this runs under"), FLAG(nvtx_mark)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 

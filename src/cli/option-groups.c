@@ -27,7 +27,8 @@ static const struct option_entry sampling[] = {
 const struct option_group group_sampling = {N_("Sampling"), OPTIONS(sampling)};
 
 static const struct option_entry priority[] = {
-	{"nice", "N", N_("sample at niceness N (-20 to 19) instead of in real time"), .take = value_nice},
+	{"nice", "N", N_("sample at niceness N (-20 to 19) instead of in real time"), COUNT(nice, -20, 19),
+	 HAS(has_nice), .wants = N_("a whole number from -20 to 19")},
 };
 const struct option_group group_priority = {N_("Priority"), OPTIONS(priority)};
 
@@ -68,9 +69,15 @@ static const struct option_entry drawing[] = {
 };
 const struct option_group group_drawing = {N_("Characters and colours"), OPTIONS(drawing)};
 
+static const struct option_entry nvtx[] = {
+	{"nvtx", "[=DOMAIN,...|all]",
+	 N_("record NVTX ranges: at most 200000 a second of each domain, only of these, or all"), TEXT(nvtx)},
+};
+const struct option_group group_nvtx = {N_("NVTX ranges"), OPTIONS(nvtx)};
+
 static const struct option_entry settings[] = {
 	{"theme", "NAME",
-	 N_("auto, dark, light, high-contrast, colour-blind (both also -dark, -light) or mono"),
+	 N_("auto, dark, light, high-contrast, colour-blind, terminal (-dark, -light) or mono"),
 	 .take = value_theme},
 	{"no-mouse", NULL, N_("do not use the mouse"), FLAG(term.no_mouse)},
 	{"config", "FILE", N_("settings file (~/.config/nvmtop/nvmtop.conf)"), TEXT(config)},

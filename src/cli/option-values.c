@@ -1,5 +1,7 @@
 /* Parses values of options; error messages list the valid values. */
+#include <signal.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/verb.h"
 #include "util/clock.h"
@@ -30,7 +32,7 @@ int value_flag(struct options *o, const struct option_entry *t, const char *valu
 int value_text(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	(void)e;
-	*(const char **)member(o, t->at) = value;
+	*(const char **)member(o, t->at) = value ? value : "";
 	return 0;
 }
 
@@ -55,6 +57,19 @@ int value_number(struct options *o, const struct option_entry *t, const char *va
 	if (!num_double(value, &v) || v < t->least || v > t->most)
 		return bad_value(e, t, value, _(t->wants));
 	*(double *)member(o, t->at) = v;
+	return 0;
+}
+
+int value_count(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	const char *end = value + strlen(value);
+	int64_t n;
+
+	if (num_i64(value, end, &n) != end || (double)n < t->least || (double)n > t->most)
+		return bad_value(e, t, value, _(t->wants));
+	*(int *)member(o, t->at) = (int)n;
+	if (t->has)
+		*(bool *)member(o, t->has) = true;
 	return 0;
 }
 
@@ -139,18 +154,6 @@ int value_print(struct options *o, const struct option_entry *t, const char *val
 	return bad_value(e, t, value, _("columns and rows such as 120x40, at most 1000x1000"));
 }
 
-int value_nice(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	const char *end = value + strlen(value);
-	int64_t n;
-
-	if (num_i64(value, end, &n) != end || n < -20 || n > 19)
-		return bad_value(e, t, value, _("a whole number from -20 to 19"));
-	o->nice = (int)n;
-	o->has_nice = true;
-	return 0;
-}
-
 int value_trigger(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	char why[sizeof e->text];
@@ -200,17 +203,29 @@ int value_theme(struct options *o, const struct option_entry *t, const char *val
 	if (conf_theme(value, &o->term.theme, &o->term.ground))
 		return 0;
 	return bad_value(e, t, value,
-			 _("auto, dark, light, high-contrast, colour-blind (both also with "
-			   "-dark or -light) or mono"));
+			 _("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or "
+			   "-light) or mono"));
 }
 
-int value_pid(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+int value_signal(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	int64_t pid;
+	static const struct {
+		const char *name;
+		int number;
+	} known[] = {{"none", 0},       {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
+		     {"ABRT", SIGABRT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
+		     {"ALRM", SIGALRM}, {"TERM", SIGTERM}};
+	const char *name = strncasecmp(value, "SIG", 3) ? value : value + 3, *end = value + strlen(value);
+	int64_t n;
 
-	if (num_i64(value, value + strlen(value), &pid) != value + strlen(value) || pid < 1 ||
-	    pid > INT32_MAX)
-		return bad_value(e, t, value, _("a process ID"));
-	o->to = (long)pid;
-	return 0;
+	if (num_i64(value, end, &n) == end && n > 0 && n < NSIG) {
+		o->kill = (int)n;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcasecmp(name, known[i].name)) {
+			o->kill = known[i].number;
+			return 0;
+		}
+	return bad_value(e, t, value, _("none, or a signal such as TERM, INT, KILL or 10"));
 }

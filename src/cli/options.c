@@ -296,6 +296,11 @@ static int take_mode(struct line *l, const char *word, struct err *e)
 	return 0;
 }
 
+bool option_value_needed(const struct option_entry *t)
+{
+	return t->argument && t->argument[0] != '[';
+}
+
 static int take_long(struct line *l, const char *word, struct err *e)
 {
 	size_t length = strcspn(word + 2, "=");
@@ -307,7 +312,7 @@ static int take_long(struct line *l, const char *word, struct err *e)
 	t = length ? find(&l->own, word + 2, length) : NULL;
 	if (!t || (value && !t->argument))
 		return unknown(l, word, e);
-	if (t->argument && !value && !(value = next_value(l)))
+	if (!value && option_value_needed(t) && !(value = next_value(l)))
 		return value_needed(word, e);
 	return t->take(l->o, t, value, e);
 }

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +71,8 @@ static void take_signals(struct recorder *r)
 	while ((sig = signals_next(r->signals, &from_terminal))) {
 		switch (sig) {
 		case SIGUSR1:
-			marker_take(r->marker, clock_now_ns(), "");
+			if (r->marker)
+				marker_take(r->marker, clock_now_ns(), "");
 			break;
 		case SIGUSR2:
 			if (r->keep)
@@ -175,13 +177,29 @@ static void watch_sensors(struct recorder *r)
 		recorder_say(r, text);
 }
 
+/* Sends --kill when it is due. */
+static void kill_command(struct recorder *r)
+{
+	struct err e;
+
+	if (r->killed || r->asked || !r->child || clock_now_ns() < r->kill_ns)
+		return;
+	r->killed = true;
+	if (kill(r->child, r->o->kill) < 0 && errno != ESRCH) {
+		err_sys(&e, ERR_FAILED, errno, _("cannot send --kill to the COMMAND"));
+		recorder_say(r, e.text);
+	}
+}
+
 /* Records until the time is over, a signal arrives, the command ends or the size limit is reached. */
 static void run(struct recorder *r)
 {
 	while (!r->stop) {
 		int64_t now = clock_now_ns();
-		if (now >= r->until_ns)
+		if (now >= r->until_ns) {
+			kill_command(r);
 			break;
+		}
 		/* The shell does not notify a background job that it was moved to the foreground. */
 		if (r->progress && !r->keys.on && !r->no_keys)
 			ttykeys_start(&r->keys);
@@ -310,25 +328,20 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
-static int start_command(struct recorder *r, struct err *e)
-{
-	return r->o->command ? command_start(r->o->command, &r->child, e) : 0;
-}
-
 /* Waits for the command if the recording ended first or never began. */
 static void wait_for_command(struct recorder *r)
 {
 	while (r->child && r->child_status == 0) {
-		wait_for_something(r, INT64_MAX);
+		wait_for_something(r, r->killed || r->asked ? INT64_MAX : r->kill_ns);
 		take_signals(r);
+		kill_command(r);
 	}
 }
 
 /* --delay: the command runs unrecorded until then. Returns false if there is nothing left to record. */
 static bool delay(struct recorder *r, struct err *e)
 {
-	if (start_command(r, e) < 0)
-		return false;
+	command_release(&r->go);
 	r->until_ns = INT64_MAX;
 	pause_before(r, clock_now_ns() + r->o->delay_ns);
 	if (!r->stop && !r->asked)
@@ -343,6 +356,7 @@ static int record(struct recorder *r)
 {
 	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
+	char text[400];
 	struct err e;
 	int status = 0, lost = 0;
 
@@ -357,24 +371,27 @@ static int record(struct recorder *r)
 	say_priority(r, &before.stats);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
+	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
 	if (engine_attach(r->engine, sink, true, &e) < 0)
 		return complain(&e);
 	marker_begin(r->marker, r->engine);
 	if (r->keep)
 		say_holding(r);
-	if (!r->o->delay_ns && start_command(r, &e) < 0)
-		status = complain(&e);
-	else
-		run(r);
+	command_release(&r->go);
+	run(r);
 	marks_end(r);
 	r->until_ns = clock_now_ns();
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
+	if (r->nvtx && nvtx_news(r->nvtx, &r->ranges, text, sizeof text))
+		recorder_say(r, text);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
 	else if (r->to_pipe ? saved == 0 : log_writer_file(r->writer, 0, NULL, 0, NULL))
 		lost = summary(r, &before, &after);
+	if (r->writer && !r->to_pipe && log_writer_file(r->writer, 0, r->file, sizeof r->file, NULL))
+		r->parts = log_writer_file(r->writer, 1, NULL, 0, NULL);
 	if (status == 0)
 		status = lost;
 	if (saved < 0)
@@ -395,12 +412,194 @@ static struct log_writer *files_new(const struct options *o, struct err *e)
 	return w;
 }
 
-static int cmd_record(const struct options *o)
+/* Creates the process of the command and the files. The command must not write to a stream, and its process
+ * ID may be in the name of a file, which is stored in name. */
+static int open_output(struct recorder *r, struct options *o, unsigned run, char name[PATH_MAX],
+		       struct err *e)
 {
-	struct recorder r = {.o = o, .signals = -1};
+	if (r->to_pipe && !(r->writer = stream_to_stdout(e)))
+		return -1;
+	if (o->command && command_hold(o->command, &r->child, &r->go, e) < 0)
+		return -1;
+	if (o->out && name_expand(o->out, r->child, run, name, PATH_MAX, e) < 0)
+		return -1;
+	o->out = o->out ? name : NULL;
+	if (!r->to_pipe && !o->keep_ns)
+		r->writer = files_new(o, e);
+	return r->writer || o->keep_ns ? 0 : -1;
+}
+
+/* Opens everything, and records. Returns the exit status. */
+static int session(struct recorder *r, struct options *o, unsigned run)
+{
 	struct board *board;
+	char name[PATH_MAX];
 	struct err e;
 	int status;
+
+	r->marker = marker_open(&e);
+	if (!r->marker)
+		return complain(&e);
+	if (e.code != ERR_NONE)
+		complain(&e);
+	r->to_pipe = is_stream(o->out);
+	r->quiet = r->to_pipe && stream_is_shown_elsewhere();
+	if (open_output(r, o, run, name, &e) < 0) {
+		log_writer_free(r->writer);
+		marker_free(r->marker);
+		return complain(&e);
+	}
+	struct probe_set *probes = open_probes(o, &r->root, &board, NULL, 0, &e);
+	if (probes) {
+		if (e.code != ERR_NONE)
+			complain(&e);
+		board_free(board);
+		r->engine = engine_for(o, probes, &e);
+	}
+	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, &e))) {
+		engine_free(r->engine);
+		r->engine = NULL;
+	}
+	if (r->engine && !r->to_pipe)
+		engine_unwatched(r->engine, LOG_CELL_ZOOM);
+	if (r->engine && o->keep_ns)
+		r->keep = keeping_new(o, r->engine, &e);
+	if (r->engine && (r->keep || !o->keep_ns) && engine_start(r->engine, &e) == 0) {
+		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);
+		if (r->progress)
+			ttykeys_start(&r->keys);
+		status = record(r);
+		ttykeys_stop(&r->keys);
+	} else {
+		status = complain(&e);
+	}
+	marker_free(r->marker);
+	engine_free(r->engine);
+	root_close(r->root);
+	pretrigger_free(r->keep);
+	log_writer_free(r->writer);
+	nvtx_free(r->nvtx);
+	return status;
+}
+
+/* --stats: on standard error, as standard output is that of the command. */
+static int print_stats(struct recorder *r)
+{
+	const char *file = r->file;
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .summary = true};
+	int status;
+
+	if (!*file)
+		return 0;
+	if (r->parts) {
+		recorder_say(r, _("the recording is in several files, and --stats reports one: nvmtop join makes "
+				  "one of them"));
+		return ERR_FAILED;
+	}
+	status = report_files(&o, stderr);
+	if (r->ranges && status == 0) {
+		o.summary = false;
+		o.by = REPORT_BY_RANGE;
+		status = report_files(&o, stderr);
+	}
+	return status;
+}
+
+/* Records the command once; run: number of the run in the file name, 0: none. Returns the exit status. */
+static int record_run(struct recorder *r, unsigned run)
+{
+	struct options o = *r->o;
+	int status, stats = 0;
+
+	r->o = &o;
+	status = session(r, &o, run);
+	if (r->go >= 0) /* it could not begin */
+		close(r->go);
+	if (o.stats)
+		stats = print_stats(r);
+	return status ? status : stats;
+}
+
+/* A run of the command without a recording. */
+static int warm_up(struct recorder *r)
+{
+	const struct options *o = r->o;
+	struct err e;
+
+	if (command_hold(o->command, &r->child, &r->go, &e) < 0)
+		return complain(&e);
+	command_release(&r->go);
+	if (o->kill)
+		r->kill_ns = clock_now_ns() + o->delay_ns + o->duration_ns;
+	wait_for_command(r);
+	return r->child_status;
+}
+
+/* The names of all runs, before the first of them, as far as they are known. */
+static int check_names(const struct options *o, struct err *e)
+{
+	char name[PATH_MAX];
+	struct err unknown;
+
+	for (int i = 1; i <= o->repeat; i++)
+		if (name_expand(o->out, 0, (unsigned)i, name, sizeof name, &unknown) == 0 &&
+		    log_file_check(name, o->force, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* --repeat: runs to warm up, recorded runs up to the first that fails, and their comparison. */
+static int repeat(const struct options *given, int signals)
+{
+	char base[64], line[160];
+	char(*names)[PATH_MAX] = calloc((size_t)given->repeat, sizeof *names);
+	const char **files = calloc((size_t)given->repeat, sizeof *files);
+	struct options o = *given;
+	struct err e = {.code = ERR_NONE};
+	int status = 0, compared;
+	bool go_on;
+
+	if (!names || !files)
+		err_set(&e, ERR_FAILED, _("out of memory"));
+	if (!o.out) {
+		name_now(base, sizeof base - sizeof ".nvmt");
+		o.out = strcat(base, ".nvmt");
+	}
+	go_on = e.code == ERR_NONE && check_names(&o, &e) == 0;
+	if (!go_on)
+		status = complain(&e);
+	for (int i = -o.warmup; go_on && i < o.repeat; i++) {
+		struct recorder r = {.o = &o, .signals = signals, .kill_ns = INT64_MAX, .go = -1};
+
+		snprintf(line, sizeof line, i < 0 ? _("run %d of %d to warm up") : _("run %d of %d"),
+			 i < 0 ? i + o.warmup + 1 : i + 1, i < 0 ? o.warmup : o.repeat);
+		recorder_say(&r, line);
+		status = i < 0 ? warm_up(&r) : record_run(&r, (unsigned)i + 1);
+		if (i >= 0)
+			files[i] = strcpy(names[i], r.file);
+		go_on = !r.asked && (!status || r.killed) && (i < 0 || *r.file);
+		if (!go_on)
+			recorder_say(&r,
+				     _("this run failed or was stopped: no more runs, and no comparison"));
+	}
+	if (go_on) {
+		o.files = files;
+		o.n_files = (size_t)o.repeat;
+		compared = report_files(&o, stderr);
+		status = status ? status : compared;
+	} else if (!status) {
+		status = ERR_FAILED;
+	}
+	free(names);
+	free(files);
+	return status;
+}
+
+static int cmd_record(const struct options *o)
+{
+	struct recorder r = {.o = o, .kill_ns = INT64_MAX, .go = -1};
+	struct variable nvtx[NVTX_VARIABLES];
+	struct err e;
 
 	r.signals = signals_open(&e);
 	if (r.signals < 0)
@@ -414,47 +613,11 @@ static int cmd_record(const struct options *o)
 		complain(&e);
 		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
 	}
-	r.marker = marker_open(&e);
-	if (!r.marker)
+	if (o->nvtx && nvtx_variables(o->nvtx, nvtx, &e) < 0)
 		return complain(&e);
-	if (e.code != ERR_NONE)
-		complain(&e);
-	r.to_pipe = is_stream(o->out);
-	r.quiet = r.to_pipe && stream_is_shown_elsewhere();
-	if (r.to_pipe)
-		r.writer = stream_to_stdout(&e);
-	else if (!o->keep_ns)
-		r.writer = files_new(o, &e);
-	if (!r.writer && !o->keep_ns) {
-		marker_free(r.marker);
-		return complain(&e);
-	}
-	struct probe_set *probes = open_probes(o, &r.root, &board, NULL, 0, &e);
-	if (probes) {
-		if (e.code != ERR_NONE)
-			complain(&e);
-		board_free(board);
-		r.engine = engine_for(o, probes, &e);
-	}
-	if (r.engine && !r.to_pipe)
-		engine_unwatched(r.engine, LOG_CELL_ZOOM);
-	if (r.engine && o->keep_ns)
-		r.keep = keeping_new(o, r.engine, &e);
-	if (r.engine && (r.keep || !o->keep_ns) && engine_start(r.engine, &e) == 0) {
-		r.progress = !o->command && !r.quiet && isatty(STDERR_FILENO);
-		if (r.progress)
-			ttykeys_start(&r.keys);
-		status = record(&r);
-		ttykeys_stop(&r.keys);
-	} else {
-		status = complain(&e);
-	}
-	marker_free(r.marker);
-	engine_free(r.engine);
-	root_close(r.root);
-	pretrigger_free(r.keep);
-	log_writer_free(r.writer);
-	return status;
+	for (size_t i = 0; o->nvtx && i < NVTX_VARIABLES; i++)
+		setenv(nvtx[i].name, nvtx[i].value, 1);
+	return o->repeat ? repeat(o, r.signals) : record_run(&r, 0);
 }
 
 static int finish(struct options *o, struct err *e)
@@ -462,9 +625,15 @@ static int finish(struct options *o, struct err *e)
 	bool limited =
 		o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes || o->limits.max_bytes;
 
+	bool splits = o->limits.split_ns || o->limits.split_bytes;
+	char name[PATH_MAX];
+
 	for (size_t i = 0; i < o->n_files; i++)
 		if (operand_out(o, o->files[i], e) < 0)
 			return -1;
+	if (o->out && strchr(o->out, '%') &&
+	    name_expand(o->out, o->command != NULL, 0, name, sizeof name, e) < 0)
+		return -1;
 	const struct option_rule rules[] = {
 		{is_stream(o->out) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
 		{is_stream(o->out) && limited,
@@ -472,9 +641,16 @@ static int finish(struct options *o, struct err *e)
 		{is_stream(o->out) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
 		{o->stop_on_eof && o->command,
 		 N_("--stop-on-eof cannot be used with a COMMAND, which reads standard input")},
+		{o->kill && !(o->command && o->duration_ns), N_("--kill needs --duration and a COMMAND")},
+		{o->repeat && !o->command, N_("--repeat needs a COMMAND")},
+		{o->warmup && !o->repeat, N_("--warmup needs --repeat")},
+		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
+		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
 		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},
 	};
 
+	if (o->command)
+		o->command = nsys_command(o->command);
 	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
 }
 
@@ -485,6 +661,14 @@ static const struct option_entry own[] = {
 	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), TIME(duration_ns), .least = 1e-9,
 	 .wants = N_("a time longer than 0")},
 	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},
+	{"kill", "SIG|none",
+	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),
+	 .take = value_signal},
+	{"stats", NULL, N_("print the report by phase and by range to standard error at the end"), FLAG(stats)},
+	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N, and compare the runs"),
+	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
+	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),
+	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
 	{"stop-on-eof", NULL, N_("stop when standard input is closed"), FLAG(stop_on_eof)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
@@ -493,7 +677,7 @@ const struct verb verb_record = {
 	.name = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_files, &group_keep, &group_sampling, &group_priority},
+	.groups = {&options, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_marks = true,
 	.runs_command = true,

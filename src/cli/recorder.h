@@ -2,11 +2,13 @@
 #ifndef NVMTOP_CLI_RECORDER_H
 #define NVMTOP_CLI_RECORDER_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "app/app.h"
 #include "app/label-input.h"
 #include "record/marks.h"
+#include "record/nvtx.h"
 #include "app/recording.h"
 #include "record/silence.h"
 #include "app/tty-keys.h"
@@ -27,6 +29,8 @@ struct recorder {
 	struct ttykeys keys;
 	struct label label;  /* a label being typed */
 	struct marker *marker;
+	struct nvtx *nvtx; /* or NULL */
+	bool ranges;       /* some came */
 	struct silence silence; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* another process may use the terminal */
@@ -34,11 +38,17 @@ struct recorder {
 	int shown;           /* its width on the terminal now, in columns */
 	int64_t since_ns;    /* when the first sample was due */
 	int64_t until_ns;    /* when to stop; INT64_MAX: no limit */
+	int64_t kill_ns;     /* when --kill is due; INT64_MAX: never */
 	bool stop;
 	bool asked; /* an end was requested */
 
 	pid_t child;      /* 0: no command, or it has exited */
+	int go;           /* to command_release(); -1: it runs, or there is none */
 	int child_status; /* as an exit status */
+	bool killed;      /* --kill was sent to it */
+
+	char file[PATH_MAX]; /* name of the complete recording, or "" */
+	bool parts;	     /* it continues in more files */
 };
 
 /* What was received or written so far, with --keep too. */

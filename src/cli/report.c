@@ -52,22 +52,46 @@ int close_traces(struct trace **traces, size_t n, int status)
 	return status;
 }
 
-static int cmd_report(const struct options *o)
+static int read_nsys(struct trace *t, const struct options *o, struct err *e)
+{
+	char note[512];
+
+	if (!o->nsys)
+		return 0;
+	if (report_nsys(t, o->nsys, note, sizeof(note), e) < 0)
+		return -1;
+	fprintf(stderr, "nvmtop: %s\n", note);
+	return 0;
+}
+
+static int write_report(struct trace *const *traces, size_t n, const struct options *o, FILE *out, struct err *e)
+{
+	if (o->by != REPORT_BY_PHASE)
+		return report_ranges(traces, n, &o->pick, o->by, o->format, out, progress_show, e);
+	return report_write(traces, n, &o->pick, o->per, o->summary, o->format, out, progress_show, e);
+}
+
+int report_files(const struct options *o, FILE *out)
 {
 	struct trace **traces;
 	struct err e;
 	int status;
 	size_t n;
 
-	signal(SIGPIPE, SIG_IGN);
 	traces = open_traces(o, &n, &status);
 	if (n < o->n_files)
 		; /* already reported */
-	else if (report_write(traces, n, &o->pick, o->per, o->summary, o->format, stdout, progress_show, &e) == 0)
-		status = stdout_result(status);
+	else if (read_nsys(traces[0], o, &e) == 0 && write_report(traces, n, o, out, &e) == 0)
+		status = out == stdout ? stdout_result(status) : status;
 	else
 		status = complain(&e);
 	return close_traces(traces, n, status);
+}
+
+static int cmd_report(const struct options *o)
+{
+	signal(SIGPIPE, SIG_IGN);
+	return report_files(o, stdout);
 }
 
 /* Order of enum report_format. */
@@ -75,17 +99,34 @@ static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_entry own[] = {
 	{"format", "NAME", N_("table, json, csv or markdown"), WORD(format, enum report_format, formats),
 	 .wants = N_("table, json, csv or markdown")},
+	{"by", "WHAT", N_("phase, or for ranges of NVTX: range, thread or domain"), WORD(by, enum report_by, by_names),
+	 .wants = N_("phase, range, thread or domain")},
+	{"nsys", "FILE", N_("kernels and NVTX ranges from an export of Nsight Systems (SQLite)"), TEXT(nsys)},
 	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
 	{"per", "N", N_("each phase has N items; print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
 	 .wants = N_("a number of items above 0")},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
+static int finish(struct options *o, struct err *e)
+{
+	if (o->nsys && o->by == REPORT_BY_PHASE)
+		o->by = REPORT_BY_RANGE;
+	bool ranges = o->by != REPORT_BY_PHASE;
+	const struct option_rule rules[] = {
+		{ranges && o->summary, N_("--summary is for phases, not for --by range, thread or domain")},
+		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
+		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
+	};
+
+	return RULES(rules, e) < 0 ? -1 : operands_files(o, e);
+}
+
 const struct verb verb_report = {
 	.name = "report",
 	.operands = "FILE...",
 	.summary = N_("print statistics of each phase of a trace; compare several traces"),
 	.groups = {&options, &group_signals, &group_time},
-	.finish = operands_files,
+	.finish = finish,
 	.run = cmd_report,
 };

@@ -99,7 +99,8 @@ static int print_live(const struct options *o)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
-	bool processes = o->view && !strcmp(o->view, "processes") && (procs = procs_open(l.root, &e));
+	bool processes = (!o->view || !strcmp(o->view, "overview") || !strcmp(o->view, "processes")) &&
+			 (procs = procs_open(l.root, &e));
 	if (processes)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
@@ -114,7 +115,16 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	scene.procs = processes ? procs_read(procs) : NULL;
+	struct host host = {.installed = false};
+
+	if (o->view && !strcmp(o->view, "board")) {
+		host_read(l.root, &host);
+		scene.host = &host;
+	}
+	if (processes)
+		scene.procs = live_demo_procs(&l, now.mono_ns);
+	if (processes && !scene.procs)
+		scene.procs = procs_read(procs);
 	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);

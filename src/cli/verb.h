@@ -18,9 +18,29 @@ int stdout_flush(int status);
 
 /* Does the command of a recording exist? If not, errno has the reason. */
 bool command_find(const char *name);
-/* Starts a command. Returns -1 and sets *e on error. If exec fails, the exit status
- * of the child is 126 or 127. */
-int command_start(char **argv, pid_t *child, struct err *e);
+/* Creates the process of a command, which waits for command_release(*go); it exits if *go is closed.
+ * Returns -1 and sets *e on error. If exec fails, the exit status of the child is 126 or 127. */
+int command_hold(char **argv, pid_t *child, int *go, struct err *e);
+void command_release(int *go);
+
+/* The environment of a program whose NVTX ranges are to be recorded. */
+enum { NVTX_LIBRARY, NVTX_FOLDER, NVTX_FILTER, NVTX_VARIABLES };
+struct variable {
+	const char *name, *value;
+};
+/* filter: as options.nvtx. Creates the folder. A library that the user has set is kept, with a sentence
+ * on standard error. The values are valid until the next call. Returns -1 and sets *e on error. */
+int nvtx_variables(const char *filter, struct variable out[NVTX_VARIABLES], struct err *e);
+
+/* Prints the report of o->files to stdout or stderr. Returns the exit status. */
+int report_files(const struct options *o, FILE *out);
+
+/* Sets a mark in the tool of NVTX that this process runs under, and stores its time. Returns -1 and sets *e if there is
+ * none. */
+int nvtx_mark(const char *label, int64_t *t_ns, struct err *e);
+/* The command with which "nsys profile" leaves a mark in its report and in the recording of this process, before its
+ * program starts; or argv, if that is another command or its program was not recognized. */
+char **nsys_command(char **argv);
 
 struct option_entry;
 
@@ -29,7 +49,7 @@ typedef int option_taker(struct options *o, const struct option_entry *t, const 
 
 struct option_entry {
 	const char *name;
-	const char *argument; /* placeholder in --help; NULL: takes no value */
+	const char *argument; /* placeholder in --help; NULL: takes no value; "[=...]": only after = */
 	const char *help;
 	char letter; /* short option; 0: none */
 	option_taker *take;
@@ -39,6 +59,7 @@ struct option_entry {
 	const char *const *words; /* valid words, in the order of the enumerators; NULL ends the list */
 	const char *wants;	  /* describes valid values in error messages */
 };
+bool option_value_needed(const struct option_entry *t);
 
 struct option_group {
 	const char *title; /* NULL: options of a single verb */
@@ -66,7 +87,7 @@ struct verb {
 };
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
-	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config;
+	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env;
 
 /* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];
@@ -87,18 +108,19 @@ void verb_help(const struct verb *v, FILE *out);
 #define TIME(member) .take = value_time, .at = AT(member, int64_t)
 #define NUMBER(member) .take = value_number, .at = AT(member, double)
 #define RATE(member) NUMBER(member), .least = 0.1, .most = 10000, .wants = N_("a rate from 0.1 to 10000 per second")
+#define COUNT(member, from, to) .take = value_count, .at = AT(member, int), .least = from, .most = to
 #define WORD(member, type, list) .take = value_word, .at = AT(member, type), .words = list
 
 /* Store the value in the member that the entry names. */
-option_taker value_flag, value_text, value_time, value_number, value_word;
+option_taker value_flag, value_text, value_time, value_number, value_count, value_word;
 
 /* Each for one option, with its own members. */
 option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger, value_tier,
-	value_history, value_interval, value_theme, value_nice, value_pid;
+	value_history, value_interval, value_theme, value_signal;
 int value_form(struct options *o, const char *value, struct err *e);
 
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
-	group_replay, group_drawing, group_settings, group_history, group_signals, group_time;
+	group_replay, group_drawing, group_settings, group_history, group_signals, group_time, group_nvtx;
 
 /* A word of the command line in printable form, valid until the next call. */
 const char *shown_word(const char *word);

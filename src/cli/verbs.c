@@ -7,7 +7,7 @@
 
 const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_recover, &verb_report,
 				    &verb_export, &verb_cut,	&verb_join,   &verb_check,   &verb_mark,
-				    &verb_once,	  &verb_boards, &verb_config, NULL};
+				    &verb_once,	  &verb_boards, &verb_config, &verb_env,    NULL};
 
 const struct verb *verb_find(const char *name)
 {
@@ -39,7 +39,7 @@ static void print_group(const struct option_group *g, FILE *out)
 
 		letter[1] = t->letter;
 		snprintf(left, sizeof left, "%s--%s%s%s", t->letter ? letter : "", t->name,
-			 t->argument ? " " : "", t->argument ? t->argument : "");
+			 option_value_needed(t) ? " " : "", t->argument ? t->argument : "");
 		fprintf(out, "  %-22s %s\n", left, _(t->help));
 	}
 }

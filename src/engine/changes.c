@@ -81,7 +81,7 @@ void changes_free(struct changes *c)
 static void value_text(const struct channel *c, double v, char *out, size_t size)
 {
 	if (!strcmp(c->name, "clocks.pinned"))
-		snprintf(out, size, "%s", v > 0 ? _("pinned") : _("free"));
+		snprintf(out, size, "%s", v > 0 ? _("pinned") : _("not pinned"));
 	else if (c->kind == CHANNEL_FREQ_LIMIT && !(v > 0)) /* drivers report 0 for no limit */
 		snprintf(out, size, "%s", _("none"));
 	else if (c->unit == UNIT_HZ)

@@ -267,6 +267,32 @@ void collector_change(struct collector *c, const struct change *change)
 	}
 }
 
+/* Sends the ranges that ended after the listener's start; those that began before begin there. */
+static void send_ranges(struct listener *l, const struct range *list, size_t n)
+{
+	struct range some[COLLECT_BATCH];
+	int64_t start = l->session.start.mono_ns;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].end_ns < start)
+			continue;
+		some[kept] = list[i];
+		if (some[kept].begin_ns < start)
+			some[kept].begin_ns = start;
+		kept++;
+	}
+	if (kept)
+		l->sink->ops->ranges(l->sink, some, kept);
+}
+
+void collector_ranges(struct collector *c, const struct range *list, size_t n)
+{
+	for (struct listener *l = c->listeners; l; l = l->next)
+		for (size_t at = 0; l->sink->ops->ranges && at < n; at += COLLECT_BATCH)
+			send_ranges(l, list + at, n - at < COLLECT_BATCH ? n - at : COLLECT_BATCH);
+}
+
 /* Even one late tick is a gap: the times of two rows do not show how many ticks lie between them. */
 static bool has_gap(const struct ring_row *row)
 {

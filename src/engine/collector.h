@@ -60,6 +60,8 @@ void collector_add_marks(struct collector *c, struct pending_mark *chain);
  * start. */
 void collector_change(struct collector *c, const struct change *change);
 
+void collector_ranges(struct collector *c, const struct range *list, size_t n);
+
 /* Delivers rows older than before_ns, and the marks among them. */
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns);
 

@@ -15,6 +15,8 @@
 /* At the start rows are not held back: the first frame is wanted soon, and there are no marks yet. */
 #define BEGIN_NS         (200 * NS_PER_MS)
 #define BEGIN_EVERY_NS   (4 * NS_PER_MS)
+#define PAST_PASS_NS     (250 * NS_PER_MS)
+#define AFTER_PAST_NS    NS_PER_MS /* before the first tick: the thread must run by then */
 
 void engine_describe(const struct engine *g, struct session *out)
 {
@@ -28,6 +30,10 @@ void engine_describe(const struct engine *g, struct session *out)
 		out->hz[t] = g->hz[t];
 	}
 	clock_anchor(&out->start);
+	if (g->phase == PHASE_NEW) {
+		out->start.mono_ns -= g->past_ns;
+		out->start.real_ns -= g->past_ns;
+	}
 }
 
 /* Returns the CPU time of the process in percent of one core, once a second; NaN in between. */
@@ -97,6 +103,10 @@ static void take_change(void *engine, const struct change *c)
 {
 	struct engine *g = engine;
 
+	if (!c->what[0]) {
+		engine_mark(g, c->t_ns, c->to);
+		return;
+	}
 	facts_change(g->facts, g->probes->n_facts, c);
 	collector_change(&g->collector, c);
 }
@@ -122,6 +132,33 @@ static void take_marks(struct engine *g)
 	collector_add_marks(&g->collector, g->marks);
 	g->marks = NULL;
 	g->marks_end = &g->marks;
+}
+
+int64_t engine_sample_past(struct engine *g)
+{
+	int64_t due_ns = clock_now_ns() - g->past_ns, pass_ns = due_ns, next_ns;
+
+	for (int t = 0; t < TIERS; t++)
+		if (g->samplers[t])
+			sampler_begin(g->samplers[t], due_ns);
+	for (; due_ns < clock_now_ns() + AFTER_PAST_NS; due_ns = next_ns) {
+		next_ns = INT64_MAX;
+		for (int t = 0; t < TIERS; t++) {
+			if (!g->samplers[t])
+				continue;
+			if (sampler_due(g->samplers[t]) <= due_ns)
+				sampler_run_past(g->samplers[t]);
+			if (sampler_due(g->samplers[t]) < next_ns)
+				next_ns = sampler_due(g->samplers[t]);
+		}
+		if (due_ns < pass_ns)
+			continue;
+		pass_ns = due_ns + PAST_PASS_NS;
+		changes_look(g->changes, due_ns, take_change, g);
+		take_marks(g); /* no other thread sets any yet */
+		collector_run(&g->collector, due_ns, due_ns);
+	}
+	return due_ns;
 }
 
 /* Call after take_marks(), with the lock still held. If an attach is pending, later marks belong to the new
@@ -168,11 +205,28 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 	return 0;
 }
 
-/* Waits for an order until until_ns at the latest. Call with the lock held. */
+/* Call with the lock held, which is released meanwhile. */
+static void poll_run(struct engine *g, bool last)
+{
+	pthread_mutex_unlock(&g->lock);
+	g->poll_ns = g->poll(g->poll_from, last);
+	pthread_mutex_lock(&g->lock);
+}
+
+/* Waits for an order until until_ns at the latest, and polls meanwhile. Call with the lock held. */
 static enum order await_order(struct engine *g, int64_t until_ns)
 {
-	while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, until_ns))
-		continue;
+	int64_t due_ns;
+
+	do {
+		due_ns = g->poll_ns < until_ns ? g->poll_ns : until_ns;
+		while (g->order == ORDER_NONE && thread_wait(&g->work, &g->lock, due_ns))
+			continue;
+		if (g->order == ORDER_NONE && due_ns == g->poll_ns)
+			poll_run(g, false);
+	} while (g->order == ORDER_NONE && clock_now_ns() < until_ns);
+	if (g->poll && (g->order == ORDER_DETACH || g->order == ORDER_STOP))
+		poll_run(g, true);
 	return g->order;
 }
 

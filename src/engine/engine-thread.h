@@ -22,6 +22,7 @@ struct engine {
 	struct session *session; /* returned by engine_session() */
 	enum phase phase;        /* set by the controlling thread only */
 	int64_t started_ns;
+	int64_t past_ns; /* how long before the start the rows begin */
 	int64_t cell_ns; /* rows are delivered by cells of this length; 0: as they come; set before the thread starts */
 	pthread_t thread;
 	struct pacer *pacer;
@@ -46,6 +47,10 @@ struct engine {
 	int64_t cpu_since_ns, cpu_used_ns; /* of the process, at the last measurement */
 	bool rowless;                      /* the sampler thread hangs, and no new one could be started */
 
+	engine_poll *poll; /* or NULL */
+	void *poll_from;
+	int64_t poll_ns; /* when it is due */
+
 	struct changes *changes;
 	struct fact *facts; /* the probe set's, kept up to date */
 
@@ -57,6 +62,10 @@ struct engine {
 
 /* Describes the current session; it points to data of the engine and its probe set. */
 void engine_describe(const struct engine *g, struct session *out);
+
+/* Computes and delivers the rows of the past. Returns when the first tick of the present is due. Call before
+ * the threads start. */
+int64_t engine_sample_past(struct engine *g);
 
 /* The collecting thread; returns after ORDER_STOP. */
 void *engine_run(void *engine);

@@ -85,6 +85,7 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
+	g->poll_ns = INT64_MAX;
 	atomic_init(&g->cpu_percent, (double)NAN);
 	atomic_init(&g->sinks_lost, 0);
 	g->own = own_find(probes);
@@ -167,9 +168,31 @@ int engine_set_nice(struct engine *g, int nice, struct err *e)
 	return 0;
 }
 
+void engine_set_poll(struct engine *g, engine_poll *poll, void *from)
+{
+	g->poll = poll;
+	g->poll_from = from;
+	g->poll_ns = 0;
+}
+
+void engine_ranges(struct engine *g, const struct range *list, size_t n)
+{
+	collector_ranges(&g->collector, list, n);
+}
+
+void engine_change(struct engine *g, const struct change *c)
+{
+	collector_change(&g->collector, c);
+}
+
 void engine_unwatched(struct engine *g, int zoom)
 {
 	g->cell_ns = INT64_C(1) << zoom;
+}
+
+void engine_begin_in_past(struct engine *g)
+{
+	g->past_ns = g->probes->past_ns;
 }
 
 void engine_add_lost(struct engine *g, uint64_t rows)
@@ -199,6 +222,8 @@ static int start_threads(struct engine *g, struct err *e)
 
 	probe_set_start(g->probes, g->started_ns + SOURCES_NS);
 	grid_ns = clock_now_ns() + GRID_AFTER_NS;
+	if (g->past_ns)
+		grid_ns = engine_sample_past(g);
 	probe_set_align(g->probes, grid_ns);
 	if (pacer_start(g->pacer, grid_ns, e))
 		return -1;

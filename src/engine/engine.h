@@ -33,6 +33,10 @@ int engine_set_nice(struct engine *g, int nice, struct err *e);
  * delivered together, shortly after its end. */
 void engine_unwatched(struct engine *g, int zoom);
 
+/* Call before the first engine_attach(): a demo's rows begin as long before the start as its board states, with
+ * what happened in that time. */
+void engine_begin_in_past(struct engine *g);
+
 /* Waits until the engine is warm: every tier has a row, and the CPU load covers its full window; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);
@@ -59,6 +63,15 @@ uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label);
 
 /* Counts rows that a sink could not keep, for "nvmtop.lost". */
 void engine_add_lost(struct engine *g, uint64_t rows);
+
+/* Where ranges come from. The collecting thread calls poll() at the time that it returned last, and with `last`
+ * before a sink is detached. */
+typedef int64_t engine_poll(void *from, bool last);
+void engine_set_poll(struct engine *g, engine_poll *poll, void *from); /* before engine_start() */
+/* Only poll() may call these: they pass ranges and a change to each sink. Ranges that began before a sink was
+ * attached begin with its stream. */
+void engine_ranges(struct engine *g, const struct range *list, size_t n);
+void engine_change(struct engine *g, const struct change *c);
 
 struct engine_stats {
 	uint64_t rows[TIERS];

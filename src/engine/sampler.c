@@ -213,6 +213,14 @@ int64_t sampler_run(struct sampler *s, int64_t now_ns)
 	return now_ns;
 }
 
+void sampler_run_past(struct sampler *s)
+{
+	int64_t due_ns = grid_due(&s->grid);
+
+	sampler_tick(s, due_ns, due_ns, 0);
+	grid_end(&s->grid, due_ns);
+}
+
 struct ring *sampler_ring(struct sampler *s)
 {
 	return s->ring;

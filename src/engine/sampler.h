@@ -22,6 +22,9 @@ int64_t sampler_due(const struct sampler *s); /* when the next tick is */
  * and another thread makes the rows now; see probe_set_rescue(). */
 int64_t sampler_run(struct sampler *s, int64_t now_ns);
 
+/* Runs the tick that is due as if it were that time, for values that are computed. */
+void sampler_run_past(struct sampler *s);
+
 struct ring *sampler_ring(struct sampler *s);
 int64_t sampler_period_ns(const struct sampler *s);
 

@@ -96,7 +96,7 @@ bool channel_is_nvml(const struct channel *c)
 #define MILLIWATTS   {-1e9, 1e9}
 #define CELSIUS      {-199.999, 1000}
 #define HERTZ        {0, 1e11}
-static const struct range ranges[CHANNEL_KINDS] = {
+static const struct value_range value_ranges[CHANNEL_KINDS] = {
 	[CHANNEL_GPU_UTIL] = {0, 100},
 	[CHANNEL_CPU_UTIL] = PERCENT,
 	[CHANNEL_CORE_UTIL] = PERCENT,
@@ -122,10 +122,10 @@ static const struct range ranges[CHANNEL_KINDS] = {
 	[CHANNEL_NOTICE] = COUNT,
 };
 
-struct range channel_range(enum channel_kind kind)
+struct value_range channel_range(enum channel_kind kind)
 {
 	/* kinds without an entry accept any value */
-	return ranges[kind].hi > ranges[kind].lo ? ranges[kind] : (struct range) ANY;
+	return value_ranges[kind].hi > value_ranges[kind].lo ? value_ranges[kind] : (struct value_range) ANY;
 }
 
 void change_text(char out[CHANGE_TEXT], const struct change *c)

@@ -133,13 +133,13 @@ bool channel_counts(const struct channel *c);
 bool channel_is_nvml(const struct channel *c);
 
 /* The valid range of a kind; other values come from a faulty driver or a damaged file. */
-struct range {
+struct value_range {
 	double lo, hi;
 };
-struct range channel_range(enum channel_kind kind);
+struct value_range channel_range(enum channel_kind kind);
 
 /* False for NaN. */
-static inline bool range_holds(struct range r, double v)
+static inline bool range_holds(struct value_range r, double v)
 {
 	return v >= r.lo && v <= r.hi;
 }

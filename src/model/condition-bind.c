@@ -102,6 +102,23 @@ static int find(const struct condition_term *t, const struct session *about, siz
 		       list);
 }
 
+/* Units that people read, in those of channels. */
+static double bare_factor(enum unit unit)
+{
+	switch (unit) {
+	case UNIT_MILLIWATT:
+	case UNIT_MILLIVOLT:
+	case UNIT_MILLIAMPERE:
+		return 1e3;
+	case UNIT_HZ:
+		return 1e6;
+	case UNIT_KB:
+		return 1 << 20;
+	default:
+		return 1;
+	}
+}
+
 static int check_unit(const struct condition_term *t, const struct channel *c, struct err *e)
 {
 	char list[64] = "";
@@ -135,7 +152,12 @@ static int add(struct condition *to, const struct condition_term *t, size_t chan
 	to->terms[to->n] = *t;
 	to->terms[to->n].channel = channel;
 	to->terms[to->n].tier = c->tier;
-	to->terms[to->n++].column = c->column;
+	to->terms[to->n].column = c->column;
+	if (to->bare && !t->unit) {
+		to->terms[to->n++].limit *= bare_factor(c->unit);
+		return 0;
+	}
+	to->n++;
 	return check_unit(t, c, e);
 }
 

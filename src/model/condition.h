@@ -42,6 +42,7 @@ struct condition {
 	struct condition_term terms[CONDITION_TERMS];
 	struct expr_op ops[2 * CONDITION_TERMS];	/* applied to the results of the terms */
 	size_t n, n_ops;
+	bool bare;	/* set before condition_bind(): a number needs no unit, and is in W, V, A, MHz or GiB */
 	bool bound;
 };
 

@@ -118,7 +118,7 @@ int expr_take_number(struct expr_parser *p, double *v, const struct expr_unit **
 	n = (size_t)(end - first);
 	snprintf(digits, sizeof(digits), "%.*s", (int)n, first);
 	if (n >= sizeof(digits) || !num_double(digits, v))
-		return expr_expected(p, first, _("a number such as 12, 0.5 or 1e3"));
+		return expr_expected(p, first, _("a number"));
 	move_to(p, end);
 	n = strcspn(p->at, p->ends);
 	*unit = NULL;

@@ -57,7 +57,10 @@ struct history {
 	pthread_mutex_t lock;
 	struct history_bound bound;
 	struct data data;
+	struct ranges *ranges; /* NULL until the first ones */
 };
+
+#define RANGES_MOST (UINT32_C(1) << 18)
 
 static struct history *of_sink(struct sink *s)
 {
@@ -468,6 +471,54 @@ static bool integral_of(struct timeline *t, size_t channel, int64_t from_ns, int
 	return true;
 }
 
+static struct ranges *store_of(struct history *h)
+{
+	struct ranges *store;
+
+	pthread_mutex_lock(&h->lock);
+	store = h->ranges;
+	pthread_mutex_unlock(&h->lock);
+	return store;
+}
+
+/* Another thread may be reading the store. */
+static void history_ranges(struct sink *sink, const struct range *list, size_t n)
+{
+	struct history *h = of_sink(sink);
+	struct ranges *store = store_of(h);
+	struct err e;
+
+	if (!store && (store = ranges_new(RANGES_MOST, &e)) != NULL) {
+		pthread_mutex_lock(&h->lock);
+		h->ranges = store;
+		pthread_mutex_unlock(&h->lock);
+	}
+	for (size_t i = 0; store && i < n; i++) {
+		struct range r = list[i];
+
+		r.name = ranges_name(store, list[i].name);
+		r.lane = ranges_lane(store, list[i].lane);
+		ranges_add(store, &r);
+	}
+}
+
+static void ranges_of(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+		      void *arg)
+{
+	struct ranges *store = store_of(of_timeline(t));
+
+	(void)least_ns;
+	if (store)
+		ranges_visit(store, from_ns, to_ns, visit, arg);
+}
+
+static size_t lanes_of(struct timeline *t, const struct range_lane **out, size_t most)
+{
+	struct ranges *store = store_of(of_timeline(t));
+
+	return store ? ranges_lanes(store, out, most) : 0;
+}
+
 static const struct sink_ops sink_ops = {
 	.begin = history_begin,
 	.rows = history_rows,
@@ -475,6 +526,7 @@ static const struct sink_ops sink_ops = {
 	.gap = history_gap,
 	.end = history_end,
 	.change = history_change,
+	.ranges = history_ranges,
 };
 
 static const struct timeline_ops timeline_ops = {
@@ -488,6 +540,8 @@ static const struct timeline_ops timeline_ops = {
 	.changes = changes_of,
 	.finest = finest_of,
 	.integral = integral_of,
+	.ranges = ranges_of,
+	.lanes = lanes_of,
 };
 
 struct history *history_new(struct err *e)
@@ -509,6 +563,7 @@ void history_free(struct history *h)
 	if (!h)
 		return;
 	data_free(&h->data);
+	ranges_free(h->ranges);
 	pthread_mutex_destroy(&h->lock);
 	free(h);
 }

@@ -1,6 +1,6 @@
 /* stream: what the engine pushes to every sink.
  *
- *   begin  (rows | mark | gap | change | rest)*  end
+ *   begin  (rows | mark | gap | change | ranges | rest)*  end
  *
  * Within a tier items are in time order. A mark comes after all older fast rows and before all others;
  * one that reaches the engine more than 40 ms late may come later than that. Marks are numbered in order
@@ -11,6 +11,7 @@
 #define NVMTOP_MODEL_STREAM_H
 
 #include "model/channel.h"
+#include "model/range.h"
 #include "util/clock.h"
 #include "util/err.h"
 
@@ -78,6 +79,8 @@ struct sink_ops {
 	int (*end)(struct sink *s, struct err *e);
 	void (*rest)(struct sink *s);	/* all pending items are delivered, more will follow; may be NULL */
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
+	/* In order of end, within a second. Names and lanes are valid until end(). May be NULL. */
+	void (*ranges)(struct sink *s, const struct range *list, size_t n);
 };
 
 /* Base of every sink; its first member. */

@@ -22,7 +22,8 @@ struct cores {
  * a core is idle. */
 struct cpu_stat {
 	int64_t t_ns;
-	int64_t total;           /* sum of the first line's columns; constant in a tree of plain files */
+	int64_t total, waited;   /* of the first line, in ticks: all columns; iowait. Constant in a tree of
+				  * plain files */
 	int64_t idle[CORES_MAX]; /* by slot: idle + iowait, in ticks; -1: no line */
 	double tick_ns;          /* one unit of the file */
 	bool fresh;              /* was read at this tick */

@@ -50,7 +50,7 @@ static const struct known {
 	{"cpu.util", "CPU", CHANNEL_CPU_UTIL},
 	{"emc.util", "EMC", CHANNEL_EMC_UTIL},
 	{"ram.used", "RAM", CHANNEL_RAM_USED},
-	{"ram.available", "RAM available", CHANNEL_RAM_AVAILABLE},
+	{"ram.available", N_("RAM available"), CHANNEL_RAM_AVAILABLE},
 	{"power.total", N_("Power"), CHANNEL_POWER_TOTAL},
 	{"temp.hottest", N_("Hottest"), CHANNEL_HOTTEST},
 	{"gpu.freq", N_("GPU clock"), CHANNEL_GPU_FREQ},
@@ -159,6 +159,14 @@ static void label_by_name(struct channel *c)
 	}
 }
 
+/* The labels of the boards that come with nvmtop are those of its own signals. */
+static void translated(char *out, size_t size, const char *text)
+{
+	const char *known = *text ? _(text) : text;
+
+	text_printable(out, size, known, strlen(known));
+}
+
 static void by_settings(const struct statement *s, struct channel *c)
 {
 	const char *v;
@@ -181,7 +189,7 @@ static void by_settings(const struct statement *s, struct channel *c)
 	if ((v = setting_get(s, "period")))
 		num_duration_ns(v, &c->period_ns);
 	if ((v = setting_get(s, "label")))
-		text_printable(c->label, sizeof c->label, v, strlen(v));
+		translated(c->label, sizeof c->label, v);
 	if ((v = setting_get(s, "note")))
 		text_printable(c->note, sizeof c->note, v, strlen(v));
 }
@@ -299,9 +307,9 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	if (why->cure[0])
 		cure = why->cure;
 	else if (why->hidden)
-		cure = _("only root can see whether it exists: sudo nvmtop-setup opens it if so");
+		cure = _("sudo nvmtop-setup opens it, if it exists: only root can see that");
 	else if (why->denied)
-		cure = _("to open it to all users: sudo nvmtop-setup; or run nvmtop with sudo");
+		cure = _("sudo nvmtop-setup opens it to all users; or run nvmtop with sudo");
 	else if (why->debugfs && !has_debugfs(o->root))
 		cure = _("debugfs is not mounted: sudo mount -t debugfs none /sys/kernel/debug "
 			 "(a container: give it the host's)");

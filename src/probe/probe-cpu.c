@@ -25,6 +25,9 @@
 #define REST_NS       (10 * NS_PER_S)
 #define REST_MAX_NS   (320 * NS_PER_S)
 #define SOURCES       3
+#define WAIT_READ_NS  (100 * NS_PER_MS)
+#define WAIT_NS       NS_PER_S
+#define WAIT_PAST     16
 
 static const struct cpu_source_ops *const all_sources[SOURCES] = {&cpu_by_perf, &cpu_by_idle, &cpu_by_stat};
 
@@ -46,6 +49,15 @@ struct check {
 	uint8_t strikes[CORES_MAX];
 };
 
+/* Readings of the time in which cores waited for a disk. The kernel counts it in hundredths of a second for
+ * the core on which the wait began, so it is a hint and not a measurement: it may even decrease. Over a second,
+ * over all online cores, it is good enough to distinguish waiting from idling. */
+struct iowait {
+	uint64_t reads;
+	int64_t t_ns[WAIT_PAST], total[WAIT_PAST], waited[WAIT_PAST];
+	double percent;
+};
+
 struct cpu {
 	struct probe probe;
 	struct cpu_look look;
@@ -55,26 +67,34 @@ struct cpu {
 	int64_t began_ns; /* when the source in use was started; 0: not yet */
 	int64_t retry_ns, rest_ns;
 	struct check check;
+	struct iowait iowait;
 	bool denied; /* more privileges would give an exact source */
 	int64_t tick_ns;
 	double busy[CORES_MAX];
 };
 
-/* Parses the fields after "cpuN": *total is the sum of all, *idle that of idle and iowait. Returns the next
- * line, or NULL. */
-static const char *parse_line(const char *p, const char *end, int64_t *total, int64_t *idle)
+struct line {
+	int64_t total, idle, waited;
+};
+
+/* Parses the fields after "cpuN": "user nice system idle iowait irq softirq steal guest ..."; idle includes the
+ * I/O wait, and user the guests. Returns the next line, or NULL. */
+static const char *parse_line(const char *p, const char *end, struct line *out)
 {
 	int field = 0;
 	int64_t v;
 
-	*total = *idle = 0;
+	*out = (struct line) {0, 0, 0};
 	while (p < end && *p != '\n') {
 		p = num_i64(p, end, &v);
 		if (!p || v < 0 || v > INT64_MAX / 16 || field >= 16)
 			return NULL;
-		*total = (int64_t)((uint64_t)*total + (uint64_t)v);
+		if (field < 8)
+			out->total += v;
 		if (field == 3 || field == 4)
-			*idle += v;
+			out->idle += v;
+		if (field == 4)
+			out->waited = v;
 		field++;
 	}
 	return field >= 4 && p < end ? p + 1 : NULL;
@@ -83,19 +103,22 @@ static const char *parse_line(const char *p, const char *end, int64_t *total, in
 /* Returns false if the text is malformed, or ends within the cpu lines without being the whole file. */
 static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole)
 {
-	int64_t total, idle, n;
+	struct line all, one;
+	int64_t n;
 
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->stat.idle[i] = -1;
-	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &c->stat.total, &idle)))
+	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &all)))
 		return false;
+	c->stat.total = all.total;
+	c->stat.waited = all.waited;
 	while (end - p >= 3 && !memcmp(p, "cpu", 3)) {
 		p += 3;
 		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
-		    !(p = parse_line(p, end, &total, &idle)))
+		    !(p = parse_line(p, end, &one)))
 			return false;
 		if (n < CORES_MAX && c->cores.slot[n] >= 0)
-			c->stat.idle[c->cores.slot[n]] = idle;
+			c->stat.idle[c->cores.slot[n]] = one.idle;
 	}
 	return whole || p < end;
 }
@@ -256,6 +279,30 @@ static void step_down(struct cpu *c, int64_t t_ns)
 	use_source(c, c->use + 1);
 }
 
+static void take_iowait(struct iowait *w, const struct cpu_stat *now)
+{
+	uint64_t at = w->reads % WAIT_PAST, last = (w->reads - 1) % WAIT_PAST;
+
+	/* It ran backwards: the earlier readings are discarded. */
+	if (!now->fresh || (w->reads && (now->total < w->total[last] || now->waited < w->waited[last])))
+		at = w->reads = 0;
+	if (!w->reads)
+		w->percent = NAN;
+	if (!now->fresh || (w->reads && now->t_ns - w->t_ns[last] < WAIT_READ_NS))
+		return;
+	if (w->reads) {
+		uint64_t from = cpu_window_start(w->t_ns, WAIT_PAST, w->reads, now->t_ns - WAIT_NS);
+		from = from == UINT64_MAX ? 0 : from % WAIT_PAST; /* at first the window is shorter */
+		double all = (double)(now->total - w->total[from]);
+		double share = (double)(now->waited - w->waited[from]) / all;
+		w->percent = all > 0 && share <= 1 ? 100 * share : NAN;
+	}
+	w->t_ns[at] = now->t_ns;
+	w->total[at] = now->total;
+	w->waited[at] = now->waited;
+	w->reads++;
+}
+
 static void renew(struct cpu *c, int64_t t_ns)
 {
 	const struct cpu_source *s = c->source[c->use];
@@ -263,9 +310,12 @@ static void renew(struct cpu *c, int64_t t_ns)
 	c->look.stat.fresh = false;
 	if (t_ns >= c->stat_due_ns) {
 		look_stat(&c->look, t_ns);
+		take_iowait(&c->iowait, &c->look.stat);
 		/* The probe's period is enough for sources that need it as often. */
 		c->stat_due_ns = s->ops->stat_ns > s->ops->period_ns ? t_ns + s->ops->stat_ns : 0;
 	}
+	if (c->iowait.reads < 2 && c->stat_due_ns > t_ns + WAIT_READ_NS) /* soon a first value */
+		c->stat_due_ns = t_ns + WAIT_READ_NS;
 	if (s->curious && c->stat_due_ns > t_ns + CPU_READ_NS)
 		c->stat_due_ns = t_ns + CPU_READ_NS;
 	if (s->ops->online && t_ns >= c->online_due_ns) {
@@ -295,7 +345,7 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 		fine = !contradicted(c, t_ns);
 	double sum = 0;
 	int count = 0;
-	row += p->column; /* cpu.util, the cores by slot, cpu.window */
+	row += p->column; /* cpu.util, the cores by slot, cpu.iowait, cpu.window */
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		double busy = fine ? c->busy[i] : NAN;
 		if (!isnan(busy)) {
@@ -306,8 +356,9 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
 	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
+	row[1 + c->look.cores.n] = c->iowait.percent;
 	if (c->n_sources > 1)
-		row[1 + c->look.cores.n] =
+		row[2 + c->look.cores.n] =
 			fine ? (double)window_ns(s->ops, c->tick_ns) / (double)NS_PER_MS : NAN;
 	if (!fine)
 		step_down(c, t_ns);
@@ -382,6 +433,10 @@ static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
 
 static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
+	static const struct channel_form iowait = {
+		"cpu.iowait", N_("I/O wait"), "/proc/stat",
+		N_("idle while a task waits for a disk; mean of 1 s, of all cores"), UNIT_PERCENT, FAMILY_CPU,
+		100, WAIT_READ_NS};
 	const struct cpu_source_ops *ops = c->source[0]->ops;
 	struct channel ch;
 	char name[32];
@@ -404,6 +459,9 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
 	}
+	channel_form(o, &ch, &iowait);
+	if (probe_ctx_add(o, &ch, e) < 0)
+		return -1;
 	return c->n_sources > 1 ? add_window(o, c, e) : 0;
 }
 

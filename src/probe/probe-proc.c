@@ -1,8 +1,8 @@
 /* Reads numbers from text files of the kernel that are the same on every machine: memory, load averages, and
- * the time in which cores wait for a disk.
+ * the time in which tasks are stalled.
  *
  * Used memory is what is not available: on a Jetson this includes the GPU's buffers, and excludes what the
- * kernel would give back. The largest free contiguous block is what an allocation for a camera or a display
+ * kernel would give back, most of which is cache. The largest free contiguous block is what an allocation for a camera or a display
  * needs; the kernel makes none larger than some MiB, so that is its maximum. */
 #include <errno.h>
 #include <math.h>
@@ -16,13 +16,13 @@
 #include "util/num.h"
 #include "probe/open.h"
 
-#define MEMINFO_NS (10 * NS_PER_MS)
-#define IOWAIT_NS  (NS_PER_S / 10)
-#define LOAD_NS    (5 * NS_PER_S) /* how often the kernel updates them */
-#define WINDOW     10             /* readings of iowait: a second */
-#define VALUES     3
-#define DISKS      32
-#define TEXT_MAX   4096
+#define MEMINFO_NS  (10 * NS_PER_MS)
+#define PRESSURE_NS (NS_PER_S / 10)
+#define LOAD_NS     (5 * NS_PER_S) /* how often the kernel updates them */
+#define WINDOW      10             /* readings of a pressure: a second */
+#define VALUES      3
+#define DISKS       32
+#define TEXT_MAX    4096
 
 struct text;
 
@@ -39,10 +39,11 @@ struct text_file {
 struct text {
 	struct probe probe;
 	const struct text_file *file;
-	size_t n;                              /* number of files, whose values are added up */
-	double whole;                          /* total of which the values are part, or NaN */
-	int readings;                          /* of iowait, so far */
-	int64_t total[WINDOW], waited[WINDOW]; /* the oldest first */
+	int64_t t_ns;                                 /* of this read; 0: the file is being opened */
+	size_t n;                                     /* number of files, whose values are added up */
+	double whole;                                 /* total of which the values are part, or NaN */
+	int readings;                                 /* of a pressure, so far */
+	int64_t past_ns[WINDOW], stalled_us[WINDOW]; /* the oldest first */
 };
 
 /* Adds up the values of all files; NaN if one of them has none. */
@@ -66,7 +67,7 @@ static void text_read(struct probe *p, int64_t t_ns, double *row)
 	struct text *t = (struct text *)p;
 	double v[VALUES];
 
-	(void)t_ns;
+	t->t_ns = t_ns;
 	take(t, v);
 	for (int k = 0; k < VALUES && t->file->channels[k].name; k++)
 		row[p->column + k] = v[k];
@@ -83,8 +84,9 @@ static struct text *text_new(struct probe_ctx *o, const struct text_file *f, siz
 	return t;
 }
 
-/* why is NULL if the file was found. */
-static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, struct err *e)
+/* why is NULL if the file was found; first: its values, or NULL. */
+static int add_channels(struct probe_ctx *o, struct text *t, const struct reason *why, const double *first,
+			struct err *e)
 {
 	int added = 0;
 
@@ -96,6 +98,8 @@ static int add_channels(struct probe_ctx *o, struct text *t, const struct reason
 			ch.hi = t->whole;
 		if (why)
 			reason_set(why, o, &ch);
+		else if (first && t->file->needs && isnan(first[k]))
+			reason_one(o, &ch, t->file->channels[k].source, ENOENT);
 		added = probe_ctx_add(o, &ch, e);
 	}
 	return probe_ctx_finish(o, &t->probe, added, !why, e);
@@ -123,7 +127,7 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 		probe_free(&t->probe);
 		return 0;
 	}
-	return add_channels(o, t, found ? NULL : &why, e);
+	return add_channels(o, t, found ? NULL : &why, v, e);
 }
 
 /* Returns the number after "name:" at the start of a line. */
@@ -152,7 +156,12 @@ static void parse_part(struct text *t, double whole, double rest, double *v)
 
 static void parse_ram(struct text *t, const char *p, const char *end, double *v)
 {
+	double cached = field(p, end, "Cached:") + field(p, end, "Buffers:") + field(p, end, "SReclaimable:") -
+			field(p, end, "Shmem:");
+
 	parse_part(t, field(p, end, "MemTotal:"), field(p, end, "MemAvailable:"), v);
+	if (cached >= 0)
+		v[2] = cached;
 }
 
 static void parse_swap(struct text *t, const char *p, const char *end, double *v)
@@ -173,7 +182,9 @@ static int open_ram(struct probe_ctx *o, struct err *e)
 		{{"ram.used", NULL, "/proc/meminfo MemTotal: - MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY,
 		  NAN, MEMINFO_NS},
 		 {"ram.available", NULL, "/proc/meminfo MemAvailable:", NULL, UNIT_KB, FAMILY_MEMORY, NAN,
-		  MEMINFO_NS}}};
+		  MEMINFO_NS},
+		 {"ram.cached", N_("Cache"), "/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:", NULL,
+		  UNIT_KB, FAMILY_MEMORY, NAN, MEMINFO_NS}}};
 
 	return open_text(o, &ram, false, e);
 }
@@ -319,7 +330,7 @@ static int open_zram(struct probe_ctx *o, struct err *e)
 		return -1;
 	find_disks(t);
 	if (t->n)
-		return add_channels(o, t, NULL, e);
+		return add_channels(o, t, NULL, NULL, e);
 	probe_free(&t->probe);
 	return 0;
 }
@@ -357,51 +368,50 @@ static int open_load(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_load = {"load", 0, 0, " hint ", false, false, open_load};
 
-/* The kernel counts this time in hundredths of a second for the core on which the wait began, so it is a hint
- * and not a measurement: it may even decrease. Over a second, over all online cores, it is good enough to
- * distinguish waiting from idling.
- *
- * "cpu user nice system idle iowait irq softirq steal ...": guests are included in user. */
-static void parse_iowait(struct text *t, const char *p, const char *end, double *v)
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345": the microseconds so far in which some task was
+ * stalled. */
+static void parse_pressure(struct text *t, const char *p, const char *end, double *v)
 {
-	int64_t total = 0, waited = 0, field;
+	static const char name[] = " total=";
 	int n = t->readings;
+	int64_t us;
 
 	t->whole = NAN;
 	t->readings = 0;
-	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0)
+	p = memmem(p, (size_t)(end - p), name, sizeof name - 1);
+	if (!t->t_ns || !p || !num_i64(p + sizeof name - 1, end, &us))
 		return;
-	p += 4;
-	for (int i = 0; i < 8; i++) {
-		if (!(p = num_i64(p, end, &field)) || field < 0 || field > INT64_MAX / 16)
-			return;
-		total += field;
-		waited = i == 4 ? field : waited;
-	}
-	/* It ran backwards: the earlier readings are discarded. */
-	if (n > 0 && (total < t->total[n - 1] || waited < t->waited[n - 1]))
+	if (n > 0 && us < t->stalled_us[n - 1])
 		n = 0;
-	if (n > 0 && total > t->total[0] && waited - t->waited[0] <= total - t->total[0])
-		v[0] = 100 * (double)(waited - t->waited[0]) / (double)(total - t->total[0]);
+	if (n > 0)
+		v[0] = fmin(1e5 * (double)(us - t->stalled_us[0]) / (double)(t->t_ns - t->past_ns[0]), 100);
 	if (n == WINDOW) {
 		n--;
-		memmove(t->total, t->total + 1, sizeof t->total - sizeof t->total[0]);
-		memmove(t->waited, t->waited + 1, sizeof t->waited - sizeof t->waited[0]);
+		memmove(t->past_ns, t->past_ns + 1, sizeof t->past_ns - sizeof t->past_ns[0]);
+		memmove(t->stalled_us, t->stalled_us + 1, sizeof t->stalled_us - sizeof t->stalled_us[0]);
 	}
-	t->total[n] = total;
-	t->waited[n] = waited;
+	t->past_ns[n] = t->t_ns;
+	t->stalled_us[n] = us;
 	t->readings = n + 1;
 }
 
-static int open_iowait(struct probe_ctx *o, struct err *e)
+/* Kernels before 4.20, and those that were built without it, do not have it. */
+static int open_pressure(struct probe_ctx *o, struct err *e)
 {
-	static const struct text_file iowait = {
-		"/proc/stat", NULL, 256, IOWAIT_NS, parse_iowait,
-		{{"cpu.iowait", N_("I/O wait"), "/proc/stat",
-		  N_("idle while a task waits for a disk; mean of 1 s, of all cores"), UNIT_PERCENT,
-		  FAMILY_CPU, 100, IOWAIT_NS}}};
+	static const struct text_file files[] = {
+		{"/proc/pressure/io", NULL, 128, PRESSURE_NS, parse_pressure,
+		 {{"io.pressure", N_("I/O pressure"), "/proc/pressure/io total=",
+		   N_("time in which some task is stalled by I/O; mean of 1 s"), UNIT_PERCENT, FAMILY_OTHER,
+		   100, PRESSURE_NS}}},
+		{"/proc/pressure/memory", NULL, 128, PRESSURE_NS, parse_pressure,
+		 {{"memory.pressure", N_("Memory pressure"), "/proc/pressure/memory total=",
+		   N_("time in which some task is stalled by lack of memory; mean of 1 s"), UNIT_PERCENT,
+		   FAMILY_MEMORY, 100, PRESSURE_NS}}}};
 
-	return open_text(o, &iowait, false, e);
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (open_text(o, &files[i], false, e) < 0)
+			return -1;
+	return 0;
 }
 
-const struct probe_kind probe_kind_iowait = {"iowait", 0, 0, " hint ", false, false, open_iowait};
+const struct probe_kind probe_kind_pressure = {"pressure", 0, 0, " hint ", false, false, open_pressure};

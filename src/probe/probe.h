@@ -37,7 +37,8 @@ struct probe {
 	size_t n_attrs;
 	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
 	struct async_reader *readers[2];
-	/* Gets the next change of a watched text that was not returned yet; returns false if there is none.
+	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
+	 * nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
 	bool (*changed)(struct probe *p, struct change *out);
 	/* Reads so seldom from now on that the unit can fall asleep, and adds this to the note of the probe's
@@ -56,6 +57,7 @@ struct probe_set {
 	struct fact *facts;
 	size_t n_facts;
 	struct root *root; /* owned; for files that must be reopened */
+	int64_t past_ns;   /* before the start, for which its values can be computed; 0: they cannot */
 	bool has_nice;     /* threads that start to read for it get that niceness */
 	int nice;
 };

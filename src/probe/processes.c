@@ -5,6 +5,9 @@
  * the GPU's device. Reading a thousand files takes milliseconds, and the name of a user may come from a
  * network: a job does it, only while a view shows them.
  *
+ * The user and the command line rarely change, and reading the latter takes a lock of the process: they are
+ * kept from one reading to the next, and each reading reads a part of them again.
+ *
  * A process may choose any name, with blanks, brackets, line feeds and escapes: the fields after it are
  * counted from the last bracket. */
 #include <errno.h>
@@ -32,16 +35,19 @@
 #define PACE_NS       (3 * NS_PER_S / 2)
 #define MOST          65536
 #define USERS         64
+#define TURNS         64 /* user and command line are read again at every 64th reading */
 
 struct procs {
 	struct job job;
 	bool running;
 	struct root *root;
+	int self; /* the pid of nvmtop; 0: it is not among these processes */
 	struct procs_list shown; /* the last reading; not changed while the job runs */
 	int64_t due_ns;
 
 	/* What follows is used by the job only, while it runs. */
 	struct procs_list next;
+	size_t room, shown_room; /* processes that fit into next.procs and shown.procs */
 	int rc;
 	int64_t read_ns, shown_ns; /* when they were read; 0: never */
 	struct nvml *nvml;
@@ -115,12 +121,24 @@ bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *t
 			      .cpu = NAN,
 			      .gpu_kb = NAN,
 			      .rss_kb = (double)f[STAT_RSS] * ((double)sysconf(_SC_PAGESIZE) / 1024),
+			      .kernel = f[STAT_FLAGS] & PF_KTHREAD,
+			      .age_s = NAN,
 			      .threads = (long)f[STAT_THREADS]};
 	if (out->state < '!' || out->state > '~')
 		out->state = '?';
-	snprintf(out->name, sizeof(out->name), f[STAT_FLAGS] & PF_KTHREAD ? "[%.61s]" : "%s", name);
+	snprintf(out->name, sizeof(out->name), out->kernel ? "[%.61s]" : "%s", name);
 	*ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME];
 	return true;
+}
+
+void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND])
+{
+	while (len && (text[len - 1] == '\0' || text[len - 1] == ' '))
+		len--;
+	for (size_t i = 0; i < len; i++)
+		if (text[i] == '\0')
+			text[i] = ' ';
+	text_shortened(out, PROC_COMMAND, text, len);
 }
 
 /* Returns the last word before *end, and moves *end to its beginning. */
@@ -188,8 +206,31 @@ static struct proc *find(const struct procs_list *l, int pid)
 	return l->n ? bsearch(&key, l->procs, l->n, sizeof(*l->procs), by_pid) : NULL;
 }
 
+/* Are the user and the command line those of the previous reading? The program is the same, and they were not
+ * kept long. */
+static bool is_kept(const struct procs *r, const struct proc *p, const struct proc *was)
+{
+	return was && !strcmp(p->name, was->name) && ((uint64_t)p->pid + r->shown.serial) % TURNS;
+}
+
+static void read_command(struct procs *r, struct proc *p)
+{
+	char path[64], text[PROC_COMMAND + 1];
+
+	if (p->kernel)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
+	int fd = root_open_file(r->root, path, O_RDONLY);
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, text, sizeof(text));
+	if (n > 0)
+		proc_command_parse(text, (size_t)n, p->command);
+	close(fd);
+}
+
 /* Returns false if the process has ended or cannot be read. */
-static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds)
+static bool read_one(struct procs *r, const char *pid, struct proc *p, double seconds, double uptime_s)
 {
 	char path[64], text[1024];
 	struct stat st;
@@ -199,14 +240,25 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	if (fd < 0)
 		return false;
 	ssize_t n = read(fd, text, sizeof(text));
-	bool good = n > 0 && fstat(fd, &st) == 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	bool good = n > 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	const struct proc *was = good ? find(&r->shown, p->pid) : NULL;
+	if (was && was->start != p->start)
+		was = NULL;
+	if (is_kept(r, p, was)) {
+		memcpy(p->user, was->user, sizeof(p->user));
+		strcpy(p->command, was->command);
+	} else if (good && fstat(fd, &st) == 0) {
+		user_name(r, st.st_uid, p->user);
+		read_command(r, p);
+	} else {
+		good = false;
+	}
 	close(fd);
 	if (!good)
 		return false;
-	user_name(r, st.st_uid, p->user);
-	p->self = root_is_live(r->root) && p->pid == getpid();
-	const struct proc *was = find(&r->shown, p->pid);
-	if (was && was->start == p->start && p->ticks >= was->ticks && seconds > 0)
+	p->self = p->pid == r->self;
+	p->age_s = fmax(uptime_s - (double)p->start / (double)sysconf(_SC_CLK_TCK), 0); /* the uptime is older */
+	if (was && p->ticks >= was->ticks && seconds > 0)
 		p->cpu = (double)(p->ticks - was->ticks) / (double)sysconf(_SC_CLK_TCK) / seconds * 100;
 	return true;
 }
@@ -314,7 +366,8 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 	if (fd >= 0) { /* a Jetson whose table cannot be read */
 		close(fd);
 		for (size_t i = 0; i < l->n; i++)
-			look_at_descriptors(r, &l->procs[i]);
+			if (!l->procs[i].kernel)
+				look_at_descriptors(r, &l->procs[i]);
 	}
 	if (why == EACCES || why == EPERM)
 		snprintf(l->gpu_missing, sizeof(l->gpu_missing),
@@ -330,9 +383,20 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 			 NVMAP_CLIENTS);
 }
 
+/* Seconds since the machine started; NaN: not known. */
+static double read_uptime(const struct root *root)
+{
+	char text[64];
+	ssize_t n = root_read(root, "/proc/uptime", text, sizeof(text));
+	int64_t s;
+
+	return n > 0 && num_i64(text, text + n, &s) ? (double)s : NAN;
+}
+
 /* Reads all processes in the order of the directory's list, which is that of their pids. */
 static int read_all(struct procs *r, struct procs_list *l, double seconds)
 {
+	double uptime_s = read_uptime(r->root);
 	char **names;
 	size_t n;
 
@@ -340,12 +404,16 @@ static int read_all(struct procs *r, struct procs_list *l, double seconds)
 	if (root_list(r->root, "/proc", &names, &n) < 0)
 		return -1;
 	n = n < MOST ? n : MOST;
-	l->procs = malloc((n + 1) * sizeof(*l->procs));
-	for (size_t i = 0; l->procs && i < n; i++)
+	if (n > r->room) {
+		free(l->procs);
+		l->procs = malloc(n * sizeof(*l->procs));
+		r->room = l->procs ? n : 0;
+	}
+	for (size_t i = 0; i < n && i < r->room; i++)
 		if (!names[i][strspn(names[i], "0123456789")])
-			l->n += read_one(r, names[i], &l->procs[l->n], seconds);
+			l->n += read_one(r, names[i], &l->procs[l->n], seconds, uptime_s);
 	free(names);
-	return l->procs ? 0 : -1;
+	return n <= r->room ? 0 : -1;
 }
 
 static double cpu_ms(void)
@@ -378,7 +446,7 @@ struct procs *procs_open(struct root *root, struct err *e)
 	if (!p)
 		err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	else
-		p->root = root_hold(root);
+		*p = (struct procs) {.root = root_hold(root), .self = root_is_live(root) ? getpid() : 0};
 	return p;
 }
 
@@ -399,11 +467,15 @@ static void publish(struct procs *p)
 {
 	if (p->rc < 0)
 		return;
-	free(p->shown.procs);
+	struct procs_list old = p->shown;
+	size_t room = p->shown_room;
+
 	p->next.serial = p->shown.serial + 1;
 	p->shown = p->next;
+	p->shown_room = p->room;
 	p->shown_ns = p->read_ns;
-	p->next.procs = NULL;
+	p->next.procs = old.procs;
+	p->room = room;
 }
 
 const struct procs_list *procs_poll(struct procs *p)

@@ -8,19 +8,24 @@
 
 #include "util/root.h"
 
+#define PROC_COMMAND 1024	/* bytes; a longer command line ends in "..." */
+
 /* Unknown values are NaN. */
 struct proc {
 	int pid, parent;
 	uint64_t start;		/* clock ticks after boot: identifies a process together with its pid */
 	char name[64];		/* printable; that of a kernel thread in brackets */
+	char command[PROC_COMMAND]; /* printable, its arguments between blanks; "" if it has none */
 	char user[32];		/* printable; the number if it has no name */
 	char state;		/* R, S, D, T, Z, ... as in proc(5) */
 	bool self;		/* nvmtop itself */
+	bool kernel;		/* a kernel thread */
 	bool gpu;		/* it is known to use the GPU */
 	double cpu;		/* percent of one core since the previous reading; NaN at the first */
 	double rss_kb;
 	double gpu_kb;		/* memory that it has mapped for the GPU */
 	long threads;
+	double age_s;		/* since its start */
 	uint64_t ticks;		/* of CPU time, since its start */
 };
 
@@ -43,12 +48,18 @@ const struct procs_list *procs_poll(struct procs *p);
 /* Makes one reading in this thread. Returns NULL if /proc cannot be listed or out of memory. */
 const struct procs_list *procs_read(struct procs *p);
 
+/* Returns the made-up processes of a demo, t_s seconds after its start. Valid until the next call; not
+ * thread-safe. */
+const struct procs_list *procs_demo(double t_s);
+
 /* Sends a signal to exactly that process, and not to another one that has its number by now. Returns -1 and
  * sets *e on error. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e);
 
 /* Parses /proc/PID/stat; ticks gets utime + stime. Returns false if the text is malformed. */
 bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *ticks);
+/* Makes one printable line of /proc/PID/cmdline, whose arguments end in 0. */
+void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND]);
 /* Parses a line of the table of nvmap's clients: the pid and its KiB. Returns false for a heading, a total,
  * or a client in the kernel. */
 bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb);

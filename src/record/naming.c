@@ -3,8 +3,13 @@
 #include "record/naming.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "util/intl.h"
+#include "util/text.h"
 
 #define TRIES 100 /* attempts to create a file before others do */
 
@@ -41,4 +46,69 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 	if (s)
 		log_writer_limits(s, limits);
 	return s;
+}
+
+/* Expands the pattern at *p, which begins with %, and moves *p to its end. */
+static int expand_one(const char **p, long pid, char *out, size_t size, struct err *e)
+{
+	const char *from = *p, *end = from[1] == 'q' && from[2] == '{' ? strchr(from, '}') : NULL, *value;
+	char name[128], shown[128];
+	int n = 0;
+
+	*p = end ? end + 1 : from + 2;
+	if (from[1] == 'p' && pid == 0)
+		return err_set(e, ERR_USAGE,
+			       _("%%p in a file name is the process ID of a COMMAND: give one after --"));
+	if (from[1] == 'p') {
+		n = snprintf(out, size, "%ld", pid);
+	} else if (from[1] == 'h') {
+		n = gethostname(out, size) < 0 ? (int)size : (int)strlen(out);
+	} else if (from[1] == '%') {
+		n = snprintf(out, size, "%%");
+	} else if (end) {
+		snprintf(name, sizeof name, "%.*s", (int)(end - from - 3), from + 3);
+		text_printable(shown, sizeof shown, name, strlen(name));
+		if (!(value = getenv(name)))
+			return err_set(e, ERR_USAGE,
+				       _("the environment variable \"%s\" of a file name is not set"), shown);
+		n = snprintf(out, size, "%s", value);
+	} else {
+		text_printable(shown, sizeof shown, from, strlen(from) < 2 ? strlen(from) : 2);
+		return err_set(
+			e, ERR_USAGE,
+			_("\"%s\" in a file name is unknown: use %%p, %%h, %%q{NAME}, or %%%% for a %%"),
+			shown);
+	}
+	return n >= 0 && (size_t)n < size ? n : err_set(e, ERR_FAILED, _("the file name is too long"));
+}
+
+int name_expand(const char *pattern, long pid, unsigned run, char *out, size_t size, struct err *e)
+{
+	char number[16] = "", *slash, *dot;
+	size_t used = 0, len;
+	int n;
+
+	for (const char *p = pattern; *p && used + 1 < size;) {
+		if (*p != '%') {
+			out[used++] = *p++;
+			continue;
+		}
+		n = expand_one(&p, pid, out + used, size - used, e);
+		if (n < 0)
+			return -1;
+		used += (size_t)n;
+	}
+	out[used] = '\0';
+	if (run)
+		snprintf(number, sizeof number, "-%u", run);
+	len = strlen(number);
+	if (used + 1 + len >= size)
+		return err_set(e, ERR_FAILED, _("the file name is too long"));
+	slash = strrchr(out, '/');
+	dot = strrchr(slash ? slash + 1 : out, '.');
+	if (!dot || dot == (slash ? slash + 1 : out))
+		dot = out + used;
+	memmove(dot + len, dot, strlen(dot) + 1);
+	memcpy(dot, number, len);
+	return 0;
 }

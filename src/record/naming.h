@@ -16,4 +16,8 @@ void trace_name_now(char *buf, size_t size);
  * NULL and sets *e on error. */
 struct log_writer *record_now(const struct trace_limits *limits, struct err *e);
 
+/* Expands %p (process ID of the command; 0: there is none), %h (host), %q{NAME} (environment) and %% in a file
+ * name; with run > 0 also puts -RUN before its suffix. Returns -1 and sets *e on error. */
+int name_expand(const char *pattern, long pid, unsigned run, char *out, size_t size, struct err *e);
+
 #endif

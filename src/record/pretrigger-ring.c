@@ -25,6 +25,12 @@ void chunk_ring_begin(struct chunk_ring *r, int64_t span_ns, size_t limit)
 	*r = (struct chunk_ring) {.end = &r->first, .span_ns = span_ns, .limit = limit};
 }
 
+/* Ranges never displace rows. */
+static size_t *bytes_of(struct chunk_ring *r, const struct ring_chunk *c)
+{
+	return c->entry.kind == LOG_RANGE ? &r->range_bytes : &r->bytes;
+}
+
 static void drop_first(struct chunk_ring *r)
 {
 	struct ring_chunk *c = r->first;
@@ -36,7 +42,7 @@ static void drop_first(struct chunk_ring *r)
 	if (r->end == &c->next)
 		r->end = &r->first;
 	r->first = c->next;
-	r->bytes -= sizeof(*c) + c->n;
+	*bytes_of(r, c) -= sizeof(*c) + c->n;
 	r->dropped = true;
 	free(c);
 }
@@ -47,8 +53,11 @@ bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk,
 	int64_t oldest = ((e->cell + 1) << LOG_CELL_ZOOM) - r->span_ns;
 	struct ring_chunk *c;
 
-	if (e->kind != LOG_DATA && e->kind != LOG_MARK && e->kind != LOG_GAP && e->kind != LOG_STATE)
+	if (e->kind != LOG_DATA && e->kind != LOG_MARK && e->kind != LOG_GAP && e->kind != LOG_STATE &&
+	    e->kind != LOG_RANGE)
 		return true;
+	if (e->kind == LOG_RANGE && r->range_bytes + sizeof(*c) + n > CHUNK_RING_RANGES)
+		return false;
 	c = malloc(sizeof(*c) + n);
 	if (!c)
 		return false;
@@ -56,19 +65,19 @@ bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk,
 	memcpy(c->bytes, chunk, n);
 	*r->end = c;
 	r->end = &c->next;
-	r->bytes += sizeof(*c) + n;
+	*bytes_of(r, c) += sizeof(*c) + n;
 	while (r->first != c &&
 	       (r->bytes > r->limit || (r->first->entry.cell + 1) << LOG_CELL_ZOOM <= oldest))
 		drop_first(r);
-	if (r->bytes > r->bytes_most)
-		r->bytes_most = r->bytes;
+	if (r->bytes + r->range_bytes > r->bytes_most)
+		r->bytes_most = r->bytes + r->range_bytes;
 	return true;
 }
 
 void chunk_ring_seek(struct chunk_ring *r, int64_t cell)
 {
 	r->read = &r->first;
-	while (*r->read && ((*r->read)->entry.kind != LOG_DATA || (*r->read)->entry.cell < cell))
+	while (*r->read && (*r->read)->entry.cell < cell)
 		r->read = &(*r->read)->next;
 	memset(r->skipped, 0, sizeof(r->skipped));
 }

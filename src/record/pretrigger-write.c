@@ -6,6 +6,7 @@
 #include "record/naming.h"
 #include "record/pretrigger-state.h"
 #include "trace/log-decode.h"
+#include "trace/log-range.h"
 #include "trace/log-writer.h"
 #include "util/intl.h"
 
@@ -28,6 +29,7 @@ struct copy {
 	struct log_unpacker *unpacker;
 	struct log_entry entry; /* the current chunk, and its payload */
 	struct log_bytes raw;
+	struct ranges *names; /* and lanes of the ranges in the file */
 	uint64_t gone[TIERS];        /* rows dropped from memory, not reported as a gap yet */
 	int64_t last_ns[TIERS];      /* of the last row */
 	int64_t until_ns, newest_ns; /* end of the stretch; newest time of all rows and marks in the file */
@@ -113,6 +115,24 @@ static void copy_event(struct copy *c, struct log_event *ev)
 		log_event_send(ev, c->to);
 }
 
+/* Ranges that reach beyond the stretch are cut there; one that goes on is still open at its end. */
+static bool copy_range(void *arg, const struct range *range)
+{
+	struct copy *c = arg;
+	struct range r = *range;
+
+	if (r.end_ns < c->out->from_ns || r.begin_ns > c->until_ns)
+		return true;
+	if (r.begin_ns < c->out->from_ns)
+		r.begin_ns = c->out->from_ns;
+	if (r.end_ns > c->until_ns) {
+		r.end_ns = c->until_ns;
+		r.flags |= RANGE_OPEN;
+	}
+	c->to->ops->ranges(c->to, &r, 1);
+	return true;
+}
+
 static bool copy_chunk(struct copy *c)
 {
 	struct log_in in = {c->raw.p, c->raw.p + c->raw.n, false}, record;
@@ -120,6 +140,8 @@ static bool copy_chunk(struct copy *c)
 
 	if (c->entry.kind == LOG_DATA)
 		return copy_data(c);
+	if (c->entry.kind == LOG_RANGE)
+		return log_ranges_get(c->raw.p, c->raw.n, c->names, copy_range, c);
 	while (log_get_record(&in, &record))
 		if (log_event_get(c->entry.kind, &record, &ev))
 			copy_event(c, &ev);
@@ -205,8 +227,9 @@ static int copy_begin(struct copy *c)
 
 	c->about = *k->about;
 	c->unpacker = log_unpacker_new();
+	c->names = ranges_new(0, &c->out->err);
 	c->about.facts = c->facts = calloc(c->about.n_facts + 1, sizeof(*c->facts));
-	if (!c->facts || !c->unpacker)
+	if (!c->facts || !c->unpacker || !c->names)
 		return err_set(&c->out->err, ERR_FAILED, _("out of memory"));
 	pthread_mutex_lock(&k->lock);
 	find_first(c);
@@ -295,6 +318,7 @@ static void copy_end(struct copy *c)
 	f->to_ns = c->ended ? c->newest_ns : c->until_ns;
 	log_writer_free(c->writer);
 	log_unpacker_free(c->unpacker);
+	ranges_free(c->names);
 	log_bytes_free(&c->raw);
 	free(c->facts);
 	pthread_mutex_lock(&c->k->lock);

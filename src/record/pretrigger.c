@@ -254,6 +254,15 @@ static void take_change(struct sink *s, const struct change *c)
 	pthread_mutex_unlock(&k->lock);
 }
 
+static void take_ranges(struct sink *s, const struct range *list, size_t n)
+{
+	struct pretrigger *k = pretrigger_of(s);
+
+	pthread_mutex_lock(&k->lock);
+	log_builder_ranges(k->builder, list, n);
+	pthread_mutex_unlock(&k->lock);
+}
+
 static int end(struct sink *s, struct err *e)
 {
 	struct pretrigger *k = pretrigger_of(s);
@@ -264,6 +273,8 @@ static int end(struct sink *s, struct err *e)
 	pthread_mutex_lock(&k->lock);
 	if (k->when.n)
 		evaluate(k, INT64_MAX);
+	/* Names of ranges are not valid after this. */
+	log_builder_run(k->builder, clock_now_ns() + NS_PER_S);
 	k->quit = true;
 	pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
@@ -311,7 +322,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e)
 {
-	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change};
+	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change, take_ranges};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)
@@ -351,7 +362,7 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 		out->held_ns = newest - oldest < k->o.keep_ns ? newest - oldest : k->o.keep_ns;
 	memcpy(out->rows, k->taken, sizeof(out->rows));
 	out->memory = k->ring.bytes_most;
-	out->memory_most = k->ring.limit;
+	out->memory_most = k->ring.limit + (k->ring.range_bytes ? CHUNK_RING_RANGES : 0);
 	out->triggers = k->triggers;
 	out->marks = k->marks;
 	out->files = k->n_files;

@@ -109,11 +109,49 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 	}
 }
 
+/* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. */
+struct part {
+	struct copy *p;
+	int64_t stretch_ns, from_ns, until_ns, end_ns;
+};
+
+static bool copy_range(void *arg, const struct range *range)
+{
+	const struct part *part = arg;
+	struct copy *p = part->p;
+	struct range r = *range;
+	bool on = r.end_ns >= part->end_ns;
+
+	if (on ? part->until_ns < part->end_ns || r.begin_ns >= part->end_ns
+	       : r.end_ns < part->from_ns || r.end_ns >= part->until_ns)
+		return true;
+	if (r.begin_ns < part->stretch_ns)
+		r.begin_ns = part->stretch_ns;
+	if (on) {
+		r.end_ns = part->end_ns;
+		r.flags |= RANGE_OPEN;
+	}
+	r.begin_ns += p->shift;
+	r.end_ns += p->shift;
+	p->sink->ops->ranges(p->sink, &r, 1);
+	return copy_ready(p);
+}
+
+static void copy_ranges(struct part *part, int64_t until_ns)
+{
+	if (until_ns - part->from_ns < WINDOW_NS && until_ns < part->end_ns)
+		return;
+	part->until_ns = until_ns;
+	trace_ranges(part->p->t, part->from_ns, until_ns, 0, copy_range, part);
+	part->from_ns = until_ns;
+}
+
 void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 {
 	size_t n_marks, n_gaps, mark = 0, gap = 0;
 	const struct mark *marks = trace_marks(p->t, &n_marks);
 	const struct gap *gaps = trace_gaps(p->t, &n_gaps);
+	struct part part = {p, from_ns, from_ns, from_ns, end_ns};
 
 	for (int t = 0; t < TIERS; t++) {
 		p->row[t] = trace_row_from(p->t, (enum tier)t, from_ns);
@@ -138,6 +176,7 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 		for (; gap < n_gaps && gaps[gap].from_ns < until; gap++)
 			if (gaps[gap].to_ns > from_ns)
 				copy_gap(p, &gaps[gap], from_ns, end_ns);
+		copy_ranges(&part, until);
 		if (until == end_ns)
 			return;
 		for (; mark < n_marks && marks[mark].t_ns == until; mark++)
@@ -165,7 +204,7 @@ static int convert(const struct copy *p, struct err *e)
 {
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = trace_open(p->temporary, &failed);
-	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, &failed) : -1;
+	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, NULL, &failed) : -1;
 
 	trace_close(t);
 	if (rc < 0)

@@ -2,7 +2,9 @@
  * are aligned with ftrace and the program's events. A trace is a sequence of packets, field 1 of the
  * top-level message. Field numbers are those of trace_packet, track_event, track_descriptor and
  * clock_snapshot.proto. */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/export.h"
@@ -21,6 +23,8 @@ enum {
 	CLOCK_TIME = 2,
 	TRACK_UUID = 1,
 	TRACK_NAME = 2,
+	TRACK_PROCESS = 3,
+	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
 	TRACK_COUNTER = 8,
 	TRACK_CHILDREN = 11,
@@ -29,16 +33,28 @@ enum {
 	COUNTER_UNIT = 3,
 	COUNTER_MULTIPLIER = 4,
 	COUNTER_UNIT_NAME = 6,
+	PROCESS_PID = 1, /* also of a thread */
+	PROCESS_NAME = 6,
+	THREAD_TID = 2,
+	THREAD_NAME = 5,
+	EVENT_ANNOTATION = 4,
 	EVENT_TYPE = 9,
 	EVENT_TRACK = 11,
+	EVENT_CATEGORY = 22,
 	EVENT_NAME = 23,
 	EVENT_VALUE = 44,
+	ANNOTATION_BOOL = 2,
+	ANNOTATION_UINT = 3,
+	ANNOTATION_INT = 4,
+	ANNOTATION_DOUBLE = 5,
+	ANNOTATION_NAME = 10,
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { CHILDREN_BY_RANK = 3 };
 enum { CLOCK_REAL = 1, CLOCK_MONO = 3, CLOCK_BOOT = 6 };
 
-/* Tracks: the board, marks, epochs, gaps of each tier, changes, one per family, one per signal. The board
+/* Tracks: the board, marks, epochs, gaps of each tier, changes, one per family, one per signal; processes, their
+ * threads, and one per lane of ranges, or more where ranges of a lane overlap without one being in the other. The board
  * is not a process: its number would collide with a process of another trace that this one is merged
  * with. */
 enum {
@@ -49,7 +65,8 @@ enum {
 	UUID_GAPS_TIER,
 	UUID_CHANGES = UUID_GAPS_TIER + TIERS,
 	UUID_FAMILY,
-	UUID_SIGNAL = UUID_FAMILY + FAMILIES
+	UUID_SIGNAL = UUID_FAMILY + FAMILIES,
+	UUID_RANGES = 1 << 20
 };
 
 #define SEQUENCE 1
@@ -57,6 +74,24 @@ enum {
 struct message {
 	size_t n;
 	uint8_t bytes[2048];
+};
+
+/* A track of slices that nest. */
+struct slice_track {
+	const struct range_lane *lane;
+	int64_t inner_ns; /* end of the innermost open slice; INT64_MAX: none is open */
+};
+
+struct slice {
+	int64_t end_ns, outer_ns; /* outer: the inner_ns of its track before */
+	size_t track;
+};
+
+struct slices {
+	struct slice_track *tracks;
+	struct slice *open; /* in order of begin */
+	size_t n_tracks, n_open;
+	size_t next; /* index of the one that ends next */
 };
 
 static void put_varint(struct message *m, uint64_t v)
@@ -216,6 +251,9 @@ static void perfetto_begin(struct export *x)
 
 	if (!title)
 		title = fact_get(s->facts, s->n_facts, "board");
+	x->slices = x->has_ranges ? calloc(1, sizeof(*x->slices)) : NULL;
+	if (x->has_ranges && !x->slices)
+		x->error = ENOMEM;
 	write_clocks(x);
 	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
 	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "epochs");
@@ -260,9 +298,104 @@ static void write_named(struct export *x, int64_t t_ns, unsigned type, uint64_t 
 	write_event(x, t_ns, &event);
 }
 
-/* Ends all gaps that end by t_ns: events must be in time order. */
-static void gaps_end(struct export *x, int64_t t_ns)
+/* A process, or a thread of it. */
+static void write_owner(struct export *x, uint64_t uuid, uint64_t parent, const struct range_lane *l, bool thread)
 {
+	struct message ids = {.n = 0}, t = {.n = 0};
+	const char *name = thread ? l->thread : l->process;
+
+	put_int(&ids, PROCESS_PID, l->pid);
+	if (thread)
+		put_int(&ids, THREAD_TID, l->tid);
+	if (*name)
+		put_text(&ids, thread ? THREAD_NAME : PROCESS_NAME, name);
+	put_message(&t, thread ? TRACK_THREAD : TRACK_PROCESS, &ids);
+	write_track(x, uuid, parent, 0, name, &t);
+}
+
+/* Describes a track with its parents: those of one thread and process are described by its first lane. */
+static void track_describe(struct export *x, size_t i)
+{
+	const struct slices *s = x->slices;
+	const struct range_lane *l = s->tracks[i].lane;
+	uint64_t process, thread;
+	size_t k = 0;
+
+	while (s->tracks[k].lane->pid != l->pid)
+		k++;
+	process = UUID_RANGES + 3 * k;
+	if (k == i)
+		write_owner(x, process, 0, l, false);
+	for (k = 0; s->tracks[k].lane->pid != l->pid || s->tracks[k].lane->tid != l->tid; k++)
+		;
+	thread = UUID_RANGES + 3 * k + 1;
+	if (k == i && l->tid)
+		write_owner(x, thread, process, l, true);
+	write_track(x, UUID_RANGES + 3 * i + 2, l->tid ? thread : process, 0, *l->domain ? l->domain : "NVTX",
+		    &(struct message) {.n = 0});
+}
+
+/* Room for one more. */
+static void *roomier(struct export *x, void *list, size_t n, size_t size)
+{
+	void *more = n & (n - 1) ? list : reallocarray(list, 2 * n + 1, size);
+
+	if (!more)
+		x->error = ENOMEM;
+	return more ? more : list;
+}
+
+/* The first track of the lane that has room for the range; -1: out of memory. */
+static ptrdiff_t track_for(struct export *x, const struct range *r)
+{
+	struct slices *s = x->slices;
+
+	for (size_t i = 0; i < s->n_tracks; i++)
+		if (s->tracks[i].lane == r->lane && r->end_ns <= s->tracks[i].inner_ns)
+			return (ptrdiff_t)i;
+	s->tracks = roomier(x, s->tracks, s->n_tracks, sizeof(*s->tracks));
+	if (x->error)
+		return -1;
+	s->tracks[s->n_tracks++] = (struct slice_track) {r->lane, INT64_MAX};
+	track_describe(x, s->n_tracks - 1);
+	return (ptrdiff_t)s->n_tracks - 1;
+}
+
+static void put_note(struct message *event, const char *name, unsigned field, uint64_t bits)
+{
+	struct message m = {.n = 0};
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	if (field == ANNOTATION_DOUBLE)
+		put_double(&m, field, v);
+	else
+		put_int(&m, field, bits);
+	put_text(&m, ANNOTATION_NAME, name);
+	put_message(event, EVENT_ANNOTATION, &m);
+}
+
+/* Of those that end at a time the innermost, which began last, is the next. */
+static void slice_end(struct export *x)
+{
+	struct slices *s = x->slices;
+	struct slice ended = s->open[s->next];
+
+	s->n_open--;
+	memmove(s->open + s->next, s->open + s->next + 1, (s->n_open - s->next) * sizeof(ended));
+	s->next = 0;
+	for (size_t i = 1; i < s->n_open; i++)
+		if (s->open[i].end_ns <= s->open[s->next].end_ns)
+			s->next = i;
+	s->tracks[ended.track].inner_ns = ended.outer_ns;
+	write_named(x, ended.end_ns, TYPE_END, UUID_RANGES + 3 * ended.track + 2, NULL);
+}
+
+/* Ends all gaps and slices that end by t_ns: events must be in time order. */
+static void all_end(struct export *x, int64_t t_ns)
+{
+	const struct slices *s = x->slices;
+
 	for (;;) {
 		int first = -1;
 
@@ -270,10 +403,15 @@ static void gaps_end(struct export *x, int64_t t_ns)
 			if (x->gap_end[t] && x->gap_end[t] <= t_ns &&
 			    (first < 0 || x->gap_end[t] < x->gap_end[first]))
 				first = t;
-		if (first < 0)
+		if (s && s->n_open && s->open[s->next].end_ns <= t_ns &&
+		    (first < 0 || s->open[s->next].end_ns < x->gap_end[first])) {
+			slice_end(x);
+		} else if (first >= 0) {
+			write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
+			x->gap_end[first] = 0;
+		} else {
 			return;
-		write_named(x, x->gap_end[first], TYPE_END, UUID_GAPS_TIER + (unsigned)first, NULL);
-		x->gap_end[first] = 0;
+		}
 	}
 }
 
@@ -286,7 +424,7 @@ static void perfetto_epoch(struct export *x, const struct epoch *ep, bool begins
 {
 	char name[128];
 
-	gaps_end(x, begins ? ep->from_ns : ep->to_ns);
+	all_end(x, begins ? ep->from_ns : ep->to_ns);
 	numbered(name, sizeof(name), "epoch", ep->id, ep->label);
 	write_named(x, begins ? ep->from_ns : ep->to_ns, begins ? TYPE_BEGIN : TYPE_END, UUID_EPOCHS,
 		    begins ? name : NULL);
@@ -296,7 +434,7 @@ static void perfetto_row(struct export *x, const struct row *r)
 {
 	double v;
 
-	gaps_end(x, r->t_ns);
+	all_end(x, r->t_ns);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		struct message event = {.n = 0};
 
@@ -313,7 +451,7 @@ static void perfetto_mark(struct export *x, const struct mark *m)
 {
 	char name[128];
 
-	gaps_end(x, m->t_ns);
+	all_end(x, m->t_ns);
 	numbered(name, sizeof(name), "mark", m->id, m->label);
 	write_named(x, m->t_ns, TYPE_INSTANT, UUID_MARKS, name);
 }
@@ -322,7 +460,7 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 {
 	char name[96];
 
-	gaps_end(x, g->from_ns);
+	all_end(x, g->from_ns);
 	if (x->gap_end[g->tier]) /* started within another gap */
 		return;
 	snprintf(name, sizeof(name), "%llu ticks %s", (unsigned long long)g->missed,
@@ -333,17 +471,52 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 
 static void perfetto_end(struct export *x)
 {
-	gaps_end(x, INT64_MAX);
+	all_end(x, INT64_MAX);
+	if (x->slices) {
+		free(x->slices->tracks);
+		free(x->slices->open);
+		free(x->slices);
+	}
 }
 
 static void perfetto_change(struct export *x, const struct change *c)
 {
 	char name[CHANGE_TEXT];
 
-	gaps_end(x, c->t_ns);
+	all_end(x, c->t_ns);
 	change_text(name, c);
 	write_named(x, c->t_ns, TYPE_INSTANT, UUID_CHANGES, name);
 }
 
-const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row,   perfetto_mark,
-				   perfetto_gap,   perfetto_end,   perfetto_change};
+static void perfetto_range(struct export *x, const struct range *r)
+{
+	static const unsigned payloads[] = {[RANGE_UNSIGNED] = ANNOTATION_UINT,
+					    [RANGE_SIGNED] = ANNOTATION_INT,
+					    [RANGE_DOUBLE] = ANNOTATION_DOUBLE};
+	struct message event = {.n = 0};
+	struct slices *s = x->slices;
+	ptrdiff_t track;
+
+	all_end(x, r->begin_ns);
+	track = track_for(x, r);
+	if (track >= 0)
+		s->open = roomier(x, s->open, s->n_open, sizeof(*s->open));
+	if (x->error)
+		return;
+	put_int(&event, EVENT_TYPE, TYPE_BEGIN);
+	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
+	put_text(&event, EVENT_NAME, r->name);
+	put_text(&event, EVENT_CATEGORY, *r->lane->domain ? r->lane->domain : "default");
+	if (r->payload)
+		put_note(&event, "payload", payloads[r->payload], r->value);
+	if (r->flags & RANGE_OPEN)
+		put_note(&event, "open", ANNOTATION_BOOL, 1);
+	write_event(x, r->begin_ns, &event);
+	if (s->n_open == 0 || r->end_ns <= s->open[s->next].end_ns)
+		s->next = s->n_open;
+	s->open[s->n_open++] = (struct slice) {r->end_ns, s->tracks[track].inner_ns, (size_t)track};
+	s->tracks[track].inner_ns = r->end_ns;
+}
+
+const struct form form_perfetto = {perfetto_begin, perfetto_epoch, perfetto_row,    perfetto_mark,
+				   perfetto_gap,   perfetto_end,   perfetto_change, perfetto_range};

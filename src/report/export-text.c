@@ -1,6 +1,7 @@
 /* CSV and JSON lines. One table has the rows of all tiers in time order, so that one file is one
  * recording; a row fills only the cells of its tier's signals. */
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 #include "util/clock.h"
@@ -25,11 +26,44 @@ static void csv_left(struct export *x, int64_t t_ns, const char *row, uint64_t e
 	fprintf(x->f, ",%s,%llu,", row, (unsigned long long)epoch);
 }
 
+/* What a range has besides its begin and name; in CSV the columns after those of the signals, which only a
+ * recording with ranges has. */
+static void put_range(struct export *x, struct record *to, const struct range *r)
+{
+	char colour[16] = "";
+	double v;
+
+	if (r->colour)
+		snprintf(colour, sizeof(colour), "#%06x", (unsigned)(r->colour & 0xFFFFFF));
+	PUT(to, {"end_s", IN_BOTH, TIME_OF(since(x, r->end_ns))}, {"domain", IN_BOTH, TEXT_OF(r->lane->domain)},
+	    {"process", IN_BOTH, TEXT_OF(r->lane->process)}, {"pid", IN_BOTH, COUNT_OF(r->lane->pid)},
+	    {"thread", IN_BOTH, TEXT_OF(r->lane->thread)}, {"tid", IN_BOTH, COUNT_OF(r->lane->tid)},
+	    {"depth", IN_BOTH, COUNT_OF(r->depth)}, {"colour", IN_BOTH, LABEL_OF(colour)},
+	    {"open", IN_BOTH, TRUTH_OF(r->flags & RANGE_OPEN)});
+	record_key(to, "payload");
+	memcpy(&v, &r->value, sizeof(v));
+	if (to->as == AS_HEAD)
+		return;
+	if (r->payload == RANGE_UNSIGNED)
+		fprintf(x->f, "%llu", (unsigned long long)r->value);
+	else if (r->payload == RANGE_SIGNED)
+		fprintf(x->f, "%lld", (long long)r->value);
+	else if (to->as == AS_JSON)
+		put_json_num(x->f, r->payload ? v : NAN);
+	else if (r->payload)
+		put_num(x->f, v);
+}
+
+static void csv_end(struct export *x)
+{
+	fputs(x->has_ranges ? ",,,,,,,,,,\n" : "\n", x->f);
+}
+
 static void csv_right(struct export *x)
 {
 	for (size_t i = 0; i < x->channels.n; i++)
 		putc(',', x->f);
-	putc('\n', x->f);
+	csv_end(x);
 }
 
 /* A normal row, since most readers do not support comments. */
@@ -59,6 +93,9 @@ static void csv_begin(struct export *x)
 		putc(',', x->f);
 		put_csv_text(x->f, name);
 	}
+	if (x->has_ranges)
+		put_range(x, &(struct record) {.f = x->f, .as = AS_HEAD, .comma = true},
+			  &(struct range) {.lane = &(struct range_lane) {.pid = 0}});
 	putc('\n', x->f);
 	csv_start(x);
 }
@@ -77,7 +114,7 @@ static void csv_row(struct export *x, const struct row *r)
 		else
 			put_num(x->f, v);
 	}
-	putc('\n', x->f);
+	csv_end(x);
 }
 
 static void csv_mark(struct export *x, const struct mark *m)
@@ -106,7 +143,17 @@ static void csv_change(struct export *x, const struct change *c)
 	csv_right(x);
 }
 
-const struct form form_csv = {csv_begin, NULL, csv_row, csv_mark, csv_gap, NULL, csv_change};
+static void csv_range(struct export *x, const struct range *r)
+{
+	csv_left(x, r->begin_ns, "range", x->epoch);
+	put_csv_text(x->f, r->name);
+	for (size_t i = 0; i < x->channels.n; i++)
+		putc(',', x->f);
+	put_range(x, &(struct record) {.f = x->f, .as = AS_CSV, .comma = true}, r);
+	putc('\n', x->f);
+}
+
+const struct form form_csv = {csv_begin, NULL, csv_row, csv_mark, csv_gap, NULL, csv_change, csv_range};
 
 static void jsonl_begin(struct export *x)
 {
@@ -200,4 +247,14 @@ static void jsonl_change(struct export *x, const struct change *c)
 	putc('\n', x->f);
 }
 
-const struct form form_jsonl = {jsonl_begin, NULL, jsonl_row, jsonl_mark, jsonl_gap, NULL, jsonl_change};
+static void jsonl_range(struct export *x, const struct range *range)
+{
+	struct record r = jsonl_left(x, range->begin_ns, "range", x->epoch);
+
+	PUT(&r, {"name", IN_JSON, TEXT_OF(range->name)});
+	put_range(x, &r, range);
+	json_close(&r, "}");
+	putc('\n', x->f);
+}
+
+const struct form form_jsonl = {jsonl_begin, NULL, jsonl_row, jsonl_mark, jsonl_gap, NULL, jsonl_change, jsonl_range};

@@ -1,4 +1,4 @@
-/* Merges rows of three tiers, marks, gaps and changes into time order, in blocks of fixed size, or
+/* Merges rows of three tiers, marks, gaps, changes and ranges into time order, in blocks of fixed size, or
  * resamples them to one time base. */
 #include <errno.h>
 #include <math.h>
@@ -40,10 +40,10 @@ struct flow {
 	const struct gap *gaps;
 	const struct change *changes;
 	size_t n_marks, n_gaps, n_changes, mark, gap, change;
+	struct range_order ranges;
 	int tier;                   /* whose gaps are written, or -1 */
 	uint64_t total, done, made; /* rows: to be read, read, resampled */
 	bool stopped;
-	int error; /* errno of a failed write */
 	report_progress *progress;
 };
 
@@ -87,9 +87,11 @@ static void go_on(struct flow *w)
 
 static bool writing(struct flow *w)
 {
-	if (!w->error && ferror(w->x.f))
-		w->error = errno ? errno : EIO;
-	return !w->error && !w->stopped;
+	if (!w->x.error && ferror(w->x.f))
+		w->x.error = errno ? errno : EIO;
+	if (w->ranges.failed)
+		w->x.error = ENOMEM;
+	return !w->x.error && !w->stopped;
 }
 
 /* Reads a block if necessary. Returns false at the end of the tier. */
@@ -108,15 +110,18 @@ static bool source_ready(struct source *s, struct flow *w)
 	return true;
 }
 
-/* Writes marks and changes up to t_ns, and gaps that started before it. */
+/* Writes marks, changes and ranges up to t_ns, and gaps that started before it. */
 static void events_until(struct flow *w, int64_t t_ns)
 {
 	for (;;) {
 		int64_t mark = w->mark < w->n_marks ? w->marks[w->mark].t_ns : INT64_MAX;
 		int64_t change = w->change < w->n_changes ? w->changes[w->change].t_ns : INT64_MAX;
 		int64_t gap = w->gap < w->n_gaps ? w->gaps[w->gap].from_ns : INT64_MAX;
+		const struct range *r = range_order_peek(&w->ranges);
 
-		if (mark <= t_ns && mark <= gap && mark <= change) {
+		if (r && r->begin_ns <= t_ns && r->begin_ns <= gap && r->begin_ns < mark && r->begin_ns < change) {
+			w->form->range(&w->x, range_order_take(&w->ranges));
+		} else if (mark <= t_ns && mark <= gap && mark <= change) {
 			w->form->mark(&w->x, &w->marks[w->mark++]);
 		} else if (change <= t_ns && change <= gap) {
 			w->form->change(&w->x, &w->changes[w->change++]);
@@ -243,6 +248,7 @@ static void epoch_write(struct flow *w, const struct epoch *ep, bool continues, 
 		source_seek(&w->source[i], trace_row_from(x->trace, (enum tier)i, ep->from_ns),
 			    trace_row_from(x->trace, (enum tier)i, w->hz > 0 ? end_ns : ep->end_ns));
 	events_seek(w, ep->from_ns);
+	range_order_part(&w->ranges, ep->from_ns, ep->end_ns);
 	if (w->form->epoch)
 		w->form->epoch(x, ep, true);
 	if (w->hz > 0)
@@ -321,6 +327,8 @@ static int prepare(struct flow *w, const struct selection *p, struct epochs *eps
 	w->marks = trace_marks(x->trace, &w->n_marks);
 	w->gaps = trace_gaps(x->trace, &w->n_gaps);
 	w->changes = trace_changes(x->trace, &w->n_changes);
+	range_order_begin(&w->ranges, x->trace);
+	x->has_ranges = trace_lanes(x->trace, NULL, 0) > 0;
 	w->tier = p->tier;
 	return 0;
 }
@@ -351,11 +359,14 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 		free(w.source[i].columns);
 		free(w.source[i].gathered);
 	}
+	range_order_end(&w.ranges);
 	free(w.line);
 	free(w.x.places);
 	channels_free(&w.x.channels);
 	epochs_free(&eps);
-	if (w.error)
-		errno = w.error;
+	if (r == 0 && w.x.error == ENOMEM)
+		r = err_set(e, ERR_FAILED, _("out of memory"));
+	if (w.x.error)
+		errno = w.x.error;
 	return r;
 }

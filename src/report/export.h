@@ -5,6 +5,7 @@
 #include "report/report.h"
 #include "report/text.h"
 #include "report/select.h"
+#include "trace/range-order.h"
 
 #define RESAMPLED TIERS /* tier of a row that has the values of all tiers */
 
@@ -25,6 +26,9 @@ struct export
 	uint64_t epoch; /* of the current rows */
 	/* End of a gap in progress; 0: none. */
 	int64_t gap_end[TIERS];
+	bool has_ranges;
+	struct slices *slices; /* of Perfetto */
+	int error;	       /* errno of what made the output incomplete */
 };
 
 struct row {
@@ -42,6 +46,7 @@ struct form {
 	void (*gap)(struct export *x, const struct gap *g);
 	void (*end)(struct export *x);
 	void (*change)(struct export *x, const struct change *c);
+	void (*range)(struct export *x, const struct range *r); /* in order of begin */
 };
 
 #define EXPORT_EXTERN(name) extern const struct form form_##name;

@@ -27,6 +27,19 @@ enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
+/* Writes statistics of ranges by name, thread or domain. Arguments and result are those of report_write(); if
+ * p->select names a power signal, the joules are its. */
+enum report_by { REPORT_BY_PHASE, REPORT_BY_RANGE, REPORT_BY_THREAD, REPORT_BY_DOMAIN };
+extern const char *const by_names[]; /* NULL ends the list */
+int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
+		  enum report_format format, FILE *f, report_progress *progress, struct err *e);
+
+/* Makes the NVTX ranges, kernels and copies in an export of Nsight Systems (SQLite) the ranges of the trace, at the
+ * times of the trace, and writes to note how they are aligned. Returns -1 and sets *e on error, or if built without
+ * SQLite. */
+#define NSYS_MARK "nsys-" /* begins the label of a mark that the recorder and nsys get at the same time */
+int report_nsys(struct trace *t, const char *path, char *note, size_t size, struct err *e);
+
 /* The export formats; form_NAME (report/export.h) writes each. */
 #define EXPORT_FORMS(X) X(csv) X(jsonl) X(perfetto)
 #define EXPORT_ENUM(name) EXPORT_##name,
@@ -42,6 +55,11 @@ enum export_form { EXPORT_FORMS(EXPORT_ENUM) EXPORT_NVMT1 };
 #define RESAMPLED_MOST 100
 int export_write(struct trace *t, const struct selection *p, enum export_form form, double hz, bool force,
 		 FILE *f, report_progress *progress, struct err *e);
+
+/* Writes [from, to) of a timeline as CSV: a row for each column of that zoom, or of a longer one if they are
+ * too many; of each signal the mean, "" where there is no sample. Returns the number of rows; if writing to
+ * f fails, ferror(f) is set. */
+size_t export_columns(struct timeline *t, int64_t from_ns, int64_t to_ns, int zoom, FILE *f);
 
 /* Copy a range of a trace (from_ns, to_ns since its start) to a separate trace, and join several traces
  * of one board; path is as for log_writer_new(). Marks are renumbered from 1. join: note (may be NULL)

@@ -1,9 +1,7 @@
-/* No signal that ends the program may leave a terminal without echo and cursor, and a
- * fault must still give its core dump.  All that is needed is prepared while all is well; the
- * handler only calls what POSIX allows in one, then lets the default action
- * happen.  It runs on a stack of its own, because an overflown stack is one of
- * the faults: the first thread's is made here, the others have theirs from
- * thread_start(). */
+/* Restores the terminal when a signal kills the program, and still allows a core dump.
+ * Everything is prepared in advance; the handler uses only async-signal-safe functions and then
+ * triggers the default action. It runs on an alternate stack because a stack overflow is one of
+ * the faults: this file makes the one of the first thread, thread_start() those of others. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,9 +12,9 @@
 
 #include "term/crash.h"
 
-/* What happens again on return from the handler, and the core shows its place. */
+/* These recur when the handler returns, so the core shows where. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-/* What the kernel does not end a program for, or does not let it have. */
+/* Signals that do not terminate, or cannot be caught. */
 static const int harmless[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN,  SIGTTOU,
 			       SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -52,7 +50,7 @@ static void put_back(void)
 			break;
 	}
 	tcsetattr(plan.fd, TCSANOW, &plan.shell);
-	/* why it died (an assertion, a sanitizer) may be in there */
+	/* parked stderr may say why (assertion, sanitizer) */
 	if (plan.real_stderr >= 0 && dup2(plan.real_stderr, STDERR_FILENO) >= 0 &&
 	    lseek(plan.parked, 0, SEEK_SET) == 0)
 		while ((n = read(plan.parked, buf, sizeof buf)) > 0)
@@ -69,18 +67,18 @@ static void on_fault(int sig, siginfo_t *how, void *where)
 		put_back();
 		atomic_store(&state, RESTING);
 	}
-	/* a second thread that dies must not end the process before the first is done */
+	/* wait until another thread that is also dying is done */
 	for (int i = 0; i < 100 && atomic_load(&state) == AT_WORK; i++)
 		poll(NULL, 0, 10);
 	signal(sig, SIG_DFL);
-	/* One that somebody sent would not happen again. */
+	/* a signal sent by kill() does not recur */
 	if (how->si_code <= 0 || !among(faults, COUNT(faults), sig))
 		raise(sig);
 }
 
-/* Every signal that would end the program here.  One that is blocked is read elsewhere;
- * one that somebody else handles is theirs, but for faults: a sanitizer that reports them
- * does so on the screen. */
+/* Install the handler for every signal that would terminate the program. Blocked signals are read
+ * elsewhere. Existing handlers are kept, except for faults, where a sanitizer would report on the
+ * screen. */
 static void take_all(void)
 {
 	struct sigaction act = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
@@ -104,7 +102,7 @@ void crash_arm(const struct crash_plan *p)
 {
 	plan = *p;
 	if (!installed) {
-		size_t size = 64 * 1024; /* SIGSTKSZ is no constant any more */
+		size_t size = 64 * 1024; /* SIGSTKSZ is not constant */
 
 		stack = malloc(size);
 		if (stack) {

@@ -1,4 +1,4 @@
-/* crash: puts the terminal back when the program dies of a signal. */
+/* crash: restores the terminal when a signal kills the program. */
 #ifndef NVMTOP_TERM_CRASH_H
 #define NVMTOP_TERM_CRASH_H
 
@@ -7,17 +7,17 @@
 
 struct crash_plan {
 	int fd;               /* the terminal */
-	struct termios shell; /* its modes before us */
-	const char *bytes;    /* what makes it a shell's terminal again; outlives the plan */
+	struct termios shell; /* terminal modes at start */
+	const char *bytes;    /* escape sequences that restore the terminal; must outlive the plan */
 	size_t n;
-	int parked, real_stderr; /* see struct tty; -1 each when stderr was not parked */
+	int parked, real_stderr; /* see struct tty; both -1 if stderr was not parked */
 };
 
-/* From now on, whichever thread dies: one plan at a time, copied. */
+/* Covers all threads. One plan at a time; it is copied. */
 void crash_arm(const struct crash_plan *plan);
-/* The terminal is not ours at the moment. */
+/* Pause while the shell has the terminal. */
 void crash_rest(void);
-/* Put the old handlers back. */
+/* Restore the previous signal handlers. */
 void crash_disarm(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the environment says of the terminal, where neither terminfo nor the terminal does. */
+/* Terminal properties from the environment, used where neither terminfo nor the terminal reports them. */
 #include <langinfo.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,14 +8,10 @@
 
 enum charset term_charset(void)
 {
-	const char *term = getenv("TERM");
-
-	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
-		return CHARSET_ASCII;
-	return term && !strncmp(term, "linux", 5) ? CHARSET_BLOCKS : CHARSET_BRAILLE;
+	return strcmp(nl_langinfo(CODESET), "UTF-8") ? CHARSET_ASCII : CHARSET_BLOCKS;
 }
 
-/* What rxvt and those that learned from it say of the background, "15;0". */
+/* COLORFGBG, set by rxvt and others: "15;0" is foreground;background. */
 enum ground env_ground(const char *term)
 {
 	const char *says = getenv("COLORFGBG"), *last = says ? strrchr(says, ';') : NULL;

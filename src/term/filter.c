@@ -1,27 +1,25 @@
-/* Bytes that libtermkey can bear.  What 0.22 (in most distributions) gets wrong:
- * - A CSI with 17 arguments overruns its array, one with a private or an
- *   intermediate byte before a key's final indexes far outside its table, and a
- *   stray 0x9b counts as CSI: cut short on the way in.  Of the private ones
- *   only the mouse's is wanted.
- * - Of a final u, and of a ~ that says 27 first, it takes the character from an
- *   argument whether that is there or not.
- * - A sequence longer than its buffer would block it: cut short likewise.
- * Answers of the terminal are taken out here, for they are no keys. */
+/* Works around bugs of libtermkey 0.22, the version in most distributions:
+ * - A CSI with 17 arguments overruns its array, one with a private or intermediate byte before a key's
+ * final byte indexes outside its table, and a stray 0x9b counts as CSI. Such sequences are cut. Private
+ * ones pass only for the mouse.
+ * - For a final u, and for ~ after a first argument of 27, it reads a character from an argument that
+ * may be missing.
+ * - A sequence longer than its buffer blocks it; such sequences are cut too.
+ * Replies of the terminal are not keys and are removed. */
 #include <string.h>
 
 #include "term/filter.h"
 
-#define CSI_SEMICOLONS  15   /* 16 arguments fit in libtermkey's array */
-#define CSI_DIGITS      9    /* in one argument */
-#define CSI_BYTES       160  /* less than its buffer of 256 */
-#define CSI_NOTHING     'y'  /* a final byte that means no key */
-#define OSC_BYTES       64   /* more is no answer */
-#define NOT_A_CHARACTER 0xff /* in no encoding that is read here: U+FFFD */
+#define CSI_SEMICOLONS  15   /* libtermkey has room for 16 arguments */
+#define CSI_DIGITS      9    /* per argument */
+#define CSI_BYTES       160  /* libtermkey's buffer has 256 */
+#define CSI_NOTHING     'y'  /* final byte of no key */
+#define OSC_BYTES       64   /* longest reply */
+#define NOT_A_CHARACTER 0xff /* invalid in all encodings: U+FFFD */
 
 enum { CAN = 0x18, SUB = 0x1a, ESC = 0x1b };
 
-/* UTF-8 that libtermkey can take: it looks for C1 controls before it looks for
- * characters, and starts a sequence at a stray 0x9b. */
+/* libtermkey looks for C1 controls before it decodes UTF-8, so a stray 0x9b would start a sequence. */
 static int filter_text(struct filter *f, unsigned char c)
 {
 	bool inside = f->follow > 0 && c >= 0x80 && c < 0xc0;
@@ -54,7 +52,7 @@ static bool csi_goes_on(struct filter *f, unsigned char c)
 	return f->semicolons <= CSI_SEMICOLONS && f->digits <= CSI_DIGITS && f->length <= CSI_BYTES;
 }
 
-/* Is there the argument that libtermkey takes for a character? */
+/* True unless libtermkey would read a character from a missing argument. */
 static bool csi_has_character(const struct filter *f, unsigned char final)
 {
 	if (final == 'u')
@@ -62,8 +60,7 @@ static bool csi_has_character(const struct filter *f, unsigned char final)
 	return final != '~' || (f->first >= 0 && (f->first != 27 || f->third));
 }
 
-/* The terminal's answers to INPUT_ASKS: it knows the mode, and it is on or off; and
- * to what is behind INPUT_ASKS_GROUND: what it is. */
+/* Replies to INPUT_ASKS (mode 2026 set or reset) and to the DA1 query at the end of INPUT_ASKS_GROUND. */
 static void take_answer(struct filter *f, unsigned char final)
 {
 	static const char *const yes[] = {"?2026;1$", "?2026;2$"};
@@ -83,7 +80,7 @@ static int hex(char c)
 				      : -1;
 }
 
-/* "rgb:ffff/ffff/ffff", of one to four digits each; "rgba:" has a fourth. */
+/* "rgb:ffff/ffff/ffff", one to four hex digits each; "rgba:" has a fourth. */
 static void take_colour(struct filter *f)
 {
 	static const double weight[] = {0.2126, 0.7152, 0.0722};
@@ -103,15 +100,15 @@ static void take_colour(struct filter *f)
 		}
 		if (!most)
 			return;
-		/* sRGB, nearly: it is a matter of dark or light */
+		/* square as an approximation of sRGB */
 		double part = (double)v / most;
 		light += weight[i] * part * part;
 	}
-	/* where black and white have the same contrast */
+	/* equal contrast to black and white */
 	f->ground = light > 0.18 ? GROUND_LIGHT : GROUND_DARK;
 }
 
-/* ESC ] was there: does "11;" follow?  False: something else does. */
+/* After ESC ]: match "11;". False: a different OSC. */
 static bool filter_osc_head(struct filter *f, unsigned char c, char *out, size_t *n)
 {
 	static const char mine[] = "11;";
@@ -127,8 +124,8 @@ static bool filter_osc_head(struct filter *f, unsigned char c, char *out, size_t
 	return true;
 }
 
-/* Bytes of ESC ] 11 ; ... up to its end go no further: they are an answer.  Libtermkey
- * has its beginning and gets an end.  True: the byte was taken. */
+/* Keep the rest of ESC ] 11 ; ... from libtermkey, which gets only the start and a terminator. Returns
+ * true if the byte was consumed. */
 static bool filter_osc(struct filter *f, unsigned char c, char *out, size_t *n)
 {
 	bool after_esc = f->osc == OSC_END;
@@ -153,13 +150,12 @@ static bool filter_osc(struct filter *f, unsigned char c, char *out, size_t *n)
 	*n += 2;
 	if (!after_esc || whole)
 		return true;
-	out[(*n)++] = ESC; /* it was cut off by another sequence */
+	out[(*n)++] = ESC; /* another sequence interrupted it */
 	f->csi = CSI_ESC;
 	return false;
 }
 
-/* A byte within CSI: taken in, or the sequence ends with it or before it.  True: the byte was
- * taken. */
+/* A byte within a CSI sequence. Returns true if it was consumed, false if the sequence ended before it. */
 static bool filter_csi(struct filter *f, unsigned char c, char *out, size_t *n)
 {
 	if (c >= 0x20 && c < 0x40) {
@@ -180,11 +176,11 @@ static bool filter_csi(struct filter *f, unsigned char c, char *out, size_t *n)
 		f->x10 = c == 'M' && f->length == 0 ? 3 : 0;
 		return true;
 	}
-	out[(*n)++] = CSI_NOTHING; /* this byte cannot be in one: it ends there */
+	out[(*n)++] = CSI_NOTHING; /* invalid byte: end the sequence before it */
 	return false;
 }
 
-/* The byte behind ESC. */
+/* The byte after ESC. */
 static void begin(struct filter *f, unsigned char c)
 {
 	f->csi = c == '[' ? CSI_IN : c == ESC ? CSI_ESC : CSI_NO;
@@ -204,7 +200,7 @@ size_t filter_byte(struct filter *f, unsigned char c, char out[FILTER_MOST])
 		return n;
 	if ((f->csi == CSI_IN || f->csi == CSI_CUT) && filter_csi(f, c, out, &n))
 		return n;
-	if (f->x10 > 0) { /* three bytes of a mouse report, whatever they are */
+	if (f->x10 > 0) { /* three arbitrary bytes of an X10 mouse report */
 		f->x10--;
 		out[n++] = (char)c;
 		return n;

@@ -1,5 +1,5 @@
-/* filter: what libtermkey may see of the bytes that a terminal sends; and the
- * terminal's answers to our questions, which it may not. */
+/* filter: removes sequences that libtermkey cannot parse safely, and the terminal's replies to
+ * queries, from the input. */
 #ifndef NVMTOP_TERM_FILTER_H
 #define NVMTOP_TERM_FILTER_H
 
@@ -8,43 +8,44 @@
 
 #include "ui/settings.h"
 
-#define FILTER_MOST 5 /* what may come of a single byte */
+#define FILTER_MOST 5 /* most bytes output for one input byte */
 
-/* Zeroed, but for utf8, before the first byte. */
+/* Zero all but utf8 before the first byte. */
 struct filter {
-	bool utf8; /* otherwise one byte is one character */
+	bool utf8; /* false: one byte is one character */
 
-	/* What was answered, see input.h. */
+	/* Replies received, see input.h. */
 	bool sync;
 	bool answered;
 	enum ground ground;
 
-	/* Where it is in a sequence: filter.c's own. */
+	/* Parser state, private to filter.c. */
 	enum { CSI_NO, CSI_ESC, CSI_IN, CSI_CUT } csi;
 	int semicolons, digits, length;
-	int first;       /* the first argument; -1: it is not there */
-	bool third, sgr; /* there is a third one; it begins with < */
-	char said[12]; /* what stands between CSI and its final byte, as far as there is room */
+	int first;       /* first argument, -1 if missing */
+	bool third, sgr; /* third argument present; starts with < */
+	char said[12]; /* bytes between CSI and its final byte, truncated */
 	size_t n_said;
-	/* ESC ] was there; it is the answer that was asked for; it may be at its end. */
+	/* OSC_IN: after ESC ]. OSC_MINE: the reply we asked for. OSC_END: after ESC, maybe its
+	 * end. */
 	enum { OSC_NO, OSC_IN, OSC_MINE, OSC_END } osc;
-	char colour[32]; /* the answer, as far as there is room */
+	char colour[32]; /* the reply, truncated */
 	size_t n_colour, long_osc;
-	int x10, follow; /* bytes still to come: of a mouse report, of a character */
+	int x10, follow; /* bytes left of an X10 mouse report, of a UTF-8 character */
 };
 
-/* What may be seen in place of this byte: none, one or two; FILTER_MOST when it ends
- * what had been held back. */
+/* Filter one byte. Returns the number of bytes in out: 0 to 2, or up to FILTER_MOST when
+ * held-back bytes are released. */
 size_t filter_byte(struct filter *f, unsigned char c, char out[FILTER_MOST]);
 
-/* Something answers that no one types: its rest may be on its way for longer than a
- * key's, and would be taken for keys. */
+/* True inside a reply of the terminal. The rest may take longer than that of a key and must not
+ * be read as keys. */
 bool filter_answering(const struct filter *f);
 
-/* No more comes of the answer that has begun: what ends it. */
+/* The rest of a started reply did not arrive: output a terminator for libtermkey. */
 size_t filter_end(struct filter *f, char out[FILTER_MOST]);
 
-/* What was half there is used up: what comes is new. */
+/* Discard an incomplete sequence. */
 void filter_forget(struct filter *f);
 
 #endif

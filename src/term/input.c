@@ -1,12 +1,11 @@
-/* Bytes to events, by libtermkey in its abstract form: the bytes are read here
- * and pushed into it, so that it neither reads, nor writes, nor changes the
- * terminal's modes, and never waits.
+/* Converts bytes to events with libtermkey. The bytes are read here and pushed into it, so libtermkey
+ * never reads, writes, waits or changes the terminal modes.
  *
- * What 0.22 (in most distributions) gets wrong is mended before it (filter.c) or here:
- * - key_mouse from terminfo is taken for the X10 form even where it says SGR
- *   (xterm, alacritty): hidden from it.
- * - Its guess at UTF-8 reads the environment in the wrong order: told.
- * - Home and End arrive as Find and Select where terminfo says otherwise. */
+ * Bugs of libtermkey 0.22 are worked around in filter.c and here:
+ * - It takes terminfo's key_mouse for the X10 form even if it is SGR (xterm, alacritty), so we hide the
+ * capability.
+ * - It reads the locale variables in the wrong order, so we set the UTF-8 flag.
+ * - It reports Home and End as Find and Select where terminfo says so. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -19,17 +18,17 @@
 #include "term/filter.h"
 #include "term/input.h"
 
-#define CLEAN_SIZE   256            /* what is pushed into libtermkey at once */
-#define PASTE_END_NS (2 * NS_PER_S) /* without a byte: its end was lost */
-#define ANSWER_NS    NS_PER_S       /* an answer that has begun comes to its end */
+#define CLEAN_SIZE   256            /* most bytes pushed into libtermkey at once */
+#define PASTE_END_NS (2 * NS_PER_S) /* after this long without a byte the end is taken as lost */
+#define ANSWER_NS    NS_PER_S       /* time limit for the rest of a reply */
 
 struct input {
 	TermKey *tk;
 	bool utf8;
 	int64_t escape_ns;
-	int64_t read_ns; /* when the last bytes came */
-	bool waiting;    /* libtermkey has the beginning of something */
-	bool force;      /* what it has is all there will be */
+	int64_t read_ns; /* time of the last read */
+	bool waiting;    /* libtermkey has an incomplete sequence */
+	bool force;      /* do not wait for more bytes */
 	bool pasting;
 	bool closed;
 	struct filter filter;
@@ -73,7 +72,7 @@ void input_close(struct input *in)
 	free(in);
 }
 
-/* How many bytes there is room for, whatever the filter makes of them. */
+/* How many bytes fit, for the filter's worst case. */
 static size_t takes(const struct input *in)
 {
 	size_t room = termkey_get_buffer_remaining(in->tk);
@@ -88,7 +87,7 @@ static int64_t patience(const struct input *in)
 	return filter_answering(&in->filter) && in->escape_ns < ANSWER_NS ? ANSWER_NS : in->escape_ns;
 }
 
-/* Nothing has come for a while. */
+/* Handle timeouts. */
 static void give_up(struct input *in)
 {
 	char end[FILTER_MOST];
@@ -110,7 +109,7 @@ size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns)
 		return 0;
 	}
 	if (room == 0) {
-		in->force = true; /* a full buffer that is no key yet will never be one */
+		in->force = true; /* a full buffer without a key would never become one */
 		return 0;
 	}
 	if (n > room)
@@ -150,7 +149,7 @@ void input_read(struct input *in, int fd)
 		in->force = true;
 		return;
 	}
-	/* no more than input_feed takes at once */
+	/* at most what input_feed() takes at once */
 	ssize_t n = read(fd, bytes, room < sizeof bytes ? room : sizeof bytes);
 	if (n > 0)
 		input_feed(in, bytes, (size_t)n, now);
@@ -244,11 +243,11 @@ static bool translate_key(struct input *in, const TermKeyKey *k, struct event *e
 		ev->key = K_BACKTAB;
 		ev->mods &= ~(unsigned)MOD_SHIFT;
 	} else if (ev->mods == MOD_CTRL && (ev->key == 'j' || ev->key == 'h')) {
-		/* a line feed, pasted or typed by a script; a backspace of old */
+		/* a pasted line feed; backspace as ^H */
 		ev->key = ev->key == 'j' ? K_ENTER : K_BACKSPACE;
 		ev->mods = 0;
 	} else if ((ev->mods & MOD_CTRL) && (ev->mods & MOD_ALT) && ev->key >= '@' && ev->key <= '_') {
-		return false; /* a C1 control in disguise */
+		return false; /* a C1 control */
 	}
 	return ev->key != K_NONE;
 }
@@ -281,8 +280,8 @@ static bool translate_mouse(struct input *in, const TermKeyKey *k, struct event 
 	return true;
 }
 
-/* Focus and paste are sequences that libtermkey leaves to us; their arguments
- * are only there until its next key. */
+/* Focus and paste reports, which libtermkey does not interpret. The arguments are valid only until its
+ * next key. */
 static bool translate_csi(struct input *in, const TermKeyKey *k, struct event *ev)
 {
 	long args[16];
@@ -329,7 +328,7 @@ struct event input_event(struct input *in)
 			continue;
 		}
 		in->waiting = r == TERMKEY_RES_AGAIN;
-		if (in->force) { /* what was half there is used up: what comes is new */
+		if (in->force) { /* the incomplete sequence was consumed */
 			filter_forget(&in->filter);
 		}
 		in->force = false;

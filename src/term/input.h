@@ -1,4 +1,4 @@
-/* input: bytes from the terminal to events. */
+/* input: converts bytes from the terminal to events. */
 #ifndef NVMTOP_TERM_INPUT_H
 #define NVMTOP_TERM_INPUT_H
 
@@ -11,31 +11,31 @@
 
 struct input;
 
-/* term: $TERM.  utf8: the locale's charset; otherwise one byte is one
- * character.  escape_ms: how long an ESC waits for the rest.  NULL: errno. */
+/* term: $TERM. utf8: the locale's charset is UTF-8, otherwise one byte is one character.
+ * escape_ms: how long to wait after ESC. Returns NULL and sets errno on error. */
 struct input *input_open(const char *term, bool utf8, int escape_ms);
 void input_close(struct input *in);
 
-/* Read what is there on fd (non-blocking), or find that an escape has waited
- * long enough.  Then fetch events until EVENT_NONE. */
+/* Read what is available on fd (non-blocking), or handle an escape timeout. Then fetch events
+ * until EVENT_NONE. */
 void input_read(struct input *in, int fd);
-/* The same for bytes that are already here; returns how many were taken, and
- * is to be called again with the rest after the events were fetched. */
+/* Like input_read() for bytes in memory. Returns the number of bytes consumed; call again with
+ * the rest after fetching the events. */
 size_t input_feed(struct input *in, const char *bytes, size_t n, int64_t t_ns);
 struct event input_event(struct input *in);
 
-/* Written to the terminal once, has it answer whether it can show a frame at once
- * (mode 2026); until it has, and where it does not, input_sync() is false. */
+/* Query for synchronized output (mode 2026). input_sync() is false until the terminal reports
+ * support. */
 #define INPUT_ASKS "\033[?2026$p"
 bool input_sync(const struct input *in);
 
-/* The same for its background; a terminal that knows no such question says nothing,
- * but every one answers what comes behind it: then it has said all there is. */
+/* Query for the background colour. Terminals without this query ignore it, but all answer the
+ * DA1 query after it, so input_answered() marks the end of the replies. */
 #define INPUT_ASKS_GROUND "\033]11;?\033\\\033[c"
 bool input_answered(const struct input *in);
-enum ground input_ground(const struct input *in); /* AUTO: not said */
+enum ground input_ground(const struct input *in); /* AUTO: unknown */
 
-/* How long poll may wait before input_read must be called; -1: for ever. */
+/* Longest time poll may wait before input_read() must be called; -1: no limit. */
 int input_timeout_ms(const struct input *in);
 
 #endif

@@ -1,5 +1,4 @@
-/* What terminfo knows of a kind of terminal.  A file of its own because
- * <term.h> claims hundreds of plain words for its macros. */
+/* Terminfo queries. Separate because <term.h> defines hundreds of common words as macros. */
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
@@ -49,8 +48,8 @@ static bool begins(const char *s, const char *with)
 
 bool kind_reports(const char *term)
 {
-	/* Some of these say nothing about a mouse in terminfo and have one; the
-	 * Linux console says that it has one and prints the mode's switch. */
+	/* Some of these have a mouse but no kmous in terminfo. The Linux console has kmous but prints
+	 * the sequence that enables it. */
 	static const char *const kinds[] = {"xterm",   "tmux",    "screen",  "rxvt", "alacritty", "foot",
 					    "kitty",   "konsole", "gnome",   "vte",  "putty",     "mintty",
 					    "wezterm", "contour", "ghostty", "iterm"};
@@ -62,7 +61,7 @@ bool kind_reports(const char *term)
 	return mouse && mouse != (char *)-1 && !begins(term, "linux");
 }
 
-/* Where tputs puts its bytes: it takes no argument for it. */
+/* Output of tputs(), whose callback has no context argument. */
 static char *sink;
 static size_t sink_used, sink_size;
 
@@ -112,7 +111,7 @@ bool kind_ansi(void)
 	return has(reset) && strstr(reset, "\033[") && strchr(reset, 'm');
 }
 
-/* RGB is ncurses', Tc is tmux's; either may be of any type. */
+/* RGB is from ncurses, Tc from tmux; each may have any type. */
 static bool extended(const char *name)
 {
 	const char *s = tigetstr(name);
@@ -126,7 +125,7 @@ bool kind_truecolor(const char *term)
 
 	if (extended("RGB") || extended("Tc"))
 		return true;
-	/* GNU screen hands the variable of the terminal around it on, and not its colours. */
+	/* GNU screen passes COLORTERM of the outer terminal on but does not support 24-bit colours. */
 	if (begins(term, "screen") && !(mux && *mux))
 		return false;
 	return says && (!strcmp(says, "truecolor") || !strcmp(says, "24bit"));

@@ -1,4 +1,4 @@
-/* kind: what terminfo knows of the kind of terminal. */
+/* kind: terminfo queries. */
 #ifndef NVMTOP_TERM_KIND_H
 #define NVMTOP_TERM_KIND_H
 
@@ -7,25 +7,25 @@
 
 #include "util/err.h"
 
-/* ERR_USAGE when nothing can be drawn on a terminal of this kind ($TERM; NULL:
- * not set).  fd: the terminal. */
+/* ERR_USAGE if a terminal of this type cannot draw a screen. term: $TERM, NULL if not set. fd:
+ * the terminal. */
 int kind_check(const char *term, int fd, struct err *e);
 
-/* After curses was started: */
-/* Does it understand the modes for mouse, focus and paste reports? */
+/* The rest needs curses to be initialized. */
+/* Supports mouse, focus and paste reports. */
 bool kind_reports(const char *term);
-/* Append a capability's bytes to a string, without padding; nothing if it has none. */
+/* Append the capability's bytes to a string, without padding; nothing if it is missing. */
 void kind_append(char *to, size_t size, const char *capability);
 
-/* Can it delete cells in a row, and find back to where it was? */
+/* Can delete cells within a row and save and restore the cursor. */
 bool kind_deletes(void);
-/* Append what goes to a cell and deletes k from there on; the rest of the row follows. */
+/* Append the bytes that delete k cells at (y, x); the rest of the row moves left. */
 void kind_append_delete(char *to, size_t size, int y, int x, int k);
-/* Looks are set by sequences of ANSI. */
+/* Uses ANSI SGR sequences. */
 bool kind_ansi(void);
-/* It takes 24 bits of colour: terminfo or the environment says so. */
+/* 24-bit colour, according to terminfo or the environment. */
 bool kind_truecolor(const char *term);
-/* Colour N of 256 is asked for by 38;5;N. */
+/* Selects colour N of 256 with 38;5;N. */
 bool kind_counts_colours(void);
 
 #endif

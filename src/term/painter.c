@@ -1,11 +1,11 @@
-/* Cells to bytes, through ncurses; the one file that knows it.
+/* Draws cells with ncurses; the only file that uses it.
  *
- * ncurses is kept to what it does best: from two grids of cells it makes the
- * shortest way for this terminal from the one to the other.  It does not own
- * the terminal: it writes into a file in memory, from which the bytes are taken;
- * it installs no signal handler that stays; and it reads nothing. */
+ * ncurses only computes the shortest update from one grid of cells to the next. It does not own the
+ * terminal: it writes to a memory file from which we take the bytes, it reads nothing, and its signal
+ * handlers are removed. */
 #include <curses.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +14,25 @@
 
 #include "term/kind.h"
 #include "term/painter.h"
+#include "term/sgr.h"
 #include "term/shift.h"
-#include "term/trim.h"
-#include "term/truecolor.h"
 
 struct painter {
 	SCREEN *screen;
-	FILE *out; /* what ncurses writes, in memory */
+	FILE *out; /* ncurses output, in memory */
 	struct canvas shown;
-	cchar_t *row; /* as many as shown.w */
+	cchar_t *row; /* shown.w cells */
 	bool utf8;
-	bool deletes; /* it can move the rest of a row to the left */
+	bool deletes; /* the terminal can shift the rest of a row left */
 	bool ansi;
 	bool repaint;
-	bool changes; /* what it wrote is a frame that changes another */
+	bool changes; /* the output updates a previous frame */
 	int colours;
-	bool count; /* more colours than ncurses has: they are numbered, see rgb */
+	bool count; /* more colours than ncurses supports: they get numbers, see rgb */
 	int rgb[256];
-	attr_t attributes[STYLES];
-	short pair[STYLES];
+	struct look looks[STYLES];  /* in ncurses colours */
+	short pair[STYLES][STYLES]; /* for a style and its background; 0: not created */
+	short filled[STYLES];       /* for a full block drawn as a blank; 0: not created */
 };
 
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
@@ -48,15 +48,15 @@ static void count_colours(struct painter *p, const char *term, enum colour_choic
 	p->count = p->colours == PALETTE_RGB && has == 256;
 }
 
-/* Without the handlers of its own that it installs: the program has better ones. */
+/* Call newterm() and undo the signal handlers it installs. */
 static SCREEN *new_screen(const char *term, FILE *out)
 {
 	static const int touched[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
 	struct sigaction was[4];
 	SCREEN *screen;
 
-	/* It would make room at once for as much as the environment says.  The tty is asked instead:
-	 * some descriptions of terminals, that of linux for one, have no size. */
+	/* ncurses would allocate the size in the environment. Ask the tty instead, because terminfo has
+	 * no size for some terminals, such as linux. */
 	use_env(FALSE);
 	use_tioctl(TRUE);
 	for (int i = 0; i < 4; i++)
@@ -141,7 +141,8 @@ int painter_resize(struct painter *p, int w, int h)
 	return 0;
 }
 
-/* A colour as ncurses has it: its own number where it is to be counted. */
+/* Convert a colour to ncurses'. With numbered colours, allocate the next number; no palette uses up all
+ * of them. */
 static int ink(struct painter *p, int colour)
 {
 	if (colour < 0 || !p->count)
@@ -155,20 +156,15 @@ static int ink(struct painter *p, int colour)
 	return -1;
 }
 
-void painter_looks(struct painter *p, const struct scheme *scheme)
+void painter_looks(struct painter *p, enum theme theme, enum ground ground)
 {
 	memset(p->rgb, -1, sizeof p->rgb);
 	memset(p->pair, 0, sizeof p->pair);
+	memset(p->filled, 0, sizeof p->filled);
 	for (int s = 0; s < STYLES; s++) {
-		struct look l = palette_look(scheme, (enum style)s, p->colours);
+		struct look l = palette_look(theme, ground, (enum style)s, p->colours);
 
-		p->attributes[s] = (l.attributes & LOOK_BOLD ? A_BOLD : 0) |
-				   (l.attributes & LOOK_DIM ? A_DIM : 0) |
-				   (l.attributes & LOOK_UNDERLINE ? A_UNDERLINE : 0) |
-				   (l.attributes & LOOK_REVERSE ? A_REVERSE : 0);
-		if (p->colours && (l.fg >= 0 || l.bg >= 0) &&
-		    init_extended_pair(s + 1, ink(p, l.fg), ink(p, l.bg)) == OK)
-			p->pair[s] = (short)(s + 1);
+		p->looks[s] = (struct look) {ink(p, l.fg), ink(p, l.bg), ink(p, l.back), l.attributes};
 	}
 	p->repaint = true;
 }
@@ -186,23 +182,28 @@ void painter_repaint(struct painter *p)
 static bool same(const struct cell *a, const struct cell *b, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style)
+		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style ||
+		    a[i].back != b[i].back)
 			return false;
 	return true;
 }
 
-/* What a cell may put on the terminal: one character as wide as its place. */
+/* The content of a cell: one character of the cell's width. */
 static int glyph(const struct painter *p, const struct cell *c, int room, wchar_t out[3])
 {
 	int width = 1;
 
 	memset(out, 0, 3 * sizeof *out);
-	out[0] = c->ch[0];
+	/* A theme may have no colours, either. */
+	if (p->colours && (c->ch[0] != CELL_PAINTED || !c->back || c->back >= STYLES || p->looks[c->back].back >= 0))
+		out[0] = c->ch[0];
+	else
+		out[0] = cell_plain(c);
 	if (!p->utf8) {
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';
 	} else {
-		width = wcwidth(out[0]);
+		width = out[0] >= 32 && out[0] < 127 ? 1 : wcwidth(out[0]);
 		if (width < 1 || width > room) {
 			out[0] = width > room ? L' ' : L'?';
 			width = 1;
@@ -213,6 +214,38 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	return width;
 }
 
+/* known: 0 until the pair is created. */
+static short pair(short *known, int fg, int bg)
+{
+	int made;
+
+	if (*known == 0 && (fg >= 0 || bg >= 0)) {
+		made = alloc_pair(fg, bg);
+		*known = (short)(made > 0 && made <= SHRT_MAX ? made : 0);
+	}
+	return *known;
+}
+
+/* A full block of a chart is drawn as a blank in its colour: in many fonts, blocks do not fill the cell, and charts
+ * would have stripes. */
+static short cell_pair(struct painter *p, int style, int back, wchar_t *ch)
+{
+	const struct look *l = &p->looks[style];
+	int behind = back ? p->looks[back].back : -1;
+
+	if (*ch == 0x2588 && style >= STYLE_SHADES && p->colours >= 256 && l->fg >= 0) {
+		*ch = L' ';
+		return pair(&p->filled[style], l->fg, l->fg);
+	}
+	return pair(&p->pair[style][back], l->fg, behind < 0 ? l->bg : behind);
+}
+
+static attr_t attributes(unsigned look)
+{
+	return (look & LOOK_BOLD ? A_BOLD : 0) | (look & LOOK_DIM ? A_DIM : 0) |
+	       (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) | (look & LOOK_REVERSE ? A_REVERSE : 0);
+}
+
 static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 {
 	static const struct cell blank = {.ch = {L' '}, .style = STYLE_TEXT};
@@ -221,19 +254,22 @@ static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 	for (int x = 0; x < p->shown.w;) {
 		const struct cell *c = x < n ? &cells[x] : &blank;
 		wchar_t text[3];
-		int style = c->style < STYLES ? c->style : STYLE_TEXT;
+		short colours;
+		int style = c->style < STYLES ? c->style : STYLE_TEXT, back = c->back < STYLES ? c->back : 0;
 
 		if (c->ch[0] == 0)
-			c = &blank; /* half of a wide character that is not there */
-		/* ncurses counts a wide character as one element here */
+			c = &blank; /* half of a missing wide character */
+		/* ncurses counts a wide character as one cell here */
 		x += glyph(p, c, p->shown.w - x, text);
-		setcchar(&p->row[used++], text, p->attributes[style], p->pair[style], NULL);
+		colours = cell_pair(p, style, back, &text[0]);
+
+		setcchar(&p->row[used++], text, attributes(p->looks[style].attributes), colours, NULL);
 	}
 	mvadd_wchnstr(y, 0, p->row, used);
 }
 
-/* Move the rest of a row to the left, on the terminal and in what ncurses
- * believes is there; it then draws what still differs. */
+/* Shift the rest of a row left, on the terminal and in ncurses' copy of the screen. ncurses then draws
+ * the remaining difference. */
 static void move_row(struct painter *p, int y, struct shift s)
 {
 	char bytes[64] = "";
@@ -245,8 +281,7 @@ static void move_row(struct painter *p, int y, struct shift s)
 		wdelch(curscr);
 }
 
-/* Rows of which a part has moved, before ncurses draws: it takes no notice of
- * this, for the terminal finds back to where ncurses left it. */
+/* Shift rows before ncurses draws. ncurses does not notice, because the cursor is restored. */
 static void move_rows(struct painter *p, const struct canvas *next)
 {
 	char begin[64] = "", end[64] = "";
@@ -309,21 +344,22 @@ void painter_end(struct painter *p)
 	p->changes = false;
 }
 
-/* In the colours that ncurses does not know.  NULL: out of memory; bytes is freed. */
-static char *colour(const struct painter *p, char *bytes, size_t *n)
+/* Shorten SGR sequences and replace numbered colours by 24-bit ones. Frees bytes. NULL: out of memory. */
+static char *shorten(const struct painter *p, char *bytes, size_t *n)
 {
-	char *coloured;
+	struct sgr s = {p->count ? p->rgb : NULL, p->changes, p->colours >= 256};
+	char *out;
 
-	if (!p->count)
+	if (!p->ansi)
 		return bytes;
-	coloured = malloc(3 * *n + 1);
-	if (coloured)
-		*n = truecolor_bytes(bytes, *n, p->rgb, coloured);
+	out = malloc(SGR_GROWS * *n);
+	if (out)
+		*n = sgr_bytes(&s, bytes, *n, out);
 	free(bytes);
-	return coloured;
+	return out;
 }
 
-/* NULL: *n is 0, or there is no memory. */
+/* Take the output of ncurses. NULL: *n is 0 or out of memory. */
 static char *written(struct painter *p, size_t *n)
 {
 	int fd = fileno(p->out);
@@ -348,12 +384,10 @@ char *painter_bytes(struct painter *p, size_t *n)
 {
 	char *bytes = written(p, n);
 
-	if (bytes && p->changes && p->ansi)
-		*n = trim_bytes(bytes, *n);
 	if (bytes)
-		bytes = colour(p, bytes, n);
+		bytes = shorten(p, bytes, n);
 	if (!bytes && *n) {
-		p->repaint = true; /* out of memory: bytes are missing */
+		p->repaint = true; /* out of memory, bytes are missing */
 		*n = 0;
 	}
 	return bytes;

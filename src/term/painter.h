@@ -1,4 +1,4 @@
-/* painter: the bytes that make one canvas of another on the terminal, by ncurses. */
+/* painter: the bytes that update the terminal from one canvas to the next, by ncurses. */
 #ifndef NVMTOP_TERM_PAINTER_H
 #define NVMTOP_TERM_PAINTER_H
 
@@ -11,28 +11,28 @@
 
 struct painter;
 
-/* For a terminal of the kind term; there is one at a time.  NULL: errno. */
+/* For a terminal of type term; only one painter at a time. NULL: see errno. */
 struct painter *painter_open(const char *term, enum colour_choice choice, bool utf8);
 void painter_close(struct painter *p);
 
-/* The size that terminfo says. */
+/* The size in terminfo. */
 void painter_usual_size(int *w, int *h);
-/* Make everything fit; -1: out of memory. */
+/* Resize all buffers; -1: out of memory. */
 int painter_resize(struct painter *p, int w, int h);
 
-/* What the styles look like. */
-void painter_looks(struct painter *p, const struct scheme *scheme);
+/* Set the look of all styles. */
+void painter_looks(struct painter *p, enum theme theme, enum ground ground);
 bool painter_has_colours(const struct painter *p);
 
-/* Everything is drawn with the next frame. */
+/* Draw everything in the next frame. */
 void painter_repaint(struct painter *p);
-/* Draw what differs from the frame before; false: nothing does. */
+/* Draw the difference from the previous frame; false if there is none. */
 bool painter_draw(struct painter *p, const struct canvas *next);
-/* Leave the screen; the next frame begins anew. */
+/* Leave the screen; the next frame starts from an empty one. */
 void painter_end(struct painter *p);
 
-/* The bytes of all that, since the last time: n of them, to be freed.  NULL: n is 0,
- * or out of memory, where the next frame draws everything. */
+/* The n bytes output since the last call; the caller frees them. NULL: n is 0 or out of memory;
+ * in the latter case the next frame draws everything. */
 char *painter_bytes(struct painter *p, size_t *n);
 
 #endif

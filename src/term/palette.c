@@ -1,252 +1,226 @@
 /* The colours.
  *
- * One hue a family: green GPU, blue CPU, violet memory, olive power, copper
- * heat, grey the rest; the mean is the clearer one of each pair.  Amber belongs
- * to warnings and red to alerts and to the recording dot, nowhere else.
+ * One hue per group: green GPU, blue CPU, violet memory, teal power, rose heat, grey everything else.
+ * Amber is only for values near a limit, red for exceeded limits and the recording dot.
  *
- * What can be read on a dark background cannot be read on a light one, so there
- * are two sets of each, and a third of middle tones for when nobody knows.  Text
- * has a contrast of at least 4.5 to usual backgrounds, charts one of 3, each in
- * true colours and in the fixed part of 256 (tests/unit/test-palette.c); middle
- * tones reach 4 on black and on white, for no tone has 4.6 to both.  The colour-blind safe
- * set is made of the hues of Okabe and Ito.
+ * A palette is one table from which everything is computed: the shades of a hue lie between its low and
+ * high end, a band is a shade blended with the ground, and 256-colour mode uses the nearest fixed
+ * colours. tests/unit/test-palette.c checks contrast and the distances seen by colour-blind eyes.
  *
- * With 16 and 8 colours the terminal says what they look like, and what alarms is
- * underlined or reversed; with 8 the clearer one is bold; without colours weight,
- * underline and reverse say the same. */
+ * With 16 and 8 colours the terminal defines them: bright is the mean, normal the band; with 8, bright
+ * is bold and grey is dim. Without colours, bold, dim, underline and reverse are used. */
 #include <stdlib.h>
 
 #include "term/palette.h"
-
-enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT };
 
 #define B LOOK_BOLD
 #define D LOOK_DIM
 #define U LOOK_UNDERLINE
 #define R LOOK_REVERSE
 
-struct ink {
-	int rgb;
-	short of_256;
-};
-
-/* The styles that have a colour of their own; the others have that of text. */
-enum slot {
-	SLOT_TEXT,
-	SLOT_DIM,
-	SLOT_BAND, /* .. six of them, in the order of the families */
-	SLOT_MEAN = SLOT_BAND + 6,
-	SLOT_WARN = SLOT_MEAN + 6,
-	SLOT_ALERT,
-	SLOT_SELECTED,
-	SLOT_SELECTED_GROUND,
-	SLOT_GROUND, /* with SLOT_TEXT: where it is painted */
-	SLOTS
-};
-
 /* clang-format off */
-static const struct ink any[SLOTS] = {
-	{0x767676, 243}, {0x767676, 243},
-	{0x5f875f, 65}, {0x5f87af, 67}, {0x875faf, 97}, {0x878700, 100}, {0xaf5f5f, 131}, {0x767676, 243},
-	{0x008700, 28}, {0x0087ff, 33}, {0xaf5fff, 135}, {0xaf8700, 136}, {0xd75f5f, 167}, {0x949494, 246},
-	{0xaf5f00, 130}, {0xff0000, 196}, {0xffffff, 231}, {0x005f87, 24}, {0x000000, 16},
+enum ink {
+	GROUND, TEXT, STRONG, DIM, BORDER, TRACK, LIMIT,
+	TAB, BANNER, BANNER_TEXT, BANNER_STRONG, SELECTED, SELECTED_TEXT,
+	LOW, /* first of one per hue; with 16 colours the band */
+	HIGH = LOW + HUES,
+	INKS = HIGH + HUES
 };
 
-static const struct ink dark[SLOTS] = {
-	{0xd8d8d8, 252}, {0x9a9a9a, 247},
-	{0x4f9a55, 65}, {0x4a86b8, 67}, {0x8f74bd, 98}, {0x948a38, 100}, {0xb0705a, 131}, {0x858585, 102},
-	{0x84d886, 114}, {0x7fbef5, 111}, {0xc3a6f5, 141}, {0xd6ca62, 185}, {0xf0a284, 216}, {0xc4c4c4, 251},
-	{0xffb000, 214}, {0xff6060, 203}, {0xffffff, 231}, {0x005f87, 24}, {0x161616, 233},
+/* 0xrrggbb, for a dark and a light ground. */
+#define ON_DARK \
+	0x101115, 0xced0d4, 0xf5f6f8, 0x7c8088, 0x3a3c42, 0x2c2e34, 0x967840, \
+	0x0a0c0a, 0x5c1214, 0xffc4be, 0xf5f6f8, 0x005f87, 0xffffff
+#define ON_LIGHT \
+	0xffffff, 0x1c1c20, 0x000000, 0x63666c, 0xc8cad0, 0xdcdee2, 0xa07820, \
+	0xffffff, 0xb01014, 0xffe4e0, 0xffffff, 0x005f87, 0xffffff
+static const int inks[][2][INKS] = {
+	[THEME_STANDARD] = {
+		{ON_DARK,
+		 0x228b4c, 0x2860ae, 0x764ec0, 0x126e76, 0xa24267, 0x606163, 0x8a5a00, 0xbe2826,
+		 0x74e27e, 0x6ab5ff, 0xa070f0, 0x2ad0d9, 0xf48caa, 0xc4c6cc, 0xffb020, 0xff5c54},
+		{ON_LIGHT,
+		 0x579e65, 0x7792b1, 0xa47be5, 0x359c9e, 0xcb7495, 0x8e9094, 0xad8b4c, 0xde6f6f,
+		 0x17792a, 0x2e5887, 0x783bd9, 0x008285, 0xb02a5c, 0x55585e, 0x8a5a00, 0xc80f10},
+	},
+	[THEME_CONTRAST] = {
+		{0x000000, 0xffffff, 0xffffff, 0xd0d0d0, 0x909090, 0x505050, 0xc8a000,
+		 0x000000, 0x8c0000, 0xffffff, 0xffffff, 0xffff00, 0x000000,
+		 0x298429, 0x4e7aa5, 0xa0629c, 0x2a7f87, 0xa85f7e, 0x747474, 0x8e7000, 0xbc5858,
+		 0x50ff50, 0x79bcff, 0xc97bc3, 0x50f0ff, 0xff90c0, 0xe0e0e0, 0xffc800, 0xff7878},
+		{0xffffff, 0x000000, 0x000000, 0x404040, 0x707070, 0xb0b0b0, 0x806000,
+		 0xffffff, 0x8c0000, 0xffffff, 0xffffff, 0x0000b0, 0xffffff,
+		 0x497f55, 0x5d70b0, 0x8963b8, 0x427d83, 0xad5989, 0x767676, 0x887044, 0xbb5454,
+		 0x004c10, 0x324b9c, 0x3e008b, 0x005058, 0x81004a, 0x303030, 0x5c3c00, 0x9a0000},
+	},
+	[THEME_SAFE] = {
+		{ON_DARK,
+		 0x15700c, 0x4c6581, 0x714ecc, 0x43675e, 0xa44957, 0x606163, 0x845b10, 0xaf3f39,
+		 0x2be51a, 0x90bff4, 0x8a60f9, 0x9df1dc, 0xc85a6b, 0xc4c6cc, 0xffb020, 0xff5c54},
+		{ON_LIGHT,
+		 0x549d79, 0x5888ff, 0x9f84d7, 0x7c999a, 0xb67d98, 0x8e9094, 0xad8b4c, 0xde6f6f,
+		 0x006e37, 0x2c69ff, 0x3900ac, 0x003739, 0xa55f80, 0x55585e, 0x8a5a00, 0xc80f10},
+	},
 };
 
-static const struct ink light[SLOTS] = {
-	{0x1c1c1c, 234}, {0x686868, 242},
-	{0x4b924f, 65}, {0x4787bd, 67}, {0x9474c4, 98}, {0x8f8232, 100}, {0xc87058, 167}, {0x858585, 102},
-	{0x17691f, 22}, {0x0b5a96, 24}, {0x6535a8, 55}, {0x665c00, 58}, {0xb84a30, 131}, {0x4c4c4c, 239},
-	{0x7a4a00, 94}, {0xc00000, 124}, {0xffffff, 231}, {0x005f87, 24}, {0xffffff, 231},
+/* Indices of the terminal's first 16 colours, for a dark and a light ground. */
+static const int first_16[2][INKS] = {
+	{0, 7, 15, 8, 8, 8, 3,  0, 1, 15, 15, 4, 15,  2, 4, 5, 6, 8, 8, 3, 1,  10, 12, 13, 14, 15, 7, 11, 9},
+	{15, 0, 0, 8, 8, 8, 3,  15, 1, 15, 15, 4, 15,  10, 12, 13, 14, 8, 7, 11, 9,  2, 4, 5, 6, 0, 8, 3, 1},
 };
-
-static const struct ink contrast_dark[SLOTS] = {
-	{0xffffff, 231}, {0xd0d0d0, 252},
-	{0x00b400, 34}, {0x3c96ff, 69}, {0xc06cff, 135}, {0xb4b400, 142}, {0xff6a2a, 202}, {0xa8a8a8, 248},
-	{0x50ff50, 83}, {0x9cd4ff, 153}, {0xecc0ff, 219}, {0xffff50, 227}, {0xffc090, 216}, {0xffffff, 231},
-	{0xffc800, 220}, {0xff7878, 210}, {0x000000, 16}, {0xffff00, 226}, {0x000000, 16},
-};
-
-static const struct ink contrast_light[SLOTS] = {
-	{0x000000, 16}, {0x404040, 238},
-	{0x008000, 28}, {0x0060d0, 26}, {0x9030d0, 98}, {0x787000, 94}, {0xc04000, 130}, {0x707070, 242},
-	{0x003c00, 22}, {0x00245c, 17}, {0x42006e, 53}, {0x3c3600, 58}, {0x7a1030, 52}, {0x000000, 16},
-	{0x705000, 94}, {0xa00000, 124}, {0xffffff, 231}, {0x0000b0, 19}, {0xffffff, 231},
-};
-
-static const struct ink safe_dark[SLOTS] = {
-	{0xd8d8d8, 252}, {0x9a9a9a, 247},
-	{0x00896a, 29}, {0x3a86b8, 67}, {0xb06a92, 132}, {0xa59a30, 143}, {0xbe5812, 166}, {0x858585, 102},
-	{0x00c896, 43}, {0x7fc8ff, 117}, {0xe88fc4, 176}, {0xf5ea60, 227}, {0xf0661e, 202}, {0xc8c8c8, 251},
-	{0xffb000, 214}, {0xff7a5c, 203}, {0xffffff, 231}, {0x005f87, 24}, {0x161616, 233},
-};
-
-static const struct ink safe_light[SLOTS] = {
-	{0x1c1c1c, 234}, {0x686868, 242},
-	{0x009070, 29}, {0x3b88bb, 67}, {0xc0609c, 133}, {0x8f8600, 100}, {0xd96a18, 166}, {0x858585, 102},
-	{0x007a5e, 23}, {0x0058a8, 25}, {0xa03080, 126}, {0x3c3800, 236}, {0xc04e10, 130}, {0x4c4c4c, 239},
-	{0x6e4600, 58}, {0xb02800, 124}, {0xffffff, 231}, {0x005f87, 24}, {0xffffff, 231},
-};
-
-/* What the terminal's first 16 are used for; on a light background its yellow and
- * its bright ones cannot be seen. */
-static const short of_16[SLOTS] = {
-	WHITE, BRIGHT + BLACK,
-	GREEN, CYAN, MAGENTA, YELLOW, RED, BRIGHT + BLACK,
-	BRIGHT + GREEN, BRIGHT + CYAN, BRIGHT + MAGENTA, BRIGHT + YELLOW, BRIGHT + RED, WHITE,
-	BRIGHT + YELLOW, BRIGHT + RED, -1, -1, BLACK,
-};
-
-static const short of_16_light[SLOTS] = {
-	BLACK, BRIGHT + BLACK,
-	GREEN, BRIGHT + BLUE, BRIGHT + MAGENTA, CYAN, BRIGHT + RED, BRIGHT + BLACK,
-	GREEN, BLUE, MAGENTA, CYAN, RED, BLACK,
-	MAGENTA, RED, -1, -1, BRIGHT + WHITE,
-};
-
-static const short of_8[SLOTS] = {
-	WHITE, -1,
-	GREEN, CYAN, MAGENTA, YELLOW, RED, WHITE,
-	GREEN, CYAN, MAGENTA, YELLOW, RED, WHITE,
-	YELLOW, RED, -1, -1, BLACK,
-};
-
-static const short of_8_light[SLOTS] = {
-	BLACK, -1,
-	GREEN, BLUE, MAGENTA, CYAN, RED, -1,
-	GREEN, BLUE, MAGENTA, CYAN, RED, -1,
-	MAGENTA, RED, -1, -1, WHITE,
-};
+#define GREY 8 /* bright black; 8-colour mode has none */
 
 static const struct {
-	unsigned char slot;
-	unsigned char coloured; /* attributes with 16 colours and more */
-	unsigned char with_8;
-	unsigned char without;
-} tints[STYLES] = {
-	[STYLE_TEXT] = {SLOT_TEXT, 0, 0, 0},
-	[STYLE_DIM] = {SLOT_DIM, 0, D, D},
-	[STYLE_STRONG] = {SLOT_TEXT, B, B, B},
-	[STYLE_TITLE] = {SLOT_TEXT, B, B, B},
+	unsigned char fg, bg; /* enum ink */
+	unsigned char coloured, without; /* attributes with and without colours */
+} tints[STYLE_SHADES] = {
+	[STYLE_TEXT] = {TEXT, GROUND, 0, 0},
+	[STYLE_DIM] = {DIM, GROUND, 0, D},
+	[STYLE_STRONG] = {STRONG, GROUND, B, B},
+	[STYLE_TITLE] = {STRONG, GROUND, B, B},
 
-	[STYLE_GPU] = {SLOT_BAND, 0, 0, 0},
-	[STYLE_CPU] = {SLOT_BAND + 1, 0, 0, 0},
-	[STYLE_MEMORY] = {SLOT_BAND + 2, 0, 0, 0},
-	[STYLE_POWER] = {SLOT_BAND + 3, 0, 0, 0},
-	[STYLE_HEAT] = {SLOT_BAND + 4, 0, 0, 0},
-	[STYLE_OTHER] = {SLOT_BAND + 5, 0, 0, 0},
+	[STYLE_GPU] = {HIGH + HUE_GPU, GROUND, 0, B},
+	[STYLE_CPU] = {HIGH + HUE_CPU, GROUND, 0, B},
+	[STYLE_MEMORY] = {HIGH + HUE_MEMORY, GROUND, 0, B},
+	[STYLE_POWER] = {HIGH + HUE_POWER, GROUND, 0, B},
+	[STYLE_HEAT] = {HIGH + HUE_HEAT, GROUND, 0, B},
+	[STYLE_OTHER] = {HIGH + HUE_OTHER, GROUND, 0, B},
 
-	[STYLE_GPU_MEAN] = {SLOT_MEAN, 0, B, B},
-	[STYLE_CPU_MEAN] = {SLOT_MEAN + 1, 0, B, B},
-	[STYLE_MEMORY_MEAN] = {SLOT_MEAN + 2, 0, B, B},
-	[STYLE_POWER_MEAN] = {SLOT_MEAN + 3, 0, B, B},
-	[STYLE_HEAT_MEAN] = {SLOT_MEAN + 4, 0, B, B},
-	[STYLE_OTHER_MEAN] = {SLOT_MEAN + 5, 0, B, B},
-
-	[STYLE_MARK] = {SLOT_TEXT, B, B, B},
-	[STYLE_WARN] = {SLOT_WARN, B, B | U, B | U},
-	[STYLE_ALERT] = {SLOT_ALERT, B, B | R, B | R},
-	[STYLE_RECORD] = {SLOT_ALERT, B, B, B | R},
-	[STYLE_KEY] = {SLOT_TEXT, B, B, B},
-	[STYLE_KEY_TEXT] = {SLOT_DIM, 0, 0, 0},
-	[STYLE_SELECTED] = {SLOT_SELECTED, 0, R, R},
-	[STYLE_FRAME] = {SLOT_TEXT, B, B, B},
+	[STYLE_MARK] = {STRONG, GROUND, B, B},
+	[STYLE_WARN] = {HIGH + HUE_WARN, GROUND, B, B | U},
+	[STYLE_ALERT] = {HIGH + HUE_ALERT, GROUND, B, B | R},
+	[STYLE_RECORD] = {HIGH + HUE_ALERT, GROUND, B, B | R},
+	[STYLE_KEY] = {STRONG, GROUND, B, B},
+	[STYLE_KEY_TEXT] = {DIM, GROUND, 0, 0},
+	[STYLE_SELECTED] = {SELECTED_TEXT, SELECTED, 0, R},
+	[STYLE_FRAME] = {STRONG, GROUND, B, B},
+	[STYLE_BORDER] = {BORDER, GROUND, 0, D},
+	[STYLE_TRACK] = {TRACK, GROUND, 0, D},
+	[STYLE_LIMIT] = {LIMIT, GROUND, 0, D},
+	[STYLE_TAB] = {TAB, HIGH + HUE_GPU, B, R},
+	[STYLE_BANNER] = {BANNER_TEXT, BANNER, 0, R},
+	[STYLE_BANNER_STRONG] = {BANNER_STRONG, BANNER, B, B | R},
 };
 /* clang-format on */
 
-static const struct ink *inks(const struct scheme *s)
+static int mix(int a, int b, int n, int of)
 {
-	bool on_light = s->ground == GROUND_LIGHT;
+	int mixed = 0;
 
-	if (s->theme == THEME_CONTRAST)
-		return on_light ? contrast_light : contrast_dark;
-	if (s->theme == THEME_SAFE)
-		return on_light ? safe_light : safe_dark;
-	return on_light ? light : s->ground == GROUND_DARK ? dark : any;
+	for (int at = 0; at < 24; at += 8)
+		mixed |= ((a >> at & 255) * (of - n) + (b >> at & 255) * n) / of << at;
+	return mixed;
 }
 
-struct scheme palette_scheme(enum theme theme, enum ground told, enum ground seen)
+/* Colours 16 to 255 are the same on all terminals: a cube and a grey ramp. */
+static int rgb_of(int n)
 {
-	struct scheme s = {theme, told != GROUND_AUTO ? told : seen, told != GROUND_AUTO && told != seen};
+	static const unsigned char step[] = {0, 95, 135, 175, 215, 255};
 
-	if (theme == THEME_MONO)
-		return (struct scheme) {theme, GROUND_AUTO, false};
-	/* These have no middle tones. */
-	if (s.ground == GROUND_AUTO && theme != THEME_STANDARD)
-		s = (struct scheme) {theme, GROUND_DARK, true};
-	s.paint |= theme == THEME_CONTRAST;
-	return s;
+	if (n >= 232)
+		return (8 + 10 * (n - 232)) * 0x010101;
+	n -= 16;
+	return step[n / 36] << 16 | step[n / 6 % 6] << 8 | step[n % 6];
 }
 
-static int value(const struct scheme *s, enum slot slot, int colours)
+/* The shift of the channel that exceeds the two others by more than `by`; -1: there is none. */
+static int strongest(int rgb, int by)
 {
-	const struct ink *ink = &inks(s)[slot];
-	bool on_light = s->ground == GROUND_LIGHT;
+	for (int at = 0; at < 24; at += 8) {
+		int v = rgb >> at & 255, next = rgb >> (at + 8) % 24 & 255, last = rgb >> (at + 16) % 24 & 255;
 
-	if (colours > 256)
-		return ink->rgb;
-	if (colours == 256)
-		return ink->of_256;
-	if (colours >= 16)
-		return (on_light ? of_16_light : of_16)[slot];
-	return (on_light ? of_8_light : of_8)[slot];
-}
-
-/* Of 16 colours each is a family's already. */
-static bool alarms(enum style style)
-{
-	return style == STYLE_WARN || style == STYLE_ALERT;
-}
-
-struct look palette_look(const struct scheme *s, enum style style, int colours)
-{
-	struct look look = {-1, -1, 0};
-
-	if ((unsigned)style >= STYLES)
-		return look;
-	if (s->theme == THEME_MONO)
-		colours = 0;
-	if (colours < 8) {
-		look.attributes = tints[style].without;
-		return look;
+		if (v > next + by && v > last + by)
+			return at;
 	}
-	look.attributes = colours > 16 || (colours == 16 && !alarms(style)) ? tints[style].coloured
-									    : tints[style].with_8;
-	if (tints[style].slot != SLOT_TEXT)
-		look.fg = value(s, tints[style].slot, colours);
-	if (s->paint) {
-		look.bg = value(s, SLOT_GROUND, colours);
-		if (look.fg < 0)
-			look.fg = value(s, SLOT_TEXT, colours);
+	return -1;
+}
+
+/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. */
+static int loss(int a, int b)
+{
+	int r = a >> 16, g = a >> 8 & 255, bl = a & 255, dr = r - (b >> 16), dg = g - (b >> 8 & 255),
+	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue = strongest(a, 16);
+	bool faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
+
+	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 +
+	       750 * (faded + (hue >= 0 && hue != strongest(b, 0)));
+}
+
+static int nearest(int rgb)
+{
+	int best = 16;
+
+	for (int i = 17; i < 256; i++)
+		if (loss(rgb, rgb_of(i)) < loss(rgb, rgb_of(best)))
+			best = i;
+	return best;
+}
+
+static int ink(const int *p, enum style style, int colours)
+{
+	int n = (int)style - STYLE_SHADES, hue = n / (2 * SHADES), part = 2 * (n % SHADES) + 1, shade;
+	bool band = n / SHADES % 2;
+
+	if (style < STYLE_SHADES)
+		return p[tints[style].fg];
+	if (colours <= 16)
+		return p[(band ? LOW : HIGH) + hue];
+	if (colours == 256) /* too few for all shades: two for the mean, one for the band */
+		part = band ? 2 * SHADES - 3 : part < SHADES ? SHADES / 2 : 3 * SHADES / 2;
+	shade = mix(p[LOW + hue], p[HIGH + hue], part, 2 * SHADES);
+	return band ? mix(p[GROUND], shade, 42, 100) : shade;
+}
+
+static int number(int ink, int colours)
+{
+	return colours == 256 ? nearest(ink) : colours == 8 ? ink & 7 : ink;
+}
+
+static struct look without(enum style style)
+{
+	static const unsigned shades[] = {B, D}; /* mean, band */
+
+	return (struct look) {-1, -1, -1,
+			      style < STYLE_SHADES ? tints[style].without
+						   : shades[((int)style - STYLE_SHADES) / SHADES % 2]};
+}
+
+struct look palette_look(enum theme theme, enum ground ground, enum style style, int colours)
+{
+	bool light = ground == GROUND_LIGHT;
+	struct look l;
+	const int *p;
+	int fg, bg, shade;
+
+	if (theme == THEME_MONO || colours < 8 || style >= STYLES)
+		return without(style < STYLES ? style : STYLE_TEXT);
+	if (theme == THEME_TERMINAL && colours > 16)
+		colours = 16;
+	l.attributes = style < STYLE_SHADES ? tints[style].coloured : 0;
+	p = colours <= 16 ? first_16[light] : inks[theme][light];
+	fg = shade = ink(p, style, colours);
+	bg = style < STYLE_SHADES ? p[tints[style].bg] : p[GROUND];
+	if (style == STYLE_WARN && light && colours <= 16) { /* yellow is unreadable on white */
+		bg = fg;
+		fg = p[TEXT];
 	}
-	if (style == STYLE_SELECTED && colours >= 256)
-		look.bg = value(s, SLOT_SELECTED_GROUND, colours);
-	else if (style == STYLE_SELECTED)
-		look.attributes = R;
-	/* Bright on bright would be the same twice. */
-	if (s->ground == GROUND_LIGHT && colours == 16 && style >= STYLE_GPU_MEAN &&
-	    style <= STYLE_OTHER_MEAN)
-		look.attributes |= B;
-	return look;
-}
-
-int palette_text(const struct scheme *s)
-{
-	return s->ground == GROUND_LIGHT ? inks(s)[SLOT_TEXT].rgb
-					 : (s->theme == THEME_CONTRAST ? contrast_dark : dark)[SLOT_TEXT].rgb;
-}
-
-int palette_ground(const struct scheme *s)
-{
-	return s->ground == GROUND_LIGHT
-		       ? inks(s)[SLOT_GROUND].rgb
-		       : (s->theme == THEME_CONTRAST ? contrast_dark : dark)[SLOT_GROUND].rgb;
+	if (colours <= 16 && fg < GREY) /* bold means bright on many terminals */
+		l.attributes &= ~(unsigned)B;
+	if (colours == 8 && fg >= GREY)
+		l.attributes |= fg == GREY ? D : B;
+	if (colours == 8 && fg == GREY) {
+		fg = p[TEXT];
+		shade = p[GROUND];
+	}
+	l.fg = number(fg, colours);
+	l.bg = number(bg, colours);
+	l.back = number(shade, colours);
+	if (theme == THEME_TERMINAL) {
+		l.back = shade == p[GROUND] ? -1 : l.back;
+		l.fg = fg == p[TEXT] ? -1 : l.fg;
+		l.bg = bg == p[GROUND] ? -1 : l.bg;
+	}
+	return l;
 }
 
 int palette_colours(enum colour_choice choice, int has, bool rgb)
@@ -273,7 +247,7 @@ int palette_colours(enum colour_choice choice, int has, bool rgb)
 	case COLOUR_RGB:
 		break;
 	}
-	/* beyond 256 they are direct colours: only the first eight are a palette */
+	/* more than 256: direct colours, only the first eight are a palette */
 	if (has < 8)
 		return 0;
 	if ((rgb || choice == COLOUR_RGB) && most == PALETTE_RGB && has >= 256)

@@ -1,23 +1,17 @@
-/* A chart that goes on is its old picture moved to the left and a little that is
- * new.  Terminals can move the rest of a row themselves, in ten bytes; ncurses
- * finds that out only when the end of the row has stayed the same. */
+/* A running chart is the old one shifted left plus a few new cells. Terminals can shift the rest of a
+ * row in about ten bytes, but ncurses detects that only if the end of the row is unchanged. */
 #include "term/shift.h"
 
-#define SHIFT_MAX  16 /* cells at once */
-#define GAIN       10 /* cells that must be saved before it is worth a sequence */
+#define SHIFT_MAX  16 /* largest shift in cells */
+#define GAIN       10 /* cells that must be saved to be worth a sequence */
 #define CELLS_MOST 1000
 
 static bool same(const struct cell *a, const struct cell *b)
 {
-	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style;
+	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style && a->back == b->back;
 }
 
-static bool blank(const struct cell *c)
-{
-	return c->ch[0] == L' ' && c->style == STYLE_TEXT;
-}
-
-/* Half of a wide character must not be left alone. */
+/* True if the row has no wide characters. */
 static bool simple(const struct cell *row, int w)
 {
 	for (int i = 0; i < w; i++)
@@ -26,7 +20,7 @@ static bool simple(const struct cell *row, int w)
 	return true;
 }
 
-/* How many cells differ after the row was moved by k from x on, for the best x. */
+/* The number of differing cells after shifting the row by k from x on, for the best x. */
 static int moved(const struct cell *was, const struct cell *now, int w, int k, int *best_x)
 {
 	int best, after = 0, before = 0;
@@ -35,10 +29,10 @@ static int moved(const struct cell *was, const struct cell *now, int w, int k, i
 		before += !same(&was[i], &now[i]);
 	best = before;
 	*best_x = w;
-	/* From right to left: one cell more is taken along. */
+	/* From right to left, adding one cell at a time. */
 	for (int i = w - 1; i >= 0; i--) {
 		before -= !same(&was[i], &now[i]);
-		after += i + k < w ? !same(&was[i + k], &now[i]) : !blank(&now[i]);
+		after += i + k >= w || !same(&was[i + k], &now[i]); /* new cells at the end must be drawn */
 		if (before + after < best) {
 			best = before + after;
 			*best_x = i;

@@ -1,9 +1,7 @@
-/* The terminal while it is ours: its modes, what it is asked and answers, and when a
- * frame is sent.
+/* Takes over the terminal: modes, queries and replies, and when to send a frame.
  *
- * A frame is only begun when the one before it has gone out.  What comes in
- * between replaces the frame that waits, so a slow line shows fewer frames and
- * never old ones, and the last picture always arrives. */
+ * A frame starts only after the previous one has been sent. Until then new frames replace the waiting
+ * one, so a slow line shows fewer frames but never old ones, and the last frame is always sent. */
 #include <errno.h>
 #include <langinfo.h>
 #include <poll.h>
@@ -24,16 +22,16 @@
 #include "term/palette.h"
 #include "term/tty.h"
 
-#define BUSY_MS        20 /* how soon to look again whether the line is free */
-#define SHARED_MS      30 /* poll says nothing: look for keys */
-/* No terminal has more, but some say so, and each cell takes memory. */
+#define BUSY_MS        20 /* interval for checking whether the line is free */
+#define SHARED_MS      30 /* interval for reading keys when poll() does not report them */
+/* Some terminals report absurd sizes, and each cell takes memory. */
 #define COLUMNS_MOST 1000
 #define LINES_MOST   500
 
-#define ANSWER_HOLD_MS 25  /* a first picture waits so long to have the right background */
-#define ANSWER_LATE_MS 150 /* who comes after us is not to find the answers to our questions */
+#define ANSWER_HOLD_MS 5   /* how long the first frame waits for the background */
+#define ANSWER_LATE_MS 150 /* how long to wait at exit, so that the shell does not get the replies */
 
-/* Reports of buttons and dragging, in SGR form; of focus; brackets round pastes. */
+/* Button and drag reports (SGR form), focus reports, bracketed paste. */
 static const char mouse_on[] = "\033[?1002h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1002l";
 static const char reports_on[] = "\033[?1004h\033[?2004h", reports_off[] = "\033[?2004l\033[?1004l";
 
@@ -44,21 +42,21 @@ struct term {
 	struct input *input;
 	struct painter *painter;
 	int w, h;
-	bool reports; /* it knows mouse, focus and paste reports */
-	bool on;      /* the terminal is ours */
-	bool stale;   /* `next` is not yet on its way */
+	bool reports; /* supports mouse, focus and paste reports */
+	bool on;      /* the terminal is in use */
+	bool stale;   /* `next` has not been sent */
 	bool resized, tell_resize;
 	struct canvas next;
 	enum theme theme;
-	enum ground told, seen; /* the background: asked for, the terminal's */
+	enum ground told, seen; /* background: configured, reported by the terminal */
 	bool no_mouse;
-	int64_t asked_ns; /* 0: nothing was asked */
-	/* Around the time the terminal is ours, beyond what ncurses sends; and
-	 * all of it, for when ncurses cannot be asked. */
+	int64_t asked_ns; /* 0: nothing asked */
+	/* enter and leave: sent in addition to ncurses' output. way_out: everything, for use without
+	 * ncurses. */
 	char enter[192], leave[192], way_out[512];
 };
 
-/* Ask the kernel for the size and make everything fit; -1: out of memory. */
+/* Get the size from the kernel and resize all buffers; -1: out of memory. */
 static int fit(struct term *t)
 {
 	int w = t->w, h = t->h;
@@ -78,13 +76,10 @@ static int fit(struct term *t)
 
 static void choose_looks(struct term *t)
 {
-	struct scheme scheme = palette_scheme(t->theme, t->told, t->seen);
-
-	painter_looks(t->painter, &scheme);
+	painter_looks(t->painter, t->theme, t->told != GROUND_AUTO ? t->told : t->seen);
 }
 
-/* Pass on what was drawn; where the terminal can show a whole frame at once, it is asked
- * to.  -1: out of memory. */
+/* Queue the painter's output, as one synchronized update if supported. -1: out of memory. */
 static int pass_on(struct term *t)
 {
 	bool sync = t->on && input_sync(t->input);
@@ -104,7 +99,7 @@ static int pass_on(struct term *t)
 	return rc;
 }
 
-/* What begins and ends the time the terminal is ours. */
+/* Prepare the sequences for entering and leaving. */
 static void plan_ways(struct term *t)
 {
 	static const char *const end[] = {"sgr0", "op", "cnorm", "rmcup"};
@@ -118,7 +113,7 @@ static void plan_ways(struct term *t)
 		strcat(t->leave, mouse_off);
 	}
 	kind_append(t->leave, sizeof t->leave, "rmkx");
-	strcpy(t->way_out, t->reports ? sync_off : ""); /* a frame may have been cut */
+	strcpy(t->way_out, t->reports ? sync_off : ""); /* a frame may be incomplete */
 	strcat(t->way_out, t->leave);
 	for (size_t i = 0; i < sizeof end / sizeof *end; i++)
 		kind_append(t->way_out, sizeof t->way_out, end[i]);
@@ -137,8 +132,8 @@ static int start_painter(struct term *t, const char *term, enum colour_choice ch
 	plan_ways(t);
 	if (fit(t) < 0)
 		return -1;
-	/* It has begun with the size that terminfo says.  Let it end and forget
-	 * that: the first frame begins anew with the true one, as after a stop. */
+	/* It started with the size in terminfo. Discard its output; the first frame starts again with
+	 * the real size. */
 	painter_end(t->painter);
 	free(painter_bytes(t->painter, &n));
 	return 0;
@@ -146,7 +141,7 @@ static int start_painter(struct term *t, const char *term, enum colour_choice ch
 
 static void arm(struct term *t)
 {
-	static char bytes[sizeof t->way_out]; /* outlives the terminal: a crash comes when it likes */
+	static char bytes[sizeof t->way_out]; /* static: a crash may happen after term_close() */
 	struct crash_plan plan = {.fd = t->tty.fd,
 				  .shell = t->tty.shell,
 				  .bytes = bytes,
@@ -159,7 +154,7 @@ static void arm(struct term *t)
 	crash_arm(&plan);
 }
 
-/* The terminal becomes ours: at the start and after a stop. */
+/* Take the terminal, at start and after a stop. */
 static int take(struct term *t)
 {
 	if (tty_raw(&t->tty) < 0)
@@ -180,7 +175,7 @@ static bool awaits(const struct term *t, int ms)
 	       clock_now_ns() - t->asked_ns < ms * NS_PER_MS;
 }
 
-/* An answer that is still on its way would be typed into the shell. */
+/* A late reply would become input of the shell. */
 static void await_answers(struct term *t)
 {
 	tty_flush(&t->tty);
@@ -196,7 +191,7 @@ static void await_answers(struct term *t)
 	}
 }
 
-/* And the shell's again. */
+/* Give the terminal back to the shell. */
 static void give(struct term *t)
 {
 	if (!t->on)
@@ -207,7 +202,7 @@ static void give(struct term *t)
 	painter_end(t->painter);
 	pass_on(t);
 	if (!tty_drain(&t->tty)) {
-		/* it takes nothing: throw the frame away, the short way out may still fit */
+		/* the terminal is blocked: drop the frame, way_out may still fit */
 		tty_drop(&t->tty);
 		tty_queue(&t->tty, t->way_out, strlen(t->way_out));
 		tty_flush(&t->tty);
@@ -270,11 +265,11 @@ int term_fd(const struct term *t)
 	return t->tty.fd;
 }
 
-/* A picture that may be of the wrong background altogether. */
+/* Hold a frame that might be drawn for the wrong background. */
 static bool held(const struct term *t)
 {
-	return t->stale && t->seen == GROUND_AUTO && palette_scheme(t->theme, t->told, t->seen).paint &&
-	       painter_has_colours(t->painter) && t->theme != THEME_CONTRAST && awaits(t, ANSWER_HOLD_MS);
+	return t->stale && t->seen == GROUND_AUTO && t->told == GROUND_AUTO && t->theme != THEME_MONO &&
+	       painter_has_colours(t->painter) && awaits(t, ANSWER_HOLD_MS);
 }
 
 int term_timeout_ms(const struct term *t)
@@ -329,7 +324,7 @@ int term_draw(struct term *t, const struct canvas *c)
 	if (t->tty.gone)
 		return -1;
 	if (!t->next.cells || t->next.w != c->w || t->next.h != c->h) {
-		/* a frame of another size than the last: its old rows say nothing */
+		/* a new size: the old rows are useless */
 		painter_repaint(t->painter);
 		if (canvas_resize(&t->next, c->w, c->h) < 0)
 			return 0;
@@ -407,11 +402,11 @@ void term_suspend(struct term *t)
 	sigemptyset(&tstp);
 	sigaddset(&tstp, SIGTSTP);
 	sigaction(SIGTSTP, &stop, &was);
-	/* The whole job, as the key does where the kernel sees it: a script that
-	 * started us would otherwise wait for us, and its shell for it. */
+	/* Stop the whole job, as Ctrl-Z does: a script that started us would otherwise keep waiting, and
+	 * its shell with it. */
 	kill(0, SIGTSTP);
 	pthread_sigmask(SIG_UNBLOCK, &tstp, &mask);
-	/* stopped here, until fg; nothing stops where there is no shell to do that */
+	/* stops here until fg, or not at all without a job-control shell */
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	sigaction(SIGTSTP, &was, NULL);
 
@@ -421,5 +416,5 @@ void term_suspend(struct term *t)
 	else if (fit(t) == 0 && (was_w != t->w || was_h != t->h))
 		t->resized = t->tell_resize = true;
 	if (t->next.cells)
-		t->stale = true; /* the first bytes must be the screen's, whoever asks first */
+		t->stale = true; /* the first output must be the screen */
 }

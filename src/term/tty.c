@@ -1,13 +1,11 @@
-/* The line to the terminal.
+/* The terminal device.
  *
- * A terminal may take bytes slowly (a serial console), or not at all for a
- * while (a stopped ssh, a held scroll bar).  The sampler does not care, but
- * keys and signals are read by the thread that draws, so it must never sleep
- * in a write.  The terminal is therefore opened a second time, as a file of
- * our own whose O_NONBLOCK the shell does not inherit, and what the kernel
- * does not take waits in a queue here.
+ * A terminal may accept bytes slowly (serial console) or not at all for a while (stopped ssh). The
+ * drawing thread also handles keys and signals, so it must never block in write(). We open the terminal
+ * separately, because the shell shares the flags of an inherited file and must not get O_NONBLOCK, and
+ * queue what the kernel does not accept.
  *
- * /dev/tty, not stdin and stdout: both may be redirected. */
+ * We use /dev/tty because stdin and stdout may be redirected. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,9 +20,9 @@
 #include "util/intl.h"
 #include "term/tty.h"
 
-#define DRAIN_STALL_MS 500 /* without a byte taken */
+#define DRAIN_STALL_MS 500 /* without progress */
 #define DRAIN_TOTAL_MS 3000
-#define PARKED_PRINTED 65536 /* of parked stderr, the end counts */
+#define PARKED_PRINTED 65536 /* most bytes printed, from the end of parked stderr */
 
 int tty_open(struct tty *t, struct err *e)
 {
@@ -65,19 +63,18 @@ int tty_raw(struct tty *t)
 	sigaddset(&ttou, SIGTTOU);
 	sigaction(SIGTTOU, &stop, &was);
 	pthread_sigmask(SIG_UNBLOCK, &ttou, &mask);
-	/* in the background this first call stops us; by the time we are in
-	 * front again the shell may have changed the modes */
+	/* in the background this stops us; the shell may change the modes meanwhile */
 	int rc = tcgetattr(t->fd, &raw);
 	if (rc == 0)
 		rc = tcsetattr(t->fd, TCSANOW, &raw);
 	if (rc == 0 && tcgetattr(t->fd, &raw) == 0) {
 		t->shell = raw;
-		/* OPOST off: the curses library counts on \n going straight down */
+		/* OPOST off: ncurses expects \n to move straight down */
 		raw.c_iflag &= ~(tcflag_t)(BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);
 		raw.c_oflag &= ~(tcflag_t)OPOST;
 		raw.c_lflag &= ~(tcflag_t)(ECHO | ECHONL | ICANON | ISIG | IEXTEN);
-		/* poll() then says nothing to anybody before there are so many bytes, and a
-		 * read that does not wait takes those that are there: ours does. */
+		/* poll() does not wake other readers below VMIN bytes, but our non-blocking read still
+		 * gets them. */
 		raw.c_cc[VMIN] = t->shared ? 255 : 1;
 		raw.c_cc[VTIME] = 0;
 		rc = tcsetattr(t->fd, TCSANOW, &raw);
@@ -89,7 +86,7 @@ int tty_raw(struct tty *t)
 
 void tty_cooked(struct tty *t)
 {
-	/* not TCSADRAIN: a terminal that takes nothing would hold us here */
+	/* not TCSADRAIN: it would block on a stopped terminal */
 	tcsetattr(t->fd, TCSANOW, &t->shell);
 }
 
@@ -133,9 +130,8 @@ bool tty_ready(struct tty *t)
 {
 	struct pollfd p = {.fd = t->fd, .events = POLLOUT};
 
-	/* the kernel says POLLOUT when fewer than 256 bytes wait for the line:
-	 * on a serial console a frame is drawn when the last one is out, not
-	 * when it fits behind it */
+	/* The kernel reports POLLOUT when fewer than 256 bytes are pending. So on a serial console a
+	 * frame is drawn after the previous one was sent, not when it fits in the queue. */
 	return tty_flush(t) && (t->gone || (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT)));
 }
 
@@ -152,7 +148,7 @@ bool tty_drain(struct tty *t)
 		if (tty_flush(t))
 			return true;
 		if (t->to - t->from == before) {
-			/* "writable", and yet it takes nothing: do not spin */
+			/* reported writable but accepts nothing: avoid a busy loop */
 			poll(NULL, 0, 10);
 		}
 	}
@@ -178,7 +174,7 @@ bool tty_size(const struct tty *t, int *w, int *h)
 
 void tty_park(struct tty *t)
 {
-	/* somebody who wrote 2>file wants to see it there, and at once */
+	/* with 2>file, output must reach the file, and at once */
 	if (t->real_stderr >= 0 || !isatty(STDERR_FILENO))
 		return;
 	if (t->parked < 0)

@@ -13,6 +13,7 @@
 
 #include "util/intl.h"
 #include "trace/log-builder.h"
+#include "trace/log-range.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
@@ -70,6 +71,23 @@ static void check_index(struct check *c, const struct log_item *index)
 	log_listing_free(&l);
 }
 
+static bool pass_over(void *unused, const struct range *r)
+{
+	(void)unused;
+	(void)r;
+	return true;
+}
+
+static void check_ranges(struct check *c, const struct log_item *item)
+{
+	struct err e;
+	struct ranges *names = ranges_new(0, &e);
+
+	if (names && !log_ranges_get(c->file.p, c->file.n, names, pass_over, NULL))
+		report(c, _("the ranges at offset %llu are damaged"), (unsigned long long)item->at);
+	ranges_free(names);
+}
+
 static void check_chunks(struct check *c)
 {
 	struct log_head h;
@@ -84,6 +102,8 @@ static void check_chunks(struct check *c)
 			item->aux = c->file.p[0];
 		else if (item->kind == LOG_INDEX)
 			check_index(c, item);
+		else if (item->kind == LOG_RANGE)
+			check_ranges(c, item);
 	}
 	c->out->chunks = c->items.n;
 }

@@ -1,7 +1,7 @@
 /* Turns the bytes of a growing log into chunks, and these into the calls of a stream. A chunk that is cut
  * short at the end of the input is awaited; bytes that belong to no chunk are skipped up to the next valid
- * one, so damage costs only the chunks it hits. Memory is bounded by one chunk, two generations of META and
- * the events that wait for the rows of their time. */
+ * one, so damage costs only the chunks it hits. Memory is bounded by one chunk, two generations of META,
+ * the names of ranges and the events that wait for the rows of their time. */
 #include "trace/follow.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "trace/log-range.h"
 #include "trace/log-tree.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
@@ -49,6 +50,7 @@ struct follow {
 	struct fact *facts;
 	struct session about;
 	struct log_bytes raw;
+	struct ranges *ranges; /* the store of names and lanes; NULL: there were none */
 	int64_t last_ns[TIERS];
 	struct log_event events[EVENTS];
 	size_t n_events;
@@ -241,6 +243,32 @@ static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 	return 0;
 }
 
+/* --- ranges --- */
+
+static bool range_send(void *arg, const struct range *range)
+{
+	struct follow *f = arg;
+	struct range r = *range;
+
+	if (r.end_ns < f->about.start.mono_ns || r.end_ns > TIME_MOST)
+		return true;
+	if (r.begin_ns < f->about.start.mono_ns)
+		r.begin_ns = f->about.start.mono_ns;
+	f->to->ops->ranges(f->to, &r, 1);
+	return true;
+}
+
+static int take_ranges(struct follow *f, const struct log_head *h, struct err *e)
+{
+	(void)h;
+	if (!f->state.begun || !f->to->ops->ranges)
+		return 0;
+	if (!f->ranges && !(f->ranges = ranges_new(0, e)))
+		return -1;
+	f->state.chunks += !log_ranges_get(f->raw.p, f->raw.n, f->ranges, range_send, f);
+	return 0;
+}
+
 /* --- chunks --- */
 
 static int take_end(struct follow *f, const struct log_head *h, struct err *e)
@@ -279,7 +307,8 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 {
 	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
 		[LOG_META] = take_meta,	  [LOG_DATA] = take_data,    [LOG_MARK] = take_events,
-		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end};
+		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end,
+		[LOG_RANGE] = take_ranges};
 
 	if (!f->any)
 		f->meta->id = h->session;
@@ -599,6 +628,7 @@ void follow_close(struct follow *f)
 		close(f->fd);
 	log_about_free(f->meta);
 	log_bytes_free(&f->raw);
+	ranges_free(f->ranges);
 	free(f->channels);
 	free(f->facts);
 	free(f->in);

@@ -13,6 +13,7 @@
 #include "trace/log-index.h"
 #include "trace/log-lod.h"
 #include "trace/log-meta.h"
+#include "trace/log-range.h"
 
 #define CELL_NS       (INT64_C(1) << LOG_CELL_ZOOM)
 #define GROUP_LATE    15     /* cells that a group, or an output, waits for the rows of a tier */
@@ -45,6 +46,10 @@ struct log_builder {
 	struct log_event *events; /* waiting for the end of their cell */
 	size_t n_events, events_room;
 	int64_t event_ns; /* when the first of them is due; INT64_MAX: none */
+	struct range *ranges; /* LOG_RANGES_MAX, waiting as well; NULL: there were none */
+	size_t n_ranges;
+	uint64_t lost_ranges;
+	struct log_bytes again; /* RANGE payloads that the previous output has lost, each after its length */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
@@ -141,11 +146,60 @@ static void event_put(struct log_bytes *raw, const struct log_event *ev)
 	log_record_end(raw, start);
 }
 
+static void ranges_flush(struct log_builder *b)
+{
+	struct log_in in = {b->again.p, b->again.p + b->again.n, false};
+
+	while (in.p < in.end) {
+		size_t n = log_get_u32(&in);
+		const uint8_t *p = log_in_take(&in, n);
+
+		b->raw.n = 0;
+		log_bytes_put(&b->raw, p, p ? n : 0);
+		put_kind(b, LOG_RANGE, 0, b->newest_cell);
+	}
+	b->again.n = 0;
+	if (b->n_ranges == 0)
+		return;
+	b->raw.n = 0;
+	log_ranges_put(&b->raw, b->ranges, b->n_ranges);
+	if (!put_kind(b, LOG_RANGE, 0, b->newest_cell))
+		b->lost_ranges += b->n_ranges;
+	b->n_ranges = 0;
+}
+
+void log_builder_ranges(struct log_builder *b, const struct range *list, size_t n)
+{
+	if (!b->ranges)
+		b->ranges = calloc(LOG_RANGES_MAX, sizeof(*b->ranges));
+	b->lost_ranges += b->ranges ? 0 : n;
+	for (size_t i = 0; b->ranges && i < n; i++) {
+		b->ranges[b->n_ranges++] = list[i];
+		if (list[i].end_ns + CELL_NS + LOG_LATE_NS < b->event_ns)
+			b->event_ns = list[i].end_ns + CELL_NS + LOG_LATE_NS;
+		if (b->n_ranges == LOG_RANGES_MAX)
+			ranges_flush(b);
+	}
+}
+
+/* Says how many ranges were lost since the last time. */
+static void ranges_tell(struct log_builder *b)
+{
+	struct change c = {.t_ns = (b->newest_cell + 1) << LOG_CELL_ZOOM, .what = "ranges.lost"};
+
+	if (b->lost_ranges == 0)
+		return;
+	snprintf(c.to, sizeof(c.to), "%llu", (unsigned long long)b->lost_ranges);
+	b->lost_ranges = 0;
+	log_builder_change(b, &c);
+}
+
 /* Writes events that belong to this output; others wait for the next one. */
 static void events_flush(struct log_builder *b)
 {
 	size_t kept = 0;
 
+	ranges_flush(b);
 	for (enum log_kind kind = LOG_MARK; kind <= LOG_STATE; kind++) {
 		b->raw.n = 0;
 		for (size_t i = 0; i < b->n_events; i++) {
@@ -518,6 +572,7 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 	}
 	if (log_span(cell, 1) > b->meta_span) {
 		clocks_read(b);
+		ranges_tell(b);
 		put_meta(b, cell);
 	}
 	events_flush(b); /* before the rows of their time, as in a stream */
@@ -533,6 +588,8 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	uint64_t newest = 0;
 	int64_t span;
 
+	ranges_flush(b);
+	ranges_tell(b);
 	events_flush(b);
 	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
@@ -642,6 +699,10 @@ void log_builder_lost(struct log_builder *b, const struct log_entry *e, const ui
 
 	if (e->kind == LOG_DATA)
 		rows_lost(b, e);
+	if (e->kind == LOG_RANGE && log_chunk_unpack(chunk, &raw)) {
+		log_put_u32(&b->again, (uint32_t)raw.n);
+		log_bytes_put(&b->again, raw.p, raw.n);
+	}
 	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
 		in = (struct log_in) {raw.p, raw.p + raw.n, false};
 		while (log_get_record(&in, &record))
@@ -824,6 +885,8 @@ void log_builder_free(struct log_builder *b)
 	free(b->events);
 	log_bytes_free(&b->raw);
 	log_bytes_free(&b->chunk);
+	log_bytes_free(&b->again);
+	free(b->ranges);
 	log_index_free(b->index);
 	log_fold_free(b->fold);
 	log_packer_free(b->packer);

@@ -46,6 +46,8 @@ void log_builder_rows(struct log_builder *b, const struct rows *r);
 void log_builder_mark(struct log_builder *b, const struct mark *m);
 void log_builder_gap(struct log_builder *b, const struct gap *g);
 void log_builder_change(struct log_builder *b, const struct change *c);
+/* Names and lanes must be valid until log_builder_end(). */
+void log_builder_ranges(struct log_builder *b, const struct range *list, size_t n);
 /* When waiting rows or events are due; INT64_MAX: there are none. */
 int64_t log_builder_due(const struct log_builder *b);
 /* Writes the chunks that are due by now_ns. */

@@ -796,6 +796,8 @@ void log_reader_close(struct log_reader *r)
 	if (!r)
 		return;
 	log_tree_free(r);
+	ranges_free(r->ranges);
+	free(r->range_chunks);
 	bin_order_free(&r->order);
 	log_bytes_free(&r->stored);
 	log_bytes_free(&r->raw);

@@ -85,6 +85,11 @@ void log_reader_pass(struct log_reader *r, bool on);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
+/* Ranges that touch [from_ns, to_ns]; those shorter than least_ns may be missing. */
+void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+		       void *arg);
+/* The store of their names and lanes; NULL: there are no ranges. */
+struct ranges *log_reader_range_store(struct log_reader *r);
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 

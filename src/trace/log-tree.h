@@ -63,6 +63,12 @@ struct log_generation {
 
 enum { LOG_LODS = TIERS, LOG_LISTS, LOG_CACHES };
 
+/* A RANGE chunk and the times of its ranges. */
+struct log_range_chunk {
+	struct log_item item;
+	int64_t from_ns, to_ns;
+};
+
 struct log_reader {
 	pthread_mutex_t lock;
 	int fd;
@@ -97,6 +103,10 @@ struct log_reader {
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
 	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
 	struct log_bytes events; /* kind, length and record, as in INDEX */
+	struct ranges *ranges; /* NULL: not read yet, or there are none */
+	struct log_range_chunk *range_chunks;
+	size_t n_range_chunks;
+	bool ranges_read;
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
 	struct bin_order order;

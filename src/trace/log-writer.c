@@ -158,7 +158,7 @@ static bool queue_put(void *writer, const struct log_entry *e, const uint8_t *ch
 
 	if (e->kind == LOG_META && e->distance == 0 && w->builder)
 		log_builder_limit(w->builder, part_limit(w));
-	if (w->stats.failed || (e->kind == LOG_DATA && !has_room(w, n)))
+	if (w->stats.failed || ((e->kind == LOG_DATA || e->kind == LOG_RANGE) && !has_room(w, n)))
 		return false;
 	b = malloc(sizeof(*b) + n);
 	if (!b)
@@ -304,6 +304,16 @@ static void writer_change(struct sink *sink, const struct change *c)
 			w->stats.change[w->stats.changes] = *c;
 		w->stats.changes++;
 	}
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void writer_ranges(struct sink *sink, const struct range *list, size_t n)
+{
+	struct log_writer *w = writer_of(sink);
+	struct log_builder *b = builder_of(w);
+
+	if (b && n > 0 && list[0].begin_ns < w->until_ns)
+		log_builder_ranges(b, list, n);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -486,7 +496,7 @@ int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg
 static struct log_writer *make(const char *path, int fd, enum output output, struct err *e)
 {
 	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,  writer_gap,
-					    writer_end,   NULL,        writer_change};
+					    writer_end,   NULL,        writer_change, writer_ranges};
 	struct log_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {

@@ -113,33 +113,78 @@ static void put_rows(struct output *o, enum tier tier)
 
 static int by_number(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* Numbers increase with time, as readers of version 1 expect, even if marks arrived out of order. */
-static void put_marks(struct output *o)
+/* The times and the numbers of the sync points, both increasing: readers of version 1 expect that, even if marks
+ * arrived out of order. */
+struct points {
+	int64_t *t_ns, *ids;
+	size_t n, room;
+	const char *domain;
+	bool failed;
+};
+
+static bool point_add(struct points *p, int64_t t_ns, int64_t id)
+{
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 64;
+		int64_t *t = reallocarray(p->t_ns, room, sizeof(*t)), *ids;
+
+		p->t_ns = t ? t : p->t_ns;
+		ids = t ? reallocarray(p->ids, room, sizeof(*ids)) : NULL;
+		p->ids = ids ? ids : p->ids;
+		p->failed |= !ids;
+		if (p->failed)
+			return false;
+		p->room = room;
+	}
+	p->t_ns[p->n] = t_ns;
+	p->ids[p->n++] = id;
+	return true;
+}
+
+static bool range_point(void *arg, const struct range *r)
+{
+	struct points *p = arg;
+	const char *domain = r->lane->domain[0] ? r->lane->domain : "default";
+
+	return r->depth > 0 || strcmp(domain, p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
+}
+
+/* Marks, and the begins of the outermost ranges of the domain. */
+static void points_find(struct output *o, const char *domain, struct points *p)
 {
 	size_t n;
 	const struct mark *marks = trace_marks(o->t, &n);
-	uint64_t *ids = calloc(n + 1, sizeof(*ids));
-	uint8_t p[SYNC_SIZE];
+	int64_t last = 0;
 
-	if (!ids) {
+	*p = (struct points) {.domain = domain};
+	for (size_t i = 0; i < n && point_add(p, marks[i].t_ns, (int64_t)marks[i].id); i++)
+		last = (int64_t)marks[i].id > last ? (int64_t)marks[i].id : last;
+	if (domain && !p->failed)
+		trace_ranges(o->t, INT64_MIN, INT64_MAX, 0, range_point, p);
+	for (size_t i = n; i < p->n; i++)
+		p->ids[i] = ++last;
+	if (p->n > 1) {
+		qsort(p->t_ns, p->n, sizeof(*p->t_ns), by_number);
+		qsort(p->ids, p->n, sizeof(*p->ids), by_number);
+	}
+	if (p->failed)
 		o->error = ENOMEM;
-		return;
+}
+
+static void put_points(struct output *o, const struct points *p)
+{
+	uint8_t bytes[SYNC_SIZE];
+
+	for (size_t i = 0; i < p->n; i++) {
+		put_u64(bytes, (uint64_t)p->ids[i]);
+		put_u64(bytes + 8, trace_row_from(o->t, TIER_FAST, p->t_ns[i]));
+		put(o, bytes, SYNC_SIZE);
 	}
-	for (size_t i = 0; i < n; i++)
-		ids[i] = marks[i].id;
-	if (n > 1)
-		qsort(ids, n, sizeof(*ids), by_number);
-	for (size_t i = 0; i < n; i++) {
-		put_u64(p, ids[i]);
-		put_u64(p + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
-		put(o, p, SYNC_SIZE);
-	}
-	free(ids);
 }
 
 static void put_log(struct output *o)
@@ -161,27 +206,29 @@ static void put_log(struct output *o)
 	}
 }
 
-static void put_all(struct output *o)
+static void put_all(struct output *o, const char *phases_from)
 {
 	uint8_t header[HEADER_SIZE];
+	struct points points;
 	uint64_t from, n;
-	size_t marks;
 
-	trace_marks(o->t, &marks);
+	points_find(o, phases_from, &points);
 	trace_log(o->t, &from, &n);
 	header_encode(header, trace_session(o->t), &o->layout);
-	o->total = HEADER_SIZE + n + marks * SYNC_SIZE;
+	o->total = HEADER_SIZE + n + points.n * SYNC_SIZE;
 	for (int t = 0; t < TIERS; t++) {
 		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
 		o->total += trace_rows(o->t, (enum tier)t) * row_size[t];
 	}
-	put_u64(header + H_COUNTS + 24, marks);
+	put_u64(header + H_COUNTS + 24, points.n);
 	put(o, header, HEADER_SIZE);
 	for (int t = 0; t < TIERS; t++)
 		put_rows(o, (enum tier)t);
-	put_marks(o);
+	put_points(o, &points);
 	put_log(o);
 	flush(o);
+	free(points.t_ns);
+	free(points.ids);
 }
 
 static struct output *output_new(struct trace *t)
@@ -240,7 +287,7 @@ static int temporary_make(const char *path, char *name, size_t size)
 	}
 }
 
-int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+int nvmt1_write(struct trace *t, const char *path, bool force, const char *phases_from, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char temporary[PATH_MAX], shown[512];
 	struct output *o;
@@ -257,7 +304,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 	o->fd = temporary_make(path, temporary, sizeof(temporary));
 	o->error = o->fd < 0 ? errno : 0;
 	if (!o->error)
-		put_all(o);
+		put_all(o, phases_from);
 	if (o->stopped)
 		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
@@ -283,7 +330,7 @@ int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *
 		*e = failed;
 		return -1;
 	}
-	rc = nvmt1_write(t, path, force, progress, arg, &failed);
+	rc = nvmt1_write(t, path, force, NULL, progress, arg, &failed);
 	trace_close(t);
 	text_printable(shown, sizeof(shown), path, strlen(path));
 	if (rc < 0)

@@ -39,8 +39,10 @@ struct nvmt1_import {
 int nvmt1_import(int fd, const char *shown, struct nvmt1_import *m, struct err *e);
 
 /* nvmt1-write.c. Writes t to path, with its log after the sync points: first to a temporary file beside it,
- * which is synced and renamed. Returns -1 and sets *e on error, and removes the temporary file. */
-int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e);
+ * which is synced and renamed. phases_from: a domain ("default": the one without a name) whose outermost ranges
+ * begin phases of version 1, or NULL. Returns -1 and sets *e on error, and removes the temporary file. */
+int nvmt1_write(struct trace *t, const char *path, bool force, const char *phases_from, nvmt1_progress *progress,
+		void *arg, struct err *e);
 /* Writes the rows of all tiers to fd, one tier after the other, without a header. If differs is not NULL,
  * compares them with the version 1 file fd instead and sets *differs, which must be 0, to the offset of the
  * first byte that differs. Returns -1 and sets errno on error. */

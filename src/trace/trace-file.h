@@ -25,6 +25,7 @@ struct trace {
 	bool imported;	    /* from version 1, with these clocks */
 	struct clock_anchor *anchors;
 	size_t n_anchors;
+	struct ranges *ranges; /* shown in place of those of the log, or NULL */
 	struct err damage, told;
 	pthread_mutex_t raw_lock;
 	uint8_t *raw; /* rows packed as in version 1; NULL: not made yet */

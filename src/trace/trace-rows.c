@@ -89,6 +89,27 @@ const struct change *trace_changes(const struct trace *t, size_t *n)
 	return log_reader_changes(t->log, n);
 }
 
+void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	if (t->ranges)
+		ranges_visit(t->ranges, from_ns, to_ns, visit, arg);
+	else
+		log_reader_ranges(t->log, from_ns, to_ns, least_ns, visit, arg);
+}
+
+void trace_show_ranges(struct trace *t, struct ranges *r)
+{
+	ranges_free(t->ranges);
+	t->ranges = r;
+}
+
+size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
+{
+	struct ranges *store = t->ranges ? t->ranges : log_reader_range_store(t->log);
+
+	return store ? ranges_lanes(store, out, most) : 0;
+}
+
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 {
 	if (!t->imported)
@@ -292,6 +313,17 @@ static bool get_integral(struct timeline *tl, size_t channel, int64_t from_ns, i
 	return true;
 }
 
+static void get_ranges(struct timeline *tl, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+		       void *arg)
+{
+	trace_ranges(trace_of(tl), from_ns, to_ns, least_ns, visit, arg);
+}
+
+static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size_t most)
+{
+	return trace_lanes(trace_of(tl), out, most);
+}
+
 const struct timeline_ops trace_ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -302,4 +334,6 @@ const struct timeline_ops trace_ops = {
 	.gaps = get_gaps,
 	.changes = get_changes,
 	.integral = get_integral,
+	.ranges = get_ranges,
+	.lanes = get_lanes,
 };

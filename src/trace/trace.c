@@ -559,6 +559,7 @@ void trace_close(struct trace *t)
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
+	ranges_free(t->ranges);
 	free(t->channels);
 	free(t->facts);
 	free(t->gap_reach);
@@ -622,6 +623,8 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	if (!t)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	rc = peek(t, out, e);
+	if (rc == 0 && e)
+		*e = t->damage;
 	trace_close(t);
 	return rc;
 }

@@ -43,7 +43,8 @@ struct trace_summary {
 	char board[32];
 };
 void trace_summary(const struct trace *t, struct trace_summary *out);
-/* Same without reading all of the file, for lists of files. Returns -1 and sets *e if it is not a trace. */
+/* Same without reading all of the file, for lists of files; *e is the damage seen so far, or ERR_NONE. Returns
+ * -1 and sets *e if it is not a trace. */
 int trace_peek(const char *path, struct trace_summary *out, struct err *e);
 
 /* Returns all *n rows of a tier packed as in version 1 (nvmtop-trace(5)), valid until trace_close(). Returns
@@ -91,6 +92,13 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
+/* Ranges that touch [from_ns, to_ns], roughly in order of end; those shorter than least_ns may be missing, with 0
+ * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */
+void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+/* From now on these are the ranges of the trace, which owns them, and not those that were recorded. */
+void trace_show_ranges(struct trace *t, struct ranges *r);
+/* The lanes, in order of appearance, at most `most`. Returns the number of all. */
+size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most);
 /* Returns the first gap that ends at or after from_ns, or n of trace_gaps() if there is none. */
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
 /* Simultaneous readings of all clocks, that of the start first; *n is 0 if the file has none. */

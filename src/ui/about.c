@@ -1,9 +1,14 @@
-/* about: a panel that tells what there is to know about the chosen row: where the
- * number comes from, how often, how far it may go, and why there is none. */
+/* about: the panel with the details of the selected row: source, sampling rate, limits, and the reason
+ * if it has no value. */
+#include "ui/draw.h"
+#include "ui/header.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,28 +40,17 @@ static char *add(struct sheet *sheet, const char *name, enum style style)
 	return sheet->line[at].text;
 }
 
-static void span(char out[32], int64_t ns)
-{
-	if (ns >= NS_PER_S)
-		snprintf(out, 32, "%.3g s", (double)ns / 1e9);
-	else if (ns >= NS_PER_MS)
-		snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
-	else
-		snprintf(out, 32, "%.3g us", (double)ns / 1e3);
-}
-
-/* A number with its unit, as the row has it. */
-static void number(char out[64], const struct channel *ch, double v)
+/* Formats v with the unit that the row uses. */
+static void number(const struct ui *u, char out[64], const struct channel *ch, double v)
 {
 	enum unit unit = quantity_of(ch, v);
 	char text[QUANTITY_TEXT];
 
 	quantity_text(text, unit, v, 12);
-	snprintf(out, 64, *quantity_unit(unit) ? "%s %s" : "%s", text, quantity_unit(unit));
+	snprintf(out, 64, *rows_unit(u, unit) ? "%s %s" : "%s", text, rows_unit(u, unit));
 }
 
-/* How often there really was a sample: by the rows of the two seconds before the
- * playhead, a few at least and a few hundred at most. */
+/* The actual sampling rate over the two seconds before the playhead (4 to 400 rows). */
 static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 {
 	enum tier tier = u->about->channels[channel].tier;
@@ -66,7 +60,7 @@ static double reached_hz(struct ui *u, const struct ui_scene *s, size_t channel)
 	n = n < 4 ? 4 : n > 400 ? 400 : floor(n);
 	s->timeline->ops->value(s->timeline, channel, u->vp.head_ns, &at);
 	before = s->timeline->ops->step(s->timeline, tier, at, -(int)n);
-	/* So near the start it is not known how many there were. */
+	/* Unknown near the start: there may be fewer than n rows. */
 	return before <= u->extent.first_ns || before >= at ? NAN : n / ((double)(at - before) / 1e9);
 }
 
@@ -83,16 +77,16 @@ static void add_rate(struct sheet *sheet, struct ui *u, const struct ui_scene *s
 		snprintf(at, LINE_MAX - (size_t)(at - text), _(", reached here: %.4g"), reached);
 	if (ch->period_ns <= 0)
 		return;
-	span(period, ch->period_ns);
+	range_length(period, ch->period_ns);
 	snprintf(add(sheet, _("renewed"), STYLE_TEXT), LINE_MAX, _("every %s; held in between"), period);
 }
 
-static void add_limits(struct sheet *sheet, const struct channel *ch)
+static void add_limits(struct sheet *sheet, const struct ui *u, const struct channel *ch)
 {
 	char warn[64], crit[64], *text;
 
-	number(warn, ch, ch->warn);
-	number(crit, ch, ch->crit);
+	number(u, warn, ch, ch->warn);
+	number(u, crit, ch, ch->crit);
 	if (ch->warn > 0 || ch->crit > 0) {
 		text = add(sheet, _("limits"), STYLE_TEXT);
 		if (ch->warn > 0 && ch->crit > 0)
@@ -104,24 +98,29 @@ static void add_limits(struct sheet *sheet, const struct channel *ch)
 				 ch->warn > 0 ? warn : crit);
 	}
 	if (isfinite(ch->lo) && isfinite(ch->hi) && ch->lo < ch->hi) {
-		number(warn, ch, ch->lo);
-		number(crit, ch, ch->hi);
+		number(u, warn, ch, ch->lo);
+		number(u, crit, ch, ch->hi);
 		snprintf(add(sheet, _("range"), STYLE_TEXT), LINE_MAX, _("%s to %s"), warn, crit);
 	}
 }
 
-/* Why the number is not there now, as far as it can be told from here. */
+/* Adds the reason why the row has no value now. */
 static void add_why(struct sheet *sheet, const struct ui *u, const struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 
 	if (ch->missing[0]) {
-		snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s", ch->missing);
+		const char *remedy = reason_remedy(ch->missing);
+
+		snprintf(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, "%.*s",
+			 remedy ? (int)(remedy - ch->missing) - 2 : LINE_MAX, ch->missing);
+		if (remedy)
+			snprintf(add(sheet, _("remedy"), STYLE_STRONG), LINE_MAX, "%s", remedy);
 		return;
 	}
 	if (!isnan(row->value))
 		return;
-	snprintf(add(sheet, _("missing"), STYLE_WARN), LINE_MAX, "%s",
+	snprintf(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, "%s",
 		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
 			 ? _("no value at this moment: the core is offline, or was not read in time")
 		 : ch->kind == CHANNEL_TEMPERATURE
@@ -138,33 +137,83 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 
 	add_why(sheet, u, row);
 	if (!isnan(row->value)) {
-		number(now, ch, row->value);
+		number(u, now, ch, row->value);
 		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);
 	}
 	if (row->second.any && !isnan(row->second.value)) {
 		const char *note = u->second.about->channels[row->second.channel].note;
 
-		/* What is of the same name may be measured in another way. */
-		number(now, ch, row->second.value);
+		/* Channels of the same name may be measured differently: the note says how. */
+		number(u, now, ch, row->second.value);
 		snprintf(add(sheet, _("in B"), STYLE_STRONG), LINE_MAX, *note && strcmp(note, ch->note) ? "%s; %s" : "%s",
 			 now, note);
 	}
-	snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
-		 ch->source[0] ? ch->source : _("the trace does not name it"));
+	/* The reason for a missing channel already names the source. */
+	if (ch->source[0] || !ch->missing[0])
+		snprintf(add(sheet, _("source"), STYLE_TEXT), LINE_MAX, "%s",
+			 ch->source[0] ? ch->source
+			 : s->live     ? _("not known")
+				       : _("the trace does not name it"));
 	if (ch->note[0])
 		snprintf(add(sheet, _("note"), STYLE_TEXT), LINE_MAX, "%s", ch->note);
 	if (!ch->missing[0])
 		add_rate(sheet, u, s, row->channel);
-	add_limits(sheet, ch);
+	add_limits(sheet, u, ch);
 	snprintf(add(sheet, _("name"), STYLE_DIM), LINE_MAX, *unit_name(ch->unit) ? _("%s, in %s") : "%s",
 		 ch->name, unit_name(ch->unit));
 }
 
-/* On the side of the body on which the chosen row is not. */
+/* The mean of a channel; nothing where it is read too rarely to have one. */
+static void add_mean(struct sheet *sheet, struct ui *u, const struct ui_scene *s, int channel, const struct range *r)
+{
+	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
+	char value[64], *text;
+	struct span span;
+
+	if (!ch || ch->missing[0])
+		return;
+	text = add(sheet, ch->label, STYLE_STRONG);
+	span_read(s->timeline, (size_t)channel, r->begin_ns, r->end_ns, &span);
+	number(u, value, ch, span.mean);
+	if ((double)(r->end_ns - r->begin_ns) < 3e9 / u->about->hz[ch->tier] || r->end_ns - r->begin_ns < 3 * ch->period_ns)
+		snprintf(text, LINE_MAX, "%s", _("--  shorter than three readings"));
+	else
+		snprintf(text, LINE_MAX, _("mean %s"), value);
+}
+
+static void fill_range(struct sheet *sheet, struct ui *u, const struct ui_scene *s, const struct range *r)
+{
+	int power = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	const struct range_lane *l = r->lane;
+	char text[QUANTITY_TEXT], *payload;
+	double v;
+
+	text_printable(add(sheet, _("name"), STYLE_STRONG), LINE_MAX, r->name, strlen(r->name));
+	snprintf(add(sheet, _("domain"), STYLE_TEXT), LINE_MAX, "%s", l->domain[0] ? l->domain : _("default domain"));
+	snprintf(add(sheet, _("thread"), STYLE_TEXT), LINE_MAX, "%s %u  %s %u", l->process, (unsigned)l->pid, l->thread,
+		 (unsigned)l->tid);
+	screen_moment(u, s, r->begin_ns, text);
+	snprintf(add(sheet, _("begin"), STYLE_TEXT), LINE_MAX, "%s", text);
+	range_length(text, r->end_ns - r->begin_ns);
+	snprintf(add(sheet, _("length"), STYLE_STRONG), LINE_MAX, r->flags & RANGE_OPEN ? _("%s, not ended") : "%s", text);
+	snprintf(add(sheet, _("level"), STYLE_TEXT), LINE_MAX, "%u", r->depth + 1u);
+	payload = add(sheet, _("payload"), r->payload ? STYLE_TEXT : STYLE_DIM);
+	memcpy(&v, &r->value, sizeof(v));
+	if (!r->payload)
+		snprintf(payload, LINE_MAX, "--");
+	else if (r->payload == RANGE_DOUBLE)
+		snprintf(payload, LINE_MAX, "%.10g", v);
+	else
+		snprintf(payload, LINE_MAX, r->payload == RANGE_SIGNED ? "%" PRId64 : "%" PRIu64, r->value);
+	add_mean(sheet, u, s, power < 0 ? rows_find(u->about, CHANNEL_RAIL_POWER, -1) : power, r);
+	add_mean(sheet, u, s, rows_find(u->about, CHANNEL_GPU_UTIL, -1), r);
+}
+
+/* Below the selected row if there is room, else above it, else at the bottom. */
 static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 {
 	struct rect r = {.x = u->at.name.x, .w = c->w - 2 * u->at.name.x, .h = lines + 2};
-	int top = u->at.body.y, y = top;
+	int top = u->at.body.y, y = top, under = u->chosen < 0 ? 0 : u->height[u->chosen];
 
 	for (int i = u->scroll; i < u->chosen; i++)
 		y += u->height[i];
@@ -172,22 +221,27 @@ static struct rect place(const struct ui *u, const struct canvas *c, int lines)
 		r.w = WIDTH;
 	if (r.h > u->at.body.h)
 		r.h = u->at.body.h;
-	r.y = y + u->height[u->chosen] + r.h <= top + u->at.body.h ? y + u->height[u->chosen]
-	      : y - r.h >= top                                     ? y - r.h
-								   : top + u->at.body.h - r.h;
+	r.y = y + under + r.h <= top + u->at.body.h ? y + under
+	      : y - r.h >= top                      ? y - r.h
+						    : top + u->at.body.h - r.h;
 	return r;
 }
 
 void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct sheet sheet = {.n = 0};
+	struct range range;
 	const char *label;
 	int name_w = 0, lines = 0, y;
 	struct rect r;
 
-	if (!about_can(u) || u->at.body.h < 3)
+	if (u->at.body.h < 3 || (!about_can(u) && (u->chosen >= 0 || !ranges_here(u, s, &range))))
 		return;
-	fill(&sheet, u, s);
+	label = about_can(u) ? u->about->channels[u->rows[u->chosen].channel].label : _("Range");
+	if (about_can(u))
+		fill(&sheet, u, s);
+	else
+		fill_range(&sheet, u, s, &range);
 	r = place(u, c, 1);
 	for (int i = 0; i < sheet.n; i++) {
 		int w = text_width(sheet.line[i].name);
@@ -197,8 +251,7 @@ void about_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	for (int i = 0; i < sheet.n; i++)
 		lines += text_lines(sheet.line[i].text, r.w - 6 - name_w);
 	r = place(u, c, lines);
-	frame_draw(u, c, &r);
-	label = u->about->channels[u->rows[u->chosen].channel].label;
+	box_draw(u, c, &r);
 	canvas_put(c, r.x + 2, r.y, STYLE_DIM, L' ');
 	y = canvas_text(c, r.x + 3, r.y, r.w - 6, STYLE_STRONG, label);
 	canvas_put(c, r.x + 3 + y, r.y, STYLE_DIM, L' ');

@@ -1,7 +1,7 @@
-/* align: where a second trace stands over the first.
+/* align: computes the time shift that aligns a second trace with the first.
  *
- * People mark the same phases in the runs that they compare, so a label that both
- * have says more than a number, and a number more than that both have begun. */
+ * Users mark the same phases in the runs they compare. A common label is therefore preferred to a common
+ * mark number, and a common number to the start of both traces. */
 #include "ui/align.h"
 
 #include "ui/goto.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOKED 2048 /* marks of each in which a common one is looked for */
+#define LOOKED 2048 /* marks of each trace that are compared */
 
 void align_extent(struct timeline *t, struct extent *e)
 {
@@ -41,7 +41,7 @@ static bool keep(void *arg, const struct mark *m)
 	return all->n == LOOKED;
 }
 
-/* Out of memory: as if there were none. */
+/* The list stays empty if out of memory. */
 static void read_marks(struct marks *all, struct timeline *t, const struct extent *e)
 {
 	*all = (struct marks) {calloc(LOOKED, sizeof(struct mark)), 0};
@@ -60,7 +60,7 @@ static enum likeness likeness(const struct mark *a, const struct mark *b)
 	return a->label[0] || b->label[0] ? NUMBER : NAME;
 }
 
-/* The first of a that is in b by its name, or else by its number alone. */
+/* Finds the first mark of a that b has too: by name, or else by number alone. */
 static enum likeness common(const struct marks *a, const struct marks *b, struct mark *in_a,
 			    struct mark *in_b)
 {
@@ -76,7 +76,7 @@ static enum likeness common(const struct marks *a, const struct marks *b, struct
 }
 
 struct wanted {
-	const char *label; /* or NULL, and */
+	const char *label; /* NULL: find the id */
 	uint64_t id;
 	struct mark found;
 };
@@ -100,7 +100,7 @@ static bool find(struct timeline *t, const struct extent *e, const char *label, 
 	return found;
 }
 
-/* "m3"; 0: something else. */
+/* The number in "m3"; 0: not a mark number. */
 static uint64_t number(const char *how)
 {
 	const char *end = how + strlen(how);
@@ -163,7 +163,7 @@ int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_
 	align_extent(a, &ea);
 	align_extent(b, &eb);
 	if (!ea.any || !eb.any)
-		return 0; /* nothing is laid over nothing */
+		return 0; /* nothing to align */
 	if (!how) {
 		set_first(out, a, &ea, b, &eb);
 		return 0;

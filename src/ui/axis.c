@@ -1,20 +1,21 @@
-/* axis: time, told once for all charts.
+/* axis: the time axis of all charts.
  *
- * Live it is told backwards from the right edge, so the labels stand still while
- * the picture moves.  In a trace it is told from the start, as the `g` prompt takes
- * it.  Marks are lines through everything as long as they leave something to see;
- * beyond a quarter of the cells only their ticks on the axis remain. */
+ * On the live screen, times count backwards from the right edge, so the labels do not move. In a trace
+ * they count from the start, as in the `g` prompt. Marks are lines through all charts; if they would
+ * cover more than a quarter of the cells, only their ticks on the axis are drawn. */
+#include "ui/charts.h"
+#include "ui/draw.h"
+#include "ui/heat-strip.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <string.h>
-#include <time.h>
 
-#define LABEL_CELLS 12 /* at least so far from one label to the next */
-#define NAME_CELLS  20 /* of a mark's label at most */
-#define NAME_LEAST  4  /* less of it says nothing */
-#define NOW_CELLS   9  /* what stands at the right end: "now", or a clock */
+#define LABEL_CELLS 12 /* minimum distance between labels */
+#define NAME_CELLS  20 /* maximum width of a mark's label */
+#define NAME_LEAST  4  /* minimum width of a truncated label */
+#define NOW_CELLS   9  /* "now" or a clock at the right end */
 
 void axis_prepare(struct ui *u, const struct ui_scene *s)
 {
@@ -22,31 +23,23 @@ void axis_prepare(struct ui *u, const struct ui_scene *s)
 	int64_t from, to;
 	int cells = 0;
 
-	u->axis.zoom = v->zoom;
-	u->axis.first = viewport_first(v);
-	u->axis.n = v->columns;
-	u->axis.gaps = u->gaps;
-	from = u->axis.first * (INT64_C(1) << v->zoom);
-	to = (u->axis.first + u->axis.n) * (INT64_C(1) << v->zoom);
-	u->axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
-	u->n_marks = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
-	memset(u->mark_at, 0, sizeof(u->mark_at));
-	for (size_t i = 0; i < u->n_marks; i++) {
-		int cell = viewport_cell(v, u->marks[i].t_ns);
+	u->frame.axis.zoom = v->zoom;
+	u->frame.axis.merge = v->merge;
+	u->frame.axis.first = viewport_first(v);
+	u->frame.axis.n = v->columns;
+	u->frame.axis.gaps = u->frame.gaps;
+	from = u->frame.axis.first * viewport_column_ns(v);
+	to = (u->frame.axis.first + u->frame.axis.n) * viewport_column_ns(v);
+	u->frame.axis.n_gaps = s->timeline->ops->gaps(s->timeline, from, to, u->frame.gaps, GAPS_MAX);
+	u->frame.n_marks = s->timeline->ops->marks(s->timeline, from, to, u->frame.marks, MARKS_MAX);
+	memset(u->frame.mark_at, 0, sizeof(u->frame.mark_at));
+	for (size_t i = 0; i < u->frame.n_marks; i++) {
+		int cell = viewport_cell(v, u->frame.marks[i].t_ns);
 
-		if (cell >= 0 && !u->mark_at[cell])
-			u->mark_at[cell] = 1, cells++;
+		if (cell >= 0 && !u->frame.mark_at[cell])
+			u->frame.mark_at[cell] = 1, cells++;
 	}
-	u->lines = cells * 4 <= u->at.chart.w;
-}
-
-/* Whether columns x..x+w-1 and one on either side are still blank. */
-static bool is_free(const struct canvas *c, int x, int w, int y)
-{
-	for (int i = x - 1; i <= x + w; i++)
-		if (i >= 0 && i < c->w && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
-			return false;
-	return true;
+	u->frame.mark_lines = cells * 4 <= u->at.chart.w;
 }
 
 static int64_t round_step(int64_t at_least)
@@ -89,14 +82,13 @@ static void put_label(struct ui *u, struct canvas *c, int cell, const char *text
 {
 	int w = text_width(text), x = u->at.chart.x + cell - w + 1;
 
-	/* Not close to the title of a table. */
-	if (x < u->at.chart.x + (u->at.table.w != 0) || cell >= u->at.chart.w ||
-	    !is_free(c, x, w, u->at.axis.y))
+	if (x < u->at.chart.x || cell >= u->at.chart.w ||
+	    !canvas_is_blank(c, x - 1, u->at.axis.y, w + 2))
 		return;
 	canvas_text(c, x, u->at.axis.y, w, style, text);
 }
 
-/* The label of a mark, as far as it goes without touching what stands there. */
+/* Draws a mark's label, truncated so that it does not touch other text. */
 static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 {
 	int w = text_width(label), y = u->at.axis.y, room = 0;
@@ -107,7 +99,7 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 	while (room <= w && x + room <= right &&
 	       c->cells[(size_t)y * (size_t)c->w + (size_t)(x + room)].ch[0] == L' ')
 		room++;
-	room--; /* one stays blank */
+	room--; /* one blank after it */
 	if (room < w && room < NAME_LEAST)
 		return;
 	if (room >= w && w == text_width(label)) {
@@ -123,21 +115,21 @@ static void draw_name(struct ui *u, struct canvas *c, int x, const char *label)
 
 static void draw_marks(struct ui *u, struct canvas *c)
 {
-	/* The newest first: where two would overlap, the older number gives way. */
-	for (size_t i = u->n_marks; i-- > 0;) {
-		int cell = viewport_cell(&u->vp, u->marks[i].t_ns), x, w;
+	/* Newest first: of two overlapping numbers the older one is omitted. */
+	for (size_t i = u->frame.n_marks; i-- > 0;) {
+		int cell = viewport_cell(&u->vp, u->frame.marks[i].t_ns), x, w;
 		char text[32];
 
 		if (cell < 0)
 			continue;
-		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->marks[i].id);
+		w = snprintf(text, sizeof(text), "%llu", (unsigned long long)u->frame.marks[i].id);
 		x = u->at.chart.x + cell;
 		if (x + w > u->at.chart.x + u->at.chart.w)
 			x = u->at.chart.x + u->at.chart.w - w;
-		if (is_free(c, x, w, u->at.axis.y)) {
+		if (canvas_is_blank(c, x - 1, u->at.axis.y, w + 2)) {
 			canvas_text(c, x, u->at.axis.y, w, STYLE_MARK, text);
-			draw_name(u, c, x + w + 1, u->marks[i].label);
-		} else if (!u->lines)
+			draw_name(u, c, x + w + 1, u->frame.marks[i].label);
+		} else if (!u->frame.mark_lines)
 			canvas_put(c, u->at.chart.x + cell, u->at.axis.y, STYLE_MARK,
 				   screen_glyph(u, 0x2575, '\''));
 	}
@@ -146,7 +138,7 @@ static void draw_marks(struct ui *u, struct canvas *c)
 static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct viewport *v = &u->vp;
-	int64_t cell_ns = (int64_t)v->per_cell << v->zoom, step = round_step(LABEL_CELLS * cell_ns);
+	int64_t cell_ns = v->per_cell * viewport_column_ns(v), step = round_step(LABEL_CELLS * cell_ns);
 	int64_t origin = s->live ? viewport_cell_ns(v, u->at.chart.w - 1) : u->extent.first_ns;
 	int64_t right = viewport_cell_ns(v, u->at.chart.w - 1) - origin;
 	int64_t left = right - (int64_t)u->at.chart.w * cell_ns;
@@ -154,13 +146,9 @@ static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (s->live && v->follow) {
 		put_label(u, c, u->at.chart.w - 1, _("now"), STYLE_DIM);
-	} else if (s->live && u->about) {
-		time_t t = (time_t)((u->about->start.real_ns + v->right_ns - u->about->start.mono_ns) /
-				    NS_PER_S);
-		struct tm tm;
-
-		if (localtime_r(&t, &tm) && strftime(text, sizeof(text), "%H:%M:%S", &tm))
-			put_label(u, c, u->at.chart.w - 1, text, STYLE_DIM);
+	} else if (s->live) {
+		screen_clock(text, screen_wall(u, v->right_ns));
+		put_label(u, c, u->at.chart.w - 1, text, STYLE_DIM);
 	}
 	for (int64_t at = right / step * step; at > left; at -= step) {
 		int64_t cells = (right - at) / cell_ns;
@@ -172,18 +160,18 @@ static void draw_times(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	}
 }
 
-/* The mark at which the playhead stands; NULL: none. */
+/* The mark at the playhead; NULL: none. */
 static const struct mark *mark_here(const struct ui *u)
 {
 	int head = viewport_cell(&u->vp, u->vp.head_ns);
 
-	for (size_t i = u->n_marks; i-- > 0;)
-		if (head >= 0 && viewport_cell(&u->vp, u->marks[i].t_ns) == head)
-			return &u->marks[i];
+	for (size_t i = u->frame.n_marks; i-- > 0;)
+		if (head >= 0 && viewport_cell(&u->vp, u->frame.marks[i].t_ns) == head)
+			return &u->frame.marks[i];
 	return NULL;
 }
 
-/* How far from now, or how late, or at which mark: told where the names are. */
+/* In the column of names: the mark at the playhead, the time behind now, or the number of lost rows. */
 static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.axis.y,
@@ -207,7 +195,7 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		} else {
 			x += canvas_text(c, x, y, right - x, STYLE_WARN, _("PAUSED")) + 1;
 		}
-		step = INT64_C(1) << (u->vp.zoom + 2);
+		step = 4 * viewport_column_ns(&u->vp);
 		quantity_time(behind, u->vp.head_ns - u->extent.last_ns,
 			      step < NS_PER_S / 10 ? step : NS_PER_S / 10);
 		if (x + text_width(behind) <= right)
@@ -216,22 +204,14 @@ static void draw_state(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		snprintf(text, sizeof(text), P_("%llu row lost", "%llu rows lost", s->lost),
 			 (unsigned long long)s->lost);
 		canvas_text(c, x, y, right - x, STYLE_ALERT, text);
-	} else if (s->live && s->late) {
-		snprintf(text, sizeof(text), P_("%llu late tick", "%llu late ticks", s->late),
-			 (unsigned long long)s->late);
-		canvas_text(c, x, y, right - x, STYLE_WARN, text);
 	}
-	charts_titles(u, s, c, y);
-	/* Over the differences that stand below the names. */
-	if (u->second.about && is_free(c, u->at.name.x + u->at.name.w - 5, 5, y))
-		canvas_right(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, "B-A");
 	if (u->at.stats.w && !u->at.solo)
 		canvas_text(c, u->at.stats.x, y, u->at.stats.w, u->selection.on ? STYLE_STRONG : STYLE_DIM,
 			    _(" min..max  mean"));
 }
 
-/* Where the playhead stands on a mark, the mark's number says so.  Away from the end
- * it says of which moment the numbers are, on the side where there is room. */
+/* Draws the playhead, unless a mark's number is there. Away from the end its time is drawn beside it, on
+ * the side that has room. */
 static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int cell = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x + cell;
@@ -245,9 +225,9 @@ static void draw_head(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (u->vp.head_ns < u->extent.last_ns) {
 		screen_moment(u, s, u->vp.head_ns, at);
 		w = text_width(at);
-		if (x + 2 + w <= right && is_free(c, x + 2, w, y))
+		if (x + 2 + w <= right && canvas_is_blank(c, x + 2 - 1, y, w + 2))
 			canvas_text(c, x + 2, y, w, STYLE_STRONG, at);
-		else if (x - 1 - w >= left && is_free(c, x - 1 - w, w, y))
+		else if (x - 1 - w >= left && canvas_is_blank(c, x - 1 - w - 1, y, w + 2))
 			canvas_text(c, x - 1 - w, y, w, STYLE_STRONG, at);
 	}
 	canvas_put(c, x, y, STYLE_STRONG, screen_glyph(u, 0x25BC, 'V'));
@@ -264,6 +244,19 @@ void axis_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	select_axis(u, c);
 }
 
+/* Draws one cell of a vertical line. A solid cell keeps its colour as the background; a partly filled
+ * cell is not drawn over, so that the chart keeps its outline. */
+static void line_cell(struct ui *u, struct canvas *c, int x, int y, enum style style, wchar_t glyph)
+{
+	struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+
+	if (p->ch[0] == 0x2588 || p->ch[0] == HEAT_HALF)
+		canvas_put_on(c, x, y, style, (enum style)p->style, glyph);
+	else if (p->ch[0] == L' ' || p->style == STYLE_LIMIT ||
+		 (u->charset != CHARSET_BLOCKS && p->style >= STYLE_SHADES))
+		canvas_put(c, x, y, style, glyph);
+}
+
 static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsigned char *mark_at,
 		       wchar_t glyph)
 {
@@ -271,24 +264,18 @@ static void draw_lines(struct ui *u, struct canvas *c, int y, int h, const unsig
 	int newest = viewport_cell(&u->vp, u->vp.right_ns);
 
 	select_shade(u, c, y, h);
-	for (int line = y; line < y + h; line++) {
-		for (int cell = 0; u->lines && cell < u->at.chart.w; cell++)
+	for (int line = y; line < y + h && line < c->h; line++) {
+		for (int cell = 0; u->frame.mark_lines && cell < u->at.chart.w; cell++)
 			if (mark_at[cell])
-				canvas_put(c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
-		if (head >= 0 && head < newest) {
-			struct cell *p =
-				&c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + head)];
-
-			if (p->ch[0] == L' ')
-				p->ch[0] = screen_glyph(u, 0x250A, ':');
-			p->style = STYLE_FRAME;
-		}
+				line_cell(u, c, u->at.chart.x + cell, line, STYLE_MARK, glyph);
+		if (head >= 0 && head < newest)
+			line_cell(u, c, u->at.chart.x + head, line, STYLE_FRAME, screen_glyph(u, 0x250A, ':'));
 	}
 }
 
 void axis_lines(struct ui *u, struct canvas *c, int y, int h)
 {
-	draw_lines(u, c, y, h, u->mark_at, screen_glyph(u, 0x2502, '|'));
+	draw_lines(u, c, y, h, u->frame.mark_at, screen_glyph(u, 0x2502, '|'));
 }
 
 void axis_second_lines(struct ui *u, struct canvas *c, int y, int h)

@@ -1,8 +1,7 @@
-/* canvas: the grid that views draw on.
+/* canvas: the grid of cells that views draw on.
  *
- * Views decide what a cell means and term/ what it looks like, so golden screens
- * need no terminal.  The one invariant that everything here protects: the right
- * half of a wide character never stands without its left half. */
+ * Views set the meaning of a cell and term/ its look, so golden screens need no terminal. Invariant: the
+ * right half of a wide character never appears without its left half. */
 #include "ui/canvas.h"
 
 #include <limits.h>
@@ -17,6 +16,7 @@ static void cell_blank(struct cell *p)
 	p->ch[0] = L' ';
 	p->ch[1] = p->ch[2] = 0;
 	p->style = STYLE_TEXT;
+	p->back = 0;
 }
 
 int canvas_resize(struct canvas *c, int w, int h)
@@ -55,7 +55,7 @@ void canvas_clear(struct canvas *c)
 		cell_blank(&c->cells[i]);
 }
 
-/* Whatever is at x is about to go: its other half must not stay behind. */
+/* Called before x is overwritten: blanks the other half of a wide character. */
 static void cell_evict(struct cell *row, int w, int x)
 {
 	if (row[x].ch[0] == 0 && x > 0)
@@ -81,11 +81,20 @@ void canvas_put(struct canvas *c, int x, int y, enum style s, wchar_t ch)
 	row[x].ch[0] = ch;
 	row[x].ch[1] = row[x].ch[2] = 0;
 	row[x].style = (unsigned char)s;
+	row[x].back = 0;
 	if (width > 1) {
 		cell_evict(row, c->w, x + 1);
 		row[x + 1].ch[0] = row[x + 1].ch[1] = row[x + 1].ch[2] = 0;
 		row[x + 1].style = (unsigned char)s;
+		row[x + 1].back = 0;
 	}
+}
+
+void canvas_put_on(struct canvas *c, int x, int y, enum style s, enum style back, wchar_t ch)
+{
+	canvas_put(c, x, y, s, ch);
+	if (x >= 0 && y >= 0 && x < c->w && y < c->h)
+		c->cells[(size_t)y * (size_t)c->w + (size_t)x].back = (unsigned char)back;
 }
 
 int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char *text)
@@ -138,6 +147,36 @@ int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char
 	return canvas_text(c, x, y, w, s, text);
 }
 
+bool canvas_is_blank(const struct canvas *c, int x, int y, int w)
+{
+	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++)
+		if (y >= 0 && y < c->h && c->cells[(size_t)y * (size_t)c->w + (size_t)i].ch[0] != L' ')
+			return false;
+	return true;
+}
+
+static bool is_band(int style)
+{
+	return style >= STYLE_SHADES && (style - STYLE_SHADES) % (2 * SHADES) >= SHADES;
+}
+
+wchar_t cell_plain(const struct cell *p)
+{
+	bool block = p->ch[0] >= 0x2581 && p->ch[0] <= 0x2588 && p->style >= STYLE_SHADES;
+
+	if (p->style == STYLE_TRACK && p->ch[0] == 0x25A0)
+		return 0xB7;
+	if (p->ch[0] == CELL_PAINTED)
+		return 0x2500;
+	if (!block)
+		return p->ch[0];
+	if (is_band(p->back))
+		return 0x2592;
+	if (is_band(p->style) && !p->back)
+		return 0x2591;
+	return p->style >= STYLE_MEAN(HUE_ALERT, 0) ? 0x2593 : p->ch[0];
+}
+
 static void print_char(wchar_t ch, mbstate_t *state, FILE *out)
 {
 	char bytes[MB_LEN_MAX];
@@ -164,7 +203,7 @@ void canvas_print(const struct canvas *c, FILE *out)
 			end--;
 		for (int x = 0; x < end; x++)
 			for (int i = 0; i < 2 && row[x].ch[i]; i++)
-				print_char(row[x].ch[i], &state, out);
+				print_char(i ? row[x].ch[i] : cell_plain(&row[x]), &state, out);
 		fputc('\n', out);
 	}
 }

@@ -1,23 +1,15 @@
-/* chart: why a slow channel is a line and a gap is a hole.
+/* chart: computes the columns of one channel from a timeline.
  *
- * A 10 Hz signal drawn at a millisecond a column has a sample in every hundredth
- * column.  Empty columns between would look like missing samples, so what was
- * measured last is held, as an instrument's needle stays.  But only as long as the
- * next sample could still be on its way: two periods.  After that, and over every
- * gap that the recorder reported, it is empty.
+ * A 10 Hz signal at 1 ms per column has a sample in every hundredth column. Empty columns in between
+ * would look like missing samples, so the last value is held for up to two periods, but not over a gap.
  *
- * The timeline is asked once a row: no finer than the tier keeps columns, which
- * bounds what looking back costs to a few bins at any zoom. */
+ * The timeline is read once per row, no finer than the base zoom of the tier, so the look-back costs
+ * only a few bins at any zoom. */
 #include "ui/chart.h"
 
 #include <math.h>
 
 #define HOLD_MAX 4
-
-size_t chart_bins(int n)
-{
-	return (size_t)(n > 0 ? n : 0) + HOLD_MAX + 2;
-}
 
 static bool in_gap(const struct chart_axis *axis, enum tier tier, int64_t from_ns, int64_t to_ns)
 {
@@ -42,15 +34,30 @@ static void summarise(struct chart_summary *sum, const struct bin *bins, size_t 
 	sum->mean = all.n ? all.sum / (double)all.n : NAN;
 }
 
+/* Merges a part into the column; before: number of parts already merged. */
+static void merge(struct spark_column *out, const struct spark_column *part, int before)
+{
+	if (!before || !out->any) {
+		*out = *part;
+		out->n = part->any;
+		return;
+	}
+	if (!part->any)
+		return;
+	out->min = part->min < out->min ? part->min : out->min;
+	out->max = part->max > out->max ? part->max : out->max;
+	out->mean += (part->mean - out->mean) / ++out->n;
+}
+
 void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *axis, struct bin *bins,
 		   struct spark_column *out, struct chart_summary *sum)
 {
 	const struct session *about = t->ops->session(t);
 	enum tier tier = about->channels[channel].tier;
 	double hz = about->hz[tier] > 0 ? about->hz[tier] : 1;
-	int base = zoom_base(hz), zoom, shift;
-	int64_t first, last, hold, back;
-	struct spark_column now = {0, 0, 0, false};
+	int base = zoom_base(hz), zoom, shift, n = axis->n * axis->merge;
+	int64_t first, last, hold, back, from = axis->first * axis->merge;
+	struct spark_column now = {.any = false};
 	int64_t since = 0; /* columns since the last sample */
 
 	zoom = axis->zoom > base ? axis->zoom : base;
@@ -60,8 +67,8 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 	hold = (int64_t)(2e9 / hz) >> zoom;
 	if (hold > HOLD_MAX)
 		hold = HOLD_MAX;
-	first = axis->first >> shift;
-	last = (axis->first + axis->n - 1) >> shift;
+	first = from >> shift;
+	last = (from + n - 1) >> shift;
 	back = hold;
 	t->ops->columns(t, channel, zoom, first - back, (size_t)(last - first + 1 + back), bins);
 	summarise(sum, bins + back, (size_t)(last - first + 1));
@@ -70,18 +77,60 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 		const struct bin *b = &bins[i + back];
 
 		if (b->n) {
-			now = (struct spark_column) {b->min, b->sum / (double)b->n, b->max, true};
+			now = (struct spark_column) {b->min, b->sum / (double)b->n, b->max, 1, true, false};
 			since = 0;
 		} else if (now.any) {
-			int64_t from = (first + i) * (INT64_C(1) << zoom);
+			int64_t at = (first + i) * (INT64_C(1) << zoom);
 
 			if (since == 0)
 				now.min = now.max = now.mean;
-			if (++since > hold || in_gap(axis, tier, from, from + (INT64_C(1) << zoom)))
+			if (++since > hold || in_gap(axis, tier, at, at + (INT64_C(1) << zoom)))
 				now.any = false;
 		}
-		/* The drawn columns that this one covers. */
-		for (; i >= 0 && done < axis->n && (axis->first + done) >> shift == first + i; done++)
-			out[done] = now;
+		/* The drawn columns that this column of the timeline covers. */
+		for (; i >= 0 && done < n && (from + done) >> shift == first + i; done++)
+			merge(&out[done / axis->merge], &now, (int)(done % axis->merge));
+	}
+}
+
+#define PARTS_ZOOM 2  /* each column of the timeline is split into 4 parts */
+#define AT_ONCE    16 /* columns */
+
+/* Returns true if some parts of a column, but at most a tenth, reach below half its mean. */
+static bool is_notch(const struct bin *parts, int n_parts, double mean)
+{
+	int low = 0, n = 0;
+
+	for (int i = 0; i < n_parts; i++) {
+		n += parts[i].n > 0;
+		low += parts[i].n > 0 && parts[i].min < mean / 2;
+	}
+	return low && 10 * low <= n;
+}
+
+void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *axis, double range,
+		   struct spark_column *columns)
+{
+	const struct session *about = t->ops->session(t);
+	int zoom = axis->zoom - PARTS_ZOOM, each = axis->merge << PARTS_ZOOM;
+	struct bin parts[AT_ONCE * (MERGE_MAX << PARTS_ZOOM)];
+
+	if (zoom < zoom_base(about->hz[about->channels[channel].tier]))
+		return;
+	for (int from = 0; from < axis->n; from += AT_ONCE) {
+		int n = axis->n - from < AT_ONCE ? axis->n - from : AT_ONCE;
+		bool wide = false;
+
+		for (int i = from; i < from + n; i++)
+			wide |= columns[i].any && columns[i].max - columns[i].min > range / 4;
+		if (!wide)
+			continue;
+		t->ops->columns(t, channel, zoom, (axis->first + from) * each, (size_t)(n * each), parts);
+		for (int i = 0; i < n; i++) {
+			struct spark_column *col = &columns[from + i];
+
+			if (col->any && col->max - col->min > range / 4)
+				col->notch = is_notch(&parts[i * each], each, col->mean);
+		}
 	}
 }

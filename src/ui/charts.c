@@ -1,7 +1,9 @@
-/* charts: the rows of a view on the screen, which of them fit and which one is chosen.
+/* charts: the rows of a view: their heights, scrolling and the selected row.
  *
- * All views that show signals are this one with other rows: the same axis, the same
- * marks, the same keys. */
+ * All views of signals share this code and differ in their rows, so the axis, the marks and the keys are
+ * the same in all of them. */
+#include "ui/charts.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -14,40 +16,57 @@ static bool can_choose(const struct row *row)
 	return row->kind == ROW_SIGNAL;
 }
 
-/* Texts are read first: how many lines they take is known only then. */
+/* The fixed height of a row; 0: the height depends on its weight. */
+static int fixed_lines(struct ui *u, const struct ui_scene *s, struct row *row, int screen_w)
+{
+	if (row->kind == ROW_TEXT) {
+		if (row->read && rows_due(u, &row->tick))
+			row->read(u, s, row);
+		return row_text_lines(u, row, screen_w);
+	}
+	if (row->kind == ROW_HEADING || (row->kind == ROW_SIGNAL && u->about->channels[row->channel].missing[0]))
+		return 1;
+	if (row->kind == ROW_PICTURE && row->weight <= WEIGHT_REST) {
+		if (row->read)
+			row->read(u, s, row);
+		return row->least;
+	}
+	return row->lines;
+}
+
+/* Sets the heights of all rows. Rows without a fixed height share the remaining lines. */
 static void measure(struct ui *u, const struct ui_scene *s, int screen_w)
 {
-	unsigned char rank[RANKED] = {0}, height[RANKED];
-	int n = u->n_rows < RANKED ? u->n_rows : RANKED, lines = u->at.body.h, k = 0;
+	unsigned char weight[RANKED], height[RANKED];
+	int lines = u->at.body.h, n = 0;
 
-	/* Each of two traces has the same height, and so the same scale to the eye. */
-	if (u->second.about)
-		lines /= 2;
-	/* Those that a person has given a height get it; the others share the rest. */
-	for (int i = 0; i < n; i++)
-		if (!u->rows[i].lines)
-			rank[k++] = u->rows[i].rank;
-		else
-			lines -= u->rows[i].lines;
-	layout_rows(rank, k, lines > 0 ? lines : 1, height);
-	k = 0;
-	for (int i = 0; i < n; i++)
-		u->height[i] = u->rows[i].lines ? u->rows[i].lines : height[k++];
 	for (int i = 0; i < u->n_rows; i++) {
 		struct row *row = &u->rows[i];
+		int fixed = fixed_lines(u, s, row, screen_w);
 
-		if (row->kind == ROW_TEXT && row->read && rows_due(u, &row->tick))
-			row->read(u, s, row);
-		if (row->kind == ROW_TEXT)
-			u->height[i] = (unsigned char)row_text_lines(u, row, screen_w);
-		else if (i >= n || row->kind == ROW_HEADING || u->about->channels[row->channel].missing[0])
-			u->height[i] = 1;
+		u->height[i] = (unsigned char)(fixed ? fixed : 1);
+		if (row->later)
+			continue;
+		if (fixed || n == RANKED)
+			lines -= u->height[i];
+		else
+			weight[n++] = row->weight;
+	}
+	/* Two traces get the same height, so that their charts are comparable. */
+	if (u->second.about)
+		lines /= 2;
+	layout_rows(weight, n, lines, height);
+	for (int i = 0, k = 0; i < u->n_rows; i++) {
+		struct row *row = &u->rows[i];
+
+		if (k < n && !row->later && !fixed_lines(u, s, row, screen_w))
+			u->height[i] = height[k++] > row->least ? height[k - 1] : row->least;
 		if (row->second.any)
 			u->height[i] = (unsigned char)(2 * u->height[i]);
 	}
 }
 
-/* A scroll position that shows as much as there is room for, and the chosen row. */
+/* Corrects the scroll position: the selected row is visible and no lines are wasted at the end. */
 static void settle(struct ui *u)
 {
 	int lines = u->at.body.h, last, used = 0;
@@ -63,7 +82,7 @@ static void settle(struct ui *u)
 			u->scroll = first;
 		if (u->scroll > u->chosen)
 			u->scroll = u->chosen;
-		/* The heading above comes along. */
+		/* Keep the heading above it visible. */
 		if (u->scroll > 0 && u->scroll == u->chosen && !can_choose(&u->rows[u->scroll - 1]) &&
 		    u->height[u->scroll - 1] + u->height[u->chosen] <= lines)
 			u->scroll--;
@@ -92,25 +111,18 @@ void charts_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	for (i = u->scroll; i < u->n_rows && y < end; i++) {
 		int h = u->height[i] < end - y ? u->height[i] : end - y;
 
-		/* A heading with nothing below it says nothing. */
+		/* Omit a heading without a row below it. */
 		if (u->rows[i].kind == ROW_HEADING && y + 1 == end)
 			break;
 		row_draw(u, s, c, &u->rows[i], y, h, i == u->chosen);
 		y += h;
 	}
-	u->below = u->n_rows - i;
-	/* The marks go on to the foot of the charts, so that they read as lines; or to the
-	 * events, which belong to them. */
+	u->frame.below = u->n_rows - i;
+	/* Extend the lines of marks below the last chart, down to the line of events if there is one. */
 	if (y < end)
 		axis_lines(u, c, y, u->at.events.h ? end - y : 1);
 	if (u->about_chosen)
 		about_draw(u, s, c);
-}
-
-int charts_length(const struct ui *u, const struct ui_scene *s)
-{
-	(void)s;
-	return u->n_rows;
 }
 
 int charts_row_at(const struct ui *u, int y)
@@ -125,7 +137,7 @@ int charts_row_at(const struct ui *u, int y)
 	return -1;
 }
 
-/* Go on by so many rows that can be chosen; begin with the first that is to be seen. */
+/* Selects the row `by` signals further; without a selected row, the first visible one. */
 static void choose(struct ui *u, int by)
 {
 	int at = u->chosen, step = by < 0 ? -1 : 1;
@@ -144,7 +156,7 @@ static void choose(struct ui *u, int by)
 			break;
 		at = to;
 	}
-	/* What stands above the first row is seen again. */
+	/* Above the first signal: show the headings before it. */
 	if (by && step < 0)
 		u->scroll = 0;
 	if (at < u->n_rows) {
@@ -153,52 +165,12 @@ static void choose(struct ui *u, int by)
 	}
 }
 
-bool charts_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+void charts_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
 	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
 
-	(void)s;
-	if (arrange_act(u, a, r))
-		return true;
-	switch (a) {
-	case ACT_UP:
-	case ACT_DOWN:
-		choose(u, a == ACT_UP ? -1 : 1);
-		return true;
-	case ACT_PAGE_UP:
-	case ACT_PAGE_DOWN:
-		if (u->chosen < 0)
-			return false;
-		choose(u, a == ACT_PAGE_UP ? -page : page);
-		return true;
-	default:
-		return false;
-	}
-}
-
-int charts_table_width(const struct ui *u, int w)
-{
-	const struct table_column *t = u->over && u->over != &view_setup ? NULL : u->view->table;
-	int width = 0;
-
-	for (int i = 0; t && i < TABLE_MAX && t[i].title; i++)
-		if (w >= t[i].from)
-			width += t[i].w + (width ? 1 : 0);
-	return width;
-}
-
-void charts_titles(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
-{
-	const struct table_column *t = u->view->table;
-
-	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
-		char text[TITLE_MAX];
-		const char *title = u->view->title ? u->view->title(u, s, i, text) : NULL;
-
-		if (c->w < t[i].from)
-			continue;
-		canvas_right(c, x, y, t[i].w, title && u->selection.on ? STYLE_STRONG : STYLE_DIM,
-			     title ? title : _(t[i].title));
-		x += t[i].w + 1;
-	}
+	if (how == MOVE_LINE || (how == MOVE_PAGE && u->chosen >= 0))
+		choose(u, view_lines(how, by, page));
+	else
+		view_scroll(&u->scroll, view_lines(how, by, page), u->n_rows);
 }

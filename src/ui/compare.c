@@ -1,13 +1,12 @@
-/* second: another trace under the one that is shown.
+/* compare: shows a second trace below the first, row by row.
  *
- * Below each signal stands the same signal of the other trace, on the same scale and
- * under the same columns, so that the two are compared by looking down; one chart
- * over the other would be a guess in four dots of height, and nothing at all without
- * colours.  The other trace is asked on its own clock: its columns are true columns
- * of its own, which stand where they belong to within half a column.
- *
- * Time, marks between which one moves, and everything that no row shows are those of
- * the first. */
+ * Each signal of the second trace is drawn below that of the first, with the same scale and columns. Two
+ * charts in the same cells would be unreadable at four dots of height or without colours. The second
+ * trace is read on its own clock, so its columns are displaced by up to half a column. Time, moving
+ * between marks and everything outside the rows refer to the first trace. */
+#include "ui/draw.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -18,7 +17,7 @@
 
 #define STALE_NS NS_PER_S
 
-/* Kinds that mean the same on every board, whatever their name. */
+/* Kinds that mean the same on every board, regardless of the name. */
 static bool universal(enum channel_kind kind)
 {
 	return kind == CHANNEL_GPU_UTIL || kind == CHANNEL_CPU_UTIL || kind == CHANNEL_RAM_USED ||
@@ -35,7 +34,7 @@ static bool alone(const struct session *about, enum channel_kind kind)
 	return n == 1;
 }
 
-/* The channel of `there` that is what channel i of `here` is; -1: there is none. */
+/* The channel of `there` that matches channel i of `here`; -1: none. */
 static int match(const struct session *here, size_t i, const struct session *there)
 {
 	const struct channel *ch = &here->channels[i];
@@ -46,7 +45,7 @@ static int match(const struct session *here, size_t i, const struct session *the
 	return k >= 0 && there->channels[k].unit == ch->unit ? k : -1;
 }
 
-/* How many signals have values here and none there. */
+/* The number of signals with values only in `here`. */
 static size_t only(const struct session *here, const struct session *there)
 {
 	size_t n = 0;
@@ -108,12 +107,12 @@ void second_extend(struct ui *u, const struct ui_scene *s)
 	align_extent(b->timeline, &b->extent);
 	b->extent.first_ns += b->shift_ns;
 	b->extent.last_ns += b->shift_ns;
-	/* What takes longer is seen to its end; what began sooner has begun before time 0. */
+	/* Only the end is extended: a second trace that starts earlier does so before time 0. */
 	if (u->extent.any && b->extent.any && b->extent.last_ns > u->extent.last_ns)
 		u->extent.last_ns = b->extent.last_ns < most ? b->extent.last_ns : most;
 }
 
-/* Where both have something to show. */
+/* Moves to the earlier of the two ends, where both traces may have samples. */
 void second_reset(struct ui *u, const struct ui_scene *s)
 {
 	struct second *b = &u->second;
@@ -128,36 +127,30 @@ void second_reset(struct ui *u, const struct ui_scene *s)
 		      a.last_ns < b->extent.last_ns ? a.last_ns : b->extent.last_ns);
 }
 
-bool second_act(struct ui *u, enum action a)
+void act_nudge(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	const int64_t most = INT64_C(1) << 60;
-	int64_t column = INT64_C(1) << u->vp.zoom, to;
+	int64_t to = u->second.nudge_ns + arg * viewport_column_ns(&u->vp);
 
-	if (a != ACT_NUDGE_BACK && a != ACT_NUDGE)
-		return false;
-	if (!u->second.about) {
+	if (!u->second.about)
 		screen_say(u, STYLE_DIM, "%s",
 			   _("There is no second trace: nvmtop FILE --with FILE"));
-		return true;
-	}
-	to = u->second.nudge_ns + (a == ACT_NUDGE ? column : -column);
-	if (to > -most && to < most)
+	else if (to > -most && to < most)
 		u->second.nudge_ns = to;
-	return true;
 }
 
-/* The first of its columns that are drawn. */
+/* The first column of the second trace that is drawn. */
 static int64_t first_column(const struct ui *u)
 {
-	int64_t half = INT64_C(1) << (u->vp.zoom - 1);
+	int64_t half = viewport_column_ns(&u->vp) / 2;
 
-	return viewport_first(&u->vp) - ((u->second.shift_ns + half) >> u->vp.zoom);
+	return viewport_first(&u->vp) - viewport_column(&u->vp, u->second.shift_ns + half);
 }
 
 void second_prepare(struct ui *u)
 {
 	struct second *b = &u->second;
-	int64_t from, to, step = INT64_C(1) << u->vp.zoom;
+	int64_t from, to, step = viewport_column_ns(&u->vp);
 
 	b->n_marks = b->n_gaps = 0;
 	if (!b->about)
@@ -185,31 +178,12 @@ double second_value(const struct ui *u, size_t channel)
 	return when - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
 }
 
-/* While something is selected, statistics are those of the selection. */
-static void read_selection(struct ui *u, struct second_row *r)
-{
-	struct span span;
-	int64_t from, to;
-
-	if (!select_get(u, &from, &to))
-		return;
-	from -= u->second.shift_ns;
-	to -= u->second.shift_ns;
-	from = from < 0 ? 0 : from;
-	if (u->second.provisional || r->from_ns != from || r->to_ns != to) {
-		span_read(u->second.timeline, r->channel, from, to, &span);
-		r->from_ns = u->second.provisional ? 0 : from;
-		r->to_ns = u->second.provisional ? 0 : to;
-		r->chosen = (struct chart_summary) {span.min, span.mean, span.max};
-	}
-	r->summary = r->chosen;
-}
-
 void second_read(struct ui *u, struct row *row, double *min, double *max)
 {
 	struct second *b = &u->second;
 	struct second_row *r = &row->second;
 	struct chart_axis axis = {.zoom = u->vp.zoom,
+				  .merge = u->vp.merge,
 				  .first = first_column(u),
 				  .n = u->vp.columns,
 				  .gaps = b->gaps,
@@ -221,35 +195,20 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	ch = &b->about->channels[r->channel];
 	if (ch->missing[0])
 		return;
-	chart_columns(b->timeline, r->channel, &axis, u->bins, b->columns, &r->summary);
-	for (int i = 0; i < axis.n; i++)
-		b->level[i] =
-			b->columns[i].any ? (unsigned char)rows_alarm(ch, b->columns[i].max) : ALARM_NONE;
-	*min = fmin(*min, r->summary.min); /* of NaN and a number: the number */
+	chart_columns(b->timeline, r->channel, &axis, u->frame.bins, b->columns, &r->summary);
+	for (int i = 0; i < axis.n; i++) {
+		double most = b->columns[i].any ? b->columns[i].max : NAN;
+
+		b->level[i] = most >= row->limit ? ALARM_CRIT : (unsigned char)rows_alarm(ch, most);
+	}
+	*min = fmin(*min, r->summary.min); /* fmin() and fmax() ignore NaN */
 	*max = fmax(*max, r->summary.max);
-	read_selection(u, r);
+	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);
 	r->value = second_value(u, r->channel);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
-static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
-{
-	int w = text_width(text);
-
-	if (!*text || x + w > right)
-		return x;
-	canvas_text(c, x, y, w, style, text);
-	return x + w + 3;
-}
-
-/* The numbers of its marks, where they are, as far as there is room. */
+/* Draws the numbers of its marks, as far as they fit. */
 static void draw_marks(struct ui *u, struct canvas *c, int y, int from)
 {
 	for (size_t i = 0; i < u->second.n_marks; i++) {
@@ -273,23 +232,23 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 	if (!u->at.second.h)
 		return;
-	x = put(c, x, y, right, STYLE_STRONG, "B") - 1;
-	x = put(c, x, y, right, STYLE_TEXT, name_of(s->with_name));
+	x = screen_put(c, x, y, right, STYLE_STRONG, "B") - 1;
+	x = screen_put(c, x, y, right, STYLE_TEXT, screen_name(s->with_name));
 	if (!b->about || !b->extent.any) {
-		put(c, x, y, right, STYLE_WARN, _("This trace has no samples."));
+		screen_put(c, x, y, right, STYLE_WARN, _("This trace has no samples."));
 		return;
 	}
 	if (s->align)
-		x = put(c, x, y, right, STYLE_DIM, s->align->text);
+		x = screen_put(c, x, y, right, STYLE_DIM, s->align->text);
 	if (b->nudge_ns) {
-		quantity_time(clock, b->nudge_ns, INT64_C(1) << u->vp.zoom);
+		quantity_time(clock, b->nudge_ns, viewport_column_ns(&u->vp));
 		snprintf(text, sizeof(text), _("moved by %s%s"), b->nudge_ns > 0 ? "+" : "", clock);
-		x = put(c, x, y, right, STYLE_TEXT, text);
+		x = screen_put(c, x, y, right, STYLE_TEXT, text);
 	}
 	if (u->extent.any && u->extent.first_ns - b->extent.first_ns >= NS_PER_S / 10) {
 		quantity_time(clock, u->extent.first_ns - b->extent.first_ns, NS_PER_S / 10);
 		snprintf(text, sizeof(text), _("begins %s before A"), clock);
-		x = put(c, x, y, right, STYLE_DIM, text);
+		x = screen_put(c, x, y, right, STYLE_DIM, text);
 	}
 	if (b->here || b->there) {
 		/* TRANSLATORS: signals that only one of the two traces has. */
@@ -300,53 +259,30 @@ void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 			snprintf(text, sizeof(text),
 				 b->here ? _("only in A: %zu (see Board)") : _("only in B: %zu (see Board)"),
 				 b->here + b->there);
-		x = put(c, x, y, right, STYLE_WARN, text);
+		x = screen_put(c, x, y, right, STYLE_WARN, text);
 	}
-	if (!u->view->plain) /* there are no charts to which they belong */
+	if (!u->view->plain) /* a plain view has no charts */
 		draw_marks(u, c, y, x - 1);
 }
 
-/* Names of what is here and not there. */
-static void add_only(struct row_list *l, const char *name, const struct session *here,
-		     const struct session *there)
+size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 {
-	struct row *row = NULL;
-	size_t used = 0;
+	const struct session *here = in_b ? u->second.about : u->about;
+	const struct session *there = in_b ? u->about : u->second.about;
+	size_t n = 0, used = 0;
 
-	for (size_t i = 0; i < here->n_channels; i++) {
+	out[0] = 0;
+	for (size_t i = 0; here && there && i < here->n_channels; i++) {
 		const struct channel *ch = &here->channels[i];
 		int k = ch->missing[0] ? 0 : match(here, i, there);
 
 		if (ch->missing[0] || (k >= 0 && !there->channels[k].missing[0]))
 			continue;
-		if (!row || used + strlen(ch->name) + 3 > sizeof(row->text)) {
-			row = rows_text(l, row ? "" : name, NULL);
-			used = 0;
-		}
-		used += (size_t)snprintf(row->text + used, sizeof(row->text) - used, "%s%s", used ? ", " : "",
-					 ch->name);
+		n++;
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
-}
-
-static void add_fact(struct row_list *l, const char *name, const struct session *about, const char *key)
-{
-	const char *value = fact_get(about->facts, about->n_facts, key);
-
-	if (value && *value)
-		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
-}
-
-void second_add(struct ui *u, struct row_list *l)
-{
-	const struct session *about = u->second.about;
-
-	if (!about || !l->about)
-		return;
-	rows_heading(l, _("B, the trace beside"), STYLE_OTHER);
-	add_fact(l, _("Board"), about, fact_get(about->facts, about->n_facts, "title") ? "title" : "board");
-	add_fact(l, _("Release"), about, "release");
-	add_fact(l, _("Kernel"), about, "kernel");
-	add_fact(l, _("Power mode"), about, "mode");
-	add_only(l, _("Only in A"), l->about, about);
-	add_only(l, _("Only in B"), about, l->about);
+	if (used >= size)
+		memcpy(out + size - 4, "...", 4);
+	return n;
 }

@@ -1,8 +1,40 @@
-/* energy: power over time, exactly as far as it was sampled.
+/* energy: energy from power samples, and its text.
  *
- * The mean of all samples counts for the time that they cover: late ticks are filled
- * in with the mean, holes add nothing. */
+ * Energy is the mean of the samples times the time they cover: late ticks count with the mean, gaps add
+ * nothing. */
+#include "ui/energy.h"
+
+#include "ui/range-stats.h"
 #include "ui/screen.h"
+
+#include <math.h>
+#include <string.h>
+
+enum unit energy_unit(double joule)
+{
+	return fabs(joule) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
+}
+
+void energy_text(char out[QUANTITY_TEXT], double joule)
+{
+	enum unit unit = energy_unit(joule);
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, unit, joule, 7);
+	snprintf(out, QUANTITY_TEXT, "%.20s %.4s", text, isnan(joule) ? "" : quantity_unit(unit));
+}
+
+void rail_name(char *out, size_t size, const char *label, int w)
+{
+	static const char *const starts[] = {"VDD_", "VDDQ_", "VIN_SYS_", "VIN_", "POM_5V_", "POM_"};
+
+	for (size_t i = 0; text_width(label) > w && i < sizeof(starts) / sizeof(starts[0]); i++)
+		if (!strncmp(label, starts[i], strlen(starts[i])) && strlen(label) > strlen(starts[i]) + 1) {
+			label += strlen(starts[i]);
+			break;
+		}
+	snprintf(out, size, "%s", label);
+}
 
 double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
 {
@@ -19,7 +51,7 @@ int64_t energy_mark(struct ui *u, const struct ui_scene *s, uint64_t *id)
 	struct mark m[64];
 	size_t n = 0;
 
-	/* Look back further and further; what is found is oldest first. */
+	/* Search back in growing steps. Marks are returned oldest first. */
 	for (int64_t left = to; left > from; back = back < INT64_MAX / 8 ? 8 * back : back) {
 		int64_t right = left;
 

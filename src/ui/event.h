@@ -1,10 +1,10 @@
-/* event: what a person did, free of any terminal library. */
+/* event: user input, independent of any terminal library. */
 #ifndef NVMTOP_UI_EVENT_H
 #define NVMTOP_UI_EVENT_H
 
 #include <stdint.h>
 
-enum {	/* keys that are no character; characters are their Unicode code point */
+enum {	/* keys that are not characters; a character is its Unicode code point */
 	K_NONE = 0,
 	K_TAB = 9, K_ENTER = 13, K_ESC = 27, K_BACKSPACE = 127,
 	K_UP = 0x110000, K_DOWN, K_LEFT, K_RIGHT, K_HOME, K_END, K_PGUP, K_PGDN, K_INSERT, K_DELETE,
@@ -19,18 +19,18 @@ enum event_kind {
 	EVENT_MOUSE,
 	EVENT_RESIZE,
 	EVENT_FOCUS,		/* press: 1 in, 0 out */
-	EVENT_CLOSED,		/* the terminal has gone */
+	EVENT_CLOSED,		/* the terminal was closed */
 };
 enum mouse_action { MOUSE_PRESS, MOUSE_DRAG, MOUSE_RELEASE };
 
 struct event {
 	enum event_kind kind;
-	int64_t t_ns;		/* CLOCK_MONOTONIC, when it was read from the terminal */
+	int64_t t_ns;		/* CLOCK_MONOTONIC, when read from the terminal */
 	uint32_t key;
 	unsigned mods;
-	int pasted;		/* came inside a bracketed paste: text, never a command */
+	int pasted;		/* part of a bracketed paste: text, never a command */
 	enum mouse_action action;
-	int button;		/* 1..3, 4 and 5 are the wheel up and down */
+	int button;		/* 1..3; 4 and 5: wheel up and down */
 	int x, y;		/* 0-based cell */
 	int press;
 };

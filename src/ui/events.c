@@ -1,15 +1,11 @@
-/* events: what happened, in one line below the charts, on their axis.
+/* events: one line below the charts that shows what happened and when.
  *
- * A T stands wherever something was throttled in that cell's time: while a cooling
- * device was at work, or where a count of over-current rose.  An n is a notice, which
- * slows nothing down.  A ! is a hole in what was sampled.  A C is a change of how the
- * machine is set, or a sensor that died or came back; beside the last one it is said
- * what, for some seconds.  At the left it is said by name what is throttled at the
- * playhead, or else which notice there is.
- *
- * The line is there for as long as the session has anything that could be
- * throttled or noticed, and once something was changed: an empty line tells that nothing was, and nothing jumps when
- * it begins.  A session without has no such line. */
+ * Throttling and gaps are a line over their duration; over-current events and changed settings are a
+ * diamond. Text is placed beside them if it fits: first lasting alarms, then other alarms, then the
+ * newest. The line is shown if the session has channels of throttling, and after the first change, so
+ * the layout does not move when an event begins. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -17,9 +13,10 @@
 #include <string.h>
 
 #define THROTTLES_MAX 64
-#define GAP_NS        (10 * NS_PER_MS) /* a tick that came late is no gap that one would look for */
-#define SAID_NS       (10 * NS_PER_S)
-#define RISE_NS       (2 * NS_PER_S)   /* counts are read once a second; then for another to read it */
+#define GAP_NS        (10 * NS_PER_MS) /* shorter gaps are single late ticks */
+#define ITEMS_MAX     64
+#define NEAR_CELLS    6 /* maximum distance of the text */
+#define PARTS_ZOOM    2 /* durations are measured in quarters of a column */
 
 static bool throttles(const struct channel *ch)
 {
@@ -58,15 +55,15 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 	return false;
 }
 
-/* The columns in which a count rose above all that came before. */
+/* Sets out[i] for the columns in which a count rose. */
 static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
 		       unsigned char *out)
 {
-	int64_t from = axis->first * (INT64_C(1) << axis->zoom);
+	int64_t from = axis->first * chart_column_ns(axis);
 	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
 
 	for (int i = 0; i < axis->n; i++) {
-		const struct spark_column *col = &u->columns[i];
+		const struct spark_column *col = &u->frame.columns[i];
 
 		if (!col->any)
 			continue;
@@ -76,11 +73,11 @@ static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, c
 	}
 }
 
-/* The columns in which a channel was above 0. */
+/* Sets out[i] for the columns in which a channel was above 0. */
 static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
 {
 	for (int i = 0; i < axis->n; i++)
-		if (u->columns[i].any && u->columns[i].max > 0)
+		if (u->frame.columns[i].any && u->frame.columns[i].max > 0)
 			out[i] = 1;
 }
 
@@ -97,25 +94,11 @@ void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart
 		if (!throttles(ch))
 			continue;
 		asked++;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
+		chart_columns(s->timeline, k, axis, u->frame.bins, u->frame.columns, &sum);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			find_rises(u, s, k, axis, out);
 		else
 			find_above(u, axis, out);
-	}
-}
-
-static void events_noticed(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
-			   unsigned char *out)
-{
-	struct chart_summary sum;
-
-	memset(out, 0, (size_t)axis->n);
-	for (size_t k = 0; k < u->about->n_channels; k++) {
-		if (!notices(&u->about->channels[k]))
-			continue;
-		chart_columns(s->timeline, k, axis, u->bins, u->columns, &sum);
-		find_above(u, axis, out);
 	}
 }
 
@@ -159,148 +142,311 @@ void events_name(char out[32], const struct channel *ch)
 	snprintf(out, 32, "%.*s", n < 31 ? (int)n : 31, text);
 }
 
-/* Append a name that is not yet in the list. */
-static void list_add(char *list, size_t size, const char *name)
-{
-	size_t used = strlen(list), n = strlen(name);
+/* An event in cells first..last. */
+struct item {
+	int first, last;
+	bool lasts; /* a line, not a diamond */
+	bool words; /* neither: a text for the diamonds in these cells */
+	bool cap;   /* the limit of a clock changed */
+	enum style style;
+	char text[CHANGE_TEXT];
+	char brief[64]; /* shown if text does not fit; "": none */
+};
 
-	if (!n) /* a trace may have such a signal */
-		return;
-	for (const char *p = list; (p = strstr(p, name)) != NULL; p++)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ','))
-			return;
-	if (used + 2 + n < size)
-		snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+struct items {
+	int n;
+	struct item list[ITEMS_MAX];
+};
+
+/* Drops the oldest item if the list is full. */
+static struct item *add_item(struct items *l, int first, int last, enum style style)
+{
+	if (l->n == ITEMS_MAX)
+		memmove(l->list, l->list + 1, (size_t)--l->n * sizeof(*l->list));
+	l->list[l->n] = (struct item) {.first = first, .last = last, .style = style};
+	return &l->list[l->n++];
 }
 
-static void read_throttled(struct ui *u, const struct ui_scene *s)
+/* How long a channel was above 0 in columns first..last. */
+static int64_t above_ns(const struct ui_scene *s, size_t channel, const struct chart_axis *axis, int first, int last)
 {
-	if (!rows_due(u, &u->throttled_tick))
-		return;
-	u->throttled[0] = u->noticed[0] = 0;
-	for (size_t i = 0; i < u->about->n_channels; i++) {
-		const struct channel *ch = &u->about->channels[i];
-		char name[32];
-		double v;
+	enum { AT_ONCE = 256 };
+	int zoom = axis->zoom - PARTS_ZOOM < ZOOM_MIN ? ZOOM_MIN : axis->zoom - PARTS_ZOOM;
+	int64_t each = (int64_t)axis->merge << (axis->zoom - zoom);
+	int64_t at = (axis->first + first) * each, end = (axis->first + last + 1) * each;
+	int64_t n = 0, held = 0;
+	struct bin bins[AT_ONCE];
 
-		if (notices(ch) && rows_value(u, s, i, 0) > 0)
-			list_add(u->noticed, sizeof(u->noticed), ch->label);
-		if (!throttles(ch))
+	for (; at < end; at += AT_ONCE) {
+		int64_t k = end - at < AT_ONCE ? end - at : AT_ONCE;
+
+		s->timeline->ops->columns(s->timeline, channel, zoom, at, (size_t)k, bins);
+		/* A slow channel holds its last value until the next sample. */
+		for (int64_t i = 0; i < k; i++) {
+			if (bins[i].n)
+				held = bins[i].max > 0;
+			n += held;
+		}
+	}
+	return n << zoom;
+}
+
+static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
+{
+	const struct channel *ch = &u->about->channels[channel];
+	int per = u->vp.per_cell;
+	char name[32], took[QUANTITY_TEXT];
+
+	events_name(name, ch);
+	if (!strcmp(name, "gpu") || !strcmp(name, "cpu"))
+		for (char *p = name; *p; p++)
+			*p = (char)(*p - 'a' + 'A');
+	for (int i = 0, end; i < u->frame.axis.n; i = end + 1) {
+		struct item *item;
+
+		for (end = i; end < u->frame.axis.n && u->frame.level[end]; end++)
+			;
+		if (end == i)
 			continue;
-		v = rows_value(u, s, i, 0);
-		if (ch->kind == CHANNEL_THROTTLE_COUNT)
-			v -= rows_value(u, s, i, RISE_NS);
-		if (!(v > 0))
+		item = add_item(l, i / per, (end - 1) / per, STYLE_ALERT);
+		item->lasts = true;
+		quantity_time(took, above_ns(s, channel, &u->frame.axis, i, end - 1), NS_PER_S / 10);
+		/* TRANSLATORS: "GPU throttled 3.6 s" */
+		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
+		snprintf(item->brief, sizeof(item->brief), "%s", took);
+	}
+}
+
+/* Adds a diamond for each rise in view, and one text for all of them. */
+static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
+{
+	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
+	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
+	double after = s->timeline->ops->value(s->timeline, channel, to - 1, NULL);
+	int first = -1, last = -1;
+	struct item *item;
+	char name[32];
+
+	for (int i = 0; i < u->frame.axis.n; i++) {
+		int cell = i / u->vp.per_cell;
+
+		if (!u->frame.level[i] || cell == last)
 			continue;
-		events_name(name, ch);
-		list_add(u->throttled, sizeof(u->throttled), name);
+		last = add_item(l, cell, cell, STYLE_ALERT)->last;
+		first = first < 0 ? cell : first;
 	}
-}
-
-static void draw_text(struct ui *u, struct canvas *c, int y)
-{
-	int x = u->at.name.x, w = u->at.chart.x - 1 - x;
-	char text[256];
-
-	if (!u->throttled[0] && u->noticed[0]) {
-		screen_cut(u, c, x, y, w, STYLE_TEXT, u->noticed);
+	if (first < 0)
 		return;
-	}
-	if (!u->throttled[0]) {
-		canvas_text(c, x, y, u->at.name.w, STYLE_DIM, _("events"));
-		return;
-	}
-	/* TRANSLATORS: then a list such as "cpu, gpu" that are slowed down. */
-	snprintf(text, sizeof(text), _("throttled: %s"), u->throttled);
-	screen_cut(u, c, x, y, w, STYLE_WARN, text);
-}
-
-/* A letter in each cell that has what find() looks for. */
-static void draw_cells(struct ui *u, const struct ui_scene *s, struct canvas *c, int y,
-		       void (*find)(struct ui *, const struct ui_scene *, const struct chart_axis *,
-				    unsigned char *),
-		       enum style style, wchar_t letter)
-{
-	find(u, s, &u->axis, u->level);
-	for (int i = 0; i < u->axis.n; i++)
-		if (u->level[i])
-			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, style, letter);
-}
-
-/* Of those that came together the power mode, which has brought the others along. */
-static void draw_change(struct ui *u, struct canvas *c, int y, const struct change *list, size_t n)
-{
-	int64_t head_ns = u->vp.follow ? u->extent.last_ns : u->vp.head_ns;
-	const struct change *said = NULL;
-	unsigned long more = 0;
-	char text[CHANGE_TEXT + 48];
-	int w, at;
-
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].t_ns > head_ns || head_ns - list[i].t_ns >= SAID_NS)
-			continue;
-		more += said != NULL;
-		if (!said || strcmp(said->what, "mode") != 0 || !strcmp(list[i].what, "mode"))
-			said = &list[i];
-	}
-	at = said ? viewport_cell(&u->vp, said->t_ns) : -1;
-	if (at < 0)
-		return;
-	change_text(text, said);
-	if (more) {
-		size_t used = strlen(text);
-
-		/* TRANSLATORS: behind a change, such as "mode: 15W -> 30W". */
-		snprintf(text + used, sizeof(text) - used, P_(" and %lu more", " and %lu more", more), more);
-	}
-	w = text_width(text);
-	if (at + 2 + w <= u->at.chart.w)
-		at += 2;
+	item = add_item(l, first, last, STYLE_ALERT);
+	item->words = true;
+	events_name(name, &u->about->channels[channel]);
+	if (after - before > 1)
+		snprintf(item->text, sizeof(item->text), "%s x%.0f", name, after - before);
 	else
-		at = at - 1 - w > 0 ? at - 1 - w : 0;
-	screen_cut(u, c, u->at.chart.x + at, y, u->at.chart.w - at, said->to[0] ? STYLE_TEXT : STYLE_WARN, text);
+		snprintf(item->text, sizeof(item->text), "%s", name);
 }
 
-/* Returns how many there are in view. */
-static size_t draw_changes(struct ui *u, const struct ui_scene *s, struct canvas *c, int y, struct change *list)
+static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l)
 {
-	int64_t from = u->axis.first * (INT64_C(1) << u->axis.zoom);
-	int64_t to = (u->axis.first + u->axis.n) * (INT64_C(1) << u->axis.zoom);
+	struct chart_summary sum;
+	int asked = 0;
+
+	for (size_t i = 0; i < u->about->n_channels && asked < THROTTLES_MAX; i++) {
+		const struct channel *ch = &u->about->channels[i];
+		struct item *item;
+
+		if (!throttles(ch) && !notices(ch))
+			continue;
+		asked++;
+		memset(u->frame.level, 0, (size_t)u->frame.axis.n);
+		chart_columns(s->timeline, i, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
+		if (ch->kind == CHANNEL_THROTTLE_COUNT) {
+			find_rises(u, s, i, &u->frame.axis, u->frame.level);
+			add_rises(u, s, i, l);
+			continue;
+		}
+		find_above(u, &u->frame.axis, u->frame.level);
+		if (ch->kind == CHANNEL_THROTTLE) {
+			add_throttling(u, s, i, l);
+			continue;
+		}
+		for (int k = 0; k < u->frame.axis.n; k++)
+			if (u->frame.level[k] && (k == 0 || !u->frame.level[k - 1])) {
+				item = add_item(l, k / u->vp.per_cell, k / u->vp.per_cell, STYLE_TEXT);
+				snprintf(item->text, sizeof(item->text), "%s", ch->label);
+			}
+	}
+}
+
+static void name_change(struct item *item, const struct ui *u, struct change c)
+{
+	int channel = rows_named(u->about, c.what);
+
+	if (channel >= 0)
+		snprintf(c.what, sizeof(c.what), "%s", u->about->channels[channel].label);
+	change_text(item->text, &c);
+}
+
+/* Of several changes in one cell, shows that of the power mode, as it causes the others. */
+static void add_changes(struct ui *u, const struct ui_scene *s, struct items *l)
+{
+	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
+	struct change list[CHANGES_MAX];
+	struct item *item = NULL;
 	size_t n;
 
 	if (!s->timeline->ops->changes)
-		return 0;
+		return;
 	n = s->timeline->ops->changes(s->timeline, from, to, list, CHANGES_MAX);
 	for (size_t i = 0; i < n; i++) {
 		int cell = viewport_cell(&u->vp, list[i].t_ns);
+		bool same = item && item->first == cell, mode = !strcmp(list[i].what, "mode");
 
-		if (cell >= 0)
-			canvas_put(c, u->at.chart.x + cell, y, list[i].to[0] ? STYLE_TEXT : STYLE_WARN, L'C');
+		if (cell < 0)
+			continue;
+		if (!same)
+			item = add_item(l, cell, cell, STYLE_TEXT);
+		if (!list[i].to[0])
+			item->style = STYLE_ALERT;
+		if (same && !mode)
+			continue;
+		name_change(item, u, list[i]);
+		item->cap = strstr(list[i].what, ".freq_max") != NULL;
+		if (mode)
+			snprintf(item->brief, sizeof(item->brief), "%s", list[i].to);
 	}
-	return n;
+}
+
+static void add_gaps(struct ui *u, struct items *l)
+{
+	int64_t cell_ns = u->vp.per_cell * viewport_column_ns(&u->vp);
+
+	for (size_t i = 0; i < u->frame.axis.n_gaps; i++) {
+		const struct gap *g = &u->frame.gaps[i];
+		int first = viewport_cell(&u->vp, g->from_ns), last = viewport_cell(&u->vp, g->to_ns);
+		char took[QUANTITY_TEXT];
+		struct item *item;
+
+		if (first < 0 || !events_gap(g, cell_ns))
+			continue;
+		item = add_item(l, first, last < first ? first : last, g->cause == GAP_LOST ? STYLE_ALERT : STYLE_DIM);
+		item->lasts = true;
+		quantity_time(took, g->to_ns - g->from_ns, NS_PER_S / 1000);
+		snprintf(item->text, sizeof(item->text), g->cause == GAP_LOST ? _("lost %s") : _("not sampled %s"), took);
+	}
+}
+
+/* Returns true if text may be placed there: over the lines of marks, but not over other events. */
+static bool has_room(const struct canvas *c, int x, int y, int w)
+{
+	for (int i = x < 0 ? 0 : x; i < x + w && i < c->w; i++) {
+		const struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)i];
+
+		if (p->ch[0] != L' ' && p->style != STYLE_MARK && p->style != STYLE_FRAME)
+			return false;
+	}
+	return true;
+}
+
+static bool draw_words_at(struct ui *u, struct canvas *c, int at, int y, const struct item *item, const char *text)
+{
+	int w = text_width(text), x = u->at.chart.x;
+
+	if (at < x || at + w > x + u->at.chart.w || !has_room(c, at - 1, y, w + 2))
+		return false;
+	canvas_text(c, at, y, w, item->style, text);
+	return true;
+}
+
+/* Draws text right or left of the item, at most NEAR_CELLS away, or between its diamonds. Returns false if
+ * it does not fit. */
+static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
+{
+	int w = text_width(text), first = u->at.chart.x + item->first, last = u->at.chart.x + item->last;
+
+	for (int away = 0; away < NEAR_CELLS; away++)
+		if (draw_words_at(u, c, last + 2 + away, y, item, text))
+			return true;
+	for (int away = 0; away < NEAR_CELLS; away++)
+		if (draw_words_at(u, c, first - 1 - w - away, y, item, text))
+			return true;
+	for (int at = last - 1 - w; item->words && at > first; at--)
+		if (draw_words_at(u, c, at, y, item, text))
+			return true;
+	return false;
+}
+
+/* Drops changes of a clock's limit next to throttling, which causes them. */
+static void drop_effects(struct items *l)
+{
+	int kept = 0;
+
+	for (int i = 0; i < l->n; i++) {
+		const struct item *change = &l->list[i];
+		bool effect = false;
+
+		for (int k = 0; k < l->n && change->cap; k++)
+			effect |= l->list[k].lasts && l->list[k].style == STYLE_ALERT &&
+				  change->first >= l->list[k].first - 1 && change->first <= l->list[k].last + 1;
+		if (!effect)
+			l->list[kept++] = *change;
+	}
+	l->n = kept;
+}
+
+/* Draws the full text, or the brief one if that does not fit. */
+static void draw_item(struct ui *u, struct canvas *c, int y, struct item *item)
+{
+	if (item->text[0] && !draw_words(u, c, y, item, item->text) && item->brief[0])
+		draw_words(u, c, y, item, item->brief);
+}
+
+/* Draws the text of the event at the playhead, over other events if necessary. */
+static void draw_here(struct ui *u, struct canvas *c, int y, struct items *l)
+{
+	int here = u->vp.follow ? -1 : viewport_cell(&u->vp, u->vp.head_ns), x = u->at.chart.x;
+
+	for (int k = 0; here >= 0 && k < 2 * l->n; k++) {
+		struct item *item = &l->list[l->n - 1 - k % l->n];
+		int near = k / l->n; /* then those in the next cell */
+		int w = text_width(item->text), at = x + item->last + 2, left = x + item->first - 1 - w;
+
+		if (!item->text[0] || item->words || here < item->first - near || here > item->last + near)
+			continue;
+		if (at + w > x + u->at.chart.w || (left >= x && !has_room(c, at, y, w) && has_room(c, left, y, w)))
+			at = left;
+		if (at >= x)
+			canvas_text(c, at, y, w, item->style, item->text);
+		item->text[0] = 0;
+		return;
+	}
+}
+
+static int item_weight(const struct item *item)
+{
+	return item->style == STYLE_ALERT ? 1 + item->lasts : 0;
 }
 
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int y = u->at.events.y;
-	int64_t cell_ns = (int64_t)u->vp.per_cell << u->vp.zoom;
-	struct change changes[CHANGES_MAX];
-	size_t n_changes;
+	int x = u->at.chart.x, y = u->at.events.y;
+	struct items l = {0};
 
 	if (!u->at.events.h)
 		return;
-	read_throttled(u, s);
-	draw_text(u, c, y);
-	n_changes = draw_changes(u, s, c, y, changes);
-	draw_cells(u, s, c, y, events_noticed, STYLE_TEXT, L'n');
-	draw_cells(u, s, c, y, events_throttled, STYLE_WARN, L'T');
-	for (size_t i = 0; i < u->axis.n_gaps; i++) {
-		int cell = viewport_cell(&u->vp, u->gaps[i].from_ns);
-
-		if (cell >= 0 && events_gap(&u->gaps[i], cell_ns))
-			canvas_put(c, u->at.chart.x + cell, y,
-				   u->gaps[i].cause == GAP_LOST ? STYLE_ALERT : STYLE_WARN, L'!');
-	}
+	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_DIM, _("events"));
 	axis_lines(u, c, y, 1);
-	draw_change(u, c, y, changes, n_changes);
+	add_gaps(u, &l);
+	add_changes(u, s, &l);
+	add_channels(u, s, &l);
+	drop_effects(&l);
+	for (int i = 0; i < l.n; i++)
+		for (int cell = l.list[i].first; !l.list[i].words && cell <= l.list[i].last; cell++)
+			canvas_put(c, x + cell, y, l.list[i].style,
+				   l.list[i].lasts ? screen_glyph(u, 0x2501, '=') : screen_glyph(u, 0x25C6, '*'));
+	draw_here(u, c, y, &l);
+	for (int weight = 2; weight >= 0; weight--)
+		for (int i = l.n - 1; i >= 0; i--)
+			if (item_weight(&l.list[i]) == weight)
+				draw_item(u, c, y, &l.list[i]);
 }

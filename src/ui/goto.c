@@ -1,7 +1,6 @@
-/* goto: places in time by name.
+/* goto: parses places in time and finds marks.
  *
- * Marks are asked for in blocks: a trace may hold more of them than anybody would
- * keep on a stack. */
+ * Marks are read in blocks, as a trace may have too many for the stack. */
 #include "ui/goto.h"
 
 #include "util/num.h"
@@ -11,7 +10,7 @@
 
 #define BLOCK 32
 
-/* Visit the marks of [from, to) in order until visit() says true. */
+/* Visits the marks in [from, to) in order until visit() returns true. */
 static bool each_mark(struct timeline *t, int64_t from, int64_t to,
 		      bool (*visit)(void *arg, const struct mark *m), void *arg)
 {
@@ -26,7 +25,7 @@ static bool each_mark(struct timeline *t, int64_t from, int64_t to,
 				return true;
 		if (n < BLOCK)
 			return false;
-		/* A block of one and the same instant cannot be passed but by leaving it. */
+		/* If all marks of a block have the same time, skip that time. */
 		from = reached > from && marks[0].t_ns < reached ? reached : reached + 1;
 	}
 	return false;
@@ -62,7 +61,7 @@ static bool remember(void *arg, const struct mark *m)
 	return false;
 }
 
-/* Marks may lie a little outside the first and the last sample. */
+/* Marks may be slightly before the first or after the last sample. */
 static int64_t mark_from(const struct extent *e)
 {
 	return e->first_ns > NS_PER_S ? e->first_ns - NS_PER_S : 0;
@@ -117,7 +116,7 @@ static bool parse_part(const char *text, size_t len, const struct extent *e, int
 	return true;
 }
 
-/* So many digits at *p, which moves on; -1: there are others. */
+/* Parses n digits at *p and advances it; -1: not a digit. */
 static int digits(const char **p, int n)
 {
 	int v = 0;
@@ -130,7 +129,7 @@ static int digits(const char **p, int n)
 	return v;
 }
 
-/* "2026-11-20 " or "2026-11-20T"; false: a date that is none. */
+/* Parses an optional "2026-11-20 " or "2026-11-20T"; false: invalid date. */
 static bool parse_date(const char **text, struct tm *day)
 {
 	const char *p = *text;
@@ -179,8 +178,8 @@ static bool parse_clock(const char *p, struct tm *at, int64_t *rest_ns)
 	return true;
 }
 
-/* Each day of the recording is tried for a clock without a date; the ends may be
- * missed by a second, for people do not type fractions. */
+/* A clock without a date is tried on each day of the recording. Times up to a second outside the recording
+ * are accepted, as users omit fractions. */
 static bool parse_wall(const char *text, const struct clock_anchor *start, const struct extent *e,
 		       int64_t *out)
 {

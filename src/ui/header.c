@@ -1,18 +1,19 @@
-/* header: whose numbers these are, what is being recorded, which keys do something.
+/* header: the first line (board, trace, recording) and the key bar.
  *
- * What matters most is placed first and from the edges inwards; what then has no
- * room is left out as a whole, never cut in the middle of a number. */
+ * Items are placed from the edges inwards, the most important first. An item that does not fit is omitted
+ * as a whole, so that no number is truncated. */
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
 #include "util/intl.h"
 
 #include <string.h>
-#include <time.h>
 
 #define SIZE_W 6 /* "999 kB", "1.2 MB" */
 
-/* One piece of text on its way from right to left. */
+/* Draws text that ends at `right` and begins at or after `limit`. Returns the new right end. */
 static int put_left_of(struct canvas *c, int right, int y, int limit, enum style s, const char *text, int gap)
 {
 	int w = text_width(text);
@@ -23,34 +24,15 @@ static int put_left_of(struct canvas *c, int right, int y, int limit, enum style
 	return right - w - gap;
 }
 
-static void clock_text(char *out, size_t size, int64_t wall_ns)
-{
-	time_t t = (time_t)(wall_ns / NS_PER_S);
-	struct tm tm;
-
-	/* A trace of another writer does not say when it was made. */
-	if (!wall_ns || !localtime_r(&t, &tm) || !strftime(out, size, "%H:%M:%S", &tm))
-		out[0] = 0;
-}
-
-/* The clock of what is on the screen: while looking back, of the playhead. */
+/* The wall clock of the values on the screen: now, or that of the playhead when looking back. */
 static int64_t shown_wall(const struct ui *u, const struct ui_scene *s)
 {
 	if (u->vp.follow || !u->about || !u->extent.any)
 		return s->live ? s->wall_ns : 0;
-	if (!u->about->start.real_ns)
-		return 0;
-	return u->about->start.real_ns + (u->vp.head_ns - u->about->start.mono_ns);
+	return screen_wall(u, u->vp.head_ns);
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
-/* How long: "00:48", "1:02:03"; a number alone would be taken for a part of the name. */
+/* "00:48", "1:02:03": a plain number could be mistaken for a part of the name. */
 static void since_text(char out[QUANTITY_TEXT], int64_t ns)
 {
 	if (ns >= 0 && ns < 3600 * NS_PER_S)
@@ -63,7 +45,7 @@ static void since_text(char out[QUANTITY_TEXT], int64_t ns)
 static int draw_record(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	char size[QUANTITY_TEXT], since[QUANTITY_TEXT], marks[48] = "";
-	const char *name = name_of(s->record_name);
+	const char *name = screen_name(s->record_name);
 	int x, fixed;
 
 	quantity_bytes(size, s->record_bytes);
@@ -71,7 +53,7 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	if (s->record_marks)
 		snprintf(marks, sizeof(marks), P_("%llu mark", "%llu marks", s->record_marks),
 			 (unsigned long long)s->record_marks);
-	/* As wide as the widest, so that the name stands still. */
+	/* The widest size is assumed, so that the name does not move. */
 	fixed = 5 + 2 + text_width(since) + 2 + (text_width(size) < SIZE_W ? SIZE_W : text_width(size));
 	if (right - fixed < limit)
 		fixed = 5;
@@ -97,74 +79,75 @@ static int draw_record(const struct ui *u, const struct ui_scene *s, struct canv
 	return x - 2;
 }
 
-/* The recording has ended, and the disk has not. */
+/* The recording has ended, but its file is still being written. */
 static int draw_completing(const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
 	char text[160];
 	int at;
 
 	/* TRANSLATORS: the recording of that name. */
-	snprintf(text, sizeof(text), _("completing %s"), name_of(s->completing));
+	snprintf(text, sizeof(text), _("completing %s"), screen_name(s->completing));
 	at = put_left_of(c, right, 0, limit, STYLE_RECORD, text, 3);
 	if (at == right)
 		at = put_left_of(c, right, 0, limit, STYLE_RECORD, _("completing"), 3);
 	return at;
 }
 
-/* Of two traces the second has a line of its own, where there is one. */
+/* The second trace has its own line if the window is high enough. */
 static int draw_names(const struct ui *u, const struct ui_scene *s, struct canvas *c, int right, int limit)
 {
-	const char *name = name_of(s->trace_name);
+	const char *name = screen_name(s->trace_name);
 	char text[256];
 
 	if (!s->with)
 		return put_left_of(c, right, 0, limit, STYLE_TEXT, name, 3);
-	snprintf(text, sizeof(text), u->at.second.h ? "A %s" : "A %s  B %s", name, name_of(s->with_name));
+	snprintf(text, sizeof(text), u->at.second.h ? "A %s" : "A %s  B %s", name, screen_name(s->with_name));
 	return put_left_of(c, right, 0, limit, STYLE_TEXT, text, 3);
 }
 
+/* The board, its power mode and release, as far as they fit. */
 static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
-	static const char *const keys[] = {"title", "release", "mode"};
-	bool first = true;
-	/* Where there is no line of tabs, the view's name tells which one this is. */
-	const char *title = u->at.tabs.h || u->view == &view_overview ? "nvmtop" : _(u->view->label);
-	int w = text_width(title);
+	static const char *const keys[] = {"title", "mode", "release"};
+	/* Without tabs, the title names the view. */
+	const char *title = u->at.tabs.h || u->view == views_at(0) ? "nvmtop" : _(u->view->label);
+	int w = text_width(title), gap = 2;
 
 	if (x + w > right)
 		return;
 	x += canvas_text(c, x, 0, w, STYLE_TITLE, title);
 	if (*screen_fact(u, "demo") && x + 2 + text_width("DEMO") <= right)
-		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_WARN, "DEMO");
+		x += 2, x += canvas_text(c, x, 0, right - x, STYLE_KEY, "DEMO");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *text = screen_fact(u, keys[i]);
-		int gap = first ? 2 : 3;
 
 		if (i == 0 && !*text)
 			text = screen_fact(u, "board");
-
 		if (!*text)
 			continue;
 		if (x + gap + text_width(text) > right)
 			break;
-		if (!first)
+		if (gap == 3)
 			canvas_put(c, x + 1, 0, STYLE_DIM, screen_glyph(u, 0xB7, '-'));
-		canvas_text(c, x + gap, 0, right - x - gap, first ? STYLE_TEXT : STYLE_DIM, text);
+		canvas_text(c, x + gap, 0, right - x - gap, i == 0 ? STYLE_TEXT : STYLE_DIM, text);
 		x += gap + text_width(text);
-		first = false;
+		gap = 3;
 	}
 }
 
 void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int margin = u->at.name.x, right = c->w - margin, limit = margin + 8;
-	char clock[32] = "";
+	char clock[SCREEN_CLOCK];
 
 	if (!u->at.header.h)
 		return;
-	clock_text(clock, sizeof(clock), shown_wall(u, s));
+	screen_clock(clock, shown_wall(u, s));
 	right = put_left_of(c, right, 0, limit, STYLE_DIM, clock, 3);
-	if (s->recording)
+	if (s->recording && s->record_error)
+		/* TRANSLATORS: short; of the recording: nothing is written now. */
+		right = put_left_of(c, right, 0, limit, STYLE_ALERT, _("not recording"), 3);
+	else if (s->recording)
 		right = draw_record(u, s, c, right, limit);
 	else if (s->completing)
 		right = draw_completing(s, c, right, limit);
@@ -177,17 +160,17 @@ void header_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 
 static const char *opening_text(struct ui *u, const struct ui_scene *s)
 {
-	snprintf(u->alarm, sizeof(u->alarm), _("Opening %s.   Esc: stay here"), s->opening);
-	return u->alarm;
+	snprintf(u->frame.alarm, sizeof(u->frame.alarm), _("Opening %s.   Esc: stay here"), s->opening);
+	return u->frame.alarm;
 }
 
-/* Where the line that is for it is not there, or tells something worse. */
+/* Returns true if the second line is hidden or shows a worse problem. */
 static bool opening_untold(const struct ui *u, const struct ui_scene *s)
 {
-	return s->opening && (!u->at.alarm.h || s->record_error || (s->recording && s->record_lost));
+	return s->opening && (!u->at.limit.h || s->record_error || (s->recording && s->record_lost));
 }
 
-/* The one line that must not be overlooked, the worst first. */
+/* In order of severity. */
 const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *style)
 {
 	unsigned long long lost = s->record_lost;
@@ -196,11 +179,11 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	if (s->record_error)
 		return s->record_error;
 	if (s->recording && lost) {
-		snprintf(u->alarm, sizeof(u->alarm),
+		snprintf(u->frame.alarm, sizeof(u->frame.alarm),
 			 P_("%llu row could not be written to the recording: the disk is too slow.",
 			    "%llu rows could not be written to the recording: the disk is too slow.", lost),
 			 lost);
-		return u->alarm;
+		return u->frame.alarm;
 	}
 	*style = STYLE_WARN;
 	if (s->opening)
@@ -210,162 +193,95 @@ const char *header_alarm(struct ui *u, const struct ui_scene *s, enum style *sty
 	if (s->live && s->stalled)
 		return _("Sampling hangs: a sensor does not answer.");
 	if (s->live && s->hangs) {
-		snprintf(u->alarm, sizeof(u->alarm), _("%s has not answered for %.1f s: its driver hangs."),
+		snprintf(u->frame.alarm, sizeof(u->frame.alarm), _("%s has not answered for %.1f s: its driver hangs."),
 			 s->hangs, (double)s->hangs_ns / (double)NS_PER_S);
-		return u->alarm;
+		return u->frame.alarm;
 	}
-	*style = STYLE_DIM;
-	return screen_fact(u, "notice");
+	return "";
 }
 
-/* What space does just now. */
-static const char *bar_label(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
+/* The translated text of a key; NULL: not shown now. */
+static const char *bar_text(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
 {
-	if (k->action == ACT_SPACE)
-		return u->vp.playing || u->vp.follow ? _("pause") : _("play");
-	if (k->action == ACT_RECORD && s->recording)
-		return _("stop rec");
-	if (k->action == ACT_WHY && !u->over && about_can(u))
-		return _("about");
-	if (k->action == ACT_ESC && s->opening)
-		return _("stay here");
-	if (k->action == ACT_ESC && (u->over || u->about_chosen))
-		return _("close");
-	if (k->action == ACT_ESC)
-		return s->live ? _("now") : _("live");
-	return _(k->bar);
+	int arg;
+
+	if (!k->bar_key || !(k->when & screen_when(u)) ||
+	    keys_find(views_top(u), screen_when(u), k->keys[0].key, k->keys[0].mods, &arg) != k)
+		return NULL;
+	return k->bar_now ? k->bar_now(u, s) : _(k->bar);
 }
 
-static bool is_of_time(const struct key_entry *k)
-{
-	return k->action == ACT_ZOOM_IN || k->action == ACT_PREV_MARK || k->action == ACT_GOTO ||
-	       k->action == ACT_SLOWER;
-}
-
-/* Whether what such a key does is to be seen: in charts, or in the strip below a list. */
-static bool shows_time(const struct ui *u, const struct ui_scene *s, const struct key_entry *k)
-{
-	return !u->view->plain || (!s->live && k->action != ACT_ZOOM_IN);
-}
-
-static bool bar_shows(const struct ui *u, const struct ui_scene *s, const struct key_entry *k, unsigned when)
-{
-	if (!k->bar || !(k->when & when))
-		return false;
-	if (k->action == ACT_ESC && (when & WHEN_NOW) && !u->about_chosen && !s->opening)
-		return false;
-	if ((k->action == ACT_MARK || k->action == ACT_RECORD) && when == WHEN_REPLAY)
-		return false;
-	if (k->action == ACT_CHOOSE)
-		return u->view == &view_epochs;
-	if (is_of_time(k) && !shows_time(u, s, k))
-		return false;
-	if (k->action == ACT_SLOWER && (when & WHEN_NOW))
-		return false;
-	if (k->action == ACT_PREV_MARK)
-		return u->n_marks > 0 || !s->live;
-	if (k->action == ACT_PROC_KILL)
-		return u->procs.pid != 0;
-	if (k->action == ACT_NUDGE_BACK)
-		return u->second.about != NULL;
-	/* Elsewhere the help page tells them. */
-	if (k->action == ACT_MOVE_UP || k->action == ACT_HIGHER)
-		return when == WHEN_SETUP && u->n_places > 0 && !u->view->plain;
-	if (k->action == ACT_WHY)
-		return when != WHEN_HELP;
-	return true;
-}
-
-/* How one gets on and out is always told; the others fill what is left. */
-static bool bar_keeps(const struct ui *u, const struct key_entry *k)
-{
-	return k->action == ACT_WHY || k->action == ACT_QUIT || (k->action == ACT_ESC && u->over);
-}
-
-/* The keys, and how many there are of room; two gaps and one space an entry. */
+/* Draws as many keys as fit, with two blanks between them. */
 static void bar_keys(struct ui *u, const struct ui_scene *s, struct canvas *c, int right)
 {
+	const struct view *v = views_top(u);
 	const struct key_entry *k;
-	unsigned when = screen_when(u);
 	int x = u->at.name.x, y = u->at.bar.y, keep = 0;
+	const char *text;
 
-	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++)
-		if (bar_keeps(u, k) && bar_shows(u, s, k, when))
-			keep += text_width(k->bar_key) + 1 + text_width(bar_label(u, s, k)) + 2;
-	for (size_t i = 0; (k = keys_entry(i)) != NULL; i++) {
-		const char *label;
+	for (size_t i = 0; (k = keys_entry(v, i)) != NULL; i++)
+		if ((k->keep & screen_when(u)) && (text = bar_text(u, s, k)) != NULL)
+			keep += text_width(k->bar_key) + 1 + text_width(text) + 2;
+	for (size_t i = 0; (k = keys_entry(v, i)) != NULL; i++) {
 		int w, key;
 
-		if (!bar_shows(u, s, k, when))
+		text = bar_text(u, s, k);
+		if (!text)
 			continue;
-		label = bar_label(u, s, k);
 		key = text_width(k->bar_key);
-		w = key + 1 + text_width(label);
-		if (bar_keeps(u, k))
+		w = key + 1 + text_width(text);
+		if (k->keep & screen_when(u))
 			keep -= w + 2;
 		if (x + w > right - keep)
 			continue;
 		canvas_text(c, x, y, key, STYLE_KEY, k->bar_key);
-		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, label);
-		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-			u->hits[u->n_hits++] = (struct hit) {x, y, w, k->action};
+		canvas_text(c, x + key + 1, y, w - key - 1, STYLE_KEY_TEXT, text);
+		hit_add(u, x, y, w, k->handler, k->keys[0].arg);
 		x += w + 2;
 	}
+}
+
+/* The number of rows that do not fit, their direction and the key that scrolls there. */
+static void more_text(const struct ui *u, char *out, size_t size, int n, wchar_t fine, char ascii, const char *key)
+{
+	/* TRANSLATORS: an arrow, a number of rows, and the name of a key. */
+	snprintf(out, size, _("%lc %d more (%s)"), (wint_t)screen_glyph(u, fine, (wchar_t)ascii), n, key);
 }
 
 void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int right = c->w - u->at.name.x;
+	const char *text = s->message;
+	enum style style = s->message_style;
 	char more[64] = "";
 
 	if (!u->at.bar.h)
 		return;
-	if (processes_bar(u, s, c))
-		return;
-	if (u->copying) {
-		int x = u->at.name.x;
-
-		x += canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY, _("copy the screen:")) + 2;
-		canvas_text(c, x, u->at.bar.y, right - x, STYLE_KEY_TEXT,
-			    _("t: as text   s: as a picture (SVG)   Esc: no"));
-		return;
-	}
-	if (u->labelling) {
-		label_draw(u, c);
-		return;
-	}
-	if (u->prompting) {
-		prompt_draw(u, c);
-		return;
+	if (modal_top(u)) {
+		u->modals.asked = modal_top(u)->draw(u, s, c);
+		if (u->modals.asked)
+			return;
 	}
 	if (u->search.going) {
 		search_draw(u, c);
 		return;
 	}
-	if (u->said[0]) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, u->said_style, u->said);
-		return;
-	}
-	if (opening_untold(u, s)) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, STYLE_WARN,
-			   opening_text(u, s));
-		return;
-	}
-	if (s->message) {
-		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, s->message_style,
-			   s->message);
+	if (u->said[0])
+		text = u->said, style = u->said_style;
+	else if (opening_untold(u, s))
+		text = opening_text(u, s), style = STYLE_WARN;
+	if (text) {
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, style, text);
 		return;
 	}
 	if (u->selection.on && !u->over) {
 		select_draw(u, s, c);
 		return;
 	}
-	if (u->below > 0)
-		snprintf(more, sizeof(more), P_("%d more below", "%d more below", (unsigned long)u->below),
-			 u->below);
+	if (u->frame.below > 0)
+		more_text(u, more, sizeof(more), u->frame.below, 0x25BC, 'v', "PgDn");
 	else if (!u->over && u->scroll > 0)
-		snprintf(more, sizeof(more), P_("%d more above", "%d more above", (unsigned long)u->scroll),
-			 u->scroll);
+		more_text(u, more, sizeof(more), u->scroll, 0x25B2, '^', "PgUp");
 	if (*more && c->w >= 40)
 		right = put_left_of(c, right, u->at.bar.y, c->w / 2, STYLE_DIM, more, 2);
 	bar_keys(u, s, c, right);

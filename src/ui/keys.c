@@ -1,191 +1,337 @@
-/* keys: what every key means, said once.
+/* keys: the keys common to all views and their handlers, which the mouse uses too.
  *
- * The order is that of the key bar, and within a group that of the help page.  No
- * single key does harm: a split escape sequence may arrive as Esc, [ and A. */
-#include "ui/keys.h"
+ * The table is in the order of the key bar and, within a group, of the help page. No single key is
+ * destructive, as a split escape sequence may arrive as Esc, [ and A. Actions outside this folder (quit,
+ * mark, record, open) are only requested, so keys, mouse, scripts and tests take the same path. */
+#include "ui/header.h"
+#include "ui/screen.h"
 
 #include "util/intl.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+static void act_space(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_space(&u->vp, &u->extent, s->now_ns);
+}
+
+void act_zoom(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_zoom(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+/* arg: eighths of the screen. */
+void act_pan(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int by = u->vp.columns * arg / 8;
+
+	viewport_pan(&u->vp, &u->extent, s->now_ns, by ? by : arg);
+}
+
+static void act_all(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_all(&u->vp, &u->extent, s->now_ns);
+}
+
+static void act_cursor(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_cursor(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+static void act_ends(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (arg < 0)
+		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns);
+	else
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+}
+
+static void act_step(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (!u->extent.any || (u->vp.follow && arg > 0))
+		return;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	viewport_jump(&u->vp, &u->extent, s->now_ns,
+		      s->timeline->ops->step(s->timeline, TIER_FAST, u->vp.head_ns, arg));
+}
+
+static void act_speed(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_speed(&u->vp, &u->extent, s->now_ns, arg);
+}
+
+/* arg: enum request_kind */
+void act_request(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	r->kind = (enum request_kind)arg;
+}
+
+static bool is_live(struct ui *u, const struct ui_scene *s)
+{
+	if (!s->live)
+		screen_say(u, STYLE_DIM, "%s",
+			   s->has_live ? _("A saved trace stays as it is; Esc leads to the live screen.")
+				       : _("A saved trace stays as it is."));
+	return s->live;
+}
+
+/* arg: enum request_kind */
+void act_live(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (is_live(u, s))
+		r->kind = (enum request_kind)arg;
+}
+
+static void act_part(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	r->kind = REQUEST_PART;
+	r->by = arg;
+}
+
+/* The mark gets the time of the key that opened the prompt. */
+static bool label_enter(struct ui *u, const struct ui_scene *s, struct request *r)
+{
+	r->kind = REQUEST_MARK;
+	r->t_ns = u->line.t_ns;
+	memcpy(r->label, u->line.text, sizeof(r->label));
+	return true;
+}
+
+static void act_label(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct prompt label = {.title = N_("label of the mark:"),
+					    .room = sizeof(r->label),
+					    .hint = N_("Enter: set the mark   Esc: no mark"),
+					    .enter = label_enter};
+
+	/* Without a line for the prompt, the mark has no label. */
+	if (is_live(u, s) && !prompt_open(u, &label, "", r->t_ns, NULL))
+		r->kind = REQUEST_MARK;
+}
+
+static void act_open(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_cover(u, &view_files);
+	r->kind = REQUEST_LIST;
+}
+
+/* arg: VIEW_... */
+void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_cover(u, views_at((size_t)arg));
+}
+
+static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct range range;
+
+	if (s->record_done) {
+		r->kind = REQUEST_OPEN;
+		snprintf(r->path, sizeof(r->path), "%s", s->record_done);
+	} else if (about_can(u) || ranges_here(u, s, &range)) {
+		u->about_chosen = !u->about_chosen;
+	}
+}
+
+static void act_why(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (!u->over && about_can(u))
+		act_about(u, s, r, arg);
+	else
+		views_cover(u, &view_help);
+}
+
+static void act_escape(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	const struct view *v = views_top(u);
+
+	if (s->opening)
+		r->kind = REQUEST_STAY;
+	else if (v->escape && v->escape(u))
+		return;
+	else if (u->over)
+		u->over = NULL;
+	else if (u->search.going)
+		u->search.going = false;
+	else if (u->selection.on)
+		u->selection.on = false;
+	else if (u->about_chosen)
+		u->about_chosen = false;
+	else if (u->solo)
+		u->solo = false;
+	else if (u->chosen >= 0)
+		u->chosen = -1;
+	else if (!s->live)
+		r->kind = REQUEST_LIVE;
+	else if (!u->vp.follow)
+		viewport_now(&u->vp, &u->extent, s->now_ns);
+}
+
+/* arg: enum move; negative: backwards. */
+void act_move(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	views_top(u)->move(u, s, (enum move)abs(arg), arg < 0 ? -1 : 1);
+}
+
+static void act_phases_hint(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	screen_say(u, STYLE_DIM, "%s", _("7 shows the phases, of which x chooses some to be compared"));
+}
+
+static const char *bar_space(const struct ui *u, const struct ui_scene *s)
+{
+	return u->vp.playing || u->vp.follow ? _("pause") : _("play");
+}
+
+static const char *bar_mark(const struct ui *u, const struct ui_scene *s)
+{
+	return u->vp.live ? _("mark") : NULL;
+}
+
+static const char *bar_record(const struct ui *u, const struct ui_scene *s)
+{
+	return !u->vp.live ? NULL : s->recording ? _("stop rec") : _("record");
+}
+
+/* Keys that move in time are shown only with charts or, below a list, with the minimap. */
+static const char *bar_zoom(const struct ui *u, const struct ui_scene *s)
+{
+	return u->view->plain ? NULL : _("zoom");
+}
+
+static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && (u->view->plain || (!u->frame.n_marks && !u->at.events.h)) ? NULL : _("marks");
+}
+
+static const char *bar_level(const struct ui *u, const struct ui_scene *s)
+{
+	return u->at.ranges.h ? _("range level") : NULL;
+}
+
+static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view->plain ? NULL : _("go to");
+}
+
+static const char *bar_speed(const struct ui *u, const struct ui_scene *s)
+{
+	return u->vp.follow || (s->live && u->view->plain) ? NULL : _("speed");
+}
+
+static const char *bar_nudge(const struct ui *u, const struct ui_scene *s)
+{
+	return u->second.about ? _("move B") : NULL;
+}
+
+static const char *bar_escape(const struct ui *u, const struct ui_scene *s)
+{
+	if (s->opening)
+		return _("stay here");
+	if (u->over || u->about_chosen)
+		return _("close");
+	return !s->live ? (s->has_live ? _("live") : NULL) : u->vp.follow ? NULL : _("now");
+}
+
+static const char *bar_why(const struct ui *u, const struct ui_scene *s)
+{
+	return !u->over && about_can(u) ? _("about") : _("keys");
+}
+
 /* clang-format off */
-static const struct key_entry table[] = {
-	{ ACT_VIEW_1, KEYS_VIEWS, WHEN_ALWAYS, { { '1', 0 }, { '9', 0 } },
-	  "1 .. 9", N_("this view: overview, GPU, CPU, memory, ..."), NULL, NULL },
-	{ ACT_VIEW_NEXT, KEYS_VIEWS, WHEN_ALWAYS, { { K_TAB, 0 } },
-	  "Tab", N_("next view; Shift-Tab: previous view"), NULL, NULL },
-	{ ACT_VIEW_PREV, KEYS_VIEWS, WHEN_ALWAYS, { { K_BACKTAB, 0 }, { K_BACKTAB, MOD_SHIFT }, { K_TAB, MOD_SHIFT } },
-	  NULL, NULL, NULL, NULL },
-	{ ACT_MARK, KEYS_MARKS, WHEN_CHARTS, { { 's', 0 } },
-	  "s", N_("set a sync mark now"), "s", N_("mark") },
-	{ ACT_LABEL, KEYS_MARKS, WHEN_CHARTS, { { 'S', 0 } },
-	  "S", N_("set a sync mark with a label"), NULL, NULL },
-	{ ACT_RECORD, KEYS_MARKS, WHEN_CHARTS, { { 'r', 0 } },
-	  "r", N_("start or stop recording to a file"), "r", N_("record") },
-	{ ACT_KEEP, KEYS_MARKS, WHEN_CHARTS, { { 'w', 0 } },
-	  "w", N_("write the pre-trigger buffer to a file (needs --keep)"), NULL, NULL },
-	{ ACT_SPACE, KEYS_TIME, WHEN_CHARTS, { { ' ', 0 } },
-	  "Space", N_("pause, or play from the cursor"), "Space", N_("pause") },
-	{ ACT_OPEN, KEYS_MARKS, WHEN_CHARTS, { { 'o', 0 } },
-	  "o", N_("list saved traces and open one"), "o", N_("open") },
-	{ ACT_ZOOM_IN, KEYS_TIME, WHEN_CHARTS, { { '+', 0 }, { '=', 0 } },
-	  "+ -", N_("zoom in, zoom out: half, twice as much time"), "+ -", N_("zoom") },
-	{ ACT_ZOOM_OUT, KEYS_TIME, WHEN_CHARTS, { { '-', 0 }, { '_', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_ALL, KEYS_TIME, WHEN_CHARTS, { { '0', 0 } },
-	  "0", N_("show the whole recording"), NULL, NULL },
-	{ ACT_BACK, KEYS_TIME, WHEN_CHARTS, { { K_LEFT, 0 } },
-	  "Left Right", N_("back, forward in time; with Shift: by one screen"), NULL, NULL },
-	{ ACT_FORWARD, KEYS_TIME, WHEN_CHARTS, { { K_RIGHT, 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_SCREEN_BACK, KEYS_TIME, WHEN_CHARTS, { { K_LEFT, MOD_SHIFT }, { K_LEFT, MOD_CTRL } },
-	  NULL, NULL, NULL, NULL },
-	{ ACT_SCREEN_FORWARD, KEYS_TIME, WHEN_CHARTS, { { K_RIGHT, MOD_SHIFT }, { K_RIGHT, MOD_CTRL } },
-	  NULL, NULL, NULL, NULL },
-	{ ACT_CURSOR_BACK, KEYS_TIME, WHEN_CHARTS, { { 'h', 0 }, { K_LEFT, MOD_ALT } },
-	  "h l", N_("move the cursor by a dot: shows the values at that time"), NULL, NULL },
-	{ ACT_CURSOR_FORWARD, KEYS_TIME, WHEN_CHARTS, { { 'l', 0 }, { K_RIGHT, MOD_ALT } }, NULL, NULL, NULL, NULL },
-	{ ACT_STEP_BACK, KEYS_TIME, WHEN_CHARTS, { { ',', 0 } },
-	  ", .", N_("one sample back, forward"), NULL, NULL },
-	{ ACT_STEP, KEYS_TIME, WHEN_CHARTS, { { '.', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_START, KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0 } },
-	  "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL },
-	{ ACT_END, KEYS_TIME, WHEN_CHARTS, { { K_END, 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_PREV_MARK, KEYS_TIME, WHEN_CHARTS, { { '[', 0 } },
-	  "[ ]", N_("previous mark, next mark"), "[ ]", N_("marks") },
-	{ ACT_NEXT_MARK, KEYS_TIME, WHEN_CHARTS, { { ']', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_NEXT_PART, KEYS_MARKS, WHEN_CHARTS, { { 'e', 0 } },
-	  "e E", N_("next, previous file of a split recording"), NULL, NULL },
-	{ ACT_PREV_PART, KEYS_MARKS, WHEN_CHARTS, { { 'E', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_GOTO, KEYS_TIME, WHEN_CHARTS, { { 'g', 0 } },
-	  "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, end"), "g", N_("go to") },
-	{ ACT_SEARCH, KEYS_TIME, WHEN_CHARTS, { { '/', 0 } },
-	  "/", N_("search: gpu > 95, power > 25 W for 2s"), NULL, NULL },
-	{ ACT_SEARCH_NEXT, KEYS_TIME, WHEN_CHARTS, { { 'n', 0 } },
-	  "n N", N_("next match, previous match"), NULL, NULL },
-	{ ACT_SEARCH_PREV, KEYS_TIME, WHEN_CHARTS, { { 'N', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_SELECT, KEYS_STRETCH, WHEN_CHARTS, { { 'v', 0 } },
-	  "v", N_("start a selection at the cursor; again: end it there (or drag the mouse)"), NULL, NULL },
-	{ ACT_SELECT_PHASE, KEYS_STRETCH, WHEN_CHARTS, { { 'V', 0 } },
-	  "V", N_("select the phase around the cursor"), NULL, NULL },
-	{ ACT_CHOOSE, KEYS_STRETCH, WHEN_CHARTS, { { 'x', 0 } },
-	  "x", N_("compare this phase (view 7); again: stop"), "x", N_("compare") },
-	{ ACT_LOOP, KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0 } },
-	  "L", N_("loop the selection or phase"), NULL, NULL },
-	{ ACT_NUDGE_BACK, KEYS_STRETCH, WHEN_CHARTS, { { '{', 0 } },
-	  "{ }", N_("move the trace of --with by a dot"), "{ }", N_("move B") },
-	{ ACT_NUDGE, KEYS_STRETCH, WHEN_CHARTS, { { '}', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_SLOWER, KEYS_TIME, WHEN_CHARTS, { { '<', 0 } },
-	  "< >", N_("play slower, faster: 1/10 to 64 times, or all"),
-	  "< >", N_("speed") },
-	{ ACT_FASTER, KEYS_TIME, WHEN_CHARTS, { { '>', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_UP, KEYS_ROWS, WHEN_ALWAYS, { { K_UP, 0 }, { 'k', 0 } },
-	  "Up Down", N_("select the row above, below; in a list: scroll"), NULL, NULL },
-	{ ACT_DOWN, KEYS_ROWS, WHEN_ALWAYS, { { K_DOWN, 0 }, { 'j', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_PAGE_UP, KEYS_ROWS, WHEN_ALWAYS, { { K_PGUP, 0 }, { 'b', MOD_CTRL } },
-	  "PgUp PgDn", N_("scroll by a page"), NULL, NULL },
-	{ ACT_PAGE_DOWN, KEYS_ROWS, WHEN_ALWAYS, { { K_PGDN, 0 }, { 'f', MOD_CTRL } }, NULL, NULL, NULL, NULL },
-	{ ACT_ENTER, KEYS_MARKS, WHEN_FILES, { { K_ENTER, 0 } },
-	  "Enter", N_("open the selected trace"), "Enter", N_("open") },
-	{ ACT_ABOUT, KEYS_ROWS, WHEN_CHARTS, { { K_ENTER, 0 } },
-	  "Enter", N_("details of the selected row, or why it is missing"), NULL, NULL },
-	{ ACT_PROC_GPU, KEYS_PROCESSES, WHEN_PROCESSES, { { 'G', 0 } },
-	  "G P M N", N_("sort by GPU, CPU, memory, PID"),
-	  "G P M N", N_("sort") },
-	{ ACT_PROC_CPU, KEYS_PROCESSES, WHEN_PROCESSES, { { 'P', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_PROC_MEMORY, KEYS_PROCESSES, WHEN_PROCESSES, { { 'M', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_PROC_PID, KEYS_PROCESSES, WHEN_PROCESSES, { { 'N', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_PROC_TREE, KEYS_PROCESSES, WHEN_PROCESSES, { { 't', 0 } },
-	  "t", N_("show as a tree, on or off"), "t", N_("tree") },
-	{ ACT_PROC_FILTER, KEYS_PROCESSES, WHEN_PROCESSES, { { 'f', 0 }, { '/', 0 } },
-	  "f", N_("show only matching processes"), "f", N_("filter") },
-	{ ACT_PROC_KILL, KEYS_PROCESSES, WHEN_PROCESSES, { { 'x', 0 }, { K_DELETE, 0 } },
-	  "x", N_("end the selected process (asks first)"), "x", N_("end") },
-	{ ACT_SETUP, KEYS_SCREEN, WHEN_CHARTS | WHEN_SETUP, { { K_F2, 0 }, { 'O', 0 } },
-	  "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL },
-	{ ACT_LESS, KEYS_SCREEN, WHEN_SETUP, { { K_LEFT, 0 } },
-	  "Left Right", N_("settings: previous, next value; fewer, more lines"), NULL, NULL },
-	{ ACT_MORE, KEYS_SCREEN, WHEN_SETUP, { { K_RIGHT, 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_TOGGLE, KEYS_SCREEN, WHEN_SETUP, { { K_ENTER, 0 }, { ' ', 0 } },
-	  "Enter Space", N_("settings: next value; show or hide the row"), "Space", N_("change") },
-	{ ACT_SOLO, KEYS_ROWS, WHEN_CHARTS, { { 'z', 0 } },
-	  "z", N_("show only the selected row, and back"), NULL, NULL },
-	{ ACT_HIDE, KEYS_ROWS, WHEN_CHARTS | WHEN_SETUP, { { 'H', 0 } },
-	  "H", N_("hide the selected row"), NULL, NULL },
-	{ ACT_MOVE_UP, KEYS_ROWS, WHEN_CHARTS | WHEN_SETUP, { { 'K', 0 }, { K_UP, MOD_SHIFT } },
-	  "K J", N_("move the row up, down (Shift-Up, Shift-Down)"), "K J", N_("move") },
-	{ ACT_MOVE_DOWN, KEYS_ROWS, WHEN_CHARTS | WHEN_SETUP, { { 'J', 0 }, { K_DOWN, MOD_SHIFT } },
-	  NULL, NULL, NULL, NULL },
-	{ ACT_HIGHER, KEYS_ROWS, WHEN_CHARTS | WHEN_SETUP, { { ')', 0 } },
-	  ") (", N_("make the selected row taller, shorter"), ") (", N_("height") },
-	{ ACT_LOWER, KEYS_ROWS, WHEN_CHARTS | WHEN_SETUP, { { '(', 0 } }, NULL, NULL, NULL, NULL },
-	{ ACT_COPY, KEYS_SCREEN, WHEN_ALWAYS, { { 'p', 0 } },
-	  "p", N_("copy the screen to a file, as text or SVG"), NULL, NULL },
-	{ ACT_ESC, KEYS_SCREEN, WHEN_ALWAYS, { { K_ESC, 0 } },
-	  "Esc", N_("back: from a list, from the past, from a trace"), "Esc", N_("back") },
-	{ ACT_WHY, KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0 } },
-	  "?", N_("details of the selected row; without one: all keys"), "?", N_("keys") },
-	{ ACT_HELP, KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0 } },
-	  "F1", N_("all keys"), NULL, NULL },
-	{ ACT_REPAINT, KEYS_SCREEN, WHEN_ALWAYS, { { 'l', MOD_CTRL } },
-	  "Ctrl-L", N_("redraw the screen"), NULL, NULL },
-	{ ACT_SUSPEND, KEYS_SCREEN, WHEN_ALWAYS, { { 'z', MOD_CTRL } },
-	  "Ctrl-Z", N_("suspend (fg continues)"), NULL, NULL },
-	{ ACT_QUIT, KEYS_SCREEN, WHEN_ALWAYS, { { 'q', 0 }, { 'c', MOD_CTRL } },
-	  "q Ctrl-C", N_("quit"), "q", N_("quit") },
+const struct key_entry keys_views = {
+	KEYS_VIEWS, WHEN_ALWAYS, { { 0, 0, 0 } }, act_view,
+	"1 .. 9  a", N_("show a view by its number; a: all signals"), NULL, NULL, NULL, 0
 };
 
-static const char *const groups[KEYS_GROUPS] = {
-	[KEYS_VIEWS] = N_("Views"),
-	[KEYS_MARKS] = N_("Marks and recordings"),
-	[KEYS_TIME] = N_("Time"),
-	[KEYS_STRETCH] = N_("Selections and phases"),
-	[KEYS_ROWS] = N_("Rows"),
-	[KEYS_PROCESSES] = N_("Processes"),
-	[KEYS_SCREEN] = N_("Screen"),
+const struct key_entry keys_common[] = {
+	{ KEYS_VIEWS, WHEN_ALWAYS, { { K_TAB, 0, 1 }, { K_BACKTAB, 0, -1 }, { K_BACKTAB, MOD_SHIFT, -1 }, { K_TAB, MOD_SHIFT, -1 } },
+	  act_turn, "Tab", N_("next view; Shift-Tab: previous view"), NULL, NULL, NULL, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 's', 0, REQUEST_MARK } },
+	  act_live, "s", N_("set a sync mark now"), "s", NULL, bar_mark, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 'S', 0, 0 } },
+	  act_label, "S", N_("set a sync mark with a label"), NULL, NULL, NULL, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 'r', 0, REQUEST_RECORD } },
+	  act_live, "r", N_("start or stop recording to a file"), "r", NULL, bar_record, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 'w', 0, REQUEST_KEEP } },
+	  act_live, "w", N_("write the look-back buffer to a file (needs --keep)"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { ' ', 0, 0 } },
+	  act_space, "Space", N_("pause, or play from the cursor"), "Space", NULL, bar_space, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 'o', 0, 0 } },
+	  act_open, "o", N_("list saved traces and open one"), "o", N_("open"), NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { '+', 0, 1 }, { '=', 0, 1 }, { '-', 0, -1 }, { '_', 0, -1 } },
+	  act_zoom, "+ -", N_("zoom in, zoom out: half, twice as much time"), "+ -", NULL, bar_zoom, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { '0', 0, 0 } },
+	  act_all, "0", N_("show the whole recording"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { K_LEFT, 0, -1 }, { K_RIGHT, 0, 1 }, { K_LEFT, MOD_SHIFT, -8 }, { K_RIGHT, MOD_SHIFT, 8 },
+				    { K_LEFT, MOD_CTRL, -8 }, { K_RIGHT, MOD_CTRL, 8 } },
+	  act_pan, "Left Right", N_("back, forward in time; with Shift: by one screen"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'h', 0, -1 }, { K_LEFT, MOD_ALT, -1 }, { 'l', 0, 1 }, { K_RIGHT, MOD_ALT, 1 } },
+	  act_cursor, "h l", N_("move the cursor by a column: shows the values at that time"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { ',', 0, -1 }, { '.', 0, 1 } },
+	  act_step, ", .", N_("one sample back, forward"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { K_HOME, 0, -1 }, { K_END, 0, 1 } },
+	  act_ends, "Home End", N_("to the start; to now or the end of the trace"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
+	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'd', 0, 1 }, { 'D', 0, -1 } },
+	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] stop at its edges, Enter tells of it"), "d D", NULL, bar_level, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'R', 0, 0 } },
+	  act_range_lane, "R", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 } },
+	  act_extreme, "m", N_("to the maximum of the selected row"), NULL, NULL, NULL, 0 },
+	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },
+	  act_part, "e E", N_("next, previous file of a split recording"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'g', 0, 0 } },
+	  act_goto, "g", N_("go to: 1:23, +10s, 50%, 14:32:05, m3, max, end"), "g", NULL, bar_goto, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { '/', 0, 0 } },
+	  act_search, "/", N_("search: gpu > 95, power > 25 for 2s"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 'n', 0, 1 }, { 'N', 0, -1 } },
+	  act_search_next, "n N", N_("next match, previous match"), NULL, NULL, NULL, 0 },
+	{ KEYS_STRETCH, WHEN_CHARTS, { { 'v', 0, 0 } },
+	  act_select, "v", N_("start a selection at the cursor; again: end it there (or drag the mouse)"), NULL, NULL, NULL, 0 },
+	{ KEYS_STRETCH, WHEN_CHARTS, { { 'V', 0, 0 } },
+	  act_select_phase, "V", N_("select the phase around the cursor"), NULL, NULL, NULL, 0 },
+	{ KEYS_STRETCH, WHEN_CHARTS, { { 'x', 0, 0 } },
+	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } },
+	  act_cover, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
+	{ .group = KEYS_VIEWS, .handler = NULL }, /* replaced by the keys of the view */
+	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },
+	  act_loop, "L", N_("loop the selection or phase"), NULL, NULL, NULL, 0 },
+	{ KEYS_STRETCH, WHEN_CHARTS, { { '{', 0, -1 }, { '}', 0, 1 } },
+	  act_nudge, "{ }", N_("move the trace of --with by a column"), "{ }", NULL, bar_nudge, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { '<', 0, -1 }, { '>', 0, 1 } },
+	  act_speed, "< >", N_("play slower, faster: 1/10 to 64 times, or all"), "< >", NULL, bar_speed, 0 },
+	{ KEYS_ROWS, WHEN_ALWAYS, { { K_UP, 0, -MOVE_LINE }, { 'k', 0, -MOVE_LINE }, { K_DOWN, 0, MOVE_LINE }, { 'j', 0, MOVE_LINE } },
+	  act_move, "Up Down", N_("select the row above, below; in a list: scroll"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_ALWAYS, { { K_PGUP, 0, -MOVE_PAGE }, { 'b', MOD_CTRL, -MOVE_PAGE }, { K_PGDN, 0, MOVE_PAGE }, { 'f', MOD_CTRL, MOVE_PAGE } },
+	  act_move, "PgUp PgDn", N_("scroll by a page"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_CHARTS, { { K_ENTER, 0, 0 } },
+	  act_about, "Enter", N_("details of the selected row, or why it is missing"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_CHARTS, { { 'z', 0, 0 } },
+	  act_solo, "z", N_("show only the selected row, and back"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_CHARTS, { { 'H', 0, 0 } },
+	  act_hide, "H", N_("hide the selected row"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_CHARTS, { { 'K', 0, -1 }, { K_UP, MOD_SHIFT, -1 }, { 'J', 0, 1 }, { K_DOWN, MOD_SHIFT, 1 } },
+	  act_shift, "K J", N_("move the row up, down (Shift-Up, Shift-Down)"), NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_CHARTS, { { ')', 0, 1 }, { '(', 0, -1 } },
+	  act_height, ") (", N_("make the selected row taller, shorter"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'p', 0, 0 } },
+	  act_copy, "p", N_("save what is in view or selected as CSV, or the screen as text or SVG"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_ESC, 0, 0 } },
+	  act_escape, "Esc", N_("back: from a list, from the past, from a trace"), "Esc", NULL, bar_escape, WHEN_COVERED },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { '?', 0, 0 } },
+	  act_why, "?", N_("details of the selected row; without one: all keys"), "?", NULL, bar_why, WHEN_ALWAYS },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { K_F1, 0, VIEW_help } },
+	  act_cover, "F1", N_("all keys"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'l', MOD_CTRL, REQUEST_REPAINT } },
+	  act_request, "Ctrl-L", N_("redraw the screen"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'z', MOD_CTRL, REQUEST_SUSPEND } },
+	  act_request, "Ctrl-Z", N_("suspend (fg continues)"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_ALWAYS, { { 'q', 0, REQUEST_QUIT }, { 'c', MOD_CTRL, REQUEST_QUIT } },
+	  act_request, "q Ctrl-C", N_("quit"), "q", N_("quit"), NULL, WHEN_ALWAYS },
+	{ .group = KEYS_GROUPS, .handler = NULL },
 };
 /* clang-format on */
-
-const struct key_entry *keys_entry(size_t i)
-{
-	return i < sizeof(table) / sizeof(table[0]) ? &table[i] : NULL;
-}
-
-const struct key_entry *keys_help(size_t i)
-{
-	for (int group = 0; group < KEYS_GROUPS; group++)
-		for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++)
-			if (table[k].group == (enum key_group)group && table[k].shown && i-- == 0)
-				return &table[k];
-	return NULL;
-}
-
-const char *keys_group(enum key_group group)
-{
-	return groups[group];
-}
-
-enum action keys_action(const struct event *ev, unsigned when)
-{
-	uint32_t key = ev->key;
-	unsigned mods = ev->mods;
-
-	if (ev->kind != EVENT_KEY || key == K_NONE)
-		return ACT_NONE;
-	/* A character's case already says what Shift did. */
-	if (key < K_UP && key > ' ')
-		mods &= ~(unsigned)MOD_SHIFT;
-	if ((mods & MOD_CTRL) && key >= 'A' && key <= 'Z')
-		key += 'a' - 'A';
-	/* What only this view has goes before what all have. */
-	for (size_t n = 0; n < 2 * sizeof(table) / sizeof(table[0]); n++) {
-		size_t i = n % (sizeof(table) / sizeof(table[0]));
-		bool special = table[i].when == WHEN_PROCESSES, first = n < sizeof(table) / sizeof(table[0]);
-
-		if (!(table[i].when & when) || special != first)
-			continue;
-		/* One entry for all the views: its keys are the first and the last. */
-		if (table[i].action == ACT_VIEW_1 && !mods && key >= '1' && key <= '9')
-			return (enum action)(ACT_VIEW_1 + (key - '1'));
-		for (size_t k = 0; k < 4 && table[i].keys[k].key; k++)
-			if (table[i].keys[k].key == key && table[i].keys[k].mods == mods)
-				return table[i].action;
-	}
-	return ACT_NONE;
-}

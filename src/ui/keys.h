@@ -1,4 +1,5 @@
-/* keys: the one table of bindings, help, key bar and manual. */
+/* keys: tables of keys. An entry has the keys, the handler, and the texts of the help page and of the key
+ * bar. The common table is in keys.c; each view has its own, which takes precedence. */
 #ifndef NVMTOP_UI_KEYS_H
 #define NVMTOP_UI_KEYS_H
 
@@ -7,96 +8,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum action {
-	ACT_NONE,
-	ACT_MARK,
-	ACT_LABEL,
-	ACT_RECORD,
-	ACT_KEEP,
-	ACT_SPACE,
-	ACT_OPEN,
-	ACT_ZOOM_IN,
-	ACT_ZOOM_OUT,
-	ACT_ALL,
-	ACT_BACK,
-	ACT_FORWARD,
-	ACT_CURSOR_BACK,
-	ACT_CURSOR_FORWARD,
-	ACT_SCREEN_BACK,
-	ACT_SCREEN_FORWARD,
-	ACT_START,
-	ACT_END,
-	ACT_PREV_PART,
-	ACT_NEXT_PART,
-	ACT_PREV_MARK,
-	ACT_NEXT_MARK,
-	ACT_STEP_BACK,
-	ACT_STEP,
-	ACT_SLOWER,
-	ACT_FASTER,
-	ACT_GOTO,
-	ACT_SEARCH,
-	ACT_SEARCH_NEXT,
-	ACT_SEARCH_PREV,
-	ACT_SELECT,
-	ACT_SELECT_PHASE,
-	ACT_LOOP,
-	ACT_NUDGE_BACK, /* the trace of --with */
-	ACT_NUDGE,
-	ACT_CHOOSE,
-	ACT_SOLO,
-	ACT_HIDE,
-	ACT_MOVE_UP,
-	ACT_MOVE_DOWN,
-	ACT_HIGHER,
-	ACT_LOWER,
-	ACT_SETUP,
-	ACT_COPY,
-	ACT_LESS, /* of what is chosen in a list of settings */
-	ACT_MORE,
-	ACT_TOGGLE,
-	ACT_UP,
-	ACT_DOWN,
-	ACT_PAGE_UP,
-	ACT_PAGE_DOWN,
-	ACT_ENTER,
-	ACT_ESC,
-	ACT_ABOUT,
-	ACT_WHY, /* about the chosen row; without one: help */
-	ACT_HELP,
-	ACT_VIEW_1, /* .. the ninth, in one run */
-	ACT_VIEW_9 = ACT_VIEW_1 + 8,
-	ACT_VIEW_NEXT,
-	ACT_VIEW_PREV,
-	ACT_SCROLL_UP, /* the wheel's: no key has them */
-	ACT_SCROLL_DOWN,
-	ACT_PROC_GPU, /* .. in the order of enum proc_sort */
-	ACT_PROC_CPU,
-	ACT_PROC_MEMORY,
-	ACT_PROC_PID,
-	ACT_PROC_TREE,
-	ACT_PROC_FILTER,
-	ACT_PROC_KILL,
-	ACT_REPAINT,
-	ACT_SUSPEND,
-	ACT_QUIT,
-};
+struct ui;
+struct ui_scene;
+struct request;
+struct view;
 
-/* When a key does something; the key bar shows no other. */
+/* arg: from the table, -1 or 1 for most keys. r->t_ns is the time of the key; r->redraw is set. */
+typedef void key_handler(struct ui *u, const struct ui_scene *s, struct request *r, int arg);
+
+/* When a key is active; the key bar shows only active keys. */
 enum {
 	WHEN_NOW = 1,  /* live, following */
 	WHEN_BACK = 2, /* live, looking back or paused */
 	WHEN_REPLAY = 4,
-	WHEN_HELP = 8,
-	WHEN_FILES = 16,
-	WHEN_SETUP = 64,
-	WHEN_PROCESSES = 32, /* besides one of the first three */
+	WHEN_COVERED = 8, /* by a view such as the help page */
 	WHEN_LIVE = WHEN_NOW | WHEN_BACK,
 	WHEN_CHARTS = WHEN_LIVE | WHEN_REPLAY,
-	WHEN_ALWAYS = WHEN_CHARTS | WHEN_HELP | WHEN_FILES | WHEN_SETUP
+	WHEN_ALWAYS = WHEN_CHARTS | WHEN_COVERED
 };
 
-/* What keys are about: the headings of the help page, in its order. */
+/* The headings of the help page, in order. */
 enum key_group {
 	KEYS_VIEWS,
 	KEYS_MARKS,
@@ -108,25 +39,44 @@ enum key_group {
 	KEYS_GROUPS
 };
 
+#define KEYS_MAX 6
+
 struct key_entry {
-	enum action action;
 	enum key_group group;
 	unsigned when;
 	struct {
 		uint32_t key;
 		unsigned mods;
-	} keys[4];
-	const char *shown;         /* the keys' names; NULL: the entry before tells both */
-	const char *what;          /* to be translated; NULL as well */
-	const char *bar_key, *bar; /* NULL: not in the key bar; bar is to be translated */
+		int arg;
+	} keys[KEYS_MAX]; /* ends with key 0; a click in the key bar acts as the first */
+	key_handler *handler;
+	const char *shown, *what;  /* names of the keys, help text (to be translated); NULL: not on the help page */
+	const char *bar_key, *bar; /* the same for the key bar; NULL: not in it */
+	/* NULL, or returns the translated text for the key bar instead of bar; NULL: not shown now. */
+	const char *(*bar_now)(const struct ui *u, const struct ui_scene *s);
+	unsigned keep; /* WHEN_... in which the key bar reserves room for it */
 };
 
-/* NULL past the end. */
-const struct key_entry *keys_entry(size_t i);
-/* Those that the help page tells, group by group; NULL past the end. */
+/* keys.c: ends with group KEYS_GROUPS; the entry without a handler stands for the keys of the view. */
+extern const struct key_entry keys_common[];
+extern const struct key_entry keys_views; /* of the tabs; their keys are members of the views */
+
+/* The i-th key in the order of the key bar, with the keys of v (NULL: none) among the common ones. NULL
+ * past the end. */
+const struct key_entry *keys_entry(const struct view *v, size_t i);
+/* The i-th key of the help page, which has the keys of all views; NULL past the end. */
 const struct key_entry *keys_help(size_t i);
 const char *keys_group(enum key_group group); /* to be translated */
-/* What a key means now; ACT_NONE: nothing. */
-enum action keys_action(const struct event *ev, unsigned when);
+/* The entry of a key in view v, and its argument; NULL: none. */
+const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg);
+/* Handlers that are called or defined outside keys.c. */
+key_handler act_request, act_live, act_pan, act_zoom, act_move, act_cover;
+key_handler act_view, act_turn;                        /* views.c; act_view: arg is VIEW_... */
+key_handler act_go_mark, act_goto, act_extreme;        /* go.c */
+key_handler act_search, act_search_next;               /* search.c */
+key_handler act_copy;                                  /* save.c */
+key_handler act_select, act_select_phase, act_loop;    /* select.c */
+key_handler act_nudge;                                 /* compare.c */
+key_handler act_solo, act_hide, act_shift, act_height; /* row-order.c */
 
 #endif

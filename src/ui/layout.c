@@ -1,14 +1,14 @@
-/* layout: what stays and what leaves as the window shrinks.
+/* layout: divides the window into the parts of the screen.
  *
- * In the order of what a person can do without: the space between, statistics,
- * the axis, the header, the keys; names and values never.  All widths depend on
- * the window alone and never on a number, so nothing jumps. */
+ * As the window shrinks, the least important parts are dropped first: blank space, statistics, the axis,
+ * the header, the keys; names and values never. Widths depend only on the window, never on a value, so
+ * nothing jumps. */
 #include "ui/layout.h"
 
 #include <stddef.h>
 
 #define STATS_W      15
-#define SOLO_STATS_W 24 /* in words */
+#define SOLO_STATS_W 24 /* with words */
 
 static int take(int *y, struct rect *r, int w, int h)
 {
@@ -23,55 +23,72 @@ static void split_lines(struct layout *l, const struct layout_wish *wish)
 
 	if (h >= 7)
 		take(&y, &l->header, w, 1);
-	if (wish->alarm && h >= 10)
-		take(&y, &l->alarm, w, 1);
-	if (wish->second && h >= 12)
-		take(&y, &l->second, w, 1);
+	if (h >= 8)
+		take(&y, &l->limit, w, 1);
 	if (h >= 9)
 		take(&y, &l->axis, w, 1);
+	if (wish->second && h >= 12)
+		take(&y, &l->second, w, 1);
 	if (h >= 6)
 		l->bar = (struct rect) {0, --bottom, w, 1};
-	if (h >= 20)
+	if (h >= 14)
 		l->tabs = (struct rect) {0, --bottom, w, 1};
-	if (wish->replay && h >= 9) {
+	if (wish->replay && h >= 10) {
 		bottom -= 2;
 		l->strip = (struct rect) {0, bottom, w, 2};
 	}
-	/* Air, where there is plenty. */
-	if (h >= 30)
+	/* A blank line above the tabs of a high window. */
+	if (h >= 50)
 		bottom--;
-	if (wish->events && bottom - y > 10)
+	if (wish->ranges && bottom - y >= wish->ranges + 8)
+		take(&y, &l->ranges, w, wish->ranges);
+	if (wish->panel && bottom - y >= wish->panel + 6) {
+		bottom -= wish->panel;
+		l->panel = (struct rect) {0, bottom, w, wish->panel};
+	}
+	if (wish->events && bottom - y > 7)
 		l->events = (struct rect) {0, --bottom, w, 1};
 	l->body = (struct rect) {0, y, w, bottom - y};
 }
 
-/* A table stands in the place of the statistics where there is no room for both, so
- * that the charts begin where they do without it. */
-static void split_columns(struct layout *l, int w, int table)
+#define SCALE_W 5 /* "1300" and a blank */
+
+static void place(const struct layout *l, struct rect *r, int x, int w)
+{
+	*r = (struct rect) {x, l->body.y, w, w ? l->body.h : 0};
+}
+
+/* The gutter left of a chart has its name and value, with further text in the lines below. */
+static void split_gutter(struct layout *l, int w)
+{
+	int gutter = w >= 160 ? 36 : w >= 100 ? 31 : 24, value = gutter - SCALE_W - 9;
+
+	place(l, &l->name, 1, value - 2);
+	place(l, &l->value, value, 9);
+	place(l, &l->scale, gutter - SCALE_W + 1, SCALE_W - 1);
+	place(l, &l->stats, 0, 0);
+	place(l, &l->chart, gutter + 1, w - gutter - 2);
+}
+
+static void split_columns(struct layout *l, int w)
 {
 	int margin = w >= 40 ? 1 : 0;
 	int name = w >= 120 ? 18 : w >= 100 ? 15 : w >= 76 ? 13 : w >= 50 ? 11 : w >= 32 ? 8 : 5;
 	int value = w >= 32 ? 9 : 7;
-	int stats = w >= (table ? 140 : 76) ? STATS_W : 0;
+	int stats = w >= 76 ? STATS_W : 0;
 	int x = margin;
 
-	if (w - name - value - table < 24)
-		table = 0;
-	if (table && w >= 76 && table < STATS_W)
-		table = STATS_W;
-	l->name = (struct rect) {x, l->body.y, name, l->body.h};
+	place(l, &l->name, x, name);
 	x += name + 1;
-	l->value = (struct rect) {x, l->body.y, value, l->body.h};
+	place(l, &l->value, x, value);
 	x += value + (w >= 76 ? 2 : 1);
-	l->table = (struct rect) {x, l->body.y, table, table ? l->body.h : 0};
-	/* One column more than that takes it from the blank ones behind it. */
-	x += table ? table + (w >= 76 && table != STATS_W + 1 ? 2 : 1) : 0;
-	l->stats = (struct rect) {x, l->body.y, stats, stats ? l->body.h : 0};
+	place(l, &l->scale, x, 0);
+	place(l, &l->stats, x, stats);
 	x += stats ? stats + 2 : 0;
-	l->chart = (struct rect) {x, l->body.y, w - x - margin, l->body.h};
+	place(l, &l->chart, x, w - x - margin);
 }
 
-/* Name, numbers and all stand above the chart, and the scale beside it. */
+/* Name, value and statistics are above the chart, the scale is beside it. */
 static void split_solo(struct layout *l, int w)
 {
 	int margin = w >= 40 ? 1 : 0,
@@ -103,58 +120,37 @@ struct layout layout_screen(const struct layout_wish *wish)
 	split_lines(&l, wish);
 	if (wish->solo && l.body.h >= 3)
 		split_solo(&l, wish->w);
+	else if (wish->compact || wish->w < 76)
+		split_columns(&l, wish->w);
 	else
-		split_columns(&l, wish->w, wish->table);
+		split_gutter(&l, wish->w);
 	return l;
 }
 
-/* What a row of a rank wants when the window has this many lines. */
-static int wanted(int rank, int lines)
+static int most(int weight)
 {
-	if (rank == RANK_MAIN)
-		return lines >= 70 ? 4 : lines >= 46 ? 3 : lines >= 32 ? 2 : 1;
-	if (rank == RANK_PART)
-		return lines >= 46 ? 2 : 1;
-	return 1;
+	return weight <= WEIGHT_REST ? 1 : weight <= WEIGHT_PART ? 8 : 255;
 }
 
-/* Heights of all of a rank grow together, to `most` lines at the most. */
-static int grow(const unsigned char *rank, int n, int lines, unsigned char *height, int which, int most,
-		int *used)
+void layout_rows(const unsigned char *weight, int n, int lines, unsigned char *height)
 {
-	int rows = 0, each = 0;
-
-	for (int i = 0; i < n; i++)
-		if (rank[i] == which)
-			rows++, each = height[i];
-	if (!rows)
-		return most;
-	for (; each < most && *used + rows <= lines; each++)
-		*used += rows;
-	for (int i = 0; i < n; i++)
-		if (rank[i] == which)
-			height[i] = (unsigned char)each;
-	return each;
-}
-
-void layout_rows(const unsigned char *rank, int n, int lines, unsigned char *height)
-{
-	/* First something for everyone, then what is left. */
-	static const int most[][3] = {{4, 2, 1}, {5, 3, 1}, {6, 4, 2}, {8, 5, 3}, {12, 9, 3}};
-	int used = 0;
+	int used = n, sum = 0;
 
 	for (int i = 0; i < n; i++) {
-		height[i] = (unsigned char)wanted(rank[i], lines);
-		used += height[i];
+		height[i] = 1;
+		sum += most(weight[i]) > 1 ? weight[i] : 0;
 	}
-	/* All there is to show fits: share out the rest, never more to what matters less. */
-	for (size_t round = 0; round < sizeof(most) / sizeof(most[0]); round++) {
-		int limit = most[round][RANK_MAIN];
+	/* Each line goes to the row that is furthest below its share. */
+	while (used < lines && sum > 0) {
+		int next = -1;
 
-		for (int r = RANK_MAIN; r <= RANK_REST; r++) {
-			if (limit > most[round][r])
-				limit = most[round][r];
-			limit = grow(rank, n, lines, height, r, limit, &used);
-		}
+		for (int i = 0; i < n; i++)
+			if (height[i] < most(weight[i]) &&
+			    (next < 0 || height[i] * weight[next] < height[next] * weight[i]))
+				next = i;
+		if (next < 0)
+			return;
+		height[next]++;
+		used++;
 	}
 }

@@ -1,11 +1,14 @@
-/* strip: the whole recording in two lines, under the same columns as the charts. */
+/* minimap: the whole recording in two lines below the charts, in the same columns. The first line is a
+ * chart of one signal; the second has the viewport, the playhead, marks, gaps and throttling. */
+#include "ui/draw.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <string.h>
 
-/* The signal that shows best what went on: the first of the view with something to see. */
+/* The first signal of the view that is not missing, or else of the session; -1: none. */
 static int strip_channel(const struct ui *u)
 {
 	for (int i = 0; i < u->n_rows; i++)
@@ -20,7 +23,7 @@ static int strip_channel(const struct ui *u)
 static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 {
 	char at[QUANTITY_TEXT], all[QUANTITY_TEXT], speed[SPEED_TEXT];
-	int64_t step = INT64_C(1) << (u->vp.zoom + 1);
+	int64_t step = 2 * viewport_column_ns(&u->vp);
 	int x = u->at.name.x, w;
 
 	viewport_speed_text(speed, u->vp.speed);
@@ -44,7 +47,7 @@ static void draw_text(const struct ui *u, struct canvas *c, int y, int right)
 		canvas_textf(c, x + w, y + 1, right - x - w, STYLE_DIM, " / %s", all);
 }
 
-/* The whole recording over the whole width: columns of a fine zoom, shared out. */
+/* The whole recording over the whole width, in n columns of one zoom. */
 struct overall {
 	int zoom, cells, dots;
 	int64_t first, n;
@@ -77,7 +80,7 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 {
 	for (int d = 0; d < o->dots; d++) {
 		int64_t from = d * o->n / o->dots, to = (d + 1) * o->n / o->dots;
-		struct spark_column all = {0, 0, 0, false};
+		struct spark_column all = {.any = false};
 		int n = 0;
 
 		for (int64_t i = from; i < (to > from ? to : from + 1); i++) {
@@ -94,59 +97,59 @@ static void share_out(struct spark_column *cols, const struct overall *o, struct
 	}
 }
 
-/* A trace does not change: its dots are made once, unless it grows or is still read. */
+/* The dots of a trace are computed once, unless the session is live or the file is still being read. */
 static void make_dots(struct ui *u, const struct ui_scene *s, const struct overall *o, int channel)
 {
-	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
+	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 	struct chart_summary sum;
 
-	if (u->strip.kept && u->strip.channel == channel && u->strip.zoom == o->zoom &&
-	    u->strip.n == o->dots && u->strip.first == o->first && u->strip.last_ns == u->extent.last_ns)
+	if (u->minimap.kept && u->minimap.channel == channel && u->minimap.zoom == o->zoom &&
+	    u->minimap.n == o->dots && u->minimap.first == o->first && u->minimap.last_ns == u->extent.last_ns)
 		return;
-	chart_columns(s->timeline, (size_t)channel, &axis, u->bins, u->columns, &sum);
-	share_out(u->columns, o, u->dots);
-	u->strip.scale = (struct scale) {0, 0, false};
-	scale_fit(&u->strip.scale, &u->about->channels[channel], sum.min, sum.max);
-	u->strip.channel = channel;
-	u->strip.zoom = o->zoom;
-	u->strip.n = o->dots;
-	u->strip.first = o->first;
-	u->strip.last_ns = u->extent.last_ns;
-	u->strip.kept = !s->live && !s->notice;
+	chart_columns(s->timeline, (size_t)channel, &axis, u->frame.bins, u->frame.columns, &sum);
+	share_out(u->frame.columns, o, u->minimap.dots);
+	u->minimap.scale = (struct scale) {0, 0, false};
+	scale_fit(&u->minimap.scale, &u->about->channels[channel], sum.min, sum.max);
+	u->minimap.channel = channel;
+	u->minimap.zoom = o->zoom;
+	u->minimap.n = o->dots;
+	u->minimap.first = o->first;
+	u->minimap.last_ns = u->extent.last_ns;
+	u->minimap.kept = !s->live && !s->notice;
 }
 
 static void draw_chart(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 		       int y)
 {
 	int channel = strip_channel(u);
-	struct spark_look look = {.charset = u->charset, .band = STYLE_DIM};
+	struct spark_look look = {.charset = u->charset};
 
 	if (channel < 0)
 		return;
 	make_dots(u, s, o, channel);
-	look.lo = u->strip.scale.lo;
-	look.hi = u->strip.scale.hi;
-	look.mean = (enum style)(STYLE_GPU + (int)u->about->channels[channel].family);
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->dots);
+	look.lo = u->minimap.scale.lo;
+	look.hi = u->minimap.scale.hi;
+	look.hue = (enum hue)u->about->channels[channel].family;
+	spark_draw(c, u->at.chart.x, y, u->at.chart.w, 1, &look, u->minimap.dots);
 }
 
-/* A trace does not change: what was throttled in it is looked for once for a width. */
+/* Throttling is searched again only if the width or the end changes. */
 static void draw_throttled(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct overall *o,
 			   int y)
 {
-	struct chart_axis axis = {.zoom = o->zoom, .first = o->first, .n = (int)o->n};
+	struct chart_axis axis = {.zoom = o->zoom, .merge = 1, .first = o->first, .n = (int)o->n};
 
-	if (u->overall.w != o->cells || u->overall.last_ns != u->extent.last_ns) {
-		u->overall.w = o->cells;
-		u->overall.last_ns = u->extent.last_ns;
-		memset(u->overall.at, 0, sizeof(u->overall.at));
-		events_throttled(u, s, &axis, u->level);
+	if (u->minimap.throttled_w != o->cells || u->minimap.throttled_last_ns != u->extent.last_ns) {
+		u->minimap.throttled_w = o->cells;
+		u->minimap.throttled_last_ns = u->extent.last_ns;
+		memset(u->minimap.throttled, 0, sizeof(u->minimap.throttled));
+		events_throttled(u, s, &axis, u->frame.level);
 		for (int i = 0; i < axis.n; i++)
-			if (u->level[i])
-				u->overall.at[i * o->cells / o->n] = 1;
+			if (u->frame.level[i])
+				u->minimap.throttled[i * o->cells / o->n] = 1;
 	}
 	for (int i = 0; i < o->cells; i++)
-		if (u->overall.at[i])
+		if (u->minimap.throttled[i])
 			canvas_put(c, u->at.chart.x + i, y, STYLE_WARN, L'T');
 }
 
@@ -154,21 +157,21 @@ static void draw_events(struct ui *u, const struct ui_scene *s, struct canvas *c
 			int y)
 {
 	int64_t from = u->extent.first_ns, to = u->extent.last_ns + 1;
-	size_t n = s->timeline->ops->gaps(s->timeline, from, to, u->gaps, GAPS_MAX);
+	size_t n = s->timeline->ops->gaps(s->timeline, from, to, u->frame.gaps, GAPS_MAX);
 
 	for (size_t i = 0; i < n; i++)
-		if (events_gap(&u->gaps[i], INT64_MAX))
-			canvas_put(c, u->at.chart.x + cell_of(o, u->gaps[i].from_ns), y, STYLE_WARN, L'!');
-	n = s->timeline->ops->marks(s->timeline, from, to, u->marks, MARKS_MAX);
+		if (events_gap(&u->frame.gaps[i], INT64_MAX))
+			canvas_put(c, u->at.chart.x + cell_of(o, u->frame.gaps[i].from_ns), y, STYLE_WARN, L'!');
+	n = s->timeline->ops->marks(s->timeline, from, to, u->frame.marks, MARKS_MAX);
 	for (size_t i = 0; i < n; i++)
-		canvas_put(c, u->at.chart.x + cell_of(o, u->marks[i].t_ns), y, STYLE_MARK,
+		canvas_put(c, u->at.chart.x + cell_of(o, u->frame.marks[i].t_ns), y, STYLE_MARK,
 			   screen_glyph(u, 0x2502, '|'));
 }
 
-/* The frame: what part of the whole the charts above show. */
+/* Draws the viewport as a frame. */
 static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, int y)
 {
-	int left = cell_of(o, viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom));
+	int left = cell_of(o, viewport_first(&u->vp) * viewport_column_ns(&u->vp));
 	int right = cell_of(o, u->vp.right_ns);
 
 	for (int i = left; i <= right; i++)
@@ -179,7 +182,7 @@ static void draw_frame(struct ui *u, struct canvas *c, const struct overall *o, 
 	}
 }
 
-void strip_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+void minimap_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct overall o;
 	int y = u->at.strip.y;

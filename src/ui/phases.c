@@ -1,9 +1,16 @@
-/* What there is between the marks, and its statistics.
+/* phases: the phases between marks, and their statistics.
  *
- * Means, extremes and energy come from columns in no time.  The 95th percentile
- * needs the samples: it is worked out between the frames, a signal at a time, and
- * where there are too many of them it is estimated from columns and says so. */
+ * All numbers of a frame end at last_ns, which advances a few times per second while a phase
+ * grows.
+ *
+ * Mean, extremes and energy come from columns, which is fast. The 95th percentile needs the
+ * samples: it is computed between frames, one signal at a time. With too many samples it is
+ * estimated from columns and marked as an estimate. */
+#include "ui/align.h"
+#include "ui/goto.h"
 #include "ui/phases.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 
@@ -11,24 +18,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUDGET 16384 /* columns looked at between two frames */
+#define BUDGET  16384 /* columns read between two frames */
+#define CALM_NS (250 * NS_PER_MS)
 
-static void forget(struct phases *e)
+/* Phases that do not begin with a mark, and those that only the second trace has. */
+#define ID_RECORDING UINT64_MAX
+#define ID_AFTER     (UINT64_MAX - 1)
+#define ID_BESIDE    (UINT64_C(1) << 63)
+
+void phases_free(void *state)
 {
-	for (size_t i = 0; i < CHOSEN_MAX; i++)
+	struct phases *e = state;
+
+	for (size_t i = 0; i < CHOSEN_MAX * TRACES; i++)
 		free(e->sheets[i].cells);
 	free(e->channels);
+	free(e->beside);
+	free(e->order);
 	free(e->phases);
 	free(e->scratch);
 	memset(e, 0, sizeof(*e));
-}
-
-void phases_free(struct ui *u)
-{
-	if (u->phases)
-		forget(u->phases);
-	free(u->phases);
-	u->phases = NULL;
 }
 
 static const enum channel_kind first_kinds[] = {
@@ -46,16 +55,28 @@ static size_t rank_of(const struct channel *ch)
 	return i;
 }
 
-/* The signals in the order in which people ask for them. */
-static bool list_channels(struct phases *e, const struct session *about)
+static bool make_room(struct phases *e, size_t n)
+{
+	bool made = true;
+
+	e->channels = calloc(n, sizeof(*e->channels));
+	e->beside = calloc(n, sizeof(*e->beside));
+	e->order = calloc(n, sizeof(*e->order));
+	e->scratch = span_scratch_new();
+	for (size_t i = 0; i < CHOSEN_MAX * TRACES; i++)
+		made &= (e->sheets[i].cells = calloc(n, sizeof(*e->sheets[i].cells))) != NULL;
+	return made && e->channels && e->beside && e->order && e->scratch;
+}
+
+/* List the signals in display order. */
+static bool list_channels(struct ui *u, struct phases *e)
 {
 	static const enum channel_kind means[MEANS_MAX] = {CHANNEL_POWER_TOTAL, CHANNEL_GPU_UTIL,
-							   CHANNEL_CPU_UTIL,    CHANNEL_EMC_UTIL,
-							   CHANNEL_RAM_USED,    CHANNEL_HOTTEST};
+							   CHANNEL_EMC_UTIL,    CHANNEL_HOTTEST,
+							   CHANNEL_CPU_UTIL,    CHANNEL_RAM_USED};
+	const struct session *about = u->about;
 
-	e->channels = calloc(about->n_channels + 1, sizeof(*e->channels));
-	e->scratch = span_scratch_new();
-	if (!e->channels || !e->scratch)
+	if (!make_room(e, about->n_channels + 1))
 		return false;
 	for (size_t rank = 0; rank <= FIRST_KINDS; rank++)
 		for (size_t i = 0; i < about->n_channels; i++)
@@ -69,29 +90,35 @@ static bool list_channels(struct phases *e, const struct session *about)
 		if (i >= 0 && !about->channels[i].missing[0])
 			e->means[e->n_means++] = i;
 	}
-	for (size_t i = 0; i < CHOSEN_MAX; i++) {
-		e->sheets[i].cells = calloc(e->n_channels + 1, sizeof(*e->sheets[i].cells));
-		if (!e->sheets[i].cells)
-			return false;
+	for (size_t i = 0; i < e->n_channels; i++) {
+		e->beside[i] = second_channel(u, e->channels[i]);
+		e->order[i] = i;
 	}
 	e->about = about;
+	e->with = u->second.about;
 	return true;
 }
 
 struct phases *phases_look(struct ui *u)
 {
-	if (!u->phases)
-		u->phases = calloc(1, sizeof(*u->phases));
-	if (!u->phases || !u->about)
+	struct phases *e = ui_state(u, &view_phases);
+
+	if (!u->about)
 		return NULL;
-	if (u->phases->about != u->about) {
-		forget(u->phases);
-		if (!list_channels(u->phases, u->about)) {
-			forget(u->phases);
-			return NULL;
-		}
-	}
-	return u->phases;
+	if (e->about == u->about && e->with == u->second.about)
+		return e;
+	phases_free(e);
+	if (list_channels(u, e))
+		return e;
+	phases_free(e);
+	return NULL;
+}
+
+struct phases *phases_shown(struct ui *u)
+{
+	struct phases *e = ui_state(u, &view_phases);
+
+	return u->about && e->about == u->about && e->n ? e : NULL;
 }
 
 static struct phase *add_phase(struct phases *e)
@@ -110,47 +137,120 @@ static struct phase *add_phase(struct phases *e)
 }
 
 struct walk {
-	struct ui *u;
 	struct phases *e;
+	int trace;
+	int64_t first_ns, last_ns;
+	struct stretch recorded; /* 0, 0: no recording */
+	struct phase *open;      /* the last phase so far */
+	size_t next;             /* where to search next for a phase of the first trace */
 };
+
+static bool same(const struct phase *p, uint64_t number, const char *label)
+{
+	if (p->at[1].to_ns)
+		return false;
+	return *label && *p->label ? !strcmp(p->label, label) : p->number == number;
+}
+
+/* Find the phase of the first trace that matches this one of the second, or add a phase. */
+static struct phase *place_for(struct walk *w, uint64_t id, uint64_t number, const char *label)
+{
+	struct phases *e = w->e;
+	struct phase *p;
+
+	for (size_t i = 0; w->trace && i < e->n; i++) {
+		size_t at = (w->next + i) % e->n;
+
+		if (!same(&e->phases[at], number, label))
+			continue;
+		w->next = at + 1;
+		return &e->phases[at];
+	}
+	e->more |= e->n >= PHASES_MAX;
+	p = e->more ? NULL : add_phase(e);
+	if (!p)
+		return NULL;
+	*p = (struct phase) {.id = w->trace ? id | ID_BESIDE : id, .number = number};
+	snprintf(p->label, sizeof(p->label), "%s", label);
+	return p;
+}
+
+/* End one phase and begin the next. */
+static bool cut(struct walk *w, int64_t t_ns, uint64_t id, uint64_t number, const char *label)
+{
+	size_t open = w->open ? (size_t)(w->open - w->e->phases) : 0;
+	struct phase *p;
+
+	/* A mark before the first sample begins the first phase. */
+	if (w->open && t_ns <= w->open->at[w->trace].from_ns) {
+		w->open->at[w->trace] = (struct stretch) {0, 0};
+		if (!w->open->at[0].to_ns && open + 1 == w->e->n)
+			w->e->n--;
+		w->open = NULL;
+	}
+	p = place_for(w, id, number, label);
+	if (!p)
+		return true;
+	if (w->open)
+		w->e->phases[open].at[w->trace].to_ns = t_ns;
+	p->at[w->trace] = (struct stretch) {t_ns, w->last_ns > t_ns ? w->last_ns : t_ns};
+	w->open = p;
+	return false;
+}
+
+/* Handle a recording that started or ended before t_ns. */
+static void cut_recording(struct walk *w, int64_t t_ns)
+{
+	if (w->recorded.from_ns && w->recorded.from_ns <= t_ns) {
+		cut(w, w->recorded.from_ns, ID_RECORDING, 0, _("start"));
+		w->recorded.from_ns = 0;
+	}
+	if (w->recorded.to_ns && w->recorded.to_ns <= t_ns) {
+		cut(w, w->recorded.to_ns, ID_AFTER, 0, _("not recorded"));
+		w->recorded.to_ns = 0;
+	}
+}
 
 static bool take_mark(void *arg, const struct mark *m)
 {
 	struct walk *w = arg;
-	struct phases *e = w->e;
-	struct phase *p;
 
-	if (e->n >= PHASES_MAX) {
-		e->more = true;
-		return true;
-	}
-	/* One before the first sample begins the first phase. */
-	if (e->n == 1 && e->phases[0].id == 0 && m->t_ns <= w->u->extent.first_ns)
-		e->n = 0;
-	else if (e->n)
-		e->phases[e->n - 1].to_ns = m->t_ns;
-	p = add_phase(e);
-	if (!p)
-		return true;
-	*p = (struct phase) {.from_ns = m->t_ns, .to_ns = w->u->extent.last_ns, .id = m->id};
-	memcpy(p->label, m->label, sizeof(p->label));
-	return false;
+	cut_recording(w, m->t_ns);
+	return cut(w, m->t_ns, m->id, m->id, m->label);
+}
+
+static void list_trace(struct walk *w, struct timeline *t, const struct extent *extent)
+{
+	bool recorded = w->recorded.from_ns > 0;
+
+	cut(w, extent->first_ns, 0, 0, recorded && w->recorded.from_ns > extent->first_ns ? _("not recorded") : _("start"));
+	goto_each_mark(t, extent, take_mark, w);
+	cut_recording(w, w->last_ns);
 }
 
 void phases_list(struct ui *u, const struct ui_scene *s, struct phases *e)
 {
-	struct walk w = {u, e};
-	struct phase *p;
+	struct walk w = {.e = e};
+	struct extent extent;
 
 	e->n = 0;
 	e->more = false;
-	p = add_phase(e);
-	if (!p)
+	align_extent(s->timeline, &extent);
+	if (!extent.any)
 		return;
-	*p = (struct phase) {.from_ns = u->extent.first_ns, .to_ns = u->extent.last_ns};
-	snprintf(p->label, sizeof(p->label), "%s", _("start"));
-	goto_each_mark(s->timeline, &u->extent, take_mark, &w);
-	if (e->at >= e->n)
+	if (!s->live || extent.last_ns < e->last_ns || extent.last_ns - e->last_ns >= CALM_NS)
+		e->last_ns = extent.last_ns;
+	w.last_ns = e->last_ns;
+	if (s->live && s->record_since_ns)
+		w.recorded = (struct stretch) {s->record_since_ns, s->record_until_ns};
+	list_trace(&w, s->timeline, &extent);
+	if (u->second.about) {
+		align_extent(u->second.timeline, &extent);
+		w = (struct walk) {.e = e, .trace = 1, .last_ns = extent.last_ns};
+		if (extent.any)
+			list_trace(&w, u->second.timeline, &extent);
+	}
+	if (e->n && e->at >= e->n)
 		e->at = e->n - 1;
 }
 
@@ -170,112 +270,145 @@ const struct phase *phases_find(const struct phases *e, uint64_t id)
 	return NULL;
 }
 
-/* What a sheet says stays there while it is made anew. */
-static void sheet_take(struct sheet *sh, const struct phase *p, size_t n, bool provisional, int64_t now_ns)
+static struct timeline *timeline_of(const struct ui *u, const struct ui_scene *s, int trace)
 {
-	bool same = sh->set && sh->id == p->id && sh->from_ns == p->from_ns;
-
-	if (same && sh->to_ns == p->to_ns && sh->provisional == provisional && !provisional)
-		return;
-	if (same && (sh->done < n || now_ns - sh->made_ns < NS_PER_S) && sh->provisional == provisional)
-		return;
-	if (!same)
-		memset(sh->cells, 0, n * sizeof(*sh->cells));
-	sh->id = p->id;
-	sh->from_ns = p->from_ns;
-	sh->to_ns = p->to_ns;
-	sh->made_ns = now_ns;
-	sh->provisional = provisional;
-	sh->set = true;
-	sh->done = 0;
+	return trace ? u->second.timeline : s->timeline;
 }
 
-void phases_sheets(struct phases *e, const struct ui_scene *s)
+/* The old quantiles stay visible until the new ones are computed, at most once a second. */
+static void sheet_take(struct ui *u, const struct ui_scene *s, struct phases *e, const struct phase *p, int trace)
 {
+	struct sheet *sh = &e->sheets[e->n_sheets];
+	const struct stretch *of = &p->at[trace];
 	bool provisional = !s->live && s->notice;
+	bool was = sh->set && sh->id == p->id && sh->trace == trace && sh->of.from_ns == of->from_ns;
 
+	if (!of->to_ns)
+		return;
+	e->n_sheets++;
+	if (was && sh->of.to_ns == of->to_ns && !provisional && !sh->provisional)
+		return;
+	if (was && provisional && s->now_ns - sh->made_ns < NS_PER_S)
+		return;
+	for (size_t i = 0; i < e->n_channels; i++) {
+		struct figure *f = &sh->cells[i];
+		struct span span = {NAN, NAN, NAN, 0, 0, NAN};
+		int channel = trace ? e->beside[i] : (int)e->channels[i];
+
+		if (channel >= 0)
+			span_read(timeline_of(u, s, trace), (size_t)channel, of->from_ns, of->to_ns, &span);
+		if (!was)
+			*f = (struct figure) {.p95 = NAN};
+		f->mean = span.mean;
+		f->max = span.max;
+	}
+	if (!was || (sh->done == e->n_channels && s->now_ns - sh->made_ns >= NS_PER_S)) {
+		sh->done = 0;
+		sh->made_ns = s->now_ns;
+	}
+	sh->id = p->id;
+	sh->trace = trace;
+	sh->of = *of;
+	sh->provisional = provisional;
+	sh->set = true;
+}
+
+void phases_sheets(struct ui *u, const struct ui_scene *s, struct phases *e)
+{
 	e->n_sheets = 0;
 	for (size_t i = 0; i < e->n_chosen; i++) {
 		const struct phase *p = phases_find(e, e->chosen[i]);
 
-		if (p)
-			sheet_take(&e->sheets[e->n_sheets++], p, e->n_channels, provisional, s->now_ns);
+		for (int trace = 0; p && trace < TRACES; trace++)
+			sheet_take(u, s, e, p, trace);
 	}
-	if (!e->n_sheets && e->n)
-		sheet_take(&e->sheets[e->n_sheets++], &e->phases[e->at], e->n_channels, provisional,
-			   s->now_ns);
+	for (int trace = 0; !e->n_chosen && e->n && trace < TRACES; trace++)
+		sheet_take(u, s, e, &e->phases[e->at], trace);
 }
 
-bool phases_busy(const struct ui *u)
+bool phases_busy(const struct phases *e)
 {
-	const struct phases *e = u->phases;
-
-	if (!e || u->view != &view_epochs || u->over || !u->about || e->about != u->about)
-		return false;
 	for (size_t i = 0; i < e->n_sheets; i++)
 		if (e->sheets[i].done < e->n_channels)
 			return true;
 	return false;
 }
 
-/* How many columns a quantile will look at. */
+/* The number of columns that a quantile reads. */
 static int64_t work_of(const struct ui *u, size_t channel, const struct sheet *sh)
 {
-	double hz = u->about->hz[u->about->channels[channel].tier];
-	int64_t n = (sh->to_ns - sh->from_ns) >> zoom_base(hz > 0 ? hz : 1);
+	const struct session *about = sh->trace ? u->second.about : u->about;
+	double hz = about->hz[about->channels[channel].tier];
+	int64_t n = (sh->of.to_ns - sh->of.from_ns) >> zoom_base(hz > 0 ? hz : 1);
 
 	return n > BUDGET ? BUDGET : n + 64;
 }
 
-bool phases_advance(struct ui *u, const struct ui_scene *s)
+bool phases_tick(struct ui *u, const struct ui_scene *s)
 {
-	struct phases *e = u->phases;
+	struct phases *e = phases_shown(u);
 	int64_t budget = BUDGET;
 
-	if (!phases_busy(u) || !s->timeline)
+	if (!e || !s->timeline)
 		return false;
 	for (size_t i = 0; i < e->n_sheets; i++) {
 		struct sheet *sh = &e->sheets[i];
 
 		for (; sh->done < e->n_channels; sh->done++) {
-			size_t channel = e->channels[sh->done];
+			int channel = sh->trace ? e->beside[sh->done] : (int)e->channels[sh->done];
 			struct figure *cell = &sh->cells[sh->done];
-			struct span span;
 
 			if (budget <= 0)
 				return true;
-			budget -= work_of(u, channel, sh);
-			span_read(s->timeline, channel, sh->from_ns, sh->to_ns, &span);
-			cell->mean = span.mean;
-			cell->max = span.max;
-			cell->p95 = span_quantile(s->timeline, e->scratch, channel, sh->from_ns, sh->to_ns,
-						  0.95, &cell->exact);
-			/* A column at the border may be of the neighbour, and leap higher. */
-			if (cell->p95 > cell->max)
-				cell->p95 = cell->max;
 			cell->ready = true;
+			if (channel < 0)
+				continue;
+			budget -= work_of(u, (size_t)channel, sh);
+			cell->p95 = span_quantile(timeline_of(u, s, sh->trace), e->scratch, (size_t)channel,
+						  sh->of.from_ns, sh->of.to_ns, 0.95, &cell->exact);
 		}
 	}
-	return phases_busy(u);
+	return false;
 }
 
-struct line *phases_line(struct phases *e, const struct ui_scene *s, size_t i)
+const struct line *phases_line(struct ui *u, const struct ui_scene *s, struct phases *e, size_t i, int trace)
 {
-	const struct phase *p = &e->phases[i];
-	struct line *l = &e->lines[i % LINES_MAX];
+	const struct stretch *of = &e->phases[i].at[trace];
+	struct line *l = &e->lines[trace][i % LINES_MAX];
 	bool provisional = !s->live && s->notice;
-	struct span span;
+	struct timeline *t = timeline_of(u, s, trace);
 
-	if (!provisional && l->to_ns && l->from_ns == p->from_ns && l->to_ns == p->to_ns)
+	if (!of->to_ns)
+		return NULL;
+	if (!provisional && l->of.to_ns && l->of.from_ns == of->from_ns && l->of.to_ns == of->to_ns)
 		return l;
-	l->from_ns = p->from_ns;
-	l->to_ns = provisional ? 0 : p->to_ns;
-	l->power = (struct span) {NAN, NAN, NAN, 0, 0, NAN};
-	if (e->power >= 0)
-		span_read(s->timeline, (size_t)e->power, p->from_ns, p->to_ns, &l->power);
+	*l = (struct line) {.of = *of, .power = {NAN, NAN, NAN, 0, 0, NAN}};
 	for (int k = 0; k < e->n_means; k++) {
-		span_read(s->timeline, (size_t)e->means[k], p->from_ns, p->to_ns, &span);
-		l->mean[k] = span.mean;
+		int channel = trace ? second_channel(u, (size_t)e->means[k]) : e->means[k];
+		struct span span = {NAN, NAN, NAN, 0, 0, NAN};
+
+		if (channel >= 0)
+			span_read(t, (size_t)channel, of->from_ns, of->to_ns, &span);
+		l->mean[k] = u->about->channels[e->means[k]].kind == CHANNEL_HOTTEST ? span.max : span.mean;
+		if (e->means[k] == e->power)
+			l->power = span;
 	}
+	if (provisional)
+		l->of.to_ns = 0;
 	return l;
+}
+
+void phases_name(const struct ui *u, const struct phases *e, const struct phase *p, int trace, char out[PHASE_NAME])
+{
+	size_t place;
+	char letter[4] = "", number[24] = "";
+	const char *blank = p->number && *p->label ? " " : "";
+
+	if (u->second.about)
+		snprintf(letter, sizeof(letter), "%c ", 'A' + trace);
+	else if (phases_chosen(e, p->id, &place))
+		snprintf(letter, sizeof(letter), "%c ", (char)('A' + (int)place));
+	if (p->number)
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)p->number);
+	snprintf(out, PHASE_NAME, "%s%s%s%s", letter, number, blank, p->label);
 }

@@ -1,7 +1,8 @@
-/* present: how the machine was set at the playhead, and which sensors did not answer.
+/* present: the settings of the machine at the playhead, and sensors that do not answer.
  *
- * A session tells how it was at the beginning; the changes since then are read from the
- * newest to the oldest, so that the first of a name is the one that counts. */
+ * The session has the facts at its beginning. Changes are read from newest to oldest, so the
+ * first change of a name wins. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #define PAGE 64
 
-/* Settled: the facts first, then the channels. */
+/* Mark entry i as settled: facts first, then channels. */
 static bool settle(unsigned char *settled, size_t i)
 {
 	bool was = settled[i];
@@ -29,7 +30,7 @@ static void take(struct ui *u, const struct ui_scene *s, unsigned char *settled,
 				memcpy(p->facts[i].value, c->to, sizeof(c->to));
 			return;
 		}
-	/* A limit has values before and after. */
+	/* A change of a limit has both values. */
 	if (c->from[0] && c->to[0])
 		return;
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -42,7 +43,7 @@ static void take(struct ui *u, const struct ui_scene *s, unsigned char *settled,
 		}
 }
 
-/* Those before to_ns.  Of a page's oldest moment there may be more on the next. */
+/* Take the changes before to_ns. The oldest time of a page can continue on the next page. */
 static void take_all(struct ui *u, const struct ui_scene *s, unsigned char *settled, int64_t to_ns)
 {
 	struct change page[PAGE];
@@ -79,7 +80,7 @@ bool present_read(struct ui *u, const struct ui_scene *s)
 	settled = calloc(about->n_facts + about->n_channels + 1, 1);
 	if (!settled)
 		return false;
-	if (!p->facts || p->n_facts != about->n_facts) { /* a session can begin anew in its place */
+	if (!p->facts || p->n_facts != about->n_facts) { /* a new session can reuse the address */
 		free(p->facts);
 		p->facts = calloc(about->n_facts + 1, sizeof(*p->facts));
 		p->n_facts = about->n_facts;

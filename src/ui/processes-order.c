@@ -1,34 +1,24 @@
-/* Which processes are listed, and in what order.
+/* processes-order: which processes are listed, and in what order.
  *
- * It is made when a new reading comes and never between two, so that a process does
- * not run away from the one who chooses it. */
-#include "ui/screen.h"
+ * The order changes only with a new reading, so that a process does not move while the user
+ * selects it. */
+#include "ui/processes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-static bool contains(const char *text, const char *part)
-{
-	size_t n = strlen(part);
-
-	for (; *text; text++)
-		if (!strncasecmp(text, part, n))
-			return true;
-	return n == 0;
-}
-
-static bool passes(const struct ui *u, const struct proc *p)
+static bool passes(const struct processes *ps, const struct proc *p)
 {
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", p->pid);
-	return contains(p->name, u->procs.filter) || contains(p->user, u->procs.filter) ||
-	       !strcmp(pid, u->procs.filter);
+	return strcasestr(p->command, ps->filter) || strcasestr(p->name, ps->filter) || strcasestr(p->user, ps->filter) ||
+	       !strcmp(pid, ps->filter);
 }
 
-/* Larger first; what is not known last. */
+/* Larger first, unknown last. */
 static int falling(double a, double b)
 {
 	if (isnan(a) || isnan(b))
@@ -60,7 +50,7 @@ static int compare(const struct proc *a, const struct proc *b, enum proc_sort by
 	return c ? c : (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* qsort takes no argument for its comparison; the screen has one thread. */
+/* qsort() passes no context to the comparison; the screen has one thread. */
 static const struct proc *sorted;
 static enum proc_sort sorted_by;
 
@@ -71,7 +61,7 @@ static int compare_order(const void *a, const void *b)
 	return compare(&sorted[x->at], &sorted[y->at], sorted_by);
 }
 
-/* Below `parent`, in the order that there is; returns the number of lines. */
+/* Add the children of `parent` in list order; returns the number of lines. */
 static int grow(const struct proc *procs, const struct proc_line *flat, int n, struct proc_line *out,
 		int used, unsigned char *taken, int parent, int depth)
 {
@@ -97,55 +87,77 @@ static bool is_there(const struct proc *procs, const struct proc_line *flat, int
 	return false;
 }
 
-/* Parents before their children.  Whoever's parent is not in the list begins a tree. */
-static void make_tree(struct ui *u, const struct proc *procs)
+/* Put parents before their children. A process whose parent is not listed becomes a root. */
+static void make_tree(struct processes *ps, const struct proc *procs)
 {
-	int n = u->procs.n, used = 0;
+	int n = ps->n, used = 0;
 	struct proc_line *out = malloc((size_t)n * sizeof(*out));
 	unsigned char *taken = calloc((size_t)n, 1);
 
 	for (int i = 0; out && taken && i < n; i++) {
-		const struct proc_line *l = &u->procs.line[i];
+		const struct proc_line *l = &ps->line[i];
 
-		if (taken[i] || is_there(procs, u->procs.line, n, procs[l->at].parent))
+		if (taken[i] || is_there(procs, ps->line, n, procs[l->at].parent))
 			continue;
 		taken[i] = 1;
 		out[used] = *l;
 		out[used++].depth = 0;
-		used = grow(procs, u->procs.line, n, out, used, taken, procs[l->at].pid, 1);
+		used = grow(procs, ps->line, n, out, used, taken, procs[l->at].pid, 1);
 	}
-	/* Deeper than can be shown, or in a circle while it was read. */
+	/* Processes below the maximum depth, or in a cycle (the list is not read atomically). */
 	for (int i = 0; out && taken && i < n; i++)
 		if (!taken[i])
-			out[used++] = u->procs.line[i];
+			out[used++] = ps->line[i];
 	if (out && taken)
-		memcpy(u->procs.line, out, (size_t)n * sizeof(*out));
+		memcpy(ps->line, out, (size_t)n * sizeof(*out));
 	free(out);
 	free(taken);
 }
 
-void processes_order(struct ui *u, const struct ui_scene *s)
+int processes_busiest(const struct procs_list *l, size_t *at, int n)
+{
+	int used = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		int k;
+
+		if (l->procs[i].kernel)
+			continue;
+		if (used < n)
+			used++;
+		else if (compare(&l->procs[i], &l->procs[at[n - 1]], PROC_BY_GPU) > 0)
+			continue;
+		for (k = used - 1; k > 0 && compare(&l->procs[i], &l->procs[at[k - 1]], PROC_BY_GPU) < 0; k--)
+			at[k] = at[k - 1];
+		at[k] = i;
+	}
+	return used;
+}
+
+void processes_order(struct processes *ps, const struct ui_scene *s)
 {
 	const struct procs_list *l = s->procs;
 	struct proc_line *line;
 
-	if (!l || (u->procs.serial == s->procs_serial && !u->procs.again))
+	if (!l || (ps->serial == s->procs_serial && !ps->again))
 		return;
-	u->procs.n = 0;
-	line = realloc(u->procs.line, (l->n + 1) * sizeof(*line));
+	ps->n = ps->hidden = 0;
+	line = realloc(ps->line, (l->n + 1) * sizeof(*line));
 	if (!line)
 		return;
-	u->procs.line = line;
-	u->procs.serial = s->procs_serial;
-	u->procs.again = false;
+	ps->line = line;
+	ps->serial = s->procs_serial;
+	ps->again = false;
 	for (size_t i = 0; i < l->n && i < 100000; i++)
-		if (passes(u, &l->procs[i]))
-			line[u->procs.n++] = (struct proc_line) {
+		if (l->procs[i].kernel && !ps->kernel)
+			ps->hidden++;
+		else if (passes(ps, &l->procs[i]))
+			line[ps->n++] = (struct proc_line) {
 				.at = i, .pid = l->procs[i].pid, .start = l->procs[i].start};
 	sorted = l->procs;
-	sorted_by = u->procs.sort;
-	if (u->procs.n > 1)
-		qsort(line, (size_t)u->procs.n, sizeof(*line), compare_order);
-	if (u->procs.tree && u->procs.n > 1)
-		make_tree(u, l->procs);
+	sorted_by = ps->sort;
+	if (ps->n > 1)
+		qsort(line, (size_t)ps->n, sizeof(*line), compare_order);
+	if (ps->tree && ps->n > 1)
+		make_tree(ps, l->procs);
 }

@@ -1,8 +1,8 @@
-/* quantity: units for people.
+/* quantity: converts values to text with units.
  *
- * A signal keeps one unit and one number of decimals over its whole range, for a
- * number that changes its form is read as a jump.  Memory is counted in GiB and
- * says so: a 64 GB board that shows "61.4 GB" makes people look for the rest. */
+ * A signal keeps one unit and one number of decimals over its whole range, because a change of
+ * format looks like a jump. Memory is shown in GiB and labelled so: "61.4 GB" on a 64 GB board
+ * would look as if memory were missing. */
 #include "ui/quantity.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ enum unit quantity_of(const struct channel *ch, double v)
 {
 	bool whole = ch->kind == CHANNEL_RAM_USED || ch->kind == CHANNEL_RAM_AVAILABLE;
 
-	/* The largest free block, compressed memory: a few MiB, and seldom a GiB. */
+	/* The largest free block and compressed memory are usually a few MiB. */
 	if (ch->unit == UNIT_KB && !whole && !(ch->hi >= 1048576))
 		return QUANTITY_MIB;
 	return ch->unit == UNIT_JOULE && fabs(v) >= 99999.5 ? QUANTITY_KJ : ch->unit;
@@ -48,14 +48,14 @@ static int decimals_of(enum unit u)
 	return (unsigned)u < QUANTITY_UNITS ? units[u].decimals : 1;
 }
 
-/* A count that is whole: with more decimals it would say nothing more. */
+/* Whether a count is an integer and needs no decimals. */
 static bool is_whole(enum unit u, double v)
 {
 	return u == UNIT_NONE && v == floor(v);
 }
 
-/* With so many decimals, or as many fewer as it takes; returns how many, -1: there is
- * no room at all. */
+/* Print v with `decimals` decimals, or fewer if they do not fit; returns the number of decimals,
+ * or -1: no room. */
 static int fit(char out[QUANTITY_TEXT], enum unit u, double v, int width, int decimals)
 {
 	if (isnan(v)) {
@@ -68,7 +68,7 @@ static int fit(char out[QUANTITY_TEXT], enum unit u, double v, int width, int de
 		int n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, v);
 
 		if (out[0] == '-' && strspn(out + 1, "0.") == (size_t)n - 1)
-			n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, 0.0); /* no "-0.0" */
+			n = snprintf(out, QUANTITY_TEXT, "%.*f", decimals, 0.0); /* avoid "-0.0" */
 		if (n <= width && n < QUANTITY_TEXT)
 			return decimals;
 	}
@@ -210,7 +210,7 @@ void scale_fit(struct scale *s, const struct channel *ch, double min, double max
 	} else if (ch->unit == UNIT_CELSIUS) {
 		fit_heat(s, min, max);
 	} else {
-		/* Round in the unit that is shown. */
+		/* Round in the displayed unit. */
 		double unit = ch->unit != UNIT_KB ? 1 : quantity_of(ch, max) == QUANTITY_MIB ? 1024 : 1048576;
 
 		hi = round_up((max > smallest ? max : smallest) / unit) * unit;

@@ -1,22 +1,21 @@
-/* span: sums over any stretch of time, from columns.
+/* range-stats: statistics of any time span, computed from columns.
  *
- * A stretch is cut into columns of the finest zoom at its two ends and of coarser
- * ones in between, 32 to one: a few hundred columns at most, whatever its length.
- * The live history forgets the fine columns of what is long ago; there the ends are
- * as precise as what it still has.
+ * A span is split into columns of the finest zoom at its ends and coarser ones in between, by a
+ * factor of 32: a few hundred columns for any length. The live history drops fine columns of
+ * older data; the ends are then as precise as the remaining columns.
  *
- * A column of the finest zoom holds two samples at most, its minimum and its
- * maximum: so few columns that they can all be looked at give exact quantiles. */
+ * A column of the finest zoom holds at most two samples, its minimum and its maximum, so
+ * quantiles are exact if all columns can be read. */
 #include "ui/range-stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define FAN      32 /* columns of a zoom to one of the next that is used */
+#define FAN      32 /* columns per column of the next zoom in use */
 #define FAN_BITS 5
-#define BRIDGE   10 /* periods */
+#define BRIDGE   10 /* in sampling periods */
 #define EDGE     2
-#define LOOKED   16384 /* columns that a quantile looks at, at most */
+#define LOOKED   16384 /* maximum number of columns that a quantile reads */
 
 static double tier_hz(struct timeline *t, size_t channel)
 {
@@ -34,7 +33,7 @@ static int finest(struct timeline *t, size_t channel, int64_t t_ns)
 	return zoom < base ? base : zoom;
 }
 
-/* Merge columns lo .. hi-1 of a zoom; of a coarser one where that is all there is. */
+/* Merge columns lo .. hi-1 of a zoom, or of a coarser one if this zoom is gone. */
 static void add(struct timeline *t, size_t channel, int zoom, int64_t lo, int64_t hi, struct bin *all)
 {
 	struct bin bins[2 * FAN];
@@ -61,7 +60,7 @@ static void add(struct timeline *t, size_t channel, int zoom, int64_t lo, int64_
 	}
 }
 
-/* The rows of [from, to), a column at most, one by one. */
+/* Add the rows of [from, to) one by one; the range is at most one column. */
 static void add_rows(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct bin *all)
 {
 	enum tier tier = t->ops->session(t)->channels[channel].tier;
@@ -80,8 +79,8 @@ static void add_rows(struct timeline *t, size_t channel, int64_t from_ns, int64_
 	}
 }
 
-/* The columns of the base that lie wholly within, with the rows before and behind them
- * in *edges; where the base is forgotten, the columns that are cut as a whole. */
+/* Find the columns at the base zoom that lie fully inside, and add the remaining rows to *edges.
+ * If the base zoom is gone, use the columns at the ends as a whole. */
 static bool whole_columns(struct timeline *t, size_t channel, int base, int64_t from_ns, int64_t to_ns,
 			  int64_t *lo, int64_t *hi, struct bin *edges)
 {
@@ -91,7 +90,7 @@ static bool whole_columns(struct timeline *t, size_t channel, int base, int64_t 
 	*lo = from_ns >> base;
 	*hi = to_ns >> base;
 	if (finest(t, channel, from_ns) > base) {
-		*hi += *lo == *hi; /* shorter than a column: that one */
+		*hi += *lo == *hi; /* shorter than a column: use that column */
 		return false;
 	}
 	*lo = (from_ns + column - 1) >> base;
@@ -105,8 +104,7 @@ static bool whole_columns(struct timeline *t, size_t channel, int base, int64_t 
 	return true;
 }
 
-/* How many ticks came too late and are bridged: so few that the signal cannot have
- * done much meanwhile.  What is longer is a hole. */
+/* The number of late ticks in gaps short enough to bridge. A longer gap is a hole. */
 static double bridged(struct timeline *t, enum tier tier, double hz, int64_t from_ns, int64_t to_ns)
 {
 	struct gap gaps[32];
@@ -126,7 +124,7 @@ static double bridged(struct timeline *t, enum tier tier, double hz, int64_t fro
 	return missed;
 }
 
-/* All of it, where only its ends lie between two samples. */
+/* The full span, if only its ends are not covered because they lie between two samples. */
 static int64_t ends_between(int64_t covered_ns, int64_t all_ns, double hz)
 {
 	return (double)covered_ns > (double)all_ns - EDGE / hz * 1e9 ? all_ns : covered_ns;
@@ -211,7 +209,7 @@ static void swap(struct piece *a, struct piece *b)
 	*b = c;
 }
 
-/* The value of the sample of this rank (1 is the smallest); reorders. */
+/* The value of the sample with this rank (1 is the smallest); reorders the samples. */
 static double select_rank(struct piece *p, size_t n, uint64_t rank)
 {
 	while (n > 1) {
@@ -219,7 +217,7 @@ static double select_rank(struct piece *p, size_t n, uint64_t rank)
 		size_t less = 0, more = n;
 		uint64_t below = 0, same = 0;
 
-		/* Three heaps: below the pivot, at it, above it. */
+		/* Three-way partition: below, equal to and above the pivot. */
 		for (size_t i = 0; i < more;) {
 			if (p[i].v < pivot) {
 				below += p[i].n;

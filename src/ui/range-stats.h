@@ -1,28 +1,27 @@
-/* span: what a channel did between two moments. */
+/* range-stats: statistics of a channel between two points in time. */
 #ifndef NVMTOP_UI_RANGE_STATS_H
 #define NVMTOP_UI_RANGE_STATS_H
 
 #include "model/timeline.h"
 
 struct span {
-	double min, mean, max; /* NaN: there is no sample */
+	double min, mean, max; /* NaN: no sample */
 	uint64_t n;
-	int64_t covered_ns; /* of the time between, for which there are samples */
-	double mj;          /* of power: millijoules */
+	int64_t covered_ns; /* the time covered by samples */
+	double mj;          /* power only: millijoules */
 };
 
-/* The samples of [from, to), as precisely in time as there are columns. */
+/* Read the statistics of [from, to), as precise in time as the columns allow. */
 void span_read(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span *out);
 
-/* Joules of a channel in mW; NaN: nothing was measured.  Time that is not covered adds nothing. */
+/* The energy in J of a channel in mW; NaN: no samples. Time without samples adds nothing. */
 double span_joule(const struct span *s);
 
 struct span_scratch;
-struct span_scratch *span_scratch_new(void); /* NULL: out of memory; to be freed with free() */
+struct span_scratch *span_scratch_new(void); /* NULL: out of memory; release with free() */
 
-/* The value that a share q (0 .. 1) of the samples does not exceed, nearest rank.
- * *exact says whether every sample was looked at; otherwise it is an estimate from
- * the minimum, mean and maximum of columns.  NaN: there is no sample. */
+/* The quantile q (0 .. 1), nearest rank. *exact: all samples were read; otherwise it is an
+ * estimate from the minimum, mean and maximum of columns. NaN: no sample. */
 double span_quantile(struct timeline *t, struct span_scratch *scratch, size_t channel, int64_t from_ns,
 		     int64_t to_ns, double q, bool *exact);
 

@@ -1,8 +1,12 @@
-/* row-draw: one row of a view: name, value, table, statistics, chart.
+/* row-draw: draws one row of a view: name, value, statistics, chart.
  *
- * Every column stands in the same place in all rows of a view, and its width hangs
- * on the window alone: what changes is the numbers, never where they are. */
+ * All rows of a view share their columns, and the widths depend only on the window, so that
+ * numbers change but never move. */
+#include "ui/charts.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
+
+#include "ui/meter.h"
 
 #include "util/intl.h"
 
@@ -11,9 +15,8 @@
 
 #define TEXT_LINES 6
 #define STATS_W    15
-#define WORDED_W   20 /* of statistics that say which one is the mean */
 
-/* Names of parts are long; where there is little room they keep it. */
+/* Do not indent long names of parts if there is little room. */
 static int indent_of(const struct ui *u, const struct row *row)
 {
 	return !row->part || u->at.name.w < 13 ? 0 : u->at.name.w < 15 ? 1 : 2;
@@ -22,7 +25,9 @@ static int indent_of(const struct ui *u, const struct row *row)
 static void draw_name(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	int x = u->at.name.x, w = u->at.name.w, indent = indent_of(u, row);
-	enum style style = row->rank == RANK_REST ? STYLE_DIM : STYLE_TEXT;
+	enum style style = row->weight == WEIGHT_REST  ? STYLE_DIM
+			   : row->weight < WEIGHT_PART + 1 ? STYLE_TEXT
+						       : (enum style)(STYLE_GPU + (int)ch->family);
 	char name[sizeof(ch->label)];
 
 	x += indent;
@@ -37,134 +42,120 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 		canvas_text(c, x, y, w, STYLE_DIM, row->tag);
 }
 
-/* The number ends in one column and the unit begins in one, in every row. */
-static void draw_number(struct ui *u, struct canvas *c, unsigned char alarm, bool none, double v,
-			enum unit unit, enum style style, int y)
+/* Numbers end in the same column and units begin in the same column in all rows. */
+void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+		int y)
 {
 	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1, x = u->at.value.x + w + 1;
 	char text[QUANTITY_TEXT];
 
-	if (isnan(v))
-		none = true;
-	style = none                  ? STYLE_DIM
+	style = isnan(v)              ? STYLE_DIM
 		: alarm == ALARM_CRIT ? STYLE_ALERT
 		: alarm == ALARM_WARN ? STYLE_WARN
 				      : style;
-	quantity_text(text, unit, none ? NAN : v, w);
+	quantity_text(text, unit, v, w);
 	canvas_right(c, u->at.value.x, y, w, style, text);
-	if (none)
+	if (isnan(v))
 		return;
-	x += canvas_text(c, x, y, unit_w, STYLE_DIM, quantity_unit(unit));
-	/* Passed a limit, told without colour. */
+	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
+	/* Mark a critical value without relying on colour. */
 	if (alarm == ALARM_CRIT)
 		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');
 }
 
 static void draw_value(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
-	draw_number(u, c, row->alarm, ch->missing[0] != 0, row->value, quantity_of(ch, row->value),
-		    row->rank == RANK_REST ? STYLE_TEXT : STYLE_STRONG, y);
+	row_number(u, c, row->alarm, ch->missing[0] ? NAN : row->value, quantity_of(ch, row->value),
+		   row->weight == WEIGHT_REST ? STYLE_TEXT : STYLE_STRONG, y);
 }
 
-/* Where a text begins: where values do, or behind its own. */
+/* The column of a text: at the values, or after its own value. */
 static int text_x(const struct ui *u, const struct row *row)
 {
 	return u->at.value.x + (row->unit_shown ? u->at.value.w + (u->at.stats.w ? 2 : 1) : 0);
 }
 
-/* Where a table has taken their place, statistics stand below it. */
-static const struct rect *stats_at(const struct ui *u)
+/* "0..100  mean 59", all with the same decimals. */
+static void stats_text(char out[64], const struct row *row, const struct channel *ch)
 {
-	return u->at.stats.w ? &u->at.stats : &u->at.table;
+	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
+	char text[3][QUANTITY_TEXT], mean[48];
+
+	out[0] = 0;
+	if (isnan(row->summary.mean))
+		return;
+	quantity_alike(text, quantity_of(ch, row->value), v, 3, ch->unit == UNIT_PERCENT ? 3 : 4);
+	/* TRANSLATORS: follows "min..max"; the word has at most 4 columns. */
+	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
+	snprintf(out, 64, "%.9s..%.9s  %.40s", text[0], text[1], mean);
 }
 
-/* Where numbers without a title above them begin to say which one is the mean. */
-static int worded_x(const struct ui *u)
-{
-	return u->at.stats.w || u->at.name.w < 18 ? stats_at(u)->x
-						  : stats_at(u)->x + stats_at(u)->w - WORDED_W;
-}
-
+/* The same in columns, under one title for all rows. */
 static void draw_stats(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y)
 {
 	const double v[] = {row->summary.min, row->summary.max, row->summary.mean};
-	int width = ch->unit == UNIT_PERCENT ? 3 : 4; /* percent: whole ones do */
-	int right = stats_at(u)->x + stats_at(u)->w, x = right - STATS_W, mean_w = 4;
-	char text[3][QUANTITY_TEXT], mean[64];
+	char text[3][QUANTITY_TEXT], words[64];
+	int x = u->at.stats.x;
 
-	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
+	if (!u->at.stats.w || isnan(row->summary.mean))
 		return;
-	quantity_alike(text, quantity_of(ch, row->value), v, 3, width);
-	/* TRANSLATORS: behind "min..max"; the word has 4 columns at most, or is left out. */
-	snprintf(mean, sizeof(mean), _("mean %s"), text[2]);
 	if (u->at.solo) {
-		canvas_textf(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, "%s..%s, %s", text[0], text[1],
-			     mean);
+		stats_text(words, row, ch);
+		canvas_text(c, x, y, u->at.stats.w, STYLE_DIM, words);
 		return;
 	}
-	if (!u->at.stats.w && u->at.name.w >= 18 && text_width(mean) <= WORDED_W - STATS_W + 4) {
-		x = worded_x(u);
-		mean_w = WORDED_W - STATS_W + 4;
-	} else {
-		snprintf(mean, sizeof(mean), "%s", text[2]);
-	}
+	quantity_alike(text, quantity_of(ch, row->value), v, 3, ch->unit == UNIT_PERCENT ? 3 : 4);
 	canvas_right(c, x, y, 4, STYLE_DIM, text[0]);
 	canvas_text(c, x + 4, y, 2, STYLE_DIM, "..");
 	canvas_text(c, x + 6, y, 4, STYLE_DIM, text[1]);
-	canvas_right(c, right - mean_w, y, mean_w, STYLE_DIM, mean);
+	canvas_right(c, x + STATS_W - 4, y, 4, STYLE_DIM, text[2]);
 }
 
-/* What the chart's height means; returns where the room before it ends. */
+/* Draw the ends of the scale; returns the right end of the room left on the last line. */
 static int draw_scale(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		      int right)
-{
-	char lo[QUANTITY_TEXT], hi[QUANTITY_TEXT], text[2 * QUANTITY_TEXT + 40];
-	enum unit unit = quantity_of(ch, row->value);
-
-	if (stats_at(u)->w < STATS_W || isnan(row->summary.mean))
-		return right;
-	quantity_round(lo, unit, row->scale.lo);
-	quantity_round(hi, unit, row->scale.hi);
-	snprintf(text, sizeof(text), "%s %s..%s", _("scale"), lo, hi);
-	canvas_right(c, stats_at(u)->x, y, stats_at(u)->w, STYLE_DIM, text);
-	return stats_at(u)->x + stats_at(u)->w - text_width(text) - 1;
-}
-
-/* What stands under the name: the view's own words, or the first clause of what there
- * is to know about the number; as far as it fits whole. */
-static void draw_below(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		       int line, int right)
-{
-	int x = u->at.name.x + indent_of(u, row), n = (int)strcspn(ch->note, ",;:");
-	char text[sizeof(ch->note)];
-
-	snprintf(text, sizeof(text), "%s", row->below[line]);
-	/* Of a demo everything is made up; the header says so once. */
-	if (!row->below[0][0] && !line && !(*screen_fact(u, "demo") && !strcmp(ch->note, "demo")))
-		snprintf(text, sizeof(text), "%.*s", n, ch->note);
-	if (text_width(text) > right - x)
-		x = u->at.name.x;
-	if (text_width(text) <= right - x)
-		canvas_text(c, x, y, right - x, STYLE_DIM, text);
-}
-
-/* Further lines, where there are any: statistics that had no room, the scale, words. */
-static void draw_more(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		      int h)
 {
-	int right = u->at.chart.x - 1, line = 1;
+	enum unit unit = quantity_of(ch, row->value);
+	char text[QUANTITY_TEXT];
 
-	if (!u->at.stats.w && u->at.table.w && h > 1) {
-		draw_stats(u, c, row, ch, y + 1);
-		draw_below(u, c, row, ch, y + 1, 0, worded_x(u) - 1);
-		line = 2;
-	}
-	if (h <= line)
+	if (!u->at.scale.w || h < 2)
+		return u->at.chart.x - 1;
+	quantity_round(text, unit, row->scale.hi);
+	/* It would touch a unit of three columns. */
+	if (strchr(text, '.') && text_width(text) > 3 && text_width(quantity_unit(unit)) == 3)
+		quantity_text(text, unit, row->scale.hi, 3);
+	canvas_right(c, u->at.scale.x, y, u->at.scale.w, STYLE_DIM, text);
+	quantity_round(text, unit, row->scale.lo);
+	canvas_right(c, u->at.scale.x, y + h - 1, u->at.scale.w, STYLE_DIM, text);
+	return u->at.scale.x + u->at.scale.w - text_width(text) - 1;
+}
+
+/* Draw a bar and statistics below the name, and the notes at the bottom. */
+static void draw_gutter(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
+			int h)
+{
+	int x = u->at.name.x + indent_of(u, row), right = draw_scale(u, c, row, ch, y, h);
+	int w = u->at.value.x + u->at.value.w - 4 - x, first = 1, n = 0, room;
+	char text[64];
+
+	if (!u->at.scale.w)
 		return;
-	right = draw_scale(u, c, row, ch, y + line, right);
-	draw_below(u, c, row, ch, y + line, line - 1, right);
-	if (line == 1 && h > 2)
-		draw_below(u, c, row, ch, y + 2, 1, u->at.chart.x - 1);
+	if (h >= 3)
+		meter_draw(c, u->charset, x, y + first++, w,
+			   (row->value - row->scale.lo) / (row->scale.hi - row->scale.lo), (enum hue)ch->family,
+			   (enum alarm)row->alarm);
+	room = h - first - (h >= 4); /* one line for the statistics */
+	while (n < NOTES_MAX && row->notes[n].text[0] && n < room)
+		n++;
+	for (int i = 0; i < n; i++) {
+		int line = h - n + i;
+
+		screen_cut(u, c, x, y + line, (line == h - 1 ? right : u->at.chart.x - 1) - x,
+			   (enum style)row->notes[i].style, row->notes[i].text);
+	}
+	stats_text(text, row, ch);
+	if (h - n > first && text_width(text) <= right - x)
+		canvas_text(c, x, y + first, right - x, STYLE_DIM, text);
 }
 
 static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, int y)
@@ -172,11 +163,9 @@ static void draw_heading(struct ui *u, struct canvas *c, const struct row *row, 
 	enum style hue = row->hue;
 	int x = u->at.name.x;
 
-	/* Words need the clearer one of a family's two colours; grey would be no heading. */
+	/* Grey does not look like a heading. */
 	if (hue == STYLE_OTHER)
 		hue = STYLE_TITLE;
-	else if (hue >= STYLE_GPU && hue < STYLE_OTHER)
-		hue = (enum style)(hue + STYLE_GPU_MEAN - STYLE_GPU);
 	canvas_text(c, x, y, u->at.chart.x - 1 - x, hue, row->name);
 	axis_lines(u, c, y, 1);
 }
@@ -188,7 +177,7 @@ int row_text_lines(const struct ui *u, const struct row *row, int screen_w)
 	return lines < 1 ? 1 : lines > TEXT_LINES ? TEXT_LINES : lines;
 }
 
-/* A name, perhaps a number, and then words. */
+/* Draw a name, an optional number, and a text. */
 static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
 	int x = u->at.name.x + indent_of(u, row), right = c->w - u->at.name.x;
@@ -196,36 +185,23 @@ static void draw_text(struct ui *u, struct canvas *c, const struct row *row, int
 	axis_lines(u, c, y, h);
 	screen_cut(u, c, x, y, u->at.value.x - 1 - x, row->part ? STYLE_DIM : STYLE_TEXT, row->name);
 	if (row->unit_shown)
-		draw_number(u, c, row->alarm, false, row->value, row->unit, STYLE_STRONG, y);
+		row_number(u, c, row->alarm, row->value, row->unit, STYLE_STRONG, y);
 	x = text_x(u, row);
 	text_draw(u, c, x, y, right - x, h, (enum style)row->text_style, row->text);
 }
 
-/* Why there is no value, over the place of the chart; cut where it has no room, and
- * told whole when the row is asked for. */
+/* Draw the reason for a missing value in place of the chart, cut to fit. The details of the row
+ * show all of it. */
 static void draw_missing(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch,
 			 int y)
 {
-	int x = u->at.table.w ? u->at.table.x : u->at.stats.w ? u->at.stats.x : u->at.chart.x;
-	int w = c->w - u->at.name.x - x;
+	int x = u->at.stats.w ? u->at.stats.x : u->at.chart.x;
 
 	draw_value(u, c, row, ch, y);
-	screen_cut(u, c, x, y, w, STYLE_DIM, ch->missing);
+	screen_reason(u, c, x, y, c->w - u->at.name.x - x, STYLE_DIM, ch->missing);
 }
 
-static void draw_table(struct ui *u, struct canvas *c, const struct row *row, int y)
-{
-	const struct table_column *t = u->view->table;
-
-	for (int i = 0, x = u->at.table.x; u->at.table.w && i < TABLE_MAX && t[i].title; i++) {
-		if (c->w < t[i].from)
-			continue;
-		canvas_right(c, x, y, t[i].w, (enum style)row->cells[i].style, row->cells[i].text);
-		x += t[i].w + 1;
-	}
-}
-
-/* The row that Up and Down have chosen, told by a sign as well as by colour. */
+/* Mark the selected row by a character as well as by colour. */
 static void draw_chosen(struct ui *u, struct canvas *c, int y)
 {
 	for (int x = u->at.name.x; x < u->at.name.x + u->at.name.w; x++)
@@ -234,7 +210,20 @@ static void draw_chosen(struct ui *u, struct canvas *c, int y)
 		canvas_put(c, u->at.name.x - 1, y, STYLE_STRONG, L'>');
 }
 
-/* The same signal in the other trace: B, how far it is from A, its value, statistics
+/* Use darker shades of the same hues, except for values over a limit. */
+static void quieten(struct canvas *c, const struct rect *at)
+{
+	for (int y = at->y; y < at->y + at->h && y < c->h; y++)
+		for (int x = at->x; x < at->x + at->w; x++) {
+			struct cell *p = &c->cells[(size_t)y * (size_t)c->w + (size_t)x];
+			int shade = p->style - STYLE_SHADES;
+
+			if (shade >= 0 && shade < 2 * SHADES * HUE_WARN)
+				p->style = (unsigned char)(p->style - (shade % SHADES + 1) / 2);
+		}
+}
+
+/* Draw the same signal of the second trace, B: the difference of the means, value, statistics
  * and chart. */
 static void draw_second(struct ui *u, struct canvas *c, const struct row *row, int y, int h)
 {
@@ -244,50 +233,44 @@ static void draw_second(struct ui *u, struct canvas *c, const struct row *row, i
 				  .level = u->second.level,
 				  .lo = row->scale.lo,
 				  .hi = row->scale.hi,
-				  .band = (enum style)(STYLE_GPU + (int)ch->family),
-				  .mean = (enum style)(STYLE_GPU + (int)ch->family)};
+				  .limit = NAN,
+				  .hue = (enum hue)ch->family};
 	int indent = indent_of(u, row) + (u->at.name.w >= 9 ? 2 : 0), w = u->at.name.w - indent - 2;
-	struct row b = *row; /* all of it quieter than A */
-	char text[QUANTITY_TEXT + 1] = "+";
+	struct row b = *row; /* B is dimmer than A */
+	double d = 100 * (row->second.summary.mean - row->summary.mean) / fabs(row->summary.mean);
+	char text[QUANTITY_TEXT], stats[64];
 
 	canvas_put(c, u->at.name.x + indent, y, STYLE_DIM, L'B');
 	b.value = row->second.value;
 	b.summary = row->second.summary;
 	b.alarm = row->second.alarm;
-	b.rank = RANK_REST;
+	b.weight = WEIGHT_REST;
 	if (o->missing[0]) {
 		axis_second_lines(u, c, y, h);
 		draw_missing(u, c, &b, o, y);
 		return;
 	}
-	if (w >= 5 && !isnan(b.value - row->value)) {
-		quantity_text(text + 1, quantity_of(ch, b.value), b.value - row->value, w - 1);
-		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text + (text[1] == '-'));
-	}
+	/* TRANSLATORS: the difference of the means of two traces; 12 columns with the number. */
+	snprintf(text, sizeof(text), _("mean %+.*f %%"), fabs(d) < 9.95 ? 1 : 0, d);
+	if (text_width(text) > w)
+		snprintf(text, sizeof(text), "%+.*f %%", fabs(d) < 9.95 ? 1 : 0, d);
+	if (fabs(d) < 9999.5 && text_width(text) <= w)
+		canvas_right(c, u->at.name.x + indent + 2, y, w, STYLE_TEXT, text);
 	draw_value(u, c, &b, ch, y);
-	for (int i = 0; i < TABLE_MAX; i++) {
-		int k = row->with[i] < 0 ? -1 : second_channel(u, (size_t)row->with[i]);
-
-		rows_cell_text(&b, i, STYLE_DIM, "");
-		if (k >= 0)
-			rows_cell(u, &b, i, quantity_of(&u->about->channels[row->with[i]], 0),
-				  second_value(u, (size_t)k), STYLE_TEXT);
+	draw_stats(u, c, &b, ch, y);
+	if (h > 1 && u->at.scale.w) {
+		stats_text(stats, &b, ch);
+		canvas_text(c, u->at.name.x + indent, y + 1, u->at.chart.x - u->at.name.x - indent - 1, STYLE_DIM, stats);
 	}
-	if (u->view->second)
-		u->view->second(u, &b);
-	draw_table(u, c, &b, y);
-	if (u->at.stats.w)
-		draw_stats(u, c, &b, ch, y);
-	else if (h > 1)
-		draw_stats(u, c, &b, ch, y + 1);
-	/* Over the whole screen the numbers stand above the chart, not beside it. */
+	/* On the whole screen, the numbers are above the chart instead of beside it. */
 	if (u->at.solo && h > 1)
 		y++, h--;
 	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->second.columns);
+	quieten(c, &(struct rect) {u->at.chart.x, y, u->at.chart.w, h});
 	axis_second_lines(u, c, y, h);
 }
 
-/* Nothing here, but there: the scale is that of the other alone. */
+/* Missing in this trace but not in the second: scale by the second alone. */
 static void read_missing(struct ui *u, struct row *row)
 {
 	double min = NAN, max = NAN;
@@ -297,16 +280,23 @@ static void read_missing(struct ui *u, struct row *row)
 	row->value = NAN;
 }
 
-static void draw_spark(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
-		       int h)
+static void draw_spark(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		       const struct channel *ch, int y, int h)
 {
-	struct spark_look look = {.charset = u->charset, .level = u->level};
+	struct rect at = {u->at.chart.x, y, u->at.chart.w, h};
+	struct spark_look look = {.charset = u->charset, .level = u->frame.level, .limit = row->limit};
 
 	look.lo = row->scale.lo;
 	look.hi = row->scale.hi;
-	look.band = (enum style)(STYLE_GPU + (int)ch->family);
-	look.mean = (enum style)(STYLE_GPU_MEAN + (int)ch->family);
-	spark_draw(c, u->at.chart.x, y, u->at.chart.w, h, &look, u->columns);
+	look.hue = (enum hue)ch->family;
+	/* A one-line chart has no room for notches. */
+	if (u->charset == CHARSET_BLOCKS && h > 1 && !row->draw)
+		chart_notches(s->timeline, row->channel, &u->frame.axis, row->scale.hi - row->scale.lo,
+			      u->frame.columns);
+	if (row->draw)
+		row->draw(u, s, c, row, &at);
+	else
+		spark_draw(c, at.x, at.y, at.w, at.h, &look, u->frame.columns);
 	axis_lines(u, c, y, h);
 }
 
@@ -331,16 +321,14 @@ static void draw_signal(struct ui *u, const struct ui_scene *s, struct canvas *c
 	rows_read(u, s, row);
 	draw_name(u, c, row, ch, y);
 	draw_value(u, c, row, ch, y);
-	draw_table(u, c, row, y);
-	if (u->at.stats.w)
-		draw_stats(u, c, row, ch, y);
-	draw_more(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_stats(u, c, row, ch, y);
+	draw_gutter(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (below)
 		draw_second(u, c, row, y + h, below);
 }
 
-/* Into how many steps a scale is divided, with two lines between them at least. */
+/* The number of steps on a scale, at least three lines apart. */
 static int parts(const struct scale *scale, enum unit unit, int h)
 {
 	for (int n = (h - 1) / 3 < 12 ? (h - 1) / 3 : 12; n > 1; n--)
@@ -349,7 +337,7 @@ static int parts(const struct scale *scale, enum unit unit, int h)
 	return 1;
 }
 
-/* What the lines of a high chart stand for. */
+/* Label the lines of a high chart. */
 static void draw_ticks(struct ui *u, struct canvas *c, const struct row *row, const struct channel *ch, int y,
 		       int h)
 {
@@ -384,10 +372,10 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 	if (u->at.stats.w && ch->note[0] && x + text_width(ch->note) <= c->w - u->at.name.x)
 		canvas_text(c, x, y, c->w - x, STYLE_DIM, ch->note);
 	y++;
-	/* Two charts of one height, and the numbers of the second between them. */
+	/* Two charts of equal height, with the numbers of the second between them. */
 	h = row->second.any && h > 3 ? (h - 2) / 2 : h - 1;
 	draw_ticks(u, c, row, ch, y, h);
-	draw_spark(u, c, row, ch, y, h);
+	draw_spark(u, s, c, row, ch, y, h);
 	if (row->second.any && u->at.body.h > 3)
 		draw_second(u, c, row, y + h, h + 1);
 }
@@ -395,7 +383,13 @@ void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, str
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen)
 {
-	if (row->kind == ROW_HEADING)
+	struct rect at = {u->at.name.x, y, c->w - 2 * u->at.name.x, h};
+
+	if (row->kind == ROW_PICTURE)
+		row->draw(u, s, c, row, &at);
+	else if (row->line && h <= 1 + row->second.any)
+		row->line(u, s, c, row, &at);
+	else if (row->kind == ROW_HEADING)
 		draw_heading(u, c, row, y);
 	else if (row->kind == ROW_TEXT)
 		draw_text(u, c, row, y, h);

@@ -1,12 +1,12 @@
-/* arrange: what a person has done to the rows of a view: hidden, moved, made higher.
+/* row-order: rows of a view that the user has hidden, moved or resized.
  *
- * A view says which rows there are and in which order; this is laid over it.  A row is
- * known by its channel, and what is no signal (a heading, a text) by the signal that
- * comes after it, so that what was chosen on one board also holds on another, where
- * some rows are missing and others are new.
+ * The view defines the rows and their order; these settings apply on top. A row is identified by
+ * its channel; a heading or a text by the next signal. So the settings also work on another
+ * board, which may lack some rows and have others.
  *
- * Only what was moved is kept: each such row directly after the one before it.  The
- * others keep the order of the view, for it may be another one in a later version. */
+ * Only moved rows are stored, each with the row before it. The rest keep the order of the view,
+ * which may change in a later version. */
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -27,7 +27,7 @@ static struct chart_setting *setting_of(struct ui *u, const char *id)
 	return NULL;
 }
 
-/* To be changed; NULL: there are too many. */
+/* Get or create the setting of a row; NULL: the list is full. */
 static struct chart_setting *setting_for(struct ui *u, const char *id)
 {
 	struct settings *s = &u->settings;
@@ -46,7 +46,7 @@ static struct chart_setting *setting_for(struct ui *u, const char *id)
 	return c;
 }
 
-/* Settings that say nothing any more. */
+/* Remove settings without effect. */
 static void tidy(struct settings *s)
 {
 	size_t kept = 0;
@@ -68,7 +68,8 @@ static void name_places(const struct row_list *l, struct spot *places)
 		struct spot *p = &places[i];
 
 		*p = (struct spot) {.signal = row->kind == ROW_SIGNAL, .natural = i};
-		p->part = row->kind == ROW_SIGNAL && row->rank == RANK_PART && row->part;
+		p->part = row->kind == ROW_SIGNAL && row->part &&
+			  l->about->channels[row->channel].kind == CHANNEL_RAIL_POWER;
 		p->head = row->kind == ROW_HEADING;
 		p->unit = "";
 		if (p->signal) {
@@ -100,7 +101,7 @@ static int find(const struct spot *places, int n, const char *id)
 	return -1;
 }
 
-/* Move the one at `from` so that it comes to stand at `to` (of where it is now). */
+/* Move an entry from index `from` to index `to`. */
 static void shift(struct spot *places, int from, int to)
 {
 	struct spot p = places[from];
@@ -128,7 +129,7 @@ static void put_in_order(const struct ui *u, struct spot *places, int n)
 	}
 }
 
-/* A heading of which all rows are hidden says nothing. */
+/* Hide a heading if all its rows are hidden. */
 static void hide_heads(struct spot *places, int n)
 {
 	bool any = true;
@@ -181,7 +182,7 @@ int arrange(struct ui *u, struct row_list *l)
 	return 0;
 }
 
-/* Build the rows anew; what was chosen stays so, if it is still there. */
+/* Rebuild the rows and keep the selection if its row still exists. */
 static void again(struct ui *u, int place, struct request *r)
 {
 	char id[SETTINGS_NAME] = "";
@@ -198,14 +199,14 @@ static void again(struct ui *u, int place, struct request *r)
 	for (int i = 0; i < u->n_rows; i++)
 		if (*id && !strcmp(u->places[u->rows[i].place].id, id))
 			u->chosen = i;
-	/* gone: the one that has taken its place */
+	/* removed: select the row now in its place */
 	for (int i = chosen; u->chosen < 0 && chosen >= 0 && i >= 0; i--)
 		if (i < u->n_rows && u->rows[i].kind == ROW_SIGNAL)
 			u->chosen = i;
 	u->bring = u->chosen >= 0;
 }
 
-/* Which rows keep the view's order: as many as possible. */
+/* Keep as many rows as possible in the view's order (longest increasing subsequence). */
 static void keep_longest(struct spot *places, int n)
 {
 	int *best = calloc((size_t)n + 1, 2 * sizeof(*best)), *before, last = -1;
@@ -255,7 +256,7 @@ static void note_order(struct ui *u)
 	}
 }
 
-/* The end of the block that begins at i: a row and the parts that belong to it. */
+/* The end of the block at i: a row and its parts. */
 static int block_end(const struct ui *u, int i)
 {
 	bool whole = !u->places[i].part && u->places[i].signal;
@@ -265,12 +266,17 @@ static int block_end(const struct ui *u, int i)
 	return i;
 }
 
-static void move(struct ui *u, int from, int by, struct request *r)
+void arrange_move(struct ui *u, int from, int by, struct request *r)
 {
-	int end = block_end(u, from), n = end - from, to;
-	bool part = u->places[from].part;
 	char id[SETTINGS_NAME];
+	int end, n, to;
+	bool part;
 
+	if (from < 0)
+		return;
+	end = block_end(u, from);
+	n = end - from;
+	part = u->places[from].part;
 	memcpy(id, u->places[from].id, sizeof(id));
 	if (by < 0) {
 		for (to = from - 1; to > 0 && u->places[to].hidden; to--)
@@ -294,44 +300,26 @@ static void move(struct ui *u, int from, int by, struct request *r)
 	again(u, find(u->places, u->n_places, id), r);
 }
 
-static void hide(struct ui *u, int place, bool hidden, struct request *r)
+void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
 	c->hidden = hidden;
 	if (hidden && !u->over)
-		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O brings it back."), u->places[place].name);
+		screen_say(u, STYLE_TEXT, _("%s is hidden; F2 or O shows it again."), u->places[place].name);
 	again(u, hidden ? -1 : place, r);
 }
 
-static void grow(struct ui *u, int place, int lines, struct request *r)
+void arrange_lines(struct ui *u, int place, int lines, struct request *r)
 {
-	struct chart_setting *c = setting_for(u, u->places[place].id);
+	struct chart_setting *c = place < 0 ? NULL : setting_for(u, u->places[place].id);
 
 	if (!c)
 		return;
 	c->lines = (unsigned char)(lines < 0 ? 0 : lines > CHART_LINES_MAX ? CHART_LINES_MAX : lines);
 	again(u, place, r);
-}
-
-void arrange_hide(struct ui *u, int place, bool hidden, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		hide(u, place, hidden, r);
-}
-
-void arrange_move(struct ui *u, int place, int by, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		move(u, place, by, r);
-}
-
-void arrange_lines(struct ui *u, int place, int lines, struct request *r)
-{
-	if (place >= 0 && place < u->n_places && u->places[place].signal)
-		grow(u, place, lines, r);
 }
 
 void arrange_forget(struct ui *u, struct request *r)
@@ -351,7 +339,7 @@ static int first_signal(const struct ui *u)
 	return -1;
 }
 
-/* Than the chosen row is now, whoever has made it so. */
+/* The displayed height of the selected row plus `by`, whether the height is set or automatic. */
 static int taller(const struct ui *u, int by)
 {
 	int h = u->height[u->chosen] / (u->rows[u->chosen].second.any ? 2 : 1) + by;
@@ -359,40 +347,44 @@ static int taller(const struct ui *u, int by)
 	return h < 1 ? 1 : h;
 }
 
-bool arrange_act(struct ui *u, enum action a, struct request *r)
+/* The place of the selected row, or of the first row; -1: none. */
+static int chosen_place(struct ui *u)
 {
-	bool chosen = u->chosen >= 0 && u->chosen < u->n_rows;
-	int place = chosen ? u->rows[u->chosen].place : -1;
+	if (u->view->plain)
+		return -1;
+	if (u->chosen < 0 || u->chosen >= u->n_rows)
+		u->chosen = first_signal(u);
+	return u->chosen < 0 ? -1 : u->rows[u->chosen].place;
+}
 
-	switch (a) {
-	case ACT_SOLO:
-		if (!chosen)
-			u->chosen = first_signal(u);
-		u->solo = !u->solo && u->chosen >= 0;
-		u->bring = true;
-		return true;
-	case ACT_HIDE:
-	case ACT_MOVE_UP:
-	case ACT_MOVE_DOWN:
-	case ACT_HIGHER:
-	case ACT_LOWER:
-		break;
-	default:
-		return false;
-	}
-	if (!chosen) {
-		screen_say(u, STYLE_DIM, "%s", _("Select a row with Up and Down first."));
-		return true;
-	}
-	if (a == ACT_HIDE)
-		arrange_hide(u, place, true, r);
-	else if (a == ACT_MOVE_UP || a == ACT_MOVE_DOWN)
-		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
-	else if (u->solo)
-		u->solo = a == ACT_HIGHER;
+void act_solo(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	if (u->view->plain)
+		return;
+	u->solo = chosen_place(u) >= 0 && !u->solo;
+	u->bring = true;
+}
+
+void act_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_hide(u, chosen_place(u), true, r);
+}
+
+void act_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	arrange_move(u, chosen_place(u), arg, r);
+}
+
+void act_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = chosen_place(u);
+
+	if (place < 0)
+		return;
+	if (u->solo)
+		u->solo = arg > 0;
 	else
-		arrange_lines(u, place, taller(u, a == ACT_HIGHER ? 1 : -1), r);
-	return true;
+		arrange_lines(u, place, taller(u, arg), r);
 }
 
 bool arrange_solo(const struct ui *u)

@@ -1,13 +1,15 @@
 /* rows: the lines of a view, and their numbers.
  *
- * Numbers that change ten times a second cannot be read, so while the screen
- * follows now they are taken anew only four times a second; when somebody has
- * stopped to look they are those of that very moment. */
+ * Numbers that change ten times a second are unreadable, so they are updated only four times a
+ * second while the screen follows. Otherwise they are exact at the playhead. */
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 
 static struct row *add(struct row_list *l, enum row_kind kind)
 {
-	static struct row nowhere; /* takes what there is no memory for */
+	static struct row nowhere; /* used if out of memory */
 	struct row *row = &nowhere;
 
 	if (l->n == l->room) {
@@ -32,17 +34,16 @@ static struct row *add(struct row_list *l, enum row_kind kind)
 		row = &l->rows[l->n++];
 	*row = (struct row) {.kind = kind,
 			     .beside = -1,
-			     .rank = RANK_REST,
+			     .weight = WEIGHT_REST,
+			     .limit = NAN,
 			     .tick = INT64_MIN,
 			     .value = NAN,
 			     .top = NAN,
 			     .text_style = STYLE_TEXT};
-	for (int i = 0; i < TABLE_MAX; i++)
-		row->with[i] = -1;
 	return row;
 }
 
-/* What says more about channel i: the gate of its unit, the current of its rail. */
+/* The channel that qualifies channel i: the power gate of a unit, the current of a rail. */
 static int find_beside(const struct session *about, size_t i)
 {
 	const struct channel *ch = &about->channels[i];
@@ -61,13 +62,13 @@ static int find_beside(const struct session *about, size_t i)
 	return -1;
 }
 
-struct row *rows_signal(struct row_list *l, size_t channel, enum row_rank rank, bool part)
+struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part)
 {
 	struct row *row = add(l, ROW_SIGNAL);
 
 	row->channel = channel;
 	row->beside = find_beside(l->about, channel);
-	row->rank = (unsigned char)rank;
+	row->weight = (unsigned char)weight;
 	row->part = part;
 	return row;
 }
@@ -90,6 +91,16 @@ struct row *rows_heading(struct row_list *l, const char *name, enum style hue)
 	return row;
 }
 
+struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight)
+{
+	struct row *row = add(l, ROW_PICTURE);
+
+	row->draw = draw;
+	row->least = (unsigned char)least;
+	row->weight = (unsigned char)weight;
+	return row;
+}
+
 int rows_find(const struct session *about, enum channel_kind kind, int index)
 {
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -108,13 +119,11 @@ int rows_named(const struct session *about, const char *name)
 
 int rows_build(struct ui *u, const struct session *about)
 {
-	struct row_list l = {.about = about, .present = &u->present};
+	struct row_list l = {.about = about, .ui = u};
 	unsigned char *height;
 
 	if (about && u->view->build)
 		u->view->build(&l);
-	if (about && u->view == &view_board)
-		second_add(u, &l);
 	if (about && !l.failed && arrange(u, &l) < 0)
 		l.failed = true;
 	height = calloc((size_t)l.n + 1, 1);
@@ -133,16 +142,14 @@ int rows_build(struct ui *u, const struct session *about)
 	u->scroll = 0;
 	u->chosen = -1;
 	u->about_chosen = false;
-	u->throttled_tick = INT64_MIN;
-	u->counted.tick = INT64_MIN;
-	u->throttled[0] = 0;
-	u->overall.w = 0;
-	u->strip.kept = false;
-	u->second.rows = NULL; /* none of these is matched yet */
+	u->limit_tick = INT64_MIN;
+	u->minimap.throttled_w = 0;
+	u->minimap.kept = false;
+	u->second.rows = NULL; /* not matched yet */
 	return 0;
 }
 
-/* A value that is older than it may be is no present value. */
+/* A stale value counts as missing. */
 double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns)
 {
 	const struct session *about = u->about;
@@ -156,28 +163,75 @@ double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_
 	return when - at > STALE_NS + 3 * period ? NAN : v;
 }
 
+#define CALM_NS (250 * NS_PER_MS)
+
+double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel)
+{
+	double v = rows_value(u, s, channel, 0);
+	struct span span;
+
+	if (!u->vp.follow || isnan(v))
+		return v;
+	span_read(s->timeline, channel, u->vp.head_ns - CALM_NS, u->vp.head_ns, &span);
+	return isnan(span.mean) ? v : span.mean;
+}
+
+const char *rows_unit(const struct ui *u, enum unit unit)
+{
+	return unit == UNIT_CELSIUS && u->charset != CHARSET_ASCII ? "\302\260C" : quantity_unit(unit);
+}
+
+int rows_gpu_memory(const struct session *about)
+{
+	static const char *const names[] = {"nvmap.used", "gpu.memory", "gpu0.memory"};
+	int at = -1;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && at < 0; i++)
+		at = rows_named(about, names[i]);
+	return at;
+}
+
+int rows_io(const struct session *about)
+{
+	int at = rows_named(about, "io.wait");
+
+	return at < 0 ? rows_named(about, "cpu.iowait") : at;
+}
+
 bool rows_due(const struct ui *u, int64_t *tick)
 {
-	if (u->vp.follow && *tick == u->tick)
+	if (u->vp.follow && *tick == u->frame.tick)
 		return false;
-	*tick = u->tick;
+	*tick = u->frame.tick;
 	return true;
 }
 
-/* A limit of 0 is how drivers say that there is none. */
-enum alarm rows_alarm(const struct channel *ch, double v)
+#define NEAR_C    8.0  /* degrees below the limit of a zone */
+#define NEAR_PART 0.95 /* of any other limit */
+
+/* Drivers report a limit of 0 if there is none. */
+double rows_limit(const struct channel *ch)
 {
-	if (ch->kind == CHANNEL_THROTTLE)
-		return v > 0 ? ALARM_WARN : ALARM_NONE;
-	if (ch->crit > 0 && v >= ch->crit)
-		return ALARM_CRIT;
-	return ch->warn > 0 && v >= ch->warn ? ALARM_WARN : ALARM_NONE;
+	return ch->warn > 0 ? ch->warn : ch->crit > 0 ? ch->crit : NAN;
 }
 
-/* Each zone has limits of its own: the hottest is as near to them as the nearest is. */
+enum alarm rows_alarm(const struct channel *ch, double v)
+{
+	double limit = rows_limit(ch);
+
+	if (ch->kind == CHANNEL_THROTTLE)
+		return v > 0 ? ALARM_CRIT : ALARM_NONE;
+	if (isnan(limit) || isnan(v))
+		return ALARM_NONE;
+	if (v >= limit)
+		return ALARM_CRIT;
+	return v >= (ch->kind == CHANNEL_TEMPERATURE ? limit - NEAR_C : NEAR_PART * limit) ? ALARM_WARN : ALARM_NONE;
+}
+
+/* Zones have different limits: show the worst alarm, and the limit of the zone with the least headroom. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double best = -INFINITY;
+	double best = -INFINITY, headroom = INFINITY;
 	bool found = false;
 
 	row->tag[0] = 0;
@@ -190,7 +244,11 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 		v = rows_value(u, s, i, 0);
 		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
 			row->alarm = (unsigned char)rows_alarm(ch, v);
-		/* Not always the highest of all: some are constants and do not count. */
+		if (rows_limit(ch) - v < headroom) {
+			headroom = rows_limit(ch) - v;
+			row->limit = rows_limit(ch);
+		}
+		/* The maximum over all zones can be a constant that does not count. */
 		if (!found && (v > best || v == row->value)) {
 			found = v == row->value;
 			best = v;
@@ -202,7 +260,7 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->beside];
-	double v = rows_value(u, s, (size_t)row->beside, 0);
+	double v = rows_calm(u, s, (size_t)row->beside);
 
 	if (ch->kind == CHANNEL_RAIL_CURRENT)
 		row->alarm = (unsigned char)rows_alarm(ch, v);
@@ -210,44 +268,46 @@ static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 		snprintf(row->tag, sizeof(row->tag), "%s", v > 0 ? _("off") : "");
 }
 
-static void read_levels(struct ui *u, const struct channel *ch)
+static void read_levels(struct ui *u, const struct row *row, const struct channel *ch)
 {
-	for (int i = 0; i < u->axis.n; i++)
-		u->level[i] =
-			u->columns[i].any ? (unsigned char)rows_alarm(ch, u->columns[i].max) : ALARM_NONE;
+	double limit = row->limit;
+
+	for (int i = 0; i < u->frame.axis.n; i++)
+		u->frame.level[i] = u->frame.columns[i].any && (rows_alarm(ch, u->frame.columns[i].max) == ALARM_CRIT ||
+						    u->frame.columns[i].max >= limit)
+				      ? ALARM_CRIT
+				      : ALARM_NONE;
 }
 
-void rows_cell(struct ui *u, struct row *row, int column, enum unit unit, double v, enum style style)
+void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 {
-	char text[QUANTITY_TEXT];
+	va_list args;
 
-	quantity_text(text, unit, v, u->view->table ? u->view->table[column].w : 6);
-	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%.11s", text);
-	row->cells[column].style = (unsigned char)(isnan(v) ? STYLE_DIM : style);
+	va_start(args, fmt);
+	vsnprintf(row->notes[i].text, sizeof(row->notes[i].text), fmt, args);
+	va_end(args);
+	row->notes[i].style = (unsigned char)style;
 }
 
-void rows_cell_text(struct row *row, int column, enum style style, const char *text)
+/* Update the displayed numbers; not in every frame. */
+static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row, const struct chart_summary *sum)
 {
-	snprintf(row->cells[column].text, sizeof(row->cells[column].text), "%s", text);
-	row->cells[column].style = (unsigned char)style;
-}
+	const struct channel *ch = &u->about->channels[row->channel];
 
-/* While something is selected, statistics are those of the selection. */
-static void read_selection(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	bool provisional = !s->live && s->notice;
-	int64_t from, to;
-	struct span span;
-
-	if (!select_get(u, &from, &to))
-		return;
-	if (provisional || row->chosen.from_ns != from || row->chosen.to_ns != to) {
-		span_read(s->timeline, row->channel, from, to, &span);
-		row->chosen.from_ns = provisional ? 0 : from;
-		row->chosen.to_ns = provisional ? 0 : to;
-		row->chosen.summary = (struct chart_summary) {span.min, span.mean, span.max};
-	}
-	row->summary = row->chosen.summary;
+	row->summary = *sum;
+	select_stats(u, s->timeline, row->channel, 0, !s->live && s->notice, &row->chosen, &row->summary);
+	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel, 0)
+									 : rows_calm(u, s, row->channel);
+	row->alarm = (unsigned char)rows_alarm(ch, row->value);
+	if (ch->kind == CHANNEL_HOTTEST)
+		read_zones(u, s, row);
+	else if (row->beside >= 0)
+		read_beside(u, s, row);
+	if (row->read)
+		row->read(u, s, row);
+	/* An engine can have two signals: load and clock. The clock shows when it is off. */
+	if (ch->kind == CHANNEL_ENGINE_FREQ)
+		snprintf(row->tag, sizeof(row->tag), "%s", row->value > 0 ? _("clock") : _("off"));
 }
 
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
@@ -255,33 +315,15 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	struct chart_summary sum, range;
 
-	chart_columns(s->timeline, row->channel, &u->axis, u->bins, u->columns, &sum);
+	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
 	range = sum;
 	second_read(u, row, &range.min, &range.max);
+	if (isnan(row->limit) && ch->kind != CHANNEL_HOTTEST)
+		row->limit = rows_limit(ch);
+	if (rows_due(u, &row->tick))
+		read_numbers(u, s, row, &sum);
 	scale_fit(&row->scale, ch, range.min, range.max);
 	if (row->scale.hi < row->top)
 		row->scale.hi = row->top;
-	read_levels(u, ch);
-	if (!rows_due(u, &row->tick))
-		return;
-	row->summary = sum;
-	read_selection(u, s, row);
-	row->value = rows_value(u, s, row->channel, 0);
-	row->alarm = (unsigned char)rows_alarm(ch, row->value);
-	if (ch->kind == CHANNEL_HOTTEST)
-		read_zones(u, s, row);
-	else if (row->beside >= 0)
-		read_beside(u, s, row);
-	for (int i = 0; i < TABLE_MAX; i++) {
-		const struct channel *o = row->with[i] >= 0 ? &u->about->channels[row->with[i]] : NULL;
-
-		if (o)
-			rows_cell(u, row, i, quantity_of(o, row->value),
-				  rows_value(u, s, (size_t)row->with[i], 0), STYLE_TEXT);
-	}
-	if (row->read)
-		row->read(u, s, row);
-	/* Two signals of one engine: its load is a share, its clock says when it is off. */
-	if (ch->kind == CHANNEL_ENGINE_FREQ)
-		snprintf(row->tag, sizeof(row->tag), "%s", row->value > 0 ? _("clock") : _("off"));
+	read_levels(u, row, ch);
 }

@@ -1,8 +1,13 @@
-/* select: a stretch of time between two moments, or two marks, and what happened in it.
+/* select: selects a time interval, or a phase, and shows its statistics.
  *
- * One end is where it was begun, the other goes along with the playhead until it is
- * held, so that every key that moves through time selects.  While there is a
- * selection the statistics of all rows are its own; what lies outside is dim. */
+ * One end is where the selection began; the other follows the playhead until it is fixed, so
+ * every key that moves through time extends the selection. While there is a selection, the
+ * statistics of all rows are for it, and the charts outside are dim. */
+#include "ui/draw.h"
+#include "ui/goto.h"
+#include "ui/header.h"
+#include "ui/range-stats.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -20,16 +25,34 @@ bool select_get(const struct ui *u, int64_t *from_ns, int64_t *to_ns)
 	return sel->on && u->extent.any && *from_ns < *to_ns;
 }
 
+void select_stats(const struct ui *u, struct timeline *t, size_t channel, int64_t shift_ns, bool provisional,
+		  struct selected_stats *kept, struct chart_summary *out)
+{
+	int64_t from, to;
+	struct span span;
+
+	if (!select_get(u, &from, &to))
+		return;
+	from = from > shift_ns ? from - shift_ns : 0;
+	to -= shift_ns;
+	if (provisional || kept->from_ns != from || kept->to_ns != to) {
+		span_read(t, channel, from, to, &span);
+		*kept = (struct selected_stats) {provisional ? 0 : from, provisional ? 0 : to,
+						{span.min, span.mean, span.max}};
+	}
+	*out = kept->summary;
+}
+
 void select_set(struct ui *u, int64_t a_ns, int64_t b_ns)
 {
 	u->selection = (struct selection) {.on = true, .a_ns = a_ns, .b_ns = b_ns};
 }
 
-/* The stretch between the marks before and after a moment, or the ends. */
+/* The interval between the marks around t_ns, or the ends of the timeline. */
 static void select_phase(struct ui *u, const struct ui_scene *s, int64_t t_ns, int64_t *from_ns,
 			 int64_t *to_ns)
 {
-	/* A mark begins its phase, so the moment of the mark is within. */
+	/* The mark at t_ns itself begins the phase. */
 	if (!goto_mark(s->timeline, &u->extent, t_ns + 1, -1, from_ns) || *from_ns < u->extent.first_ns)
 		*from_ns = u->extent.first_ns;
 	if (!goto_mark(s->timeline, &u->extent, t_ns, 1, to_ns) || *to_ns > u->extent.last_ns)
@@ -42,10 +65,21 @@ static void let_go(struct ui *u, const struct ui_scene *s)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->vp.head_ns);
 }
 
-static void toggle(struct ui *u, const struct ui_scene *s)
+/* False: there is no time to select. */
+static bool settle(struct ui *u, const struct ui_scene *s)
+{
+	if (!u->extent.any || !s->timeline)
+		return false;
+	viewport_settle(&u->vp, &u->extent, s->now_ns);
+	return true;
+}
+
+void act_select(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct selection *sel = &u->selection;
 
+	if (!settle(u, s))
+		return;
 	if (sel->on && sel->open) {
 		sel->b_ns = u->vp.head_ns;
 		sel->open = false;
@@ -55,12 +89,25 @@ static void toggle(struct ui *u, const struct ui_scene *s)
 	*sel = (struct selection) {.on = true, .open = true, .a_ns = u->vp.head_ns, .b_ns = u->vp.head_ns};
 }
 
-static void loop(struct ui *u, const struct ui_scene *s)
+void act_select_phase(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int64_t from, to;
+
+	if (!settle(u, s))
+		return;
+	let_go(u, s);
+	select_phase(u, s, u->vp.head_ns, &from, &to);
+	select_set(u, from, to);
+}
+
+void act_loop(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct viewport *v = &u->vp;
 	char a[QUANTITY_TEXT], b[QUANTITY_TEXT];
 	int64_t from, to;
 
+	if (!settle(u, s))
+		return;
 	if (v->loop) {
 		viewport_loop(v, &u->extent, s->now_ns, 0, 0);
 		return;
@@ -79,31 +126,10 @@ static void loop(struct ui *u, const struct ui_scene *s)
 	screen_say(u, STYLE_TEXT, _("looping from %s to %s   L: stop"), a, b);
 }
 
-bool select_act(struct ui *u, const struct ui_scene *s, enum action a)
-{
-	int64_t from, to;
-
-	if (a != ACT_SELECT && a != ACT_SELECT_PHASE && a != ACT_LOOP)
-		return false;
-	if (!u->extent.any || !s->timeline)
-		return true;
-	viewport_settle(&u->vp, &u->extent, s->now_ns);
-	if (a == ACT_LOOP) {
-		loop(u, s);
-	} else if (a == ACT_SELECT) {
-		toggle(u, s);
-	} else {
-		let_go(u, s);
-		select_phase(u, s, u->vp.head_ns, &from, &to);
-		select_set(u, from, to);
-	}
-	return true;
-}
-
-/* Its cells on the screen, clipped; false: it is not in view. */
+/* The cells of the selection, clipped; false: not in view. */
 static bool cells(const struct ui *u, int *first, int *last)
 {
-	int64_t from, to, left = viewport_first(&u->vp) * (INT64_C(1) << u->vp.zoom);
+	int64_t from, to, left = viewport_first(&u->vp) * viewport_column_ns(&u->vp);
 
 	if (!select_get(u, &from, &to) || to <= left || from > viewport_cell_ns(&u->vp, u->at.chart.w - 1))
 		return false;
@@ -128,14 +154,14 @@ void select_shade(const struct ui *u, struct canvas *c, int y, int h)
 		for (int i = 0; i < u->at.chart.w; i++) {
 			struct cell *p = &c->cells[(size_t)line * (size_t)c->w + (size_t)(u->at.chart.x + i)];
 
-			if ((i < first || i > last) && p->style >= STYLE_GPU && p->style <= STYLE_OTHER_MEAN)
-				p->style = STYLE_DIM;
+			if ((i < first || i > last) && p->style >= STYLE_SHADES)
+				p->style = STYLE_DIM, p->back = 0;
 			else if ((i == first || i == last) && p->ch[0] == L' ')
 				p->ch[0] = screen_glyph(u, 0x250A, ':'), p->style = STYLE_FRAME;
 		}
 }
 
-/* A bracket on the axis, where nothing else stands. */
+/* Draw a bracket on the axis, in its blank cells. */
 void select_axis(const struct ui *u, struct canvas *c)
 {
 	wchar_t line = screen_glyph(u, 0x2500, '-');
@@ -151,7 +177,7 @@ void select_axis(const struct ui *u, struct canvas *c)
 					 : line;
 		bool left = i == 0 || row[i - 1].ch[0] == L' ' || row[i - 1].style == STYLE_FRAME;
 		bool right = i + 1 >= u->at.chart.w || row[i + 1].ch[0] == L' ';
-		/* An end may touch a label, but not stand within one. */
+		/* An end may touch a label but not be inside one. */
 		bool end = (i == first || i == last) && (left || right);
 
 		if (row[i].ch[0] == L' ' && ((left && right) || end))
@@ -159,82 +185,89 @@ void select_axis(const struct ui *u, struct canvas *c)
 	}
 }
 
-/* One text after the other, as long as they fit whole. */
-static int put(struct canvas *c, int x, int y, int right, enum style style, const char *text)
+/* Show the energy, the time without power samples, and the mean. */
+static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		      int64_t to)
 {
-	int w = text_width(text);
+	int i = rows_find(u->about, CHANNEL_POWER_TOTAL, -1), y = u->at.bar.y;
+	char number[QUANTITY_TEXT], text[96];
+	struct span span;
+	double j;
 
-	if (x + w > right)
+	if (i < 0 || u->about->channels[i].missing[0])
 		return x;
-	canvas_text(c, x, y, w, style, text);
-	return x + w + 3;
+	span_read(s->timeline, (size_t)i, from, to, &span);
+	j = span_joule(&span);
+	quantity_text(number, j >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
+	snprintf(text, sizeof(text), "%s %s", number, j >= 99999.5 ? "kJ" : "J");
+	x = screen_put(c, x, y, right, STYLE_STRONG, text);
+	if (span.n && to - from - span.covered_ns >= NS_PER_MS) {
+		quantity_time(number, to - from - span.covered_ns, NS_PER_MS);
+		snprintf(text, sizeof(text), _("%s of it not measured"), number);
+		x = screen_put(c, x, y, right, STYLE_WARN, text);
+	}
+	quantity_text(number, UNIT_MILLIWATT, span.mean, 6);
+	snprintf(text, sizeof(text), _("mean %s"), number);
+	snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", quantity_unit(UNIT_MILLIWATT));
+	return screen_put(c, x, y, right, STYLE_TEXT, text);
 }
 
-/* The channel of which it is told: the chosen row's, or the power of all. */
-static int told(const struct ui *u)
+static int tell_gpu(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		    int64_t to)
 {
-	if (about_can(u))
-		return (int)u->rows[u->chosen].channel;
-	return rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
+	int i = rows_find(u->about, CHANNEL_GPU_UTIL, -1);
+	char number[QUANTITY_TEXT], text[96];
+	struct span span;
+
+	if (i < 0 || u->about->channels[i].missing[0])
+		return x;
+	span_read(s->timeline, (size_t)i, from, to, &span);
+	quantity_text(number, UNIT_PERCENT, span.mean, 5);
+	snprintf(text, sizeof(text), "%s %s %%", u->about->channels[i].label, number);
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
-static void tell_channel(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right,
-			 int64_t from, int64_t to)
+/* Show the signal of the selected row, unless it is already shown. */
+static int tell_chosen(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
+		       int64_t to)
 {
-	int i = told(u), y = u->at.bar.y;
+	const struct channel *ch = about_can(u) ? &u->about->channels[u->rows[u->chosen].channel] : NULL;
 	char text[160], number[3][QUANTITY_TEXT];
-	const struct channel *ch = i < 0 ? NULL : &u->about->channels[i];
 	enum unit unit;
 	struct span span;
 
-	if (!ch || ch->missing[0])
-		return;
-	span_read(s->timeline, (size_t)i, from, to, &span);
+	if (!ch || ch->missing[0] || ch->kind == CHANNEL_POWER_TOTAL || ch->kind == CHANNEL_GPU_UTIL)
+		return x;
+	span_read(s->timeline, u->rows[u->chosen].channel, from, to, &span);
 	unit = quantity_of(ch, span.max);
 	quantity_alike(number, unit, (const double[]) {span.mean, span.min, span.max}, 3, 6);
-	if (ch->unit == UNIT_MILLIWATT) {
-		double j = span_joule(&span);
-		int64_t open = to - from - span.covered_ns;
-
-		quantity_text(text, fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
-		strcat(text, " ");
-		strcat(text, quantity_unit(fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE));
-		x = put(c, x, y, right, STYLE_STRONG, text);
-		if (span.n && open >= NS_PER_MS) {
-			char clock[QUANTITY_TEXT];
-
-			quantity_time(clock, open, NS_PER_MS);
-			snprintf(text, sizeof(text), _("%s of it not measured"), clock);
-			x = put(c, x, y, right, STYLE_WARN, text);
-		}
-	}
 	/* TRANSLATORS: a signal, its mean, its minimum and maximum, and their unit. */
 	snprintf(text, sizeof(text), _("%s: mean %s, %s..%s %s"), ch->label, number[0], number[1], number[2],
-		 quantity_unit(unit));
-	put(c, x, y, right, STYLE_TEXT, text);
+		 rows_unit(u, unit));
+	return screen_put(c, x, u->at.bar.y, right, STYLE_TEXT, text);
 }
 
 void select_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - u->at.name.x;
-	const char *hint = u->selection.open ? _("v: up to here   Esc: none") : _("Esc: none");
+	const char *hint = u->selection.open ? _("v: up to here   Esc clears") : _("Esc clears");
 	char text[128], a[QUANTITY_TEXT], b[QUANTITY_TEXT], clock[QUANTITY_TEXT];
 	int64_t from, to;
 
-	x = put(c, x, y, right, STYLE_KEY, _("selected"));
+	x = screen_put(c, x, y, right, STYLE_KEY, _("selected"));
 	if (!select_get(u, &from, &to)) {
-		put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc: none"));
+		screen_put(c, x, y, right, STYLE_DIM, _("move the cursor   v: up to there   Esc clears"));
 		return;
 	}
 	quantity_time(clock, to - from, NS_PER_MS);
-	x = put(c, x - 2, y, right, STYLE_STRONG, clock);
-	if (c->w >= 100) {
+	x = screen_put(c, x - 2, y, right, STYLE_STRONG, clock);
+	x = tell_power(u, s, c, x, right, from, to);
+	x = tell_gpu(u, s, c, x, right, from, to);
+	x = tell_chosen(u, s, c, x, right, from, to);
+	screen_moment(u, s, from, a);
+	screen_moment(u, s, to, b);
+	snprintf(text, sizeof(text), "%s .. %s", a, b);
+	x = screen_put(c, x, y, right, STYLE_DIM, text);
+	if (x + text_width(hint) <= right)
 		canvas_right(c, x, y, right - x, STYLE_DIM, hint);
-		right -= text_width(hint) + 2;
-		screen_moment(u, s, from, a);
-		screen_moment(u, s, to, b);
-		snprintf(text, sizeof(text), "%s .. %s", a, b);
-		x = put(c, x, y, right, STYLE_DIM, text);
-	}
-	tell_channel(u, s, c, x, right, from, to);
 }

@@ -1,4 +1,4 @@
-/* settings: what a person has chosen about the screen; kept in nvmtop.conf. */
+/* settings: the user's choices for the screen, stored in nvmtop.conf. */
 #ifndef NVMTOP_UI_SETTINGS_H
 #define NVMTOP_UI_SETTINGS_H
 
@@ -6,35 +6,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which colours. */
 enum theme {
 	THEME_STANDARD,
-	THEME_CONTRAST,		/* high contrast: brings its own background, black or white */
-	THEME_SAFE,		/* tells families apart for those who do not see red and green apart */
-	THEME_MONO,		/* none: weight, underline and reverse */
+	THEME_CONTRAST,		/* high contrast: on black or white */
+	THEME_SAFE,		/* colour-blind safe: does not rely on red and green */
+	THEME_TERMINAL,		/* the terminal's 16 colours and background */
+	THEME_MONO,		/* no colours: bold, underline and reverse */
 	THEMES
 };
 
-/* What they are drawn on. */
+/* The background; painted by all but the last two themes. */
 enum ground {
-	GROUND_AUTO,		/* the terminal's, whatever it is */
+	GROUND_AUTO,		/* the terminal's; dark if not known */
 	GROUND_DARK,
 	GROUND_LIGHT,
 	GROUNDS
 };
 
-#define SETTINGS_NAME	64	/* of a row: a channel's name, or of what stands before one */
+#define SETTINGS_NAME	64	/* a channel's name, or that of the next signal */
 #define SETTINGS_VIEW	16
 #define SETTINGS_CHARTS	256
 #define CHART_LINES_MAX	30
 
-/* What was chosen about one row of one view. */
+/* The settings of one row of one view. */
 struct chart_setting {
 	char view[SETTINGS_VIEW];
 	char name[SETTINGS_NAME];
 	bool hidden;
-	unsigned char lines;	/* 1 .. CHART_LINES_MAX; 0: as it comes */
-	bool moved;		/* it stands directly after `after`; "": it is the first */
+	unsigned char lines;	/* 1 .. CHART_LINES_MAX; 0: automatic */
+	bool moved;		/* directly after the row `after`; "": first */
 	char after[SETTINGS_NAME];
 };
 
@@ -42,12 +42,13 @@ struct settings {
 	enum theme theme;
 	enum ground ground;
 	bool mouse;
-	char view[SETTINGS_VIEW];	/* which one to begin with; "": the first */
-	double frames;			/* a second; 0: as they are needed */
-	uint64_t history_bytes;		/* what the live screen remembers, in bytes, */
-	int64_t history_ns;		/* or fine for so long; both 0: as it comes */
+	bool braille; /* charts in braille instead of blocks, unless the charset is ASCII */
+	char view[SETTINGS_VIEW];	/* the first view shown; "": the default */
+	double frames;			/* per second; 0: automatic */
+	uint64_t history_bytes;		/* history size in bytes, or */
+	int64_t history_ns;		/* the time kept at full resolution; both 0: default */
 	size_t n_charts;
-	struct chart_setting charts[SETTINGS_CHARTS];	/* in an order in which they can be moved */
+	struct chart_setting charts[SETTINGS_CHARTS];	/* in the order in which moves are applied */
 };
 
 #define SETTINGS_DEFAULT ((struct settings) {.mouse = true})

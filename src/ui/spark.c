@@ -1,19 +1,15 @@
-/* spark: how a column that holds many samples becomes a few dots.
+/* spark: draws a column that holds many samples with a few dots.
  *
- * A column must say three things in as little as four dots: how low it went, how
- * high it went, where it was on the whole.  In braille it is solid up to the
- * minimum, and above that a dot at the mean and one at the maximum: a steady
- * signal is an area, one sample that leaps out floats above it, one that drops
- * out is a hole in it.  From two lines on, the band between minimum and maximum
- * is filled up to the mean as well, and what is above the mean has the band's
- * quieter style.
- * Block elements can only be filled from below, so they reach to the maximum,
- * in the quieter style where that is not where the mean is.
- * ASCII on one line shows the level by the weight of the character, and a wide
- * swing by its kind: ^ leaps up from a low mean, v drops from a high one, | is
- * between.  A value at the lower end is the lowest dot; what was not measured
- * is nothing at all.
- * Where a limit was passed, the whole height of the cell says so. */
+ * A column shows minimum, mean and maximum in as little as one cell. Block elements: an area up
+ * to the mean, and a dim band of the same hue up to the maximum. If both end in one cell, the
+ * band is its background. A short drop below the mean is a notch: a dark eighth at the minimum.
+ *
+ * Braille: solid up to the minimum, with dots at mean and maximum; with two or more lines,
+ * filled up to the mean. ASCII on one line: the character is the level, or for a wide swing ^
+ * (peak above a low mean), v (drop below a high mean) or |.
+ *
+ * A value at the lower end is the lowest dot; missing samples are blank. A column over a limit
+ * has the colour of the alarm over its whole height. */
 #include "ui/spark.h"
 
 #include <math.h>
@@ -49,7 +45,7 @@ int spark_level(double v, double lo, double hi, int levels)
 }
 
 struct levels {
-	int min, mean, max; /* all 0: nothing */
+	int min, mean, max; /* all 0: no samples */
 };
 
 static struct levels column_levels(const struct spark_column *col, const struct spark_look *look, int n)
@@ -70,44 +66,58 @@ static struct levels column_levels(const struct spark_column *col, const struct 
 	return l;
 }
 
+int spark_shade(int k, int n)
+{
+	return n < 2 ? SHADES - 3 : (2 * k + 1) * SHADES / (2 * n);
+}
+
+/* One cell of a chart; its lowest level is base + 1. */
+struct place {
+	int x, y, base, h, shade;
+};
+
 static bool dot_lit(const struct levels *l, int level, int h)
 {
 	if (level <= l->min || level == l->mean || level == l->max)
 		return l->max > 0;
-	return h > 1 && level < l->mean ? true : false;
+	return h > 1 && level < l->mean;
 }
 
-/* The cell whose lowest dot is level base + 1. */
-static void braille_cell(struct canvas *c, int x, int y, const struct spark_look *look,
-			 const struct levels pair[2], int base, int h)
+static void braille_cell(struct canvas *c, const struct place *at, enum hue hue, const struct levels pair[2])
 {
 	unsigned dots = 0;
 	bool below_mean = false;
 
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < 4; i++)
-			if (dot_lit(&pair[side], base + i + 1, h))
+			if (dot_lit(&pair[side], at->base + i + 1, at->h))
 				dots |= braille_dot[side][i];
-		if (pair[side].mean > base)
-			below_mean = true;
+		below_mean |= pair[side].mean > at->base;
 	}
 	if (dots)
-		canvas_put(c, x, y, below_mean ? look->mean : look->band, (wchar_t)(BRAILLE + dots));
+		canvas_put(c, at->x, at->y,
+			   below_mean ? STYLE_MEAN(hue, at->shade) : STYLE_BAND(hue, SHADES - 1),
+			   (wchar_t)(BRAILLE + dots));
 }
 
-static void block_cell(struct canvas *c, int x, int y, const struct spark_look *look, const struct levels *l,
-		       int base, int h)
+static void block_cell(struct canvas *c, const struct place *at, enum hue hue, const struct levels *l,
+		       bool notch)
 {
-	int fill = l->max - base;
-	bool near = l->mean > base && (h > 1 || l->max - l->mean <= 2);
+	enum style mean = STYLE_MEAN(hue, at->shade), band = STYLE_BAND(hue, at->shade);
+	int to_mean = l->mean - at->base, to_max = l->max - at->base;
 
-	if (fill > 8)
-		fill = 8;
-	if (fill > 0)
-		canvas_put(c, x, y, near ? look->mean : look->band, (wchar_t)(BLOCK + fill));
+	if (notch && l->min > at->base && l->min <= at->base + 8 && to_mean >= 8)
+		canvas_put_on(c, at->x, at->y, band, mean, BLOCK + 1);
+	else if (to_mean >= 8)
+		canvas_put(c, at->x, at->y, mean, BLOCK + 8);
+	else if (to_mean > 0)
+		canvas_put_on(c, at->x, at->y, mean, l->max > l->mean + 1 ? band : (enum style)0,
+			      (wchar_t)(BLOCK + to_mean));
+	else if (to_max > 0)
+		canvas_put(c, at->x, at->y, band, (wchar_t)(BLOCK + (to_max < 8 ? to_max : 8)));
 }
 
-static void ascii_line(struct canvas *c, int x, int y, const struct spark_look *look, const struct levels *l)
+static void ascii_line(struct canvas *c, const struct place *at, enum hue hue, const struct levels *l)
 {
 	bool swings = l->max - l->min >= ASCII_LEVELS / 2;
 	char ch;
@@ -119,30 +129,40 @@ static void ascii_line(struct canvas *c, int x, int y, const struct spark_look *
 		ch = l->mean - l->min < l->max - l->mean - 1   ? '^'
 		     : l->mean - l->min > l->max - l->mean + 1 ? 'v'
 							       : '|';
-	canvas_put(c, x, y, swings ? look->band : look->mean, (wchar_t)ch);
+	canvas_put(c, at->x, at->y, swings ? STYLE_BAND(hue, SHADES - 1) : STYLE_MEAN(hue, at->shade), (wchar_t)ch);
 }
 
-/* Two levels a line: '.' is the lower one. */
-static void ascii_cell(struct canvas *c, int x, int y, const struct spark_look *look, const struct levels *l,
-		       int base)
+/* Two levels per line; '.' is the lower one. */
+static void ascii_cell(struct canvas *c, const struct place *at, enum hue hue, const struct levels *l)
 {
-	if (l->mean > base)
-		canvas_put(c, x, y, look->mean, l->mean > base + 1 ? L'#' : L'=');
-	if (l->max > base && l->mean <= base)
-		canvas_put(c, x, y, look->band, l->max > base + 1 ? L':' : L'.');
+	if (l->mean > at->base)
+		canvas_put(c, at->x, at->y, STYLE_MEAN(hue, at->shade), l->mean > at->base + 1 ? L'#' : L'=');
+	else if (l->max > at->base)
+		canvas_put(c, at->x, at->y, STYLE_BAND(hue, at->shade), l->max > at->base + 1 ? L':' : L'.');
 }
 
-static struct spark_look cell_look(const struct spark_look *look, int first, int per)
+static enum hue column_hue(const struct spark_look *look, int first, int per)
 {
-	struct spark_look here = *look;
 	unsigned char worst = ALARM_NONE;
 
 	for (int k = 0; look->level && k < per; k++)
 		if (look->level[first + k] > worst)
 			worst = look->level[first + k];
-	if (worst)
-		here.band = here.mean = worst == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN;
-	return here;
+	return worst == ALARM_CRIT ? HUE_ALERT : worst ? HUE_WARN : look->hue;
+}
+
+/* Draw a dotted line in the blank cells of the chart. */
+static void limit_line(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look, int levels,
+		       int per_line)
+{
+	int line = (spark_level(look->limit, look->lo, look->hi, levels) - 1) / per_line;
+
+	if (isnan(look->limit) || look->limit > look->hi || look->limit < look->lo || h < 2)
+		return;
+	for (int i = 0; i < w; i++)
+		if (canvas_is_blank(c, x + i, y + h - 1 - line, 1))
+			canvas_put(c, x + i, y + h - 1 - line, STYLE_LIMIT,
+				   look->charset == CHARSET_ASCII ? L'-' : (wchar_t)0x2508);
 }
 
 void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look,
@@ -152,28 +172,30 @@ void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark
 	int per_line = look->charset == CHARSET_BRAILLE ? 4 : look->charset == CHARSET_BLOCKS ? 8 : 2;
 	int n = look->charset == CHARSET_ASCII && h == 1 ? ASCII_LEVELS : per_line * h;
 
-	/* The highest dot of several lines stays blank, so that charts never touch. */
+	/* Leave the top level of a multi-line chart blank, so that charts never touch. */
 	if (h > 1 && look->charset != CHARSET_ASCII)
 		n--;
-	for (int i = 0; i < w; i++, cols += per) {
+	for (int i = 0; i < w; i++) {
+		const struct spark_column *col = &cols[i * per];
 		struct levels l[2] = {{0, 0, 0}, {0, 0, 0}};
-		struct spark_look here = cell_look(look, i * per, per);
+		enum hue hue = column_hue(look, i * per, per);
 
-		if (!cols[0].any && !cols[per - 1].any)
+		if (!col[0].any && !col[per - 1].any)
 			continue;
 		for (int k = 0; k < per; k++)
-			l[k] = column_levels(&cols[k], look, n);
-		for (int line = 0; line < h; line++) {
-			int base = (h - 1 - line) * per_line;
+			l[k] = column_levels(&col[k], look, n);
+		for (int k = 0; k < h; k++) {
+			struct place at = {x + i, y + h - 1 - k, k * per_line, h, spark_shade(k, h)};
 
 			if (look->charset == CHARSET_BRAILLE)
-				braille_cell(c, x + i, y + line, &here, l, base, h);
+				braille_cell(c, &at, hue, l);
 			else if (look->charset == CHARSET_BLOCKS)
-				block_cell(c, x + i, y + line, &here, l, base, h);
+				block_cell(c, &at, hue, l, col->notch);
 			else if (h == 1)
-				ascii_line(c, x + i, y, &here, l);
+				ascii_line(c, &at, hue, l);
 			else
-				ascii_cell(c, x + i, y + line, &here, l, base);
+				ascii_cell(c, &at, hue, l);
 		}
 	}
+	limit_line(c, x, y, w, h, look, n, per_line);
 }

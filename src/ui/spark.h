@@ -1,4 +1,4 @@
-/* spark: columns of {min, mean, max} to glyphs, for every charset and height. */
+/* spark: draws columns of minimum, mean and maximum, for every charset and height. */
 #ifndef NVMTOP_UI_SPARK_H
 #define NVMTOP_UI_SPARK_H
 
@@ -7,26 +7,32 @@
 /* One column of a chart, in the channel's unit. */
 struct spark_column {
 	double min, mean, max;
-	bool any; /* false: nothing was measured; nothing is drawn */
+	int n;      /* number of values in the mean */
+	bool any;   /* false: no samples, nothing is drawn */
+	bool notch; /* a short drop that the mean hides, see chart_notches() */
 };
 
-/* How a value stands to its limits. */
+/* A value relative to its limits. */
 enum alarm { ALARM_NONE, ALARM_WARN, ALARM_CRIT };
 
 struct spark_look {
 	enum charset charset;
-	enum style band, mean;
-	double lo, hi;              /* the scale: lo is the lowest dot, hi the highest */
-	const unsigned char *level; /* NULL, or an enum alarm for each column: its colour */
+	enum hue hue;
+	double lo, hi;              /* the scale: the lowest and the highest dot */
+	double limit;               /* drawn where the chart is blank; NaN: none */
+	const unsigned char *level; /* enum alarm of each column, for its colour; or NULL */
 };
 
-/* How many columns stand in one cell: 2 in braille, else 1. */
+/* Columns per cell: 2 in braille, else 1. */
 int spark_per_cell(enum charset cs);
 
-/* Which of `levels` levels (1..levels) shows v; 0 only for NaN. */
+/* The level (1..levels) of v; 0 only for NaN. */
 int spark_level(double v, double lo, double hi, int levels);
 
-/* cols holds w * spark_per_cell() columns, oldest first. */
+/* The shade of line or cell k of n, from the bottom or the left. */
+int spark_shade(int k, int n);
+
+/* cols: w * spark_per_cell() columns, oldest first. */
 void spark_draw(struct canvas *c, int x, int y, int w, int h, const struct spark_look *look,
 		const struct spark_column *cols);
 

@@ -1,7 +1,10 @@
-/* ui: what there is, and one frame of it.
+/* ui: makes a frame of the screen, and handles the change of timelines.
  *
- * The order of a frame matters: what is in view is settled before anything is
- * drawn, and the strip comes last, for it takes the buffers of the charts. */
+ * The order within a frame matters: the viewport is settled before anything is drawn, and the
+ * minimap comes last because it reuses the buffers of the charts. */
+#include "ui/charts.h"
+#include "ui/draw.h"
+#include "ui/header.h"
 #include "ui/screen.h"
 
 #include "ui/align.h"
@@ -13,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
-#define VALUES_MS 250 /* numbers that change faster cannot be read */
+#define VALUES_MS 250 /* numbers that change faster are unreadable */
 #define FRAME_MS  100
-#define FIRST_MS  8   /* until there is something to see */
-#define YOUNG_MS  400 /* so long numbers come as soon as they are there */
+#define FIRST_MS  8   /* until the first samples */
+#define YOUNG_MS  400 /* for this time, show numbers as soon as they arrive */
 #define PLAY_MS   40
-#define WORK_MS   10 /* while something is looked for: little work, often */
+#define WORK_MS   10 /* during a search: little work, often */
 
 bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 {
@@ -32,46 +35,54 @@ bool ui_key(size_t i, const char **group, const char **keys, const char **what)
 	return true;
 }
 
+void hit_add(struct ui *u, int x, int y, int w, key_handler *handler, int arg)
+{
+	if (u->frame.n_hits < HITS_MAX)
+		u->frame.hits[u->frame.n_hits++] = (struct hit) {x, y, w, handler, arg};
+}
+
 static void no_view(const char *name, struct err *e)
 {
 	char shown[80], list[160] = "";
 	size_t used = 0;
 
 	text_printable(shown, sizeof(shown), name, strlen(name));
-	for (size_t i = 0; views_at(i); i++)
+	for (size_t i = 0; ui_view_name(i); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
-					 views_at(i)->name);
+					 ui_view_name(i));
 	err_set(e, ERR_USAGE, _("unknown view \"%s\"; known: %s"), shown, list);
+}
+
+/* name NULL: the first view. False: no such view. */
+static bool begin_with(struct ui *u, const char *name)
+{
+	size_t i = 0;
+
+	while (name && ui_view_name(i) && strcmp(ui_view_name(i), name))
+		i++;
+	if (!ui_view_name(i))
+		return false;
+	*(views_at(i)->covers ? &u->over : &u->view) = views_at(i);
+	return true;
 }
 
 struct ui *ui_new(const struct ui_options *o, struct err *e)
 {
 	struct ui *u = calloc(1, sizeof(*u));
-	bool known = !o->view;
 
-	if (!u) {
+	if (!u || views_begin(u) < 0) {
 		err_set(e, ERR_FAILED, _("No memory for the screen."));
+		ui_free(u);
 		return NULL;
 	}
 	u->charset = o->charset;
 	u->frame_ms = o->frame_ms;
 	u->settings = o->settings ? *o->settings : SETTINGS_DEFAULT;
-	u->history_bytes = u->settings.history_bytes;
-	u->history_ns = u->settings.history_ns;
-	u->view = &view_overview;
+	u->view = views_at(0);
 	u->chosen = -1;
-	for (size_t i = 0; o->view && views_at(i); i++) {
-		if (strcmp(views_at(i)->name, o->view))
-			continue;
-		known = true;
-		if (views_at(i)->when)
-			u->over = views_at(i);
-		else
-			u->view = views_at(i);
-	}
-	if (!known) {
+	if (!begin_with(u, o->view)) {
 		no_view(o->view, e);
-		free(u);
+		ui_free(u);
 		return NULL;
 	}
 	viewport_reset(&u->vp, true);
@@ -85,8 +96,7 @@ void ui_free(struct ui *u)
 	free(u->rows);
 	free(u->height);
 	free(u->places);
-	free(u->procs.line);
-	phases_free(u);
+	views_end(u);
 	present_forget(u);
 	free(u);
 }
@@ -99,10 +109,8 @@ const struct settings *ui_settings(const struct ui *u)
 unsigned screen_when(const struct ui *u)
 {
 	if (u->over)
-		return u->over->when;
-	if (!u->vp.live)
-		return WHEN_REPLAY;
-	return (u->vp.follow ? WHEN_NOW : WHEN_BACK) | u->view->keys;
+		return WHEN_COVERED;
+	return !u->vp.live ? WHEN_REPLAY : u->vp.follow ? WHEN_NOW : WHEN_BACK;
 }
 
 const char *screen_fact(const struct ui *u, const char *key)
@@ -110,22 +118,6 @@ const char *screen_fact(const struct ui *u, const char *key)
 	const char *value = u->about ? fact_get(present_facts(&u->present, u->about), u->about->n_facts, key) : NULL;
 
 	return value ? value : "";
-}
-
-wchar_t screen_glyph(const struct ui *u, wchar_t fine, wchar_t ascii)
-{
-	return u->charset == CHARSET_ASCII ? ascii : fine;
-}
-
-int screen_cut(const struct ui *u, struct canvas *c, int x, int y, int w, enum style style, const char *text)
-{
-	int used;
-
-	if (text_width(text) <= w || w < 1)
-		return canvas_text(c, x, y, w, style, text);
-	used = canvas_text(c, x, y, w - 1, style, text);
-	canvas_put(c, x + used, y, style, screen_glyph(u, 0x2026, '~'));
-	return used + 1;
 }
 
 static void read_extent(struct ui *u, const struct ui_scene *s)
@@ -136,7 +128,7 @@ static void read_extent(struct ui *u, const struct ui_scene *s)
 	second_extend(u, s);
 }
 
-/* Take note of what the scene holds now.  Out of memory: the old rows stay away. */
+/* On out of memory, the old rows are not shown. */
 void screen_look(struct ui *u, const struct ui_scene *s)
 {
 	const struct session *about = s->timeline ? s->timeline->ops->session(s->timeline) : NULL;
@@ -160,9 +152,10 @@ void screen_look(struct ui *u, const struct ui_scene *s)
 	second_match(u);
 	if (!anew)
 		return;
+	memset(&u->ranges, 0, sizeof(u->ranges));
 	u->events = events_wanted(u, s);
 	search_forget(u);
-	phases_free(u);
+	views_reset(u);
 }
 
 void screen_say(struct ui *u, enum style style, const char *fmt, ...)
@@ -175,23 +168,34 @@ void screen_say(struct ui *u, enum style style, const char *fmt, ...)
 	u->said_style = style;
 }
 
+int64_t screen_wall(const struct ui *u, int64_t t_ns)
+{
+	if (!u->about || !u->about->start.real_ns)
+		return 0;
+	return u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
+}
+
+void screen_clock(char out[SCREEN_CLOCK], int64_t wall_ns)
+{
+	time_t t = (time_t)(wall_ns / NS_PER_S);
+	struct tm tm;
+
+	if (!wall_ns || !localtime_r(&t, &tm) || !strftime(out, SCREEN_CLOCK, "%H:%M:%S", &tm))
+		out[0] = 0;
+}
+
 void screen_moment(const struct ui *u, const struct ui_scene *s, int64_t t_ns, char out[QUANTITY_TEXT])
 {
-	int64_t step = INT64_C(1) << u->vp.zoom, wall;
-	char clock[QUANTITY_TEXT];
-	struct tm tm;
-	time_t t;
+	int64_t step = viewport_column_ns(&u->vp), wall = screen_wall(u, t_ns);
+	char clock[SCREEN_CLOCK];
 
 	step = step < NS_PER_MS ? NS_PER_MS : step > NS_PER_S / 10 ? NS_PER_S / 10 : step;
-	if (!s->live || !u->about || !u->about->start.real_ns) {
+	if (!s->live || !wall) {
 		quantity_time(out, t_ns - u->extent.first_ns, step);
 		return;
 	}
-	wall = u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
-	t = (time_t)(wall / NS_PER_S);
-	if (!localtime_r(&t, &tm) || !strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
-		clock[0] = 0;
-	snprintf(out, QUANTITY_TEXT, "%.12s.%0*d", clock, step < NS_PER_S / 10 ? 3 : 1,
+	screen_clock(clock, wall);
+	snprintf(out, QUANTITY_TEXT, "%s.%0*d", clock, step < NS_PER_S / 10 ? 3 : 1,
 		 (int)(wall % NS_PER_S / (step < NS_PER_S / 10 ? NS_PER_MS : NS_PER_S / 10)));
 }
 
@@ -200,15 +204,19 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 	screen_look(u, s);
 	if (u->search.going)
 		search_go(u, s);
-	phases_advance(u, s);
-	return u->search.going || phases_busy(u);
+	if (u->ranges.more) {
+		u->ranges.more = false;
+		ranges_prepare(u, s);
+	}
+	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
+	return u->search.going || u->frame.more;
 }
 
-/* What was in the last picture cannot be clicked or answered any more. */
+/* Clicks and questions refer to what is drawn. */
 static void forget_picture(struct ui *u)
 {
-	u->n_hits = 0;
-	u->procs.asked = false;
+	u->frame.n_hits = 0;
+	u->modals.asked = false;
 }
 
 void ui_reset(struct ui *u, const struct ui_scene *s)
@@ -218,10 +226,10 @@ void ui_reset(struct ui *u, const struct ui_scene *s)
 	present_forget(u);
 	u->n_rows = 0;
 	viewport_reset(&u->vp, s->live);
-	if (u->over == &view_files)
+	if (u->over && u->over->transient)
 		u->over = NULL;
-	u->prompting = PROMPT_NONE;
-	u->labelling = u->copying = u->dragging = u->selection.on = false;
+	u->modals.n = 0;
+	u->drag.on = u->selection.on = false;
 	forget_picture(u);
 	u->said[0] = 0;
 	u->scroll = u->over_scroll = 0;
@@ -239,6 +247,7 @@ void ui_go_on(struct ui *u, const struct ui_scene *s, bool at_end, bool play)
 	v->speed = was.speed;
 	if (!was.fit) {
 		v->zoom = was.zoom;
+		v->merge = was.merge;
 		v->fit = false;
 	}
 	if (u->extent.any)
@@ -265,7 +274,7 @@ void ui_seek(struct ui *u, const struct ui_scene *s, int64_t after_start_ns)
 		viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns + by);
 }
 
-/* The first moments, in which one signal after the other gets its first value. */
+/* Startup, while signals get their first values. */
 static bool is_young(const struct ui *u)
 {
 	return !u->extent.any || u->extent.last_ns - u->extent.first_ns < YOUNG_MS * NS_PER_MS;
@@ -273,15 +282,14 @@ static bool is_young(const struct ui *u)
 
 int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
-	int64_t column_ms = (INT64_C(1) << u->vp.zoom) / NS_PER_MS;
+	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
-	if (u->search.going || phases_busy(u))
+	if (u->search.going || u->frame.more || u->ranges.more)
 		return WORK_MS;
 	if (u->vp.playing)
 		return u->frame_ms ? u->frame_ms : PLAY_MS;
-	/* The last phase goes on, wherever the cursor is. */
-	if (s->live && u->view == &view_epochs && !u->over)
-		return u->frame_ms ? u->frame_ms : VALUES_MS;
+	if (s->live && views_top(u)->every_ms)
+		return u->frame_ms ? u->frame_ms : views_top(u)->every_ms;
 	if (!s->live || !u->vp.follow)
 		return s->recording || s->completing ? 1000 : -1;
 	if (u->over)
@@ -311,75 +319,72 @@ static void draw_empty(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		    s->live ? _("Waiting for the first samples.") : _("This trace has no samples."));
 }
 
-/* What the view tells of it is made anew, and stays where it was. */
-static void look_present(struct ui *u, const struct ui_scene *s)
+static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
-	int scroll = u->scroll, chosen = u->chosen;
-	bool about_chosen = u->about_chosen;
-
-	if (!present_read(u, s) || u->view != &view_board || rows_build(u, u->about) < 0)
+	if (!u->view->plain && !u->extent.any) {
+		draw_empty(u, s, c);
 		return;
-	u->scroll = scroll;
-	u->chosen = chosen < u->n_rows ? chosen : -1;
-	u->about_chosen = about_chosen && u->chosen >= 0;
-	second_match(u);
+	}
+	if (!u->view->plain)
+		axis_draw(u, s, c);
+	ranges_draw(u, c);
+	u->view->draw(u, s, c);
+	if (!u->view->plain && !u->over)
+		events_draw(u, s, c);
+	if (u->at.panel.h)
+		u->view->foot_draw(u, s, c, &(struct rect) {1, u->at.panel.y, c->w - 2, u->at.panel.h});
 }
 
 static void draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	struct layout_wish wish = {
-		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over == &view_setup)};
-	const char *alarm;
-	enum style style;
+		.w = c->w, .h = c->h, .replay = !s->live && (!u->over || u->over->panel)};
 	int64_t pace;
 
 	canvas_clear(c);
 	screen_look(u, s);
-	alarm = header_alarm(u, s, &style);
-	wish.alarm = *alarm != 0;
 	wish.second = s->with != NULL;
 	wish.events = (u->events || u->present.count) && !u->view->plain;
-	wish.table = charts_table_width(u, c->w);
+	wish.ranges = ranges_lines(u, s, c->h) * !u->view->plain;
+	wish.compact = u->view->compact;
+	wish.panel = (!u->over || u->over->panel) && u->view->foot ? u->view->foot(u, c->w, c->h) : 0;
 	wish.solo = arrange_solo(u);
 	u->at = layout_screen(&wish);
-	u->screen_w = c->w;
+	u->frame.w = c->w;
+	u->frame.h = c->h;
 	if (u->at.small) {
 		draw_small(c);
 		return;
 	}
+	if (u->charset != CHARSET_ASCII)
+		u->charset = u->settings.braille ? CHARSET_BRAILLE : CHARSET_BLOCKS;
 	u->vp.per_cell = spark_per_cell(u->charset);
 	u->vp.columns = u->at.chart.w * u->vp.per_cell;
 	viewport_settle(&u->vp, &u->extent, s->now_ns);
 	pace = is_young(u) ? FIRST_MS : u->frame_ms ? u->frame_ms : VALUES_MS;
-	u->tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
-	u->below = 0;
-	u->n_marks = 0;
-	look_present(u, s);
+	u->frame.tick = s->now_ns / (pace * NS_PER_MS) * 64 + u->vp.zoom;
+	u->frame.below = 0;
+	u->frame.more = false;
+	u->frame.n_marks = 0;
+	present_read(u, s);
 
 	header_draw(u, s, c);
-	if (u->at.alarm.h)
-		screen_cut(u, c, u->at.name.x, u->at.alarm.y, c->w - 2 * u->at.name.x, style, alarm);
+	limit_line_draw(u, s, c);
 	if (u->extent.any) {
 		axis_prepare(u, s);
+		ranges_prepare(u, s);
 		second_prepare(u);
 	}
 	second_draw(u, s, c);
-	if (u->over) {
+	if (!u->over || u->over->panel)
+		draw_view(u, s, c);
+	if (u->over)
 		u->over->draw(u, s, c);
-	} else if (u->view->plain) {
-		u->view->draw(u, s, c);
-	} else if (!u->extent.any) {
-		draw_empty(u, s, c);
-	} else {
-		axis_draw(u, s, c);
-		u->view->draw(u, s, c);
-		events_draw(u, s, c);
-	}
 	tabs_draw(u, c);
 	bar_draw(u, s, c);
-	if ((!u->over || u->over == &view_setup) && u->extent.any)
-		strip_draw(u, s, c);
-	/* Where there is no header, a recording must still be seen. */
+	if ((!u->over || u->over->panel) && u->extent.any)
+		minimap_draw(u, s, c);
+	/* A recording must be visible even without a header. */
 	if (!u->at.header.h && (s->recording || s->completing))
 		canvas_put(c, c->w - 1, 0, STYLE_RECORD, screen_glyph(u, 0x25CF, '*'));
 }
@@ -388,17 +393,24 @@ void ui_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	forget_picture(u);
 	draw(u, s, c);
-	/* A question is over when a picture is without it, whatever has come in its way. */
-	u->procs.asking = u->procs.asked;
+	/* Close a question that is no longer drawn, whatever the cause. */
+	if (modal_top(u) && modal_top(u)->question && !u->modals.asked)
+		modal_close(u);
 }
 
 bool ui_is_asking(const struct ui *u)
 {
-	return u->prompting || u->labelling || u->copying || u->procs.asking ||
-	       (u->procs.filtering && u->view == &view_processes && !u->over);
+	return modal_top(u) != NULL;
 }
 
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && u->view == &view_processes && !u->over;
+	int lines = views_top(u)->procs;
+
+	return s->live && lines && u->frame.h >= lines;
+}
+
+bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && u->view->host && !u->over;
 }

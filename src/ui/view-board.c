@@ -1,219 +1,537 @@
-/* view-board: what this is, how it is set, what it does not tell and how that can be
- * mended, and what looking at it costs. */
+/* view-board: describes the machine: hardware, settings, missing signals with their remedies,
+ * and the cost of sampling. Sections fill as many columns as fit and are never split. */
+#include "ui/draw.h"
+#include "ui/meter.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
+#include "ui/meter.h"
 #include "util/intl.h"
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
-static const struct fact *facts_of(const struct row_list *l)
+#define ITEMS_MAX 120
+#define COLUMNS	  3
+#define METER_W	  10
+
+static const char *const families[] = {
+	[FAMILY_GPU] = "GPU",	      [FAMILY_CPU] = "CPU",	  [FAMILY_MEMORY] = N_("memory"),
+	[FAMILY_POWER] = N_("power"), [FAMILY_HEAT] = N_("heat"), [FAMILY_OTHER] = N_("other"),
+};
+
+struct item {
+	bool head;
+	char name[48];	  /* "" in a list */
+	char text[1024];
+	char second[160]; /* the value of the second trace */
+	enum style style;
+	double part; /* for a bar before the text; NaN: no bar */
+	int lines, column, y;
+};
+
+struct page {
+	struct item *items;
+	int n;
+	int width, names; /* of a column, and of its names */
+	bool second;
+};
+
+/* Replace a preceding heading without items. */
+static void add_head(struct page *p, const char *name)
 {
-	return present_facts(l->present, l->about);
+	if (p->n && p->items[p->n - 1].head)
+		p->n--;
+	if (p->n == ITEMS_MAX)
+		return;
+	p->items[p->n] = (struct item) {.head = true, .part = NAN};
+	snprintf(p->items[p->n++].name, sizeof(p->items->name), "%s", name);
 }
 
-static void add_fact(struct row_list *l, const char *name, const char *key)
+static struct item *add(struct page *p, const char *name, const char *text)
 {
-	const char *value = fact_get(facts_of(l), l->about->n_facts, key);
+	static struct item nowhere; /* used if the page is full */
+	struct item *item = p->n < ITEMS_MAX ? &p->items[p->n++] : &nowhere;
 
-	if (value && *value)
-		snprintf(rows_text(l, name, NULL)->text, sizeof(l->rows->text), "%s", value);
+	*item = (struct item) {.style = STYLE_TEXT, .part = NAN};
+	snprintf(item->name, sizeof(item->name), "%s", name);
+	snprintf(item->text, sizeof(item->text), "%s", text);
+	return item;
 }
 
-static void add_identity(struct row_list *l)
+static const char *fact_of(const struct session *about, const struct fact *facts, const char *key)
 {
-	int n = l->n;
+	const char *value = about ? fact_get(facts, about->n_facts, key) : NULL;
 
-	rows_heading(l, _("This machine"), STYLE_OTHER);
-	add_fact(l, _("Board"), "title");
-	add_fact(l, _("Model"), "model");
-	add_fact(l, _("Module"), "module");
-	add_fact(l, _("Chip"), "soc");
-	add_fact(l, _("Release"), "release");
-	add_fact(l, _("JetPack"), "jetpack");
-	add_fact(l, _("Kernel"), "kernel");
-	add_fact(l, _("Host"), "hostname");
-	add_fact(l, _("Known by"), "why");
-	add_fact(l, _("Not read"), "other_sensors");
-	if (l->n == n + 1)
-		snprintf(rows_text(l, _("Board"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("the trace does not name its board"));
+	return value ? value : "";
 }
 
-static void read_pinned(struct ui *u, const struct ui_scene *s, struct row *row)
+static const char *second_fact(const struct ui *u, const char *key)
 {
-	int i = rows_named(u->about, "clocks.pinned");
-	double v = i >= 0 ? rows_value(u, s, (size_t)i, 0) : NAN;
+	const struct session *b = u->second.about;
 
-	snprintf(row->text, sizeof(row->text), "%s",
-		 isnan(v) ? _("not known")
-		 : v > 0  ? _("pinned: lowest and highest clock are the same (jetson_clocks)")
-			  : _("free: the governors set them (no jetson_clocks)"));
+	return b ? fact_of(b, b->facts, key) : "";
 }
 
-/* One name when all groups of cores have the same one, as nearly always. */
-static void add_governors(struct row_list *l)
+static void add_fact(struct page *p, const struct ui *u, const char *name, const char *key)
 {
-	const struct session *about = l->about;
+	const char *a = screen_fact(u, key), *b = second_fact(u, key);
+
+	if (*a || *b)
+		snprintf(add(p, name, *a ? a : "--")->second, sizeof(p->items->second), "%s", *b ? b : "--");
+}
+
+static const struct host *host_of(const struct ui *u, const struct ui_scene *s)
+{
+	return s->live && !*screen_fact(u, "demo") ? s->host : NULL;
+}
+
+static void add_machine(struct page *p, const struct ui *u, const struct ui_scene *s)
+{
+	const struct host *h = host_of(u, s);
+	char text[QUANTITY_TEXT];
+	int n;
+
+	add_head(p, _("This machine"));
+	n = p->n;
+	add_fact(p, u, _("Board"), *screen_fact(u, "title") ? "title" : "board");
+	add_fact(p, u, _("Model"), "model");
+	add_fact(p, u, _("Module"), "module");
+	add_fact(p, u, _("SoC"), "soc");
+	add_fact(p, u, _("Release"), "release");
+	add_fact(p, u, _("JetPack"), "jetpack");
+	add_fact(p, u, _("Kernel"), "kernel");
+	add_fact(p, u, _("Host"), "hostname");
+	if (h && h->serial[0])
+		add(p, _("Serial"), h->serial);
+	if (h && !isnan(h->uptime_s)) {
+		int64_t minutes = (int64_t)(h->uptime_s / 60), days = minutes / 1440;
+
+		snprintf(text, sizeof(text), days ? _("%lld d %lld h %02lld min") : "%.0lld%lld h %02lld min",
+			 (long long)days, (long long)(minutes / 60 % 24), (long long)(minutes % 60));
+		add(p, _("Uptime"), text);
+	}
+	if (p->n == n)
+		add(p, _("Board"), _("the trace does not name its board"));
+	add_fact(p, u, _("Notice"), "notice");
+	add_fact(p, u, _("Known by"), "why");
+	add_fact(p, u, _("Not read"), "other_sensors");
+}
+
+static void add_libraries(struct page *p, const struct ui *u, const struct ui_scene *s)
+{
+	const struct host *h = host_of(u, s);
+
+	add_head(p, _("Libraries"));
+	for (int i = 0; h && i < HOST_LIBRARIES; i++)
+		if (h->version[i][0])
+			add(p, host_library_name((enum host_library)i), h->version[i]);
+}
+
+/* List the governors of the core groups, or one name if all are equal. */
+static void governors(char *out, size_t size, const struct session *about, const struct fact *facts)
+{
 	const char *first = NULL;
-	struct row *row = NULL;
 	bool same = true;
+	size_t used = 0;
 
-	for (size_t i = 0; i < about->n_facts; i++) {
-		const struct fact *f = &facts_of(l)[i];
+	out[0] = 0;
+	for (size_t i = 0; about && i < about->n_facts; i++) {
+		const struct fact *f = &facts[i];
 		const char *dot = strchr(f->key, '.');
-		size_t used;
 
 		if (strncmp(f->key, "cpu", 3) != 0 || !dot || strcmp(dot, ".governor") != 0)
 			continue;
-		if (!row)
-			row = rows_text(l, _("CPU clock"), NULL);
 		same = same && (!first || !strcmp(first, f->value));
 		first = first ? first : f->value;
-		used = strlen(row->text);
-		snprintf(row->text + used, sizeof(row->text) - used, "%s%.*s %s", used ? ", " : "",
-			 (int)(dot - f->key), f->key, f->value);
+		if (used < size)
+			used += (size_t)snprintf(out + used, size - used, "%s%.*s %s", used ? ", " : "",
+						 (int)(dot - f->key), f->key, f->value);
 	}
-	if (row && same)
-		snprintf(row->text, sizeof(row->text), _("governor %.64s"), first);
+	if (first && same)
+		snprintf(out, size, "%s", first);
 }
 
-static void add_modes(struct row_list *l)
+static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 {
-	const struct session *about = l->about;
-	const char *governor;
-	int n = l->n;
+	int pinned = rows_named(u->about, "clocks.pinned");
+	double v = pinned < 0 ? NAN : rows_value(u, s, (size_t)pinned, 0);
+	const struct session *b = u->second.about;
+	char text[256], second[160];
 
-	rows_heading(l, _("Modes"), STYLE_OTHER);
-	add_fact(l, _("Power mode"), "mode");
-	if (rows_named(about, "clocks.pinned") >= 0)
-		rows_text(l, _("Clocks"), read_pinned);
-	governor = fact_get(facts_of(l), about->n_facts, "gpu.governor");
-	if (governor)
-		/* TRANSLATORS: the names of this view have 11 columns on narrow screens. */
-		snprintf(rows_text(l, _("GPU clock"), NULL)->text, sizeof(l->rows->text), _("governor %.64s"),
-			 governor);
-	add_governors(l);
-	if (l->n == n + 1)
-		l->n = n;
+	add_head(p, _("Settings"));
+	add_fact(p, u, _("Power mode"), "mode");
+	if (pinned >= 0)
+		add(p, _("Clocks"),
+		    isnan(v) ? "--"
+		    : v > 0  ? _("jetson_clocks on")
+			     : _("jetson_clocks off"));
+	add_fact(p, u, _("GPU governor"), "gpu.governor");
+	governors(text, sizeof(text), u->about, present_facts(&u->present, u->about));
+	governors(second, sizeof(second), b, b ? b->facts : NULL);
+	if (text[0] || second[0])
+		snprintf(add(p, _("CPU governor"), text[0] ? text : "--")->second, sizeof(p->items->second), "%s",
+			 second[0] ? second : "--");
+	add_fact(p, u, _("Fan profile"), "fan.profile");
+	add_fact(p, u, _("CPUs online"), "cpu.online");
 }
 
-static void add_missing(struct row_list *l)
+static void add_places(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
-	bool headed = false;
+	const struct host *h = host_of(u, s);
+	char text[96];
 
-	for (size_t i = 0; i < l->about->n_channels; i++) {
-		const struct channel *ch = &l->about->channels[i];
-		struct row *row;
+	add_head(p, _("Disks, network"));
+	for (size_t i = 0; h && i < h->n_disks; i++) {
+		struct item *item;
+		char free[QUANTITY_TEXT], all[QUANTITY_TEXT];
 
-		if (!ch->missing[0])
+		quantity_bytes(free, (uint64_t)h->disks[i].free);
+		quantity_bytes(all, (uint64_t)h->disks[i].bytes);
+		snprintf(text, sizeof(text), _("%s free of %s"), free, all);
+		item = add(p, h->disks[i].mount, text);
+		item->part = 1 - h->disks[i].free / h->disks[i].bytes;
+	}
+	for (size_t i = 0; h && i < h->n_nets; i++)
+		add(p, h->nets[i].name, h->nets[i].address);
+}
+
+/* The remedy after the last semicolon, or all of the reason if there is none. */
+static const char *remedy(const char *missing)
+{
+	const char *p = missing, *at = missing;
+
+	while ((p = strstr(p, "; ")))
+		at = p += 2;
+	return at;
+}
+
+static void join(char *out, size_t size, const char *name)
+{
+	size_t used = strlen(out);
+
+	snprintf(out + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+/* List each remedy once, below the signals it would add; or the full reason if all of them share it. */
+static void add_missing(struct page *p, const struct ui *u)
+{
+	const struct channel *all = u->about->channels;
+	char text[256];
+
+	add_head(p, _("Missing, and why"));
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		char names[sizeof(p->items->text)] = "";
+		const char *last = "";
+		bool told = !all[i].missing[0], same = true;
+
+		for (size_t k = 0; k < i && !told; k++)
+			told = all[k].missing[0] && !strcmp(remedy(all[k].missing), remedy(all[i].missing));
+		if (told)
 			continue;
-		if (!headed)
-			rows_heading(l, _("Missing, and why"), STYLE_HEAT);
-		headed = true;
-		row = rows_text(l, ch->label, NULL);
-		snprintf(row->text, sizeof(row->text), "%s", ch->missing);
+		for (size_t k = i; k < u->about->n_channels; k++) {
+			if (!all[k].missing[0] || strcmp(remedy(all[k].missing), remedy(all[i].missing)) != 0)
+				continue;
+			if (strcmp(last, all[k].label) != 0)
+				join(names, sizeof(names), all[k].label);
+			last = all[k].label;
+			same = same && !strcmp(all[k].missing, all[i].missing);
+		}
+		add(p, "", names);
+		add(p, " ", same ? all[i].missing : remedy(all[i].missing))->style = STYLE_DIM;
 	}
-	for (size_t i = 0; i < l->present->n_dead; i++) {
-		const struct dead *d = &l->present->dead[i];
-		struct row *row;
-
-		if (!headed)
-			rows_heading(l, _("Missing, and why"), STYLE_HEAT);
-		headed = true;
-		row = rows_text(l, l->about->channels[d->channel].label, NULL);
-		/* TRANSLATORS: then a time, such as "12:34:56.7". */
-		snprintf(row->text, sizeof(row->text), _("stopped answering at %s"), d->since);
+	for (size_t i = 0; i < u->present.n_dead; i++) {
+		/* TRANSLATORS: followed by a time, such as "12:34:56.7". */
+		snprintf(text, sizeof(text), _("stopped answering at %s"), u->present.dead[i].since);
+		add(p, all[u->present.dead[i].channel].label, text)->style = STYLE_WARN;
 	}
 }
 
-static void read_own(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	(void)u;
-	row->value = s->own_cpu;
-	row->unit = UNIT_PERCENT;
-	snprintf(row->text, sizeof(row->text), "%s",
-		 isnan(s->own_cpu) ? _("not known of a saved trace") : _("of one core"));
-	row->text_style = STYLE_DIM;
-}
-
-/* Live it is counted by the sampler; of a trace, by the holes that it tells of. */
-static void read_late(struct ui *u, const struct ui_scene *s, struct row *row)
+/* Late ticks: from the sampler if live, from the gaps of a trace. */
+static void add_late(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
 	unsigned long long late = s->late, lost = s->lost;
+	struct gap gaps[GAPS_MAX];
+	struct item *item;
+	size_t n = 0;
 
 	if (!s->live) {
-		struct gap gaps[GAPS_MAX];
-		size_t n = u->extent.any ? s->timeline->ops->gaps(s->timeline, u->extent.first_ns,
-								  u->extent.last_ns + 1, gaps, GAPS_MAX)
-					 : 0;
-
+		n = u->extent.any ? s->timeline->ops->gaps(s->timeline, u->extent.first_ns,
+							   u->extent.last_ns + 1, gaps, GAPS_MAX)
+				  : 0;
 		late = lost = 0;
 		for (size_t i = 0; i < n; i++)
 			if (gaps[i].tier == TIER_FAST)
 				*(gaps[i].cause == GAP_LOST ? &lost : &late) += gaps[i].missed;
-		if (n == GAPS_MAX) {
-			snprintf(row->text, sizeof(row->text), _("more than %d holes in this trace"),
-				 GAPS_MAX);
-			row->text_style = STYLE_WARN;
-			return;
-		}
 	}
-	if (s->live)
-		snprintf(row->text, sizeof(row->text),
-			 P_("%llu late tick of the fast tier", "%llu late ticks of the fast tier", late),
-			 late);
+	item = add(p, _("Late"), "");
+	if (n == GAPS_MAX)
+		snprintf(item->text, sizeof(item->text), _("more than %d holes in this trace"), GAPS_MAX);
+	else if (s->live)
+		snprintf(item->text, sizeof(item->text),
+			 P_("%llu late tick of the fast tier", "%llu late ticks of the fast tier", late), late);
 	else if (late || lost)
-		/* One that was late alone is no hole: it is in the channel below. */
-		snprintf(row->text, sizeof(row->text),
+		snprintf(item->text, sizeof(item->text),
 			 P_("%llu late tick in holes", "%llu late ticks in holes", late), late);
 	else
-		snprintf(row->text, sizeof(row->text), "%s", _("no holes"));
+		snprintf(item->text, sizeof(item->text), "%s", _("no holes"));
 	if (lost)
-		snprintf(row->text + strlen(row->text), sizeof(row->text) - strlen(row->text),
+		snprintf(item->text + strlen(item->text), sizeof(item->text) - strlen(item->text),
 			 P_(", %llu row lost", ", %llu rows lost", lost), lost);
-	row->text_style = lost ? STYLE_ALERT : late ? STYLE_WARN : STYLE_TEXT;
+	item->style = lost ? STYLE_ALERT : STYLE_TEXT;
 }
 
-static void add_sampling(struct row_list *l)
+static void add_value(struct page *p, struct ui *u, const struct ui_scene *s, size_t channel)
 {
-	const struct session *about = l->about;
-	struct row *row;
+	const struct channel *ch = &u->about->channels[channel];
+	double v = rows_calm(u, s, channel);
+	enum unit unit = quantity_of(ch, v);
+	char number[QUANTITY_TEXT], text[160];
 
-	rows_heading(l, _("Sampling, and what it costs"), STYLE_OTHER);
-	row = rows_text(l, _("Rates"), NULL);
-	snprintf(row->text, sizeof(row->text), _("%g, %g and %g times a second (fast, medium, slow tier)"),
-		 about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
-	add_fact(l, _("Priority"), "priority");
-	add_fact(l, _("CPU source"), "cpu.source");
-	rows_text(l, _("Late"), read_late);
-	if (rows_named(about, "nvmtop.cpu") < 0)
-		rows_text(l, _("Own CPU"), read_own)->unit_shown = true;
+	quantity_text(number, unit, v, 8);
+	snprintf(text, sizeof(text), "%s %s %s", number, isnan(v) ? "" : quantity_unit(unit),
+		 unit == UNIT_PERCENT && !isnan(v) ? _("of one core") : "");
+	add(p, ch->label, text);
+}
+
+static void add_sampling(struct page *p, struct ui *u, const struct ui_scene *s)
+{
+	const struct session *about = u->about;
+	char text[128];
+
+	add_head(p, _("Sampling, and what it costs"));
+	snprintf(text, sizeof(text), _("%g, %g and %g Hz (fast, medium, slow)"), about->hz[TIER_FAST], about->hz[TIER_MEDIUM], about->hz[TIER_SLOW]);
+	add(p, _("Rates"), text);
+	add_fact(p, u, _("Priority"), "priority");
+	add_fact(p, u, _("CPU source"), "cpu.source");
+	add_late(p, u, s);
+	if (rows_named(about, "nvmtop.cpu") < 0) {
+		snprintf(text, sizeof(text), _("%.1f %% of one core"), s->own_cpu);
+		add(p, _("Own CPU"), isnan(s->own_cpu) ? _("not known of a saved trace") : text);
+	}
 	for (size_t i = 0; i < about->n_channels; i++)
-		if (strstr(about->channels[i].name, ".rate") ||
-		    !strncmp(about->channels[i].name, "nvmtop.", 7) ||
-		    !strcmp(about->channels[i].name, "cpu.window"))
-			if (about->channels[i].kind == CHANNEL_OTHER ||
-			    about->channels[i].kind == CHANNEL_COUNTER)
-				rows_signal(l, i, RANK_REST, false);
+		if ((strstr(about->channels[i].name, ".rate") || !strncmp(about->channels[i].name, "nvmtop.", 7) ||
+		     !strcmp(about->channels[i].name, "cpu.window")) &&
+		    (about->channels[i].kind == CHANNEL_OTHER || about->channels[i].kind == CHANNEL_COUNTER))
+			add_value(p, u, s, i);
 }
 
-static void build(struct row_list *l)
+static bool number_with_unit(char out[64], const struct channel *ch, double v)
 {
-	add_identity(l);
-	add_modes(l);
-	add_missing(l);
-	add_sampling(l);
-	for (int i = 0; i < l->n; i++)
-		l->rows[i].part = l->rows[i].kind != ROW_HEADING;
+	enum unit unit = quantity_of(ch, v);
+	char text[QUANTITY_TEXT];
+
+	quantity_round(text, unit, v);
+	snprintf(out, 64, "%s %s", text, quantity_unit(unit));
+	return v > 0;
+}
+
+/* List the maximum clocks and the current limits. */
+static void add_limits(struct page *p, const struct ui *u)
+{
+	add_head(p, _("Clocks and rails"));
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		const struct channel *ch = &u->about->channels[i];
+		char from[64], to[64], text[160];
+		bool clock = ch->kind == CHANNEL_GPU_FREQ || ch->kind == CHANNEL_CPU_FREQ || ch->kind == CHANNEL_EMC_RATE;
+
+		if (ch->missing[0])
+			continue;
+		if (clock && number_with_unit(to, ch, ch->hi)) {
+			if (number_with_unit(from, ch, ch->lo))
+				snprintf(text, sizeof(text), _("%s to %s"), from, to);
+			else
+				snprintf(text, sizeof(text), _("up to %s"), to);
+		} else if (ch->kind == CHANNEL_RAIL_CURRENT && number_with_unit(from, ch, rows_limit(ch))) {
+			if (ch->crit > ch->warn && number_with_unit(to, ch, ch->crit))
+				snprintf(text, sizeof(text), _("limit %s, critical %s"), from, to);
+			else
+				snprintf(text, sizeof(text), _("limit %s"), from);
+		} else {
+			continue;
+		}
+		add(p, ch->label, text);
+	}
+}
+
+/* Show the number of signals and their time range. */
+static void add_samples(struct page *p, const struct ui *u)
+{
+	const struct session *about = u->about;
+	int64_t begin_ns = about->start.real_ns + u->extent.first_ns - about->start.mono_ns;
+	time_t begin = (time_t)(begin_ns / NS_PER_S);
+	int all[FAMILIES] = {0}, missing = 0;
+	char text[160] = "";
+	struct tm tm;
+
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].missing[0])
+			missing++;
+		else
+			all[about->channels[i].family]++;
+	add_head(p, _("Signals and samples"));
+	for (int i = 0; i < FAMILIES; i++)
+		if (all[i])
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%d %s", *text ? ", " : "", all[i],
+				 _(families[i]));
+	add(p, _("Signals"), text);
+	if (missing) {
+		snprintf(text, sizeof(text), "%d", missing);
+		add(p, _("Missing"), text);
+	}
+	if (!u->extent.any)
+		return;
+	if (about->start.real_ns && localtime_r(&begin, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+		add(p, _("Begin"), text);
+	quantity_time(text, u->extent.last_ns - u->extent.first_ns, NS_PER_S / 10);
+	add(p, _("Length"), text);
+}
+
+static void add_only(struct page *p, struct ui *u, const char *name, bool in_b)
+{
+	char text[sizeof(p->items->text)];
+
+	if (second_only(u, in_b, text, sizeof(text)))
+		add(p, name, text);
+}
+
+static int text_width_of(const struct page *p, const struct item *item)
+{
+	return p->width - (item->name[0] == ' ' ? 2 : item->name[0] ? p->names + 1 : 0) -
+	       (isnan(item->part) ? 0 : METER_W + 1);
+}
+
+static int second_x(const struct page *p)
+{
+	return p->names + 1 + (p->width - p->names) / 2;
+}
+
+static void measure(struct page *p)
+{
+	for (int i = 0; i < p->n; i++) {
+		struct item *item = &p->items[i];
+		int w = text_width_of(p, item), lines;
+
+		if (p->second && item->second[0])
+			w = second_x(p) - p->names - 3;
+		lines = item->head ? 1 : text_lines(item->text, w);
+		if (p->second && item->second[0] && text_lines(item->second, w) > lines)
+			lines = text_lines(item->second, w);
+		item->lines = lines < 1 ? 1 : lines;
+	}
+}
+
+/* Place whole sections into columns of at most `height` lines; false: too few columns. */
+static bool flow(struct page *p, int columns, int height)
+{
+	int column = 0, y = 0, end;
+
+	for (int i = 0; i < p->n; i = end) {
+		int lines = 0;
+
+		for (end = i; end < p->n && (end == i || !p->items[end].head); end++)
+			lines += p->items[end].lines;
+		if (y && y + 1 + lines > height) {
+			column++;
+			y = 0;
+		}
+		if (lines > height || column == columns)
+			return false;
+		y += y > 0;
+		for (int k = i; k < end; k++) {
+			p->items[k].column = column;
+			p->items[k].y = y;
+			y += p->items[k].lines;
+		}
+	}
+	return true;
+}
+
+static void draw_item(const struct ui *u, struct canvas *c, const struct page *p, const struct item *item, int x, int y,
+		      int h)
+{
+	int text = item->name[0] == ' ' ? 2 : item->name[0] ? p->names + 1 : 0;
+
+	h = item->lines < h ? item->lines : h;
+	if (item->head) {
+		int w = canvas_text(c, x, y, p->width, STYLE_TITLE, item->name);
+
+		for (int i = w + 1; i < p->width; i++)
+			canvas_put(c, x + i, y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
+		if (p->second && x == u->at.name.x)
+			canvas_text(c, x + second_x(p), y, 3, STYLE_TITLE, " B ");
+		return;
+	}
+	screen_cut(u, c, x, y, p->names, STYLE_DIM, item->name);
+	if (!isnan(item->part)) {
+		meter_draw(c, u->charset, x + text, y, METER_W, item->part, HUE_OTHER,
+			   item->part > 0.95 ? ALARM_WARN : ALARM_NONE);
+		text += METER_W + 1;
+	}
+	if (!p->second || !item->second[0]) {
+		text_draw(u, c, x + text, y, text_width_of(p, item), h, item->style, item->text);
+		return;
+	}
+	text_draw(u, c, x + text, y, second_x(p) - text - 2, h, STYLE_TEXT, item->text);
+	text_draw(u, c, x + second_x(p) + 1, y, p->width - second_x(p) - 1, h,
+		  strcmp(item->text, item->second) ? STYLE_TEXT : STYLE_DIM, item->second);
+}
+
+static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
+{
+	struct item items[ITEMS_MAX];
+	struct page p = {.items = items, .second = u->second.about != NULL};
+	int x = u->at.name.x, top = u->at.axis.h && !u->at.second.h ? u->at.axis.y : u->at.body.y;
+	int room = c->w - 2 * x, h = u->at.body.y + u->at.body.h - top, columns, height, gap = 3;
+
+	if (!u->about)
+		return;
+	columns = p.second ? 1 : room >= 180 ? COLUMNS : room >= 96 ? 2 : 1;
+	p.width = (room - (columns - 1) * gap) / columns;
+	p.names = p.width >= 46 ? 15 : p.width >= 32 ? 11 : 7;
+	add_machine(&p, u, s);
+	add_libraries(&p, u, s);
+	add_settings(&p, u, s);
+	add_head(&p, _("Signals of one trace"));
+	add_only(&p, u, _("Only in A"), false);
+	add_only(&p, u, _("Only in B"), true);
+	add_missing(&p, u);
+	add_places(&p, u, s);
+	add_limits(&p, u);
+	add_samples(&p, u);
+	add_sampling(&p, u, s);
+	if (p.n && items[p.n - 1].head)
+		p.n--;
+	measure(&p);
+	for (height = 1; !flow(&p, columns, height); height++)
+		;
+	*(int *)ui_state(u, &view_board) = height;
+	if (u->scroll > height - h)
+		u->scroll = height > h ? height - h : 0;
+	for (int i = 0; i < p.n; i++) {
+		int y = items[i].y - u->scroll;
+
+		if (y >= 0 && y < h)
+			draw_item(u, c, &p, &items[i], x + items[i].column * (p.width + gap), top + y, h - y);
+	}
+	u->frame.below = height - u->scroll - h;
+}
+
+static void board_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
+{
+	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
+
+	view_scroll(&u->scroll, view_lines(how, by, page), *(int *)ui_state(u, &view_board));
 }
 
 const struct view view_board = {
 	.name = "board",
 	.label = N_("Board"),
 	.key = '9',
-	.build = build,
-	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.plain = true,
+	.draw = board_draw,
+	.host = true,
+	.state = sizeof(int), /* line count as last drawn */
+	.move = board_move,
 };

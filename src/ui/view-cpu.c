@@ -1,117 +1,170 @@
-/* view-cpu: the whole, what waits, then each group of cores that share a clock with
- * its clock, limits and governor, and below it its cores. */
+/* view-cpu: shows each core, because one busy core is invisible in the mean.
+ *
+ * Below the total, each cluster has its clock and a strip with one band per core, on the same
+ * time axis. The rows of the cores follow further down. */
+#include "ui/charts.h"
+#include "ui/clock-row.h"
+#include "ui/core-groups.h"
+#include "ui/draw.h"
+#include "ui/heat-strip.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
-#include "util/num.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LOWEST, HIGHEST, GOVERNOR };
-static const struct table_column table[] = {
-	[LOWEST] = {N_("min"), 4, 60},
-	[HIGHEST] = {N_("max"), 4, 60},
-	[GOVERNOR] = {N_("governor"), 11, 140},
-	{NULL, 0, 0},
-};
+#define CLOCK_WEIGHT 2
+#define SINGLE_MAX   4 /* with more clusters, use one strip of loads and one of clocks */
 
-/* Is core n one of "cpu0,3-5"?  The label of a clock lists its cores. */
-static bool lists(const char *label, int64_t n)
-{
-	const char *p = label + 3, *end = label + strlen(label);
-	int64_t from, to;
-
-	if (strncmp(label, "cpu", 3) != 0)
-		return false;
-	while (p < end && (p = num_i64(p, end, &from)) != NULL) {
-		to = from;
-		if (p < end && *p == '-' && !(p = num_i64(p + 1, end, &to)))
-			return false;
-		if (n >= from && n <= to)
-			return true;
-		if (p >= end || *p++ != ',')
-			return false;
-	}
-	return false;
-}
-
-/* A core that has no number while others have is one that is switched off. */
+/* A core without a value is offline if other cores have one. */
 static void read_core(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	int all = rows_find(u->about, CHANNEL_CPU_UTIL, -1);
-	bool off = isnan(row->value) && all >= 0 && !isnan(rows_value(u, s, (size_t)all, 0));
+	bool off = isnan(row->value) && strcmp(core_no_load(u, s), "--") != 0;
 
 	snprintf(row->tag, sizeof(row->tag), "%s", off ? _("offline") : "");
 }
 
+/* Get the channels of a kind, in session order. */
+static int of_kind(const struct session *about, enum channel_kind kind, size_t channels[CORE_GROUP_MAX])
+{
+	int n = 0;
+
+	for (size_t i = 0; i < about->n_channels && n < CORE_GROUP_MAX; i++)
+		if (about->channels[i].kind == kind)
+			channels[n++] = i;
+	return n;
+}
+
+static int share(int lines, int n, int all)
+{
+	return (lines * n + all - 1) / all;
+}
+
+/* The lines for n of all bands: half of the screen, or up to 3/4 before two cores share a band. */
+static int strip_lines(const struct ui *u, int n, int all)
+{
+	bool ascii = u->charset == CHARSET_ASCII;
+	int each = ascii ? n : (n + 1) / 2, half = share(u->at.body.h / 2, n, all),
+	    most = share(u->at.body.h * 3 / 4, n, all), lines = each < most ? each : most;
+
+	lines = half > lines ? half : lines;
+	lines = lines > 2 * n ? 2 * n : lines;
+	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
+}
+
+/* The group with first core row->channel. */
+static struct core_group group_of(const struct session *about, const struct row *row, int *all)
+{
+	struct core_group groups[CORE_GROUPS_MAX], found = {.n = 0};
+	int n = core_groups(about, groups);
+
+	*all = 0;
+	for (int i = 0; i < n; i++) {
+		*all += groups[i].n;
+		if (groups[i].core[0] == row->channel)
+			found = groups[i];
+	}
+	return found;
+}
+
 static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	char key[40];
+	int all, n = group_of(u->about, row, &all).n;
 
 	(void)s;
-	snprintf(key, sizeof(key), "cpu%u.governor", u->about->channels[row->channel].index);
-	rows_cell_text(row, GOVERNOR, STYLE_DIM, screen_fact(u, key));
-	if (*screen_fact(u, key) && !u->at.stats.w)
-		snprintf(row->below[0], sizeof(row->below[0]), _("governor %.24s"), screen_fact(u, key));
+	row->least = (unsigned char)strip_lines(u, n, all);
 }
 
-static void add_core(struct row_list *l, size_t i, bool part)
+static void draw_group(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		       const struct rect *at)
 {
-	rows_signal(l, i, RANK_REST, part)->read = read_core;
+	int all;
+	struct core_group group = group_of(u->about, row, &all);
+
+	heat_strip_draw(u, s, c, at, group.core, group.n);
+	axis_lines(u, c, at->y, at->h);
 }
 
-static void add_group(struct row_list *l, size_t i, bool *placed)
+static void read_all(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	const struct session *about = l->about;
-	const struct channel *ch = &about->channels[i];
-	struct row *row = rows_signal(l, i, RANK_PART, false);
-	char name[48];
+	size_t channels[CORE_GROUP_MAX];
+	int n = of_kind(u->about, CHANNEL_CORE_UTIL, channels) + of_kind(u->about, CHANNEL_CPU_FREQ, channels);
 
-	snprintf(name, sizeof(name), "cpu%u.freq_min", ch->index);
-	row->with[LOWEST] = rows_named(about, name);
-	snprintf(name, sizeof(name), "cpu%u.freq_max", ch->index);
-	row->with[HIGHEST] = rows_named(about, name);
-	row->read = read_group;
-	for (size_t k = 0; k < about->n_channels; k++) {
-		const struct channel *core = &about->channels[k];
+	(void)s;
+	row->least = (unsigned char)strip_lines(
+		u, of_kind(u->about, u->about->channels[row->channel].kind, channels), n);
+}
 
-		if (core->kind != CHANNEL_CORE_UTIL || !lists(ch->label, core->index) ||
-		    placed[core->index & 1023])
-			continue;
-		placed[core->index & 1023] = true;
-		add_core(l, k, true);
+static void draw_all(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		     const struct rect *at)
+{
+	size_t channels[CORE_GROUP_MAX];
+	int n = of_kind(u->about, u->about->channels[row->channel].kind, channels);
+
+	heat_strip_draw(u, s, c, at, channels, n);
+	axis_lines(u, c, at->y, at->h);
+}
+
+/* channel: the first of the strip */
+static void add_strip(struct row_list *l, row_reader *read, row_drawer *draw, size_t channel)
+{
+	struct row *row = rows_picture(l, draw, 1, WEIGHT_REST);
+
+	row->read = read;
+	row->channel = channel;
+}
+
+static void add_named(struct row_list *l, const char *name, bool later)
+{
+	int i = rows_named(l->about, name);
+
+	if (i >= 0)
+		rows_signal(l, (size_t)i, WEIGHT_REST, false)->later = later;
+}
+
+static void add_cores(struct row_list *l, bool clocks)
+{
+	size_t channels[CORE_GROUP_MAX];
+	int n = of_kind(l->about, CHANNEL_CORE_UTIL, channels);
+
+	if (n)
+		rows_heading(l, _("CPU cores"), STYLE_CPU)->later = true;
+	for (int i = 0; i < n; i++) {
+		struct row *row = rows_signal(l, channels[i], WEIGHT_REST, true);
+
+		row->later = true;
+		row->read = read_core;
 	}
+	n = clocks ? of_kind(l->about, CHANNEL_CPU_FREQ, channels) : 0;
+	for (int i = 0; i < n; i++)
+		clock_row(l, channels[i], WEIGHT_REST)->later = true;
 }
 
 static void build(struct row_list *l)
 {
-	static const char *const others[] = {"cpu.iowait", "load.1"}, *const last[] = {"load.5", "load.15"};
 	const struct session *about = l->about;
-	bool placed[1024] = {false}, headed = false;
-	int i;
+	struct core_group groups[CORE_GROUPS_MAX];
+	int n = core_groups(about, groups), all = rows_find(about, CHANNEL_CPU_UTIL, -1);
+	bool single = n <= SINGLE_MAX;
 
-	if ((i = rows_find(about, CHANNEL_CPU_UTIL, -1)) >= 0)
-		rows_signal(l, (size_t)i, RANK_MAIN, false);
-	for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
-		if ((i = rows_named(about, others[k])) >= 0)
-			rows_signal(l, (size_t)i, RANK_REST, false);
-	for (size_t k = 0; k < about->n_channels; k++)
-		if (about->channels[k].kind == CHANNEL_CPU_FREQ)
-			add_group(l, k, placed);
-	for (size_t k = 0; k < about->n_channels; k++) {
-		const struct channel *ch = &about->channels[k];
-
-		if (ch->kind != CHANNEL_CORE_UTIL || placed[ch->index & 1023])
-			continue;
-		if (!headed)
-			rows_heading(l, _("CPU cores"), STYLE_CPU);
-		headed = true;
-		add_core(l, k, true);
+	if (all >= 0)
+		rows_signal(l, (size_t)all, WEIGHT_MAIN, false);
+	for (int i = 0; i < n && single; i++) {
+		if (groups[i].clock >= 0)
+			clock_row(l, (size_t)groups[i].clock, CLOCK_WEIGHT);
+		add_strip(l, read_group, draw_group, groups[i].core[0]);
 	}
-	for (size_t k = 0; k < sizeof(last) / sizeof(last[0]); k++)
-		if ((i = rows_named(about, last[k])) >= 0)
-			rows_signal(l, (size_t)i, RANK_REST, false);
+	if (!single) {
+		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CORE_UTIL, -1));
+		rows_heading(l, _("Clocks, MHz"), STYLE_CPU);
+		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CPU_FREQ, -1));
+	}
+	add_named(l, "cpu.iowait", false);
+	add_named(l, "load.1", false);
+	add_cores(l, !single);
+	add_named(l, "load.5", true);
+	add_named(l, "load.15", true);
 	if (!l->n)
 		snprintf(rows_text(l, _("CPU"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("the trace has no CPU signals"));
@@ -122,8 +175,6 @@ const struct view view_cpu = {
 	.label = N_("CPU"),
 	.key = '3',
 	.build = build,
-	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -1,5 +1,11 @@
-/* view-gpu: how busy, how fast, within which limits, asleep or not; then the engines
- * beside it, and the rail and the sensor that say what it costs. */
+/* view-gpu: shows how busy the GPU is and what limits it.
+ *
+ * Load, clock, memory, power and temperature share one time axis, with the current values of the
+ * engines below. Charts of the engines and throttling follow further down. */
+#include "ui/charts.h"
+#include "ui/clock-row.h"
+#include "ui/draw.h"
+#include "ui/meter.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
@@ -8,15 +14,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CLOCK, LOWEST, HIGHEST };
-static const struct table_column table[] = {
-	[CLOCK] = {N_("MHz"), 5, 50},
-	[LOWEST] = {N_("min"), 4, 76},
-	[HIGHEST] = {N_("max"), 4, 76},
-	{NULL, 0, 0},
-};
+#define ENGINES_MAX  32
+#define CHART_WEIGHT 4
 
-/* "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq": is it the same unit? */
+/* Whether two channels are of one unit: "gpu" of "gpu.util", "NVDEC" of "NVDEC.freq". */
 static bool same_unit(const struct channel *a, const struct channel *b)
 {
 	size_t n = strcspn(a->name, ".");
@@ -33,46 +34,7 @@ static int of_unit(const struct session *about, const struct channel *unit, enum
 	return -1;
 }
 
-/* Powered down or not, and who sets the clock. */
-static void read_state(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	int gated = rows_named(u->about, "gpu.gated"), pinned = rows_named(u->about, "clocks.pinned");
-	double down = gated >= 0 ? rows_value(u, s, (size_t)gated, 0) : NAN;
-	double pin = pinned >= 0 ? rows_value(u, s, (size_t)pinned, 0) : NAN;
-	const char *governor = screen_fact(u, "gpu.governor");
-
-	snprintf(row->text, sizeof(row->text), "%s%s%s%s",
-		 isnan(down) ? _("not known whether it is powered down")
-		 : down > 0  ? _("powered down (gated)")
-			     : _("powered up"),
-		 *governor ? _("; governor ") : "", governor, pin > 0 ? _("; clocks pinned") : "");
-	row->text_style = down > 0 || isnan(down) ? STYLE_DIM : STYLE_TEXT;
-}
-
-static void add_engines(struct row_list *l)
-{
-	const struct session *about = l->about;
-	bool headed = false;
-
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct channel *ch = &about->channels[i];
-		struct row *row;
-		int clock;
-
-		if (ch->kind != CHANNEL_ENGINE_UTIL &&
-		    (ch->kind != CHANNEL_ENGINE_FREQ || of_unit(about, ch, CHANNEL_ENGINE_UTIL) >= 0))
-			continue;
-		if (!headed)
-			rows_heading(l, _("Engines"), STYLE_OTHER);
-		headed = true;
-		row = rows_signal(l, i, RANK_PART, true);
-		clock = of_unit(about, ch, CHANNEL_ENGINE_FREQ);
-		if (ch->kind == CHANNEL_ENGINE_UTIL)
-			row->with[CLOCK] = clock;
-	}
-}
-
-/* Throttling of the GPU as a whole. */
+/* Whether a channel is the throttling of the whole GPU. */
 static bool is_of_all(const struct channel *ch)
 {
 	char name[32];
@@ -81,64 +43,261 @@ static bool is_of_all(const struct channel *ch)
 	return !strcasecmp(name, "gpu");
 }
 
-/* What belongs to the GPU by its name: its rail, its sensor, what throttles it. */
+/* Whether a channel is of the GPU by its name: rail, sensor, throttling. */
 static bool names_gpu(const struct channel *ch)
 {
-	return strstr(ch->name, "GPU") || strstr(ch->name, "gpu");
+	return strcasestr(ch->name, "gpu");
 }
 
-static void add_cost(struct row_list *l)
+static double named_value(struct ui *u, const struct ui_scene *s, const char *name)
 {
-	static const enum channel_kind kinds[] = {CHANNEL_RAIL_POWER, CHANNEL_TEMPERATURE, CHANNEL_THROTTLE};
-	bool headed = false;
+	int at = rows_named(u->about, name);
 
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
-		for (size_t i = 0; i < l->about->n_channels; i++) {
-			const struct channel *ch = &l->about->channels[i];
+	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
+}
 
-			if (ch->kind != kinds[k] || !names_gpu(ch))
-				continue;
-			if (!headed)
-				rows_heading(l, _("Power and heat"), STYLE_POWER);
-			headed = true;
-			struct row *row = rows_signal(l, i, RANK_PART, true);
+static const char *power_state(struct ui *u, const struct ui_scene *s)
+{
+	double down = named_value(u, s, "gpu.gated");
 
-			/* The sensor is called gpu, too; what slows down a part has its name. */
-			if (ch->kind == CHANNEL_THROTTLE && is_of_all(ch))
-				snprintf(row->name, sizeof(row->name), "%s", _("throttled"));
-			else if (ch->kind == CHANNEL_THROTTLE)
-				snprintf(row->tag, sizeof(row->tag), "%s", _("throttled"));
-		}
+	return isnan(down) ? "" : down > 0 ? _("powered down (gated)") : _("powered up");
+}
+
+static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	rows_note(row, 0, STYLE_DIM, "%s", power_state(u, s));
+	rows_note(row, 1, STYLE_DIM, "%s", named_value(u, s, "clocks.pinned") > 0 ? _("clocks pinned") : "");
+}
+
+/* For a GPU without load, which has no chart. */
+static void read_state(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	snprintf(row->text, sizeof(row->text), "%s", power_state(u, s));
+}
+
+static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+
+	(void)s;
+	if (ch->hi > 0 && !isnan(row->value))
+		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %.1f GiB"), 100 * row->value / ch->hi, ch->hi / 1048576);
+}
+
+static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct channel *ch = &u->about->channels[row->channel];
+	double left = rows_limit(ch) - row->value;
+
+	(void)s;
+	if (isnan(left))
+		return;
+	rows_note(row, 0,
+		  row->alarm == ALARM_CRIT   ? STYLE_ALERT
+		  : row->alarm == ALARM_WARN ? STYLE_WARN
+					     : STYLE_DIM,
+		  left < 0     ? _("%.1f over its limit")
+		  : ch->warn > 0 ? _("%.1f to throttle")
+				 : _("%.1f to shutdown"),
+		  fabs(left));
+}
+
+/* The limit of a rail is a current. */
+static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct channel *amps = row->beside < 0 ? NULL : &u->about->channels[row->beside];
+	double limit = amps ? rows_limit(amps) : NAN, v = amps ? rows_calm(u, s, (size_t)row->beside) : NAN;
+
+	if (limit > 0 && !isnan(v))
+		rows_note(row, 0, row->alarm == ALARM_CRIT ? STYLE_ALERT : row->alarm ? STYLE_WARN : STYLE_DIM,
+			  _("%.1f of %.1f A"), v / 1e3, limit / 1e3);
+	if (row->name[0])
+		rows_note(row, 1, STYLE_DIM, "%s", u->about->channels[row->channel].label);
+}
+
+/* List engines by load, or by clock if the load is not known. */
+static int engines(const struct session *about, size_t channels[ENGINES_MAX])
+{
+	int n = 0;
+
+	for (size_t i = 0; i < about->n_channels && n < ENGINES_MAX; i++) {
+		const struct channel *ch = &about->channels[i];
+
+		if (!ch->missing[0] &&
+		    (ch->kind == CHANNEL_ENGINE_UTIL ||
+		     (ch->kind == CHANNEL_ENGINE_FREQ && of_unit(about, ch, CHANNEL_ENGINE_UTIL) < 0)))
+			channels[n++] = i;
+	}
+	return n;
+}
+
+/* "43 %  678 MHz", "off". */
+static void engine_text(struct ui *u, const struct ui_scene *s, const struct channel *ch, double load, bool clocks,
+			char out[32])
+{
+	int freq = of_unit(u->about, ch, CHANNEL_ENGINE_FREQ);
+	double hz = freq < 0 ? NAN : rows_calm(u, s, (size_t)freq);
+	char percent[16] = "", clock[16] = "";
+
+	if (!isnan(load))
+		snprintf(percent, sizeof(percent), "%.0f %%", load);
+	if (hz > 0)
+		snprintf(clock, sizeof(clock), "%4.0f MHz", hz / 1e6);
+	if (hz <= 0)
+		snprintf(out, 32, "%s", _("off"));
+	else if (clocks || isnan(load))
+		snprintf(out, 32, "%s%s%s", percent, *percent && *clock ? " " : "", clock);
+	else
+		snprintf(out, 32, "%s", percent);
+	if (!out[0])
+		snprintf(out, 32, "--");
+}
+
+static void draw_engine(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w, size_t channel)
+{
+	const struct channel *ch = &u->about->channels[channel];
+	double v = rows_calm(u, s, channel), load = ch->kind == CHANNEL_ENGINE_UTIL ? v : NAN;
+	int name_w = 7, text_w = w >= 34 ? 14 : 8, bar = w - name_w - text_w - 1;
+	char text[32], name[48];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(ch->name, "."), ch->name);
+	screen_cut(u, c, x, y, name_w - 1, STYLE_DIM, name);
+	if (bar > 1 && !isnan(load))
+		meter_draw(c, u->charset, x + name_w, y, bar, load / 100, HUE_OTHER, ALARM_NONE);
+	engine_text(u, s, ch, load, text_w > 8, text);
+	canvas_right(c, x + w - text_w, y, text_w, isnan(v) ? STYLE_DIM : STYLE_STRONG, text);
+}
+
+/* The number of columns for n engines. */
+static int across(int w, int n)
+{
+	int most = w >= 160 ? 4 : w >= 76 ? 3 : w >= 50 ? 2 : 1;
+
+	return n < most ? n : most;
+}
+
+static void read_engines(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	size_t channels[ENGINES_MAX];
+	int n = engines(u->about, channels), columns = across(u->at.body.w, n);
+
+	(void)s;
+	row->least = (unsigned char)((n + columns - 1) / columns + 1);
+}
+
+/* Draw a title and the engines in columns. */
+static void draw_engines(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+			 const struct rect *at)
+{
+	size_t channels[ENGINES_MAX];
+	int n = engines(u->about, channels), columns = across(c->w, n), w = (at->w - 3 * (columns - 1)) / columns, x;
+
+	(void)row;
+	x = at->x + canvas_text(c, at->x, at->y, at->w, STYLE_TITLE, _("Engines")) + 1;
+	for (; x < at->x + at->w; x++)
+		canvas_put(c, x, at->y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
+	for (int i = 0; i < n && i / columns + 1 < at->h; i++)
+		draw_engine(u, s, c, at->x + i % columns * (w + 3), at->y + 1 + i / columns, w, channels[i]);
+}
+
+static void add_engines(struct row_list *l)
+{
+	size_t channels[ENGINES_MAX];
+	int n = engines(l->about, channels);
+
+	if (n)
+		rows_picture(l, draw_engines, 2, WEIGHT_REST)->read = read_engines;
+}
+
+/* Add the GPU's channels of a kind. A single one is named after the kind; several keep their labels. */
+static void add_kind(struct row_list *l, enum channel_kind kind, const char *name, row_reader *read)
+{
+	struct row *row = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		if (l->about->channels[i].kind != kind || !names_gpu(&l->about->channels[i]))
+			continue;
+		row = rows_signal(l, i, CHART_WEIGHT, false);
+		row->read = read;
+		n++;
+	}
+	if (n == 1)
+		snprintf(row->name, sizeof(row->name), "%s", name);
+}
+
+/* Add the channels of further GPUs, which have no kind of their own: "gpu1.util". */
+static void add_further(struct row_list *l)
+{
+	unsigned gpu;
+	int end;
+
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		const struct channel *ch = &l->about->channels[i];
+
+		end = 0;
+		if (ch->kind == CHANNEL_OTHER && sscanf(ch->name, "gpu%u.%n", &gpu, &end) == 1 && end && gpu > 0)
+			rows_signal(l, i, CHART_WEIGHT, false)->read =
+				ch->family == FAMILY_MEMORY ? read_memory : NULL;
+	}
+}
+
+static void add_details(struct row_list *l)
+{
+	size_t channels[ENGINES_MAX];
+	int n = engines(l->about, channels);
+
+	if (n)
+		rows_heading(l, _("Engines"), STYLE_OTHER)->later = true;
+	for (int i = 0; i < n; i++)
+		rows_signal(l, channels[i], WEIGHT_REST, true)->later = true;
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		const struct channel *ch = &l->about->channels[i];
+		struct row *row;
+
+		if (ch->kind != CHANNEL_THROTTLE || !names_gpu(ch))
+			continue;
+		row = rows_signal(l, i, WEIGHT_REST, false);
+		row->later = true;
+		/* Throttling of a part keeps its label. */
+		if (is_of_all(ch))
+			snprintf(row->name, sizeof(row->name), "%s", _("throttled"));
+		else
+			snprintf(row->tag, sizeof(row->tag), "%s", _("throttled"));
+	}
+}
+
+static void add_one(struct row_list *l, int channel, int weight, const char *name, row_reader *read)
+{
+	struct row *row;
+
+	if (channel < 0)
+		return;
+	row = rows_signal(l, (size_t)channel, weight, false);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->read = read;
 }
 
 static void build(struct row_list *l)
 {
 	const struct session *about = l->about;
-	int any = 0;
+	int load = rows_find(about, CHANNEL_GPU_UTIL, -1), clock = rows_find(about, CHANNEL_GPU_FREQ, -1);
 
-	for (size_t i = 0; i < about->n_channels; i++) {
-		const struct channel *ch = &about->channels[i];
-		struct row *row;
-
-		if (ch->kind != CHANNEL_GPU_UTIL && ch->kind != CHANNEL_GPU_FREQ)
-			continue;
-		any++;
-		row = rows_signal(l, i, RANK_MAIN, false);
-		if (ch->kind == CHANNEL_GPU_UTIL) {
-			row->with[CLOCK] = rows_find(about, CHANNEL_GPU_FREQ, -1);
-		} else {
-			row->with[LOWEST] = rows_named(about, "gpu.freq_min");
-			row->with[HIGHEST] = rows_named(about, "gpu.freq_max");
-		}
-	}
-	if (rows_named(about, "gpu.gated") >= 0 || fact_get(about->facts, about->n_facts, "gpu.governor"))
-		rows_text(l, _("State"), read_state);
-	if (!any)
+	add_one(l, load, WEIGHT_MAIN + 1, _("GPU"), read_load);
+	if (load < 0 && clock < 0)
 		snprintf(rows_text(l, _("GPU"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
 			   "NVIDIA's driver (libnvidia-ml.so.1)"));
+	if ((load < 0 || about->channels[load].missing[0]) && rows_named(about, "gpu.gated") >= 0)
+		rows_text(l, _("State"), read_state);
+	if (clock >= 0)
+		snprintf(clock_row(l, (size_t)clock, WEIGHT_MAIN - 1)->name, sizeof(l->rows->name), "%s", _("Clock"));
+	add_one(l, rows_gpu_memory(about), CHART_WEIGHT, _("Memory"), read_memory);
+	add_kind(l, CHANNEL_RAIL_POWER, _("Power"), read_rail);
+	add_kind(l, CHANNEL_TEMPERATURE, _("Heat"), read_heat);
+	add_further(l);
 	add_engines(l);
-	add_cost(l);
+	add_details(l);
 }
 
 const struct view view_gpu = {
@@ -146,8 +305,6 @@ const struct view view_gpu = {
 	.label = N_("GPU"),
 	.key = '2',
 	.build = build,
-	.table = table,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

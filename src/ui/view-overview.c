@@ -1,116 +1,239 @@
-/* view-overview: every signal, one row each, on one axis.
+/* view-overview: shows at a glance what limits this machine.
  *
- * First what sums the machine up, then the details in sections, and in them what
- * somebody who tunes software asks for first: how busy each core is and how fast it
- * runs long before how often a sensor was read. */
+ * Five charts on one axis, one for each possible limit, high enough to show shapes; below them
+ * the current values of cores, memory, engines and cooling. */
+#include "ui/charts.h"
+#include "ui/energy.h"
 #include "ui/screen.h"
 
+#include "ui/now-panel.h"
+#include "ui/processes.h"
 #include "util/intl.h"
 
+#include <math.h>
 #include <string.h>
 
-enum section { SUMMARY, CORES, CLOCKS, ENGINES, HEAT, MEMORY, LIMITS, POWER, OTHERS, SAMPLING, SECTIONS };
-
-static const struct {
-	const char *heading; /* to be translated */
-	enum style hue;
-} sections[SECTIONS] = {
-	[SUMMARY] = {NULL, STYLE_TEXT},
-	[CORES] = {N_("CPU cores"), STYLE_CPU},
-	[CLOCKS] = {N_("Clocks"), STYLE_OTHER},
-	[ENGINES] = {N_("Engines"), STYLE_OTHER},
-	[HEAT] = {N_("Heat"), STYLE_HEAT},
-	[MEMORY] = {N_("Memory"), STYLE_MEMORY},
-	[LIMITS] = {N_("Throttling and limits"), STYLE_HEAT},
-	[POWER] = {N_("Energy, voltages, currents"), STYLE_POWER},
-	[OTHERS] = {N_("Other"), STYLE_OTHER},
-	[SAMPLING] = {N_("Sampling"), STYLE_OTHER},
-};
-
-/* A section, and the place in it. */
-struct place {
-	enum section section;
-	int order;
-};
-
-#define ORDER_MAX 8
-
-static const struct place places[CHANNEL_KINDS] = {
-	[CHANNEL_GPU_UTIL] = {SUMMARY, 0},
-	[CHANNEL_CPU_UTIL] = {SUMMARY, 1},
-	[CHANNEL_EMC_UTIL] = {SUMMARY, 2},
-	[CHANNEL_RAM_USED] = {SUMMARY, 3},
-	[CHANNEL_POWER_TOTAL] = {SUMMARY, 4},
-	[CHANNEL_RAIL_POWER] = {SUMMARY, 5},
-	[CHANNEL_HOTTEST] = {SUMMARY, 6},
-	[CHANNEL_CORE_UTIL] = {CORES, 0},
-	[CHANNEL_GPU_FREQ] = {CLOCKS, 0},
-	[CHANNEL_CPU_FREQ] = {CLOCKS, 1},
-	[CHANNEL_EMC_RATE] = {CLOCKS, 2},
-	[CHANNEL_ENGINE_UTIL] = {ENGINES, 0},
-	[CHANNEL_ENGINE_FREQ] = {ENGINES, 1},
-	[CHANNEL_TEMPERATURE] = {HEAT, 0},
-	[CHANNEL_FAN] = {HEAT, 1},
-	[CHANNEL_RAM_AVAILABLE] = {MEMORY, 0},
-	[CHANNEL_THROTTLE] = {LIMITS, 0},
-	[CHANNEL_THROTTLE_COUNT] = {LIMITS, 1},
-	[CHANNEL_FREQ_LIMIT] = {LIMITS, 2},
-	[CHANNEL_GATED] = {LIMITS, 4},
-	[CHANNEL_NOTICE] = {LIMITS, 5},
-	[CHANNEL_RAIL_VOLTAGE] = {POWER, 1},
-	[CHANNEL_RAIL_CURRENT] = {POWER, 2},
-};
-
-static bool named(const struct channel *ch, const char *start, const char *part)
+/* Set the next note, unless the text is empty. */
+static void tell(struct row *row, int *n, enum style style, const char *text)
 {
-	const char *dot = strchr(ch->name, '.');
-
-	return (!start || !strncmp(ch->name, start, strlen(start))) && (!part || (dot && strstr(dot, part)));
+	if (*text && *n < NOTES_MAX)
+		rows_note(row, (*n)++, style, "%s", text);
 }
 
-static struct place place_of(const struct channel *ch)
+static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, int *n, int channel, const char *name)
 {
-	if (ch->kind != CHANNEL_OTHER && ch->kind != CHANNEL_COUNTER)
-		return places[(unsigned)ch->kind < CHANNEL_KINDS ? ch->kind : CHANNEL_OTHER];
-	if (ch->family == FAMILY_MEMORY)
-		return (struct place) {MEMORY, 1};
-	if (named(ch, "nvmtop.", NULL))
-		return (struct place) {SAMPLING, 1};
-	if (named(ch, NULL, ".rate") || named(ch, NULL, ".window"))
-		return (struct place) {SAMPLING, 0};
-	if (named(ch, "clocks.", NULL))
-		return (struct place) {LIMITS, 3};
-	if (ch->unit == UNIT_JOULE)
-		return (struct place) {POWER, 0};
-	return ch->family == FAMILY_CPU ? (struct place) {CORES, 1} : (struct place) {OTHERS, 0};
+	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
+	double v = ch && !ch->missing[0] ? rows_calm(u, s, (size_t)channel) : NAN;
+	char number[QUANTITY_TEXT], text[64];
+
+	if (isnan(v))
+		return;
+	quantity_text(number, quantity_of(ch, v), v, 6);
+	snprintf(text, sizeof(text), "%.24s %s %s", name ? name : ch->label, number,
+		 rows_unit(u, quantity_of(ch, v)));
+	tell(row, n, STYLE_DIM, text);
+}
+
+static void clear(struct row *row)
+{
+	for (int i = 0; i < NOTES_MAX; i++)
+		row->notes[i].text[0] = 0;
+}
+
+/* The first channel of a kind whose label contains "GPU". */
+static int of_gpu(const struct session *about, enum channel_kind kind)
+{
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == kind && strcasestr(about->channels[i].label, "gpu"))
+			return (int)i;
+	return -1;
+}
+
+/* Note the clock, and whether it is capped below the maximum of the GPU. */
+static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max"), n = 0;
+	double hz = clock < 0 ? NAN : rows_value(u, s, (size_t)clock, 0);
+	double most = clock < 0 ? NAN : u->about->channels[clock].hi;
+	double held = cap < 0 ? NAN : rows_value(u, s, (size_t)cap, 0);
+	bool low = most > 0 && held < 0.99 * most;
+	char text[64] = "";
+
+	clear(row);
+	if (!isnan(hz) && most > 0)
+		snprintf(text, sizeof(text), _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6, low ? _(", held") : "");
+	else if (!isnan(hz))
+		snprintf(text, sizeof(text), _("%.0f MHz"), hz / 1e6);
+	tell(row, &n, low ? STYLE_ALERT : STYLE_DIM, text);
+	tell_value(u, s, row, &n, of_gpu(u->about, CHANNEL_RAIL_POWER), NULL);
+	tell_value(u, s, row, &n, rows_gpu_memory(u->about), _("memory"));
+	tell_value(u, s, row, &n, of_gpu(u->about, CHANNEL_TEMPERATURE), _("temperature"));
+}
+
+static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	double most = -1;
+	char text[64];
+	size_t at = 0;
+	int n = 0;
+
+	clear(row);
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_calm(u, s, i) : NAN;
+
+		if (v > most) {
+			most = v;
+			at = i;
+		}
+	}
+	if (most >= 0) {
+		snprintf(text, sizeof(text), _("busiest %s %.0f %%"), u->about->channels[at].label, most);
+		tell(row, &n, STYLE_DIM, text);
+	}
+	tell_value(u, s, row, &n, rows_named(u->about, "load.1"), NULL);
+}
+
+static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1), n = 0;
+	double v = ram < 0 ? NAN : rows_calm(u, s, (size_t)ram);
+	double all = ram < 0 ? NAN : u->about->channels[ram].hi;
+	char text[64];
+
+	clear(row);
+	if (!isnan(v)) {
+		if (all > 0)
+			snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576, all / 1048576);
+		else
+			snprintf(text, sizeof(text), _("RAM %.1f GiB"), v / 1048576);
+		tell(row, &n, STYLE_DIM, text);
+	}
+	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_EMC_RATE, -1), _("clock"));
+}
+
+/* Put as many rails into each note as fit. */
+static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, int *n)
+{
+	int most = u->at.value.x + u->at.value.w - u->at.name.x;
+	char text[64] = "", one[48], name[32];
+	double watts;
+
+	for (size_t i = 0; i < u->about->n_channels; i++) {
+		const struct channel *ch = &u->about->channels[i];
+
+		if (ch->kind != CHANNEL_RAIL_POWER || ch->missing[0] || i == row->channel)
+			continue;
+		rail_name(name, sizeof(name), ch->label, 0);
+		name[strcspn(name, "_")] = 0;
+		watts = rows_calm(u, s, i) / 1e3;
+		if (isnan(watts))
+			snprintf(one, sizeof(one), "%s --", name);
+		else
+			snprintf(one, sizeof(one), "%s %.1f", name, watts);
+		if (*text && (int)(strlen(text) + 1 + strlen(one)) > most) {
+			tell(row, n, STYLE_DIM, text);
+			text[0] = 0;
+		}
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "", one);
+	}
+	tell(row, n, STYLE_DIM, text);
+}
+
+static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	uint64_t mark = 0;
+	int64_t from = energy_mark(u, s, &mark);
+	double joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	char text[64] = "";
+	int n = 0;
+
+	clear(row);
+	if (!isnan(joule) && mark)
+		snprintf(text, sizeof(text), _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
+	else if (!isnan(joule))
+		snprintf(text, sizeof(text), _("%.0f J since start"), joule);
+	tell(row, &n, STYLE_DIM, text);
+	tell_rails(u, s, row, &n);
+}
+
+static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	double left = row->limit - row->value;
+	char text[64];
+	int n = 0;
+
+	clear(row);
+	if (!isnan(left)) {
+		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over its limit"), fabs(left));
+		tell(row, &n,
+		     row->alarm == ALARM_CRIT   ? STYLE_ALERT
+		     : row->alarm == ALARM_WARN ? STYLE_WARN
+						: STYLE_DIM,
+		     text);
+	}
+	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_FAN, -1), NULL);
+}
+
+static struct row *add(struct row_list *l, int channel, const char *name, int weight, row_reader *read)
+{
+	struct row *row;
+
+	if (channel < 0)
+		return NULL;
+	row = rows_signal(l, (size_t)channel, weight, false);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	row->read = read;
+	return row;
+}
+
+static int first_of(const struct session *about, const enum channel_kind *kinds, int n)
+{
+	int at = -1;
+
+	for (int i = 0; i < n && at < 0; i++)
+		at = rows_find(about, kinds[i], -1);
+	return at;
 }
 
 static void build(struct row_list *l)
 {
+	static const enum channel_kind power[] = {CHANNEL_POWER_TOTAL, CHANNEL_RAIL_POWER};
+	static const enum channel_kind heat[] = {CHANNEL_HOTTEST, CHANNEL_TEMPERATURE};
 	const struct session *about = l->about;
-	int headed = -1;
-	bool total = false, below = false;
+	int emc = rows_find(about, CHANNEL_EMC_UTIL, -1);
 
-	for (int at = 0; at < SECTIONS * ORDER_MAX; at++) {
-		for (size_t i = 0; i < about->n_channels; i++) {
-			const struct channel *ch = &about->channels[i];
-			struct place p = place_of(ch);
-			bool rail = ch->kind == CHANNEL_RAIL_POWER;
+	add(l, rows_find(about, CHANNEL_GPU_UTIL, -1), _("GPU"), 7, read_gpu);
+	add(l, rows_find(about, CHANNEL_CPU_UTIL, -1), _("CPU"), 4, read_cpu);
+	if (emc >= 0)
+		add(l, emc, _("EMC"), 4, read_memory);
+	else
+		add(l, rows_find(about, CHANNEL_RAM_USED, -1), _("RAM"), 4, NULL);
+	if (l->n < 3)
+		add(l, rows_io(about), _("I/O wait"), 4, NULL);
+	add(l, first_of(about, power, 2), _("Power"), 6, read_power);
+	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
+}
 
-			if ((int)p.section * ORDER_MAX + p.order != at)
-				continue;
-			/* Where nothing comes before it a section needs no name. */
-			if ((int)p.section != headed && (below = l->n > 0))
-				rows_heading(l, _(sections[p.section].heading), sections[p.section].hue);
-			headed = (int)p.section;
-			rows_signal(l, i,
-				    p.section != SUMMARY ? RANK_REST
-				    : rail               ? RANK_PART
-							 : RANK_MAIN,
-				    rail ? total : below);
-			total |= ch->kind == CHANNEL_POWER_TOTAL;
-		}
+static bool has_processes(const struct ui *u, int h)
+{
+	return h >= PROCESSES_PANEL_SCREEN && u->vp.live;
+}
+
+static int foot(const struct ui *u, int w, int h)
+{
+	return now_panel_lines(u, w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
+}
+
+static void foot_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)
+{
+	struct rect r = *at;
+
+	if (has_processes(u, c->h)) {
+		r = (struct rect) {at->x, at->y + at->h - PROCESSES_PANEL_LINES, at->w, PROCESSES_PANEL_LINES};
+		processes_panel_draw(u, s, c, &r);
+		r = (struct rect) {at->x, at->y, at->w, at->h - PROCESSES_PANEL_LINES};
 	}
+	now_panel_draw(u, s, c, &r);
 }
 
 const struct view view_overview = {
@@ -118,7 +241,9 @@ const struct view view_overview = {
 	.label = N_("Overview"),
 	.key = '1',
 	.build = build,
+	.foot = foot,
+	.foot_draw = foot_draw,
+	.procs = PROCESSES_PANEL_SCREEN,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -1,28 +1,44 @@
-/* view-power: the rails under their total, how far each is from its limit, and what
- * has been used up: in the selection, or since the last mark, or since the start, up
- * to the moment that is looked at. */
+/* view-power: shows the power of each rail, and its distance from the limit.
+ *
+ * The total is a chart, the rails are a table below. The bars of their currents share one scale
+ * with the limit at the same position. All energies are for the interval in the title: the
+ * selection, or since the last mark before the playhead, or since the start. */
+#include "ui/charts.h"
+#include "ui/draw.h"
+#include "ui/energy.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
+#include "ui/meter.h"
 #include "util/intl.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { VOLT, AMPERE, USED, LIMIT, FREE };
-static const struct table_column table[] = {
-	[VOLT] = {N_("V"), 5, 50},         [AMPERE] = {N_("A"), 4, 50},     [USED] = {"J", 5, 76},
-	[LIMIT] = {N_("limit A"), 7, 140}, [FREE] = {N_("free %"), 6, 140}, {NULL, 0, 0},
+#define TICK 0.8 /* position of the limit on a bar */
+
+/* The interval for energy: the selection, or since the last mark before the playhead, or since
+ * the start. */
+struct counted {
+	int64_t tick; /* when this was computed */
+	int64_t from_ns, to_ns;
+	bool selected;
+	uint64_t mark; /* 0: not since a mark */
+	struct span span; /* of the total */
 };
 
-static enum unit joule_unit(double j)
-{
-	return fabs(j) >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE;
-}
+/* The values of a rail at the playhead. */
+struct rail {
+	const struct channel *power;
+	double mw, mv, ma; /* NaN: not known */
+	double share;      /* of its limit; NaN: no limit */
+	double limit_ma;
+	enum alarm alarm;
+};
 
-/* Where energy is counted now; and one unit for the whole column, that of the total,
- * which no rail is above. */
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
-	struct counted *k = &u->counted;
+	struct counted *k = ui_state(u, &view_power);
 	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 
 	if (!rows_due(u, &k->tick))
@@ -37,177 +53,342 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 		k->from_ns = u->extent.first_ns;
 		k->mark = 0;
 	}
-	k->joule = total < 0 ? NAN : energy_joule(u, s, (size_t)total, k->from_ns, k->to_ns);
+	k->span = (struct span) {.mj = NAN};
+	if (total >= 0)
+		span_read(s->timeline, (size_t)total, k->from_ns, k->to_ns, &k->span);
 	return k;
 }
 
-static const char *title(struct ui *u, const struct ui_scene *s, int column, char out[TITLE_MAX])
+/* "mean 39.1 W over 4.8 of 9.2 s", or "mean 39.1 W" if too long; the mean covers only the time
+ * with samples. */
+static void mean_text(char out[64], const struct span *span, int64_t long_ns, int w)
 {
-	const struct counted *k;
-	const char *unit;
+	char covered[QUANTITY_TEXT], all[QUANTITY_TEXT];
+	double mean = span_joule(span) / ((double)span->covered_ns / 1e9);
 
-	if (column != USED || !u->extent.any)
-		return NULL;
-	k = counted(u, s);
-	unit = quantity_unit(joule_unit(k->joule));
-	if (k->mark &&
-	    snprintf(out, TITLE_MAX, "%s m%llu", unit, (unsigned long long)k->mark) <= table[USED].w)
-		return out;
-	snprintf(out, TITLE_MAX, "%s", unit);
-	return out;
-}
-
-static void tell_limit(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	const struct channel *current =
-		row->with[AMPERE] >= 0 ? &u->about->channels[row->with[AMPERE]] : NULL;
-	double limit = current && current->crit > 0   ? current->crit
-		       : current && current->warn > 0 ? current->warn
-						      : NAN;
-	char text[QUANTITY_TEXT], most[QUANTITY_TEXT];
-	double left;
-
-	if (isnan(limit))
+	out[0] = 0;
+	if (!span->n || span->covered_ns <= 0)
 		return;
-	left = 100 * (1 - rows_value(u, s, (size_t)row->with[AMPERE], 0) / limit);
-	rows_cell(u, row, LIMIT, UNIT_MILLIAMPERE, limit, STYLE_DIM);
-	quantity_text(text, UNIT_HZ, 1e6 * left, 4); /* whole ones */
-	rows_cell_text(row, FREE, (enum style)(row->alarm ? STYLE_WARN : STYLE_TEXT), text);
-	if (!u->at.stats.w) {
-		quantity_round(most, UNIT_MILLIAMPERE, limit);
-		/* TRANSLATORS: "32 % of 1.2 A free"; 22 columns at most */
-		snprintf(row->below[0], sizeof(row->below[0]), _("%s %% of %s A free"), text, most);
-	}
+	quantity_time(all, long_ns, NS_PER_S / 10);
+	quantity_clock(covered, span->covered_ns, NS_PER_S / 10);
+	if (long_ns - span->covered_ns < NS_PER_S / 10)
+		snprintf(out, 64, _("mean %.1f W over %s"), mean, all);
+	else /* TRANSLATORS: "over 4.8 of 9.2 s"; the rest of the time has no samples */
+		snprintf(out, 64, _("mean %.1f W over %s of %s"), mean, covered, all);
+	if (text_width(out) > w)
+		snprintf(out, 64, _("mean %.1f W"), mean);
 }
 
-/* Where the table has no room for it. */
-static void tell_used(char out[40], const struct counted *k, double j)
+static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	const char *unit = quantity_unit(joule_unit(j));
-	char text[QUANTITY_TEXT];
+	int64_t from = u->extent.first_ns, to = u->vp.head_ns;
+	char text[64];
+	struct span span;
 
-	quantity_text(text, joule_unit(j), j, 7);
+	span_read(s->timeline, row->channel, from, to, &span);
+	energy_text(text, span_joule(&span));
+	if (!span.n) {
+		memset(row->notes, 0, sizeof(row->notes));
+		return;
+	}
+	rows_note(row, 0, STYLE_DIM, _("%s since start"), text);
+	mean_text(text, &span, to - from, u->at.value.x + u->at.value.w - u->at.name.x);
+	rows_note(row, 1, STYLE_DIM, "%s", text);
+	rows_note(row, 2, STYLE_DIM, "%s", u->about->channels[row->channel].note);
+}
+
+static const struct channel *channel_at(const struct session *about, int i)
+{
+	return i < 0 || about->channels[i].missing[0] ? NULL : &about->channels[i];
+}
+
+static double value_at(struct ui *u, const struct ui_scene *s, int i)
+{
+	return channel_at(u->about, i) ? rows_calm(u, s, (size_t)i) : NAN;
+}
+
+static struct rail rail_read(struct ui *u, const struct ui_scene *s, size_t power)
+{
+	const struct session *about = u->about;
+	const struct channel *ch = &about->channels[power];
+	int volt = rows_find(about, CHANNEL_RAIL_VOLTAGE, ch->index);
+	int ampere = rows_find(about, CHANNEL_RAIL_CURRENT, ch->index);
+	struct rail r = {.power = ch,
+			 .mw = value_at(u, s, (int)power),
+			 .mv = value_at(u, s, volt),
+			 .ma = value_at(u, s, ampere),
+			 .limit_ma = NAN};
+
+	if (channel_at(about, ampere)) {
+		r.limit_ma = rows_limit(&about->channels[ampere]);
+		r.alarm = rows_alarm(&about->channels[ampere], r.ma);
+	}
+	r.share = r.ma / r.limit_ma;
+	return r;
+}
+
+static void joule_title(char out[32], const struct counted *k, const char *unit)
+{
 	if (k->selected)
-		snprintf(out, 40, _("%s %s selected"), text, unit);
-	else if (k->mark)
-		snprintf(out, 40, _("%s %s since mark %llu"), text, unit, (unsigned long long)k->mark);
+		snprintf(out, 32, _("%s selected"), unit);
+	else if (k->mark) /* TRANSLATORS: "J since mark 2" */
+		snprintf(out, 32, _("%s since mark %llu"), unit, (unsigned long long)k->mark);
 	else
-		snprintf(out, 40, _("%s %s since the start"), text, unit);
+		snprintf(out, 32, _("%s since start"), unit);
+}
+
+static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
+{
+	const struct counted *k = counted(u, s);
+	char title[32], joule[QUANTITY_TEXT];
+	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+
+	joule_title(title, k, quantity_unit(energy_unit(j)));
+	quantity_text(joule, energy_unit(j), j, 7);
+	if (isnan(j))
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+	else
+		rows_note(row, 0, STYLE_DIM, "%s %s", joule, title);
+}
+
+/* Extend the scale to a two-digit number above the limit, which stays the same while the voltage
+ * varies. Below a quarter of the limit the chart would be flat, so use the automatic scale. */
+static void show_limit(struct row *row, double mw)
+{
+	double step = pow(10, floor(log10(mw)) - 1);
+
+	row->limit = mw;
+	if (!(row->summary.max >= mw / 4))
+		row->top = NAN;
+	else if (!(row->top >= mw && row->top < 1.1 * mw))
+		row->top = step * ceil(mw / step);
 }
 
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	const struct counted *k = counted(u, s);
-	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+	struct rail r = rail_read(u, s, row->channel);
+	char limit[QUANTITY_TEXT];
 
-	row->below[0][0] = row->below[1][0] = 0;
-	tell_limit(u, s, row);
-	if (u->screen_w < table[USED].from)
-		tell_used(row->below[row->below[0][0] != 0], k, j);
-	else
-		rows_cell(u, row, USED, joule_unit(k->joule), j, STYLE_TEXT);
-}
-
-/* Of another trace in the same stretch, where it has all of that. */
-static void read_second(struct ui *u, struct row *b)
-{
-	const struct second *o = &u->second;
-	const struct counted *k = &u->counted;
-	double j = NAN;
-	struct span span;
-
-	if (!o->provisional && k->from_ns >= o->extent.first_ns && k->to_ns <= o->extent.last_ns) {
-		span_read(o->timeline, b->second.channel, k->from_ns - o->shift_ns, k->to_ns - o->shift_ns,
-			  &span);
-		j = span_joule(&span);
-	}
-	rows_cell(u, b, USED, joule_unit(k->joule), j, STYLE_TEXT);
-}
-
-static void tell(struct row *row, double joule, int64_t long_ns, uint64_t mark)
-{
-	double mean = long_ns > 0 ? joule / ((double)long_ns / 1e9) : 0;
-	char clock[QUANTITY_TEXT];
-
-	row->value = joule;
-	row->unit = joule_unit(joule);
-	row->text_style = STYLE_DIM;
-	quantity_time(clock, long_ns, NS_PER_S / 10);
-	if (isnan(joule))
-		snprintf(row->text, sizeof(row->text), "%s", _("no power was measured"));
-	else if (mark) /* TRANSLATORS: "mark 2, 12.3 s, mean 24.1 W" */
-		snprintf(row->text, sizeof(row->text), _("mark %llu, %s, mean %.1f W"),
-			 (unsigned long long)mark, clock, mean);
-	else
-		snprintf(row->text, sizeof(row->text), _("%s, mean %.1f W"), clock, mean);
-}
-
-/* By the recorder's own count where there is one, which began with the sampling. */
-static void read_start(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
-	int64_t from = u->extent.first_ns, to = u->vp.head_ns;
-
-	tell(row, total < 0 ? NAN : energy_joule(u, s, (size_t)total, from, to), to - from, 0);
-}
-
-/* Of the selection where there is one. */
-static void read_mark(struct ui *u, const struct ui_scene *s, struct row *row)
-{
-	const struct counted *k = counted(u, s);
-
-	snprintf(row->name, sizeof(row->name), "%s", k->selected ? _("Selected") : _("Since mark"));
-	if (k->selected || k->mark) {
-		tell(row, k->joule, k->to_ns - k->from_ns, k->mark);
+	rail_name(row->name, sizeof(row->name), r.power->label, u->at.name.w - (u->at.name.w < 13 ? 0 : 2));
+	row->alarm = (unsigned char)r.alarm;
+	if (isnan(r.limit_ma)) {
+		tell_used(u, s, row);
 		return;
 	}
-	row->value = NAN;
-	row->text_style = STYLE_DIM;
-	snprintf(row->text, sizeof(row->text), "%s", _("no mark before this time; s sets one"));
+	if (r.mv > 0)
+		show_limit(row, r.limit_ma * r.mv / 1e3);
+	if (isnan(r.share)) {
+		rows_note(row, 0, STYLE_DIM, "%s", "");
+		return;
+	}
+	quantity_text(limit, UNIT_MILLIAMPERE, r.limit_ma, 5);
+	rows_note(row, 0,
+		  r.alarm == ALARM_CRIT   ? STYLE_ALERT
+		  : r.alarm == ALARM_WARN ? STYLE_WARN
+					  : STYLE_DIM,
+		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }
 
-static void add_rail(struct row_list *l, size_t i, bool part)
-{
-	const struct channel *ch = &l->about->channels[i];
-	struct row *row = rows_signal(l, i, RANK_PART, part);
+/* The columns right of the bars, from the right margin; the last is dropped first. */
+enum { COLUMN_JOULE, COLUMN_HEADROOM, COLUMN_LIMIT, COLUMN_AMPERE, COLUMN_VOLT, COLUMNS };
 
-	row->with[VOLT] = rows_find(l->about, CHANNEL_RAIL_VOLTAGE, ch->index);
-	row->with[AMPERE] = rows_find(l->about, CHANNEL_RAIL_CURRENT, ch->index);
-	row->read = read_rail;
+struct table {
+	int bar_w;        /* bars begin where charts do */
+	int end[COLUMNS]; /* 0: not shown */
+	int w[COLUMNS];
+	char title[COLUMNS][32];
+	bool limits; /* a rail has a limit */
+	enum unit joule;
+};
+
+static bool has_limits(const struct session *about)
+{
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == CHANNEL_RAIL_CURRENT && rows_limit(&about->channels[i]) > 0)
+			return true;
+	return false;
+}
+
+static struct table plan(struct ui *u, const struct counted *k, const struct rect *at)
+{
+	static const int least[COLUMNS] = {6, 8, 14, 16, 16}; /* minimum room for the bars */
+	const char *titles[COLUMNS] = {"", _("headroom"), _("limit A"), "A", "V"};
+	struct table t = {.bar_w = at->x + at->w - u->at.chart.x,
+			  .limits = has_limits(u->about),
+			  .joule = energy_unit(span_joule(&k->span))};
+	int end = at->x + at->w;
+
+	for (int i = 0; i < COLUMNS; i++) {
+		if (i == COLUMN_JOULE)
+			joule_title(t.title[i], k, quantity_unit(t.joule));
+		else
+			snprintf(t.title[i], sizeof(t.title[i]), "%s", titles[i]);
+		t.w[i] = text_width(t.title[i]) + 2 > 8 ? text_width(t.title[i]) + 2 : 8;
+		if (!t.limits && (i == COLUMN_HEADROOM || i == COLUMN_LIMIT))
+			continue;
+		if (t.bar_w - t.w[i] < least[i])
+			break;
+		t.end[i] = end;
+		end -= t.w[i];
+		t.bar_w -= t.w[i];
+	}
+	return t;
+}
+
+static void put(struct canvas *c, const struct table *t, int column, int y, enum style style,
+		const char *text)
+{
+	if (t->end[column])
+		canvas_right(c, t->end[column] - t->w[column], y, t->w[column], style, text);
+}
+
+static void put_number(struct canvas *c, const struct table *t, int column, int y, enum style style,
+		       enum unit unit, double v)
+{
+	char text[QUANTITY_TEXT];
+
+	quantity_text(text, unit, v, t->w[column] - 1);
+	put(c, t, column, y, isnan(v) ? STYLE_DIM : style, text);
+}
+
+static int tick_x(const struct ui *u, const struct table *t)
+{
+	return u->at.chart.x + (int)(TICK * t->bar_w);
+}
+
+static void draw_title(struct ui *u, struct canvas *c, const struct table *t, const struct rect *at)
+{
+	int x = u->at.chart.x, tick = tick_x(u, t);
+
+	canvas_text(c, at->x, at->y, x - 1 - at->x, STYLE_DIM, _("rails"));
+	for (int i = 0; i < COLUMNS; i++)
+		put(c, t, i, at->y, STYLE_DIM, t->title[i]);
+	if (!t->limits) {
+		canvas_text(c, x, at->y, t->bar_w, STYLE_DIM, _("share of the total"));
+		return;
+	}
+	canvas_put(c, tick, at->y, STYLE_LIMIT, screen_glyph(u, 0x25BE, 'v'));
+	canvas_right(c, x, at->y, tick - 1 - x, STYLE_DIM, _("limit"));
+	if (t->bar_w >= 30)
+		canvas_text(c, x, at->y, t->bar_w, STYLE_DIM, _("current"));
+}
+
+static enum style alarm_style(enum alarm alarm, enum style calm)
+{
+	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
+}
+
+static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct table *t, int y,
+		       size_t total)
+{
+	const struct counted *k = ui_state(u, &view_power);
+	char text[64];
+
+	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("total"));
+	row_number(u, c, ALARM_NONE, rows_calm(u, s, total), UNIT_MILLIWATT, STYLE_STRONG, y);
+	mean_text(text, &k->span, k->to_ns - k->from_ns, t->end[0] - t->w[0] - u->at.chart.x);
+	if (text_width(text) <= t->end[0] - t->w[0] - u->at.chart.x)
+		canvas_text(c, u->at.chart.x, y, text_width(text), STYLE_DIM, text);
+	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule, span_joule(&k->span));
+}
+
+/* Without a limit, the bar is the share of the total, in grey. */
+static void draw_bar(struct ui *u, struct canvas *c, const struct table *t, int y, const struct rail *r,
+		     double total)
+{
+	int x = u->at.chart.x, tick = tick_x(u, t);
+
+	if (isnan(r->limit_ma)) {
+		meter_draw(c, u->charset, x, y, t->bar_w - 1, r->mw / total,
+			   t->limits ? HUE_OTHER : HUE_POWER, ALARM_NONE);
+		return;
+	}
+	meter_draw(c, u->charset, x, y, t->bar_w - 1, TICK * r->share, HUE_POWER, r->alarm);
+	canvas_put(c, tick, y, STYLE_LIMIT, screen_glyph(u, 0x2502, '|'));
+}
+
+static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct table *t, int y,
+		      size_t power, int level, double total)
+{
+	const struct counted *k = ui_state(u, &view_power);
+	struct rail r = rail_read(u, s, power);
+	int indent = u->at.name.w < 13 ? 0 : 2 * level;
+	char name[48], text[QUANTITY_TEXT];
+	enum style style = alarm_style(r.alarm, STYLE_TEXT);
+
+	rail_name(name, sizeof(name), r.power->label, u->at.name.w - indent);
+	screen_cut(u, c, u->at.name.x + indent, y, u->at.name.w - indent, STYLE_TEXT, name);
+	row_number(u, c, (unsigned char)r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
+	if (r.power->missing[0]) {
+		screen_cut(u, c, u->at.chart.x, y, t->bar_w, STYLE_DIM, r.power->missing);
+		return;
+	}
+	draw_bar(u, c, t, y, &r, total);
+	put_number(c, t, COLUMN_VOLT, y, STYLE_DIM, UNIT_MILLIVOLT, r.mv);
+	put_number(c, t, COLUMN_AMPERE, y, style, UNIT_MILLIAMPERE, r.ma);
+	put_number(c, t, COLUMN_LIMIT, y, STYLE_DIM, UNIT_MILLIAMPERE, r.limit_ma);
+	if (!isnan(r.share))
+		snprintf(text, sizeof(text), "%.0f %%", 100 * (1 - fmax(0, r.share)));
+	put(c, t, COLUMN_HEADROOM, y, isnan(r.share) ? STYLE_DIM : style, isnan(r.share) ? "--" : text);
+	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule,
+		   energy_joule(u, s, power, k->from_ns, k->to_ns));
+}
+
+/* A rail that is not in the formula of the total is a part of another rail. */
+static int level_of(const struct session *about, int total, size_t power)
+{
+	const char *formula = total < 0 ? "" : about->channels[total].source;
+
+	return total < 0 ? 0 : strchr(formula, '+') && !strstr(formula, about->channels[power].name) ? 2 : 1;
+}
+
+static void draw_rails(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+		       const struct rect *at)
+{
+	const struct session *about = u->about;
+	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), y = at->y + 1;
+	struct table t = plan(u, counted(u, s), at);
+	double mw = total < 0 ? NAN : rows_calm(u, s, (size_t)total);
+
+	(void)row;
+	draw_title(u, c, &t, at);
+	if (total >= 0 && y < at->y + at->h)
+		draw_total(u, s, c, &t, y++, (size_t)total);
+	for (size_t i = 0; i < about->n_channels && y < at->y + at->h; i++)
+		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
+			draw_rail(u, s, c, &t, y++, i, level_of(about, total, i), mw);
 }
 
 static void build(struct row_list *l)
 {
 	const struct session *about = l->about;
-	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1);
+	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), rails = 0;
 
-	if (total >= 0)
-		rows_signal(l, (size_t)total, RANK_MAIN, false)->read = read_rail;
+	((struct counted *)ui_state(l->ui, &view_power))->tick = INT64_MIN;
 	for (size_t i = 0; i < about->n_channels; i++)
-		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
-			add_rail(l, i, total >= 0);
-	if (!l->n) {
+		rails += about->channels[i].kind == CHANNEL_RAIL_POWER;
+	if (total < 0 && !rails) {
 		snprintf(rows_text(l, _("Power"), NULL)->text, sizeof(l->rows->text), "%s",
 			 _("nothing here measures it: no rail of an ina3221 or ina238, no other power "
 			   "sensor"));
 		return;
 	}
-	if (total >= 0) {
-		rows_heading(l, _("Energy"), STYLE_POWER);
-		rows_text(l, _("Since mark"), read_mark)->unit_shown = true;
-		rows_text(l, _("Since start"), read_start)->unit_shown = true;
-	}
+	if (total >= 0)
+		rows_signal(l, (size_t)total, 7, false)->read = read_total;
+	if (rails && (total >= 0 || has_limits(about)))
+		rows_picture(l, draw_rails, 1 + (total >= 0) + rails, WEIGHT_REST);
+	for (size_t i = 0; i < about->n_channels; i++)
+		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
+			rows_signal(l, i, total < 0 ? WEIGHT_MAIN : WEIGHT_PART, total >= 0)->read =
+				read_rail;
 }
 
 const struct view view_power = {
 	.name = "power",
 	.label = N_("Power"),
 	.key = '5',
+	.state = sizeof(struct counted),
 	.build = build,
-	.table = table,
-	.title = title,
-	.second = read_second,
 	.draw = charts_draw,
-	.act = charts_act,
-	.length = charts_length,
+	.move = charts_move,
 };

@@ -1,372 +1,350 @@
-/* view-processes: who uses this machine; those that use the GPU first, then by
- * what they take of the CPU.  What is chosen is the process and not its line. */
+/* view-processes: lists the processes, by default those that use the GPU first, then by CPU
+ * load. The selection belongs to a process, not to a line. */
+#include "ui/processes.h"
+#include "ui/draw.h"
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The line of the process that was chosen, or -1. */
-static int selected_line(const struct ui *u)
+static struct processes *state_of(const struct ui *u)
 {
-	for (int i = 0; i < u->procs.n; i++)
-		if (u->procs.line[i].pid == u->procs.pid && u->procs.line[i].start == u->procs.start)
+	return ui_state(u, &view_processes);
+}
+
+/* The line of the selected process, or -1. */
+static int selected_line(const struct processes *ps)
+{
+	for (int i = 0; i < ps->n; i++)
+		if (ps->line[i].pid == ps->pid && ps->line[i].start == ps->start)
 			return i;
 	return -1;
 }
 
 static void choose(struct ui *u, int line)
 {
-	if (u->procs.n == 0)
+	struct processes *ps = state_of(u);
+
+	if (ps->n == 0)
 		return;
-	line = line < 0 ? 0 : line >= u->procs.n ? u->procs.n - 1 : line;
-	u->procs.pid = u->procs.line[line].pid;
-	u->procs.start = u->procs.line[line].start;
+	line = line < 0 ? 0 : line >= ps->n ? ps->n - 1 : line;
+	ps->pid = ps->line[line].pid;
+	ps->start = ps->line[line].start;
 	if (line < u->scroll)
 		u->scroll = line;
-	if (u->at.body.h > 1 && line >= u->scroll + u->at.body.h - 1)
-		u->scroll = line - u->at.body.h + 2;
+	if (ps->lines > 0 && line >= u->scroll + ps->lines)
+		u->scroll = line - ps->lines + 1;
 }
 
-/* Columns from the left; a width of 0: there is no room for it. */
-struct columns {
-	int pid, user, state, threads, cpu, memory, gpu, name;
-	int user_w, name_w;
-};
-
-static struct columns columns_of(int x, int w)
+static void sort_by(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	struct columns k = {.pid = x};
+	struct processes *ps = state_of(u);
 
-	x += 8;
-	if (w >= 70) {
-		k.user = x;
-		k.user_w = w >= 100 ? 14 : 9;
-		x += k.user_w + 1;
-	}
-	if (w >= 60) {
-		k.state = x;
-		x += 2;
-	}
-	if (w >= 90) {
-		k.threads = x;
-		x += 7;
-	}
-	k.cpu = x;
-	x += 8;
-	if (w >= 44) {
-		k.memory = x;
-		x += 9;
-	}
-	if (w >= 36) {
-		k.gpu = x;
-		x += 9;
-	}
-	k.name = x + 1;
-	k.name_w = w + 1 - k.name > 0 ? w + 1 - k.name : 0;
-	return k;
+	ps->sort = (enum proc_sort)arg;
+	ps->again = true;
+	u->scroll = 0;
 }
 
-/* Three digits and a unit of 1024. */
-static void memory_text(char out[16], double kb)
+/* Draw the headings; a click on one sorts by it. */
+static void draw_heads(struct ui *u, struct canvas *c, const struct proc_columns *k, int y)
 {
-	static const char *const unit[] = {"K", "M", "G", "T"};
-	int i = 0;
+	const int x[] = {[PROC_BY_PID] = k->pid,
+			 [PROC_BY_GPU] = k->gpu,
+			 [PROC_BY_CPU] = k->cpu,
+			 [PROC_BY_MEMORY] = k->memory};
 
-	while (kb >= 999.5 && i < 3) {
-		kb /= 1024;
-		i++;
-	}
-	snprintf(out, 16, kb < 9.95 && i ? "%.1f %s" : "%.0f %s", kb, unit[i]);
+	processes_heads(u, c, k, y, state_of(u)->sort);
+	canvas_text(c, k->command, y, k->command_w, STYLE_DIM, _("Command"));
+	for (int i = 0; i < 4; i++)
+		if (x[i])
+			hit_add(u, x[i], y, 7, sort_by, i);
 }
 
-static void draw_memory(struct canvas *c, int x, int y, enum style style, double kb, bool none)
+/* Draw the totals above the list. */
+static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct proc_columns *k, int y)
 {
-	char text[16] = "--";
-
-	if (!none)
-		memory_text(text, kb);
-	canvas_right(c, x, y, 8, style == STYLE_SELECTED ? style : none || kb <= 0 ? STYLE_DIM : style, text);
-}
-
-static void head(struct ui *u, struct canvas *c, int x, int y, int w, const char *text, enum action a,
-		 bool here)
-{
-	int width = text_width(text);
-
-	canvas_text(c, x + (w > width ? w - width : 0), y, w, here ? STYLE_STRONG : STYLE_DIM, text);
-	if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-		u->hits[u->n_hits++] = (struct hit) {x, y, w, a};
-}
-
-static void draw_heads(struct ui *u, struct canvas *c, const struct columns *k, int y)
-{
-	enum proc_sort by = u->procs.sort;
-
-	head(u, c, k->pid, y, 7, _("PID"), ACT_PROC_PID, by == PROC_BY_PID);
-	if (k->user)
-		canvas_text(c, k->user, y, k->user_w, STYLE_DIM, _("User"));
-	if (k->state)
-		canvas_text(c, k->state, y, 1, STYLE_DIM, "S");
-	if (k->threads)
-		canvas_right(c, k->threads, y, 6, STYLE_DIM, _("Thr"));
-	head(u, c, k->cpu, y, 7, _("CPU %"), ACT_PROC_CPU, by == PROC_BY_CPU);
-	if (k->memory)
-		head(u, c, k->memory, y, 8, _("RSS"), ACT_PROC_MEMORY, by == PROC_BY_MEMORY);
-	if (k->gpu)
-		head(u, c, k->gpu, y, 8, _("GPU mem"), ACT_PROC_GPU, by == PROC_BY_GPU);
-	canvas_text(c, k->name, y, k->name_w, STYLE_DIM, _("Name"));
-}
-
-static void draw_proc(struct ui *u, struct canvas *c, const struct columns *k, const struct proc *p,
-		      int depth, int y, bool chosen)
-{
-	enum style text = chosen ? STYLE_SELECTED : STYLE_TEXT, dim = chosen ? STYLE_SELECTED : STYLE_DIM;
-	bool idle = !isnan(p->cpu) && p->cpu < 0.05;
-	char buf[32];
-	int x = k->name;
-
-	for (int i = k->pid; chosen && i < c->w - k->pid; i++)
-		canvas_put(c, i, y, STYLE_SELECTED, L' ');
-	snprintf(buf, sizeof(buf), "%d", p->pid);
-	canvas_right(c, k->pid, y, 7, dim, buf);
-	if (k->user)
-		canvas_text(c, k->user, y, k->user_w, dim, p->user);
-	if (k->state)
-		canvas_put(c, k->state, y, p->state == 'R' ? text : dim, (wchar_t)p->state);
-	if (k->threads) {
-		snprintf(buf, sizeof(buf), "%ld", p->threads);
-		canvas_right(c, k->threads, y, 6, dim, buf);
-	}
-	snprintf(buf, sizeof(buf), "%.1f", p->cpu);
-	canvas_right(c, k->cpu, y, 7,
-		     chosen                  ? STYLE_SELECTED
-		     : isnan(p->cpu) || idle ? STYLE_DIM
-					     : STYLE_STRONG,
-		     isnan(p->cpu) ? "--" : buf);
-	if (k->memory)
-		draw_memory(c, k->memory, y, text, p->rss_kb, false);
-	/* A process that maps nothing has 0, and is quiet about it. */
-	if (k->gpu)
-		draw_memory(c, k->gpu, y,
-			    chosen   ? STYLE_SELECTED
-			    : p->gpu ? STYLE_GPU_MEAN
-				     : STYLE_DIM,
-			    p->gpu_kb, isnan(p->gpu_kb));
-	if (u->procs.tree)
-		x += 2 * (depth < PROC_DEPTH_MAX ? depth : PROC_DEPTH_MAX);
-	x += screen_cut(u, c, x, y, k->name + k->name_w - x,
-			p->self  ? dim
-			: chosen ? STYLE_SELECTED
-			: p->gpu ? STYLE_GPU_MEAN
-			: idle   ? STYLE_DIM
-				 : STYLE_TEXT,
-			p->name);
-	if (p->self)
-		canvas_text(c, x + 1, y, k->name + k->name_w - x - 1, dim, _("(this)"));
-}
-
-/* Below the list: how many, and what is not known. */
-static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
-{
-	int x = u->at.name.x, right = c->w - x;
+	const struct processes *ps = state_of(u);
+	double cpu = NAN, gpu_kb = NAN;
+	int running = 0, x = k->command, right = k->command + k->command_w;
 	char text[96];
 
-	snprintf(text, sizeof(text), P_("%d process", "%d processes", (unsigned long)u->procs.n), u->procs.n);
-	x += canvas_text(c, x, y, right - x, STYLE_DIM, text) + 2;
-	if (u->procs.filter[0] && !u->procs.filtering) {
-		snprintf(text, sizeof(text), _("with \"%s\""), u->procs.filter);
-		x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
+	for (int i = 0; i < ps->n; i++) {
+		const struct proc *p = &s->procs->procs[ps->line[i].at];
+
+		running += p->state == 'R';
+		cpu = isnan(cpu) ? p->cpu : isnan(p->cpu) ? cpu : cpu + p->cpu;
+		gpu_kb = isnan(gpu_kb) ? p->gpu_kb : isnan(p->gpu_kb) ? gpu_kb : gpu_kb + p->gpu_kb;
 	}
+	canvas_right(c, k->pid, y, 7, STYLE_DIM, _("Total"));
+	processes_memory(text, gpu_kb);
+	if (k->gpu)
+		canvas_right(c, k->gpu, y, 8, STYLE_TEXT, text);
+	snprintf(text, sizeof(text), "%.1f", cpu);
+	canvas_right(c, k->cpu, y, 6, STYLE_TEXT, isnan(cpu) ? "--" : text);
+	snprintf(text, sizeof(text), P_("%d process, %d running", "%d processes, %d running", (unsigned long)ps->n),
+		 ps->n, running);
+	x += screen_cut(u, c, x, y, right - x, STYLE_TEXT, text) + 2;
+	snprintf(text, sizeof(text), P_("+%d kernel thread", "+%d kernel threads", (unsigned long)ps->hidden),
+		 ps->hidden);
+	if (ps->hidden && x + text_width(text) <= right)
+		canvas_text(c, x, y, right - x, STYLE_DIM, text);
+}
+
+/* Draw the filter, and why GPU memory is missing, below the list. */
+static void draw_foot(struct ui *u, const struct ui_scene *s, struct canvas *c, int y)
+{
+	const struct processes *ps = state_of(u);
+	int x = u->at.name.x, right = c->w - x;
+
+	if (ps->filter[0] && !modal_top(u))
+		x += canvas_textf(c, x, y, right - x, STYLE_STRONG, _("filter: \"%s\""), ps->filter) + 2;
 	if (s->procs->gpu_missing[0] && x < right)
 		screen_cut(u, c, x, y, right - x, STYLE_DIM, s->procs->gpu_missing);
+}
+
+/* Draw the full command line of the selected process at the bottom of *h lines, and reduce *h. */
+static void draw_whole(struct ui *u, const struct proc *p, struct canvas *c, int y, int *h)
+{
+	int x = u->at.name.x, w = c->w - 2 * x, lines;
+	const char *text = p->command[0] ? p->command : p->name;
+	char age[16], line[160];
+
+	lines = text_lines(text, w);
+	lines = lines < *h / 2 ? lines : *h / 2;
+	if (lines < 1)
+		return;
+	*h -= lines + 1;
+	y += *h;
+	for (int i = 0; i < w; i++)
+		canvas_put(c, x + i, y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
+	processes_age(age, p->age_s);
+	snprintf(line, sizeof(line), P_(" %d, parent %d, %s, %ld thread, age %s ", " %d, parent %d, %s, %ld threads, age %s ",
+				    (unsigned long)p->threads),
+		 p->pid, p->parent, p->user, p->threads, age);
+	screen_cut(u, c, x + 1, y, w - 2, STYLE_DIM, line);
+	text_draw(u, c, x, y + 1, w, lines, STYLE_TEXT, text);
 }
 
 static void processes_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, top = u->at.axis.h ? u->at.axis.y : u->at.body.y, at;
-	int y = u->at.axis.h ? u->at.body.y : u->at.body.y + 1, end = u->at.body.y + u->at.body.h - 1;
-	struct columns k = columns_of(x, c->w - x);
+	int y = u->at.axis.h ? u->at.body.y : u->at.body.y + 1, h;
+	struct proc_columns k = processes_columns(x, c->w - 2 * x);
+	struct processes *ps = state_of(u);
 
-	if (!s->live) {
+	if (!s->live || s->remote) {
 		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("Traces have no list of processes; it is shown live only."));
-		return;
-	}
-	if (s->remote) {
-		text_draw(u, c, x, u->at.body.y, c->w - 2 * x, u->at.body.h, STYLE_DIM,
-			  _("Streams have no list of processes; it is shown on the board itself."));
+			  !s->live ? _("Traces have no list of processes; it is shown live only.")
+				   : _("Streams have no list of processes; it is shown on the board itself."));
 		return;
 	}
 	if (!s->procs || s->procs->n == 0) {
 		canvas_text(c, x, u->at.body.y, c->w - 2 * x, STYLE_DIM, _("Reading the processes."));
 		return;
 	}
-	processes_order(u, s);
+	processes_order(ps, s);
+	processes_bars(u, s->procs, &ps->bars);
 	draw_heads(u, c, &k, top);
-	at = selected_line(u);
-	if (u->scroll > u->procs.n - (end - y))
-		u->scroll = u->procs.n - (end - y);
+	at = selected_line(ps);
+	h = u->at.body.y + u->at.body.h - y;
+	if (ps->filter[0] || s->procs->gpu_missing[0])
+		draw_foot(u, s, c, y + --h);
+	if (ps->whole && at >= 0)
+		draw_whole(u, &s->procs->procs[ps->line[at].at], c, y, &h);
+	draw_total(u, s, c, &k, y++);
+	h = h > 1 ? h - 1 : 0;
+	ps->lines = h;
+	if (u->scroll > ps->n - h)
+		u->scroll = ps->n - h;
 	if (u->scroll < 0)
 		u->scroll = 0;
-	u->procs.first_y = y;
-	for (int i = u->scroll; i < u->procs.n && y < end; i++, y++)
-		draw_proc(u, c, &k, &s->procs->procs[u->procs.line[i].at], u->procs.line[i].depth, y,
-			  i == at);
-	u->below = u->procs.n - u->scroll - (end - u->procs.first_y);
-	if (end > u->procs.first_y)
-		draw_foot(u, s, c, end);
+	ps->first_y = y;
+	for (int i = u->scroll; i < ps->n && i < u->scroll + h; i++)
+		processes_line(u, c, &k, &ps->bars, &s->procs->procs[ps->line[i].at],
+			       ps->tree ? ps->line[i].depth : 0, y++, i == at);
+	u->frame.below = ps->n - u->scroll - h;
 }
 
-static void sort_by(struct ui *u, enum proc_sort by)
+static void processes_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	u->procs.sort = by;
-	u->procs.again = true;
+	const struct processes *ps = state_of(u);
+	int lines = view_lines(how, by, ps->lines > 1 ? ps->lines - 1 : 1);
+	int at = selected_line(ps);
+
+	if (how == MOVE_WHEEL)
+		view_scroll(&u->scroll, lines, ps->n);
+	else if (s->live)
+		choose(u, at >= 0 ? at + lines : how == MOVE_PAGE ? u->scroll + lines : u->scroll);
+}
+
+static const char *bar_kill(const struct ui *u, const struct ui_scene *s)
+{
+	return state_of(u)->pid ? _("kill") : NULL;
+}
+
+static const char *bar_whole(const struct ui *u, const struct ui_scene *s)
+{
+	return state_of(u)->pid ? _("command") : NULL;
+}
+
+static void show_tree(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct processes *ps = state_of(u);
+
+	ps->tree = !ps->tree;
+	ps->again = true;
+}
+
+static void show_kernel(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct processes *ps = state_of(u);
+
+	ps->kernel = !ps->kernel;
+	ps->again = true;
+}
+
+static void show_whole(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	struct processes *ps = state_of(u);
+
+	ps->whole = !ps->whole && ps->pid;
+}
+
+static void filter_changed(struct ui *u, const char *text)
+{
+	struct processes *ps = state_of(u);
+
+	snprintf(ps->filter, sizeof(ps->filter), "%s", text);
+	ps->again = true;
 	u->scroll = 0;
 }
 
-static bool processes_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+static bool filter_enter(struct ui *u, const struct ui_scene *s, struct request *r)
 {
-	int at = selected_line(u), page = u->at.body.h > 2 ? u->at.body.h - 2 : 1;
-
-	if (!s->live)
-		return false;
-	r->redraw = true;
-	switch (a) {
-	case ACT_UP:
-	case ACT_DOWN:
-		choose(u, at < 0 ? u->scroll : at + (a == ACT_UP ? -1 : 1));
-		return true;
-	case ACT_PAGE_UP:
-	case ACT_PAGE_DOWN:
-		choose(u, (at < 0 ? u->scroll : at) + (a == ACT_PAGE_UP ? -page : page));
-		return true;
-	case ACT_PROC_GPU:
-	case ACT_PROC_CPU:
-	case ACT_PROC_MEMORY:
-	case ACT_PROC_PID:
-		sort_by(u, (enum proc_sort)(PROC_BY_GPU + (a - ACT_PROC_GPU)));
-		return true;
-	case ACT_PROC_TREE:
-		u->procs.tree = !u->procs.tree;
-		u->procs.again = true;
-		return true;
-	case ACT_PROC_FILTER:
-		u->procs.filtering = u->at.bar.h > 0;
-		return true;
-	case ACT_PROC_KILL:
-		u->procs.asking = at >= 0;
-		return true;
-	case ACT_ESC:
-		if (u->procs.filter[0]) {
-			u->procs.filter[0] = 0;
-			u->procs.again = true;
-			return true;
-		}
-		if (u->procs.pid) {
-			u->procs.pid = 0;
-			return true;
-		}
-		return false;
-	default:
-		return false;
-	}
-}
-
-/* The answer to whether the chosen one is to end: only these three keys say yes. */
-void processes_answer(const struct ui *u, const struct event *ev, struct request *r)
-{
-	r->redraw = true;
-	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
-		return;
-	if (ev->key == 'y' || ev->key == 'Y' || ev->key == '9') {
-		r->kind = REQUEST_KILL;
-		r->pid = u->procs.pid;
-		r->start = u->procs.start;
-		r->sig = ev->key == '9' ? SIGKILL : SIGTERM;
-	}
-}
-
-static void filter_key(struct ui *u, const struct event *ev)
-{
-	char *text = u->procs.filter;
-
-	u->procs.again = true;
-	u->scroll = 0;
-	if (ev->key == K_ENTER && !ev->pasted) {
-		u->procs.filtering = false;
-	} else if (ev->key == K_ESC && !ev->pasted) {
-		u->procs.filtering = false;
-		text[0] = 0;
-	} else {
-		prompt_edit(text, sizeof(u->procs.filter), ev->key);
-	}
-}
-
-bool processes_key(struct ui *u, const struct event *ev, struct request *r)
-{
-	if (u->view != &view_processes || u->over || !u->procs.filtering || (ev->mods & (MOD_CTRL | MOD_ALT)))
-		return false;
-	r->redraw = true;
-	filter_key(u, ev);
 	return true;
 }
 
-bool processes_bar(struct ui *u, const struct ui_scene *s, struct canvas *c)
+static void filter(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct prompt prompt = {.title = N_("filter:"),
+					     .room = sizeof(state_of(NULL)->filter),
+					     .hint = N_("Enter: keep   Esc: all"),
+					     .enter = filter_enter,
+					     .changed = filter_changed};
+
+	prompt_open(u, &prompt, state_of(u)->filter, r->t_ns, &view_processes);
+}
+
+/* Only y, Y and 9 confirm. */
+static bool kill_key(struct ui *u, const struct ui_scene *s, const struct event *ev, struct request *r)
+{
+	const struct processes *ps = state_of(u);
+
+	if (ev->pasted || (ev->mods & (MOD_CTRL | MOD_ALT)))
+		return true;
+	if (ev->key == 'y' || ev->key == 'Y' || ev->key == '9') {
+		r->kind = REQUEST_KILL;
+		r->pid = ps->pid;
+		r->start = ps->start;
+		r->sig = ev->key == '9' ? SIGKILL : SIGTERM;
+	}
+	return true;
+}
+
+static bool kill_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 {
 	int x = u->at.name.x, y = u->at.bar.y, right = c->w - x, at;
+	struct processes *ps = state_of(u);
 	char text[160];
 
-	if (u->view != &view_processes || u->over || !s->procs)
+	if (!s->procs)
 		return false;
-	processes_order(u, s);
-	at = u->procs.asking ? selected_line(u) : -1;
-	if (at >= 0) {
-		u->procs.asked = true;
-		snprintf(text, sizeof(text), _("End %s (%d)?"), s->procs->procs[u->procs.line[at].at].name,
-			 u->procs.pid);
-		x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
-		canvas_text(c, x, y, right - x, STYLE_KEY_TEXT,
-			    _("y: ask it to (SIGTERM)   9: make it (SIGKILL)   any other key: no"));
-		return true;
-	}
-	if (u->procs.filtering) {
-		x += canvas_text(c, x, y, right - x, STYLE_KEY, _("filter:")) + 1;
-		x += canvas_text(c, x, y, right - x - 1, STYLE_STRONG, u->procs.filter);
-		if (x < right)
-			canvas_put(c, x++, y, STYLE_SELECTED, L' ');
-		canvas_text(c, x + 2, y, right - x - 2, STYLE_KEY_TEXT, _("Enter: keep   Esc: all"));
-		return true;
-	}
-	return false;
+	processes_order(ps, s);
+	at = selected_line(ps);
+	if (at < 0)
+		return false;
+	snprintf(text, sizeof(text), _("Kill %s (%d)?"), s->procs->procs[ps->line[at].at].name, ps->pid);
+	x += canvas_text(c, x, y, right - x, STYLE_WARN, text) + 2;
+	canvas_text(c, x, y, right - x, STYLE_KEY_TEXT,
+		    _("y: SIGTERM   9: SIGKILL   any other key: cancel"));
+	return true;
+}
+
+static void ask_kill(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	static const struct modal question = {kill_key, kill_draw, true};
+
+	if (selected_line(state_of(u)) >= 0)
+		modal_open(u, &question, &view_processes);
+}
+
+static bool processes_escape(struct ui *u)
+{
+	struct processes *ps = state_of(u);
+
+	if (ps->whole)
+		ps->whole = false;
+	else if (ps->filter[0])
+		filter_changed(u, "");
+	else if (ps->pid)
+		ps->pid = 0;
+	else
+		return false;
+	return true;
 }
 
 static bool processes_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
-	int line = u->scroll + y - u->procs.first_y;
+	const struct processes *ps = state_of(u);
+	int line = u->scroll + y - ps->first_y;
 
-	(void)x;
-	(void)r;
-	if (!s->procs || y < u->procs.first_y || y >= u->at.body.y + u->at.body.h - 1 || line >= u->procs.n)
+	if (!s->procs || y < ps->first_y || y >= ps->first_y + ps->lines || line >= ps->n)
 		return false;
-	choose(u, line);
+	if (line == selected_line(ps))
+		show_whole(u, s, r, 0);
+	else
+		choose(u, line);
 	return true;
 }
 
-static int processes_length(const struct ui *u, const struct ui_scene *s)
+static void processes_free(void *state)
 {
-	(void)s;
-	return u->procs.n;
+	free(((struct processes *)state)->line);
 }
 
-const struct view view_processes = {.name = "processes",
-				    .label = N_("Processes"),
-				    .key = '8',
-				    .keys = WHEN_PROCESSES,
-				    .plain = true,
-				    .draw = processes_draw,
-				    .act = processes_act,
-				    .length = processes_length,
-				    .click = processes_click};
+/* clang-format off */
+static const struct key_entry keys[] = {
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 'G', 0, PROC_BY_GPU }, { 'P', 0, PROC_BY_CPU }, { 'M', 0, PROC_BY_MEMORY }, { 'N', 0, PROC_BY_PID } },
+	  sort_by, "G P M N", N_("sort by GPU, CPU, memory, PID"), "G P M N", N_("sort"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 't', 0, 0 } },
+	  show_tree, "t", N_("toggle tree"), "t", N_("tree"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 'T', 0, 0 } },
+	  show_kernel, "T", N_("toggle kernel threads"), "T", N_("kernel"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { K_ENTER, 0, 0 } },
+	  show_whole, "Enter", N_("show the whole command line"), "Enter", NULL, bar_whole, WHEN_LIVE },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 'f', 0, 0 }, { '/', 0, 0 } },
+	  filter, "f", N_("filter"), "f", N_("filter"), NULL, 0 },
+	{ KEYS_PROCESSES, WHEN_LIVE, { { 'x', 0, 0 }, { K_DELETE, 0, 0 } },
+	  ask_kill, "x", N_("kill the selected process (asks first)"), "x", NULL, bar_kill, WHEN_LIVE },
+	{ .handler = NULL }
+};
+/* clang-format on */
+
+const struct view view_processes = {
+	.name = "processes",
+	.label = N_("Processes"),
+	.key = '8',
+	.keys = keys,
+	.plain = true,
+	.procs = 1,
+	.state = sizeof(struct processes),
+	.free = processes_free,
+	.draw = processes_draw,
+	.move = processes_move,
+	.click = processes_click,
+	.escape = processes_escape,
+};

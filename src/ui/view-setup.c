@@ -1,27 +1,30 @@
-/* view-setup: everything that can be chosen about the screen, in a panel beside what
- * it changes.
+/* view-setup: the settings of the screen, in a panel next to the view that they change.
  *
- * Nothing has to be confirmed: what is chosen holds at once, and is kept. */
+ * Each change takes effect at once and is saved. */
+#include "ui/draw.h"
+#include "ui/meter.h"
+#include "ui/rows.h"
 #include "ui/screen.h"
 
 #include "util/clock.h"
 #include "util/intl.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PANEL_W 50
 
-enum { SET_THEME, SET_GROUND, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
+enum { SET_THEME, SET_GROUND, SET_CHARTS, SET_MOUSE, SET_VIEW, SET_FRAMES, SET_HISTORY, SETS };
 
-static const char *const titles[SETS] = {N_("Colours"),    N_("Background"),        N_("Mouse"),
-					 N_("First view"), N_("Pictures a second"), N_("History")};
+static const char *const titles[SETS] = {N_("Colours"),    N_("Background"), N_("Charts"), N_("Mouse"),
+					 N_("First view"), N_("Frame rate"), N_("History")};
 static const char *const themes[THEMES] = {N_("standard"), N_("high contrast"), N_("colour-blind safe"),
-					   N_("none")};
+					   N_("the terminal's"), N_("none")};
 static const char *const grounds[GROUNDS] = {N_("the terminal's"), N_("dark"), N_("light")};
 static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
 
-/* What the history can be made with, from little to much; a file may say something else. */
+/* The choices for the history, in increasing order; the settings file can contain other values. */
 static const struct {
 	uint64_t bytes;
 	int64_t ns;
@@ -29,7 +32,26 @@ static const struct {
 		 {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0}, {0, 3600 * NS_PER_S}};
 #define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
 
-/* Which rows of the view there are to choose: those that are signals. */
+struct setup {
+	int at; /* the selected item */
+	bool begun;
+	uint64_t history_bytes; /* in effect since the start */
+	int64_t history_ns;
+};
+
+static struct setup *state_of(const struct ui *u)
+{
+	struct setup *p = ui_state(u, &view_setup);
+
+	if (!p->begun) {
+		p->begun = true;
+		p->history_bytes = u->settings.history_bytes;
+		p->history_ns = u->settings.history_ns;
+	}
+	return p;
+}
+
+/* The number of rows that can be set: those with a signal. */
 static int places(const struct ui *u)
 {
 	int n = 0;
@@ -56,7 +78,7 @@ static int nth_of(const struct ui *u, int place)
 	return n;
 }
 
-/* The line after the rows takes everything back. */
+/* The last item, after the rows, resets them all. */
 static int items(const struct ui *u)
 {
 	return SETS + (places(u) ? places(u) + 1 : 0);
@@ -70,7 +92,7 @@ static int frames_at(const struct ui *u)
 	return FRAMES - 1;
 }
 
-/* The views that can be the first one: those with a tab. */
+/* The views that can be first: those with a tab. */
 static int view_at(const struct ui *u, const struct view **views, int most)
 {
 	int n = 0, at = 0;
@@ -112,6 +134,9 @@ static void change(struct ui *u, int item, int by, struct request *r)
 	case SET_GROUND:
 		s->ground = (enum ground)turn((int)s->ground, by, GROUNDS);
 		break;
+	case SET_CHARTS:
+		s->braille = !s->braille;
+		break;
 	case SET_MOUSE:
 		s->mouse = !s->mouse;
 		break;
@@ -137,11 +162,11 @@ static void change(struct ui *u, int item, int by, struct request *r)
 	r->kind = REQUEST_SETTINGS;
 }
 
-/* It is made when nvmtop starts. */
+/* A change of the history takes effect at the next start. */
 static void history_of(const struct ui *u, char *out, size_t size)
 {
 	const struct settings *s = &u->settings;
-	bool later = s->history_bytes != u->history_bytes || s->history_ns != u->history_ns;
+	bool later = s->history_bytes != state_of(u)->history_bytes || s->history_ns != state_of(u)->history_ns;
 	char much[32];
 
 	if (s->history_ns)
@@ -150,8 +175,8 @@ static void history_of(const struct ui *u, char *out, size_t size)
 		snprintf(much, sizeof(much), "%.4g MiB", (double)s->history_bytes / (1 << 20));
 	else
 		snprintf(much, sizeof(much), "%s", _("up to 32 MiB"));
-	/* TRANSLATORS: a size or a time, which holds from the next start of nvmtop. */
-	snprintf(out, size, later ? _("%s, next time") : "%s", much);
+	/* TRANSLATORS: a size or a time, which takes effect at the next start of nvmtop. */
+	snprintf(out, size, later ? _("%s, after a restart") : "%s", much);
 }
 
 static void value_of(const struct ui *u, int item, char *out, size_t size)
@@ -167,6 +192,10 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		snprintf(out, size, "%s",
 			 s->theme == THEME_MONO ? _("the terminal's") : _(grounds[s->ground]));
 		break;
+	case SET_CHARTS:
+		snprintf(out, size, "%s",
+			 u->charset == CHARSET_ASCII ? "ASCII" : s->braille ? _("braille") : _("blocks"));
+		break;
 	case SET_MOUSE:
 		snprintf(out, size, "%s", s->mouse ? _("on") : _("left to the terminal"));
 		break;
@@ -178,20 +207,20 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		break;
 	default:
 		if (s->frames > 0)
-			snprintf(out, size, "%g", s->frames);
+			snprintf(out, size, _("%g / s"), s->frames);
 		else
-			snprintf(out, size, "%s", _("as things change"));
+			snprintf(out, size, "%s", _("automatic"));
 		break;
 	}
 }
 
-/* Lines of the panel: the settings, a heading, the rows, and what takes it back. */
+/* Lines of the panel: settings, a heading, rows, reset. */
 static int line_of(int item)
 {
 	return item < SETS ? item : item + 2;
 }
 
-/* No higher than what is in it. */
+/* The panel, no higher than its contents. */
 static struct rect panel(const struct ui *u, int w)
 {
 	struct rect r = {.y = u->at.body.y, .h = u->at.body.h, .w = w < PANEL_W + 24 ? w : PANEL_W};
@@ -203,15 +232,28 @@ static struct rect panel(const struct ui *u, int w)
 	return r;
 }
 
+#define PREVIEW_H 6
+
+/* The preview below the panel; height 0: no room. */
+static struct rect preview(const struct ui *u, int w)
+{
+	struct rect p = panel(u, w), r = {p.x, p.y + p.h, p.w, PREVIEW_H};
+
+	if (r.y + r.h > u->at.body.y + u->at.body.h || r.w < 34)
+		r.h = 0;
+	return r;
+}
+
 static void settle(struct ui *u)
 {
-	int n = items(u), h = panel(u, u->screen_w).h - 2, line;
+	struct setup *p = state_of(u);
+	int n = items(u), h = panel(u, u->frame.w).h - 2, line;
 
-	if (u->setup_at >= n)
-		u->setup_at = n - 1;
-	if (u->setup_at < 0)
-		u->setup_at = 0;
-	line = line_of(u->setup_at);
+	if (p->at >= n)
+		p->at = n - 1;
+	if (p->at < 0)
+		p->at = 0;
+	line = line_of(p->at);
 	if (u->over_scroll > line)
 		u->over_scroll = line;
 	if (u->over_scroll < line - h + 1)
@@ -222,13 +264,14 @@ static void settle(struct ui *u)
 
 static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, int w)
 {
-	enum style style = item == u->setup_at ? STYLE_SELECTED : STYLE_TEXT;
+	bool chosen = item == state_of(u)->at;
+	enum style style = chosen ? STYLE_SELECTED : STYLE_TEXT;
 	int name_w = w > 40 ? 22 : w / 2, at, right;
 	char text[96];
 
-	for (int k = 0; item == u->setup_at && k < w; k++)
+	for (int k = 0; chosen && k < w; k++)
 		canvas_put(c, x + k, y, style, L' ');
-	canvas_put(c, x, y, style, item == u->setup_at ? L'>' : L' ');
+	canvas_put(c, x, y, style, chosen ? L'>' : L' ');
 	x += 2;
 	if (item < SETS) {
 		screen_cut(u, c, x, y, name_w - 1, style, _(titles[item]));
@@ -250,8 +293,54 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		right = w - 3 - (*p->unit ? 4 : 0);
 		screen_cut(u, c, at, y, x - at + (text[0] ? name_w - 1 : right), style, p->name);
 		if (!text[0] || w > 30)
-			canvas_right(c, x + w - 7, y, 4, item == u->setup_at ? style : STYLE_DIM, p->unit);
+			canvas_right(c, x + w - 7, y, 4, chosen ? style : STYLE_DIM, p->unit);
 		canvas_text(c, x + name_w, y, w - 2 - name_w, style, text);
+	}
+}
+
+/* Draw a wave of mean and maximum; the last columns exceed their limit. */
+static void draw_wave(const struct ui *u, struct canvas *c, int x, int y, int w, int h)
+{
+	struct spark_look look = {.charset = u->charset, .hue = HUE_POWER, .lo = 0, .hi = 100, .limit = 90};
+	struct spark_column columns[2 * PANEL_W];
+	unsigned char level[2 * PANEL_W];
+	int n = w * spark_per_cell(u->charset);
+
+	for (int i = 0; i < n; i++) {
+		double mean = 52 - 40 * cos(2 * M_PI * 1.5 * i / n);
+
+		columns[i] = (struct spark_column) {.any = true, .min = mean, .mean = mean, .max = fmin(mean + 8 + i % 3 * 8, 100)};
+		level[i] = i > n / 2 && columns[i].max >= 95 ? ALARM_CRIT : ALARM_NONE;
+	}
+	look.level = level;
+	spark_draw(c, x, y, w, h, &look, columns);
+}
+
+/* Draw all hues with the current settings. */
+static void draw_preview(struct ui *u, struct canvas *c)
+{
+	static const struct {
+		const char *name;
+		enum hue hue;
+		enum alarm alarm;
+	} bars[] = {{N_("GPU"), HUE_GPU, ALARM_NONE},     {N_("CPU"), HUE_CPU, ALARM_NONE},
+		    {N_("memory"), HUE_MEMORY, ALARM_NONE}, {N_("power"), HUE_POWER, ALARM_NONE},
+		    {N_("heat"), HUE_HEAT, ALARM_NONE},   {N_("near"), HUE_OTHER, ALARM_WARN},
+		    {N_("over"), HUE_OTHER, ALARM_CRIT},  {N_("other"), HUE_OTHER, ALARM_NONE}};
+	struct rect r = preview(u, c->w);
+	int left = r.x + 2, bar_w = (r.w - 4 - 15 - 2 * 8 - 1) / 2;
+
+	if (!r.h)
+		return;
+	box_draw(u, c, &r);
+	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_DIM, " %s ", _("Preview"));
+	draw_wave(u, c, left, r.y + 1, 13, r.h - 2);
+	for (int i = 0; i < (int)(sizeof(bars) / sizeof(bars[0])); i++) {
+		int x = left + 15 + i / 4 * (bar_w + 9), y = r.y + 1 + i % 4;
+
+		canvas_text(c, x, y, 7, bars[i].alarm == ALARM_CRIT ? STYLE_ALERT : bars[i].alarm ? STYLE_WARN
+			    : (enum style)(STYLE_GPU + (int)bars[i].hue), _(bars[i].name));
+		meter_draw(c, u->charset, x + 8, y, bar_w, 0.4 + 0.15 * (i % 4), bars[i].hue, bars[i].alarm);
 	}
 }
 
@@ -261,16 +350,11 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	int n = items(u), h = r.h - 2;
 	char text[96];
 
-	if (u->view->plain) {
-		u->view->draw(u, s, c);
-	} else if (u->extent.any) {
-		axis_draw(u, s, c);
-		u->view->draw(u, s, c);
-	}
 	settle(u);
 	if (r.h < 4 || r.w < 20)
 		return;
-	frame_draw(u, c, &r);
+	draw_preview(u, c);
+	box_draw(u, c, &r);
 	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
@@ -281,104 +365,120 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	snprintf(text, sizeof(text), _("Rows of %s"), _(u->view->label));
 	if (n > SETS && SETS + 1 >= u->over_scroll && SETS + 1 - u->over_scroll < h)
 		canvas_text(c, r.x + 3, r.y + 2 + SETS - u->over_scroll, r.w - 5, STYLE_DIM, text);
-	u->below = line_of(n - 1) + 1 - u->over_scroll - h;
+	u->frame.below = line_of(n - 1) + 1 - u->over_scroll - h;
 }
 
-static bool act_row(struct ui *u, enum action a, struct request *r)
+/* The place of the selected row; -1: no row is selected. */
+static int place_of(const struct ui *u)
 {
-	int place = place_at(u, u->setup_at - SETS), lines;
+	int at = state_of(u)->at;
 
-	if (u->setup_at < SETS || place < 0 || u->setup_at == items(u) - 1)
-		return a != ACT_ESC && (a == ACT_HIDE || a == ACT_MOVE_UP || a == ACT_MOVE_DOWN ||
-					a == ACT_HIGHER || a == ACT_LOWER);
-	lines = u->places[place].lines;
-	switch (a) {
-	case ACT_TOGGLE:
-	case ACT_HIDE:
-		arrange_hide(u, place, !u->places[place].hidden, r);
-		return true;
-	case ACT_MORE:
-	case ACT_HIGHER:
-		arrange_lines(u, place, lines + 1, r);
-		return true;
-	case ACT_LESS:
-	case ACT_LOWER:
-		arrange_lines(u, place, lines - 1, r);
-		return true;
-	case ACT_MOVE_UP:
-	case ACT_MOVE_DOWN: {
-		char id[SETTINGS_NAME];
-
-		memcpy(id, u->places[place].id, sizeof(id));
-		arrange_move(u, place, a == ACT_MOVE_UP ? -1 : 1, r);
-		for (int i = 0; i < u->n_places; i++)
-			if (!strcmp(u->places[i].id, id))
-				u->setup_at = SETS + nth_of(u, i);
-		return true;
-	}
-	default:
-		return false;
-	}
+	return at < SETS ? -1 : place_at(u, at - SETS);
 }
 
-static bool setup_act(struct ui *u, const struct ui_scene *s, enum action a, struct request *r)
+static void setup_hide(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	int page = u->at.body.h > 3 ? u->at.body.h - 3 : 1;
+	int place = place_of(u);
 
-	(void)s;
-	r->redraw = true;
-	u->setup_at += act_lines(a, page);
-	switch (a) {
-	case ACT_LESS:
-	case ACT_MORE:
-	case ACT_TOGGLE:
-		if (u->setup_at < SETS)
-			change(u, u->setup_at, a == ACT_LESS ? -1 : 1, r);
-		else if (u->setup_at == items(u) - 1)
-			arrange_forget(u, r);
-		else
-			act_row(u, a, r);
-		break;
-	default:
-		if (!act_lines(a, page) && !act_row(u, a, r))
-			return false;
-	}
+	arrange_hide(u, place, place >= 0 && !u->places[place].hidden, r);
+}
+
+static void setup_height(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = place_of(u);
+
+	arrange_lines(u, place, place < 0 ? 0 : u->places[place].lines + arg, r);
+}
+
+static void setup_shift(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int place = place_of(u);
+	char id[SETTINGS_NAME];
+
+	if (place < 0)
+		return;
+	memcpy(id, u->places[place].id, sizeof(id));
+	arrange_move(u, place, arg, r);
+	for (int i = 0; i < u->n_places; i++)
+		if (!strcmp(u->places[i].id, id))
+			state_of(u)->at = SETS + nth_of(u, i);
+}
+
+/* arg: -1, 1: the previous or next value; 0: the next value, or hide or show a row. */
+static void setup_change(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	int at = state_of(u)->at;
+
+	if (at < SETS)
+		change(u, at, arg < 0 ? -1 : 1, r);
+	else if (at == items(u) - 1)
+		arrange_forget(u, r);
+	else if (arg)
+		setup_height(u, s, r, arg);
+	else
+		setup_hide(u, s, r, arg);
 	settle(u);
-	return true;
 }
 
-static int setup_length(const struct ui *u, const struct ui_scene *s)
+static void setup_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	(void)s;
-	return items(u);
+	state_of(u)->at += view_lines(how, by, u->at.body.h > 3 ? u->at.body.h - 3 : 1);
+	settle(u);
 }
 
-bool setup_click(struct ui *u, const struct ui_scene *s, const struct event *ev, int screen_w,
-		 struct request *r)
+static bool setup_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
 {
-	struct rect p = panel(u, screen_w);
-	int line = ev->y - p.y - 1 + u->over_scroll;
+	struct rect p = panel(u, u->frame.w);
+	int line = y - p.y - 1 + u->over_scroll;
+	struct setup *state = state_of(u);
 
-	if (u->over != &view_setup || ev->x <= p.x || ev->x >= p.x + p.w - 1 || ev->y <= p.y ||
-	    ev->y >= p.y + p.h - 1)
+	if (x <= p.x || x >= p.x + p.w - 1 || y <= p.y || y >= p.y + p.h - 1)
 		return false;
 	for (int item = 0; item < items(u); item++) {
 		if (line_of(item) != line)
 			continue;
-		r->redraw = true;
-		if (item == u->setup_at || item >= SETS) {
-			u->setup_at = item;
-			setup_act(u, s, ACT_TOGGLE, r);
+		if (item == state->at || item >= SETS) {
+			state->at = item;
+			setup_change(u, s, r, 0);
 		}
-		u->setup_at = item;
+		state->at = item;
 	}
 	return true;
 }
 
+static const char *bar_shift(const struct ui *u, const struct ui_scene *s)
+{
+	return places(u) ? _("move") : NULL;
+}
+
+static const char *bar_height(const struct ui *u, const struct ui_scene *s)
+{
+	return places(u) ? _("height") : NULL;
+}
+
+/* clang-format off */
+static const struct key_entry keys[] = {
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_LEFT, 0, -1 }, { K_RIGHT, 0, 1 } },
+	  setup_change, "Left Right", N_("settings: previous, next value; fewer, more lines"), NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_ENTER, 0, 0 }, { ' ', 0, 0 } },
+	  setup_change, "Enter Space", N_("settings: next value; show or hide the row"), "Space", N_("change"), NULL, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { 'H', 0, 0 } }, setup_hide, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { 'K', 0, -1 }, { K_UP, MOD_SHIFT, -1 }, { 'J', 0, 1 }, { K_DOWN, MOD_SHIFT, 1 } },
+	  setup_shift, NULL, NULL, "K J", NULL, bar_shift, 0 },
+	{ KEYS_ROWS, WHEN_COVERED, { { ')', 0, 1 }, { '(', 0, -1 } },
+	  setup_height, NULL, NULL, ") (", NULL, bar_height, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } }, act_cover, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ .handler = NULL }
+};
+/* clang-format on */
+
 const struct view view_setup = {
 	.name = "setup",
-	.when = WHEN_SETUP,
+	.keys = keys,
+	.covers = true,
+	.panel = true,
+	.state = sizeof(struct setup),
 	.draw = setup_draw,
-	.act = setup_act,
-	.length = setup_length,
+	.move = setup_move,
+	.click = setup_click,
 };

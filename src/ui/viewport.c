@@ -1,12 +1,10 @@
 /* viewport: one set of rules for live and replay.
  *
- * There is one playhead.  Live it is now, at the right edge, until somebody looks
- * back.  Panning takes playhead and view along together, so that the playhead
- * keeps its place on the screen; where the recording ends the view stops and the
- * playhead goes on.  Playing moves the playhead through a view that stands still,
- * and pushes the view along once it has reached the right edge: then a replay
- * looks like the live screen.  The live screen plays in the same way from where
- * somebody has stopped it; what is played faster than it comes reaches now. */
+ * There is one playhead. On the live screen it is at the right edge, now, until the user moves
+ * back. Panning moves the playhead and the view together; at the end of the timeline only the
+ * playhead moves. Playing moves the playhead through a fixed view, and scrolls the view after it
+ * reaches the right edge, so that a replay looks like the live screen. The live screen plays the
+ * same way from where it was stopped, and follows again when it reaches now. */
 #include "ui/viewport.h"
 
 #include "model/timeline.h"
@@ -14,8 +12,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ZOOM_LIVE     29 /* 0.54 s a column: a screen is a minute or two */
-#define ZOOM_LIVE_OUT 32 /* as far out as one gets while there is little history */
+#define MERGE         4  /* after a zoom by the user; 5 to 7 fit a width better */
+#define ZOOM_LIVE     27 /* with MERGE 0.54 s per column: 1 to 2 min per screen */
+#define ZOOM_LIVE_OUT 30 /* furthest zoom out while the history is short */
+#define LIVE_FIRST_NS (10 * NS_PER_S) /* initial time span of a live screen */
+#define LIVE_NS       (60 * NS_PER_S) /* it widens up to this */
 #define LAG_NS        (250 * NS_PER_MS)
 
 void viewport_reset(struct viewport *v, bool live)
@@ -24,7 +25,9 @@ void viewport_reset(struct viewport *v, bool live)
 
 	*v = (struct viewport) {.live = live,
 				.zoom = ZOOM_LIVE,
+				.merge = MERGE,
 				.fit = !live,
+				.widen = live,
 				.follow = live,
 				.head_ns = INT64_MAX,
 				.right_ns = INT64_MAX,
@@ -32,7 +35,7 @@ void viewport_reset(struct viewport *v, bool live)
 				.per_cell = per_cell > 0 ? per_cell : 1};
 }
 
-/* Columns of which one can be sure: the rightmost cell may be half empty. */
+/* The number of columns that are always visible: the rightmost cell can be half empty. */
 static int64_t sure_columns(const struct viewport *v)
 {
 	int64_t n = v->columns - (v->per_cell - 1);
@@ -40,13 +43,28 @@ static int64_t sure_columns(const struct viewport *v)
 	return n > 0 ? n : 1;
 }
 
-static int fit_zoom(const struct viewport *v, const struct extent *e)
+/* Choose the shortest columns that cover [from, to]. Braille has two columns per cell, so it
+ * needs even numbers. */
+static void fit_columns(struct viewport *v, int64_t from_ns, int64_t to_ns)
 {
-	int z = ZOOM_MIN;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		for (v->merge = MERGE; v->merge < 2 * MERGE; v->merge += v->per_cell)
+			if (viewport_column(v, to_ns) - viewport_column(v, from_ns) < sure_columns(v))
+				return;
+	v->merge = MERGE;
+}
 
-	while (z < ZOOM_MAX && (e->last_ns >> z) - (e->first_ns >> z) >= sure_columns(v))
-		z++;
-	return z;
+/* Fit a short history to the screen. Use only lengths: the start of columns would make the
+ * choice alternate. */
+static void widen(struct viewport *v, const struct extent *e)
+{
+	int64_t span = e->last_ns - e->first_ns;
+
+	span = span < LIVE_FIRST_NS ? LIVE_FIRST_NS : span > LIVE_NS ? LIVE_NS : span;
+	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
+		for (v->merge = MERGE; v->merge < 2 * MERGE; v->merge += v->per_cell)
+			if (sure_columns(v) * viewport_column_ns(v) >= span)
+				return;
 }
 
 static int64_t clamp_ns(int64_t t, const struct extent *e)
@@ -100,7 +118,7 @@ static void play(struct viewport *v, const struct extent *e, int64_t now_ns)
 	v->head_ns = e->last_ns;
 	v->playing = false;
 	v->played_out = v->speed < SPEED_ALL;
-	v->follow = v->live; /* what was behind has caught up */
+	v->follow = v->live; /* playback has reached now */
 }
 
 static void play_from(struct viewport *v, int64_t now_ns)
@@ -113,23 +131,22 @@ static void play_from(struct viewport *v, int64_t now_ns)
 static void settle_right(struct viewport *v, const struct extent *e)
 {
 	int64_t n = sure_columns(v), right, head, first, last;
-	int z = v->zoom;
 
 	if (v->right_ns < v->head_ns)
 		v->right_ns = v->head_ns;
 	v->right_ns = clamp_ns(v->right_ns, e);
-	right = v->right_ns >> z;
-	head = v->head_ns >> z;
-	first = e->first_ns >> z;
-	last = e->last_ns >> z;
+	right = viewport_column(v, v->right_ns);
+	head = viewport_column(v, v->head_ns);
+	first = viewport_column(v, e->first_ns);
+	last = viewport_column(v, e->last_ns);
 	if (head < right - n + 1)
 		right = head + n - 1;
-	if (right - n + 1 < first)
+	if (right - n + 1 < first && !v->still)
 		right = first + n - 1;
 	if (right > last)
 		right = last;
-	if (right != v->right_ns >> z)
-		v->right_ns = right * (INT64_C(1) << z);
+	if (right != viewport_column(v, v->right_ns))
+		v->right_ns = right * viewport_column_ns(v);
 	if (v->right_ns < v->head_ns)
 		v->right_ns = v->head_ns;
 	v->right_ns = clamp_ns(v->right_ns, e);
@@ -140,11 +157,13 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 	if (!e->any)
 		return;
 	if (v->fit)
-		v->zoom = fit_zoom(v, e);
+		fit_columns(v, e->first_ns, e->last_ns);
+	else if (v->widen && v->follow)
+		widen(v, e);
 	if (v->playing && !v->follow)
 		play(v, e, now_ns);
 	if (v->follow) {
-		/* A sampler that hangs shows as emptiness that grows, not as a picture that stands still. */
+		/* If sampling hangs, show growing blank space instead of a frozen chart. */
 		v->head_ns = e->last_ns > now_ns - LAG_NS ? e->last_ns : now_ns - LAG_NS;
 		v->right_ns = v->head_ns;
 		return;
@@ -158,56 +177,73 @@ void viewport_settle(struct viewport *v, const struct extent *e, int64_t now_ns)
 
 int64_t viewport_first(const struct viewport *v)
 {
-	int64_t right = (v->right_ns >> v->zoom) | (v->per_cell - 1);
+	int64_t right = viewport_column(v, v->right_ns) | (v->per_cell - 1);
 
 	return right - v->columns + 1;
 }
 
 int viewport_cell(const struct viewport *v, int64_t t_ns)
 {
-	int64_t at = (t_ns >> v->zoom) - viewport_first(v);
+	int64_t at = viewport_column(v, t_ns) - viewport_first(v);
 
 	return at < 0 || at >= v->columns ? -1 : (int)(at / v->per_cell);
 }
 
 int64_t viewport_cell_ns(const struct viewport *v, int cell)
 {
-	return (viewport_first(v) + (int64_t)(cell + 1) * v->per_cell) * (INT64_C(1) << v->zoom) - 1;
+	return (viewport_first(v) + (int64_t)(cell + 1) * v->per_cell) * viewport_column_ns(v) - 1;
 }
 
 void viewport_zoom(struct viewport *v, const struct extent *e, int64_t now_ns, int in)
 {
+	struct viewport furthest, next;
 	int64_t ahead;
-	int furthest, z;
 
 	viewport_settle(v, e, now_ns);
 	if (!e->any)
 		return;
-	furthest = fit_zoom(v, e);
-	if (v->live && furthest < ZOOM_LIVE_OUT)
-		furthest = ZOOM_LIVE_OUT;
-	z = v->zoom - in;
-	if (z < ZOOM_MIN || (z > furthest && z > v->zoom))
+	furthest = next = *v;
+	fit_columns(&furthest, e->first_ns, e->last_ns);
+	if (v->live && furthest.zoom < ZOOM_LIVE_OUT)
+		furthest.zoom = ZOOM_LIVE_OUT;
+	if (in > 0 && v->zoom == ZOOM_MIN)
+		next.merge = v->merge > MERGE ? MERGE : v->merge / 2;
+	else if (in < 0 && v->merge < MERGE)
+		next.merge = 2 * v->merge;
+	else
+		next.zoom -= in;
+	if (v->merge > MERGE && in > 0 && next.zoom < v->zoom) {
+		/* to the next shorter power of two */
+		next.zoom = v->zoom;
+		next.merge = MERGE;
+	} else if (v->merge > MERGE && in < 0) {
+		next.merge = MERGE;
+	}
+	if (next.merge < v->per_cell ||
+	    (in < 0 && v->fit) || (in < 0 && viewport_column_ns(v) >= viewport_column_ns(&furthest)))
 		return;
-	ahead = (v->right_ns >> v->zoom) - (v->head_ns >> v->zoom);
-	v->zoom = z;
-	v->fit = !v->live && z >= furthest;
-	v->right_ns = v->head_ns + (ahead << z);
+	ahead = viewport_column(v, v->right_ns) - viewport_column(v, v->head_ns);
+	v->zoom = next.zoom;
+	v->merge = next.merge;
+	v->widen = v->still = false;
+	v->fit = !v->live && viewport_column_ns(v) >= viewport_column_ns(&furthest);
+	v->right_ns = v->head_ns + ahead * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 }
 
-/* From here on somebody looks at a moment of his own. */
+/* Stop following: the view stays where it is. */
 static void let_go(struct viewport *v)
 {
+	v->still |= v->follow;
 	v->follow = false;
 	v->playing = false;
 }
 
-/* The playhead by so many columns, as far as there is something; by how much in
- * *by.  False: there is nothing to move, or it is now again. */
+/* Move the playhead by columns, limited to the extent; *by: the distance. False: nothing to
+ * move, or following again. */
 static bool move_head(struct viewport *v, const struct extent *e, int64_t now_ns, int columns, int64_t *by)
 {
-	*by = (int64_t)columns * (INT64_C(1) << v->zoom);
+	*by = (int64_t)columns * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 	if (!e->any || (v->follow && columns > 0))
 		return false;
@@ -228,6 +264,7 @@ void viewport_pan(struct viewport *v, const struct extent *e, int64_t now_ns, in
 	if (!move_head(v, e, now_ns, columns, &by))
 		return;
 	v->right_ns += by;
+	v->still = false;
 	viewport_settle(v, e, now_ns);
 	if (played && v->head_ns < e->last_ns)
 		play_from(v, now_ns);
@@ -260,12 +297,12 @@ void viewport_show(struct viewport *v, const struct extent *e, int64_t now_ns, i
 	from_ns = clamp_ns(from_ns, e);
 	to_ns = clamp_ns(to_ns < from_ns ? from_ns : to_ns, e);
 	v->fit = false;
-	for (v->zoom = ZOOM_MIN; v->zoom < ZOOM_MAX; v->zoom++)
-		if ((to_ns >> v->zoom) - (from_ns >> v->zoom) < sure_columns(v))
-			break;
-	spare = sure_columns(v) - ((to_ns >> v->zoom) - (from_ns >> v->zoom)) - 1;
+	v->widen = false;
+	v->still = false;
+	fit_columns(v, from_ns, to_ns);
+	spare = sure_columns(v) - (viewport_column(v, to_ns) - viewport_column(v, from_ns)) - 1;
 	v->head_ns = from_ns;
-	v->right_ns = to_ns + (spare / 2) * (INT64_C(1) << v->zoom);
+	v->right_ns = to_ns + (spare / 2) * viewport_column_ns(v);
 	viewport_settle(v, e, now_ns);
 }
 
@@ -286,8 +323,10 @@ void viewport_jump(struct viewport *v, const struct extent *e, int64_t now_ns, i
 		return;
 	let_go(v);
 	v->head_ns = clamp_ns(t_ns, e);
-	if (viewport_cell(v, v->head_ns) < 0)
-		v->right_ns = v->head_ns + ((int64_t)v->columns << v->zoom) / 2;
+	if (viewport_cell(v, v->head_ns) < 0) {
+		v->right_ns = v->head_ns + (int64_t)v->columns * viewport_column_ns(v) / 2;
+		v->still = false;
+	}
 	viewport_settle(v, e, now_ns);
 }
 
@@ -303,10 +342,11 @@ void viewport_space(struct viewport *v, const struct extent *e, int64_t now_ns)
 {
 	viewport_settle(v, e, now_ns);
 	if (v->follow || v->playing) {
+		v->still = v->follow;
 		v->follow = false;
 		v->playing = false;
 	} else if (e->any && v->live && v->head_ns >= e->last_ns - NS_PER_S) {
-		v->follow = true; /* nobody wants to be that little behind */
+		v->follow = true; /* so close to now that following is better */
 	} else if (e->any) {
 		if (v->head_ns >= e->last_ns)
 			v->head_ns = e->first_ns;

@@ -1,61 +1,84 @@
-/* views: the list of views, and the line of tabs.
+/* views: the list of views, and the tabs.
  *
- * A view is one file that ends in one table; it is here by its name alone.  The
- * tabs are one quiet line: where it has no room for all names, the longest are
- * abbreviated, but that of the view that is shown, and at last only the numbers
- * stay. */
+ * A view is one file that defines one table; the list names it. Tabs take one line: if the names
+ * do not fit, they shrink to three letters, except for the current view, and then to numbers. */
 #include "ui/screen.h"
 
 #include "util/intl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const struct view *const views[] = {
-	&view_overview, &view_gpu,       &view_cpu,   &view_memory, &view_power, &view_thermal,
-	&view_epochs,   &view_processes, &view_board, &view_help,   &view_setup,
-};
-#define VIEWS (sizeof(views) / sizeof(views[0]))
+#define ENTRY(name) &view_##name,
+static const struct view *const views[] = {VIEWS(ENTRY)};
 
 const struct view *views_at(size_t i)
 {
-	return i < VIEWS ? views[i] : NULL;
+	return i < N_VIEWS ? views[i] : NULL;
+}
+
+int views_begin(struct ui *u)
+{
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (!(u->state[i] = calloc(1, views[i]->state + 1)))
+			return -1;
+	return 0;
+}
+
+void views_end(struct ui *u)
+{
+	for (size_t i = 0; i < N_VIEWS; i++) {
+		if (views[i]->free && u->state[i])
+			views[i]->free(u->state[i]);
+		free(u->state[i]);
+	}
+}
+
+void views_reset(struct ui *u)
+{
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (views[i]->reset)
+			views[i]->reset(u->state[i]);
+}
+
+static size_t index_of(const struct view *v)
+{
+	size_t i = 0;
+
+	while (i < N_VIEWS && views[i] != v)
+		i++;
+	return i;
+}
+
+void *ui_state(const struct ui *u, const struct view *v)
+{
+	return u->state[index_of(v)];
 }
 
 const char *ui_view_name(size_t i)
 {
-	return i < VIEWS ? views[i]->name : NULL;
+	return i < N_VIEWS ? views[i]->name : NULL;
 }
 
 const char *ui_view_renamed(const char *name)
 {
-	return strcmp(name, "epochs") ? name : view_epochs.name;
+	for (size_t i = 0; i < N_VIEWS; i++)
+		if (views[i]->renamed && !strcmp(name, views[i]->renamed))
+			return views[i]->name;
+	return name;
 }
 
-/* The next one that has a tab, round the end. */
-static const struct view *next(const struct view *from, int step)
+const struct view *views_top(const struct ui *u)
 {
-	size_t at = 0;
-
-	while (at < VIEWS && views[at] != from)
-		at++;
-	if (at == VIEWS)
-		return &view_overview;
-	do
-		at = (at + VIEWS + (size_t)(VIEWS + (size_t)step)) % VIEWS;
-	while (!views[at]->label);
-	return views[at];
+	return u->over ? u->over : u->view;
 }
 
-const struct view *views_turn(const struct ui *u, enum action a)
+/* Close the modals of the previous view. */
+static void leave(struct ui *u)
 {
-	if (a == ACT_VIEW_NEXT || a == ACT_VIEW_PREV)
-		return next(u->view, a == ACT_VIEW_NEXT ? 1 : -1);
-	if (a < ACT_VIEW_1 || a > ACT_VIEW_9)
-		return NULL;
-	for (size_t i = 0; i < VIEWS; i++)
-		if (views[i]->label && views[i]->key == '1' + (uint32_t)(a - ACT_VIEW_1))
-			return views[i];
-	return NULL;
+	while (u->modals.n && u->modals.stack[u->modals.n - 1].view &&
+	       u->modals.stack[u->modals.n - 1].view != views_top(u))
+		modal_close(u);
 }
 
 void views_show(struct ui *u, const struct view *v)
@@ -68,74 +91,99 @@ void views_show(struct ui *u, const struct view *v)
 	u->chosen = -1;
 	u->about_chosen = false;
 	u->solo = false;
+	leave(u);
 }
 
-#define LABEL_LEAST 4 /* shorter abbreviations say nothing */
-
-/* Of the name on a tab when none may be wider than `most`; 0: numbers alone. */
-static int label_width(const struct ui *u, const struct view *v, int most)
+void views_cover(struct ui *u, const struct view *v)
 {
-	int w = text_width(_(v->label));
-
-	return w <= most || v == u->view ? w : most;
+	u->over = u->over == v ? NULL : v;
+	u->over_scroll = 0;
+	leave(u);
 }
 
-/* With a name of width `full` in full. */
-static int line_width(int gap, int most, int full)
+void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	int w = (full > most ? full - most : 0) - gap;
+	const struct view *v = views[arg];
 
-	for (size_t i = 0; i < VIEWS; i++) {
+	views_show(u, u->view == v && !u->over && v->turned ? v->turned : v);
+}
+
+/* Go to the next view with a tab, wrapping around. */
+void act_turn(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	size_t at = index_of(u->view);
+
+	do
+		at = (at + N_VIEWS + (size_t)arg) % N_VIEWS;
+	while (!views[at]->label);
+	act_view(u, s, r, (int)at);
+}
+
+void view_scroll(int *at, int by, int length)
+{
+	*at = *at + by < length ? *at + by : length - 1;
+	*at = *at > 0 ? *at : 0;
+}
+
+int view_lines(enum move how, int by, int page)
+{
+	return how == MOVE_PAGE ? by * page : by;
+}
+
+/* The layouts of the tabs, from wide to narrow; the first that fits is used. */
+static const struct tabs_look {
+	int most; /* maximum columns of a name, except for the current view */
+	int gap;  /* blanks between number and name */
+	int step; /* blanks between tabs; -1: they share one */
+} looks[] = {{64, 1, 2}, {64, 1, 1}, {64, 1, 0}, {3, 1, 1}, {3, 1, 0}, {3, 1, -1}, {3, 0, -1}, {0, 0, 0}, {0, 0, -1}};
+
+/* A tab has a blank on each side. */
+static int tab_width(const struct tabs_look *l, int label, bool full)
+{
+	if (!full && !l->most)
+		return 3;
+	return 3 + (full ? 1 : l->gap) + (full || label < l->most ? label : l->most);
+}
+
+/* Count the widest name in full, so that tabs hardly move when the view changes. */
+static bool tabs_fit(const struct tabs_look *l, int room)
+{
+	int w = -l->step, widest = 0;
+
+	for (size_t i = 0; i < N_VIEWS; i++) {
 		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
+		int more = tab_width(l, label, true) - tab_width(l, label, false);
 
-		if (views[i]->label)
-			w += 2 + (label < most ? label : most) + gap;
+		if (!label)
+			continue;
+		w += tab_width(l, label, false) + l->step;
+		widest = more > widest ? more : widest;
 	}
-	return w;
-}
-
-/* Returns how wide it is. */
-static int draw_tab(struct ui *u, struct canvas *c, const struct view *v, int x, int y, int most)
-{
-	enum style style = v == u->view ? STYLE_STRONG : STYLE_KEY_TEXT;
-	int w = label_width(u, v, most);
-
-	canvas_put(c, x, y, style, (wchar_t)v->key);
-	if (!w)
-		return 1;
-	if (w < text_width(_(v->label)))
-		canvas_put(c, x + 2 + canvas_text(c, x + 2, y, w - 1, style, _(v->label)), y, style, L'.');
-	else
-		canvas_text(c, x + 2, y, w, style, _(v->label));
-	return 2 + w;
+	return w + widest <= room;
 }
 
 void tabs_draw(struct ui *u, struct canvas *c)
 {
-	int x = u->at.name.x, y = u->at.tabs.y, room = c->w - 2 * x, gap = 3, widest = 0, most;
+	const struct tabs_look *l = looks, *last = looks + sizeof(looks) / sizeof(looks[0]) - 1;
+	int x = 0, y = u->at.tabs.y;
 
 	if (!u->at.tabs.h)
 		return;
-	for (size_t i = 0; i < VIEWS; i++)
-		if (views[i]->label && text_width(_(views[i]->label)) > widest)
-			widest = text_width(_(views[i]->label));
-	most = widest;
-	while (gap > 1 && line_width(gap, most, widest) > room)
-		gap--;
-	/* The widest in full, so that no letter changes when another view is shown. */
-	while (most >= LABEL_LEAST && line_width(gap, most, widest) > room)
-		most--;
-	if (most < LABEL_LEAST && most < widest)
-		most = line_width(gap, LABEL_LEAST, text_width(_(u->view->label))) > room ? 0 : LABEL_LEAST;
-	for (size_t i = 0; i < VIEWS; i++) {
-		int w;
+	while (l < last && !tabs_fit(l, c->w))
+		l++;
+	for (size_t i = 0; i < N_VIEWS; i++) {
+		const struct view *v = views[i];
+		const char *label = v->label ? _(v->label) : "";
+		bool shown = v == u->view || (v->turned && v->turned == u->view);
+		int w = tab_width(l, text_width(label), shown), name = x + 2 + (shown ? 1 : l->gap);
 
-		if (!views[i]->label)
+		if (!*label)
 			continue;
-		w = draw_tab(u, c, views[i], x, y, most);
-		if (u->n_hits < (int)(sizeof(u->hits) / sizeof(u->hits[0])))
-			u->hits[u->n_hits++] = (struct hit) {
-				x, y, w, (enum action)(ACT_VIEW_1 + (int)(views[i]->key - '1'))};
-		x += w + gap;
+		for (int k = 0; shown && k < w; k++)
+			canvas_put(c, x + k, y, STYLE_TAB, L' ');
+		canvas_put(c, x + 1, y, shown ? STYLE_TAB : STYLE_KEY, (wchar_t)v->key);
+		canvas_text(c, name, y, x + w - 1 - name, shown ? STYLE_TAB : STYLE_DIM, label);
+		hit_add(u, x, y, w, act_view, (int)i);
+		x += w + l->step;
 	}
 }

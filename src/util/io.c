@@ -2,6 +2,8 @@
 #include "util/io.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <unistd.h>
 
 ssize_t read_all(int fd, void *to, size_t n, uint64_t at)
@@ -38,4 +40,18 @@ int write_all(int fd, const void *from, size_t n)
 		done += (size_t)put;
 	}
 	return 0;
+}
+
+bool build_tree_file(const char *name, char *out, size_t size)
+{
+	char exe[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof exe);
+	int n;
+
+	if (len <= 0 || (size_t)len == sizeof exe)
+		return false;
+	while (len && exe[len - 1] != '/')
+		len--;
+	n = snprintf(out, size, "%.*s../%s", (int)len, exe, name);
+	return len && n > 0 && (size_t)n < size && access(out, F_OK) == 0;
 }

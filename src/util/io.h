@@ -1,7 +1,8 @@
-/* io: complete reads and writes, however many bytes the kernel transfers at once. */
+/* io: complete reads and writes, however many bytes the kernel transfers at once; files of the build. */
 #ifndef NVMTOP_UTIL_IO_H
 #define NVMTOP_UTIL_IO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,5 +11,8 @@
 ssize_t read_all(int fd, void *to, size_t n, uint64_t at);
 /* Writes n bytes to a blocking descriptor. Returns 0, or -1 with errno. */
 int write_all(int fd, const void *from, size_t n);
+/* Finds a file of the source tree in which the running program was built, so that the program works before
+ * it is installed. Returns false if it does not exist. */
+bool build_tree_file(const char *name, char *out, size_t size);
 
 #endif

@@ -1,13 +1,12 @@
-/* What the history and the engine cost, in numbers to compare between two
- * versions on one machine: not a test.
+/* Measures the cost of the history and the engine, to compare two versions on one machine.
+ * Not a test.
  *
  *   bench-engine [SECONDS]
  *
- * First an hour of a 12-core board pushed into a history as fast as it goes
- * (17 fast channels, 20 medium, 12 slow at 1000, 100 and 10 Hz): time a row and
- * the memory it took.  Then the time a screen of columns takes to ask for.
- * Then, with SECONDS, a live engine over probes that read nothing: what
- * remains is its own cost. */
+ * First pushes an hour of a 12-core board into a history as fast as possible (17 fast, 20
+ * medium and 12 slow channels at 1000, 100 and 10 Hz): time per row, and memory. Then
+ * measures the query for a screen of columns. With SECONDS, also runs a live engine with
+ * probes that read nothing, which leaves its own cost. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

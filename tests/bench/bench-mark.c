@@ -1,10 +1,10 @@
-/* What a mark costs the program that sets it: not a test.
+/* Measures the cost of a mark to the program that sets it. Not a test.
  *
  *   bench-mark [MARKS [PAUSE_US]]
  *
- * Median, 99th percentile and longest of MARKS (100000) calls of nvmtop_mark(),
- * with a pause between them (none, or PAUSE_US); run it with and without a
- * recorder.  A call that found the receiver's queue full counts as not taken. */
+ * Median, 99th percentile and maximum of MARKS (100000) calls of nvmtop_mark(), with an
+ * optional pause of PAUSE_US between them; run it with and without a recorder. Calls that
+ * found the receiver's queue full count as failed. */
 #include <nvmtop/mark.h>
 
 static int by_value(const void *a, const void *b)

@@ -1,16 +1,16 @@
-/* How a long trace is opened, moved through, and made columns of.
+/* Measures opening, navigating and aggregating a long trace.
  *
- *   bench-trace make FILE HOURS      record so many hours of a made-up 12-core
- *                                    board at 1000, 100 and 10 Hz, as fast as the disk
- *   bench-trace strip FILE           cut the extension off: what another writer leaves
- *   bench-trace look FILE            open it, draw frames at every zoom, and say what
- *                                    each took; first without, then with its columns
+ *   bench-trace make FILE HOURS      record a synthetic 12-core board at 1000, 100 and
+ *                                    10 Hz, as fast as the disk allows
+ *   bench-trace strip FILE           remove the extension, as if from another writer
+ *   bench-trace look FILE            open it, draw frames at every zoom and print the
+ *                                    times; first without, then with its columns
  *   bench-trace check FILE           compare minima and maxima at every zoom with a
- *                                    plain scan over all fast rows
+ *                                    plain scan of all fast rows
  *   bench-trace columns FILE FOLDER  write the values of each fast channel
  *
- * Times are of this machine; the figure to compare is how near the columns are
- * made to a pass that only adds the bytes up. */
+ * Times depend on the machine. Compare the time to build columns with that of a pass that
+ * only sums the bytes. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -30,7 +30,7 @@
 #define RAILS 4
 #define ZONES 9
 
-/* --- making one --- */
+/* --- recording --- */
 
 static struct channel channels[64];
 static struct fact facts[] = {{"board", "agx_orin"}, {"title", "Jetson AGX Orin"}, {"demo", "yes"}};
@@ -126,7 +126,7 @@ static int make(const char *path, double hours)
 		return 1;
 	}
 	for (uint64_t row = 0; row < rows; row++) {
-		if (row % 64 == 0 && !log_writer_ready(w)) /* never faster than the disk */
+		if (row % 64 == 0 && !log_writer_ready(w)) /* not faster than the disk */
 			break;
 		if (row % 600000 == 300000)
 			sink->ops->mark(sink,
@@ -174,7 +174,7 @@ static int strip(const char *path)
 	return 0;
 }
 
-/* --- looking at one --- */
+/* --- drawing --- */
 
 struct screen {
 	struct trace *trace;
@@ -204,7 +204,7 @@ static int64_t cpu_ns(clockid_t id)
 	return ts.tv_sec * NS_PER_S + ts.tv_nsec;
 }
 
-static int64_t frame_cpu; /* of the latest frame: what it takes when nothing else runs */
+static int64_t frame_cpu; /* CPU time of the last frame: its duration without other load */
 
 static int64_t frame(struct screen *s)
 {
@@ -267,7 +267,7 @@ static void press(struct screen *s, uint32_t key)
 	ui_event(s->ui, &s->scene, &ev);
 }
 
-/* All zooms: at each a few pans and jumps to anywhere; the slowest frame. */
+/* At each zoom some pans and random jumps; reports the slowest frame. */
 static void tour(struct screen *s, const char *what)
 {
 	struct timeline *tl = s->scene.timeline;
@@ -315,7 +315,7 @@ static void *pass_main(void *arg)
 	return NULL;
 }
 
-/* How fast the file's bytes can be added up at all, by as many threads. */
+/* How fast the file's bytes can be summed at all, with as many threads. */
 static double plain_pass(const char *path, size_t size, int threads)
 {
 	struct pass p[16];
@@ -408,7 +408,7 @@ static int look(const char *path)
 	return 0;
 }
 
-/* --- comparing with a plain scan --- */
+/* --- comparison with a plain scan --- */
 
 static void compare(struct trace *t, size_t channel, uint64_t *wrong, uint64_t *compared)
 {
@@ -478,7 +478,7 @@ static int check(const char *path)
 	return wrong > 0;
 }
 
-/* The values of each fast channel to FOLDER/NUMBER.f64, for tests/bench/report.sh. */
+/* Write the values of each fast channel to FOLDER/NUMBER.f64, for tests/bench/report.sh. */
 static int columns(const char *path, const char *folder)
 {
 	static double v[64][2048];

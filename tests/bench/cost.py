@@ -1,39 +1,36 @@
 #!/usr/bin/env python3
-"""What nvmtop costs, beside a plain reader of the same files.
+"""Measures the cost of nvmtop compared with a plain reader of the same files.
 
 usage: cost.py [--seconds N] [--pairs N] [--only PART] [--peer SOURCE] [PROGRAM]
 
-PART is paired, busy, late, screen or peer; all of them without it.
+PART is paired, busy, late, screen or peer; all of them by default.
 
-paired: the recorder and the yardstick (tests/bench/reader: it reads every file at
-every tick) take turns on one tree: the fake AGX Orin of tests/boards in memory (in
-/dev/shm, or the folder that COST_DIR names), its GPU awake.  Where files can be
-mounted, /proc/stat and /proc/meminfo are this machine's own, and what debugfs makes
-when it is opened is such a file of this kernel, which cannot be held.
-The yardstick runs three times: with every file that nvmtop reads there, each at
-every tick of its tier, opened and closed each time; the same on descriptors that
-it holds; and these with the signals of version 1 alone (GPU, cores, RAM, EMC at
-1000 Hz, rails at 100 Hz, zones at 10 Hz).  The ratio is nvmtop's CPU time to the
-reader's, of each pair and then the median.
-busy: the same while every core is kept busy.
+paired: the recorder and the baseline (tests/bench/reader, which reads every file at every
+tick) take turns on one tree: the fake AGX Orin of tests/boards in memory (in /dev/shm, or
+$COST_DIR) with its GPU on. If file systems can be mounted, /proc/stat and /proc/meminfo are
+those of this machine, and debugfs files that generate their content on open are real ones
+of this kernel, which cannot be kept open.
+The baseline runs three times: with every file nvmtop reads there, at every tick of its tier,
+opened and closed each time; the same with files kept open; and that with only the signals
+of version 1 (GPU, cores, RAM, EMC at 1000 Hz, rails at 100 Hz, zones at 10 Hz). The ratio
+of CPU times, nvmtop to reader, is computed per pair; the result is the median.
+busy: the same with every core busy.
 
-late: late ticks of a minute (or --late N seconds), quiet, with every core busy, and
-with that while a rail hangs for 2 s in every 10 (tests/tools/slowfs).  Beside each
-runs a control on every core, a thread at 1000 Hz that does nothing, of a higher
-real-time priority than anything of nvmtop.  A tick that was late while a control,
-too, waited for its core (for 0.2 ms or more: it is due at other moments) is the
-machine's; what is left is nvmtop's own.
+late: late ticks in a minute (or --late N seconds): idle, with every core busy, and also with
+a rail that hangs for 2 s in every 10 (tests/tools/slowfs). A control runs on every core: a
+1000 Hz thread that does nothing, with a higher real-time priority than any of nvmtop's. If
+a control waited for its core at the same time (for at least 0.2 ms, because its ticks are at
+other moments), a late tick is the machine's; the rest are nvmtop's own.
 
 screen: the live screen.
 
-peer: the recorder and fastnvmetrics' engine take turns on that tree while all numbers in
-it move; SOURCE is a checkout of github.com/justincdavis/fastnvmetrics. Its engine is
-compiled with -O2 and runs in a chroot of the tree, for which one must be root.
+peer: the recorder and fastnvmetrics' engine take turns on that tree with all numbers
+changing; SOURCE is a checkout of github.com/justincdavis/fastnvmetrics. Its engine is
+compiled with -O2 and runs in a chroot of the tree, which requires root.
 
-CPU time is what the scheduler counted (CLOCK_PROCESS_CPUTIME_ID of the other
-process): the user and system times of rusage are sampled with the timer tick and
-alias with what wakes at the same rate.  Compare figures of one run with each
-other, not with those of another machine.
+CPU time is the scheduler's (CLOCK_PROCESS_CPUTIME_ID of the other process): user and system
+times of rusage are sampled by the timer tick and alias with threads that wake at the same
+rate. Compare only figures of one run.
 """
 import argparse
 import errno
@@ -62,14 +59,14 @@ UNPACK = os.path.join(HERE, "..", "tools", "board.py")
 GPU = "/sys/devices/platform/bus@0/17000000.gpu/counters"
 EMC = "/sys/kernel/debug/cactmon/mc_all"
 HZ = ["1000", "100", "10"]
-WARM = 5.0  # by then it is known which sources are quick
+WARM = 5.0  # the fast sources are known by then
 TIERS = {"fast": 0, "medium": 1, "slow": 2}
-# What the peer's format has room for, and so what a plain reader of it reads.
+# The channels in the peer's format, which are those the version 1 baseline reads.
 VERSION_1 = re.compile(r"gpu\.util|cpu\.util|ram\.used|emc\.util|.*\.voltage|.*\.current|temp\.(?!hottest).*")
 
 
 def cpu_s(pid):
-    """CPU time of a running process and all its threads, also those that have ended."""
+    """CPU time of a running process and all its threads, including ended ones."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
@@ -79,14 +76,14 @@ def peak_kb(pid):
 
 
 def stolen_s():
-    """Time in which this machine wanted to run and its host did not let it, over all cores."""
+    """Steal time of all cores."""
     with open("/proc/stat") as f:
         fields = f.readline().split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0.0
 
 
 def cannot_seek(path):
-    """Is it read from its start by opening it anew only?"""
+    """True if it has to be reopened to be read again."""
     try:
         fd = os.open(path, os.O_RDONLY)
     except OSError:
@@ -101,7 +98,7 @@ def cannot_seek(path):
 
 
 def made_when_opened(debugfs):
-    """A file of debugfs that holds one number and cannot seek, as those of the EMC do."""
+    """A debugfs file that has one number and cannot seek, like those of the EMC."""
     for folder, _, names in os.walk(debugfs):
         for name in names:
             path = os.path.join(folder, name)
@@ -113,7 +110,7 @@ def made_when_opened(debugfs):
 
 
 class Tree:
-    """The fake board in memory, with live files of this machine in it."""
+    """The fake board in memory, with live files of this machine."""
 
     def __init__(self, folder):
         self.root = os.path.join(folder, "agx_orin-36")
@@ -142,7 +139,7 @@ class Tree:
 
 
 def files_of(program, root, only):
-    """[(tier, path)] of what --boards lists; a ! before what is read by opening it each time."""
+    """[(tier, path)] listed by --boards; ! marks files to reopen each time."""
     text = subprocess.run([program, "--boards", "--sysroot", root], capture_output=True, text=True,
                           env={**os.environ, "LC_ALL": "C"}, check=True).stdout
     found = []
@@ -151,10 +148,10 @@ def files_of(program, root, only):
         if not m or (only and not only.fullmatch(m[1])):
             continue
         for path in re.findall(r"(?<![\w/])/(?:sys|proc)/[^ ;)]+", m[3].split("  (")[0]):
-            # The EMC's divisor is a clock that version 1 does not have.
+            # The EMC's divisor is a clock that is not in version 1.
             if only and "/clk/" in path:
                 continue
-            if os.path.isdir(root + path):  # a channel that counts readings of a chip names its folder
+            if os.path.isdir(root + path):  # a channel that counts a chip's readings names its directory
                 continue
             entry = (TIERS[m[2]], ("!" if cannot_seek(root + path) else "") + root + path)
             if entry not in found:
@@ -163,7 +160,7 @@ def files_of(program, root, only):
 
 
 class Number:
-    """A file with one whole number, which walks but keeps its number of digits."""
+    """A file with one integer that changes but keeps its number of digits."""
 
     def __init__(self, path, period):
         with open(path, encoding="ascii") as f:
@@ -180,7 +177,7 @@ class Number:
 
 
 class Counters:
-    """Busy and all cycles of the GPU, of the same number of digits for ten minutes."""
+    """Busy and total cycles of the GPU, with a constant number of digits for ten minutes."""
 
     def __init__(self, path, period):
         self.fd = os.open(path, os.O_WRONLY)
@@ -195,7 +192,7 @@ class Counters:
 
 
 class Animation:
-    """All numbers that nvmtop reads in a tree go up and down at random, but for those of /proc."""
+    """Random changes to all numbers that nvmtop reads in a tree, except those in /proc."""
 
     def __init__(self, program, root):
         self.files = []
@@ -230,7 +227,7 @@ class Animation:
 
 
 def measure(pid, seconds):
-    """CPU per second of wall clock, and peak memory, after a warm-up."""
+    """CPU time per second and peak memory, after a warm-up."""
     time.sleep(WARM)
     cpu, start = cpu_s(pid), time.monotonic()
     time.sleep(seconds)
@@ -374,7 +371,8 @@ BUS = "/sys/devices/platform/bus@0/c240000.i2c"
 
 
 def hang_rails(folder, root):
-    """From now on a chip of the tree hangs for 2 s in every 10; its server, or None where FUSE is not there."""
+    """Makes a chip of the tree hang for 2 s in every 10; returns the server, or None without
+    FUSE."""
     slowfs = os.path.join(HERE, "..", "tools", "slowfs")
     base, rules = os.path.join(folder, "bus"), os.path.join(folder, "rules")
     if not os.access(slowfs, os.X_OK) or not os.path.exists("/dev/fuse"):
@@ -395,7 +393,7 @@ def hang_rails(folder, root):
 
 
 def late_spans(program, path):
-    """From when to when there was no row of the fast tier although one was due, in ns of CLOCK_REALTIME."""
+    """Times when a fast row was due and missing, in ns of CLOCK_REALTIME."""
     build = os.path.join(os.path.dirname(program), "..")
     os.environ.setdefault("NVMTOP_LIBRARY", os.path.join(build, "libnvmtop.so.1"))
     sys.path.insert(0, os.path.join(build, "python"))
@@ -407,7 +405,7 @@ def late_spans(program, path):
 
 
 def meet(span, others):
-    slack = 200000  # how well the two clocks and the times of rows agree
+    slack = 200000  # agreement between the two clocks and the row times
     return any(a < span[1] + slack and span[0] < b + slack for a, b in others)
 
 
@@ -470,7 +468,7 @@ def screen(program, seconds, extra, size=(120, 40)):
             if select.select([fd], [], [], max(0, until - time.monotonic()))[0]:
                 try:
                     total += len(os.read(fd, 65536))
-                except OSError:  # it has ended
+                except OSError:  # it has exited
                     break
         return total
 

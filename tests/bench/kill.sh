@@ -1,6 +1,6 @@
 #!/bin/sh
-# How much a recorder loses that is killed: 100 times SIGKILL at a random moment.
-#   tests/bench/kill.sh [KILLS]     in a built tree; prints the median and the worst
+# Measures the data lost by a killed recorder: 100 SIGKILLs at random moments.
+# tests/bench/kill.sh [KILLS]     in a built tree; prints the median and the maximum
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d)

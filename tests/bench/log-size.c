@@ -1,10 +1,10 @@
-/* What a recording takes up as a log, by kind of chunk, and what writing it costs beside
- * the writer of version 1.
+/* Measures the size of a recording as a log, by chunk type, and the cost of writing it
+ * compared with the version 1 writer.
  *
  *   log-size RECORDING FOLDER
  *
- * The rows of the recording are read into memory and pushed 33 ms at a time, as the engine
- * does it, into FOLDER/log-size.nvmt and FOLDER/log-size.bin, in turns; the .nvmt stays. */
+ * Reads the rows into memory and pushes them 33 ms at a time, as the engine does, to
+ * FOLDER/log-size.nvmt and FOLDER/log-size.bin in turn; keeps the .nvmt file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

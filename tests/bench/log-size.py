@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Bytes a second of a log, by kind of chunk, and the CPU time of its writer.
+"""Bytes per second of a log, by chunk type, and the CPU time of its writer.
 
 usage: log-size.py [--seconds N] [demo|orin]...
 
-demo: the made-up board of --demo.  orin: the fake AGX Orin of tests/roots in memory, as in
-cost.py, with all that it reads going up and down at random while it is recorded.  Each is
-recorded for a minute (or --seconds) and then pushed through tests/bench/log-size, which is
-built with `make tests/bench/log-size`.
+demo: the synthetic board of --demo. orin: the fake AGX Orin of tests/roots in memory, as in
+cost.py, with all its values changing at random during the recording. Each is recorded for a
+minute (or --seconds) and then pushed through tests/bench/log-size, which is built with
+`make tests/bench/log-size`.
 """
 import argparse
 import os

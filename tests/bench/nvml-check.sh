@@ -1,7 +1,7 @@
 #!/bin/sh
-# What the nvml probe reads on a machine with an NVIDIA driver: compiles the
-# probe and a small reader with the C compiler alone, and prints ten seconds.
-#   tests/bench/nvml-check.sh [SECONDS]
+# Prints ten seconds of what the nvml probe reads on a machine with an NVIDIA driver. Needs
+# only a C compiler: compiles the probe and a small reader.
+# tests/bench/nvml-check.sh [SECONDS]
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
-/* peer: fastnvmetrics' engine for some seconds, without Python, to be measured in a chroot of a
- * fake board (tests/bench/cost.py --peer).
+/* peer: runs fastnvmetrics' engine for some seconds, without Python, to be measured in a
+ * chroot of a fake board (tests/bench/cost.py --peer).
  * usage: peer FILE SECONDS */
 #include <chrono>
 #include <cstdlib>

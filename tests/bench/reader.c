@@ -1,22 +1,19 @@
-/* The yardstick: what it costs to read every file at every tick, done plainly
- * and well.
+/* The baseline: the cost of reading every file at every tick with simple, efficient code.
  *
  *   reader [--open] [--fifo] [--cpu N] [--seconds N] [--out FILE] HZ HZ HZ <LIST
  *
- * LIST has lines "TIER PATH": 0, 1 or 2, and the file; "TIER !PATH" is opened
- * and closed each time, as a file that cannot seek must be.  A thread a tier
- * sleeps to absolute times, reads each of its files from the start into a
- * buffer, takes every number out of it with strtoll() and appends a row to an
- * array that grows.  The rows are written to FILE at the end.  It prints one
- * JSON object: rows, late ticks, lateness, and when it waited in vain.
+ * LIST has lines "TIER PATH", with TIER 0, 1 or 2; "TIER !PATH" is opened and closed each
+ * time, as files that cannot seek must be. One thread per tier sleeps until absolute times,
+ * reads each of its files from the start into a buffer, parses every number with strtoll()
+ * and appends a row to a growing array, written to FILE at the end. Prints one JSON object:
+ * rows, late ticks, lateness, and its stalls.
  *
- * With --open every file is opened and closed each time, as a script or a
- * program that was written in an hour does it.
+ * --open opens and closes every file each time, as a quick script would.
  *
- * With --fifo and no files it is the control: what the machine itself makes of
- * a real-time thread that does nothing.  With --cpu N, too, it stays on that core,
- * above whatever else is real-time there, and tells when it waited in vain for its
- * core: what was late at the same time was so for the same reason. */
+ * --fifo without files is the control: a real-time thread that does nothing shows the
+ * latency of the machine. With --cpu N it also stays on that core, above all other
+ * real-time threads, and reports when it had to wait for the core: ticks late at the same
+ * time had the same cause. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -32,7 +29,7 @@
 
 #define TIERS     3
 #define FILES_MAX 512
-#define NUMBERS   64 /* kept of one file */
+#define NUMBERS   64 /* most numbers per file */
 #define NS_PER_S  INT64_C(1000000000)
 
 struct file {
@@ -49,8 +46,8 @@ struct tier {
 	size_t used, room;
 	int32_t *late_us; /* lateness of each tick, rounded down; grows */
 	size_t n_ticks, ticks_room;
-	uint64_t late; /* ticks that began later than one period */
-	int64_t *spans; /* of those that began a fifth of it later: due, begun; grows */
+	uint64_t late; /* ticks that started more than a period late */
+	int64_t *spans; /* those more than a fifth of a period late: due, begun; grows */
 	size_t n_spans, spans_room;
 	pthread_t thread;
 };
@@ -113,7 +110,7 @@ static void take_numbers(struct tier *t, const char *text)
 	}
 }
 
-/* Of /proc/stat the lines of the cores are wanted, and the interrupts are not. */
+/* Of /proc/stat, keep the lines of the cores and drop the interrupts. */
 static void cut_stat(const struct file *f, char *text)
 {
 	size_t n = strlen(f->path);
@@ -129,7 +126,7 @@ static void tick(struct tier *t, int64_t due)
 	int64_t now = now_ns();
 
 	t->late += now - due > t->period_ns;
-	/* A stall of more than a period makes somebody else's tick late by some part of it. */
+	/* A stall of more than a period makes another thread's tick late by part of it. */
 	if (now - due > t->period_ns / 5) {
 		t->spans = grow(t->spans, t->n_spans, &t->spans_room, 2, sizeof *t->spans);
 		t->spans[t->n_spans++] = due;
@@ -192,7 +189,7 @@ static void add_file(char *line)
 	f->reopen |= open_each;
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (f->fd < 0)
-		return; /* a signal that is not there costs nothing */
+		return; /* a missing signal costs nothing */
 	if (f->reopen)
 		close(f->fd);
 	tiers[tier].n_files++;

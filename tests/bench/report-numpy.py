@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The statistics of a report as a plain script has them: mean, standard deviation, minimum,
-maximum and three quantiles of columns that lie ready as raw float64 in FOLDER/*.f64.
+"""The statistics of a report in a plain script: mean, standard deviation, minimum, maximum
+and three quantiles of columns stored as raw float64 in FOLDER/*.f64.
 
-It is spared what nvmtop report does besides: decompressing, checksums, times, energy, phases,
-the slower tiers.  Quantiles are those of a sorted column (numpy selects, it does not sort).
+It does less than nvmtop report: no decompression, checksums, times, energy, phases or slower
+tiers. Quantiles come from a selection (numpy does not sort).
 
   report-numpy.py FOLDER
 """

@@ -1,7 +1,8 @@
 #!/bin/sh
-# CPU seconds of a report of so many hours at 1000, 100 and 10 Hz, and of a plain numpy script that
-# computes the statistics of the fast columns alone; in turns, the least of each counts.
-#   tests/bench/report.sh [HOURS [TURNS]]     in a built tree, with python3-numpy; 0.7 GB an hour in TMPDIR
+# CPU seconds of a report on HOURS of data at 1000, 100 and 10 Hz, and of a plain numpy
+# script that computes the statistics of the fast columns only; they take turns, and the
+# minimum counts.
+# tests/bench/report.sh [HOURS [TURNS]]     in a built tree, with python3-numpy; 0.7 GB per hour in TMPDIR
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 python=${PYTHON:-/usr/bin/python3}

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""What the screen costs, beside other monitors: first frame, bytes, CPU, memory, keys.
+"""Measures the cost of the screen compared with other monitors: first frame, bytes, CPU,
+memory, keys.
 
 usage: screen.py [--seconds N] [--rounds N] [PROGRAM]
 
-Each program runs in a pseudo-terminal of 120x40 that takes everything at once. They take turns, round by
-round, and the median of the rounds is printed: compare the lines of one run with each other.
+Each program runs in a pseudo-terminal of 120x40 that accepts everything at once. They take
+turns, and the median of the rounds is printed. Compare only lines of one run.
 
-first frame  from the start until the bytes of the first full picture are there (the first pause of 3 ms
+first frame  from the start to the last byte of the first full frame (the first pause of 3 ms
              after more than 500 bytes)
 bytes        per second to the terminal, after the first 3 seconds
-CPU          percent of one core, user and system time of all threads as the scheduler counts it (never
-             ticks). For nvmtop: of the thread that draws, since the others sample whether or not anybody
-             looks; what they cost is in cost.py
+CPU          percent of one core: user and system time of all threads as counted by the scheduler
+             (not ticks). For nvmtop only the drawing thread, because the others sample in any
+             case; cost.py measures them
 RSS          resident megabytes at the end
-key          milliseconds from a key to the first byte of the answer: median and worst of 20
+key          milliseconds from a key to the first byte of the response: median and maximum of 20
 """
 import argparse
 import os
@@ -41,7 +42,7 @@ class Terminal:
         os.close(slave)
 
     def drain(self, until):
-        """Bytes until then."""
+        """Read bytes until then; returns their number."""
         total = 0
         while True:
             left = until - time.monotonic()
@@ -53,7 +54,7 @@ class Terminal:
                 return total
 
     def first_frame(self):
-        """Milliseconds until the first picture is whole."""
+        """Milliseconds until the first frame is complete."""
         total, last = 0, None
         while time.monotonic() < self.started + 5:
             ready = select.select([self.master], [], [], 0.003)[0]
@@ -78,7 +79,7 @@ class Terminal:
             return next(int(line.split()[1]) for line in f if line.startswith("VmRSS")) / 1024
 
     def key(self, key):
-        """Milliseconds until the answer begins; the picture must be still before."""
+        """Milliseconds until the response starts; waits for a pause first."""
         while select.select([self.master], [], [], 0.02)[0]:
             os.read(self.master, 1 << 16)
         start = time.monotonic()
@@ -110,7 +111,8 @@ def measure(argv, environment, seconds, keys, drawing_only):
 
 
 def contenders(program, home):
-    """name, command, environment, keys that only change the picture, only the drawing thread"""
+    """name, command, environment, keys that only change the picture, measure only the drawing
+    thread"""
     boards = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "boards")
     base = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "HOME": home, "XDG_CONFIG_HOME": home}
     ours = dict(base, NVMTOP_BOARDS=boards)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How many files a new option, probe, statistic, export format and language touch.
+"""Counts the files touched by a new option, probe, statistic, export format, language, view and key.
 
-usage: tests/bench/touch.py [WHAT]...     in a clone with a commit; WHAT: option probe statistic export language
+usage: tests/bench/touch.py [WHAT]...     in a clone with a commit; WHAT: option probe statistic export language view key
 
-Adds each to a copy of the newest commit, with its test and its part of the manual, builds the copy, runs
-that test and those that hold lists (manual, catalogues, headers, options), and prints the files.
+Adds each to a copy of the latest commit, with its test and its part of the manual, builds it, runs that
+test and the tests that check lists (manual, catalogues, headers, options), and prints the files.
 """
 import os
 import subprocess
@@ -181,6 +181,62 @@ msgstr "memoria esaurita"
     return []
 
 
+def view():
+    """The clocks of all units."""
+    write("src/ui/view-clocks.c", """/* view-clocks: the clocks of all units. */
+#include "ui/charts.h"
+
+#include "util/intl.h"
+
+static void build(struct row_list *l)
+{
+	for (size_t i = 0; i < l->about->n_channels; i++)
+		if (l->about->channels[i].unit == UNIT_HZ)
+			rows_signal(l, i, 2, false);
+}
+
+const struct view view_clocks = {
+	.name = "clocks",
+	.label = N_("Clocks"),
+	.key = 'Z',
+	.build = build,
+	.draw = charts_draw,
+	.move = charts_move,
+};
+""")
+    insert("src/ui/view.h", "X(help)", "X(clocks) ")
+    insert("man/nvmtop.1", "signals , help\n", "clocks , ")
+    return ["tests/cli/views.t", "tests/cli/print.t", "tests/unit/test-ui-views"]
+
+
+def key():
+    """Y: to the middle of the recording."""
+    insert("src/ui/keys.c", "/* clang-format off */\n", """static void act_middle(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+{
+	viewport_jump(&u->vp, &u->extent, s->now_ns, u->extent.first_ns / 2 + u->extent.last_ns / 2);
+}
+
+""")
+    insert("src/ui/keys.c", "	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }", """	{ KEYS_TIME, WHEN_CHARTS, { { 'Y', 0, 0 } },
+	  act_middle, "Y", N_("to the middle of the recording"), NULL, NULL, NULL, 0 },
+""")
+    insert("man/nvmtop.1", ".It Ic \\&[ ,", ".It Ic Y\nto the middle of the recording\n")
+    insert("tests/unit/test-ui-time.c", "static void the_same_keys_everywhere", """static void to_the_middle(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_BRAILLE);
+	press(&b, 'Y', 0);
+	assert_true(b.ui->vp.head_ns - b.fake.first_ns - (b.fake.last_ns - b.fake.first_ns) / 2 < 2);
+	stop(&b);
+}
+
+""")
+    insert("tests/unit/test-ui-time.c", "		cmocka_unit_test(the_same_keys_everywhere)", "		cmocka_unit_test(to_the_middle),\n")
+    return ["tests/cli/print.t", "tests/unit/test-ui-parts", "tests/unit/test-ui-time"]
+
+
 def shell(*command):
     done = subprocess.run(command, cwd=WORK, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
@@ -194,19 +250,22 @@ def add(what):
     shell("git", "add", "-A")
     shell("git", "-c", "user.name=x", "-c", "user.email=x", "commit", "-qm", "before")
     tests = what()
-    shell("git", "add", "-A")
-    files = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=WORK, capture_output=True, text=True,
-                           check=True).stdout.split()
     shell("./bootstrap", "--no-install", "--no-build")
     shell("./configure", "--enable-werror", "CFLAGS=-O0", *(["CC=" + os.environ["CC"]] if "CC" in os.environ else []))
     shell("make", f"-j{os.cpu_count()}")
+    pictures = [t for t in tests if t in ("tests/cli/views.t", "tests/cli/print.t")]
+    if pictures:
+        shell("make", "check", "UPDATE=1", "TESTS=" + " ".join(pictures))
     shell("make", "check", "TESTS=" + " ".join(LISTS + tests))
+    shell("git", "add", "-A")
+    files = subprocess.run(["git", "diff", "--cached", "--name-only"], cwd=WORK, capture_output=True, text=True,
+                           check=True).stdout.split()
     print(f"{what.__name__}: {len(files)} files: {' '.join(files)}", flush=True)
 
 
 def main():
     global WORK
-    kinds = [option, probe, statistic, export, language]
+    kinds = [option, probe, statistic, export, language, view, key]
     for what in kinds:
         if len(sys.argv) == 1 or what.__name__ in sys.argv[1:]:
             with tempfile.TemporaryDirectory() as WORK:

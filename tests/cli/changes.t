@@ -78,11 +78,11 @@ when() { sed -n "s/^ *\([0-9.]*\) s  $1.*/\1/p" report | head -n 1; }
 screen 0 board
 ok 'a replay begins with the mode of the beginning' says out 'AGX Orin.* MODE_30W'
 ok 'the board has it' says out 'Power mode  *MODE_30W'
-ok 'and one governor' says out 'CPU clock  *governor schedutil'
+ok 'and one governor' says out 'CPU governor  *schedutil'
 screen $(when mode:.*50W) board
 ok 'and goes on with that at the playhead' says out 'AGX Orin.* MODE_50W'
 ok 'on the board, too' says out 'Power mode  *MODE_50W'
-ok 'and its governors' says out 'CPU clock  *cpu0 schedutil, cpu4 performance'
+ok 'and its governors' says out 'CPU governor  *cpu0 schedutil, cpu4 performance'
 
 screen $(when mode:.*50W) overview
 ok 'the change is an event' says out 'mode: MODE_30W -> MODE_50W'

@@ -82,7 +82,7 @@ if grep -q 'cpu.window .* perf' out; then
     rate=$(cat out)
     if test "${rate:-0}" -gt 150000; then
         ok "a storm of switches: cpu$core is busy" judge storm.bin "t['fast']['fields']['cpu$core']['mean'] > 90"
-        nvmtop --replay storm.bin --at 2.9 --print 100x40 >late 2>err
+        nvmtop --replay storm.bin --at 2.9 --print 100x40 --view signals >late 2>err
         ok 'a storm of switches: another source by then' grep -Eq 'CPU mean, ms +(50|100) ' late
     else
         skip 'a storm of switches' "only $rate a second: it takes a faster machine, or one where nothing else runs"

@@ -51,6 +51,7 @@ ok '--record has descriptors for its next file' test -s few.2.nvmt
 ok '--record: what is there is sampled' judge few.nvmt "t['counts']['fast'] > 100"
 nvmtop --print 200x60 --view board --replay few.nvmt >out
 ok 'the trace knows it, too' says out 'only 40 open files are allowed'
+ok 'and each signal that lacks it' says out 'Tdiode'
 few --print 100x30 --sysroot "$agx"
 ok '--print says it' says err 'are missing: only 40'
 done_testing

@@ -125,7 +125,7 @@ refused 'no time' '"soon" is not a valid value for --keep' --record --keep soon 
 refused 'no length' 'at least 100ms' --record --keep 0 x.bin
 refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.bin
 refused 'after alone' 'need --keep' --record --after 5 x.bin
-refused 'no condition' 'column 6: expected a number such as 12, 0.5 or 1e3, found the end' --record --keep 1 --trigger 'gpu >' x.bin
+refused 'no condition' 'column 6: expected a number, found the end' --record --keep 1 --trigger 'gpu >' x.bin
 refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
 refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
 refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin

@@ -14,7 +14,7 @@ ok 'an independent reader finds the rows' test "$(wc -l <a.json)" -gt 1000
 nvmtop --export jsonl a.nvmt >a.jsonl
 ok 'both marks are there' is "$(grep -c '"row":"mark"' a.jsonl)" 2
 ok 'a report has three phases' is "$(nvmtop --report --summary a.nvmt | grep -c '^[012] ')" 3
-ok 'the screen shows it' sh -c "$EMU $NVMTOP --print 100x30 --replay a.nvmt | grep -q 'VDD_GPU_SOC'"
+ok 'the screen shows it' sh -c "$EMU $NVMTOP --print 100x30 --replay a.nvmt --view power | grep -q 'VDD_GPU_SOC'"
 
 # Into version 1 and back: not a value changes.
 nvmtop --cut a.nvmt --from 0 -o b.bin 2>err

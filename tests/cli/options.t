@@ -4,7 +4,7 @@
 
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
-verbs='record replay recover report export cut join check mark once boards config'
+verbs='record replay recover report export cut join check mark once boards config env'
 for verb in $verbs; do
     ok "help names $verb" says out "^  $verb "
     run nvmtop "$verb" --help
@@ -26,10 +26,12 @@ for verb in $verbs; do
     run nvmtop "--$(mode "$verb")" --help
     ok "--$(mode "$verb") --help is that of $verb" cmp out help
 done
-for option in duration delay force split sync flush keep trigger after nice; do
+for option in duration delay kill stats repeat warmup force split sync flush keep trigger after nice; do
     run nvmtop record --help
     ok "record has --$option" says out "--$option "
 done
+run nvmtop record --help
+ok "record has --nvtx" says out "  --nvtx\[=DOMAIN,...|all\] record"
 run nvmtop -h
 ok '-h is --help' is "$status" 0
 run nvmtop --version
@@ -52,7 +54,7 @@ ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
 wrong 'one dash' -replay x
 ok 'one dash: two were meant' says err 'did you mean --replay?'
 wrong 'the start of several' --re x
-ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --resample'
+ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --repeat, --resample'
 wrong 'a long word' --$(printf '%0500d' 0)
 ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay
@@ -168,6 +170,29 @@ wrong 'niceness for a file' x --nice 5
 wrong 'two settings files' --config x --no-config
 wrong 'an interval of zero' -d 0
 wrong 'an interval of a minute' --interval 60
+
+wrong 'a signal that does not exist' record --duration 1 --kill SIGNONSENSE -- true
+ok 'a signal that does not exist: what there is' says err 'it takes none, or a signal such as TERM'
+wrong 'signal 0' record --duration 1 --kill 0 -- true
+wrong 'a signal that is too high' record --duration 1 --kill 1000 -- true
+wrong '--kill without --duration' record --kill TERM -- true
+wrong '--kill without a command' record --kill TERM --duration 1
+wrong '--repeat without a command' record --repeat 2
+for number in 0 101 -1 2.5 x ''; do
+    wrong "--repeat $number" record --repeat "$number" -- true
+done
+wrong '--warmup without --repeat' record --warmup 2 -- true
+wrong '--warmup 101' record --repeat 2 --warmup 101 -- true
+for option in --stats '--repeat 2'; do
+    for other in '-o -' '--keep 5' '--split 5' '--split 1M'; do
+        # shellcheck disable=SC2086
+        wrong "$option with $other" record $option $other -- true
+        ok "$option with $other: that is said" says err '^nvmtop: --stats and --repeat report one file'
+    done
+done
+wrong 'nvtx of a report' report --nvtx x
+wrong 'an operand for env' env x
+wrong 'a form of env that does not exist' env --format csh
 
 # The start of an option is enough where it is that of no other.
 run nvmtop --rep

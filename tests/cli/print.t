@@ -3,35 +3,45 @@
 # UPDATE=1 writes them anew.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-screens=$NVMTOP_SRC/tests/screens
-golden() {
-    name=$1
-    shift
-    nvmtop "$@" >got 2>err
-    test -z "${UPDATE:-}" || cp got "$screens/$name.txt"
-    ok "$name" diff -u "$screens/$name.txt" got
-}
 trace=$NVMTOP_SRC/tests/traces/demo.bin
-foreign=$NVMTOP_SRC/tests/traces/version-1.bin
-for size in 20x5 60x16 80x24 120x40 200x60; do
-    golden "replay-$size" --print $size --replay "$trace"
-    golden "replay-$size-ascii" --print $size --ascii --replay "$trace"
-done
-golden replay-at-80x24 --print 80x24 --replay "$trace" --at 3
-golden replay-tiny --print 9x1 --replay "$trace"
-golden version1-120x40 --print 120x40 --replay "$foreign"
-for size in 60x16 80x24 120x40 200x60; do
-    golden "setup-$size" --print $size --replay "$trace" --view setup
-    golden "help-$size" --print $size --replay "$trace" --view help
-done
-golden setup-80x24-ascii --print 80x24 --ascii --replay "$trace" --view setup
-golden tabs-66x24 --print 66x24 --replay "$trace" --view thermal
+# print NAME "SIZE..." OPTIONS...: of all sizes, in one file
+print() {
+    name=$1 sizes=$2
+    shift 2
+    for size in $sizes; do
+        echo "--- $size"
+        nvmtop --print $size "$@"
+    done >got 2>err
+    golden "$name"
+}
+print replay '20x5 60x16 80x24 120x40 200x60 9x1' --replay "$trace"
+print replay-ascii '20x5 60x16 80x24 120x40 200x60' --ascii --replay "$trace"
+print replay-at 80x24 --replay "$trace" --at 3
+print version1 120x40 --replay "$NVMTOP_SRC/tests/traces/version-1.bin"
+print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view setup
+print setup-ascii 80x24 --ascii --replay "$trace" --view setup
+print help '60x16 80x24 120x40 200x60' --replay "$trace" --view help
+"${NVMTOP%/src/nvmtop}/tests/tools/ranges" ranges.nvmt 2000
+print ranges-ascii '80x24 120x40' --ascii --replay ranges.nvmt --at 1.5
+print ranges '120x40' --replay ranges.nvmt --at 1.5
+print view-ranges '60x16 120x40' --ascii --replay ranges.nvmt --view ranges
+run nvmtop --print 76x24 --replay "$trace" --view thermal
+ok 'names on tabs are abbreviated, but that of the view' says out '^ 1 Ove .* 6 Thermal '
 
 run env LC_ALL=C $EMU "$NVMTOP" --print 80x24 --replay "$trace"
 ok 'only ASCII in the C locale' sh -c '! LC_ALL=C grep -q "[^ -~]" out'
 run nvmtop --print 80x24 --demo
 ok 'live, too' says out 'GPU'
 ok 'and says that it is a demo' grep -qi demo out
+run nvmtop --print 200x60 --demo
+ok 'the demo begins with a past, and its marks' says out '1 infer .*2 idle .*3 load'
+ok 'and changes of its mode' says out 'mode: MAXN -> MODE_30W\|◆ MODE_30W'
+ok 'and the mode that was chosen' says out 'MAXN'
+run nvmtop --print 120x40 --demo --view phases
+ok 'its energy is that of all of it' sh -c '! grep -q "!" out'
+{ sed 's/^demo .*/demo 5s/' "$NVMTOP_SRC/boards/demo.board" && echo 'slow value up path=/proc/uptime'; } >past.board
+run nvmtop --print 80x24 --board ./past.board
+ok 'a signal that is read has no past' says err 'has only computed signals'
 for w in 1 2 7 19 33; do
     for h in 1 2 4 11; do
         nvmtop --print ${w}x$h --replay "$trace" >out 2>err || echo "$w $h" >>bad

@@ -54,11 +54,13 @@ ok 'epochs and their labels' holds waves.json "[x['label'] for x in e] == [''] +
 ok 'their times' holds waves.json "(e[1]['from_s'], e[1]['to_s'], e[9]['to_s']) == (2, 4, 20)"
 ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p50'], 50, 0.15)"
 
-run nvmtop --print 80x24 --replay waves.bin
+run nvmtop --print 80x24 --replay waves.bin --view signals
 ok 'it is shown, too' says out 'wave .*5.0 W'
+run nvmtop --print 80x24 --replay waves.bin
+ok 'a size that is not known is left out' says out 'RAM 1.0 GiB'
 
 run nvmtop --print 120x60 --replay waves.bin --view epochs
-ok 'where means of a phase are, too, counters have none' sh -c '! grep "ticks.n\|spent.j\|events.n" out && grep -q "most.hot .*[0-9]" out'
+ok 'where means of a phase are, too, counters have none' sh -c '! sed 2d out | grep "ticks.n\|spent.j\|events.n" && grep -q "most.hot .*[0-9]" out'
 
 run nvmtop --report --format json --per 50 --epoch work --select ramp.power waves.bin
 ok 'per item: of the epochs of one label' \

@@ -59,7 +59,8 @@ ok 'summary: the notice, and for how long' says err 'notices: *hot to touch for 
 run nvmtop --report hot.bin
 ok 'report: nothing throttled' sh -c 'grep -q "throttled for 0.000 s" out && ! grep "throttled for" out | grep -qv "for 0.000 s"'
 run nvmtop --replay hot.bin --print 120x40 --view thermal
-ok 'screen: the notice by its name' says out '^ *hot to touch .*n'
+ok 'screen: the notice by its name, and for how long' says out '^ *hot to touch  *0\.[0-9] s'
+ok 'screen: the notice is an event' says out '^ events .*hot to touch'
 ok 'screen: nothing throttled, nothing above its limit' sh -c '! grep -qE "throttled:|-[0-9.]+ *$|TTT" out'
 ok 'screen: the limit' says out '99'
 run nvmtop --record --keep 0.2 --trigger throttled --duration 0.6 --sysroot hot --force kept.bin

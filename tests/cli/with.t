@@ -7,19 +7,18 @@ traces=$NVMTOP_SRC/tests/traces
 cp "$traces/views.bin" a.bin
 cp "$traces/demo.bin" b.bin
 cp "$traces/version-1.bin" other.bin
-golden() {
+with() {
     name=$1
     shift
     for size in 20x5 60x16 80x24 120x40 200x60; do
         echo "--- $size"
         nvmtop --print $size --replay a.bin --with b.bin --at 10 "$@"
     done >got 2>err
-    test -z "${UPDATE:-}" || cp got "$NVMTOP_SRC/tests/screens/$name.txt"
-    ok "$name" diff -u "$NVMTOP_SRC/tests/screens/$name.txt" got
+    golden "$name"
 }
-golden with
-golden with-ascii --ascii
-golden with-power --view power
+with with
+with with-ascii --ascii
+with with-power --view power
 
 both() { run nvmtop --print 160x50 --replay a.bin --with "$@"; }
 both b.bin
@@ -31,7 +30,7 @@ both b.bin --align m2
 ok 'or at a mark by its number' says out 'aligned at mark 2 '
 both a.bin --align batch
 ok 'or at a label' says out 'aligned at the mark "batch"'
-ok 'a trace under itself differs nowhere' sh -c 'grep "^ *B  *[+-]" out | awk "\$2 != \"+0.0\" && \$2 != \"+0\" && \$2 != \"+0.00\" {bad = 1} END {exit bad || NR < 15}"'
+ok 'a trace under itself differs nowhere' sh -c 'grep "^ *B  *mean" out >b && test "$(wc -l <b)" -ge 5 && ! grep -v "mean +0.0 %" b'
 both other.bin --view board
 ok 'of another board: what only one has' says out 'Only in A *cpu4.util, cpu5.util'
 run nvmtop --print 20x6 --replay a.bin --with b.bin

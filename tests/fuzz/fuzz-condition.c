@@ -1,5 +1,5 @@
-/* Any text as a condition and as a formula: refused with a sentence, or taken with
- * terms and operations that the evaluation can use. */
+/* Any text as a condition and as a formula: rejected with a message, or accepted with terms and
+ * operations that can be evaluated. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Whatever a terminal sends, no byte may crash or hang the reader.  The first
- * byte says where the rest is split into reads, and whether time passes. */
+/* No input from the terminal may crash or hang the reader. The first byte selects where the rest is
+ * split into reads, and whether time passes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

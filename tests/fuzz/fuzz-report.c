@@ -1,4 +1,4 @@
-/* Bytes of any kind as a trace: checked, reported, exported. */
+/* Arbitrary bytes as a trace: checked, reported, exported. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static void cut_of(struct trace *t)
 	unlink(path);
 }
 
-/* A row may claim to be a year from the one before it: that is a lot of rows. */
+/* True if rows are far apart, up to a year: that would be too many output rows. */
 static bool is_long(const struct trace *t)
 {
 	int64_t first, last;

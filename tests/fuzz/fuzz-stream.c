@@ -1,5 +1,5 @@
-/* Bytes of any kind as a log that grows: followed, then opened.  Most inputs get right
- * checksums, or nothing behind these would ever be reached. */
+/* Arbitrary bytes as a growing log: followed, then opened. Most inputs get valid checksums, so that the
+ * code after the checks is reached. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>

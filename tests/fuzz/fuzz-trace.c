@@ -1,4 +1,4 @@
-/* Bytes of any kind as a trace: opened, looked at as a view would, closed. */
+/* Arbitrary bytes as a trace: opened, queried as by a view, closed. */
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -42,13 +42,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
-	/* Read at once, and in the background; the last byte decides. */
+	/* The last byte selects whether it is read at once or in the background. */
 	t = n > 0 && bytes[n - 1] & 1 ? trace_open_view(path, &e) : trace_open(path, &e);
 	if (t) {
 		look_at(trace_timeline(t));
 		trace_settle(t);
 		look_at(trace_timeline(t));
-		/* and half of it goes away meanwhile */
+		/* half of the file disappears meanwhile */
 		if (ftruncate(memory, (off_t)(n / 2)) == 0)
 			look_at(trace_timeline(t));
 	}

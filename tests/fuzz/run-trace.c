@@ -1,7 +1,6 @@
-/* A short run of the fuzzer's target for every build: the saved traces, changed at
- * random, always in the same way.  Half of the changes keep the sums of the chunks
- * right, so that what is behind them is reached.  With --enable-sanitizers it
- * finds what libFuzzer would find first. */
+/* A short run of the fuzz target for every build: the saved traces with reproducible random changes.
+ * Half of them keep the chunk checksums valid, so that the code after the checks is reached. With
+ * --enable-sanitizers it finds what libFuzzer would find first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #include "trace/layout.h"
 #include "trace/log.h"
 
-#define ROUNDS	   1000 /* a trace */
+#define ROUNDS	   1000 /* per trace */
 #define CHUNK_HEAD 20
 #define CHUNK_CRC  4
 
@@ -27,7 +26,7 @@ static uint64_t dice(uint64_t below)
 	return below ? (seed >> 8) % below : 0;
 }
 
-/* Numbers that counts and offsets are wrong with. */
+/* Typical wrong values for counts and offsets. */
 static void odd_number(uint8_t *p, size_t left)
 {
 	static const uint64_t odd[] = {0,         1,          UINT64_MAX,     INT64_MAX,     UINT32_MAX,
@@ -52,7 +51,7 @@ static void change(uint8_t *p, size_t n)
 	}
 }
 
-/* Where the chunks begin; n when there are none. */
+/* Offset of the first chunk; n if there are none. */
 static size_t extension(const uint8_t *p, size_t n)
 {
 	static const size_t sizes[4] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
@@ -63,7 +62,7 @@ static size_t extension(const uint8_t *p, size_t n)
 	return at < n ? (size_t)at : n;
 }
 
-/* The checksums of a chunk of the extension. */
+/* Set the checksums of an extension chunk. */
 static void chunk_seal(uint8_t *p, size_t length)
 {
 	put_u64(p + 8, length);
@@ -96,9 +95,8 @@ static double odd_time(double last)
 	return dice(3) ? last * (double)dice(1000001) / 1e6 : odd[dice(sizeof(odd) / sizeof(*odd))];
 }
 
-/* Times of a tier that cannot be right, in ways that chance alone does not come upon: one at
- * an end, all of them, the same again and again, blocks in another order, and rows that are
- * as they were where a look at some would look. */
+/* Wrong times in a tier that random changes do not produce: one at an end, all of them, repeated,
+ * swapped blocks, or wrong rows between the ones a spot check would read. */
 static void disorder(uint8_t *p, size_t n)
 {
 	enum tier tier = (enum tier)dice(TIERS);
@@ -167,7 +165,7 @@ int main(void)
 				change_chunk(bad, n, at);
 			else
 				change(bad, dice(4) ? n : HEADER_SIZE);
-			alarm(120); /* none of them goes on for ever */
+			alarm(120); /* time limit for each */
 			LLVMFuzzerTestOneInput(bad, size);
 		}
 		printf("ok %d - %s, changed in %d ways\n", i + 1, names[i], ROUNDS);

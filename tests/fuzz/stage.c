@@ -1,6 +1,5 @@
-/* What happens around the screen, in the order in which src/cmd/top.c and requests.c do
- * it: a scene is filled in anew before each call, a trace is opened before the one
- * before it is closed, and ui_reset() tells of it. */
+/* Drives the screen in the same order as src/cmd/top.c and requests.c: a scene is filled before each
+ * call, a trace is opened before the previous one is closed, and ui_reset() is called then. */
 #include "stage.h"
 
 #include <math.h>
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK 40000000 /* columns, values and marks that one call may ask for: of an age, millions */
+#define WORK 40000000 /* limit of columns, values and marks per call; some need millions */
 
 static uint64_t run_seed;
 static int steps;
@@ -42,14 +41,14 @@ const char *stage_name(struct stage *st, int i)
 	return st->text[i];
 }
 
-/* As scene_procs(): of this machine, while they are looked at. */
+/* Like scene_procs(): reads this machine's processes while shown. */
 static void look_procs(struct stage *st)
 {
 	struct ui_scene *s = &st->scene;
 	struct procs_list *l = &st->procs;
 
 	s->procs = NULL;
-	if (!st->live || st->remote || !ui_wants_procs(st->ui, s) || one_in(32) /* no memory */)
+	if (!st->live || st->remote || !ui_wants_procs(st->ui, s) || one_in(32) /* out of memory */)
 		return;
 	s->procs = l;
 	if (!one_in(4))
@@ -68,12 +67,15 @@ static void look_procs(struct stage *st)
 				    .start = dice(3),
 				    .state = 'S',
 				    .self = i == 3,
+				    .kernel = one_in(4),
+				    .age_s = one_in(4) ? NAN : (double)dice_any(),
 				    .gpu = one_in(4),
 				    .cpu = one_in(8) ? NAN : (double)dice(1000) / 7,
 				    .rss_kb = (double)(dice_any()),
 				    .gpu_kb = one_in(2) ? NAN : (double)(dice_any()),
 				    .threads = (long)dice(100000)};
 		snprintf(p->name, sizeof(p->name), "%.20s", one_in(4) ? tape_text() : "[kworker/0:1]");
+		snprintf(p->command, sizeof(p->command), "%s", one_in(4) ? "" : tape_text());
 		snprintf(p->user, sizeof(p->user), "%s", one_in(2) ? "root" : "4294967294");
 	}
 	if (one_in(2))
@@ -81,7 +83,7 @@ static void look_procs(struct stage *st)
 	s->procs_serial++;
 }
 
-/* As top_look(). */
+/* Like top_look(). */
 static void look(struct stage *st)
 {
 	struct ui_scene *s = &st->scene;
@@ -112,7 +114,7 @@ static void end_call(struct stage *st, const char *what)
 	st->work = tape_asked();
 }
 
-/* Both halves of what is wide, nothing that moves the terminal's cursor. */
+/* Wide characters have both halves, and no cell has a control character. */
 static void check_cells(const struct canvas *c)
 {
 	for (int y = 0; y < c->h; y++) {
@@ -145,7 +147,7 @@ static void check_same(const struct canvas *a, const struct canvas *b)
 	}
 }
 
-/* Its text begins the last line. */
+/* The last line starts with its text. */
 static bool shows_question(const struct canvas *c)
 {
 	static const wchar_t text[] = L"End ";
@@ -166,7 +168,7 @@ static void rest(struct stage *st, bool restless)
 		st->live->restless = restless && !st->ended;
 }
 
-/* Once more, as requests.c does for a copy: nothing has changed. */
+/* Draw again, as requests.c does for a copy: the result is the same. */
 static void draw_again(struct stage *st)
 {
 	struct canvas c = {0};
@@ -182,7 +184,7 @@ static void draw_again(struct stage *st)
 
 static void show_part(struct stage *st, int by, bool play);
 
-/* As draw(), and what run() does after it. */
+/* Like draw(), and what run() does after it. */
 void stage_frame(struct stage *st)
 {
 	if ((st->w != st->canvas.w || st->h != st->canvas.h) && canvas_resize(&st->canvas, st->w, st->h) < 0)
@@ -209,7 +211,7 @@ static void reset(struct stage *st)
 	end_call(st, "a new scene takes too much");
 }
 
-/* As source_show_trace(): first the new one, then the old one goes. */
+/* Like source_show_trace(): opens the new one before the old one is closed. */
 static void show_trace(struct stage *st)
 {
 	struct tape *t = tape_open(false, 0);
@@ -262,7 +264,6 @@ static void scan_files(struct stage *st)
 		memset(f->path, 'x', sizeof(f->path) - 1);
 		f->path[dice(sizeof(f->path))] = 0;
 		snprintf(f->name, sizeof(f->name), "%s", tape_text());
-		snprintf(f->about, sizeof(f->about), "%.90s", tape_text());
 		f->readable = !one_in(8);
 	}
 	st->unread = one_in(2) ? dice(st->n_files + 1) : 0;
@@ -279,7 +280,7 @@ static void open_file(struct stage *st)
 	reset(st);
 }
 
-/* As files_take(): further files anywhere in the list. */
+/* Like files_take(): inserts files anywhere in the list. */
 static void find_file(struct stage *st)
 {
 	size_t n = st->n_files - st->unread;
@@ -291,7 +292,7 @@ static void find_file(struct stage *st)
 	st->scene.files_serial++;
 }
 
-/* As look_after_source() and what comes with it in run(), before the next picture. */
+/* Like look_after_source() and related calls of run(), before the next frame. */
 void stage_answer(struct stage *st)
 {
 	bool news = st->unread > 0;
@@ -323,7 +324,7 @@ static void check_settings(const struct settings *s)
 	}
 }
 
-/* As top_carry_out(). */
+/* Like top_carry_out(). */
 static void carry_out(struct stage *st, const struct request *r)
 {
 	bool there = st->live && !st->remote;
@@ -399,14 +400,14 @@ void stage_give(struct stage *st, const struct event *ev)
 	end_call(st, "an event takes too much");
 	expect(!ev->pasted || r.kind == REQUEST_NONE, "what was pasted asks for something");
 	carry_out(st, &r);
-	/* Whatever it was, it was the answer. */
+	/* Any key or click answers the question. */
 	st->question &= ev->kind != EVENT_KEY && (ev->kind != EVENT_MOUSE || ev->action != MOUSE_PRESS);
 }
 
 static void begin_ui(struct stage *st, const struct settings *kept)
 {
 	size_t n = 0, view;
-	struct ui_options o = {.charset = (enum charset)dice(3),
+	struct ui_options o = {.charset = (enum charset)dice(2),
 			       .settings = kept,
 			       .frame_ms = one_in(2) ? 0 : 1 + (int)dice(1000)};
 	struct err e;
@@ -419,7 +420,7 @@ static void begin_ui(struct stage *st, const struct settings *kept)
 	expect(st->ui != NULL, "no screen");
 }
 
-/* As start(): live, or a trace, or two; from here or from elsewhere. */
+/* Like start(): live, one trace or two; local or remote. */
 void stage_begin(struct stage *st, const struct settings *kept)
 {
 	struct err e;

@@ -1,5 +1,4 @@
-/* stage: what src/cmd/top.c has around the screen and does with it, with made-up scenes;
- * and what has to be true of each answer and of each picture. */
+/* stage: replaces src/cmd/top.c, with random scenes, and checks every request and every frame. */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H
 
@@ -8,42 +7,42 @@
 
 struct stage {
 	struct ui *ui;
-	struct canvas canvas; /* as last drawn */
-	int w, h;             /* of the terminal by now; it may not have been drawn so */
+	struct canvas canvas; /* the last frame */
+	int w, h;             /* current terminal size, possibly not drawn yet */
 	struct ui_scene scene;
-	bool remote, ended; /* what is live comes from elsewhere, until it ends */
+	bool remote, ended; /* the live source is remote; it has ended */
 	bool growing;       /* the trace is still being copied */
 	struct tape *live, *trace, *with;
 	struct ui_align align;
 	struct ui_file *files;
-	size_t n_files, unread; /* unread: of those that are there */
+	size_t n_files, unread; /* unread: files not yet found */
 	struct procs_list procs;
-	char text[8][200]; /* that the scene points to */
+	char text[8][200]; /* texts used by the scene */
 	char message[320];
 	int64_t now_ns;
-	bool question; /* whether to end a process, in the last picture, and no answer yet */
-	bool opening;  /* a trace is on its way */
+	bool question; /* the last frame asks whether to kill a process, unanswered */
+	bool opening;  /* a trace is being opened */
 	bool quit;
 	uint64_t work; /* tape_asked() before the call that is checked next */
 };
 
-/* As start() does: live, or a trace, or two.  kept: what a person had chosen before, or NULL. */
+/* Like start(): live, one trace or two. kept: settings from the previous run, or NULL. */
 void stage_begin(struct stage *st, const struct settings *kept);
 void stage_end(struct stage *st);
 
-/* As take_events() does with one, and with what it asks for. */
+/* Like take_events() with one event, including its request. */
 void stage_give(struct stage *st, const struct event *ev);
-/* As draw() does, and what comes after it. */
+/* Like draw() and what follows it. */
 void stage_frame(struct stage *st);
 
-/* A disk answers: with a file more of the list, with the trace that is to be opened. */
+/* The disk responds: with one more file of the list, or the trace to be opened. */
 void stage_answer(struct stage *st);
 
-/* One of its texts, another one by now; and the line for the person. */
+/* One of the scene's texts, with new content; and the message line. */
 const char *stage_name(struct stage *st, int i);
 void stage_say(struct stage *st, const char *text);
 
-/* Where this is, for what is told when something is wrong. */
+/* The position to report on failure. */
 void stage_step(uint64_t run, int step);
 
 #endif

@@ -1,4 +1,4 @@
-/* A timeline made of a formula. */
+/* A timeline computed by a formula. */
 #include "tape.h"
 
 #include <math.h>
@@ -22,8 +22,8 @@
 #define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
 #endif
 
-#define MOST_COLUMNS 65536                    /* in one question */
-#define SOUND_NS     ((INT64_C(1) << 62) - 1) /* the reader lets no later time pass */
+#define MOST_COLUMNS 65536                    /* per query */
+#define SOUND_NS     ((INT64_C(1) << 62) - 1) /* the reader rejects later times */
 
 static struct tape tapes[TAPES];
 static bool taken[TAPES];
@@ -82,7 +82,7 @@ const char *tape_text(void)
 	return texts[dice(sizeof(texts) / sizeof(texts[0]))];
 }
 
-/* As much of a text as there is room for, and no half of a character. */
+/* Copy as much of a text as fits, without splitting a character. */
 static void put_text(char *out, size_t size, const char *text)
 {
 	size_t n = strlen(text);
@@ -171,7 +171,7 @@ static void make_session(struct tape *t, bool live)
 	t->about.start.real_ns = one_in(4) ? 0 : one_in(8) ? SOUND_NS : INT64_C(1795185000) * NS_PER_S;
 }
 
-/* From nothing to more than anybody has recorded. */
+/* From no time to more than any recording has. */
 static void make_stretch(struct tape *t)
 {
 	static const int64_t lengths[] = {0,
@@ -190,7 +190,7 @@ static void make_stretch(struct tape *t)
 	t->last_ns = t->first_ns + lengths[one_in(2) ? 4 : dice(9)];
 }
 
-/* Somewhere in it, or a little or far outside. */
+/* A time within it, or a little or far outside. */
 static int64_t moment(const struct tape *t)
 {
 	int64_t length = t->last_ns - t->first_ns;
@@ -204,7 +204,7 @@ static int64_t moment(const struct tape *t)
 	return one_in(16) ? t->first_ns : t->first_ns + (int64_t)dice((uint64_t)length + 1);
 }
 
-/* The same list, in memory of its own that is exactly as long. */
+/* Copy the list to an exact-size allocation, so that sanitizers detect overreads. */
 static void *more(void *list, size_t n, size_t size)
 {
 	void *anew = malloc(n * size);
@@ -253,7 +253,7 @@ static int by_time(const void *a, const void *b)
 	return (m->t_ns > n->t_ns) - (m->t_ns < n->t_ns);
 }
 
-/* More than there is room for at once, now and then. */
+/* Sometimes more than fit at once. */
 static void make_events(struct tape *t)
 {
 	size_t n = one_in(24) ? 5000 : one_in(8) ? 700 : dice(20);
@@ -353,7 +353,7 @@ void tape_grow(struct tape *t, int64_t to_ns)
 		memmove(t->marks, t->marks + 1, --t->n_marks * sizeof(*t->marks));
 }
 
-/* Each question comes through here. */
+/* Entry of every query. */
 static struct tape *tape_of(struct timeline *timeline, uint64_t n)
 {
 	struct tape *t = (struct tape *)timeline;
@@ -400,7 +400,7 @@ static double period_of(const struct tape *t, enum tier tier)
 	return 1e9 / t->about.hz[tier];
 }
 
-/* The number of the newest row at or before then; -1: there is none. */
+/* The number of the newest row at or before t_ns; -1: none. */
 static int64_t row_at(const struct tape *t, enum tier tier, int64_t t_ns)
 {
 	if (!t->any || t_ns < t->first_ns)
@@ -449,7 +449,7 @@ static void fill(const struct tape *t, size_t channel, int64_t from_ns, int64_t 
 		return;
 	first = from_ns <= t->first_ns ? 0 : row_at(t, tier, from_ns - 1) + 1;
 	last = row_at(t, tier, to_ns - 1);
-	/* Of many the first and the last stand for all. */
+	/* With many rows, only the first and last count. */
 	if (first <= last)
 		bin_add(out, value_of(t, channel, first));
 	if (first < last)
@@ -532,7 +532,7 @@ static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, stru
 	return n;
 }
 
-/* The older, the coarser, as a history is. */
+/* Older data is coarser, as in a history. */
 static int get_finest(struct timeline *tl, size_t channel, int64_t t_ns)
 {
 	struct tape *t = tape_of(tl, 0);
@@ -543,4 +543,4 @@ static int get_finest(struct timeline *tl, size_t channel, int64_t t_ns)
 }
 
 static const struct timeline_ops ops = {get_session, get_extent, get_columns, get_value,
-					get_step,    get_marks,  get_gaps,    get_finest, NULL, NULL};
+					get_step,    get_marks,  get_gaps,    get_finest, NULL, NULL, NULL, NULL};

@@ -1,13 +1,13 @@
-/* tape: a made-up timeline, of whatever a trace or a history may hold: any channels, any
- * stretch of time, any values.  What is asked of it is answered by a formula, at once.
+/* tape: a random timeline with anything a trace or a history may have: any channels, times and values.
+ * Formulas give all results immediately.
  *
- * It ends the program when it is asked for what is not there, or after it was closed. */
+ * Aborts on a query for something nonexistent or after close. */
 #ifndef TESTS_TAPE_H
 #define TESTS_TAPE_H
 
 #include "model/timeline.h"
 
-/* There are few places for tapes, so that a new one soon lies where another has been. */
+/* Few slots, so that a new tape often reuses the address of an old one. */
 #define TAPES 4
 
 struct tape {
@@ -17,37 +17,37 @@ struct tape {
 	struct fact facts[8];
 	bool any;
 	int64_t first_ns, last_ns;
-	struct mark *marks; /* in order; exactly as many as there are, as all lists here */
+	struct mark *marks; /* sorted; exact-size allocation, as for all lists here */
 	size_t n_marks;
 	struct gap *gaps;
 	size_t n_gaps;
 	uint64_t salt;
-	bool odd; /* some values are no numbers that one would expect */
-	bool restless; /* another thread adds to it while it is asked */
+	bool odd; /* some values are unusual */
+	bool restless; /* another thread appends during queries */
 	bool open;
 };
 
-/* The same numbers after the same seed, for all who roll. */
+/* Seed the random numbers, shared by all users. */
 void dice_seed(uint64_t from);
 uint64_t dice(uint64_t below);
-uint64_t dice_any(void); /* small ones as often as large ones */
+uint64_t dice_any(void); /* small numbers as often as large ones */
 bool one_in(unsigned n);
 
-/* Anything; live: samples of this machine that have just begun at now_ns. */
+/* Random content; live: samples of this machine, just started at now_ns. */
 struct tape *tape_open(bool live, int64_t now_ns);
-/* The same recording, some time later, in another place. */
+/* The same recording, some time later, at another address. */
 struct tape *tape_open_grown(const struct tape *t);
-void tape_close(struct tape *t); /* NULL is fine */
+void tape_close(struct tape *t); /* may be NULL */
 
-/* Samples up to then; of what is older than that it forgets some, perhaps. */
+/* Add samples up to then; may drop some of the oldest. */
 void tape_grow(struct tape *t, int64_t to_ns);
 void tape_mark(struct tape *t, int64_t t_ns, const char *label);
 void tape_gap(struct tape *t);
 
-/* Columns, values and marks that were asked for so far, of all tapes. */
+/* Columns, values and marks queried so far, of all tapes. */
 uint64_t tape_asked(void);
 
-/* Texts as the reader of a trace or a board lets them pass: printable UTF-8. */
+/* Texts as readers of traces and boards accept them: printable UTF-8. */
 const char *tape_text(void);
 
 #endif

@@ -1,12 +1,12 @@
-/* The screen, driven at random while what it shows changes under it: no key, click, text
- * or size may lead it outside its memory, to what is not there any more, or to work
- * without end, whatever came between the last picture and it.
+/* Drives the screen with random input while its data changes: no key, click, text or size
+ * may cause an invalid memory access, a use after free or an endless loop, whatever
+ * happens between two frames.
  *
  *   tests/fuzz/try-ui [SEED [RUNS]]
  *
- * makes RUNS runs, the first of them with SEED, the next with SEED + 1, ...; each says
- * its seed, with which it can be had again.  A few are made in every make check; many,
- * after ./configure --enable-sanitizers:  tests/fuzz/try-ui 1 100000 */
+ * Makes RUNS runs with SEED, SEED + 1, ..., and prints each seed to reproduce a run.
+ * make check makes a few; after ./configure --enable-sanitizers, make many:
+ * tests/fuzz/try-ui 1 100000 */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "stage.h"
-#include "ui/keys.h"
+#include "ui/view.h"
 
 #define SEED  20261122
 #define RUNS  60
-#define STEPS 400 /* a run */
-#define STUCK 120 /* seconds that a run cannot take */
+#define STEPS 400 /* per run */
+#define STUCK 120 /* time limit of a run in seconds */
 
 static void press(struct stage *st, uint32_t key, unsigned mods, bool pasted)
 {
@@ -28,24 +28,31 @@ static void press(struct stage *st, uint32_t key, unsigned mods, bool pasted)
 	stage_give(st, &ev);
 }
 
-/* Keys that mean something, with what is held down beside them. */
+/* Keys that are bound, with modifiers. */
 static void known_key(struct stage *st)
 {
+	const struct view *v = NULL;
 	const struct key_entry *e;
 	size_t n = 0, k = 0;
 
-	while (keys_entry(n))
+	while (views_at(n))
 		n++;
-	e = keys_entry(dice(n));
-	while (k < 3 && e->keys[k + 1].key)
+	v = views_at(dice(n));
+	if (v->key && one_in(4)) {
+		press(st, v->key, 0, false);
+		return;
+	}
+	for (n = 0; keys_entry(v, n);)
+		n++;
+	e = keys_entry(v, dice(n));
+	while (k + 1 < KEYS_MAX && e->keys[k + 1].key)
 		k++;
 	k = dice(k + 1);
-	/* The way out is tried, but not always. */
-	if (e->action == ACT_QUIT && !one_in(8))
+	/* Quit now and then, but not always. */
+	if (e->keys[k].arg == REQUEST_QUIT && e->handler == act_request && !one_in(8))
 		return;
 	for (uint64_t times = one_in(6) ? dice(12) : 1; times > 0; times--)
-		press(st, e->action == ACT_VIEW_1 ? (uint32_t) "1234567788999"[dice(13)] : e->keys[k].key,
-		      one_in(8) ? (unsigned)dice(8) : e->keys[k].mods, one_in(32));
+		press(st, e->keys[k].key, one_in(8) ? (unsigned)dice(8) : e->keys[k].mods, one_in(32));
 }
 
 static void any_key(struct stage *st)
@@ -58,7 +65,7 @@ static void any_key(struct stage *st)
 	press(st, keys[dice(sizeof(keys) / sizeof(keys[0]))], (unsigned)dice(8), one_in(8));
 }
 
-/* On a tab, a key of the bar, or beside them. */
+/* Click on a tab, a key of the bar, or beside them. */
 static void click_foot(struct stage *st)
 {
 	struct event ev = {.kind = EVENT_MOUSE, .action = MOUSE_PRESS, .button = 1, .t_ns = st->now_ns};
@@ -68,8 +75,7 @@ static void click_foot(struct stage *st)
 	stage_give(st, &ev);
 }
 
-/* Into a prompt, if one is opened by the first of it; else as keys.  \001 is a click,
- * \002 a picture. */
+/* Type into a prompt if the first character opens one. \001 is a click, \002 a frame. */
 static void type(struct stage *st)
 {
 	/* clang-format off */
@@ -104,7 +110,7 @@ static int place(int most)
 	return one_in(32) ? 5000 : (int)dice((uint64_t)most + 2);
 }
 
-/* A press, perhaps a way that the mouse went, perhaps a release. */
+/* A press, with or without moves and a release. */
 static void mouse(struct stage *st)
 {
 	static const int buttons[] = {1, 1, 1, 1, 2, 3, 4, 5, 0, 8};
@@ -146,14 +152,14 @@ static void resize(struct stage *st)
 		stage_give(st, &ev);
 }
 
-/* Time goes on, and with it what is sampled here or elsewhere. */
+/* Time passes, with new local or remote samples. */
 static void pass_time(struct stage *st)
 {
 	static const int64_t by[] = {
 		0, 1, NS_PER_MS, 40 * NS_PER_MS, 250 * NS_PER_MS, NS_PER_S, 3600 * NS_PER_S};
 
 	st->now_ns += by[dice(one_in(16) ? 7 : 6)];
-	if (st->remote && one_in(8) && st->now_ns > NS_PER_S) /* its clock is not ours */
+	if (st->remote && one_in(8) && st->now_ns > NS_PER_S) /* its clock differs from ours */
 		st->now_ns -= (int64_t)dice(NS_PER_S);
 	if (!st->live || st->ended || one_in(8))
 		return;
@@ -180,7 +186,7 @@ static void change_recording(struct stage *st)
 		s->recording = !s->recording;
 }
 
-/* What else there is to tell. */
+/* Change the rest of the scene. */
 static void change_state(struct stage *st)
 {
 	struct ui_scene *s = &st->scene;
@@ -200,7 +206,7 @@ static void change_state(struct stage *st)
 		st->ended = true;
 }
 
-/* As take_growth(), after which there is a picture. */
+/* Like take_growth(), followed by a frame. */
 static void grow_trace(struct stage *st)
 {
 	struct tape *t;
@@ -273,7 +279,7 @@ static void run(uint64_t number)
 
 	stage_step(number, 0);
 	dice_seed(number);
-	/* In a locale that has none of the characters, too. */
+	/* Also in a locale without these characters. */
 	if (!setlocale(LC_ALL, one_in(8) ? "C" : "C.UTF-8"))
 		setlocale(LC_ALL, "C");
 	stage_begin(&st, NULL);
@@ -282,7 +288,7 @@ static void run(uint64_t number)
 		step(&st);
 		if (!st.quit)
 			continue;
-		/* Another time, with what was chosen this time. */
+		/* Run again with the settings of this run. */
 		kept = *ui_settings(st.ui);
 		stage_end(&st);
 		stage_begin(&st, &kept);

@@ -1,5 +1,4 @@
-/* Runs a fuzz target where there is no fuzzer: inputs made of pieces that mean
- * something to it and of any bytes, the same ones every time. */
+/* Runs a fuzz target without a fuzzer: reproducible inputs made of meaningful tokens and random bytes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -34,6 +34,10 @@ ok 'read-trace links statically with it' $CC $same "$NVMTOP_SRC/examples/read-tr
 run ./static run.bin
 ok 'and runs' says out '3 marks'
 ok 'without the shared one' sh -c '! ldd ./static | grep -q libnvmtop'
+at=$(dirname "$(find dest -name nsys-plugin.yaml)")
+ok 'the plugin of nsys is in a folder of its own in that of the programs of nvmtop' sh -c 'test "$(ls "$1" | tr "\n" " ")" = "nsys-plugin.yaml nvmtop-nsys " -a "${1##*/nvmtop/}" = nsys-plugin' sh "$at"
+run "$at/nvmtop-nsys"
+ok 'and says who starts it' says err 'Nsight Systems'
 py=$(sed -n 's/^PYTHON = //p' "$build/Makefile")
 if test -n "$(find dest -name nvmtop.py)"; then
 	ok 'the module is where its Python looks, if that looks below the prefix at all' "$py" -c 'import os, site, sys

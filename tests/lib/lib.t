@@ -30,6 +30,20 @@ head -c 2000 "$NVMTOP_SRC/tests/traces/small.bin" >cut.bin
 run $EMU "$build/examples/read-trace" cut.bin
 ok 'read-trace: a damaged trace is status 3' is "$status" 3
 ok 'read-trace: and says so' says err 'damaged'
+run $EMU "$build/examples/nvtx-ranges"
+ok 'nvtx-ranges: runs without a recorder' is "$status" 0
+cat >demo <<END
+#!/bin/sh
+verb=\$1
+shift
+test "\$verb" != record || set -- --demo "\$@"
+exec $EMU '$NVMTOP' "\$verb" "\$@"
+END
+chmod +x demo
+run env NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
+ok 'compare-energy, nvtx-ranges: two runs, with joules and bounds' sh -c 'grep -Eq "^infer( +[0-9.]+ \+- [0-9.]+){2}$" out || { cat out err; exit 1; }'
+ok 'profile-training is Python' "$python" -c 'import sys
+compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$NVMTOP_SRC/examples/profile-training.py"
 
 # An application may be stricter than any of ours.
 program='int main() { nvmtop_error e = NVMTOP_ERROR_INIT; nvmtop_options o = NVMTOP_OPTIONS_INIT; return e.code + o.force + nvmtop_mark("here"); }'

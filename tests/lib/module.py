@@ -1,4 +1,4 @@
-"""TAP: the module nvmtop, of which the first run has 25 tests and the second as many."""
+"""TAP: the module nvmtop, of which the first run has 29 tests and the second as many."""
 import os
 import struct
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-TESTS = 25
+TESTS = 29
 how, source = sys.argv[1:]
 first = 0 if how == "plain" else TESTS
 n = first
@@ -161,3 +161,24 @@ stopped.set()
 thread.join()
 nvmtop._lib = lib
 ok(seen == [0, 0] and len(freed) == 1 and not r.is_running, "stopped while another thread is in a call")
+
+# Ranges, while they are read from the file.
+tool = os.path.join(os.path.dirname(os.environ["NVMTOP"]), "..", "tests", "tools", "ranges")
+subprocess.run([tool, "ranges.nvmt"], check=True)
+from ranges import ranges
+t = read_trace("ranges.nvmt")
+got = [(round(r.begin * 1000), round(r.end * 1000), r.name, r.domain, r.process, r.pid, r.thread, r.tid, r.depth,
+        r.colour and "#%06x" % (r.colour & 0xFFFFFF), r.payload, r.open) for r in t.ranges]
+ok(sorted(map(str, got)) == sorted(str(tuple(r)) for r in ranges()) and
+   [r[0] for r in got] == [r.begin_ms for r in ranges()], "each range, in order of begin")
+ok(sorted(r.name for r in t.ranges.between(1.1, 1.9)) ==
+   sorted(r.name for r in ranges() if r.begin_ms < 1900 and r.end_ms >= 1100), "those of a part of the time")
+half = iter(t.ranges)
+first = next(half)
+t.close()
+try:
+    next(half)
+    ok(False, "a trace that is closed while they are read says so")
+except nvmtop.NvmtopError as e:
+    ok(e.code == nvmtop.USAGE and first.name == "epoch", "a trace that is closed while they are read says so")
+ok(list(read_trace("waves.bin").ranges) == [], "a trace without ranges")

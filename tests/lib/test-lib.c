@@ -549,6 +549,71 @@ static void test_detect(void **state)
 	assert_int_equal(nvmtop_detect_board(NULL, 0, NULL, 0, NULL, 0, NULL), 0);
 }
 
+/* What tests/tools/ranges writes. */
+static void test_ranges(void **state)
+{
+	nvmtop_range r = {.size = NVMTOP_RANGE_SIZE};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+	const char *emu = getenv("EMU"), *program = getenv("NVMTOP");
+	char file[64], command[1024];
+	double last = 0;
+	int n = 0, seen = 0;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/ranges.nvmt", folder);
+	snprintf(command, sizeof(command), "%s $(dirname '%s')/../tests/tools/ranges %s", emu ? emu : "",
+		 program ? program : "src/nvmtop", file);
+	assert_int_equal(system(command), 0);
+	nvmtop_trace *t = nvmtop_open(file, &e);
+	assert_non_null(t);
+	nvmtop_ranges *all = nvmtop_ranges_open(t, 0, INFINITY, &e);
+	assert_non_null(all);
+	for (; nvmtop_ranges_next(all, &r) == 1; n++) {
+		assert_true(r.begin_s >= last && r.end_s > r.begin_s);
+		last = r.begin_s;
+		if (!strcmp(r.name, "epoch")) {
+			assert_true(r.begin_s == 0.1 && r.end_s == 3.9 && r.depth == 0 && !r.open && r.pid == 100);
+			assert_true(r.colour == 0xFFFF0000 && r.payload == NVMTOP_NO_PAYLOAD);
+			assert_string_equal(r.thread, "main");
+			assert_string_equal(r.domain, "");
+			seen++;
+		} else if (!strcmp(r.name, "step") && r.payload == NVMTOP_UNSIGNED && r.value.u == 8) {
+			assert_true(r.depth == 1 && r.begin_s == 3.4);
+			seen++;
+		} else if (!strcmp(r.name, "load") && r.payload == NVMTOP_DOUBLE && r.value.d == 0.5) {
+			assert_string_equal(r.domain, "DALI");
+			assert_true(r.tid == 101);
+			seen++;
+		} else if (r.payload == NVMTOP_SIGNED && r.value.i == -3) {
+			assert_string_equal(r.process, "a,b\"c");
+			seen++;
+		} else if (r.open) {
+			assert_string_equal(r.name, "server");
+			assert_true(r.end_s == 4);
+			seen++;
+		}
+	}
+	assert_true(n == 48 && seen == 5);
+	assert_int_equal(nvmtop_ranges_next(all, &r), 0);
+	r.size = 1;
+	assert_int_equal(nvmtop_ranges_next(all, &r), -1);
+	assert_int_equal(nvmtop_ranges_next(all, NULL), -1);
+	r.size = NVMTOP_RANGE_SIZE;
+	assert_int_equal(nvmtop_ranges_next(NULL, &r), -1);
+	nvmtop_ranges_close(all);
+	nvmtop_ranges_close(NULL);
+	assert_null(nvmtop_ranges_open(NULL, 0, 1, &e));
+	assert_int_equal(e.code, NVMTOP_USAGE);
+	assert_null(nvmtop_ranges_open(t, 0, NAN, NULL));
+	nvmtop_ranges *some = nvmtop_ranges_open(t, 2.3, 2.4, &e);
+	for (n = 0; nvmtop_ranges_next(some, &r) == 1; n++)
+		assert_true(r.begin_s < 2.4 && r.end_s >= 2.3);
+	assert_int_equal(n, 4); /* epoch, step, its forward, which ends there, and one of the other process */
+	nvmtop_ranges_close(some);
+	nvmtop_close(t);
+	unlink(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -559,7 +624,7 @@ int main(void)
 		cmocka_unit_test(test_no_trace),    cmocka_unit_test(test_threads),
 		cmocka_unit_test(test_old_options), cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_detect),      cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_marks),	    cmocka_unit_test(test_ranges),
 	};
 
 	if (!mkdtemp(folder))

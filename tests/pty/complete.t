@@ -1,6 +1,6 @@
 #!/bin/sh
-# On a terminal: a recording begins, and its folder takes long to answer; it ends, and its
-# disk takes long to say that it has it.  The screen goes on meanwhile.
+# A recording whose directory is slow to respond at its start, and whose disk is slow at its end. The
+# screen continues meanwhile.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -11,8 +11,8 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvmtop-pty.XXXXXX") || exit 99
 trap 'pty_stop; rm -rf "$tmp"' EXIT
 trap 'exit 99' INT TERM HUP
 
-# Whoever asks the disk waits for as long as the file is there; who asks how much room is
-# left, before a file is made, for as long as the other one is.
+# fsync() waits while $SLOWDISK exists; fstatvfs(), called before a file is created, waits while
+# $SLOWFOLDER exists.
 cat >"$tmp/slow.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -55,7 +55,7 @@ begun() {
 	newest=$(find "$1" -name '*.nvmt' | sort | tail -n 1)
 	[ "$newest" ] && [ "$(wc -c <"$newest")" -gt 15000 ]
 }
-# What the clock on the screen says; it stands on every line that has one.
+# The clock on the screen, from the first line that has one.
 clock() {
 	screen | grep -o '[0-9][0-9]:[0-9][0-9]:[0-9][0-9]' | head -n 1
 }
@@ -71,85 +71,85 @@ show() {
 	wait_for "q quit"
 }
 
-# ---- it begins
+# ---- slow start
 touch "$tmp/folder"
 show
 keys r
-check "a folder that does not answer is told" wait_for "does not answer yet"
-check "time goes on meanwhile" until_true clock_moves "$(clock)"
+check "a directory that does not respond is reported" wait_for "does not answer yet"
+check "the clock runs meanwhile" until_true clock_moves "$(clock)"
 keys p
-check "so do keys" wait_for "Processes"
+check "keys work meanwhile" wait_for "Processes"
 keys 1
 check "nothing is recorded" off_screen "REC"
 rm "$tmp/folder"
-check "when it answers the recording begins" wait_for "REC nvmtop-"
-check "which is said" wait_for "the recording has started"
+check "the recording starts when it responds" wait_for "REC nvmtop-"
+check "a message says so" wait_for "the recording has started"
 until_true begun "$dir"
 keys r
-check "and is saved" wait_for "saved nvmtop-"
-check "whole" until_true whole "$dir" 1
+check "it is saved" wait_for "saved nvmtop-"
+check "the file is complete" until_true whole "$dir" 1
 touch "$tmp/folder"
 keys r
-check "another one waits" wait_for "does not answer yet"
+check "a second recording waits" wait_for "does not answer yet"
 keys r
-check "it need not be waited for" wait_for "nothing was recorded"
+check "r cancels the wait" wait_for "nothing was recorded"
 rm "$tmp/folder"
 keys r
-check "another one begins" wait_for "REC nvmtop-"
+check "a third one starts" wait_for "REC nvmtop-"
 until_true begun "$dir"
 keys r
 wait_for "saved nvmtop-"
-check "and what was made for the other is removed" until_true whole "$dir" 2
+check "the file of the cancelled one is removed" until_true whole "$dir" 2
 touch "$tmp/folder"
 keys r
-check "the next one waits, too" wait_for "does not answer yet"
+check "the next one waits too" wait_for "does not answer yet"
 keys q
-check "the screen ends without it, and with another exit status" wait_prompt 1
-check "and says so" on_screen "nothing was recorded"
-check "nothing is left of it" whole "$dir" 2
+check "q quits without it, with exit status 1" wait_prompt 1
+check "a message says that nothing was recorded" on_screen "nothing was recorded"
+check "no file of it is left" whole "$dir" 2
 rm -f "$tmp/folder" "$dir"/*
 
-# ---- it cannot begin
+# ---- cannot start
 mkdir "$tmp/gone"
 run "cd $tmp/gone; clear; $program --demo"
 wait_for "q quit"
 rmdir "$tmp/gone"
 keys r
-check "where no file can be made it says so" wait_for "cannot record"
+check "a file that cannot be created is reported" wait_for "cannot record"
 keys q
-check "the exit status says it, too" wait_prompt 1
-check "with the sentence" on_screen "cannot record"
+check "exit status 1" wait_prompt 1
+check "the error is printed" on_screen "cannot record"
 
-# ---- it ends
+# ---- slow end
 show
 keys r
-check "recording" wait_for "REC"
+check "recording starts" wait_for "REC"
 until_true begun "$dir"
 touch "$tmp/slow"
 keys r
-check "the end is shown" wait_for "completing nvmtop-"
-check "nothing is recorded any more" wait_gone "REC"
-check "the file is not complete" begun "$dir"
-check "time goes on" until_true clock_moves "$(clock)"
+check "completion is shown" wait_for "completing nvmtop-"
+check "REC disappears" wait_gone "REC"
+check "the file is not complete yet" begun "$dir"
+check "the clock runs" until_true clock_moves "$(clock)"
 keys p
-check "keys go on" wait_for "Processes"
+check "keys work" wait_for "Processes"
 keys 1
 keys r
-check "another one has to wait, which is said" wait_for "still being completed"
+check "a second one must wait, as a message says" wait_for "still being completed"
 rm "$tmp/slow"
-check "it is complete then" until_true whole "$dir" 1
-check "which is said" wait_for "saved nvmtop-"
-check "and is over" wait_gone "completing nvmtop-"
+check "it is complete afterwards" until_true whole "$dir" 1
+check "a message says so" wait_for "saved nvmtop-"
+check "completion is over" wait_gone "completing nvmtop-"
 keys r
-check "another one can begin" wait_for "REC"
+check "another one can start" wait_for "REC"
 until_true begun "$dir"
 touch "$tmp/slow"
 keys q
-check "the end of the screen waits and says for what" wait_for "waiting for it, Ctrl-C ends without it"
+check "q waits and says for what" wait_for "waiting for it, Ctrl-C ends without it"
 rm "$tmp/slow"
-check "and ends" wait_prompt 0
-check "with a summary" wait_for "nvmtop: recorded"
-check "and a whole file" whole "$dir" 2
+check "then it exits" wait_prompt 0
+check "a summary is printed" wait_for "nvmtop: recorded"
+check "the file is complete" whole "$dir" 2
 
 # ---- one fails, the next does not
 show
@@ -157,14 +157,14 @@ keys r
 wait_for "REC"
 until_true begun "$dir"
 rm "$dir"/*.nvmt
-check "the first goes on in another file" wait_for ".2.nvmt"
+check "the first continues in another file" wait_for ".2.nvmt"
 keys r
-check "and is told to have ended early" wait_for "ended early"
+check "it is reported to have ended early" wait_for "ended early"
 keys r
 wait_for "REC"
 wait_gone "ended early"
 until_true begun "$dir"
 keys q
 check "the exit status is that of the first" wait_prompt 1
-check "and the sentence, too" on_screen "ended early"
+check "and so is the message" on_screen "ended early"
 pty_end

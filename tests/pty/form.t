@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the screen looks like, on a real terminal: themes, set-up, what is kept, the mouse, copies.
+# Appearance on a real terminal: themes, setup screen, saved settings, mouse, copies of the screen.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -38,88 +38,93 @@ conf=$dir/config/nvmtop/nvmtop.conf
 T set -ga terminal-overrides ',*:Tc'
 
 show "--replay $trace --theme dark"
-check "24 bits of colour" until_true coloured '38;2;132;216;134'
+check "24-bit colour" until_true coloured '48;2;16;17;21'
 leave
-check "and nothing of it is left behind" off_screen rgb:
+check "no reply to a query is left on the screen" off_screen rgb:
 show "--replay $trace --theme light --color 256"
-check "256 colours" until_true coloured '38;5;22'
+check "256 colours" until_true coloured '48;5;231'
 leave
 show "--replay $trace --theme mono"
-check "none" until_true not_coloured '38;'
+check "no colours" until_true not_coloured '38;'
 leave
 
 show "--replay $trace"
 check "the mouse is on" until_true mouse_is 1
 keys F2
-check "F2 shows the set-up" wait_for "Set-up"
+check "F2 opens the setup screen" wait_for "Set-up"
 keys Right
-check "another theme, live" until_true coloured '38;2;80;255;80'
-keys Down Down Right
+check "another theme, live" until_true coloured '48;2;0;0;0'
+keys Down Down Down Right
 check "the mouse is off, live" until_true mouse_is 0
 keys Escape
 wait_gone "Set-up"
 keys Down Down H
 check "H hides the chosen row" wait_for "CPU is hidden"
 keys z
-check "z shows one alone" wait_gone "RAM"
+check "z shows one alone" wait_gone "Heat gpu"
 keys Escape Escape
-wait_for "RAM"
-check "it is kept while the screen goes on" wait_file "$conf" "hide.overview = cpu.util"
+wait_for "Heat gpu"
+check "settings are saved while the screen runs" wait_file "$conf" "hide.overview = cpu.util"
 keys F2
 wait_for "Set-up"
-check "the set-up has the history" wait_for "up to 32 MiB"
+check "the setup screen shows the history" wait_for "up to 32 MiB"
 keys F2
 wait_gone "Set-up"
 was_inode=$(stat -c %i "$conf")
 leave
-check "and not written again at the end" [ "$(stat -c %i "$conf")" = "$was_inode" ]
-check "it is kept: the theme" grep -qx 'theme = high-contrast' "$conf"
-check "it is kept: the mouse" grep -qx 'mouse = no' "$conf"
-check "it is kept: the row" grep -qx 'hide.overview = cpu.util' "$conf"
+check "the file is not written again on exit" [ "$(stat -c %i "$conf")" = "$was_inode" ]
+check "saved: the theme" grep -qx 'theme = high-contrast' "$conf"
+check "saved: the mouse" grep -qx 'mouse = no' "$conf"
+check "saved: the row" grep -qx 'hide.overview = cpu.util' "$conf"
 show "--replay $trace"
-check "and is there again" until_true coloured '38;2;80;255;80'
-check "the mouse as well" mouse_is 0
+check "the theme is restored" until_true coloured '48;2;0;0;0'
+check "the mouse setting is restored" mouse_is 0
 leave
 show "--replay $trace --no-config"
-check "not without the settings" until_true mouse_is 1
+check "--no-config ignores them" until_true mouse_is 1
 leave
 show "--replay $trace --no-config --no-mouse"
-check "--no-mouse leaves it alone" mouse_is 0
+check "--no-mouse does not use the mouse" mouse_is 0
 leave
 
 mkdir -p "$dir/ro/nvmtop/nvmtop.conf"
 run "clear; env XDG_CONFIG_HOME=$dir/ro $program --replay $trace"
-check "a file of settings that cannot be read: one line" wait_for "cannot read the settings"
+check "an unreadable settings file is reported" wait_for "cannot read the settings"
 keys F2 Right
 wait_for "high contrast"
 keys F2
 wait_gone "Set-up"
 keys q
-check "and one when it cannot be kept" wait_for "cannot save the settings in"
+check "failing to save the settings is reported" wait_for "cannot save the settings in"
 wait_prompt
 
 rm -rf "$dir/config"
 show "--replay $trace"
 keys F2 Right
-check "what is chosen is kept soon" wait_file "$conf" "theme = high-contrast"
+check "a change is saved soon" wait_file "$conf" "theme = high-contrast"
 keys Left
 not_in_file() {
 	! in_file "$@"
 }
-check "and so is that it was taken back" until_true not_in_file "$conf" "theme = high-contrast"
+check "reverting it is saved too" until_true not_in_file "$conf" "theme = high-contrast"
 keys F2
 wait_gone "Set-up"
+leave
+cp "$trace" "$dir/demo.bin"
+show "--replay demo.bin"
 keys p
-check "p asks" wait_for "copy the screen"
+check "p asks" wait_for "save:"
 keys t
-check "t: as text" wait_for "saved nvmtop-"
-check "the file is there" until_true has_file txt
-check "it is the screen" until_true grep -q "Hottest" "$dir"/nvmtop-*.txt
-check "without the question" sh -c "! grep -q 'copy the screen' '$dir'/nvmtop-*.txt"
+check "t saves text" wait_for "saved nvmtop-"
+check "the file exists" until_true has_file txt
+check "it has the content of the screen" until_true grep -q "Heat gpu" "$dir"/nvmtop-*.txt
+check "it does not contain the prompt" sh -c "! grep -q 'save:' '$dir'/nvmtop-*.txt"
+keys p c
+check "c saves CSV" until_true has_file csv
 keys p s
-check "s: as a picture" until_true has_file svg
-check "it is whole" until_true grep -q '</svg>' "$dir"/nvmtop-*.svg
-# rows and columns are counted from 1: a tab, a row, the wheel over the charts
+check "s saves a picture" until_true has_file svg
+check "the picture is complete" until_true grep -q '</svg>' "$dir"/nvmtop-*.svg
+# rows and columns are 1-based: a tab, a row, the wheel over the charts
 axis() {
 	screen | sed -n 3p
 }
@@ -130,18 +135,18 @@ was=$(axis)
 text_bytes "$(printf '\033[<64;90;10M')"
 check "the wheel zooms" until_true axis_differs
 text_bytes "$(printf '\033[<0;20;33M\033[<0;20;33m')"
-check "a click on a tab shows its view" wait_for "GPU clock"
+check "a click on a tab shows its view" wait_for "Clock  "
 text_bytes "$(printf '\033[<0;3;33M\033[<0;3;33m')"
 wait_for "EMC"
 text_bytes "$(printf '\033[<0;4;6M\033[<0;4;6m')"
 check "a click on a name chooses the row" wait_for ">"
 col=$(axis | sed 's/ 2 .*//' | wc -m)
 text_bytes "$(printf '\033[<0;%d;3M\033[<0;%d;3m' "$((col + 1))" "$((col + 1))")"
-check "a click on a mark goes there" wait_gone "14.0 / 14.0"
+check "a click on a mark moves there" wait_gone "14.0 / 14.0"
 text_bytes "$(printf '\033[<0;60;10M\033[<32;80;10M\033[<0;80;10m')"
 check "dragging selects" wait_for "selected"
 keys Escape
 wait_gone "selected"
 leave
-check "the terminal is as it was" usable_terminal
+check "the terminal is restored" usable_terminal
 pty_end

@@ -1,8 +1,7 @@
 #!/bin/sh
-# Sensors that hang in the kernel, on a real terminal: keys are answered, recordings
-# completed and the terminal given back while they do.  Nothing here has a time: the
-# reads go on only after the test has seen its answers, so that what waited for one
-# would wait for ever.
+# Sensors that hang in the kernel: keys still work, recordings are completed and the terminal is
+# restored. No timing is involved: reads continue only after the test has seen the screen, so code that
+# waited for one would wait for ever.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
@@ -54,71 +53,71 @@ status_is() {
 show
 wait_for "VDD_GPU_SOC"
 hang
-check "what hangs is told" wait_for "its driver hangs"
+check "the hanging driver is reported" wait_for "its driver hangs"
 keys 2
-check "a key is answered meanwhile: a view" wait_for "GPU clock"
+check "a key opens a view meanwhile" wait_for "Clock  "
 keys 6
-check "the view of what hangs" wait_for "soc0"
+check "the view with the hanging zone opens" wait_for "soc0"
 keys 5
-check "the view of the other that hangs" wait_for "VDDQ_VDD2"
+check "the view with the hanging rail opens" wait_for "VDD2_1V8AO"
 keys 9
-check "the board" wait_for "Orin"
+check "the Board view opens" wait_for "Orin"
 keys 8
-check "processes" wait_for "Reading the processes"
+check "the Processes view opens" wait_for "Reading the processes"
 keys '?'
-check "help" wait_for "set a sync mark now"
+check "the list of keys opens" wait_for "set a sync mark now"
 keys Escape
 wait_gone "set a sync mark now"
 keys 1
 wait_for "CPU cores"
 keys g
-check "a question" wait_for "go to:"
+check "a prompt opens" wait_for "go to:"
 keys Escape
 wait_gone "go to:"
 keys r
-check "a recording begins" wait_for "REC nvmtop-"
+check "a recording starts" wait_for "REC nvmtop-"
 keys s
-check "a mark" wait_for "1 mark"
+check "a mark is set" wait_for "1 mark"
 keys q
-check "q gives the terminal back" until_true left
-check "and completes the recording, while both still hang" until_true recorded
-check "why there is no end yet is said" wait_for "does not answer"
+check "q restores the terminal" until_true left
+check "q completes the recording while both still hang" until_true recorded
+check "the reason for not exiting is shown" wait_for "does not answer"
 go_on
-check "the end comes when they have answered" wait_prompt 0
-check "the terminal is as it was" usable_terminal
+check "it exits when they respond" wait_prompt 0
+check "the terminal is usable" usable_terminal
 
 show
 hang
 wait_for "its driver hangs"
 pkill -TERM -P "$(T display-message -p '#{pane_pid}')" -f -- "--sysroot root"
-check "SIGTERM gives it back, too" until_true left
+check "SIGTERM restores the terminal too" until_true left
 go_on
-check "and ends" wait_prompt
+check "and exits" wait_prompt
 
 # ---- from the start
 hang
 run "clear; $program --once --json --sysroot root >once.json; echo \$? >status"
-check "--once ends while they hang" until_true status_is 0
+check "--once exits while they hang" until_true status_is 0
 why() {
 	tr -d '\n' <once.json | grep -q "\"name\": \"$1\"[^}]*\"value\": null[^}]*did not answer"
 }
-check "a rail did not answer" why VDD_GPU_SOC.voltage
-check "nor did a zone" why temp.soc0
-check "others did" sh -c "! tr -d '\n' <once.json | grep -q '\"name\": \"temp.tj\"[^}]*\"value\": null'"
+check "--once: a rail did not respond" why VDD_GPU_SOC.voltage
+check "--once: a zone did not respond" why temp.soc0
+check "--once: others did" sh -c "! tr -d '\n' <once.json | grep -q '\"name\": \"temp.tj\"[^}]*\"value\": null'"
 rm -f status
 run "clear; $program --boards --sysroot root >boards; echo \$? >status"
-check "--boards ends" until_true status_is 0
-check "and says it" grep -q 'temp.soc0 .*did not answer' boards
+check "--boards exits" until_true status_is 0
+check "--boards reports it" grep -q 'temp.soc0 .*did not answer' boards
 rm -f status
 run "clear; $program --print 80x24 --sysroot root >print; echo \$? >status"
-check "--print ends" until_true status_is 0
+check "--print exits" until_true status_is 0
 go_on
 wait_prompt
 hang
 show
 check "the screen opens" wait_for "q quit"
 keys q
-check "and closes" until_true left
+check "the screen closes" until_true left
 go_on
 wait_prompt
 hang
@@ -127,5 +126,5 @@ check "--record completes its file" until_true complete headless.bin
 go_on
 wait_prompt
 slow_release
-check "nothing stays mounted" sh -c "! grep -q '$dir' /proc/mounts"
+check "nothing is left mounted" sh -c "! grep -q '$dir' /proc/mounts"
 pty_end

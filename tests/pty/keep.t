@@ -1,6 +1,6 @@
 #!/bin/sh
-# Ring mode on a terminal: w on the screen and on the progress line.  What w
-# writes has the same rows, bit for bit, as a recording of the same time.
+# Look-back recording: w on the screen and on the progress line. A file written by w has the same rows,
+# bit for bit, as a recording of the same time.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -13,8 +13,8 @@ traces() {
 	[ "$(find "$dir" -name 'nvmtop-*.nvmt' | wc -l)" -eq "$1" ]
 }
 
-# The rows of the smaller file are a stretch of the larger one, times and values.  Joules are
-# counted from the beginning of each.
+# The rows of the smaller file are a range of the larger one, times and values. Energy counters start at
+# 0 in each.
 is_stretch() {
 	"$python" - "$dir" "${NVMTOP_SRC:-.}/tests/tools/nvmt-log.py" <<'END'
 import glob, importlib.util, os, struct, sys
@@ -49,26 +49,26 @@ mkdir "$dir"
 run "cd $dir; clear; $program --demo"
 wait_for "q quit"
 keys w
-check "w without --keep says how to have it" wait_for "start nvmtop with --keep SEC"
+check "w without --keep says how to enable it" wait_for "start nvmtop with --keep SEC"
 keys q
 wait_prompt
 
 run "clear; $program --demo --keep 1"
-check "the screen says what it holds" wait_for "keeping the last 1 s in"
+check "the screen shows the length of the buffer" wait_for "keeping the last 1 s in"
 wait_for "q quit"
 keys r
 wait_for "REC nvmtop-"
-sleep 2 # longer than what is held
+sleep 2 # longer than the buffer
 keys w
 check "w writes a file" wait_for "wrote nvmtop-"
 wait_for "REC nvmtop-"
 sleep 0.5
 keys r
-check "the recording ends beside it" wait_for "saved nvmtop-"
+check "the recording ends independently" wait_for "saved nvmtop-"
 check "both files are complete" until_true traces 2
 check "the same rows, bit for bit" is_stretch
 keys q
-check "the file is named when the screen has gone" wait_for "files: 1"
+check "the number of files is printed after the screen" wait_for "files: 1"
 wait_prompt
 
 rm -f "$dir"/*
@@ -76,10 +76,10 @@ run "clear; $program --demo --record --keep 1 $dir/nvmtop-x.nvmt"
 check "the progress line has w" wait_for "w write"
 wait_for "keeping 00:01"
 keys w
-check "and it writes" wait_for "wrote $dir/nvmtop-x.nvmt: 1.0 s"
-check "and counts" wait_for "1 file"
+check "w writes a file there too" wait_for "wrote $dir/nvmtop-x.nvmt: 1.0 s"
+check "files are counted" wait_for "1 file"
 keys q
 check "q ends it" wait_for "triggered: 1, files: 1"
 wait_prompt
-check "the file is there" traces 1
+check "the file exists" traces 1
 pty_end

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The keys and clicks that no other test of a terminal presses.
+# Keys and clicks not covered by the other terminal tests.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -9,14 +9,14 @@ XDG_CONFIG_HOME=/nonexistent
 export XDG_CONFIG_HOME
 trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
 
-# The line of the playhead: where it is.
+# The position of the playhead.
 at() {
 	screen | grep -q -e "^ *$1 / 14.0"
 }
 not_at() {
 	screen | grep -q -e " / 14.0" && ! at "$1"
 }
-# One line of the screen, and whether it is another one than before.
+# One line of the screen, and whether it changed.
 line() {
 	screen | sed -n "${1}p"
 }
@@ -26,20 +26,31 @@ line_differs() {
 line_is() {
 	[ "$(line "$1")" = "$was" ]
 }
-# The first name of a row that stands on that line.
+# The first row on that line has this name.
 row_is() {
 	line "$1" | grep -q -e "^[ >] *$2"
 }
-# Button, column and line from 1 on.
+# The round times of the axis, without the playhead's.
+labels() {
+	line 3 | sed 's/▼ [0-9.]* s//; s/[0-9.]* s ▼//; s/  */ /g; s/ $//'
+}
+labels_differ() {
+	[ "$(labels)" != "$was" ]
+}
+labels_are() {
+	[ "$(labels)" = "$was" ]
+}
+# Button, column and line, 1-based.
 press() {
 	text_bytes "$(printf '\033[<%d;%d;%dM\033[<%d;%d;%dm' "$1" "$2" "$3" "$1" "$2" "$3")"
 }
-# Where a text of the key bar begins.
+# The column at which a text of the key bar starts.
 bar_column() {
 	line 34 | awk -v text="$1" '{ print index($0, text) }'
 }
-# A click on the key of the bar with that text.
+# Click on that text of the key bar.
 bar() {
+	wait_for "$1"
 	press 0 "$(bar_column "$1")" 34
 }
 
@@ -55,28 +66,28 @@ keys l l l l
 until_true not_at 0.0
 was=$(line 4)
 keys .
-check ".: one sample forward" until_true line_differs 4
+check ". moves one sample forward" until_true line_differs 4
 keys ,
-check ",: and back" until_true line_is 4
+check ", moves back" until_true line_is 4
 keys End
 until_true at 14.0
 was=$(line 3)
 keys +
 check "+ zooms in" until_true line_differs 3
 keys S-Left
-check "Shift-Left: a screen back" until_true not_at 14.0
+check "Shift-Left moves a screen back" until_true not_at 14.0
 keys S-Right
-check "Shift-Right: a screen forward" until_true at 14.0
+check "Shift-Right moves a screen forward" until_true at 14.0
 keys -
 check "- zooms out" until_true line_is 3
 keys Left
-check "Left: back" until_true not_at 14.0
+check "Left moves back" until_true not_at 14.0
 keys Right
-check "Right: forward" until_true at 14.0
+check "Right moves forward" until_true at 14.0
 keys Home
 until_true at 0.0
 keys '<' '<'
-check "<: slower" wait_for "1/5x"
+check "< plays slower" wait_for "1/5x"
 keys '>' '>'
 wait_gone "1/5x"
 keys /
@@ -85,24 +96,24 @@ keys Enter
 wait_for "gpu > 50: from"
 at_first=$(screen | grep -o '[0-9.]* / 14.0')
 keys n
-check "n: where it begins to hold next" until_true not_at "${at_first%% *}"
+check "n goes to the next match" until_true not_at "${at_first%% *}"
 keys N
-check "N: where it began before" until_true at "${at_first%% *}"
+check "N goes to the previous match" until_true at "${at_first%% *}"
 
 # The chosen row
 keys Down
-check "Down chooses" wait_for ">GPU"
+check "Down chooses a row" wait_for ">GPU"
 was=$(line 5)
 keys ')'
-check "): higher" until_true line_differs 5
+check ") makes it higher" until_true line_differs 5
 keys '('
-check "(: as it was" until_true line_is 5
+check "( makes it lower again" until_true line_is 5
 keys J
 check "J moves it down" until_true row_is 4 "CPU"
 keys K
 check "K moves it up" until_true row_is 4 "GPU"
 keys Escape
-check "Esc lets go of it" wait_gone ">GPU"
+check "Esc clears the choice" wait_gone ">GPU"
 
 # Lists
 keys F1
@@ -115,38 +126,40 @@ check "PgUp scrolls back" until_true line_is 4
 press 65 20 10
 check "the wheel scrolls a list" until_true line_differs 4
 press 64 20 10
-check "and back" until_true line_is 4
+check "it scrolls back" until_true line_is 4
 keys Escape
 wait_gone "sync mark"
 keys O
-check "O: the set-up" wait_for "Set-up"
+check "O opens the setup screen" wait_for "Set-up"
 keys Escape
 wait_gone "Set-up"
 
 # The mouse on the key bar and the strip
 bar "? keys"
-check "a click on ? keys" wait_for "sync mark"
+check "a click on ? keys opens the list of keys" wait_for "sync mark"
 bar "Esc close"
-check "a click on Esc closes" wait_gone "sync mark"
+check "a click on Esc closes it" wait_gone "sync mark"
 bar "Space play"
 check "a click on Space plays" wait_for "Space pause"
 bar "Space pause"
-check "and pauses" wait_for "Space play"
+check "another click pauses" wait_for "Space play"
 bar "g go to"
-check "a click on g asks" wait_for "go to:"
+check "a click on g opens the prompt" wait_for "go to:"
 text_bytes "50%"
 keys BSpace BSpace BSpace
 text_bytes "start"
-check "what is typed is there" wait_for "go to: start"
+check "typed text appears" wait_for "go to: start"
 keys Escape
 wait_gone "go to:"
-was=$(line 3)
-press 64 100 10
-check "the wheel zooms in" until_true line_differs 3
-press 65 100 10
-check "and out" until_true line_is 3
+was=$(labels)
+press 64 80 10
+check "the wheel zooms in" until_true labels_differ
+press 65 80 10
+check "the wheel zooms out" until_true labels_are
+keys Home
+until_true at 0.0
 press 0 52 32
-check "a click on the strip goes there" until_true not_at 14.0
+check "a click on the strip moves there" until_true not_at 0.0
 keys End
 until_true at 14.0
 keys [
@@ -154,34 +167,35 @@ until_true not_at 14.0
 at_mark=$(screen | grep -o '[0-9.]* / 14.0')
 keys Home
 until_true at 0.0
-press 0 "$(line 6 | sed 's/│[^│]*$//' | wc -m)" 6
+n=$(screen | grep -n "^ *CPU  *[0-9]" | sed 's/:.*//;q') # no load goes that high
+press 0 "$(line "$n" | sed 's/│[^│]*$//' | wc -m)" "$n"
 check "a click on a mark's line goes to the mark" until_true at "${at_mark%% *}"
 
 wait_for "q quit"
 bar "q quit"
 check "a click on q quits" wait_prompt 0
-check "the terminal is as it was" usable_terminal
+check "the terminal is restored" usable_terminal
 
 # A recording in several files
 run "cd $tmp; clear; $program --record --demo --split 1 --duration 3.5 -o parts.nvmt"
 wait_prompt 0
-check "in several files" [ -s "$tmp/parts.3.nvmt" ]
+check "there are several files" [ -s "$tmp/parts.3.nvmt" ]
 run "clear; $program --replay parts.nvmt --no-config"
-check "it is told in which it goes on" wait_for "continues in parts.2.nvmt"
+check "the next file is announced" wait_for "continues in parts.2.nvmt"
 keys e
 title() {
 	screen | sed -n 1p | grep -q -F -e " $1 "
 }
-check "e: there" until_true title parts.2.nvmt
+check "e opens the next file" until_true title parts.2.nvmt
 keys E
-check "E: and back" until_true title parts.nvmt
+check "E opens the previous file" until_true title parts.nvmt
 keys E
-check "before the first there is none" wait_for "no previous file"
+check "there is none before the first" wait_for "no previous file"
 keys Home Space
-# A file in between is shown only as long as it plays; the last one stays.
+# A file in the middle is shown only while it plays; the last one stays.
 last=parts.$(find "$tmp" -name 'parts*.nvmt' | wc -l).nvmt
-check "playing goes on in the next by itself" until_true title "$last"
-check "until there is none: it waits at its end" until_true on_screen "paused"
+check "playback continues in the next file" until_true title "$last"
+check "playback stops at the end of the last file" until_true on_screen "paused"
 keys q
 wait_prompt 0
 
@@ -200,18 +214,18 @@ done
 keys f
 wait_for "filter:"
 text_bytes "aü"
-check "what is typed may have any letter" wait_for "filter: aü"
+check "the filter accepts any letter" wait_for "filter: aü"
 keys BSpace
-check "and is taken back whole" wait_gone "aü"
-check "but the one before it" on_screen "filter: a"
+check "Backspace removes a whole character" wait_gone "aü"
+check "but not the previous one" on_screen "filter: a"
 keys Escape
 wait_gone "filter:"
 
-# What somebody else has cleared
+# After another program cleared the screen
 T send-keys -R
 wait_gone "GPU mem"
 keys C-l
-check "Ctrl-L draws anew" wait_for "GPU mem"
+check "Ctrl-L redraws" wait_for "GPU mem"
 keys q
 check "q quits" wait_prompt 0
 pty_end

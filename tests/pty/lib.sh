@@ -1,18 +1,19 @@
-# The pty tests' common part, for any POSIX shell: a private tmux server is the
-# terminal, a shell with job control runs in it, and the program in that.
-# Nothing sleeps for luck: wait_* look again and again until a deadline.
+# Common functions of the pty tests, for any POSIX shell: a private tmux server is the
+# terminal; it runs a shell with job control, which runs the program. There are no fixed
+# sleeps: wait_* poll until a deadline.
 #
 #   pty_begin [COLSxROWS] [TERM]   start the server; skips the test without tmux
-#   pty_end                        print the plan; the exit status
+#   pty_end                        print the plan and return the exit status
 #   run CMD                        type a command line
 #   keys NAME...                   press keys by tmux's names
-#   bytes HH...                    bytes as the terminal would send them
-#   screen                         what is on the screen
-#   wait_for TEXT [SECONDS]        until the screen has it
-#   wait_gone TEXT                 until it has not
-#   wait_file FILE TEXT            until a file has it
-#   wait_prompt                    until the shell is back, on a clean line
-#   need PROGRAM                   fail at once when it was not built
+#   bytes HH...                    send bytes as the terminal would
+#   screen                         print the content of the screen
+#   wait_for TEXT [SECONDS]        until it is on the screen
+#   wait_gone TEXT                 until it is not
+#   wait_file FILE TEXT            until it is in a file
+#   wait_prompt                    until the shell shows its prompt, on a clean line
+#   plain_demo                     --demo without a past and without events
+#   need PROGRAM                   fail at once if it was not built
 #   check NAME CMD...              one test, by the command's status
 
 unset TMUX TMUX_PANE NO_COLOR COLORFGBG ESCDELAY LINES COLUMNS
@@ -28,7 +29,7 @@ skip_all() {
 	exit 0
 }
 
-# A server that was stopped answers nobody; the test must end all the same.
+# A stopped server does not respond; the test must end anyway.
 T() {
 	timeout -k 1 20 tmux -L "nvmtop-test-$$-$server" -f /dev/null "$@"
 }
@@ -45,11 +46,11 @@ pty_begin() {
 		trap 'exit 99' INT TERM HUP
 	fi
 	TMUX_TMPDIR=$tmp
-	XDG_RUNTIME_DIR=$tmp # where marks come in: not those of others
+	XDG_RUNTIME_DIR=$tmp # the mark sockets of this test only
 	export TMUX_TMPDIR XDG_RUNTIME_DIR
 	size=${1:-100x30}
-	server=$((server + 1)) # the one before may still be closing
-	# the first prompt comes after this was run: later lines need not wait for it
+	server=$((server + 1)) # the previous one may still be closing
+	# the first prompt appears after this has run: later lines need not wait for it
 	T new-session -d -x "${size%x*}" -y "${size#*x}" \
 		"env -u ENV -u TMUX -u TMUX_PANE PS1='[\$?]\$ ' TERM=$pty_term sh -i" ||
 		skip_all "tmux does not start here: it needs /dev/ptmx and a folder for its socket"
@@ -61,14 +62,21 @@ pty_begin() {
 	wait_for '[0]$' || skip_all "the shell in tmux does not start: it needs /bin/sh and /dev/ptmx"
 }
 
+plain_demo() {
+	sed '/^slow event /d; s/^demo .*/demo/' "${NVMTOP_SRC:-.}/boards/demo.board" >"$tmp/demo.board" || exit 99
+	NVMTOP_BOARDS=$tmp
+	export NVMTOP_BOARDS
+	run "NVMTOP_BOARDS=$tmp; export NVMTOP_BOARDS"
+}
+
 pty_stop() {
-	# a test that was broken off may have left it stopped
+	# an aborted test may have left it stopped
 	[ -z "${server_pid:-}" ] || kill -CONT "$server_pid" 2>/dev/null
 	T kill-server 2>/dev/null
 	:
 }
 
-# A file system that is slow, fails and hangs as the test says (tests/tools/slowfs).
+# A file system that is slow, fails and hangs under control of the test (tests/tools/slowfs).
 need_slowfs() {
 	slowfs=$builddir/tests/tools/slowfs
 	case $slowfs in /*) ;; *) slowfs=$(pwd)/$slowfs ;; esac
@@ -81,8 +89,7 @@ slow_mounted() {
 	test -e "$fuse_at/.rules" || ! kill -0 "$fuse" 2>/dev/null
 }
 
-# slow_mount BASE RULES AT: what is in BASE is at AT as well, by the rules of a file, and
-# from then on by those that rule tells.
+# slow_mount BASE RULES AT: mount BASE at AT with the rules of a file; rule adds more.
 slow_mount() {
 	fuse_at=$(cd "$3" && pwd)
 	trap 'slow_release; pty_stop; cd /; rm -rf "$tmp"' EXIT
@@ -140,7 +147,7 @@ bytes() {
 	T send-keys -H "$@"
 }
 
-# The bytes of a text.
+# Send the bytes of a text.
 text_bytes() {
 	# shellcheck disable=SC2046
 	bytes $(printf '%s' "$1" | od -An -v -tx1)
@@ -204,7 +211,7 @@ is_usable() {
 	[ "$(T display-message -p '#{alternate_on}#{cursor_flag}#{mouse_any_flag}#{mouse_button_flag}')" = 0100 ]
 }
 
-# Main screen, cursor, no mouse reports, echo and line editing.
+# Main screen, visible cursor, no mouse reports, echo and line editing.
 usable_terminal() {
 	until_true is_usable || {
 		T display-message -p '# alt=#{alternate_on} cursor=#{cursor_flag} mouse=#{mouse_any_flag}'
@@ -214,11 +221,11 @@ usable_terminal() {
 	wait_for "echo icanon icrnl isig opost END"
 }
 
-# The built programs, under an emulator if need be.
+# The built programs, under an emulator if needed.
 builddir=$(dirname "$(dirname "${NVMTOP:-src/nvmtop}")")
 roots=${NVMTOP_ROOTS:-$builddir/tests/roots}
 TERMTEST="${EMU:+$EMU }${TERMTEST:-$builddir/tests/pty/termtest}"
 program="${EMU:+$EMU }${NVMTOP:-src/nvmtop}"
-# Before what a terminal that goes away will end: the SIGCONT that comes with it can
-# undo the stop with which the sanitizers look for leaks, and they wait for ever.
+# For a program whose terminal will be closed: the resulting SIGCONT can interrupt the leak check of the
+# sanitizers, which then waits for ever.
 hung_up="env ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"

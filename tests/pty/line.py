@@ -1,4 +1,4 @@
-"""TAP: the whole program on lines and in windows that are not kind to it.
+"""TAP: the whole program on slow and blocked lines and in any window size.
 
 usage: line.py PROGRAM
 """
@@ -40,7 +40,7 @@ class Line:
         terminal.resize(self.master, w, h)
 
     def read(self, seconds, until=None):
-        """Everything that comes, or as much as ends with what is awaited."""
+        """Read everything, or until it ends with the expected bytes."""
         end, start = time.monotonic() + seconds, len(self.seen)
         while time.monotonic() < end and not (until and until in self.seen[start:]):
             if select.select([self.master], [], [], 0.05)[0]:
@@ -54,7 +54,7 @@ class Line:
         os.write(self.master, keys)
 
     def ended(self, seconds=20):
-        """Its exit status, once it has ended; None while it runs."""
+        """Its exit status once it has exited; None while it runs."""
         end = time.monotonic() + seconds
         while self.status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -74,7 +74,7 @@ class Line:
         os.close(self.master)
 
 
-# Frames at once, where the terminal says that it can.
+# Synchronized output, if the terminal supports it.
 t = Line("--demo", "--frames", "10")
 asked = t.read(10, until=b"\x1b[?2026$p")
 ok(b"\x1b[?2026$p" in asked, "the terminal is asked whether it shows frames at once")
@@ -88,7 +88,7 @@ t.type(b"q")
 ok(t.ended() == 0, "and is left in order")
 t.close()
 
-# A line of 960 bytes a second: fewer frames, and keys still work.
+# 960 bytes per second: fewer frames, and keys still work.
 t = Line("--demo", "--frames", "10")
 t.read(10, until=b"quit")
 start, got, asked = time.monotonic(), 0, False
@@ -107,7 +107,7 @@ t.type(b"q")
 ok(t.ended() == 0, "and q ends it")
 t.close()
 
-# A line that takes nothing at all.
+# A line that accepts nothing.
 t = Line("--demo", "--frames", "10")
 t.read(10, until=b"quit")
 time.sleep(2)
@@ -119,7 +119,7 @@ ok(time.monotonic() < end, "q ends it when nothing reads what it writes")
 t.status = 0
 t.close()
 
-# Windows of every size in any order.
+# All window sizes in random order.
 random.seed(7)
 t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/demo.bin"))
 t.read(10, until=b"quit")
@@ -133,7 +133,7 @@ t.resize(120, 40)
 t.type(b"1")
 ok(b"GPU" in t.read(20, until=b"quit"), "after a storm of sizes the picture is whole")
 
-# Any bytes: none of these may end or stop it. What would record, mark, open or quit is left out.
+# Random bytes must not end or stop it. Keys that record, mark, open or quit are left out.
 random.seed(11)
 harmless = bytes(set(range(256)) - set(b"qQrRoOsSpwkK\x03\x04\x1a\x1c\r\n\x13\x11"))
 for i in range(60):
@@ -154,8 +154,8 @@ left = t.seen[-400:]
 ok(b"\x1b[?1049l" in left and b"\x1b[?1006l" in left, "the terminal is put back")
 t.close()
 
-# Every signal that ends it leaves the terminal as it was: those of which the default is
-# another, that cannot be had, that are keys or errors of a write are left out.
+# Every terminating signal restores the terminal. Left out: signals with another default action,
+# uncatchable ones, keys, and write errors.
 signals = set(range(1, signal.SIGRTMAX + 1)) & set(signal.valid_signals()) - {
     signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT, signal.SIGCHLD,
     signal.SIGURG, signal.SIGWINCH, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGXFSZ}
@@ -163,7 +163,7 @@ if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
     signals -= {signal.SIGHUP}
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 wrong = []
-modes = termios.tcgetattr(os.openpty()[1])  # of a line that nothing was changed of
+modes = termios.tcgetattr(os.openpty()[1])  # of an unmodified terminal
 for sig in sorted(signals):
     t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/small.bin"))
     t.read(20, until=b"quit")
@@ -178,11 +178,11 @@ for sig in sorted(signals):
     t.close()
 ok(len(signals) > 40 and not wrong, "no signal that ends it keeps the terminal", "; ".join(wrong))
 
-# A size that only the environment says.
+# A size only in the environment.
 for told, most in ((("60", "20"), b"\x1b[20;"), (("30000", "30000"), b"\x1b[500;")):
     t = Line("--demo", size=(0, 0), COLUMNS=told[0], LINES=told[1])
     t.read(20, until=b"quit")
-    t.read(1, until=most)
+    t.read(20, until=most)
     rows = [int(row) for row in re.findall(rb"\x1b\[(\d+);\d+H", t.seen)]
     with open("/proc/%d/status" % t.pid) as status:
         peak = int(re.search(r"VmHWM:\s*(\d+)", status.read()).group(1))

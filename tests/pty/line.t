@@ -1,5 +1,5 @@
 #!/bin/sh
-# Slow and silent lines, sizes and bytes of every kind.
+# Slow and blocked lines, any size, any bytes.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 if test -n "$EMU"; then
     echo '1..0 # SKIP built for another machine: run it there'

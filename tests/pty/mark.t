@@ -1,13 +1,10 @@
 #!/bin/sh
-# Marks on a terminal: S and its label in the screen and in the line of progress,
-# and nvmtop --mark into a live screen.
+# Marks: S with a label on the screen and on the progress line, and nvmtop --mark to a live screen.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
-NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
-export NVMTOP_BOARDS
-
 pty_begin 110x36 xterm-256color
+plain_demo
 dir=$tmp/work
 mkdir "$dir"
 
@@ -24,40 +21,40 @@ no_part() {
 run "cd $dir; clear; $program --demo"
 wait_for "q quit" && wait_for "GPU"
 until_true one_socket
-keys + + # a quarter of the time: there is room for a label soon
-check "a mark from a shell: taken" $program --mark "from a shell"
-check "a mark from a shell: on the axis, with its label" until_true axis_has '1 fro'
+keys + + # four times the zoom: room for a label soon
+check "a mark from a shell is accepted" $program --mark "from a shell"
+check "a mark from a shell is on the axis, with its label" until_true axis_has '1 fro'
 keys S
 check "S asks for a label" wait_for "label of the mark:"
 keys q s 1
-check "letters are text there" wait_for "label of the mark: qs1"
+check "letters are text in the prompt" wait_for "label of the mark: qs1"
 keys BSpace
 text_bytes 'ä'
-check "so is what is no ASCII, and Backspace takes one back" wait_for "label of the mark: qsä"
+check "so are non-ASCII characters, and Backspace removes one" wait_for "label of the mark: qsä"
 keys Enter
-check "Enter: the mark, with its label" until_true axis_has '2 qsä'
+check "Enter sets the mark with its label" until_true axis_has '2 qsä'
 keys S
 wait_for "label of the mark:"
 keys Escape
-check "Esc: no mark" wait_gone "label of the mark:"
+check "Esc sets no mark" wait_gone "label of the mark:"
 keys s
-check "the next has the next number" until_true axis_has '3'
+check "the next mark has the next number" until_true axis_has '3'
 keys q
 wait_prompt 0
-check "the socket goes with the screen" [ -z "$(find "$tmp/nvmtop" -name '*.sock')" ]
+check "the socket is removed when the screen closes" [ -z "$(find "$tmp/nvmtop" -name '*.sock')" ]
 
 run "clear; $program --demo --record $dir/r.bin"
 wait_for "q stop"
 keys F4 Up
 keys s
-check "s in the line of progress" wait_for "1 mark "
+check "s works on the progress line" wait_for "1 mark "
 keys S
-check "S asks for a label there, too" wait_for "label of the mark:"
+check "S asks for a label there too" wait_for "label of the mark:"
 keys q u x
 keys BSpace
-check "letters are text there, too" wait_for "label of the mark: qu"
+check "letters are text there too" wait_for "label of the mark: qu"
 keys Enter
-check "and the line is back" wait_for "2 marks"
+check "the progress line is back" wait_for "2 marks"
 keys S
 wait_for "label of the mark:"
 keys Escape
@@ -65,8 +62,8 @@ wait_for "recording"
 keys S x
 wait_for "label of the mark: x"
 keys C-c
-check "Ctrl-C ends it: exit 0" wait_prompt 0
-check "the mark whose label was being typed is there" on_screen "marks:      3"
+check "Ctrl-C ends it with exit status 0" wait_prompt 0
+check "the mark whose label was being typed is recorded" on_screen "marks:      3"
 check "the file is complete" until_true no_part 1
 run "clear; $program --print 109x30 --replay $dir/r.bin"
 check "the label is in the recording" wait_for " qu"
@@ -74,7 +71,7 @@ run "clear; $program --replay $dir/r.bin"
 wait_for "q quit"
 keys Home
 keys ']' ']'
-check "at a mark its label is said" wait_for "2 qu"
+check "the label is shown at the mark" wait_for "2 qu"
 keys q
 wait_prompt 0
 pty_end

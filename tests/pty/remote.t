@@ -1,6 +1,5 @@
 #!/bin/sh
-# A remote screen: a stream from a pipe, from an SSH connection, from a recorder at
-# work, on a real terminal.
+# A remote screen: a stream from a pipe, from an SSH connection, from a running recorder.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
@@ -23,15 +22,15 @@ mkdir "$dir"
 run "cd $dir"
 
 run "clear; $program --demo --record -"
-check "no stream to a terminal" wait_for "a file, as in nvmtop record - |"
-check "wrong use" wait_prompt 2
+check "a stream is not written to a terminal" wait_for "a file, as in nvmtop record - |"
+check "exit status 2" wait_prompt 2
 run "clear; $program --replay -"
-check "none from a terminal either" wait_for "as in ssh board nvmtop record - |"
+check "nor read from one" wait_for "as in ssh board nvmtop record - |"
 wait_prompt 2
 
 run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | tee kept.nvmt | $program --replay -; echo status \$?"
-check "a stream is a live screen" wait_for "live from"
-check "of that board" wait_for "Jetson AGX Orin"
+check "a stream gives a live screen" wait_for "live from"
+check "it shows the remote board" wait_for "Jetson AGX Orin"
 picture >"$tmp/before"
 check "it moves" until_true differs
 keys Space
@@ -39,25 +38,25 @@ check "it can be paused" wait_for PAUSED
 keys Space
 wait_gone PAUSED
 keys s
-check "marks are set elsewhere" wait_for "record with tee here."
+check "s says where marks can be set" wait_for "record with tee here."
 kill -USR1 "$(cat rec.pid 2>/dev/null || cat "$dir/rec.pid")"
 axis_has() {
 	screen | sed -n 3p | grep -q -e "$1"
 }
-check "a mark that was set there is seen here" until_true axis_has '[^0-9:]1 '
+check "a remote mark is shown" until_true axis_has '[^0-9:]1 '
 kill -TERM "$(cat "$dir/rec.pid")"
-check "the end is said" wait_for ", ended"
-check "the screen stays, and can be played" wait_for "paused"
+check "the end is reported" wait_for ", ended"
+check "the screen stays and is paused" wait_for "paused"
 keys Home
 keys Space
-check "from its beginning" wait_for "playing"
+check "it plays from the start" wait_for "playing"
 keys q
-check "a stream that was ended: status 0" wait_for "status 0"
+check "a complete stream: exit status 0" wait_for "status 0"
 
 run "clear; sh -c 'echo \$\$ >rec.pid; exec $program --demo --record - 2>rec.err' | $program --replay -; echo status \$?"
 wait_for "live from"
 kill -KILL "$(cat "$dir/rec.pid")"
-check "a recorder that was killed: the screen stays" wait_for "the stream was truncated"
+check "a killed recorder: the screen stays" wait_for "the stream was truncated"
 keys q
 check "status 3" wait_for "status 3"
 
@@ -66,22 +65,22 @@ wait_for "live from"
 pid=$(cat "$dir/rec.pid")
 keys q
 check "q: status 0" wait_for "status 0"
-check "and the recorder ends" until_true gone "$pid"
-check "in good order" wait_file "$dir/rec.err" "standard output"
+check "the recorder ends" until_true gone "$pid"
+check "it ends normally" wait_file "$dir/rec.err" "standard output"
 
-# --- what is recorded on this machine ---
+# --- a recording on this machine ---
 $program --demo --record "$dir/grow.bin" 2>"$dir/grow.err" &
 recorder=$!
 until_true test -s "$dir/grow.bin.nvmt"
 run "clear; $program --replay grow.bin --follow; echo status \$?"
-check "--follow: a recording at work is live" wait_for "live from"
+check "--follow: a running recording is live" wait_for "live from"
 picture >"$tmp/before"
-check "and moves" until_true differs
+check "--follow: it moves" until_true differs
 kill -USR1 $recorder
-check "with its marks" until_true axis_has '[^0-9:]1 '
+check "--follow: it has marks" until_true axis_has '[^0-9:]1 '
 kill -TERM $recorder
 wait $recorder
-check "its end is said" wait_for ", ended"
+check "--follow: its end is reported" wait_for ", ended"
 keys q
 check "status 0" wait_for "status 0"
 run "clear; $program --replay kept.nvmt --follow; echo status \$?"
@@ -102,9 +101,9 @@ longer() {
 	[ "$(length)" != "$was" ]
 }
 cp "$dir/grow.bin" "$dir/copy.bin"
-check "grows on the screen" until_true longer
+check "--follow: it grows on the screen" until_true longer
 keys q
-check "and is left" wait_for "status 0"
+check "--follow: q exits with status 0" wait_for "status 0"
 
 # --- the same through SSH ---
 . "${NVMTOP_SRC:-.}/tests/tools/sshd.sh"
@@ -114,29 +113,29 @@ if sshd_begin "$tmp/sshd"; then
 	run "clear; $ssh rig 'echo \$\$ >$dir/rec.pid; exec $program --demo --record - 2>$dir/rec.err' | $program --replay -; echo status \$?"
 	check "ssh: a remote screen" wait_for "live from"
 	picture >"$tmp/before"
-	check "that moves" until_true differs
-	# ssh reads the terminal as its standard input
+	check "ssh: it moves" until_true differs
+	# ssh's standard input is the terminal
 	keys g
 	wait_for "go to:"
 	for digit in 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9; do
 		keys $digit
 	done
-	check "every key comes here" wait_for "go to: 123456789123456789"
+	check "ssh: every key reaches nvmtop" wait_for "go to: 123456789123456789"
 	keys Escape
 	wait_gone "go to:"
 	pid=$(cat "$dir/rec.pid")
 	kill -KILL "$(sed -n 's/^PPid:[^0-9]*//p' "/proc/$pid/status")"
-	check "the connection breaks: the screen stays" wait_for "the stream was truncated"
+	check "ssh: the screen stays when the connection breaks" wait_for "the stream was truncated"
 	keys q
 	check "status 3" wait_for "status 3"
-	check "the recorder over there ends" until_true gone "$pid"
+	check "ssh: the remote recorder ends" until_true gone "$pid"
 	run "clear; $ssh rig 'echo \$\$ >$dir/rec.pid; exec $program --demo --record - 2>$dir/rec.err' | $program --replay -; echo status \$?"
 	wait_for "live from"
 	pid=$(cat "$dir/rec.pid")
 	keys q
-	check "q here" wait_for "status 0"
-	check "ends it over there" until_true gone "$pid"
-	check "with a complete stream of its own" wait_file "$dir/rec.err" "standard output"
+	check "ssh: q exits with status 0" wait_for "status 0"
+	check "ssh: q ends the remote recorder" until_true gone "$pid"
+	check "ssh: its stream is complete" wait_file "$dir/rec.err" "standard output"
 	sshd_end
 else
 	tests_run=$((tests_run + 1))

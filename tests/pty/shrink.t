@@ -1,6 +1,6 @@
 #!/bin/sh
-# A trace whose file becomes shorter while the screen shows it: the screen goes on with what can
-# be read and says where it was cut.
+# A trace file that shrinks while the screen shows it: the screen shows what is left and reports where
+# it was truncated.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -13,15 +13,15 @@ shown() {
 	wait_for "q quit" && wait_for " EMC "
 }
 
-check "it is shown" shown
+check "the trace is shown" shown
 truncate -s $((size / 2)) "$tmp/demo.nvmt"
-check "the screen says that it was cut, and where" wait_for "truncated to $((size / 2)) bytes"
+check "the screen reports the truncation and the new size" wait_for "truncated to $((size / 2)) bytes"
 keys - + + + + + Left Home End
 check "the rest is shown" wait_for " EMC "
 truncate -s 0 "$tmp/demo.nvmt"
 keys Left Home
-check "also when nothing is left" wait_for "truncated to 0 bytes"
+check "an empty file is reported too" wait_for "truncated to 0 bytes"
 keys Right + q
-check "q ends it as always" wait_prompt 0
+check "q quits as usual" wait_prompt 0
 check "the terminal is usable" usable_terminal
 pty_end

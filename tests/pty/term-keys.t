@@ -1,9 +1,9 @@
 #!/bin/sh
-# Every kind of key, the mouse, pastes and focus, as two kinds of terminal send them.
+# Every kind of key, the mouse, pastes and focus, as sent by two types of terminal.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$TERMTEST"
 
-# expect NAME LINE: the next thing in the log is this.
+# expect NAME LINE: the next line of the log is LINE.
 seen=0
 expect() {
 	check "$1" next_is "$2"
@@ -68,34 +68,34 @@ for kind in tmux-256color xterm-256color; do
 	text_bytes "$(printf '\033[200~q\rq\033[201~b')"
 	expect "$kind: pasted letter" "key U+0071 pasted"
 	expect "$kind: pasted line end" "key Enter pasted"
-	expect "$kind: another" "key U+0071 pasted"
+	expect "$kind: another pasted letter" "key U+0071 pasted"
 	expect "$kind: typed after the paste" "key U+0062"
 
 	# 24 arguments: libtermkey has room for 16
 	text_bytes "$(printf '\033[1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17;18;19;20;21;22;23;24Ac')"
-	expect "$kind: an overlong sequence is no key" "key U+0063"
+	expect "$kind: an overlong sequence is not a key" "key U+0063"
 	text_bytes "$(printf '\033[')$(printf '%0300d' 7)$(printf 'Ad')"
-	expect "$kind: an endless number is no key" "key U+0064"
+	expect "$kind: an endless number is not a key" "key U+0064"
 	text_bytes "$(printf '\033[?1;2ce')"
-	expect "$kind: an answer nobody asked for is no key" "key U+0065"
+	expect "$kind: an unsolicited reply is not a key" "key U+0065"
 	text_bytes "$(printf '\033[27;5;99~')"
-	expect "$kind: a key spelled out with its modifiers" "key C-U+0063"
+	expect "$kind: a key encoded with its modifiers" "key C-U+0063"
 	bytes 00 66
-	expect "$kind: NUL is no key" "key U+0066"
+	expect "$kind: NUL is not a key" "key U+0066"
 	bytes ff c3 28
-	expect "$kind: bytes that are no UTF-8" "key U+FFFD"
-	expect "$kind: and the next" "key U+FFFD"
-	expect "$kind: and what follows them" "key U+0028"
+	expect "$kind: invalid UTF-8" "key U+FFFD"
+	expect "$kind: the second invalid byte" "key U+FFFD"
+	expect "$kind: the key after them" "key U+0028"
 
 	keys q
 	expect "$kind: q" "key U+0071"
-	expect "$kind: leaves" "bye"
+	expect "$kind: q quits" "bye"
 	wait_prompt 0
-	check "$kind: the shell has its terminal" usable_terminal
+	check "$kind: the terminal is restored" usable_terminal
 	pty_stop
 done
 
-# A slow line: the wait for the rest of an escape can be longer
+# A slow line: a longer escape timeout can be set
 pty_begin 80x24 xterm-256color
 log=$tmp/log-slow
 seen=0

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Kinds of terminal and locales: what cannot do it is told what to use instead,
-# what can do less gets less.
+# Terminal types and locales: an unusable one gets a message naming alternatives, a limited one gets
+# simpler output.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$TERMTEST"
 
 pty_begin 100x30
 
-# refused: one sentence, exit 2, and the terminal untouched
+# refused: one line, exit 2, terminal untouched
 for set in "TERM=dumb" "-u TERM" "TERM=" "TERM=no-such-terminal"; do
 	run "clear; env $set $TERMTEST $tmp/log-refused"
-	check "$set: exit 2" wait_prompt 2
+	check "$set: exit status 2" wait_prompt 2
 	for word in record once --print; do
 		check "$set: names $word" on_screen "$word"
 	done
@@ -17,17 +17,17 @@ for set in "TERM=dumb" "-u TERM" "TERM=" "TERM=no-such-terminal"; do
 done
 run "clear; TERM=\$(printf 'x\\033[31my') $TERMTEST $tmp/log-refused"
 wait_prompt 2
-check "a TERM with an escape in it is shown harmlessly" on_screen 'x?[31my'
+check "an escape sequence in TERM is printed safely" on_screen 'x?[31my'
 
 if command -v setsid >/dev/null; then
 	setsid -w sh -c "$TERMTEST $tmp/log-refused" >"$tmp/out" 2>"$tmp/err" </dev/null
-	check "no controlling terminal: exit 2" [ $? -eq 2 ]
+	check "no controlling terminal: exit status 2" [ $? -eq 2 ]
 	check "no controlling terminal: one line" [ "$(wc -l <"$tmp/err")" -eq 1 ]
-	check "no controlling terminal: says what to use" grep -q -e 'nvmtop record.*nvmtop once.*--print' "$tmp/err"
+	check "no controlling terminal: names alternatives" grep -q -e 'nvmtop record.*nvmtop once.*--print' "$tmp/err"
 fi
 
 drawing="styles wide"
-# sent FILE ENV...: everything it writes from start to end with all styles and more than ASCII on the screen
+# sent FILE ENV...: all output from start to end, with all styles and non-ASCII text on the screen
 sent() {
 	file=$1
 	shift
@@ -39,7 +39,7 @@ sent() {
 	wait_file "$tmp/log-kind" "key U+0061"
 	keys q
 	wait_prompt 0
-	wait_file "$file" '[0]$' # what writes it is behind
+	wait_file "$file" '[0]$' # pipe-pane writes with a delay
 	T pipe-pane
 }
 
@@ -65,29 +65,29 @@ for kind in vt100 vt220 linux screen xterm xterm-256color ansi; do
 done
 for kind in vt100 vt220 linux ansi; do
 	[ -s "$tmp/$kind" ] || continue
-	check "$kind: is not sent modes that it does not know" lacks_bytes "$tmp/$kind" '[?1002h'
-	check "$kind: nor pastes" lacks_bytes "$tmp/$kind" '[?2004h'
+	check "$kind: unsupported mouse mode is not sent" lacks_bytes "$tmp/$kind" '[?1002h'
+	check "$kind: bracketed paste is not sent" lacks_bytes "$tmp/$kind" '[?2004h'
 done
 for kind in screen xterm xterm-256color; do
 	[ -s "$tmp/$kind" ] || continue
-	check "$kind: mouse on and off again" has_bytes "$tmp/$kind" '[?1002h'
+	check "$kind: mouse on" has_bytes "$tmp/$kind" '[?1002h'
 	check "$kind: mouse off" has_bytes "$tmp/$kind" '[?1002l'
-	check "$kind: pastes off" has_bytes "$tmp/$kind" '[?2004l'
+	check "$kind: bracketed paste off" has_bytes "$tmp/$kind" '[?2004l'
 done
-check "vt100: no colours" [ "$(colours "$tmp/vt100")" -eq 0 ]
-check "linux: colours" [ "$(colours "$tmp/linux")" -gt 0 ]
-check "xterm-256color: 256 colours" has_bytes "$tmp/xterm-256color" '[38;5;'
+check "vt100: has no colours" [ "$(colours "$tmp/vt100")" -eq 0 ]
+check "linux: has colours" [ "$(colours "$tmp/linux")" -gt 0 ]
+check "xterm-256color: has 256 colours" has_bytes "$tmp/xterm-256color" '[38;5;'
 sent "$tmp/nocolor" TERM=xterm-256color NO_COLOR=1
 check "NO_COLOR: no colours" [ "$(colours "$tmp/nocolor")" -eq 0 ]
-check "NO_COLOR: but weight" grep -q -a '[[;]1m' "$tmp/nocolor"
+check "NO_COLOR: bold is used" grep -q -a '[[;]1m' "$tmp/nocolor"
 sent "$tmp/nocolor" TERM=xterm-256color NO_COLOR=
 check "NO_COLOR empty: colours" [ "$(colours "$tmp/nocolor")" -gt 0 ]
 
 drawing=wide
-# pipe-pane also has the shell's echo, which is ASCII here
+# pipe-pane also captures the shell's echo, which is ASCII here
 sent "$tmp/c" TERM=screen LC_ALL=C
 check "LC_ALL=C: no byte above 126" [ "$(high_bytes "$tmp/c")" -eq 0 ]
-check "LC_ALL=C: what cannot be shown is a question mark" has_bytes "$tmp/c" '? ???'
-check "UTF-8: as it is" [ "$(high_bytes "$tmp/xterm-256color")" -gt 0 ]
-check "the shell has its terminal" usable_terminal
+check "LC_ALL=C: other characters become question marks" has_bytes "$tmp/c" '? ???'
+check "UTF-8: is output unchanged" [ "$(high_bytes "$tmp/xterm-256color")" -gt 0 ]
+check "the terminal is usable" usable_terminal
 pty_end

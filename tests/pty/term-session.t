@@ -1,6 +1,5 @@
 #!/bin/sh
-# The terminal is taken and given back: sizes, stops, signals, faults, parked
-# stderr, a line that takes nothing.
+# Taking and restoring the terminal: sizes, stops, signals, faults, parked stderr, a blocked line.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$TERMTEST"
 
@@ -36,28 +35,28 @@ done
 for size in 40x10 41x11 150x50 10x3 80x24 81x25 3x3 100x30; do
 	T resize-window -x "${size%x*}" -y "${size#*x}"
 done
-check "after many at once the last size counts" wait_for "[100x30]"
+check "after a burst of resizes the last size is used" wait_for "[100x30]"
 full() {
 	screen | awk 'length($0) != 100 { bad = 1 } END { exit bad || NR != 30 }'
 }
-check "every cell is drawn, the last one too, and nothing scrolled" until_true full
+check "every cell is drawn, including the last, without scrolling" until_true full
 keys q
 wait_prompt 0
-check "then the shell has its terminal" usable_terminal
+check "the terminal is usable afterwards" usable_terminal
 
-# a size that the environment says wrongly
+# a wrong size in the environment
 log=$tmp/log-env
 run "clear; LINES=20 COLUMNS=60 $TERMTEST $log"
-check "the real size, not the environment's" wait_file "$log" "ready 100x30"
+check "the real size is used, not the environment's" wait_file "$log" "ready 100x30"
 keys q
 wait_prompt 0
 
-# nothing changes, nothing is sent
+# no change, no output
 begin
 T pipe-pane "cat >$tmp/sent"
 keys a
 wait_for "key U+0061"
-check "a still picture sends nothing" until_true quiet "$tmp/sent"
+check "an unchanged frame sends nothing" until_true quiet "$tmp/sent"
 small() {
 	[ "$(wc -c <"$1")" -lt 120 ]
 }
@@ -66,24 +65,24 @@ T pipe-pane
 keys q
 wait_prompt 0
 
-# more than ASCII
+# non-ASCII text
 begin wide
 check "accents, braille, blocks, wide and combining characters" wait_for "$(printf 'é ⣿█│ 漢字 e\314\201')"
-check "a control character is a question mark" [ "$(screen | sed -n 3p)" = '?' ]
+check "a control character becomes a question mark" [ "$(screen | sed -n 3p)" = '?' ]
 keys q
 wait_prompt 0
 
-# stop and go on
+# stop and continue
 begin
-check "a screen of its own" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
+check "the alternate screen is used" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
 keys C-z
 check "Ctrl-Z stops" until_true stopped "$(pid)"
-check "the shell has its terminal meanwhile" usable_terminal
+check "the terminal is usable meanwhile" usable_terminal
 T resize-window -x 70 -y 20
 run fg
-check "fg brings it back, with the new size" wait_for "[70x20]"
-check "which was told as an event" wait_file "$log" resize
-check "and the screen is its own again" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
+check "fg continues it in the new size" wait_for "[70x20]"
+check "a resize event is sent" wait_file "$log" resize
+check "the alternate screen is used again" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
 text_bytes "$(printf '\033[<0;10;5M')"
 check "the mouse works again" wait_file "$log" "mouse press 1 at 9,4"
 keys q
@@ -91,15 +90,15 @@ wait_prompt 0
 begin
 victim=$(pid)
 kill -TSTP "$victim"
-check "SIGTSTP from elsewhere stops" until_true stopped "$victim"
+check "SIGTSTP stops" until_true stopped "$victim"
 run "bg"
 sleep 0.2
-check "in the background it waits for its turn" until_true stopped "$victim"
+check "bg: it stops again" until_true stopped "$victim"
 run fg
-check "fg" wait_for "nth=0"
+check "fg continues it" wait_for "nth=0"
 keys q
 wait_prompt 0
-check "then the shell has its terminal" usable_terminal
+check "the terminal is usable afterwards" usable_terminal
 
 # a script without job control between the shell and the program
 run "clear; sh -c '$TERMTEST $tmp/log-nested; echo after'"
@@ -109,33 +108,33 @@ check "Ctrl-Z stops the whole job" usable_terminal
 run fg
 wait_for "nth=1"
 keys q
-check "and all of it goes on" wait_for after
+check "fg continues the whole job" wait_for after
 wait_prompt 0
 
 # signals
 for sig in TERM:143 INT:130 HUP:129; do
 	begin
 	kill "-${sig%:*}" "$(pid)"
-	check "SIG${sig%:*}: exit ${sig#*:}" wait_prompt "${sig#*:}"
-	check "SIG${sig%:*}: the shell has its terminal" usable_terminal
+	check "SIG${sig%:*}: exit status ${sig#*:}" wait_prompt "${sig#*:}"
+	check "SIG${sig%:*}: the terminal is restored" usable_terminal
 done
 
 # faults
-run "ulimit -c 0 2>/dev/null; clear" # no cores lying about
+run "ulimit -c 0 2>/dev/null; clear" # no core files
 for sig in SEGV:139 BUS:135 ABRT:134; do
 	begin
 	kill "-${sig%:*}" "$(pid)"
-	check "SIG${sig%:*}: ends as a fault does" wait_prompt "${sig#*:}"
-	check "SIG${sig%:*}: the shell has its terminal" usable_terminal
+	check "SIG${sig%:*}: dies of the signal" wait_prompt "${sig#*:}"
+	check "SIG${sig%:*}: the terminal is restored" usable_terminal
 done
 for way in crash:139 abort:134 overflow:139 "crash thread:139" "abort thread:134" \
 	"overflow thread:139"; do
 	# shellcheck disable=SC2086
 	begin ${way%:*} stderr
 	keys x
-	check "${way%:*}: ends as a fault does" wait_prompt "${way#*:}"
-	check "${way%:*}: what was said before is shown" on_screen "words to stderr 1"
-	check "${way%:*}: the shell has its terminal" usable_terminal
+	check "${way%:*}: dies of the signal" wait_prompt "${way#*:}"
+	check "${way%:*}: earlier stderr output is printed" on_screen "words to stderr 1"
+	check "${way%:*}: the terminal is restored" usable_terminal
 done
 
 # stderr
@@ -145,24 +144,24 @@ wait_for "nth=2"
 check "stderr does not reach the screen" off_screen words
 keys q
 wait_prompt 0
-check "but is printed afterwards" on_screen "words to stderr 3"
+check "it is printed afterwards" on_screen "words to stderr 3"
 run "clear; $TERMTEST $tmp/log-stderr stderr 2>$tmp/stderr"
 wait_file "$tmp/log-stderr" ready
 keys a
-check "stderr that goes to a file goes there at once" wait_file "$tmp/stderr" "words to stderr 1"
+check "redirected stderr is written at once" wait_file "$tmp/stderr" "words to stderr 1"
 keys q
 wait_prompt 0
 
-# /dev/tty serves when stdin and stdout do not
+# /dev/tty is used when stdin and stdout are redirected
 run "clear; $TERMTEST $tmp/log-redirected </dev/null >$tmp/stdout"
 wait_file "$tmp/log-redirected" ready
 keys a
-check "stdin and stdout may be elsewhere" wait_file "$tmp/log-redirected" "key U+0061"
+check "stdin and stdout may be redirected" wait_file "$tmp/log-redirected" "key U+0061"
 keys q
 wait_prompt 0
-check "and stdout stays untouched" [ ! -s "$tmp/stdout" ]
+check "nothing is written to stdout" [ ! -s "$tmp/stdout" ]
 
-# a terminal that takes nothing: the program neither hangs in a write nor when it ends
+# a blocked terminal: the program hangs neither in a write nor at its end
 begin flood fill
 server_pid=$(T display-message -p '#{pid}')
 kill -STOP "$server_pid"
@@ -171,22 +170,22 @@ sleeping_in_write() {
 	grep -q 'tty_write\|n_tty_write' "/proc/$1/wchan" 2>/dev/null
 }
 victim=$(pid)
-check "a stopped terminal: still awake" [ -d "/proc/$victim" ]
-check "a stopped terminal: not inside a write" eval "! sleeping_in_write $victim"
+check "a blocked terminal: the program still runs" [ -d "/proc/$victim" ]
+check "a blocked terminal: it is not blocked in a write" eval "! sleeping_in_write $victim"
 kill -TERM "$victim"
 signalled() {
 	grep -q "signal 15" "$log"
 }
-check "a stopped terminal: signals are heard" until_true signalled
+check "a blocked terminal: signals are handled" until_true signalled
 ended() {
 	grep -q bye "$log"
 }
-check "a stopped terminal: it can end" until_true ended
+check "a blocked terminal: it can exit" until_true ended
 kill -CONT "$server_pid"
-check "when the terminal goes on the shell has it" wait_prompt 143
-check "and in order" usable_terminal
+check "the shell continues when the terminal does" wait_prompt 143
+check "the terminal is usable then" usable_terminal
 
-# the terminal goes away
+# the terminal is closed
 log=$tmp/log-$tests_run
 : >"$log"
 run "clear; $hung_up $TERMTEST $log"
@@ -196,5 +195,5 @@ T kill-server
 gone() {
 	[ ! -d "/proc/$1" ] || grep -q '^State:.*zombie' "/proc/$1/status"
 }
-check "a closed terminal ends it" until_true gone "$victim"
+check "closing the terminal ends it" until_true gone "$victim"
 pty_end

@@ -1,13 +1,11 @@
-/* A program that is only a terminal: it draws a canvas and logs what is typed,
- * so that the pty tests can see what no screen shows (which button, which cell,
- * pasted or typed, what reached stderr).
+/* Uses only src/term: draws a canvas and logs its input, so that the pty tests can check
+ * what no screen shows (which button, which cell, pasted or typed, what reached stderr).
  *
  *   termtest LOG [WORD...]      quits on q, stops on Ctrl-Z
  *
- * Words: styles (every style by name), wide (text that is more than ASCII),
- * fill (letters up to the last cell), flood (a new picture every millisecond),
- * stderr (writes a line there), crash, abort, overflow (after the first key), thread
- * (each of these there), mono, escape=MS. */
+ * Words: styles (every style by name), wide (non-ASCII text), fill (letters up to the last
+ * cell), flood (a new frame every millisecond), stderr (print a line there), crash, abort,
+ * overflow (after the first key), thread (do these in a thread), mono, escape=MS. */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -86,14 +84,13 @@ static void draw(struct canvas *c, int w, int h, int nth, const char *last)
 			if (*p >= 0x5000 && *p < 0xa000)
 				c->cells[3 * w + x++].ch[0] = 0;
 		}
-		c->cells[2 * w - 1].ch[0] = 0x6f22; /* has no room */
-		c->cells[2 * w].ch[0] = 7;          /* must never arrive */
-		c->cells[2 * w + 1].ch[0] = 0;      /* half of nothing */
+		c->cells[2 * w - 1].ch[0] = 0x6f22; /* does not fit */
+		c->cells[2 * w].ch[0] = 7;          /* must never be output */
+		c->cells[2 * w + 1].ch[0] = 0;      /* right half without a left one */
 	}
 }
 
-/* A fault of the processor: a sanitizer would stop the program before it, and
- * leave the terminal as it is. */
+/* A CPU fault. A sanitizer would stop the program before it and not restore the terminal. */
 __attribute__((no_sanitize("undefined", "address"))) static void crash(uintptr_t where)
 {
 	*(volatile int *)where = 1;
@@ -118,7 +115,7 @@ static void *fault(void *where)
 	return NULL;
 }
 
-/* What was asked for after a key. */
+/* Perform the fault requested by a word, after a key. */
 static void take_fault(uintptr_t where)
 {
 	pthread_t thread;
@@ -156,7 +153,7 @@ static const char *name_of(const struct event *ev, char *buf, size_t size)
 	return buf;
 }
 
-/* Log it; -1: leave, 1: stop. */
+/* Log it; -1: quit, 1: stop. */
 static int take(const struct event *ev, char *last, size_t size)
 {
 	static const char *const actions[] = {"press", "drag", "release"};

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two traces on a terminal: they are shown, moved, played, and left again.
+# Two traces: shown, moved, played, and closed.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -11,9 +11,9 @@ pty_begin 120x40 xterm-256color
 cp "$traces/views.bin" "$tmp/a.bin"
 cp "$traces/demo.bin" "$tmp/b.bin"
 run "clear; cd $tmp; $program --board demo --replay a.bin --with b.bin"
-check "B is named, and where the two meet" wait_for "B  b.bin   aligned at mark 1"
-check "so is A" wait_for "A a.bin"
-check "with what is different" wait_for "B-A"
+check "B is named, with the alignment" wait_for "B  b.bin   aligned at mark 1"
+check "A is named" wait_for "A a.bin"
+check "the difference in view is shown" wait_for "B  mean +48 %  21.3 %"
 keys '}'
 check "} moves B" wait_for "moved by +"
 keys '{' '{'
@@ -21,19 +21,19 @@ check "{ moves it back" wait_for "moved by -"
 keys Home
 wait_for " / 45.9"
 keys '>' '>' '>' '>' '>' '>' '>' Space
-check "both are played to the end" wait_for "45.9 / 45.9"
+check "both play to the end" wait_for "45.9 / 45.9"
 keys 9
-check "the board view tells of B" wait_for "B, the trace beside"
+check "the Board view shows B" wait_for "─ B ─"
+check "it lists signals of one trace only" wait_for "Only in A"
 keys 1 Escape
-check "Esc goes back to live" wait_for "record"
-check "where nothing lies below" wait_gone "b.bin"
+check "Esc says that there is no live screen" wait_for "o opens another trace"
 keys o
 wait_for "a.bin"
 keys Enter
 wait_for "paused"
-check "a trace that is opened then is alone" wait_gone "B-A"
+check "opening another trace closes B" wait_gone "B  mean"
 keys q
-check "q ends it" wait_prompt
+check "q quits" wait_prompt
 run "clear; $program --replay a.bin --with b.bin --align nonsense"
-check "a mark that is not there is told before the screen opens" wait_for "neither trace has such a mark"
+check "a missing mark is reported before the screen opens" wait_for "neither trace has such a mark"
 pty_end

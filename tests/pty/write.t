@@ -1,6 +1,6 @@
 #!/bin/sh
-# A disk that takes nothing while the screen records, and at the end: it is said, a second `q`
-# ends the wait for it, and the terminal is given back before a .bin is written.
+# A disk that hangs during a recording and at its end: it is reported, a second `q` ends the wait, and
+# the terminal is restored before a .bin is written.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
@@ -22,7 +22,7 @@ wait_prompt 0
 hangs() { : >"$tmp/$1.hangs"; }
 answers() { rm "$tmp/$1.hangs"; }
 left() { [ "$(T display-message -p '#{alternate_on}')" = 0 ]; }
-# Lines are edited and echoed again.
+# Line editing and echo are on.
 given_back() {
 	modes=" $(stty -a <"$(T display-message -p '#{pane_tty}')" | tr ';\n' '  ') "
 	case $modes in *" icanon "*) case $modes in *" echo "*) return 0 ;; esac ;; esac
@@ -33,15 +33,15 @@ ended_within_2s() {
 	wait_prompt "$1" && test $(($(date +%s%N) - began)) -lt 2000000000
 }
 
-# On the screen.
+# With the screen.
 run "clear; $slow --demo"
 wait_for "q quit"
 keys r
 wait_for "REC"
 hangs write
-check "the screen says that the disk does not respond" wait_for "the disk does not respond"
+check "the screen reports that the disk does not respond" wait_for "the disk does not respond"
 answers write
-check "and no longer, when it does" wait_gone "the disk does not respond"
+check "the report disappears when it does" wait_gone "the disk does not respond"
 hangs write
 wait_for "the disk does not respond"
 keys q
@@ -50,9 +50,9 @@ wait_for "waiting for it, Ctrl-C ends"
 keys q
 check "a second q ends the wait" ended_within_2s 1
 answers write
-check "the terminal is as it was" usable_terminal
+check "the terminal is restored" usable_terminal
 
-# Without a screen.
+# Without the screen.
 run "clear; $slow record --demo end.nvmt"
 wait_for "q stop"
 hangs write
@@ -61,9 +61,9 @@ keys q
 wait_for "waiting for it, Ctrl-C ends"
 keys q
 check "record: a second q ends the wait" ended_within_2s 1
-check "record: what is not written is named" on_screen "of end.nvmt are not written"
+check "record: the unwritten data is reported" on_screen "of end.nvmt are not written"
 answers write
-check "record: the terminal is as it was" usable_terminal
+check "record: the terminal is restored" usable_terminal
 run "clear; $slow record --demo --keep 1 kept.nvmt"
 wait_for "q stop"
 hangs write
@@ -73,9 +73,9 @@ keys q
 wait_for "waiting for it, Ctrl-C ends"
 keys q
 check "record --keep: a second q ends the wait" ended_within_2s 1
-check "record --keep: what is not written is named" on_screen "of kept.nvmt are not written"
+check "record --keep: the unwritten data is reported" on_screen "of kept.nvmt are not written"
 answers write
-check "record --keep: the terminal is as it was" usable_terminal
+check "record --keep: the terminal is restored" usable_terminal
 
 # Version 1.
 hangs convert
@@ -84,16 +84,16 @@ wait_for "q stop"
 sleep 0.5
 keys q
 until_true test -e "$tmp/run.bin.tmp"
-check "the terminal is given back before a .bin is written" given_back
+check "the terminal is restored before a .bin is written" given_back
 keys C-c
 answers convert
-check "Ctrl-C ends that" wait_prompt 3
-check "with the command that completes it" on_screen "recover run.bin"
-check "the log is there" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
+check "Ctrl-C ends the wait" wait_prompt 3
+check "the command to complete it is printed" on_screen "recover run.bin"
+check "the log exists" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
 cp "$src/tests/traces/small.bin" "$tmp/run.bin"
 run "clear; $program run.bin"
-check "beside another run.bin it is said, too" wait_for "run.bin.nvmt is an unfinished recording"
-check "with the command for that" on_screen "recover --force run.bin"
+check "an unfinished recording beside another run.bin is reported" wait_for "run.bin.nvmt is an unfinished recording"
+check "the command to replace it is printed" on_screen "recover --force run.bin"
 keys q
 wait_prompt 0
 pty_end

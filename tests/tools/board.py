@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Fake boards as text: one file a board, of which each line is a file, a folder or a link.
+"""Fake boards as text: one file per board, in which each line is a file, directory or link.
 
-  board.py unpack FOLDER BOARD.txt...   make FOLDER/BOARD; one that is newer than its text is left alone
-  board.py pack FOLDER                  print the text of what is below a folder
+  board.py unpack FOLDER BOARD.txt...   make FOLDER/BOARD, unless it is newer than its text
+  board.py pack FOLDER                  print the text of a directory tree
 
-/proc/loadavg: 0.21 0.18         a file with this line
-/proc/meminfo:                   a file with the indented lines that follow, or an empty one
-	MemTotal: 31270 kB
-/a/model = Jetson\\0              exactly these bytes; \\0, \\n, \\t, \\\\ and \\xHH are escapes
-/proc/device-tree -> /a          a symbolic link
-/sys/class/hwmon/                an empty folder; in the place of a file, one that cannot be read
-# text                           a comment, outside indented lines
+  /proc/loadavg: 0.21 0.18         a file with this line
+  /proc/meminfo:                   a file with the indented lines that follow, or empty
+    MemTotal: 31270 kB
+  /a/model = Jetson\\0              exactly these bytes; \\0, \\n, \\t, \\\\ and \\xHH are escapes
+  /proc/device-tree -> /a          a symbolic link
+  /sys/class/hwmon/                an empty directory; as a file's replacement, unreadable
+  # text                           a comment, except in indented lines
 """
 import os
 import re

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The texts of the fake boards and the tools that make them.
+# The text format of the fake boards and its tools.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 tool="$python $NVMTOP_SRC/tests/tools/board.py"
 texts=$NVMTOP_SRC/tests/boards
@@ -23,28 +23,28 @@ ln -s ../odd/nowhere odd/a/relative
 $tool pack odd >odd.txt
 $tool unpack made odd.txt
 ok 'each kind of file survives' diff -r --no-dereference odd made/odd
-ok 'and folders that are empty' test -d made/odd/a/empty
-ok 'and targets of links as they are' is "$(readlink made/odd/a/absolute) $(readlink made/odd/a/relative)" '/absolute/../way ../odd/nowhere'
+ok 'empty directories survive' test -d made/odd/a/empty
+ok 'link targets are unchanged' is "$(readlink made/odd/a/absolute) $(readlink made/odd/a/relative)" '/absolute/../way ../odd/nowhere'
 echo stale >made/odd/a/line
 touch -d '1 hour ago' odd.txt
 $tool unpack made odd.txt
-ok 'what is newer than its text stays' is "$(cat made/odd/a/line)" stale
+ok 'a tree newer than its text is kept' is "$(cat made/odd/a/line)" stale
 touch -d '1 hour' odd.txt
 $tool unpack made odd.txt
-ok 'what is older does not' is "$(cat made/odd/a/line)" one
+ok 'an older one is replaced' is "$(cat made/odd/a/line)" one
 for bad in 'relative: x' '/a' '/a/../../b: x' 'text'; do
     echo "$bad" >bad.txt
     run $tool unpack made bad.txt
     ok "$bad: refused" says err 'bad.txt:1: neither a file, a folder nor a link'
 done
 
-# What mkroot.sh copies of a board is all that nvmtop reads there.
+# mkroot.sh copies everything nvmtop reads on a board.
 for name in agx_orin-36 agx_thor-38 container-36-model nano-32 pc; do
     nvmtop --boards --sysroot "$roots/$name" | sed "s|$roots/||g" >want
     mkdir -p of
     rm -rf "of/$name"
     sh "$NVMTOP_SRC/tests/tools/mkroot.sh" --from "$roots/$name" "of/$name" >said
     nvmtop --boards --sysroot "of/$name" | sed 's|of/||g' >got
-    ok "$name: mkroot.sh" diff -u want got
+    ok "$name: mkroot.sh copies everything" diff -u want got
 done
 done_testing

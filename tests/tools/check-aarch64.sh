@@ -1,9 +1,9 @@
 #!/bin/sh
-# `make check` for aarch64 on an x86-64 Debian: cross-built with warnings as errors,
-# run by qemu-user.
+# `make check` for aarch64 on x86-64 Debian: cross-built with warnings as errors, run by
+# qemu-user.
 #   tests/tools/check-aarch64.sh [--install] BUILD-FOLDER [TEST]...
-# --install, as root, adds arm64 to dpkg and installs what it takes: in a container
-# or chroot of its own.  Status 77: it cannot be had here, and why.
+# --install, as root, adds arm64 to dpkg and installs the packages: use a container or chroot.
+# Status 77: not possible here, with the reason.
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
 native="gcc-aarch64-linux-gnu qemu-user-static"
@@ -39,12 +39,12 @@ if test -e "$src/config.status"; then # configured for this machine
     src=$PWD/src
 fi
 test -x "$src/configure" || (cd "$src" && ./bootstrap --no-install --no-build)
-# There is no pkg-config of that name for the other machine.
+# No pkg-config has that prefix for the other architecture.
 PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig \
     "$src/configure" --host=aarch64-linux-gnu --build=x86_64-linux-gnu --enable-werror
 make -j"$(nproc)"
-# The emulator's threads wait for each other in loops: in real time one of them would
-# keep the machine from the one that it waits for.
+# The emulator's threads busy-wait for each other; with real-time priority one would starve the thread
+# it waits for.
 plain=
 if setpriv --bounding-set -sys_nice --inh-caps -sys_nice true 2>/dev/null; then
     plain='setpriv --bounding-set -sys_nice --inh-caps -sys_nice'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Which folder may include which: util and model at the bottom, the program on top.
-echo 1..4
+# Which directories may include which: util and model at the bottom, the program on top.
+echo 1..5
 cd "$NVMTOP_SRC" || exit 1
 
 # result NUMBER WHAT BAD
@@ -8,7 +8,7 @@ result() {
     if test -z "$3"; then echo "ok $1 - $2"; else echo "not ok $1 - $2"; echo "$3"; fi
 }
 
-# "folder: the folders it may include from", or single headers of one
+# "directory: the directories it may include from", or single headers of one
 bad=$(
 while IFS=: read -r folder may; do
     for f in src/"$folder"/*.[ch]; do
@@ -23,13 +23,15 @@ board: util model probe
 probe: util model
 trace: util model
 engine: util model probe
-record: util model engine trace nvmtop/mark.h
+record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 report: util model trace
-ui: util model probe/processes.h
+ui: util model probe/processes.h probe/host.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record report ui term
 cli: util model board probe trace engine record report ui term app
+nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record nvmtop
+nsys: util model engine app
 END
 )
 result 1 'no include points upward' "$bad"
@@ -39,14 +41,18 @@ only() { grep -rl "^#include <$1>" src | grep -vE "^($2)$" | sed "s|.*|# & must 
 only curses.h 'src/term/painter.c'
 only termkey.h 'src/term/input.c'
 )
-result 2 'each library of the terminal has one home' "$bad"
+result 2 'each terminal library is used in one place only' "$bad"
 
-# So that no thread is left without what all need.
+# Every thread gets the common setup.
 bad=$(grep -rl --include='*.c' 'pthread_create(' src | grep -vx src/util/thread.c | sed 's/.*/# & must use thread_start()/')
-result 3 'threads begin in one place' "$bad"
+result 3 'threads are created in one place' "$bad"
 
-# Main is the seventh kind; what else may block is a job.
+# The main thread is the seventh; everything else that may block is a job.
 want='src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/record/marks.c src/trace/log-disk.c src/util/job.c'
 found=$(grep -rl --include='*.c' '\<thread_start(' src | grep -vxE 'src/util/thread.c|src/term/crash.c' | sort | tr '\n' ' ')
 test "$found" = "$want " && found=
-result 4 'seven kinds of threads' "${found:+# threads begin in $found}"
+result 4 'there are seven kinds of threads' "${found:+# threads begin in $found}"
+
+# Properties of a view belong in its table.
+bad=$(grep -rnE '[!=]= *&view_' --include='*.[ch]' src | sed 's/^/# /')
+result 5 'no code compares views' "$bad"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The manual pages are clean, and name every key and option there is.
+# The manual pages have no errors and document every key and option.
 cd "$NVMTOP_SRC/man" || exit 1
 if ! command -v mandoc >/dev/null; then
     echo '1..0 # SKIP mandoc is not installed: ./bootstrap installs it'
@@ -16,7 +16,7 @@ for page in *.[1-9]; do
         echo "$out" | sed 's/^/# /'
     fi
 done
-# What the key table of the program says, the manual says too.
+# Every description in the program's key table is in the manual.
 $EMU "$NVMTOP" --help | sed '1,/^Keys/d; /^$/,$d; s/^.\{25\}//' | while read -r what; do
     grep -qF -- "$what" nvmtop.1 || echo "# not in the manual: $what"
 done >"${TMPDIR:-/tmp}/keys-$$"
@@ -28,8 +28,8 @@ else
     echo "ok $n - the manual has every key"
 fi
 rm -f "${TMPDIR:-/tmp}/keys-$$"
-# Each option stands in the section that --help lists it in, and the manual has no other.  The
-# options of one verb only stand under its name.
+# Each option is in the same section as in --help, and the manual has no others. Options of a single
+# verb are listed only there.
 dir=$(mktemp -d)
 # helped VERB: "section option" of each
 helped() {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# make release-check: what has to hold for a release, beyond what make check looks at.
+# make release-check: checks for a release in addition to make check.
 #   check-release.sh FOLDER-OF-THE-SOURCES
-# Every catalogue has every text; the suite passes for aarch64, too, where it can be
+# Every catalogue is complete, and the test suite passes for aarch64 where it can be
 # cross-built.
 cd "$1" || exit 1
 tmp=$(mktemp -d) || exit 1
@@ -11,7 +11,7 @@ xgettext --from-code=UTF-8 --keyword=_ --keyword=N_ --keyword=P_:1,2 -o "$tmp/al
 status=0
 for lang in $(cat po/LINGUAS); do
     msgmerge -q -N -o "$tmp/$lang.po" "po/$lang.po" "$tmp/all.pot" || exit 1
-    { # of each the text, without the header
+    { # the text of each, without the header
         msgattrib --untranslated --no-obsolete "$tmp/$lang.po" | grep '^msgid' | sed 1d
         msgattrib --only-fuzzy --no-obsolete "$tmp/$lang.po" | grep '^msgid' | sed 1d
     } >"$tmp/missing"

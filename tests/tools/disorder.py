@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Long traces whose times, or stored columns, cannot be right.
+"""Makes long traces with impossible times or wrong stored columns.
 
-  disorder.py make FILE N [--plain]      N fast rows a ms apart, N/10 medium and N/100 slow
-                                         ones, a mark m0 or m1 in turn every 20 s; the GPU
-                                         is at 50 %, the rail has 5 W, without --plain with
-                                         an extension that has no columns
-  disorder.py time FILE TIER ROW SECONDS a time of its own: a number, nan, inf, +BIT to flip
-  disorder.py shuffle FILE TIER HOW      many of them: random, backwards, repeated, blocks;
-                                         between: random but for 128 rows all over it and
-                                         the last
-  disorder.py columns FILE               other minima, maxima and sums in the stored
-                                         columns, with right sums of their chunks
+  disorder.py make FILE N [--plain]      N fast rows 1 ms apart, N/10 medium and N/100 slow
+                                         ones, marks m0 and m1 in turn every 20 s; the GPU
+                                         is at 50 %, the rail at 5 W; without --plain, an
+                                         extension without columns
+  disorder.py time FILE TIER ROW SECONDS change one time: a number, nan, inf, or +BIT to flip
+  disorder.py shuffle FILE TIER HOW      change many: random, backwards, repeated, blocks;
+                                         between: random except for the last and 128 others
+  disorder.py columns FILE               change minima, maxima and sums in the stored
+                                         columns, with valid checksums
 """
 import random
 import struct

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds exports of waves() against the values that went into the trace.
+"""Compares exports of waves() with the values written to the trace.
 
-  export_truth.py csv|jsonl|perfetto FILE     (FILE: for perfetto what perfetto.py makes of it)
+  export_truth.py csv|jsonl|perfetto FILE     (perfetto: FILE is the output of perfetto.py)
 """
 import csv
 import json
@@ -30,7 +30,7 @@ def ns(text):
 
 
 def same(name, want, got):
-    """What the file has as a float is written as one: 17.2, not 17.200000762939453."""
+    """A float in the file is printed as a float: 17.2, not 17.200000762939453."""
     if want is None or got is None:
         return want is got
     single = name.startswith(("cpu", "emc", "temp")) or name.endswith(".power")

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Lets one file of each kind hang below each board tree, one after the other, while it is
-recorded, and looks at what that held up.
+"""Makes one file of each kind in each board tree hang, one after the other, during a
+recording, and checks what it delays.
 
   hangs.py NVMTOP SLOWFS SCRATCH TREE...
 
-A table: each tree is a row, and each kind of file that is read there an entry of it.  One
-line of TAP for each tree."""
+Prints a table with a row per tree and an entry per kind of file, and one TAP line per tree."""
 
 import json
 import os
@@ -16,9 +15,10 @@ import sys
 import threading
 import time
 
-FIRST, STEP, HANG = 0.8, 0.3, 2.3  # seconds: when the first one hangs, the next one does, for how long
+FIRST, STEP, HANG = 0.8, 0.3, 2.3  # in seconds: start of the first hang, interval, duration
 AT_ONCE = 6
-# What is held up has no value as long as the file hangs.  A busy machine loses some, too, but not for so long.
+# A delayed channel has no value while the file hangs. On a busy machine others lose some too, but not
+# for so long.
 HELD_UP = HANG / 2
 DERIVED = re.compile(r"power\.total|energy\.total|temp\.hottest|ina3221\.rate.*|cpu\.window|clocks\.pinned")
 PLACES = ("/sys/class/devfreq", "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/system/cpu", "/sys/kernel/debug", "/sys", "/proc")
@@ -40,7 +40,7 @@ class Tree:
         self.why, self.server, self.recorder = [], None, None
 
     def path(self, name):
-        """Where a file really is, below the tree, or None."""
+        """The real path of a file within the tree, or None."""
         real = os.path.realpath(self.base + name)
         return real[len(os.path.realpath(self.base)):] if os.path.isfile(real) else None
 
@@ -60,14 +60,14 @@ class Tree:
         raise RuntimeError("a file system cannot be mounted here")
 
     def move_counters(self):
-        """Counters of a GPU that is off are read as they are; those that stand still are not."""
+        """Counters of a GPU that is off are used as they are; those that stand still are not."""
         for folder, _, names in os.walk(self.base + "/sys/devices"):
             if "counters" in names:
                 with open(os.path.join(folder, "counters"), "w") as f:
                     f.write("0 0\n")
 
     def choose(self):
-        """One file of each kind: (file, the channels that may miss it)."""
+        """One file of each kind: (file, channels that may miss it)."""
         out = run(self.nvmtop, "--once", "--json", "--sysroot", self.base).stdout
         self.channels = {c["name"]: c for c in json.loads(out)["channels"]}
         chosen = {}
@@ -86,7 +86,7 @@ class Tree:
                     return True
             return False
         names = {n for n, c in self.channels.items() if reads(c)}
-        # what is computed of two files and what shows one of them may be read together
+        # derived channels and those that show one of the files may be read together
         together = {p for n in names if "kHz /" in (self.channels[n].get("source") or "") for p in self.files(self.channels[n]["source"])}
         names |= {n for n, c in self.channels.items() if together & set(self.files(c.get("source")))}
         names |= {n for n, c in self.channels.items() if any(w in names for w in (c.get("source") or "").split())}
@@ -137,7 +137,7 @@ class Tree:
             if longest > HELD_UP:
                 self.why.append(f"no row of the {tier} tier for {longest:.2f} s")
         for file, names in self.hung.items():
-            # else it was not read: of a unit that is powered down, for example
+            # otherwise it was not read: powered down, for example
             if missed & names and not any(f"{n} has not answered" in self.said and f"no answer: {n} for" in self.said
                                     for n in names):
                 self.why.append(f"nothing is said of {file} ({', '.join(sorted(names))})")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Kills recorders at random moments and judges what is left, as it is.
+"""Kills recorders at random moments and checks what is left.
 
   killer.py NVMTOP STALLS KILLS LIMIT_MS [SEED]
 
-Prints TAP.  NVMTOP may be several words.  A SIGKILL may cost at most the last
-LIMIT_MS, and the time for which the machine stalled meanwhile (STALLS measures it).
+Prints TAP. NVMTOP may be several words. A SIGKILL may lose at most the last LIMIT_MS plus
+the time for which the machine stalled meanwhile (measured by STALLS).
 """
 
 import json
@@ -59,7 +59,8 @@ class Run:
         self.err.close()
 
     def judge(self, name):
-        """Opens as it is, and its chunks are sound but for a torn end; its fast times."""
+        """Opens without recovery, all chunks are valid except a torn end; returns the fast
+        times."""
         r = subprocess.run(self.nvmtop + ["--report", name], stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if r.returncode != 0:
@@ -86,7 +87,7 @@ class Run:
         second = self.name.replace(".nvmt", ".2.nvmt")
         if os.path.exists(second):
             if os.path.getsize(second) == 0:
-                os.unlink(second)  # a next file that was open already
+                os.unlink(second)  # the next file may have been opened already
             else:
                 later = self.judge(second)
                 if times and later and later[0] - times[-1] > 100 * 10 ** 6:
@@ -100,7 +101,7 @@ class Run:
 
 
 def stalls_in(stalls, begin, end):
-    """How long, of the time between the two, the machine held somebody up."""
+    """How long the machine stalled between the two times."""
     return sum(max(0, min(to, end) - max(to - ns, begin)) for to, ns in stalls)
 
 
@@ -121,7 +122,7 @@ def main():
                 return
             try:
                 run.run()
-            except Exception as e:  # a test that cannot judge has failed
+            except Exception as e:  # a test that cannot decide has failed
                 run.problems.append(f"{type(e).__name__}: {e}")
 
     threads = [threading.Thread(target=work) for _ in range(TOGETHER)]

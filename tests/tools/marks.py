@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Marks, from the outside: sends them and looks at where they landed, with
-nothing but what mark.h and nvmtop-trace(5) say.
+"""Sends marks and checks where they are in the recording, using only mark.h and
+nvmtop-trace(5).
 
   marks.py send FOLDER [AGO LABEL]...   one mark each, AGO seconds old; prints
                                         the exact times
-  marks.py flood FOLDER N [AGO]         N marks as fast as they are taken, each fourth up
-                                        to AGO seconds old
-  marks.py hostile FOLDER               all that is no mark; prints how many
-  marks.py check FILE                   the marks as JSON; fails where a sync
-                                        point is not at the row of its mark
+  marks.py flood FOLDER N [AGO]         N marks as fast as possible, every fourth up to
+                                        AGO seconds old
+  marks.py hostile FOLDER               invalid datagrams; prints how many
+  marks.py check FILE                   the marks as JSON; fails if a sync point is not
+                                        at the row of its mark
 """
 
 import array
@@ -51,7 +51,7 @@ def flood(folder, n, ago=0):
         late = float(ago) * (i % 100) / 100 if i % 4 == 3 else 0
         s.send(text(time.monotonic_ns() - int(late * 1e9), "flood"))
         if late and i % 100 == 99:
-            time.sleep(0.05)  # what comes in one go is put in order in one go
+            time.sleep(0.05)  # only marks received together are sorted
 
 
 def hostile(folder):
@@ -65,7 +65,7 @@ def hostile(folder):
     (s,) = sockets(folder)
     for letter in letters:
         s.send(letter)
-    # descriptors that come along are closed, and the mark is a mark
+    # received descriptors are closed, and the mark is accepted
     null = os.open("/dev/null", os.O_RDONLY)
     for _ in range(100):
         s.sendmsg([b"nvmtop-mark 1 0 with descriptors"],
@@ -75,7 +75,7 @@ def hostile(folder):
 
 
 def recording(log):
-    """What the log behind the sections of version 1 holds."""
+    """The content of the log after the sections of version 1."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
     spec = importlib.util.spec_from_file_location("nvmt_log", path)
     module = importlib.util.module_from_spec(spec)

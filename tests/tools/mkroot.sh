@@ -1,11 +1,10 @@
 #!/bin/sh
-# Copy the kernel files that nvmtop reads from this machine into a folder or a
-# tarball, so that `nvmtop --sysroot FOLDER` sees this board elsewhere.
+# Copies the kernel files that nvmtop reads from this machine to a folder or tarball, so
+# that `nvmtop --sysroot FOLDER` shows this board elsewhere.
 #
-# Only files of the list below are read, each once, by name.  Never a whole
-# directory: in sysfs reading can do things (nvgpu's counters_reset clears the
-# counters, thermal_trip_event_block waits for a trip).  No serial number, MAC
-# or host name is among them.
+# Reads only the files listed below, each once, by name, and never a whole directory:
+# reading some sysfs files has side effects (nvgpu's counters_reset clears the counters,
+# thermal_trip_event_block waits for a trip). None has a serial number, MAC or host name.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -43,8 +42,8 @@ mkdir -p "$out" || exit 1
 copied=0
 unreadable=0
 
-# copy PATH: replay the symbolic links on the way, then copy the file.  What is
-# there but cannot be read becomes an empty directory: opening it fails there too.
+# copy PATH: recreate the symbolic links on the way, then copy the file. An unreadable file becomes an
+# empty directory, which cannot be read either.
 copy() {
 	done=
 	rest=$1
@@ -86,7 +85,7 @@ copy() {
 	fi
 }
 
-# each PATTERN...: every path that a pattern matches; patterns have no blanks.
+# each PATTERN...: every path that matches a pattern; patterns have no blanks.
 each() {
 	for pattern in "$@"; do
 		for path in $from$pattern; do
@@ -122,7 +121,7 @@ for hwmon in '/sys/class/hwmon/hwmon[0-9]*' '/sys/class/hwmon/hwmon[0-9]*/device
 		"$hwmon/oc[0-9]_throt_en" "$hwmon/oc[0-9]_event_cnt"
 done
 each '/sys/bus/i2c/devices/*-004[0-9a-f]/name' '/sys/bus/i2c/drivers/*/*-004[0-9a-f]/name'
-# Power before hwmon, L4T 32 and older.
+# Rails without hwmon, L4T 32 and older.
 for iio in '/sys/bus/i2c/drivers/ina3221x/*/iio:device*' '/sys/bus/i2c/drivers/ina3221x/*/iio_device'; do
 	each "$iio/name" "$iio/rail_name_[0-9]" "$iio/in_voltage[0-9]_input" "$iio/in_current[0-9]_input" \
 		"$iio/in_power[0-9]_input" "$iio/running_mode" "$iio/crit_current_limit_[0-9]" "$iio/warn_current_limit_[0-9]"
@@ -140,7 +139,7 @@ each /sys/devices/pwm-fan/cur_pwm /sys/devices/pwm-fan/target_pwm /sys/devices/p
 for file in cur_freq min_freq max_freq target_freq available_frequencies governor device/of_node/name; do
 	each "/sys/class/devfreq/*/$file"
 done
-# Thor's GPU, and the engines' power.
+# Thor's GPU, and power of the engines.
 each /sys/bus/pci/devices/0000:01:00.0/power/runtime_status \
 	'/sys/class/devfreq/*/device/power/runtime_status' \
 	'/sys/block/zram[0-9]*/mm_stat'

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds what a log (.nvmt) says against its rows, as nvmt-log.py reads them.
+"""Checks a log (.nvmt) against its own rows, as read by nvmt-log.py.
 
-  nvmt-log-check.py FILE           LOD, STAT and INDEX against the rows; exit 1 when one is wrong
-  nvmt-log-check.py --judge FILE   what it holds as one JSON object, as nvmt.py check tells it of version 1:
-                                   counts, times, and n, nan, mean, min and max of each channel by name
+  nvmt-log-check.py FILE           LOD, STAT and INDEX against the rows; exit 1 on errors
+  nvmt-log-check.py --judge FILE   the content as one JSON object, like nvmt.py check for version 1:
+                                   counts, times, and n, nan, mean, min and max of each channel
 """
 
 import importlib.util
@@ -55,7 +55,7 @@ def entries(payload):
 
 
 class Check:
-    """Bins and statistics once more, out of the rows."""
+    """Bins and statistics, computed from the rows."""
 
     def __init__(self, r):
         self.r, self.wrong, self.count = r, [], {}
@@ -128,7 +128,7 @@ class Check:
                     self.wrong.append(f"seq {h.seq}: STAT channel {s[0]} {name}: {a!r} for {b!r}")
 
     def stat(self, number, got, from_ns, to_ns):
-        """What it must be, and of what 1e-9 may be wrong."""
+        """The expected value, and the scale of the allowed error of 1e-9."""
         cover = round(5e9 / self.r.tiers[self.place[number][0]]["hz"])
         v = [y for _, y in got]
         mean = math.fsum(v) / len(v)
@@ -175,7 +175,7 @@ def column(values):
 
 
 def judge(r):
-    """The errors are what is no chunk, or a chunk that is missing or wrong."""
+    """Errors are bytes outside chunks, and missing or damaged chunks."""
     start = r.session["start"]
     out = {"bytes": len(r.file), "board": r.session["facts"].get("board", ""), "hz": {}, "counts": {"sync": len(r.marks)},
            "start_ns": start[0], "real_ns": start[1], "end": r.end, "errors": r.problems, "gaps": list(r.gaps.values()),

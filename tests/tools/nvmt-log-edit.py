@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""A copy of a log (.nvmt) with one thing changed and with right checksums, distances and numbers.
+"""Copies a log (.nvmt) with one change and valid checksums, distances and numbers.
 
   nvmt-log-edit.py WHAT FROM TO
 
-FIELD     that field of all records of STAT: squares, above, first, last, rise
+FIELD     this field of all STAT records: squares, above, first, last, rise
 stat      a STAT of a span without rows
-codec     a codec that does not exist, of the DATA chunk in the middle
-version   a version that does not exist, of the same
-column    a constant column of it is of a kind that does not exist
-kind      a chunk of a kind that does not exist behind it
-lost      it is not there, but its number
+codec     an unknown codec in the DATA chunk in the middle
+version   an unknown version in it
+column    an unknown kind for one of its constant columns
+kind      a chunk of an unknown kind after it
+lost      remove it, but keep its number
 """
 
 import importlib.util
@@ -40,7 +40,7 @@ def changed(field, raw):
 
 
 def other_column(raw):
-    """The first section's first constant column: 8 bytes that are a length and 4 bytes now."""
+    """The first section's first constant column: 8 bytes of length, and now 4 bytes."""
     b, raw = log.Bytes(raw), bytearray(raw)
     _, _, columns, n, _, _ = b.get("BBHIqI")
     kinds = b.at
@@ -55,7 +55,7 @@ def other_column(raw):
 
 
 def listed(raw, at, place, moved):
-    """An INDEX with the distances of chunks where they are now; at: where it was."""
+    """An INDEX with updated chunk distances; at: its old offset."""
     _, _, size, n, _ = struct.unpack_from("<BBHII", raw)
     p = bytearray(log.unshuffle(raw[12:12 + n * size], n, size))
     for i in range(0, n * size, size):

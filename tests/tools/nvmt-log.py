@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A second opinion on the log of nvmtop (.nvmt), written from docs/format-nvmt.md alone: it
-shares no code with nvmtop and needs nothing but libzstd.
+"""An independent reader of nvmtop's log (.nvmt), written from docs/format-nvmt.md: shares no
+code with nvmtop and needs only libzstd.
 
   nvmt-log.py FILE            all of it as JSON lines: session, rows, marks, gaps, changes, end
   nvmt-log.py --brief FILE    the same without the rows
 
-nvmt-log-check.py holds what is in it against each other.
+nvmt-log-check.py checks its content for consistency.
 """
 
 import ctypes
@@ -64,7 +64,8 @@ class Head:
 
 
 def chunks(p):
-    """Head, offset and payload (or why there is none) of each chunk; None, offset, length of bytes between."""
+    """Yields head, offset and payload (or the error) of each chunk; None, offset, length for
+    other bytes."""
     at, session, bad = 0, None, 0
     while at + 48 <= len(p):
         at = p.find(MAGIC, at)
@@ -174,7 +175,7 @@ class Recording:
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
         self.marks, self.gaps, self.changes = {}, {}, {}
-        self.rows = {}  # tier: [cell, times, values of each channel number]
+        self.rows = {}  # tier: [cell, times, values by channel number]
         seq = None
         for h, at, payload in chunks(p):
             if not h:

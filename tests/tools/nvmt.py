@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A second opinion on NVMT version 1: reads and writes it with nothing but the
-layout that existing readers know, and shares no code with nvmtop.
+"""An independent reader and writer of NVMT version 1: uses only the layout known to existing
+readers, and shares no code with nvmtop.
 
-  nvmt.py check FILE     what the file holds, as one JSON object; exit 0 when it
-                         is sound, 1 when it is not (see "errors")
-  nvmt.py make FILE ...  a file with known waveforms (see make()), as another
-                         program would write it: nothing behind the last sync point
+  nvmt.py check FILE     the content as one JSON object; exit 0 if it is valid, 1 if not
+                         (see "errors")
+  nvmt.py make FILE ...  a file with known waveforms (see make()), as another program would
+                         write it: nothing after the last sync point
 """
 
 import argparse
@@ -27,7 +27,7 @@ CORES, RAILS, ZONES, NAME = 16, 8, 16, 24
 
 
 class Column:
-    """Mean, minimum and maximum of what is a number, and how much is not."""
+    """Mean, minimum and maximum of the numbers, and the count of NaN."""
 
     def __init__(self):
         self.n = self.nan = 0
@@ -93,7 +93,7 @@ def read_header(raw, errors):
 
 
 def read_section(raw, layout, offset, count, what, errors):
-    """The records that are there whole, and the offset behind the section."""
+    """The complete records, and the offset after the section."""
     end = offset + count * layout.size
     if end > len(raw):
         errors.append(f"{what}: {count} records from {offset} end at {end}, "
@@ -103,7 +103,7 @@ def read_section(raw, layout, offset, count, what, errors):
 
 
 def times(records, hz, what, errors):
-    """Whether the times increase, and how far apart they are."""
+    """Whether the times increase, and their distances."""
     out = {"n": len(records), "increasing": True, "first_s": None, "last_s": None}
     if not records:
         return out
@@ -127,7 +127,7 @@ def times(records, hz, what, errors):
 
 
 def unused(value, what, errors):
-    """Slots that no core, rail or zone has are 0."""
+    """Slots without a core, rail or zone are 0."""
     if value != 0 and what not in unused.said:
         unused.said.add(what)
         errors.append(f"{what}: an unused slot is not 0")
@@ -241,7 +241,7 @@ def check(path):
 
 
 def finite(v):
-    """JSON has no NaN and no infinity: they become null."""
+    """JSON has no NaN and no infinity: replace them by null."""
     if isinstance(v, dict):
         return {k: finite(x) for k, x in v.items()}
     if isinstance(v, list):
@@ -250,7 +250,7 @@ def finite(v):
 
 
 def make(a):
-    """Waveforms that a reader can be held against; i is the number of the sample.
+    """Waveforms to compare a reader with; i is the sample number.
 
     time         start + i / hz, exactly as a double computes it
     gpu_load     7 i mod 1001

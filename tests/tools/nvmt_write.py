@@ -1,27 +1,25 @@
 #!/usr/bin/env python3
-"""Writes traces out of nvmtop-trace(5) alone; shares no code with nvmtop.
+"""Writes traces from the description in nvmtop-trace(5); shares no code with nvmtop.
 
   nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N] [--labels A,B]
                 [--moments SEED] [--reps even|walk|shift|holes]
 
-The waveforms are such that their numbers follow from a formula:
+The values are given by formulas (those marked * are not in version 1):
 
-  gpu.util    tenths of a percent, i mod 1001
-  cpu0.util   100 i / n, a ramp over the whole trace
-  cpu1.util   50 + 40 sin(2 pi t / 2 s)
-  ramp.power  1000 mW a second from 0 on
-  wave.power  5000 + 1000 sin(2 pi t / 1 s) mW, times X
-  temp.cpu    40 + t degrees; temp.gpu was never read
-  throttle.x  1 while 1 <= t < 1.5 (mod 4), else 0; beyond version 1
-  count.f     i * 0.1, in the fast tier; beyond version 1
-  power.total is ramp.power and wave.power, most.hot is temp.cpu; beyond version 1
-  ticks.n     i, a counter in the fast tier; spent.j 3 J a second, events.n one event a second;
-              all beyond version 1
+  gpu.util     tenths of a percent, i mod 1001
+  cpu0.util    100 i / n, a ramp over the whole trace
+  cpu1.util    50 + 40 sin(2 pi t / 2 s)
+  ramp.power   1000 mW per second, starting at 0
+  wave.power   5000 + 1000 sin(2 pi t / 1 s) mW, times X
+  temp.cpu     40 + t degrees; temp.gpu was never read
+  throttle.x*  1 while 1 <= t < 1.5 (mod 4), else 0
+  count.f*     i * 0.1, in the fast tier
+  power.total* is ramp.power and wave.power; most.hot* is temp.cpu
+  ticks.n*     i, a counter in the fast tier; spent.j* 3 J per second; events.n* one event per second
 
-With --moments: rails with loads that are on and off, read at random moments of each tick;
-a mark every 10 s.
+--moments: rails with switching loads, read at random moments of each tick; a mark every 10 s.
 
-Marks stand at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
+Marks are at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
 """
 
 import argparse
@@ -56,7 +54,7 @@ def channel(name, label, kind, tier, unit, family, index=0, column=0, field=0, s
 
 
 class Trace:
-    """Rows as lists of values by name; None is missing.  Times are in ns since the start."""
+    """Rows as lists of values by name; None is missing. Times are in ns since the start."""
 
     def __init__(self, board="test_board", hz=(1000, 100, 10)):
         self.board, self.hz = board, hz
@@ -122,7 +120,7 @@ class Trace:
         return sum(x < t for x in self.times[0])
 
     def channels(self):
-        """Records of CHAN, and the numbers of the channels by name."""
+        """The CHAN records, and the channel numbers by name."""
         rows = [("gpu.util", "GPU", "gpu_util", 0, "%", "gpu", 0, 1, 0)]
         for c in self.cores:
             rows.append((f"cpu{c}.util", f"cpu{c}", "core_util", 0, "%", "cpu", c, 2, c))
@@ -149,7 +147,7 @@ class Trace:
         return out, {row[0]: i for i, row in enumerate(rows)}
 
     def runs(self, numbers):
-        """What version 1 has no "missing" for: the GPU load."""
+        """Missing values that version 1 cannot express: the GPU load."""
         out, start = b"", None
         column = self.column("gpu.util", len(self.times[0])) + [0]
         for i, v in enumerate(column):
@@ -209,7 +207,7 @@ def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0, labels=("work", "res
                ("power.total", "power_total", 1, "mW", "power"), ("most.hot", "hottest", 2, "C", "heat")]
     n = round(seconds * 1000)
     for i in range(n + 1):
-        if 3100 <= i < 3150:        # the sampler woke too late
+        if 3100 <= i < 3150:        # late ticks
             continue
         ns = i * 1_000_000 + (rng.randrange(200_000) if jitter is not None else 0)
         s = ns / 1e9
@@ -218,7 +216,7 @@ def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0, labels=("work", "res
                         "ram.available": 8_000_000 - i, "emc.util": f32(i % 7), "count.f": i * 0.1, "ticks.n": float(i)})
     t.gaps.append((0, 0, 3_099_000_000, 3_150_000_000, 50))
     for i in range(round(seconds * 100) + 1):
-        if 1205 <= i < 1215:        # rows that could not be kept: 0.1 s
+        if 1205 <= i < 1215:        # lost rows: 0.1 s
             continue
         ns = i * 10_000_000
         noise = rng.gauss(0, 100) if jitter is not None else 0
@@ -239,7 +237,7 @@ LOADS = {"step": (0.010, 0.5), "frame": (1 / 30, 0.3), "odd": (0.007, 0.2), "slo
 
 
 def load_j(name, s):
-    """What a rail of moments() used in its first s seconds: 50 W in the first part of each
+    """Energy of a rail of moments() in its first s seconds: 50 W in the first part of each
     period, 10 W in the rest."""
     period, share = LOADS[name]
     whole, rest = divmod(s, period)
@@ -265,9 +263,9 @@ def moments(seconds, seed):
 
 
 def reps(what, seed, n=12):
-    """n repetitions of 1 s at 10 W, and 60 signals: their levels are independent, wander
-    from one repetition to the next, or are higher by 5; with holes the power is known for
-    a fifth of each second."""
+    """n repetitions of 1 s at 10 W, and 60 signals: their levels are independent, drift from one
+    repetition to the next, or are higher by 5; with holes, power is known for a fifth of each
+    second."""
     rng = random.Random(seed)
     t = Trace(hz=(10, 10, 10))
     t.cores, t.rails = [0], ["main"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Decodes a Perfetto trace by hand, as far as its packets are used, into JSON."""
+"""Decodes the packets used in a Perfetto trace to JSON, without a library."""
 import json
 import struct
 import sys
@@ -17,7 +17,7 @@ def varint(raw, at):
 
 
 def fields(raw):
-    """(number, value) of each field; raises when the bytes are no message."""
+    """(number, value) of each field; raises if the bytes are not a message."""
     at = 0
     while at < len(raw):
         key, at = varint(raw, at)
@@ -43,12 +43,28 @@ def one(raw):
 def track(raw):
     f = one(raw)
     out = {"name": f.get(2, b"").decode(), "parent": f.get(5)}
-    assert 3 not in f, "a process"
+    if 3 in f:
+        out["process"] = [one(f[3])[1], one(f[3]).get(6, b"").decode()]
+    if 4 in f:
+        thread = one(f[4])
+        out["thread"] = [thread[1], thread[2], thread.get(5, b"").decode()]
     out["rank"], out["order"], out["description"] = f.get(12), f.get(11), f.get(14, b"").decode()
     if 8 in f:
         counter = one(f[8])
         out["counter"] = {"unit": counter.get(3), "multiplier": counter.get(4), "unit_name": counter.get(6, b"").decode()}
     return f[1], out
+
+
+def annotations(raw):
+    """{name: value} of the debug annotations of an event."""
+    out = {}
+    for number, v in fields(raw):
+        if number == 4:
+            f = one(v)
+            name = f.pop(10).decode()
+            (kind, value), = f.items()
+            out[name] = value - (1 << 64) if kind == 4 and value >= 1 << 63 else value
+    return out
 
 
 def path_of(tracks, uuid):
@@ -62,7 +78,8 @@ def path_of(tracks, uuid):
 def main():
     with open(sys.argv[1], "rb") as f:
         raw = f.read()
-    out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": [], "snapshots": []}
+    out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": [], "snapshots": [],
+           "details": []}
     open_slices, last = {}, 0
     for number, packet in fields(raw):
         assert number == 1, number
@@ -85,13 +102,16 @@ def main():
             elif e[9] == 3:
                 out["instants"].append((at, out["tracks"][e[11]]["name"], e[23].decode()))
             elif e[9] == 1:
-                open_slices[e[11]] = (at, e[23].decode())
+                open_slices.setdefault(e[11], []).append((at, e[23].decode(), e.get(22, b"").decode(),
+                                                          annotations(p[11])))
             elif e[9] == 2:
-                begin, name = open_slices.pop(e[11])
+                stack = open_slices[e[11]]
+                begin, name, category, notes = stack.pop()
                 out["slices"].append((begin, at, name, path_of(out["tracks"], e[11])))
+                out["details"].append((e[11], len(stack), category, notes))
         else:
             raise ValueError("a packet of nothing")
-    assert not open_slices
+    assert not any(open_slices.values())
     json.dump(out, sys.stdout)
 
 

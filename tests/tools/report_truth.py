@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds a report of waves() of nvmt_write.py, as JSON on standard input, against a
-plain calculation over the values that went into the trace.
+"""Compares a JSON report of waves() of nvmt_write.py, on standard input, with a plain
+calculation from the values written to the trace.
 
   report_truth.py "dict(seconds=20.0)" [plain]
 """
@@ -33,7 +33,7 @@ def check_signal(t, p, s, a, b, plain):
     tier = ("fast", "medium", "slow").index(s["tier"])
     what = f"{p['epoch']} {s['name']}"
     v = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if a <= at < b]
-    if s["name"] == "gpu.util" and plain:   # version 1 has no room for "missing"
+    if s["name"] == "gpu.util" and plain:   # version 1 cannot express missing values
         v = [x or 0.0 for x in v]
     kept = sorted(x for x in v if x is not None)
     near(what + " samples", s["samples"], len(kept))
@@ -42,7 +42,7 @@ def check_signal(t, p, s, a, b, plain):
         if s["mean"] is not None or s["p50"] is not None:
             bad.append(what + " has numbers without a sample")
         return 0
-    if s["name"] in ("ticks.n", "spent.j", "events.n"):     # counters: what they rose by until b
+    if s["name"] in ("ticks.n", "spent.j", "events.n"):     # counters: their increase up to b
         first = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if at <= a] or kept
         rise = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if at <= b]
         near(what + " rise", s["rise"], rise[-1] - first[-1 if first is not kept else 0])
@@ -55,7 +55,7 @@ def check_signal(t, p, s, a, b, plain):
         near(what + " sd", s["sd"], math.sqrt(math.fsum((x - mean) ** 2 for x in kept) / (len(kept) - 1)), 1e-9)
     want = [kept[0], rank(kept, 0.5), rank(kept, 0.95), rank(kept, 0.99), kept[-1]]
     got = [s[key] for key in ("min", "p50", "p95", "p99", "max")]
-    # Quantiles of more samples than are sorted are those of bins.
+    # Quantiles of more samples than are sorted come from bins.
     off = 1e-3 * (kept[-1] - kept[0]) if len(kept) > 65536 else 0
     if any(abs(x - y) > off for x, y in zip(got, want)):
         bad.append(f"{what}: {got} instead of {want}")
@@ -65,7 +65,7 @@ def check_signal(t, p, s, a, b, plain):
 def main():
     d = json.load(sys.stdin)["traces"][0]
     t = waves(**eval(sys.argv[1]))
-    t.bytes()       # fills in what follows from the rest
+    t.bytes()       # computes the rest
     end = max(x[-1] for x in t.times) + 1
     bounds = [0] + [m[0] for m in t.marks] + [end]
     if len(d["epochs"]) != len(bounds) - 1:

@@ -1,10 +1,10 @@
-/* To be preloaded: a disk that waits or is full, as long as there are files of these names in the
- * folder DISK, which has no link in its path:
+/* LD_PRELOAD library: a disk that blocks or is full while files with these names exist in
+ * the directory $DISK, whose path must not contain symbolic links:
  *
- *   write.hangs      write() to a log in it
- *   sync.hangs       fdatasync(); each is a byte in DISK/syncs
- *   convert.hangs    write() to a file with .tmp in its name
- *   convert.full     the same, which fails */
+ *   write.hangs      block write() to a log in it
+ *   sync.hangs       block fdatasync(); each call appends a byte to DISK/syncs
+ *   convert.hangs    block write() to a file with .tmp in its name
+ *   convert.full     let it fail */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ static bool there(const char *what)
 	return access(name, F_OK) == 0;
 }
 
-/* Is that file in the folder, with that in its name? */
+/* True if the file is in the directory and its name contains part. */
 static bool is_file(int fd, const char *part)
 {
 	char link[64], name[4096] = "";

@@ -1,33 +1,31 @@
-/* A file system for tests: serves a folder read-only, as sysfs serves drivers,
- * and lets single files misbehave as drivers do.  What it does is real: a read
- * that hangs cannot be interrupted, and an error comes from the kernel.
+/* A FUSE file system for tests: serves a directory read-only, like sysfs, and lets single
+ * files misbehave as drivers do. A hanging read is uninterruptible, and errors come from
+ * the kernel.
  *
- *   slowfs FOLDER RULES MOUNTPOINT     in the foreground, until SIGTERM or umount
+ *   slowfs FOLDER RULES MOUNTPOINT     runs in the foreground until SIGTERM or umount
  *
- * Like sysfs: files are 4096 bytes long by their stat, a read at offset 0 makes
- * the text anew, and what was opened before a driver was unbound answers ENODEV
- * for good, also when a file of that name is back.  What the folder holds may be
- * changed meanwhile.
+ * As in sysfs, stat reports 4096 bytes, a read at offset 0 generates the text again, and a
+ * file opened before its driver was unbound returns ENODEV from then on, even if a file of
+ * that name returns. The content of FOLDER may change meanwhile.
  *
- * RULES is a file with a rule on each line.  More can be written to
- * MOUNTPOINT/.rules at any time, whose times count from then.
+ * RULES is a file with one rule per line. More can be written to MOUNTPOINT/.rules at any
+ * time; their times count from then.
  *
  *   PATTERN WHAT [FROM_MS [TO_MS]]     from now on, or from then on, or between
  *
- * PATTERN is a path from the mount point on, with * and ? within a name, and
- * stands for everything below it, too.  Of rules for the same thing the newest
- * one that is in force counts.  WHAT is one of
+ * PATTERN is a path from the mount point, with * and ? within a name, and includes
+ * everything below it. The newest active rule applies. WHAT is one of
  *
- *   EIO, EAGAIN...   every read fails so
- *   gone             not there; a second name, such as a link, needs its own rule
- *   wait=US          a read takes at least so many microseconds
- *   hang             a read that begins meanwhile ends when this does
+ *   EIO, EAGAIN...   every read fails with this error
+ *   gone             does not exist; other names, such as links, need their own rule
+ *   wait=US          a read takes at least this many microseconds
+ *   hang             a read started meanwhile ends with this rule
  *   open:wait=US, open:hang, list:wait=US, list:hang
- *                    the same of opening a file, of listing a folder
- *   whole            a file as on a disk: of its own size, read at any offset, to be mapped
- *   ramp=LO:HI:MS    a number that goes up and down once in MS
- *   clear            ends all rules for exactly this PATTERN */
-#ifndef FUSE_USE_VERSION /* configure knows which one there is */
+ *                    the same for opening a file or listing a directory
+ *   whole            a regular file as on a disk: real size, any offset, mmap
+ *   ramp=LO:HI:MS    a number that rises and falls once every MS
+ *   clear            ends all rules with exactly this PATTERN */
+#ifndef FUSE_USE_VERSION /* set by configure */
 #define FUSE_USE_VERSION 32
 #endif
 #include <dirent.h>
@@ -71,14 +69,14 @@ struct handle {
 	bool is_control, whole;
 	int fd;
 	int64_t opened_ns;
-	pthread_mutex_t lock; /* of the text, which reads at later offsets share */
+	pthread_mutex_t lock; /* protects the text, which reads at later offsets share */
 	size_t len;
 	char text[TEXT_MAX];
 	char path[];
 };
 
 static int folder;
-/* A rule that has ended stays: it tells which open files are dead. */
+/* Ended rules are kept: they tell which open files are dead. */
 static struct rule rules[RULES_MAX];
 static size_t n_rules;
 static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -104,7 +102,7 @@ static bool fits(const struct rule *r, const char *path)
 	return fnmatch(r->pattern, path, FNM_PATHNAME | FNM_LEADING_DIR) == 0;
 }
 
-/* The newest rule that is in force at that time. */
+/* The newest rule active at that time. */
 static bool find_rule_when(const char *path, enum what what, enum when when, int64_t t_ns, struct rule *out)
 {
 	bool found = false;
@@ -213,7 +211,7 @@ static void clear_rules(const char *pattern, int64_t at_ns)
 			rules[i].to_ns = at_ns;
 }
 
-/* One line, which it takes apart; 0 or an errno. */
+/* Parses the line in place; 0 or an errno. */
 static int add_rule(char *line, int64_t t_ns)
 {
 	struct rule r = {.from_ns = t_ns, .to_ns = INT64_MAX};
@@ -275,7 +273,7 @@ static int slow_getattr(const char *path, struct stat *st, struct fuse_file_info
 	return 0;
 }
 
-/* The time that a driver or a disk takes.  An end of the file system ends a hang. */
+/* Wait like a driver or a disk. Stopping the file system ends a hang. */
 static void spend(const char *path, enum when when, int64_t begin_ns)
 {
 	struct fuse_session *session = fuse_get_session(fuse_get_context()->fuse);
@@ -374,7 +372,7 @@ static int slow_release(const char *path, struct fuse_file_info *file)
 	return 0;
 }
 
-/* What the file says now: into h->text; 0 or a negative errno. */
+/* Read the current text into h->text; 0 or a negative errno. */
 static int make_text(struct handle *h)
 {
 	int64_t t_ns = now_ns();
@@ -441,7 +439,7 @@ static int slow_write(const char *path, const char *from, size_t size, off_t off
 	return (int)size;
 }
 
-/* A shell opens what it redirects to so. */
+/* Called for shell redirections. */
 static int slow_truncate(const char *path, off_t size, struct fuse_file_info *file)
 {
 	(void)size;
@@ -449,7 +447,7 @@ static int slow_truncate(const char *path, off_t size, struct fuse_file_info *fi
 	return strcmp(path, CONTROL) ? -EACCES : 0;
 }
 
-/* The kernel must remember nothing. */
+/* The kernel must not cache anything. */
 static void *slow_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
 	(void)connection;
@@ -488,8 +486,8 @@ static int read_rules(const char *name)
 	return error ? -1 : 0;
 }
 
-/* A read that hangs keeps a thread: from 3.12 on libfuse has ten of them unless it is told
- * so, and what came later would wait, which is not what a test wants to measure. */
+/* A hanging read occupies a thread. From 3.12 on, libfuse has ten by default, and further requests would
+ * wait, which would distort the test. */
 static int loop(struct fuse *f)
 {
 #if FUSE_USE_VERSION >= 312
@@ -537,7 +535,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "slowfs: %s: %s\n", argv[1], strerror(errno));
 		return 1;
 	}
-	/* Threads inherit it: a wait of 320 us takes 320 us. */
+	/* Inherited by threads: a wait of 320 us takes 320 us. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (read_rules(argv[2]) < 0)
 		return 1;

@@ -1,12 +1,11 @@
-/* A load of known size: one core, busy for a part of each period, asleep for
- * the rest of it.
+/* A defined load: one core, busy for part of each period and asleep for the rest.
  *
- *   spin CORE PERCENT PERIOD_MS SECONDS     prints the percent that it took, and
- *                                           that the core was busy by /proc/stat
- *   spin storm CORE SECONDS                 prints how often a second two processes
- *                                           on that core gave way to each other
+ *   spin CORE PERCENT PERIOD_MS SECONDS     prints the percentage it used, and how busy
+ *                                           the core was according to /proc/stat
+ *   spin storm CORE SECONDS                 prints how often per second two processes
+ *                                           on that core switched
  *
- * Exit status 77: this machine does not let it run on that core. */
+ * Exit status 77: not permitted to run on that core. */
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
@@ -34,7 +33,7 @@ static void sleep_until(int64_t ns)
 		;
 }
 
-/* Idle and iowait of a core so far, in seconds; 0 when it cannot be read. */
+/* Idle and iowait time of a core in seconds; 0 if unreadable. */
 static double idle_s(unsigned core)
 {
 	unsigned long long v[5];
@@ -71,7 +70,7 @@ static void spin(unsigned core, double percent, int64_t period_ns, int64_t end_n
 	printf("%.2f %.2f\n", 100 * took / passed, 100 * (1 - 1e9 * idle / passed));
 }
 
-/* A byte goes back and forth: every pass is two switches of the core. */
+/* Pass a byte back and forth: each pass is two context switches. */
 static int storm(int64_t end_ns)
 {
 	int there[2], back[2];

@@ -1,13 +1,13 @@
-# Sourced: a private sshd on the loopback, with its own keys and settings; nothing
-# under /etc or in anybody's home is used or touched.
+# Sourced: a private sshd on the loopback with its own keys and settings; uses nothing under
+# /etc or in any home directory.
 #
-#   sshd_begin FOLDER     start it; 1, with the reason in $sshd_why, when it cannot be had
+#   sshd_begin FOLDER     start it; 1 with the reason in $sshd_why if that is not possible
 #   $ssh [OPTION]... rig COMMAND    a client of it (a variable, to be split into words)
 #   $sshc rig COMMAND     the same through a proxy that can be frozen: a network cut
 #   sshd_freeze, sshd_thaw
 #   sshd_end
 #
-# A connection whose client does not answer is given up after some 3 s.
+# A connection whose client does not respond is closed after about 3 s.
 
 sshd_pid=
 proxy_pid=
@@ -55,12 +55,12 @@ sshd_begin() {
 	test -n "$sshd" || sshd_why='sshd is not installed: ./bootstrap --tests installs it'
 	test -z "${sshd_why:-}" || return 1
 	mkdir -p "$sshd_dir" && chmod 700 "$sshd_dir" || return 1
-	# Where it drops its privileges; only root has any, and can make it.
+	# The privilege separation directory; only root needs it and can create it.
 	test "$(id -u)" -ne 0 || mkdir -p /run/sshd
 	ssh-keygen -q -t ed25519 -N '' -f "$sshd_dir/host-key" &&
 		ssh-keygen -q -t ed25519 -N '' -f "$sshd_dir/client-key" || return 1
 	for try in 1 2 3 4 5 6; do
-		# free just now; somebody else may take it first
+		# currently free; another program may take it first
 		sshd_port=$("${python:-python3}" -c 'import socket
 s=socket.socket(); s.bind(("127.0.0.1",0)); print(s.getsockname()[1])')
 		sshd_config "$sshd_dir" "$sshd_port" 0

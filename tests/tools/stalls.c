@@ -1,7 +1,6 @@
-/* How long this machine lets a program wait: a thread on each processor sleeps
- * 2 ms over and over, another one writes into FILE.  Each time that took 4 ms
- * longer than it should is one line: when it ended, and how long too long, both
- * in ns of CLOCK_MONOTONIC.  Ends when standard input does. */
+/* Measures stalls of the machine: a thread on each processor sleeps 2 ms in a loop, another writes to
+ * FILE. Each sleep that took 4 ms too long gives a line with its end and its excess, both in ns of
+ * CLOCK_MONOTONIC. Ends at the end of stdin. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -41,7 +40,7 @@ static void *sleeps(void *arg)
 
 	CPU_ZERO(&set);
 	CPU_SET((size_t)(intptr_t)arg, &set);
-	sched_setaffinity(0, sizeof set, &set); /* where it may not run it measures another one */
+	sched_setaffinity(0, sizeof set, &set); /* if not permitted, it measures another one */
 	for (;;) {
 		int64_t from = now_ns();
 

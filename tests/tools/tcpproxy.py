@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
-"""tcpproxy.py PORT: passes connections to a free port, which it prints, on to
-PORT of the loopback.  Stopped with SIGSTOP it is a network that has gone: nothing
-passes, and nothing says that the other end is not there."""
+"""tcpproxy.py PORT: prints a free port and forwards connections from it to PORT on the
+loopback. Stopped with SIGSTOP it is a dead network: nothing passes, and neither end notices."""
 
 import selectors
 import socket

@@ -1,4 +1,4 @@
-"""A program in a pseudo-terminal of its own."""
+"""Runs a program in its own pseudo-terminal."""
 import fcntl
 import os
 import pty
@@ -11,8 +11,8 @@ def resize(master, w, h):
 
 
 def spawn(argv, size, environment):
-    """The process, and both ends of its terminal; the slave's is to be closed when
-    the master is to tell that the program has gone."""
+    """Returns the process and both ends of its terminal. Close the slave for the master to
+    report the end of the program."""
     master, slave = pty.openpty()
     resize(master, *size)
     pid = os.fork()

@@ -1,4 +1,4 @@
-/* canvas-text: what is on a canvas, as text.  cmocka's headers come before this one. */
+/* canvas-text: the content of a canvas as text. Include after cmocka's headers. */
 #ifndef TESTS_CANVAS_TEXT_H
 #define TESTS_CANVAS_TEXT_H
 
@@ -6,7 +6,7 @@
 
 #include "ui/canvas.h"
 
-/* To be freed. */
+/* The caller frees the result. */
 static inline char *canvas_to_text(const struct canvas *c)
 {
 	char *text = NULL;

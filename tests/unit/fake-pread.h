@@ -1,5 +1,5 @@
-/* fake-pread: every pread() of the program under test goes through faked_pread(), which
- * the test defines; pread_really() is the system's. */
+/* fake-pread: redirects every pread() of the program under test to faked_pread(), which the test
+ * defines; pread_really() calls the system. */
 #ifndef TESTS_FAKE_PREAD_H
 #define TESTS_FAKE_PREAD_H
 

@@ -1,4 +1,4 @@
-/* A probe set of probes that a test makes: each counts its reads and writes one column. */
+/* A set of fake probes; each counts its reads and writes one column. */
 #ifndef FAKE_RIG_H
 #define FAKE_RIG_H
 
@@ -15,9 +15,9 @@ struct fake {
 	size_t column;
 	unsigned reads;
 	int64_t last_read_ns;
-	double value; /* what the next read stores */
-	size_t from_column; /* derived: value = row[from_column] * 2 */
-	void (*hook)(struct fake *f); /* called in each read, may be NULL */
+	double value; /* stored by the next read */
+	size_t from_column; /* for derived ones: value = row[from_column] * 2 */
+	void (*hook)(struct fake *f); /* called in each read; may be NULL */
 };
 
 static inline void fake_read(struct probe *p, int64_t t_ns, double *row)
@@ -46,7 +46,7 @@ static inline struct probe_set *fake_probes(void)
 	return r;
 }
 
-/* A channel and its probe. */
+/* Add a channel and its probe. */
 static inline struct fake *fake_add(struct probe_set *r, enum tier tier, enum channel_kind kind, int64_t period_ns)
 {
 	struct channel c = {.kind = kind, .tier = tier, .lo = NAN, .hi = NAN};

@@ -1,4 +1,4 @@
-/* random: the same numbers in every run. */
+/* random: a reproducible pseudo-random sequence. */
 #ifndef TESTS_RANDOM_H
 #define TESTS_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* Reads by another thread: what is published, who shares a thread, and what happens when a read
+/* Reading in another thread: what is published, how readers share a thread, and what happens when a read
  * hangs. */
 #include <math.h>
 #include <setjmp.h>
@@ -16,10 +16,10 @@
 
 #define N 8
 
-/* Lives longer than a test, as a thread that hangs may. */
+/* Outlives the test, because a hanging thread may. */
 struct fake {
 	atomic_int passes, closed, hang, hanging, thread;
-	atomic_int_least64_t begin_ns; /* of the latest pass */
+	atomic_int_least64_t begin_ns; /* start of the latest pass */
 	atomic_uint_least64_t wanted;
 	int pause_us;
 };
@@ -66,19 +66,19 @@ static void test_in_place(void **state)
 
 	(void)state;
 	assert_non_null(s);
-	assert_false(async_reader_take(s, &seen, 1000, v)); /* no pass yet: not even that it is missing */
+	assert_false(async_reader_take(s, &seen, 1000, v)); /* no pass yet: not even marked as missing */
 	async_reader_ask(s, 1000);
 	assert_true(async_reader_take(s, &seen, 1000, v));
 	assert_true(v[0] == 1 && v[N - 1] == 1 && isnan(v[3]));
-	assert_false(async_reader_take(s, &seen, 2000, v)); /* seen */
-	assert_true(async_reader_take(s, &other, 2000, v)); /* by that one only */
+	assert_false(async_reader_take(s, &seen, 2000, v)); /* already taken */
+	assert_true(async_reader_take(s, &other, 2000, v)); /* only by that consumer */
 	async_reader_want(s, 5);
 	async_reader_want(s, 63);
 	async_reader_ask(s, 3000);
 	assert_true(atomic_load(&f.wanted) == (UINT64_C(1) << 5 | UINT64_C(1) << 63));
 	assert_true(async_reader_take(s, &seen, 3000, v));
 	assert_true(v[0] == 2);
-	/* Nothing new for 8 periods: missing, said once. */
+	/* No new pass for 8 periods: reported as missing, once. */
 	assert_false(async_reader_take(s, &seen, 3000 + 8 * NS_PER_S, v));
 	assert_true(async_reader_take(s, &seen, 3001 + 8 * NS_PER_S, v));
 	assert_true(isnan(v[0]));
@@ -91,7 +91,7 @@ static void test_in_place(void **state)
 	async_reader_stop(NULL);
 }
 
-/* Values of one pass only, however the two threads meet. */
+/* All values come from one pass, whatever the timing of the two threads. */
 static void test_one_pass(void **state)
 {
 	static struct fake f;
@@ -102,7 +102,7 @@ static void test_one_pass(void **state)
 
 	(void)state;
 	async_reader_start(s);
-	async_reader_start(s); /* once is enough */
+	async_reader_start(s); /* a second start does nothing */
 	while (taken < 2000) {
 		if (!async_reader_take(s, &seen, clock_now_ns(), v) || isnan(v[0]))
 			continue;
@@ -117,7 +117,7 @@ static void test_one_pass(void **state)
 	assert_int_equal(atomic_load(&f.closed), 1);
 }
 
-/* Costly passes come less often, so that they keep to their share. */
+/* Expensive passes run less often to stay within their CPU share. */
 static void test_share(void **state)
 {
 	static struct fake f = {.pause_us = 2000};
@@ -126,7 +126,7 @@ static void test_share(void **state)
 	(void)state;
 	assert_true(async_reader_period_ns(s) == NS_PER_MS);
 	async_reader_ask(s, 1000);
-	assert_true(async_reader_period_ns(s) == NS_PER_MS); /* the first opens things */
+	assert_true(async_reader_period_ns(s) == NS_PER_MS); /* the first pass opens files */
 	async_reader_ask(s, 1500);
 	assert_true(async_reader_period_ns(s) >= 20 * NS_PER_MS);
 	async_reader_set_period(s, NS_PER_S * 10);
@@ -135,7 +135,7 @@ static void test_share(void **state)
 	async_reader_stop(s);
 }
 
-/* A read that hangs holds nobody up, and cleans up when it comes back. */
+/* A hanging read blocks nobody and cleans up when it returns. */
 static void test_hang(void **state)
 {
 	static struct fake f = {.hang = 1};
@@ -194,7 +194,7 @@ static bool share_a_thread(struct fake f[SHARED])
 	return true;
 }
 
-/* True: the thread that makes rows was rescued. */
+/* True if the thread that reads was replaced. */
 static bool rescue(struct async_reader *s[SHARED])
 {
 	int64_t look_ns = INT64_MAX;
@@ -205,7 +205,7 @@ static bool rescue(struct async_reader *s[SHARED])
 	return rows;
 }
 
-/* Rescued when that is needed, as an engine does. */
+/* Rescue when needed, as an engine does. */
 static bool go_on(struct async_reader *s[SHARED], atomic_int *passes)
 {
 	int least = atomic_load(passes) + 20;
@@ -226,8 +226,8 @@ static void shared_begin(struct fake f[SHARED], struct async_reader *s[SHARED])
 	assert_int_equal(reader_thread_start(s, SHARED, NULL), 0);
 }
 
-/* What hangs in a thread of many keeps it and holds up no other, nor does the next that
- * hangs; each goes on when its read comes back. */
+/* A read that hangs in a shared thread keeps that thread and blocks no other reader, nor does the next
+ * one that hangs; each continues when its read returns. */
 static void test_shared(void **state)
 {
 	static struct fake f[SHARED];
@@ -258,8 +258,8 @@ static void test_shared(void **state)
 		assert_int_equal(atomic_load(&f[i].closed), 1);
 }
 
-/* One that hangs in the thread of them all, when they are stopped: before and after another
- * thread has the rest. */
+/* One reader hangs in the shared thread when all are stopped, before and after another thread took over
+ * the rest. */
 static void test_shared_stops(void **state)
 {
 	for (int hung = 0; hung < 2 * SHARED; hung++) {
@@ -283,7 +283,7 @@ static void test_shared_stops(void **state)
 	}
 }
 
-/* A reader whose passes take long each time comes to have a thread of its own. */
+/* A reader whose passes are always slow gets its own thread. */
 static void test_shared_long(void **state)
 {
 	static struct fake f[SHARED] = {{.pause_us = 7000}};
@@ -302,8 +302,7 @@ static void test_shared_long(void **state)
 		assert_int_equal(atomic_load(&f[i].closed), 1);
 }
 
-/* Passes that begin at any time come to lie on the grid: here half a period later.  One
- * that is late for less than that is enough to tell. */
+/* Passes move to the grid, here by half a period. Being late by less than that is detected. */
 static void test_grid(void **state)
 {
 	static struct fake f;

@@ -1,4 +1,4 @@
-/* The fold and the marks that history and trace share, and rounding to what a trace holds. */
+/* The fold and the marks shared by history and trace, and rounding to the precision of a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,7 +61,7 @@ static void rounding_is_idempotent(void **state)
 	assert_true(channel_round(CHANNEL_TEMPERATURE, 47.1) == (double)47.1f);
 }
 
-/* The column of a zoom as the fold is defined. */
+/* The column of a zoom, by the definition of the fold. */
 static struct bin column(const int64_t *t, const double *v, size_t n, int zoom, int base)
 {
 	struct bin b = {.n = 0}, later;
@@ -79,7 +79,7 @@ static struct bin column(const int64_t *t, const double *v, size_t n, int zoom, 
 	return b;
 }
 
-/* Rows that come together add up to the same bits. */
+/* Rows in any order give bit-identical sums. */
 static void order_of_sums(void **state)
 {
 	struct bin_order order = {.n = 0};
@@ -113,7 +113,7 @@ static void order_of_sums(void **state)
 	bin_order_free(&order);
 }
 
-/* Several may have one time, and a stretch has its beginning but not its end. */
+/* Several marks may have the same time. An interval includes its begin but not its end. */
 static void marks_of_a_stretch(void **state)
 {
 	static const int64_t times[] = {10, 20, 20, 20, 30, 50};

@@ -1,8 +1,7 @@
-/* Which board a machine is, where its file comes from, and what is known about
- * the machine. */
+/* Detection of the board, choice of its board file, and facts about the machine. */
 #include "test-probe-tree.h"
 
-static char boards[256]; /* the project's own */
+static char boards[256]; /* of the source tree */
 
 static int match(const char *compatible, size_t len, const char *entry_wanted)
 {
@@ -42,7 +41,7 @@ static void test_exact_entries(void **state)
 	assert_int_equal(MATCH("nvidia,p3737-0000+p3701-0000-as-p3767-0004\0nvidia,tegra234\0", NULL), -1);
 	assert_int_equal(MATCH("xnvidia,p3701-0000\0", NULL), -1);
 	assert_int_equal(MATCH("nvidia,p3701-000\0", NULL), -1);
-	assert_int_equal(MATCH("nvidia,p3701-0000", "nvidia,p3701-0000"), 2); /* the last without its NUL */
+	assert_int_equal(MATCH("nvidia,p3701-0000", "nvidia,p3701-0000"), 2); /* the last one lacks its NUL */
 	assert_int_equal(MATCH("nvidia,p3701-0000\n", NULL), -1);
 	assert_int_equal(MATCH("\0\0\0nvidia,p3767-0001\0", "nvidia,p3767-0001"), 0);
 	assert_int_equal(MATCH("", NULL), -1);
@@ -116,7 +115,7 @@ static void test_detect(void **state)
 	tree_end(&t);
 }
 
-/* Where there is no device tree, as in a container. */
+/* Without a device tree, as in a container. */
 static void test_detect_otherwise(void **state)
 {
 	static const struct {
@@ -152,18 +151,18 @@ static void test_detect_otherwise(void **state)
 	tree_file(&t, "/sys/class/hwmon/hwmon2/name", "ina3221\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_label", "VDD_CPU_GPU_CV\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "5000\n");
-	detect(&t, "generic", why); /* half a line is none */
+	detect(&t, "generic", why); /* half a line does not match */
 	tree_file(&t, "/sys/class/thermal/thermal_zone8/type", "tj-thermal\n");
 	tree_file(&t, "/sys/class/thermal/thermal_zone8/temp", "40000\n");
 	detect(&t, "orin_nano", why);
 	assert_non_null(strstr(why, "recognised by its sensors (hwmon=ina3221/VDD_CPU_GPU_CV"));
 	tree_file(&t, "/sys/class/devfreq/nvenc/cur_freq", "115200000\n");
-	detect(&t, "orin_nx", why); /* the line with more places */
+	detect(&t, "orin_nx", why); /* the line with more matches wins */
 	tree_file(&t, "/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n");
 	tree_file(&t, "/tmp/nv_jetson_model", "NVIDIA Jetson Nano\n");
-	detect(&t, "nano", why); /* somebody's word before the sensors */
+	detect(&t, "nano", why); /* an explicit choice wins over sensors */
 	tree_bytes(&t, "/proc/device-tree/compatible", "nvidia,p3701-0000\0", 18);
-	detect(&t, "agx_orin", why); /* the device tree before all */
+	detect(&t, "agx_orin", why); /* the device tree wins over everything */
 	tree_end(&t);
 	tree_begin(&t);
 	tree_file(&t, "/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n");
@@ -264,7 +263,7 @@ static void test_folders(void **state)
 	assert_non_null(b);
 	assert_string_equal(board_title(b), "Mine");
 	board_free(b);
-	b = board_load("carrier", &e); /* and what it includes is found in another folder */
+	b = board_load("carrier", &e); /* its include is found in another directory */
 	if (!b)
 		fail_msg("%s", e.text);
 	assert_non_null(strstr(board_path(b), "/cfg/nvmtop/boards/carrier.board"));
@@ -273,7 +272,7 @@ static void test_folders(void **state)
 	assert_null(board_load("broken", &e));
 	assert_int_equal(e.code, ERR_FAILED);
 	tree_bytes(&t, "/proc/device-tree/compatible", "nvidia,p3701-0000", 18);
-	detect(&t, "carrier", why); /* the broken file is in nobody's way */
+	detect(&t, "carrier", why); /* the broken file affects nobody */
 	setenv("NVMTOP_BOARDS", boards, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	tree_end(&t);
@@ -291,7 +290,7 @@ static void test_no_such_board(void **state)
 		assert_null(board_load(names[i], &e));
 		assert_int_equal(e.code, ERR_USAGE);
 	}
-	assert_null(board_load(boards, &e)); /* a folder */
+	assert_null(board_load(boards, &e)); /* a directory */
 	assert_int_equal(e.code, ERR_FAILED);
 }
 
@@ -321,7 +320,7 @@ static void test_each(void **state)
 	(void)state;
 	board_each(visit, &s);
 	assert_true(s.good >= 4);
-	assert_int_equal(s.bad, 0); /* every board of the project parses */
+	assert_int_equal(s.bad, 0); /* every board file of the project parses */
 }
 
 static const char *fact(const struct tree *t, const char *key)
@@ -415,13 +414,13 @@ static void test_release_by_package(void **state)
 	}
 }
 
-/* The fake boards of this project through the boards of this project. */
+/* The fake boards, read with the board files of this project. */
 static void test_roots(void **state)
 {
 	static const struct {
 		const char *root, *board, *release;
 		int rails, zones, cores;
-		const char *missing_value; /* a channel that has a file and no value */
+		const char *missing_value; /* a channel with a file but no value */
 	} roots[] = {
 		{"agx_orin-36", "agx_orin", "L4T 36.4.3", 4, 11, 12, "temp.gpu"},
 		{"agx_orin-35", "agx_orin", "L4T 35.3.1", 4, 11, 12, "temp.gpu"},

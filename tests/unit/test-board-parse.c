@@ -1,5 +1,4 @@
-/* The language of board files: what is understood, and what is said about what
- * is not. */
+/* The board file language: what is accepted, and the messages for errors. */
 #include "test-probe-tree.h"
 
 static struct board *parse(const char *text, struct err *e)
@@ -190,10 +189,10 @@ static void test_include(void **state)
 	assert_int_equal(b->statements[2].line, 4);
 	board_free(b);
 
-	tree_file(&t, "/sub/more.inc", "fast ram\nfast x\n"); /* the error is where it is */
+	tree_file(&t, "/sub/more.inc", "fast ram\nfast x\n"); /* reported at its own line */
 	assert_null(board_parse(path, &e));
 	assert_non_null(strstr(e.text, "sub/more.inc:2:"));
-	tree_file(&t, "/sub/more.inc", "include none.inc\n"); /* the line that wants it, and what */
+	tree_file(&t, "/sub/more.inc", "include none.inc\n"); /* names the including line and the cause */
 	assert_null(board_parse(path, &e));
 	assert_non_null(strstr(e.text, "sub/more.inc:1:"));
 	assert_non_null(strstr(e.text, "sub/none.inc"));
@@ -213,10 +212,10 @@ static void test_include_loops(void **state)
 	tree_path(&t, "/a.board", path);
 	assert_null(board_parse(path, &e));
 	assert_non_null(strstr(e.text, "itself"));
-	tree_file(&t, "/b.inc", "include ./b.inc\n"); /* another name of it: the depth ends it */
+	tree_file(&t, "/b.inc", "include ./b.inc\n"); /* another path to itself: the depth limit ends it */
 	assert_null(board_parse(path, &e));
 	assert_non_null(strstr(e.text, "deep"));
-	/* 3^8 inclusions without any loop */
+	/* 3^8 includes without a loop */
 	tree_file(&t, "/b.inc", "include 0.inc\n");
 	for (int i = 0; i < 7; i++) {
 		snprintf(name, sizeof name, "/%d.inc", i);
@@ -237,15 +236,15 @@ static void test_hostile_text(void **state)
 
 	(void)state;
 	assert_non_null(text);
-	memcpy(text, "board b\ntitle B\nfast cpu\0\nfast ram\n", 36); /* a NUL within */
+	memcpy(text, "board b\ntitle B\nfast cpu\0\nfast ram\n", 36); /* a NUL in the middle */
 	assert_null(board_parse_text("b", text, 36, &e));
 	assert_non_null(strstr(e.text, "b:3:"));
 	assert_null(board_parse_text("b", "board b\ntitle B\nfast cpu\0", 25, &e)); /* and as the last byte */
 
-	memset(text, 'x', big); /* one line */
+	memset(text, 'x', big); /* a single line */
 	assert_null(board_parse_text("b", text, big, &e));
 	for (size_t i = 1; i < big; i += 2)
-		text[i] = ' '; /* one line of many words */
+		text[i] = ' '; /* one line with many words */
 	assert_null(board_parse_text("b", text, big, &e));
 	assert_non_null(strstr(e.text, "64 words"));
 	memset(text, '"', big);
@@ -262,7 +261,7 @@ static void test_hostile_text(void **state)
 	size_t n = (size_t)sprintf(text, "board b\ntitle B\n");
 	for (int i = 0; i < 90000; i++)
 		n += (size_t)sprintf(text + n, "slow swap\n");
-	assert_null(board_parse_text("b", text, n, &e)); /* more signals than anybody has */
+	assert_null(board_parse_text("b", text, n, &e)); /* too many signals */
 	assert_non_null(strstr(e.text, "b:2051:"));
 	for (unsigned c = 1; c < 256; c++) { /* every byte, everywhere */
 		char small[] = "board b\ntitle B\nslow temp x zone=y\n";

@@ -1,4 +1,4 @@
-/* The grid: clipping, wide characters, combining marks, what cannot be decoded. */
+/* The grid: clipping, wide characters, combining marks, invalid bytes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,7 +53,7 @@ static void never_splits_a_wide_character(void **state)
 	assert_int_equal(canvas_text(&c, 0, 0, 3, STYLE_TEXT, "日本"), 2); /* no room for half of it */
 	assert_int_equal(canvas_text(&c, 4, 1, 9, STYLE_TEXT, "日"), 0);   /* nor at the edge */
 	canvas_text(&c, 0, 2, 5, STYLE_TEXT, "日本");
-	canvas_put(&c, 1, 2, STYLE_TEXT, L'x'); /* the right half goes: so does the left */
+	canvas_put(&c, 1, 2, STYLE_TEXT, L'x'); /* overwriting the right half clears the left */
 	canvas_put(&c, 2, 2, STYLE_TEXT, L'y');
 	canvas_text(&c, 0, 3, 5, STYLE_TEXT, "日本");
 	canvas_text(&c, 1, 3, 5, STYLE_TEXT, "語"); /* over two halves */
@@ -88,7 +88,7 @@ static void shows_what_it_cannot_decode(void **state)
 	canvas_resize(&c, 12, 1);
 	canvas_text(&c, 0, 0, 12, STYLE_TEXT, "a\x1b[2J\xff\xc3\x7f");
 	assert_canvas(&c, "a?[2J???\n");
-	assert_int_equal(text_width("\xe6\x97"), 2); /* cut within a character */
+	assert_int_equal(text_width("\xe6\x97"), 2); /* truncated character */
 	canvas_free(&c);
 }
 
@@ -116,7 +116,7 @@ static void takes_any_size(void **state)
 			canvas_put(&c, 0, 0, STYLE_TEXT, L'x');
 		}
 	assert_int_equal(canvas_resize(&c, 1000, 1), 0);
-	assert_int_equal(canvas_resize(&c, 1, 1000), 0); /* as many cells, another shape */
+	assert_int_equal(canvas_resize(&c, 1, 1000), 0); /* same number of cells, different shape */
 	assert_int_equal(c.h, 1000);
 	assert_int_equal(canvas_resize(&c, 0, 0), 0);
 	assert_canvas(&c, "");

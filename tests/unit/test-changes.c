@@ -1,5 +1,5 @@
-/* Changes of how the machine is set: they are in every form that a recording has, once and
- * in order, and facts are those of the beginning of each file. */
+/* Changes of the machine's configuration appear once and in order in every kind of recording, and each
+ * file starts with the facts at its beginning. */
 #include "test-trace.h"
 
 #include "trace/follow.h"
@@ -18,8 +18,8 @@ static struct change change_at(int64_t t_ns, const char *what, const char *from,
 	return c;
 }
 
-/* Rows of 3.6 s, and the mode changed at 0.5 s, a sensor dead at 1.5 s, and the mode
- * again at 2.5 s; each is told a second later than it was. */
+/* Rows of 3.6 s; the mode changes at 0.5 s and 2.5 s, a sensor fails at 1.5 s. Each change is reported a
+ * second late. */
 static void feed(const struct script *s, struct sink *sink, int64_t late_ns)
 {
 	const int64_t start = s->session.start.mono_ns;
@@ -73,7 +73,7 @@ static void assert_change(const struct trace *t, size_t i, int64_t after_ns, con
 	assert_int_equal(c[i].t_ns - trace_session(t)->start.mono_ns, after_ns);
 }
 
-/* A part that begins with 30 W and in which one thing changes, half a second later. */
+/* A part that starts at 30 W, with one change half a second later. */
 static void assert_part(const char *name, const char *text)
 {
 	struct trace *t = open_sound(in_folder(name));
@@ -99,7 +99,7 @@ static void assert_all(const char *path)
 	assert_change(t, 1, 3 * NS_PER_S / 2, "zone0.temperature0: 50.5 C -> --");
 	assert_change(t, 2, 5 * NS_PER_S / 2, "mode: 30W -> MAXN");
 	assert_string_equal(mode_of(t), "15W");
-	/* The newest that there is room for. */
+	/* The newest one that fits. */
 	assert_int_equal(tl->ops->changes(tl, 0, START_NS + 2 * NS_PER_S, some, 1), 1);
 	assert_string_equal(some[0].what, "zone0.temperature0");
 	trace_close(t);
@@ -132,7 +132,7 @@ static void record_and_hang(void *arg)
 	if (sink->ops->begin(sink, &s->session, &e) < 0)
 		_exit(1);
 	feed(s, sink, NS_PER_S);
-	/* All of it is on its way to the disk within a quarter of a second. */
+	/* Everything is on its way to the disk within a quarter of a second. */
 	for (int still = 0; still < 4; still++) {
 		uint64_t bytes = stats.bytes;
 
@@ -170,7 +170,7 @@ static void test_stream(void **state)
 	script_free(s);
 }
 
-/* --- what comes out of a stream while it is written --- */
+/* --- exports of a stream while it is written --- */
 
 struct taker {
 	struct sink sink;
@@ -221,7 +221,7 @@ static void take_change(struct sink *s, const struct change *c)
 
 static void test_followed(void **state)
 {
-	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change};
+	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change, NULL};
 	struct taker taker = {.sink.ops = &ops};
 	int in = open(in_folder("s.nvmt"), O_RDONLY);
 	struct follow *follow;
@@ -240,7 +240,7 @@ static void test_followed(void **state)
 	assert_int_equal(taker.list[0].t_ns, START_NS + NS_PER_S / 2);
 }
 
-/* Files of a series: each has the changes of its time, and the facts of its beginning. */
+/* Files of a series: each has the changes of its own time and the facts at its beginning. */
 static void test_split(void **state)
 {
 	const struct trace_limits limits = {.split_ns = 2 * NS_PER_S};
@@ -260,7 +260,7 @@ static void test_split(void **state)
 	script_push(s, sink, at, START_NS + NS_PER_S);
 	c = change_at(START_NS + NS_PER_S / 2, "mode", "15W", "30W");
 	sink->ops->change(sink, &c);
-	/* The next file is opened meanwhile; how long that takes is not known. */
+	/* The next file is opened in the background, in unknown time. */
 	for (int i = 0; i < 400 && stats.files < 2; i++) {
 		script_push(s, sink, at, START_NS + 2 * NS_PER_S + (i + 1) * NS_PER_S / 1000);
 		log_writer_stats(series, &stats);
@@ -312,8 +312,7 @@ static void test_kept(void **state)
 	script_free(s);
 }
 
-/* The part from 1 s on, and that behind the whole: what differs between two parts has
- * changed between them. */
+/* The part from 1 s on, and a part after the whole: the facts that differ between two parts are changes. */
 static void test_cut_and_joined(void **state)
 {
 	const struct selection p = {.tier = -1, .has_from = true, .from_ns = NS_PER_S, .has_to = true, .to_ns = 2 * NS_PER_S};

@@ -1,4 +1,4 @@
-/* Settings as text: what is read is what was written. */
+/* Settings files: reading returns what was written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,6 +55,7 @@ static void values(void **state)
 				      "theme = high-contrast-light\r\n"
 				      "  mouse=no  \n"
 				      "view = gpu\n"
+				      "charts = braille\n"
 				      "frames = 2.5\n"
 				      "history = 64M\n"
 				      "hide.overview = swap.used, a%20b , fan.rpm\n"
@@ -66,6 +67,7 @@ static void values(void **state)
 	assert_int_equal(s.theme, THEME_CONTRAST);
 	assert_int_equal(s.ground, GROUND_LIGHT);
 	assert_false(s.mouse);
+	assert_true(s.braille);
 	assert_string_equal(s.view, "gpu");
 	assert_true(s.frames > 2.4 && s.frames < 2.6);
 	assert_int_equal(s.history_bytes, 64000000);
@@ -80,7 +82,7 @@ static void values(void **state)
 	assert_string_equal(s.charts[6].after, "");
 }
 
-/* A history is written in the unit that it was set in. */
+/* A history is written in the unit it was set in. */
 static void every_history(void **state)
 {
 	static const char *const texts[] = {"auto",  "4Mi", "64M",  "64Mi", "1G",   "64Gi", "5000001B",
@@ -118,7 +120,7 @@ static void every_theme(void **state)
 static void what_is_wrong(void **state)
 {
 	static const char *const wrong[] = {
-		"theme = blue", "theme =", "theme", "= dark", "mouse = maybe", "frames = 0", "frames = 1e9",
+		"theme = blue", "charts = dots", "theme =", "theme", "= dark", "mouse = maybe", "frames = 0", "frames = 1e9",
 		"frames = nan", "history = 5", "history = 1M", "history = 65Gi", "history = 9s", "history = 169h",
 		"history = lots", "history =", "view = ../../etc", "view = averyverylongnameofaview", "colour = red",
 		"hide.overview = a b", "hide.overview = a,,b", "hide.overview = %zz", "hide.overview = %00",
@@ -139,7 +141,7 @@ static void what_is_wrong(void **state)
 		if (lines_told != 1 || strncmp(told, "2: ", 3))
 			fail_msg("\"%s\" was told as \"%s\"", wrong[i], told);
 		assert_null(strchr(told, 27));
-		/* the rest is read all the same */
+		/* the rest is still read */
 		assert_int_equal(s.theme, THEME_MONO);
 		assert_int_equal(s.mouse, true);
 	}
@@ -154,7 +156,7 @@ static const char *two_views(size_t i)
 	return names[i];
 }
 
-/* Reported once, and kept: the file may be that of another version. */
+/* Reported once and kept: the file may be from another version. */
 static void a_view_that_there_is_not(void **state)
 {
 	static const struct conf_reader who = {.tell = tell, .view = two_views};
@@ -225,12 +227,12 @@ static void all_of_it_comes_back(void **state)
 		assert_int_equal(a->lines, b->lines);
 		assert_string_equal(a->after, b->after);
 	}
-	/* and no more than there is room for */
+	/* and no more than fits */
 	back = read_text("hide.cpu = a\n");
 	free(text);
 }
 
-/* Any bytes: nothing but what is in range comes of them, and what is written of it is read. */
+/* Random bytes: all settings stay in range, and what is written can be read back. */
 static void any_bytes(void **state)
 {
 	static const char *const parts[] = {"theme", "mouse", "hide.", "move.", "lines.", "overview", "=", " = ",
@@ -264,7 +266,7 @@ static void any_bytes(void **state)
 		assert_true((s.frames >= 0.1 && s.frames <= 60) || !(s.frames > 0 || s.frames < 0));
 		for (size_t i = 0; i < s.n_charts; i++)
 			assert_true(s.charts[i].lines <= CHART_LINES_MAX);
-		/* what is written of it is read again */
+		/* what is written can be read back */
 		char *out = NULL;
 		size_t size;
 		FILE *f = open_memstream(&out, &size);
@@ -312,7 +314,7 @@ static void files(void **state)
 	assert_int_equal(conf_save(path, &s, &e), 0);
 	assert_int_equal(conf_load(path, true, &back, &any_view, &e), 0);
 	assert_int_equal(back.theme, THEME_SAFE);
-	/* its rights stay, and a link to it stays one */
+	/* keeps the mode of the file, and symbolic links */
 	assert_int_equal(chmod(path, 0600), 0);
 	snprintf(link_name, sizeof link_name, "%.40s/link", folder);
 	assert_int_equal(symlink("a/b/nvmtop.conf", link_name), 0);
@@ -325,17 +327,17 @@ static void files(void **state)
 	back = SETTINGS_DEFAULT;
 	assert_int_equal(conf_load(path, true, &back, &any_view, &e), 0);
 	assert_false(back.mouse);
-	/* nothing is left beside it */
+	/* no temporary file is left */
 	snprintf(there, sizeof there, "test $(ls %s/a/b | wc -l) -eq 1", folder);
 	assert_int_equal(system(there), 0);
-	/* a folder, a pipe: not a file */
+	/* a directory, a pipe: not a file */
 	snprintf(there, sizeof there, "%s/a", folder);
 	assert_int_equal(conf_load(there, false, &back, &any_view, &e), -1);
 	assert_int_equal(conf_save(there, &s, &e), -1);
 	snprintf(there, sizeof there, "%s/pipe", folder);
 	assert_int_equal(mkfifo(there, 0600), 0);
 	assert_int_equal(conf_load(there, false, &back, &any_view, &e), -1);
-	/* one that is too long is neither read nor cut */
+	/* too long: neither read nor truncated */
 	snprintf(there, sizeof there, "%s/long", folder);
 	FILE *f = fopen(there, "w");
 	for (int i = 0; i < 70000; i++)
@@ -354,7 +356,7 @@ static void a_home_that_cannot_be_written(void **state)
 	struct err e;
 
 	(void)state;
-	/* a file where the folder should be: not even root can */
+	/* a file instead of the directory: fails even for root */
 	snprintf(path, sizeof path, "%s/x", folder);
 	FILE *f = fopen(path, "w");
 	fclose(f);

@@ -1,5 +1,5 @@
-/* The engine: the order that the stream promises, with rows and marks at
- * random; then the same with its threads. */
+/* The engine: the guaranteed order of the stream, with random rows and marks, first single-threaded and
+ * then with its threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #define MS NS_PER_MS
 
-/* A sink that checks the promise at every call, and notes what it got. */
+/* A sink that checks the guarantees at every call and records what it got. */
 struct recorder {
 	struct sink sink;
 	int begun, ended;
@@ -28,10 +28,10 @@ struct recorder {
 	int64_t newest_ns[TIERS];
 	struct mark last_mark;
 	uint64_t first_id;
-	bool gap_open[TIERS]; /* a gap was told and no row yet after it */
+	bool gap_open[TIERS]; /* a gap was reported and no row since */
 	int64_t gap_to_ns[TIERS];
-	size_t hangs[TIERS]; /* not 0: the column that is not read */
-	bool may_be_late;    /* marks may come after newer rows */
+	size_t hangs[TIERS]; /* not 0: the unread column */
+	bool may_be_late;    /* marks may follow newer rows */
 	void (*at_rows)(struct recorder *r);
 	struct engine *marks_it; /* begin() sets a mark there, with this number */
 	uint64_t id_at_begin;
@@ -133,9 +133,9 @@ static void rec_rest(struct sink *s)
 	r->rows_at_rest = r->rows[TIER_FAST] + r->rows[TIER_MEDIUM] + r->rows[TIER_SLOW];
 }
 
-static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest, NULL};
+static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest, NULL, NULL};
 
-/* The collector alone, with rings that the test fills */
+/* The collector alone; the test fills the rings */
 
 static const double values[4] = {0, 1, 2, 3};
 
@@ -194,7 +194,7 @@ static void bench_mark(struct bench *b, int64_t t_ns)
 	b->marked++;
 }
 
-/* The samplers until now. */
+/* Run the samplers until now. */
 static void bench_sample(struct bench *b, bool hiccups)
 {
 	for (int t = 0; t < TIERS; t++) {
@@ -225,7 +225,7 @@ static void order_holds_at_random(void **state)
 		b.now += (int64_t)random_below(random_below(100) ? 8 * MS : 400 * MS);
 		bench_sample(&b, true);
 		for (uint64_t n = random_below(3); n; n--) {
-			/* a mark arrives up to 40 ms after its key was pressed */
+			/* a mark arrives up to 40 ms after its key press */
 			int64_t t = b.now - (int64_t)random_below(40 * MS);
 
 			if (t < last_mark)
@@ -242,7 +242,7 @@ static void order_holds_at_random(void **state)
 				assert_int_equal(collector_detach(&b.c, &b.r[i].sink, &e), 0);
 				assert_int_equal(b.r[i].ended, 1);
 				assert_true(b.r[i].newest_ns[TIER_FAST] <= b.now + MS);
-				last_mark = b.now + MS; /* all is handed over: what comes now is newer */
+				last_mark = b.now + MS; /* everything was passed on: what follows is newer */
 				b.now += 2 * MS;
 			} else {
 				bench_attach(&b, &b.r[i]);
@@ -285,7 +285,7 @@ static void lost_rows_are_told(void **state)
 	bench_close(&b);
 }
 
-/* All ticks are counted; a gap before the start of a stream is cut. */
+/* All ticks are counted; a gap before the start of a stream is truncated. */
 static void gaps_are_told_from_one(void **state)
 {
 	static struct bench b;
@@ -333,7 +333,7 @@ static void marks_do_not_wait_for_ever(void **state)
 	}
 }
 
-/* A rest comes behind all that was there, and only where there was something. */
+/* rest() follows all data, and is only called if there was any. */
 static void a_rest_is_told(void **state)
 {
 	static struct bench b;
@@ -398,11 +398,11 @@ static void late_mark(struct sink *s, const struct mark *m)
 	l->id[l->n++] = m->id;
 }
 
-/* One that comes later than rows are held back goes out at once, with its own
- * time; of those that wait, the older goes first. */
+/* A mark later than the held-back rows is sent at once, with its own time; of waiting ones, the older
+ * goes first. */
 static void late_marks_keep_their_time(void **state)
 {
-	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL, NULL};
+	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL, NULL, NULL};
 	static struct bench b;
 	struct late l = {.sink.ops = &ops};
 	struct session about = {0};
@@ -439,7 +439,7 @@ static void late_marks_keep_their_time(void **state)
 	bench_close(&b);
 }
 
-/* A row that is known not to be older lets the mark out before the row itself is due. */
+/* A row known not to be older releases the mark before the row itself is due. */
 static void mark_goes_before_the_row_that_follows(void **state)
 {
 	static struct bench b;
@@ -465,7 +465,7 @@ static void mark_goes_before_the_row_that_follows(void **state)
 	bench_close(&b);
 }
 
-/* A stream gets only marks that were asked for after it began, and none older than its start. */
+/* A stream gets only marks set after it began, and none older than its start. */
 static void marks_belong_to_a_stream(void **state)
 {
 	static struct bench b;
@@ -531,7 +531,7 @@ static void attach(struct engine *g, struct recorder *r, bool restart)
 
 	memset(r, 0, sizeof(*r));
 	r->sink.ops = &rec_ops;
-	r->may_be_late = true; /* this test thread may be held up for longer than the engine waits */
+	r->may_be_late = true; /* this test thread may be delayed for longer than the engine waits */
 	assert_int_equal(engine_attach(g, &r->sink, restart, &e), 0);
 	assert_int_equal(r->begun, 1);
 }
@@ -582,7 +582,7 @@ static void streams_come_and_go(void **state)
 
 struct pieces {
 	struct sink sink;
-	int64_t newest, given; /* cells: of the newest row, and as it was after the last pieces */
+	int64_t newest, given; /* in cells: time of the newest row, and its value after the last pieces */
 	atomic_uint cells, split;
 };
 
@@ -628,11 +628,11 @@ static int pieces_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-/* What nobody watches comes a whole cell at a time, but for a row that a busy machine delays. */
+/* Without a viewer, rows come in whole cells, except for a row delayed by a busy machine. */
 static void unwatched_rows_come_by_the_cell(void **state)
 {
 	static const struct sink_ops ops = {pieces_begin, pieces_rows, NULL, pieces_gap,
-					    pieces_end,   pieces_rest, NULL};
+					    pieces_end,   pieces_rest, NULL, NULL};
 	struct engine *g = live(live_rig());
 	struct pieces p = {.sink.ops = &ops};
 	struct err e;
@@ -640,7 +640,7 @@ static void unwatched_rows_come_by_the_cell(void **state)
 	(void)state;
 	engine_unwatched(g, CELL_ZOOM);
 	assert_int_equal(engine_start(g, &e), 0);
-	usleep(300000); /* at the beginning they come at once */
+	usleep(300000); /* the first ones come at once */
 	assert_int_equal(engine_attach(g, &p.sink, false, &e), 0);
 	while (p.cells < 12)
 		usleep(10000);
@@ -678,8 +678,8 @@ static void marks_restart_with_a_recording(void **state)
 	assert_int_equal(a.ended, 0);
 }
 
-/* Another thread may set one while a recording begins: it is in there, as the first; and
- * when nothing begins it is counted on from before. */
+/* Another thread may set a mark while a recording begins: it becomes its first. If nothing begins,
+ * counting goes on. */
 static void marks_while_it_begins(void **state)
 {
 	struct engine *g = live(live_rig());
@@ -736,7 +736,7 @@ static void hold_up(struct recorder *r)
 		continue;
 }
 
-/* A sink that hangs: rows are sampled on, and nothing of them is missing afterwards. */
+/* A hanging sink: sampling continues, and no row is missing afterwards. */
 static void slow_sink_stalls_no_sampler(void **state)
 {
 	struct engine *g = live(live_rig());
@@ -769,7 +769,7 @@ static void not_yet(struct fake *f)
 	f->value = atomic_load(&go_on) ? 0 : (double)NAN;
 }
 
-/* A CPU figure that has no window behind it yet is waited for; one that can never come is not. */
+/* A CPU value without a complete window is waited for; one that can never appear is not. */
 static void warm_waits_for_the_cpu(void **state)
 {
 	const double slow[TIERS] = {1000, 0.1, 0.1};
@@ -802,7 +802,7 @@ static void warm_waits_for_the_cpu(void **state)
 	assert_true(engine_wait_warm(g, -1));
 	engine_free(g);
 
-	g = engine_new(fake_probes(), slow, &e); /* nothing at all */
+	g = engine_new(fake_probes(), slow, &e); /* no channels */
 	assert_non_null(g);
 	assert_int_equal(engine_start(g, &e), 0);
 	assert_true(engine_wait_warm(g, -1));
@@ -810,7 +810,7 @@ static void warm_waits_for_the_cpu(void **state)
 	engine_free(g);
 }
 
-/* It is never waited for longer than a second. */
+/* Waits at most one second. */
 static void warm_gives_up_on_what_never_comes(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -840,7 +840,7 @@ static void rates_out_of_range_are_refused(void **state)
 }
 
 static sem_t never;
-static struct probe_set *lost_rig; /* it is left behind on purpose; here it stays reachable */
+static struct probe_set *lost_rig; /* leaked on purpose; kept reachable here */
 
 static void hang(struct fake *f)
 {
@@ -856,8 +856,8 @@ static void wait_until_it_hangs(void)
 		continue;
 }
 
-/* What is asked of files of a slower tier hangs: rows of all tiers go on without its
- * value, and the end does not wait for it. */
+/* Reads of slower files hang: rows of all tiers continue without those values, and stopping does not
+ * wait. */
 static void hanging_read_holds_nothing_up(void **state)
 {
 	unsigned left_behind = engine_left_behind();
@@ -891,11 +891,11 @@ static void hanging_read_holds_nothing_up(void **state)
 	assert_int_equal(r.rows[TIER_SLOW], n.rows[TIER_SLOW]);
 	engine_free(g);
 	assert_int_equal(engine_left_behind(), left_behind + 1);
-	sem_post(&never); /* what was left behind cleans up */
+	sem_post(&never); /* the abandoned thread cleans up */
 }
 
-/* The sampling thread itself hangs in the kernel: stop returns, what there was is
- * complete, all sinks have ended. */
+/* The sampling thread itself hangs in the kernel: stop returns, the data so far is complete, all sinks
+ * have ended. */
 static void hanging_sampler_is_left_behind(void **state)
 {
 	unsigned left_behind = engine_left_behind();
@@ -917,6 +917,49 @@ static void hanging_sampler_is_left_behind(void **state)
 	assert_int_equal(r.rows[TIER_FAST], 0);
 	engine_free(g);
 	assert_int_equal(engine_left_behind(), left_behind + 1);
+}
+
+/* Set a mark when the probe is first read. */
+static bool mark_once(struct probe *p, struct change *out)
+{
+	struct fake *f = (struct fake *)(void *)p;
+
+	if (!f->reads || f->from_column)
+		return false;
+	f->from_column = 1;
+	*out = (struct change) {.t_ns = f->last_read_ns, .to = "past"};
+	return true;
+}
+
+static void a_past_is_sampled(void **state)
+{
+	struct probe_set *probes = live_rig();
+	struct recorder all, recording;
+	int64_t now_ns;
+	struct engine *g;
+	struct err e;
+
+	(void)state;
+	probes->past_ns = 3 * NS_PER_S;
+	probes->probes[0]->changed = mark_once;
+	g = live(probes);
+	engine_begin_in_past(g);
+	attach(g, &all, false);
+	now_ns = clock_now_ns();
+	assert_true(all.start_ns <= now_ns - 3 * NS_PER_S);
+	assert_int_equal(engine_start(g, &e), 0);
+	assert_true((double)all.rows[TIER_FAST] > 2.9 * rates[TIER_FAST]);
+	assert_true((double)all.rows[TIER_SLOW] >= 2 * rates[TIER_SLOW]);
+	assert_int_equal(all.marks, 1);
+	assert_string_equal(all.last_mark.label, "past");
+	assert_true(all.last_mark.t_ns < now_ns - 2 * NS_PER_S);
+	assert_int_equal(all.gaps, 0);
+	attach(g, &recording, true);
+	assert_true(recording.start_ns >= now_ns);
+	wait_rows(g, 100);
+	engine_stop(g);
+	assert_true(recording.rows[TIER_FAST] > 0 && recording.rows[TIER_FAST] < all.rows[TIER_FAST] - 5000);
+	engine_free(g);
 }
 
 int main(void)
@@ -941,6 +984,7 @@ int main(void)
 		cmocka_unit_test(rates_out_of_range_are_refused),
 		cmocka_unit_test(hanging_read_holds_nothing_up),
 		cmocka_unit_test(hanging_sampler_is_left_behind),
+		cmocka_unit_test(a_past_is_sampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Sentences, and texts from files made safe to show. */
+/* Error messages, and sanitizing of text from files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,13 +53,13 @@ static void hostile_texts(void **state)
 	printable("\xc2\x9b", 2, "??");           /* C1 control */
 	printable("\xc0\xaf", 2, "??");           /* overlong */
 	printable("\xed\xa0\x80", 3, "???");      /* surrogate */
-	printable("\xe2\x80\xae" "a", 4, "???a"); /* what follows would be turned around */
+	printable("\xe2\x80\xae" "a", 4, "???a"); /* would reverse the text that follows */
 	printable("\xe2\x81\xa6", 3, "???");
-	printable("\xe2\x80\xa6", 3, "\xe2\x80\xa6"); /* an ellipsis is a text */
+	printable("\xe2\x80\xa6", 3, "\xe2\x80\xa6"); /* an ellipsis is valid */
 	printable("\xf4\x90\x80\x80", 4, "????"); /* beyond Unicode */
-	printable("\xe6\xbc", 2, "??");           /* cut */
+	printable("\xe6\xbc", 2, "??");           /* truncated */
 	printable("\xf0\x9f\x98\x80", 4, "\xf0\x9f\x98\x80");
-	/* Cut before, never inside, a character; always terminated. */
+	/* Truncates between characters; always terminates. */
 	text_printable(small, sizeof small, "ab\xc3\xa9", 4);
 	assert_string_equal(small, "ab");
 	text_printable(small, 1, "abc", 3);

@@ -1,6 +1,6 @@
-/* A log through a pipe or in a file that grows: whole, in pieces, damaged, begun too late, changed
- * by a terminal, with other bytes before and behind it.  What comes out are rows as they went in,
- * in order, and what is missing is counted. */
+/* Following a log through a pipe or in a growing file: whole, in pieces, damaged, joined late, converted
+ * by a terminal, with other bytes around it. Rows come out unchanged and in order; missing ones are
+ * counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,8 +52,10 @@ static double value_at(int64_t t_ns, size_t column)
 	return (double)((t_ns / 1000000 * 7 + (int64_t)column) % 100) / 10;
 }
 
-/* A row each ms and each 100 ms, a mark each second, a gap.  next: the file that it goes on in
- * half way, whose chunks are behind END. */
+static const struct range_lane lane = {.pid = 1, .tid = 2, .process = "python3"};
+
+/* A row every ms and every 100 ms, a mark and a range every second, a gap. next: the file it continues in half way;
+ * its chunks are after END. */
 static struct text write_log(uint32_t session, const char *next)
 {
 	struct log_options o = {.session = session, .index = true};
@@ -68,6 +70,8 @@ static struct text write_log(uint32_t session, const char *next)
 
 		if (ms % 1000 == 500)
 			log_builder_mark(b, &(struct mark) {.id = (uint64_t)(ms / 1000 + 1), .t_ns = ns - 5});
+		if (ms % 1000 == 500)
+			log_builder_ranges(b, &(struct range) {ns - NS_PER_MS, ns, "step", &lane, .depth = 1}, 1);
 		if (ms == 7000)
 			log_builder_gap(b, &(struct gap) {TIER_FAST, GAP_LATE, ns - 900000, ns - 1, 3});
 		log_builder_rows(b, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
@@ -87,7 +91,7 @@ static struct text write_log(uint32_t session, const char *next)
 struct taker {
 	struct sink sink;
 	int begun, ended;
-	uint64_t rows[TIERS], marks, gaps;
+	uint64_t rows[TIERS], marks, gaps, ranges;
 	int64_t last_ns[TIERS];
 };
 
@@ -124,7 +128,7 @@ static void mark(struct sink *s, const struct mark *m)
 	struct taker *t = (struct taker *)s;
 
 	t->marks++;
-	/* Behind the rows before it, unless these are missing, and before the others. */
+	/* After the rows before it, unless they are missing, and before the later ones. */
 	assert_true(t->last_ns[TIER_FAST] < m->t_ns);
 }
 
@@ -134,6 +138,18 @@ static void gap(struct sink *s, const struct gap *g)
 	assert_int_equal(g->missed, 3);
 }
 
+static void ranges(struct sink *s, const struct range *list, size_t n)
+{
+	struct taker *t = (struct taker *)s;
+
+	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(list[i].name, "step");
+		assert_string_equal(list[i].lane->process, "python3");
+		assert_true(list[i].depth == 1 && list[i].end_ns - list[i].begin_ns == NS_PER_MS);
+	}
+	t->ranges += n;
+}
+
 static int end(struct sink *s, struct err *e)
 {
 	(void)e;
@@ -141,11 +157,11 @@ static int end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops ops = {.begin = begin, .rows = rows, .mark = mark, .gap = gap, .end = end};
+static const struct sink_ops ops = {.begin = begin, .rows = rows, .mark = mark, .gap = gap, .end = end, .ranges = ranges};
 
 /* --- a pipe --- */
 
-/* All of the bytes, so many at a time, through a pipe. */
+/* Send all bytes through a pipe, piece at a time. */
 static enum err_code through(const uint8_t *p, size_t n, size_t piece, struct taker *t, struct follow_state *st,
 			     struct err *e)
 {
@@ -191,6 +207,7 @@ static void test_whole(void **state)
 		assert_int_equal(t.rows[TIER_FAST], SECONDS * 1000);
 		assert_int_equal(t.rows[TIER_SLOW], SECONDS * 10);
 		assert_int_equal(t.marks, SECONDS);
+		assert_int_equal(t.ranges, SECONDS);
 		assert_int_equal(t.gaps, 1);
 		assert_int_equal(st.late[TIER_FAST], 3);
 		assert_int_equal(st.chunks + st.damaged + st.missed, 0);
@@ -199,7 +216,7 @@ static void test_whole(void **state)
 	free(log.p);
 }
 
-/* Rows of the fast tier in chunk i. */
+/* Fast rows in chunk i. */
 static uint64_t fast_rows(const struct text *log, size_t i)
 {
 	return log->entry[i].kind == LOG_DATA ? log->entry[i].rows[TIER_FAST] : 0;
@@ -215,7 +232,7 @@ static size_t some_data(const struct text *log)
 	return i;
 }
 
-/* Bytes that are not there, as of a chunk, some within one, or within a head. */
+/* Missing bytes: a whole chunk, part of one, part of a head. */
 static void test_missing(void **state)
 {
 	struct text log = write_log(7, NULL);
@@ -231,7 +248,7 @@ static void test_missing(void **state)
 
 		if (round % 3 == 1) {
 			at += LOG_HEAD + 5;
-			n = 50;
+			n = n - LOG_HEAD - 5 < 50 ? n - LOG_HEAD - 5 : 50; /* no part of the next chunk */
 		} else if (round % 3 == 2) {
 			at += 10;
 			n = 3;
@@ -293,7 +310,7 @@ static void test_cut(void **state)
 	free(log.p);
 }
 
-/* The first chunk of that kind in the second half gets another kind (field 0), version or codec. */
+/* Change kind (field 0), version or codec of the first such chunk in the second half. */
 static void change_head(const struct text *log, unsigned kind, size_t field, uint8_t value)
 {
 	size_t at = 0;
@@ -306,7 +323,7 @@ static void change_head(const struct text *log, unsigned kind, size_t field, uin
 	log_head_put(log->p + at, &h);
 }
 
-/* What a later version may write. */
+/* Chunks of a later version. */
 static void test_newer(void **state)
 {
 	static const struct {
@@ -334,7 +351,7 @@ static void test_newer(void **state)
 	}
 }
 
-/* The reader begins in the middle of a chunk: META comes again with the next group. */
+/* The reader starts in the middle of a chunk: META repeats with the next group. */
 static void test_late(void **state)
 {
 	struct text log = write_log(7, NULL);
@@ -350,7 +367,7 @@ static void test_late(void **state)
 	free(log.p);
 }
 
-/* A terminal makes two bytes of each line feed; a conversion of texts makes one of two. */
+/* A terminal turns each line feed into two bytes; text conversion turns two into one. */
 static void test_terminal(void **state)
 {
 	struct text log = write_log(7, NULL);
@@ -425,7 +442,7 @@ static int make(const char *path, const uint8_t *p, size_t n)
 	return fd;
 }
 
-/* What is written later is read later; END ends it. */
+/* Data written later is read later; END ends it. */
 static void test_grows(void **state)
 {
 	struct text log = write_log(7, NULL);
@@ -453,7 +470,7 @@ static void test_grows(void **state)
 	assert_int_equal(e.code, ERR_NONE);
 	assert_int_equal(t.rows[TIER_FAST], SECONDS * 1000);
 	follow_close(f);
-	/* Complete now: there is nothing to follow. */
+	/* Complete: there is nothing to follow. */
 	assert_null(follow_open(name, &t.sink, &e));
 	close(fd);
 	unlink(name);
@@ -461,7 +478,7 @@ static void test_grows(void **state)
 	free(log.p);
 }
 
-/* A split recording goes on in the file that END names, when that is there. */
+/* A split recording continues in the file named by END, if it exists. */
 static void test_next(void **state)
 {
 	struct text log = write_log(7, "b.nvmt");
@@ -502,7 +519,7 @@ static void test_next(void **state)
 	free(log.p);
 }
 
-/* The recorder dies: its lock is free, and nothing more comes. */
+/* The recorder dies: its lock is free and no more data comes. */
 static void test_abandoned(void **state)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

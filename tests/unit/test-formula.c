@@ -1,5 +1,5 @@
-/* Formulas, the language of made-up signals: every function at the points where it turns, that it
- * is a pure function, and that no text, however bad, gets through unexplained. */
+/* Formulas of simulated signals: every function at its turning points, that evaluation is pure, and that
+ * every invalid text is rejected with a message. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -216,18 +216,18 @@ static void test_curves(void **state)
 	near("track(2 * 5, 1 + 1, -5, 6, 7)", 4, 1);
 	near("hold(10, -t, 5, 6, gpu.util)", 7, 10);
 	near("hold(10, 2, 5, t + 1, 7)", 3, 5);
-	/* A hair before the start is the end of the period before, not past it. */
+	/* Just before the start is the end of the previous period. */
 	near("hold(1, 0, 5, 0.5, 6)", -1e-20, 5);
 }
 
 static void test_settle(void **state)
 {
 	(void)state;
-	/* One long period: from 20 towards 80 with tau 3, by definition of tau. */
+	/* One long period: from 20 towards 80 with time constant 3. */
 	near("settle(1000, 3, 0, 80, 500, 20)", 3, 80 - 60 * exp(-1));
 	near("settle(1000, 3, 0, 80, 500, 20)", 503, 20 + 60 * exp(-1));
 	near("settle(10, 2, 0, 42)", 7, 42);
-	/* Continuous where segments and periods meet, even when it never arrives. */
+	/* Continuous between segments and periods, even if the target is never reached. */
 	for (int k = -2; k <= 3; k++) {
 		const char *text = "settle(7, 9, 1, 80, 3, 20, 5.5, 50)";
 		static const double joints[] = {1, 3, 5.5, 7};
@@ -236,7 +236,7 @@ static void test_settle(void **state)
 			assert_true(fabs(at(text, t - 1e-9) - at(text, t + 1e-9)) < 1e-6);
 		}
 	}
-	/* The same as following it by small steps. */
+	/* The same as integrating in small steps. */
 	double v = 50;
 	for (double t = 0; t < 140; t += 1e-3)
 		v += (at("hold(7, 1, 80, 3, 20, 5.5, 50)", t) - v) * (1e-3 / 9);
@@ -278,7 +278,7 @@ static void test_noise(void **state)
 	near("smooth(1, 2)", 5, (at("noise(1, 2)", 5) + at("noise(1, 2)", 7)) / 2);
 }
 
-/* What other machines must give too. */
+/* The result must be the same on all machines. */
 static void test_noise_is_the_same_everywhere(void **state)
 {
 	(void)state;
@@ -333,9 +333,9 @@ static void test_errors(void **state)
 	refused("(1", 3, "\")\"");
 	refused("1)", 2, "an operator or the end");
 	refused("1 $ 2", 3, "found \"$\"");
-	refused("1..2", 1, "a number such as");
-	refused(".", 1, "a number such as");
-	refused("1e999", 1, "a number such as");
+	refused("1..2", 1, "expected a number, found");
+	refused(".", 1, "expected a number, found");
+	refused("1e999", 1, "expected a number, found");
 	refused("5x", 2, "a unit");
 	refused("5msx", 2, "a unit");
 	refused("5MS", 2, "a unit");
@@ -348,7 +348,7 @@ static void test_errors(void **state)
 	refused("1 + \xff\xfe", 5, "found \"??\"");
 }
 
-/* n times a, then middle, then n times b; free it. */
+/* n times a, then middle, then n times b; the caller frees it. */
 static char *nest(const char *a, const char *middle, const char *b, size_t n)
 {
 	char *text = malloc(n * (strlen(a) + strlen(b)) + strlen(middle) + 1), *p = text;
@@ -420,8 +420,8 @@ static void test_many_numbers(void **state)
 	}
 }
 
-/* Random text made of what the language is made of: compiled or refused with a
- * place, never worse (worth most under the sanitizers). */
+/* Random text made of tokens of the language: compiles or is rejected with a position (most useful with
+ * sanitizers). */
 static void test_soup(void **state)
 {
 	static const char *const parts[] = {

@@ -1,5 +1,5 @@
-/* Probes that are read by other threads: rows must be what they are without, no
- * column may be left out, and what hangs holds up no other, not even the rows. */
+/* Probes read by other threads: rows are the same as without, no column is lost, and a hanging probe
+ * blocks neither others nor the rows. */
 #include <dirent.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -68,7 +68,7 @@ static struct probe_set *resolve(const char *path)
 	struct probe_set *r = board_resolve(b, root, rates, why, &e);
 	assert_non_null(r);
 	board_free(b);
-	root_close(root); /* the probe set has it, too */
+	root_close(root); /* the probe set keeps a reference */
 	return r;
 }
 
@@ -149,7 +149,7 @@ static void hang(struct fake *f)
 		continue;
 }
 
-/* A tick of the clock that is, until the column has a value or has none. */
+/* Tick at real time until the column has a value, or has none. */
 static void until(struct probe_set *r, double *row, size_t column, bool there)
 {
 	while (isnan(row[column]) == there) {
@@ -162,8 +162,8 @@ static void until(struct probe_set *r, double *row, size_t column, bool there)
 	}
 }
 
-/* It is missing, not held for ever; its neighbours are there; and
- * it may come back after everything else is gone. */
+/* Its value becomes missing instead of staying constant, others continue, and it may return after
+ * everything else is gone. */
 static void what_hangs_is_alone(void **state)
 {
 	unsigned left_behind = probes_left_behind();
@@ -190,12 +190,12 @@ static void what_hangs_is_alone(void **state)
 		usleep(1000);
 	assert_string_equal(probe_set_hanging(r, clock_now_ns(), 0, &since)->name, "fake0");
 	probe_set_free(r);
-	/* On a busy machine the other one may not have ended in time, too. */
+	/* On a busy machine the other one may not have ended yet. */
 	assert_in_range(probes_left_behind(), left_behind + 1, left_behind + 2);
 	sem_post(&leave);
 }
 
-/* A thread that makes rows; a fast one is read by itself. */
+/* A thread that makes rows; a fast probe is read by itself. */
 struct rows {
 	struct probe_set *probes;
 	_Atomic double value;
@@ -222,7 +222,7 @@ static void await_value(struct rows *w, bool there)
 		usleep(1000);
 }
 
-/* It is left to its thread, which reads it from then on and makes no rows any more. */
+/* The probe keeps the thread, which reads only it from then on and makes no more rows. */
 static void rows_are_rescued(void **state)
 {
 	struct rows w = {.probes = fake_probes(), .value = NAN};

@@ -1,4 +1,4 @@
-/* The history against a naive model that keeps every row and folds it anew. */
+/* The history against a naive model that keeps every row and folds it again. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -71,10 +71,10 @@ static struct bin model_column(const struct model *m, size_t c, int zoom, int64_
 	return b;
 }
 
-static struct history_bound bound; /* asked for by what follows */
-static size_t ring;		    /* what came of it */
+static struct history_bound bound; /* set by the tests below */
+static size_t ring;		    /* the result */
 
-/* What the contract says is answered: the finest zoom from there on that still holds it. */
+/* The answer in the contract: the finest zoom from this one on that still holds it. */
 static struct bin model_answer(const struct model *m, size_t c, int zoom, int64_t index)
 {
 	if (zoom < m->base) {
@@ -112,7 +112,7 @@ static void compare(const struct model *m, struct timeline *t, size_t channel, i
 	}
 }
 
-/* At every zoom: the newest columns, the oldest, those about the edge of the ring, and some. */
+/* At every zoom: the newest columns, the oldest, those around the edge of the ring, and some others. */
 static void compare_all(const struct model *m, struct timeline *t)
 {
 	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {
@@ -148,7 +148,7 @@ static struct history *make(double hz, enum tier tier, struct timeline **t, int6
 	*t = history_timeline(h);
 	assert_int_equal(history_sink(h)->ops->begin(history_sink(h), &about, &e), 0);
 	ring = history_columns(h);
-	memset(channels, 0x55, sizeof(channels)); /* it must have copied them */
+	memset(channels, 0x55, sizeof(channels)); /* must have been copied */
 	return h;
 }
 
@@ -161,7 +161,7 @@ static void push(struct history *h, struct model *m, enum tier tier, int64_t tim
 		model_push(m, time, v);
 }
 
-/* Steady with jitter, at times a gap, at times a very long one, some NaN, some constant. */
+/* Steady with jitter, some gaps, some very long ones, some NaN, some constant. */
 static void against_model(double hz, enum tier tier, size_t rows, uint64_t long_gap, uint64_t from_seed)
 {
 	int64_t period = llround(1e9 / hz), t;
@@ -221,7 +221,7 @@ static void extreme_rates_agree_with_model(void **state)
 	against_model(3, TIER_SLOW, 4000, UINT64_C(1) << 44, 7);
 }
 
-/* Rings of any length, also of one that is no power of two. */
+/* Rings of any length, not only powers of two. */
 static void other_lengths_agree_with_model(void **state)
 {
 	(void)state;
@@ -234,7 +234,7 @@ static void other_lengths_agree_with_model(void **state)
 	bound = (struct history_bound) {0, 0};
 }
 
-/* All rings together take no more than was asked for, on boards with many signals too. */
+/* All rings together stay within the limit, also on boards with many signals. */
 static void memory_is_bounded(void **state)
 {
 	static const size_t widths[][TIERS] = {{18, 19, 38}, {60, 80, 120}, {0, 0, 1}};
@@ -253,7 +253,7 @@ static void memory_is_bounded(void **state)
 		for (int t = 0; t < TIERS; t++) {
 			about.width[t] = widths[k % 3][t];
 			about.n_channels += about.width[t];
-			if (about.width[t]) /* levels of 28 bytes a channel and a tag; times for stepping */
+			if (about.width[t]) /* levels of 28 bytes per channel and a tag; times for stepping */
 				bytes += (uint64_t)(ZOOM_MAX - zoom_base(about.hz[t]) + 1) *
 					 (about.width[t] * 28 + 8);
 		}
@@ -268,7 +268,7 @@ static void memory_is_bounded(void **state)
 	}
 }
 
-/* The zoom that finest() says is held, and the one below it is not. */
+/* The zoom from finest() is held; the one below is not. */
 static void the_finest_zoom_is_known(void **state)
 {
 	struct timeline *timeline;
@@ -296,7 +296,7 @@ static void the_finest_zoom_is_known(void **state)
 	bound = (struct history_bound) {0, 0};
 }
 
-/* Several rows in one base column (jitter cannot make more than two, but the fold does not rely on that). */
+/* Several rows in one base column (jitter makes at most two, but the fold does not rely on it). */
 static void crowded_columns_agree_with_model(void **state)
 {
 	struct timeline *timeline;
@@ -316,7 +316,7 @@ static void crowded_columns_agree_with_model(void **state)
 	history_free(h);
 }
 
-/* One sample of 1 ms among an hour's is there at every zoom. */
+/* One 1 ms sample within an hour is visible at every zoom. */
 static void spike_is_seen_at_every_zoom(void **state)
 {
 	struct timeline *timeline;
@@ -382,7 +382,7 @@ static void edges_of_time(void **state)
 	t->ops->columns(t, 0, ZOOM_MIN, INT64_MIN, 4, b);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(b[i].n, 0);
-	/* what is out of order is not taken */
+	/* rows out of order are rejected */
 	push(h, NULL, TIER_FAST, 1, v);
 	push(h, NULL, TIER_FAST, -5, v);
 	t->ops->columns(t, 0, ZOOM_MAX, 0, 1, b);
@@ -414,10 +414,10 @@ static void values_and_steps(void **state)
 	assert_int_equal(at, start + (rows - 1) * MS);
 	assert_true(isnan(t->ops->value(t, 2, at, NULL)));
 	assert_true(isnan(t->ops->value(t, 0, start - 1, NULL)));
-	/* a moment ago: one or two rows share the column */
+	/* recent: one or two rows share the column */
 	assert_true(fabs(t->ops->value(t, 0, at - 99 * MS - 1, &at) - (rows - 101)) <= 1);
 	assert_int_equal(at, start + (rows - 101) * MS);
-	/* long ago: a mean, near it, and not newer than asked for */
+	/* long ago: a mean, close, and not newer than requested */
 	for (int i = 0; i < rows - 2000; i += 777) {
 		int64_t when = start + i * MS + MS / 3;
 		double v = t->ops->value(t, 0, when, &at);
@@ -440,7 +440,7 @@ static void values_and_steps(void **state)
 	history_free(h);
 }
 
-/* In a hole, the newest row before it counts. */
+/* In a gap, the newest row before it counts. */
 static void value_reaches_back_over_a_hole(void **state)
 {
 	struct timeline *t;
@@ -474,7 +474,7 @@ static void marks_and_gaps(void **state)
 		m.t_ns = (int64_t)i * 10;
 		s->ops->mark(s, &m);
 	}
-	m.id = 999999; /* late: it belongs before the newest */
+	m.id = 999999; /* late: older than the newest */
 	m.t_ns = 699995;
 	s->ops->mark(s, &m);
 	assert_int_equal(t->ops->marks(t, 699980, 700000, marks, 8), 3);
@@ -499,7 +499,7 @@ static void marks_and_gaps(void **state)
 	history_free(h);
 }
 
-/* A new stream begins with nothing of the one before. */
+/* A new stream starts empty. */
 static void begin_forgets(void **state)
 {
 	struct timeline *t;
@@ -516,12 +516,12 @@ static void begin_forgets(void **state)
 	push(h, NULL, TIER_FAST, 5, v);
 	s->ops->mark(s, &m);
 	assert_int_equal(s->ops->end(s, &e), 0);
-	assert_true(t->ops->extent(t, &first, &last)); /* and end() forgets nothing */
+	assert_true(t->ops->extent(t, &first, &last)); /* and end() keeps the data */
 	assert_int_equal(s->ops->begin(s, &about, &e), 0);
 	assert_false(t->ops->extent(t, &first, &last));
 	assert_int_equal(t->ops->marks(t, 0, 100, &m, 1), 0);
 	assert_string_equal(t->ops->session(t)->channels[0].name, "only");
-	push(h, NULL, TIER_FAST, 5, v); /* of a tier that is not there */
+	push(h, NULL, TIER_FAST, 5, v); /* nonexistent tier */
 	assert_false(t->ops->extent(t, &first, &last));
 	history_free(h);
 }

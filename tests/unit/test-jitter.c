@@ -1,6 +1,5 @@
-/* Energy of loads that are faster than the readings of the rails, by a clock of the test:
- * what is added up of random moments is noisy and not wrong, and each row is of the time
- * of its reading. */
+/* Energy of loads faster than the rail readings, with a simulated clock: sums over random times are
+ * noisy but unbiased, and each row has the time of its reading. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +14,7 @@
 #define MS   NS_PER_MS
 #define US   (NS_PER_MS / 1000)
 #define GRID (5 * NS_PER_S)
-#define LEAD (2 * MS) /* a reading is over before the tick whose row has it */
+#define LEAD (2 * MS) /* a reading ends before the tick that uses it */
 
 /* On in the first part of each period. */
 struct load {
@@ -32,12 +31,12 @@ static double mean_mw(const struct load *l)
 	return 10000 + 40000 * (double)l->on_ns / (double)l->period_ns;
 }
 
-/* The readings of a chip that takes cost_ns each time. */
+/* Readings of a chip, each taking cost_ns. */
 struct chip {
 	struct moments m;
 	int64_t period_ns, cost_ns;
-	int64_t due_ns;  /* the reading that is next */
-	int64_t read_ns; /* the newest that is over */
+	int64_t due_ns;  /* the next reading */
+	int64_t read_ns; /* the newest finished one */
 	double mw;
 };
 
@@ -50,7 +49,7 @@ static void chip_until(struct chip *c, const struct load *l, int64_t now_ns)
 	}
 }
 
-/* The mean power by trapezoids over the rows, which have to be one a tick. */
+/* Mean power by the trapezoidal rule over the rows, one per tick. */
 static double measured(const struct load *l, struct chip c, int64_t tick_ns, int seconds)
 {
 	struct probe_set *r = fake_probes();
@@ -123,14 +122,14 @@ static void nor_where_a_reading_takes_a_while(void **state)
 	nothing_is_in_step((struct chip) {.period_ns = 10 * MS, .cost_ns = 500 * US}, 10 * MS, 0.005);
 }
 
-/* Held over five rows: a fifth of the readings. */
+/* Each reading is held for five rows. */
 static void nor_where_it_is_read_seldom(void **state)
 {
 	(void)state;
 	nothing_is_in_step((struct chip) {.period_ns = 50 * MS, .cost_ns = 100 * US}, 10 * MS, 0.02);
 }
 
-/* Each sixteenth of a tick has its turn in 16 ticks, in an order that is not always the same. */
+/* Each sixteenth of a tick is used once in 16 ticks, in varying order. */
 static void moments_are_spread(void **state)
 {
 	unsigned first[16] = {0};

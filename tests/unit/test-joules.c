@@ -1,4 +1,4 @@
-/* The screen, the summary and the report give the same joules for the same time. */
+/* Screen, summary and report show the same energy for the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static const struct fact facts[] = {{.key = "board", .value = "test"}};
 static int64_t at[ROWS], mark_at[MARKS];
 static double mw[2 * ROWS];
 
-/* Ticks that wander, a rail that is missing now and then, late ticks and a hole of 3 s. */
+/* Jittering ticks, a rail that is sometimes missing, late ticks and a gap of 3 s. */
 static void make_rows(void)
 {
 	int64_t t = START_NS;
@@ -122,7 +122,7 @@ static double drawn(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 
 static void screen_summary_and_report_agree(void **state)
 {
-	static const struct history_bound small = {.bytes = 1 << 16}; /* a minute or so is fine */
+	static const struct history_bound small = {.bytes = 1 << 16}; /* full resolution for about a minute */
 	char path[] = "joules-XXXXXX";
 	struct history *h;
 	struct trace *t;
@@ -157,7 +157,7 @@ static void screen_summary_and_report_agree(void **state)
 	unlink(path);
 }
 
-/* A mark that comes after later readings has no sum of its own: what is drawn is an estimate. */
+/* A mark that arrives after later readings has no sum of its own: the screen shows an estimate. */
 static void a_late_mark_is_estimated(void **state)
 {
 	struct session s = about();

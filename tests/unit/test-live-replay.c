@@ -1,6 +1,5 @@
-/* What is seen live and what its recording shows are equal bit for bit: the
- * same stream into a history and into a trace, and every column of every zoom
- * that the history still holds compared. */
+/* The live screen and its recording agree bit for bit: the same stream goes into a history and a trace,
+ * and all columns of all zooms the history still holds are compared. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -56,7 +55,7 @@ static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
 		sinks[i]->ops->rows(sinks[i], &r);
 }
 
-/* Jitter, holes, and a value missing here and there. */
+/* Jitter, gaps, and some missing values. */
 static void push_all(struct sink *const sinks[2], struct log_writer *writer)
 {
 	int64_t next[TIERS], end = session.start.mono_ns + SECONDS * NS_PER_S;
@@ -71,7 +70,7 @@ static void push_all(struct sink *const sinks[2], struct log_writer *writer)
 			push_row(sinks, t, next[t] + (int64_t)random_below((uint64_t)periods[t] / 3));
 			next[t] += periods[t] * (random_below(3000) ? 1 : 40);
 		}
-		/* Never faster than the disk: the writer drops rows rather than wait. */
+		/* Not faster than the disk: the writer drops rows rather than wait. */
 		if (++rows % 50 == 0)
 			assert_true(log_writer_ready(writer));
 	}
@@ -95,7 +94,7 @@ static uint64_t compare_channel(struct timeline *live, struct timeline *saved, s
 	uint64_t samples = 0;
 
 	assert_true(live->ops->extent(live, &first, &last));
-	from = (last >> held) - HISTORY_COLUMNS + 300; /* tiers end at times of their own */
+	from = (last >> held) - HISTORY_COLUMNS + 300; /* tiers end at different times */
 	from = from < first >> held ? first >> zoom : from * (INT64_C(1) << (held - zoom));
 	for (int64_t i = from; i <= last >> zoom && i < from + 3 * HISTORY_COLUMNS; i++) {
 		struct bin a, b;

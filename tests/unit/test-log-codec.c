@@ -1,5 +1,5 @@
-/* The log's arrays, sections and chunks: what goes in comes out bit for bit, and bytes from
- * anywhere are refused or decoded, but never read past their end. */
+/* Arrays, sections and chunks of the log: encoding is lossless bit for bit, and arbitrary bytes are
+ * rejected or decoded without reading past the end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static double random_double(void)
 	return isnan(v) ? 1 : v;
 }
 
-/* A value of one of the columns that a board could have, and of some that it could not. */
+/* A value of one of the columns a board may have, and of some it cannot. */
 static double value(unsigned column, size_t i)
 {
 	double small = (double)random_below(1000);
@@ -69,7 +69,7 @@ static bool same(double a, double b)
 	return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof(a));
 }
 
-/* Counted as it lies there, a value may be in the bin next to its own. */
+/* In its stored form a value may fall into the adjacent bin. */
 static void counted(const uint8_t *p, uint8_t kind, const double *v, size_t n)
 {
 	struct histogram plain, h;
@@ -136,7 +136,7 @@ static void arrays(void **state)
 					v[i] = holes && random_below(4) < holes ? (double)NAN
 										: value(column, i);
 				round_trip(v, sizes[s], LOG_OTHER);
-				/* whatever the arrays before were like */
+				/* independent of the arrays before */
 				round_trip(v, sizes[s], (uint8_t)(random_below(8) | (random_next() & 0x68)));
 			}
 		}
@@ -152,7 +152,7 @@ static uint8_t kind_of(const double *v, size_t n)
 	return kind;
 }
 
-/* What a value is written as, where the page about the format promises it. */
+/* The encodings promised in the format's man page. */
 static void forms(void **state)
 {
 	double v[64];
@@ -175,7 +175,7 @@ static void forms(void **state)
 	assert_int_equal(kind_of(v, 64), LOG_I8 | 3 << LOG_SCALE_BIT);
 }
 
-/* Forms that cannot be. */
+/* Invalid kinds. */
 static void bad_kinds(void **state)
 {
 	uint8_t p[64];
@@ -186,7 +186,7 @@ static void bad_kinds(void **state)
 	assert_int_equal(log_array_size(p, 64, LOG_CONSTANT | 1 << LOG_SCALE_BIT, 8), -1);
 	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_XOR, 8), -1);
 	assert_int_equal(log_array_size(p, 64, LOG_F32 | LOG_BITMAP, 8), -1);
-	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 9), -1); /* a bit behind the last row */
+	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 9), -1); /* a bit after the last row */
 	assert_int_equal(log_array_size(p, 64, LOG_I8 | LOG_BITMAP, 8), 1 + 8 + 7);
 	assert_int_equal(log_array_size(p, 64, LOG_OTHER, 8), -1);
 	memset(p, 0, 8);
@@ -211,7 +211,7 @@ static void fill(int64_t t_ns[ROWS], double values[ROWS * WIDTH])
 	}
 }
 
-/* A chunk of a section, and its raw payload. */
+/* A chunk with a section, and its raw payload. */
 static void chunk_make(struct log_bytes *raw, struct log_bytes *chunk, const int64_t *t_ns,
 		       const double *values)
 {
@@ -301,7 +301,7 @@ static void heads(void **state)
 	assert_int_equal(log_find(p, sizeof(p), 0), 60);
 	assert_int_equal(log_find(p, sizeof(p), 9), 60);
 	assert_int_equal(log_find(p, sizeof(p), 8), sizeof(p) - LOG_HEAD + 1);
-	assert_int_equal(log_find(p, 60 + LOG_HEAD - 1, 9), 60); /* not whole: not found */
+	assert_int_equal(log_find(p, 60 + LOG_HEAD - 1, 9), 60); /* incomplete: not found */
 	assert_false(log_find(p, 60 + LOG_HEAD - 1, 9) < 60);
 	assert_int_equal(log_find(p, 10, 9), 0);
 	assert_true(log_head_get(p + 60, &back));
@@ -319,7 +319,7 @@ static void heads(void **state)
 	assert_false(log_head_get(p + 60, &back));
 }
 
-/* A frame that says another length than the head, and one of a codec to come. */
+/* A frame whose length differs from the head's, and one with an unknown codec. */
 static void bad_frames(void **state)
 {
 	static double values[ROWS * WIDTH];
@@ -345,7 +345,7 @@ static void bad_frames(void **state)
 	log_bytes_free(&out);
 }
 
-/* All that a reader does with a raw payload of DATA.  Returns the sections that are right. */
+/* All that a reader does with a raw DATA payload. Returns the number of valid sections. */
 static unsigned decode(const uint8_t *p, size_t n)
 {
 	static double column[LOG_ROWS_MAX];
@@ -397,7 +397,7 @@ static void hostile_payload(void **state)
 		assert_non_null(copy);
 		memcpy(copy, raw.p, raw.n);
 		n = mutate(copy, raw.n);
-		exact = realloc(copy, n ? n : 1); /* so that a byte too far is seen */
+		exact = realloc(copy, n ? n : 1); /* exact size, so that sanitizers detect overreads */
 		assert_non_null(exact);
 		if (decode(exact, n) == 1)
 			right++;
@@ -410,7 +410,7 @@ static void hostile_payload(void **state)
 	log_bytes_free(&bytes);
 }
 
-/* The same with the packed bytes, as if their sum were right. */
+/* The same with the packed bytes and a valid checksum. */
 static void hostile_frame(void **state)
 {
 	static double values[ROWS * WIDTH];

@@ -1,14 +1,14 @@
-/* A recording in several files: all of them together are the stream, no row is in two of them
- * or in none, and whatever is not in them is counted. */
+/* A recording split over several files: together they are the stream, no row is duplicated or lost, and
+ * everything missing is counted. */
 #include "test-log.h"
 
 #define FILES 12
 
-/* --- a disk that does as it is told --- */
+/* --- a simulated disk --- */
 
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answers = PTHREAD_COND_INITIALIZER;
-static int write_errno, sync_errno; /* 0: it works */
+static int write_errno, sync_errno; /* 0: success */
 static bool hangs;
 static unsigned syncs;
 
@@ -54,7 +54,7 @@ static void disk_is(int writes, int sync, bool held)
 	pthread_mutex_unlock(&disk);
 }
 
-/* --- what is there --- */
+/* --- checks --- */
 
 static struct log_writer *series(const struct trace_limits *limits)
 {
@@ -65,7 +65,7 @@ static struct log_writer *series(const struct trace_limits *limits)
 	return w;
 }
 
-/* All is written: the number of files. */
+/* Write everything; returns the number of files. */
 static size_t finish(struct log_writer *w, bool complete)
 {
 	char name[PATH_MAX];
@@ -80,7 +80,7 @@ static size_t finish(struct log_writer *w, bool complete)
 	return n;
 }
 
-/* The rows of one more file, which continue those of the ones before. */
+/* Read the next file; its rows continue those of the files before. */
 static void read_one(struct log_writer *w, size_t i, struct seen *s, struct column all[TIERS])
 {
 	char name[PATH_MAX];
@@ -105,7 +105,7 @@ static void expect_all(const struct column all[TIERS])
 	}
 }
 
-/* Rows until something is so, a tenth of a second at a time; returns how many seconds. */
+/* Push rows, 0.1 s at a time, until the condition holds; returns the number of seconds. */
 static double push_until(struct log_writer *w, double from, bool (*is)(const struct log_writer_stats *))
 {
 	struct log_writer_stats st;
@@ -155,7 +155,7 @@ static void split_by_time(void **state)
 	size_t n;
 
 	(void)state;
-	for (int i = 0; i < 100; i++) { /* a mark at each moment, also at the edges */
+	for (int i = 0; i < 100; i++) { /* a mark at each step, also at the boundaries */
 		push(log_writer_sink(w), START + i * 100 * NS_PER_MS, 0.1);
 		for (int k = 0; k < 10; k++) {
 			mark.id++;
@@ -180,7 +180,7 @@ static void split_by_time(void **state)
 		for (size_t k = 0; k < seen.n_marks; k++) {
 			assert_int_equal(seen.marks[k].id, ++marks);
 			assert_true(seen.marks[k].t_ns <= first + 200 * NS_PER_MS);
-			/* one that comes behind the rows that are not older may be too late for its file */
+			/* a mark after rows that are not older may be too late for its file */
 			assert_in_range(seen.marks[k].t_ns - START - ((int64_t)marks - 1) * 10 * NS_PER_MS, 0,
 					100 * NS_PER_MS);
 		}
@@ -249,7 +249,7 @@ static void max_size(void **state)
 	columns_free(all);
 }
 
-/* An error that stays: the next file begins with what waited, what was lost is a gap in it. */
+/* A permanent error: the next file starts with the waiting data; lost data is a gap in it. */
 static void next_after_error(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {0});
@@ -292,7 +292,7 @@ static void next_after_error(void **state)
 	columns_free(all);
 }
 
-/* Nothing can be written from the first byte on, and then it can: nothing is lost. */
+/* Writing fails from the first byte and later works: nothing is lost. */
 static void late_start(void **state)
 {
 	struct column all[TIERS] = {{.n = 0}};
@@ -313,7 +313,7 @@ static void late_start(void **state)
 	columns_free(all);
 }
 
-/* A disk that is full for a while: all waits, in the same file. */
+/* A disk that is full for a while: all data waits and goes into the same file. */
 static void full_for_a_while(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {0});
@@ -341,7 +341,7 @@ static void full_for_a_while(void **state)
 	columns_free(all);
 }
 
-/* Full until the end: what is missing is counted and said. */
+/* Full until the end: missing data is counted and reported. */
 static void full_to_the_end(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {0});
@@ -365,7 +365,7 @@ static void full_to_the_end(void **state)
 	log_writer_free(w);
 }
 
-/* A sync that fails: that file may not be whole, and the next one is begun. */
+/* A failed sync: that file may be incomplete, so the next one is started. */
 static void sync_fails(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {.sync_ns = NS_PER_MS});
@@ -384,7 +384,7 @@ static void sync_fails(void **state)
 	log_writer_free(w);
 }
 
-/* The next file cannot be made: the recording stays in the one it is in. */
+/* The next file cannot be created: the recording stays in the current one. */
 static void cannot_split(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {.split_ns = NS_PER_S});
@@ -405,7 +405,7 @@ static void cannot_split(void **state)
 	columns_free(all);
 }
 
-/* The next number of which there is nothing; what was opened and not used is removed. */
+/* Uses the next free number; a file opened but unused is removed. */
 static void names(void **state)
 {
 	struct log_writer *w;
@@ -434,7 +434,7 @@ static void names(void **state)
 	log_writer_free(w);
 }
 
-/* A write that hangs holds up neither rows, nor the end, nor free(). */
+/* A hanging write blocks neither rows, nor the end, nor free(). */
 static void hanging_disk(void **state)
 {
 	struct log_writer *w = series(&(struct trace_limits) {0});

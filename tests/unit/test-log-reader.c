@@ -1,5 +1,5 @@
-/* Logs that were written, cut, damaged, joined and made up: what is whole is read back bit
- * for bit, what is damaged is missing and no more, and bytes from anywhere do no harm. */
+/* Logs that are written, truncated, damaged, joined and forged: intact data is read bit for bit, only
+ * damaged data is missing, and arbitrary bytes do no harm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,7 +177,7 @@ static struct log_head head_of(const struct recording *r, size_t i)
 	return h;
 }
 
-/* --- what must come back --- */
+/* --- expected results --- */
 
 static bool same(double a, double b)
 {
@@ -193,7 +193,7 @@ static size_t channel_of(const struct recording *r, enum tier tier, size_t colum
 	return 0;
 }
 
-/* Of each tier all rows from `from` up to `to` but for those of cells lost .. lost + n - 1. */
+/* All rows of each tier from `from` up to `to`, except cells lost .. lost + n - 1. */
 static void check_rows(struct log_reader *l, const struct recording *r, const size_t to[TIERS], int64_t lost,
 		       int64_t n_lost)
 {
@@ -246,7 +246,7 @@ static size_t first_at(const struct series *s, int64_t t)
 	return lo;
 }
 
-/* By the definition: halves, down to the base or a cell. */
+/* By definition: halves, down to the base or a cell. */
 static struct bin bin_by_rows(const struct series *s, size_t c, int zoom, int64_t at, int base)
 {
 	struct bin b = {0, 0, 0, 0}, later;
@@ -429,7 +429,7 @@ static void whole(void **state)
 	drop(r);
 }
 
-/* Long enough for spans of all levels, at few rows a second; and without an end. */
+/* Long enough for spans of all levels, at a low rate; no end. */
 static void levels(void **state)
 {
 	static const double hz[TIERS] = {2, 0.5, 0};
@@ -446,7 +446,7 @@ static void levels(void **state)
 	log_bytes_put(&r->bytes, "torn", 4);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	/* what waited in memory is not in the file */
+	/* data waiting in memory is not in the file */
 	for (enum tier t = 0; t < TIERS; t++) {
 		assert_true(r->rows[t].n - log_reader_rows(l, t) < 5);
 		r->rows[t].n = (size_t)log_reader_rows(l, t);
@@ -458,7 +458,7 @@ static void levels(void **state)
 	drop(r);
 }
 
-/* --- cut and damaged --- */
+/* --- truncated and damaged --- */
 
 static void rows_until(const struct recording *r, size_t chunks, size_t rows[TIERS])
 {
@@ -543,7 +543,7 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 	}
 	if (h.kind == LOG_DATA) {
 		assert_int_equal(d.chunks, 1);
-		/* of a head that is lost only what is before it is known */
+		/* with a lost head only what precedes it is known */
 		assert_true(llabs((d.t_ns >> LOG_CELL_ZOOM) - h.cell) <= in_head);
 		assert_true(d.seq == h.seq || (in_head && d.seq == UINT64_MAX));
 		assert_true(log_damage_text(l, text, sizeof(text)));
@@ -552,7 +552,7 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 		check_events(l);
 }
 
-/* Only that chunk is lost, and what no row is in costs no row. */
+/* Only that chunk is lost; damage outside rows costs no rows. */
 static void flipped(void **state)
 {
 	struct recording *r = record(20, true, SESSION);
@@ -583,7 +583,7 @@ static void insert(struct log_bytes *out, const struct recording *r, size_t at, 
 	log_bytes_put(out, r->bytes.p + at, r->bytes.n - at);
 }
 
-/* Text before it, another recording behind it, chunks of others within it, bytes that went. */
+/* Leading text, another recording after it, foreign chunks within it, missing bytes. */
 static void strange(void **state)
 {
 	struct recording *r = record(20, true, SESSION), *other = record(12, true, SESSION + 1);
@@ -614,7 +614,7 @@ static void strange(void **state)
 		assert_int_equal(d.chunks, 0);
 		log_reader_close(l);
 	}
-	/* a whole chunk of rows is not there */
+	/* a whole chunk of rows is missing */
 	for (size_t i = 2; i < r->n_chunks; i += 5) {
 		struct log_head h = head_of(r, i);
 
@@ -633,7 +633,7 @@ static void strange(void **state)
 	drop(other);
 }
 
-/* Chunks that later versions may write. */
+/* Chunks of later versions. */
 static void unknown(void **state)
 {
 	struct recording *r = record(5, false, SESSION);
@@ -676,7 +676,7 @@ static void unknown(void **state)
 	drop(r);
 }
 
-/* Rows that are not of their cell, not in order, or older than those before. */
+/* Rows of the wrong cell, out of order, or older than the rows before. */
 static void disorder(void **state)
 {
 	struct recording *r = record(5, false, SESSION);
@@ -724,7 +724,7 @@ static void disorder(void **state)
 	drop(r);
 }
 
-/* Channels that come while it is recorded: what was before them is missing. */
+/* Channels that appear during the recording: their earlier values are missing. */
 static void generations(void **state)
 {
 	static const size_t wider[TIERS] = {3, 2, 3};
@@ -765,7 +765,7 @@ static void generations(void **state)
 	drop(b);
 }
 
-/* --- from anywhere --- */
+/* --- arbitrary bytes --- */
 
 static void ask_all(struct log_reader *l)
 {
@@ -794,7 +794,7 @@ static void ask_all(struct log_reader *l)
 	}
 }
 
-/* In every INDEX that lists another one: rows of the slow tier. */
+/* Claim slow rows in every INDEX that lists another one. */
 static bool claim_rows(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
 		       struct log_bytes *chunk)
 {
@@ -850,7 +850,7 @@ static void claims(void **state)
 	drop(r);
 }
 
-/* A changed payload with a right checksum, at the same place where that is possible. */
+/* A changed payload with a valid checksum, in place if it fits. */
 static void repack(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
 		   struct log_bytes *chunk)
 {
@@ -872,7 +872,7 @@ static void repack(struct log_packer *k, struct log_unpacker *u, uint8_t *p, str
 		h.cell += (int64_t)random_below(200) - 100;
 	chunk->n = 0;
 	if (log_pack(k, &h, raw->p, raw->n, chunk) < 0 || chunk->n > LOG_HEAD + was.stored)
-		return; /* it would not fit */
+		return; /* does not fit */
 	memcpy(p, chunk->p, chunk->n);
 }
 
@@ -912,7 +912,7 @@ static void hostile(void **state)
 	drop(r);
 }
 
-/* No log at all. */
+/* Not a log at all. */
 static void nothing(void **state)
 {
 	uint8_t p[4096];

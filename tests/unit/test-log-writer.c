@@ -1,8 +1,8 @@
-/* What the log's writer wrote to one file or to a pipe, and what happens when the disk or the
- * reader of a pipe is slow, full or gone. */
+/* What the log writer writes to a file or a pipe, and what happens when the disk or the reader is slow,
+ * full or gone. */
 #include "test-log.h"
 
-/* Over the edge of a level 2 and of a level 3. */
+/* Across the boundary of a level 2 and a level 3 span. */
 static void round_trip(void **state)
 {
 	struct log_writer *w = writer(false);
@@ -36,8 +36,8 @@ static void round_trip(void **state)
 	free(f.p);
 }
 
-/* A tier that comes half a second late has chunks of its own; one that comes after its group
- * was closed is lost, and that is in the file. */
+/* A tier half a second late gets its own chunks; one after its group was closed is lost, and the file
+ * says so. */
 static void late_rows(void **state)
 {
 	struct log_writer *w = writer(false);
@@ -75,7 +75,7 @@ static void late_rows(void **state)
 	free(f.p);
 }
 
-/* Three hours without rows: all spans between are closed, and none of them is there. */
+/* Three hours without rows: all spans between are closed, and none is written. */
 static void long_pause(void **state)
 {
 	struct log_writer *w = writer(false);
@@ -145,7 +145,7 @@ static bool has_failed(const struct log_writer_stats *st)
 	return st->failed;
 }
 
-/* A live cell is written when its time is over, although nothing more comes. */
+/* A live cell is written when its time is over, even if nothing follows. */
 static void cadence(void **state)
 {
 	struct log_writer *w = writer(true);
@@ -163,7 +163,7 @@ static void cadence(void **state)
 	end(w);
 }
 
-/* A reader that takes nothing: DATA is dropped and counted, and then there is a gap. */
+/* A reader that reads nothing: DATA is dropped and counted, followed by a gap. */
 static void slow_pipe(void **state)
 {
 	int ends[2];
@@ -202,7 +202,7 @@ static void slow_pipe(void **state)
 		if (!st.queued)
 			break;
 	}
-	columns_free(pushed); /* bins of what was lost are not compared */
+	columns_free(pushed); /* bins of lost data are not compared */
 	push(s, START + 20 * NS_PER_S, 1);
 	log_writer_finish(w);
 	while (!log_writer_done(w)) {
@@ -255,7 +255,7 @@ static void reader_gone(void **state)
 	log_writer_free(w);
 }
 
-/* At the end nothing waits for a reader that takes nothing. */
+/* The end does not wait for a reader that reads nothing. */
 static void deaf_reader(void **state)
 {
 	int ends[2];
@@ -281,7 +281,7 @@ static void deaf_reader(void **state)
 	close(ends[0]);
 }
 
-/* A disk that gets full in the middle of a chunk: what is in the file is whole. */
+/* The disk fills up within a chunk: the data in the file is intact. */
 static void full_disk(void **state)
 {
 	struct rlimit was, small = {.rlim_cur = 100000};
@@ -313,7 +313,7 @@ static void full_disk(void **state)
 	free(f.p);
 }
 
-/* A disk that holds every sync while `held`. */
+/* A disk that blocks every sync while `held`. */
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answers = PTHREAD_COND_INITIALIZER;
 static bool held, broken;
@@ -356,7 +356,7 @@ static bool has_second(const struct log_writer_stats *st)
 	return st->rows[TIER_FAST] >= 1500;
 }
 
-/* A disk that does not answer holds up neither rows nor free(). */
+/* A hanging disk blocks neither rows nor free(). */
 static void held_sync(void **state)
 {
 	struct log_writer *w = writer(false);
@@ -380,7 +380,7 @@ static void held_sync(void **state)
 	log_writer_free(w);
 	assert_true(clock_now_ns() - began < 2 * NS_PER_S);
 	disk_hold(false);
-	for (int i = 0; i < 500; i++) { /* until all is written */
+	for (int i = 0; i < 500; i++) { /* until everything is written */
 		f = slurp(path);
 		read_all(&f, &seen);
 		if (seen.kinds[LOG_END])
@@ -395,7 +395,7 @@ static void held_sync(void **state)
 	free(f.p);
 }
 
-/* Its name is printable in the sentence. */
+/* The message shows its name with printable characters only. */
 static void sync_fails(void **state)
 {
 	char name[160];
@@ -429,8 +429,8 @@ static void names(void **state)
 
 	(void)state;
 	assert_null(log_writer_new(path, false, &e));
-	assert_int_equal(e.num, EBUSY); /* it is there, and at work */
-	assert_null(log_writer_new(path, true, &e)); /* and at work */
+	assert_int_equal(e.num, EBUSY); /* exists and is being written */
+	assert_null(log_writer_new(path, true, &e)); /* and is being written */
 	assert_int_equal(e.num, EBUSY);
 	assert_null(log_writer_new(folder, true, &e));
 	assert_int_equal(e.num, EISDIR);

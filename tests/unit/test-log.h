@@ -1,5 +1,5 @@
-/* test-log: a stream of random rows, and a log that is read back with nothing but log-chunk and
- * log-codec: rows bit for bit, events, bins, statistics and the index. */
+/* test-log: a stream of random rows, and a log reader that uses only log-chunk and log-codec and
+ * compares rows bit for bit, events, bins, statistics and the index. */
 #ifndef TEST_LOG_H
 #define TEST_LOG_H
 
@@ -26,7 +26,7 @@
 #include "trace/log-writer.h"
 
 #define CHANNELS 7
-#define START    ((INT64_C(1) << 45) - 30 * NS_PER_S) /* 30 s before the first level 3 ends */
+#define START    ((INT64_C(1) << 45) - 30 * NS_PER_S) /* 30 s before the first level 3 span ends */
 
 static struct channel channels[CHANNELS] = {
 	{.name = "gpu.util", .tier = TIER_FAST, .column = 0, .unit = UNIT_PERCENT, .kind = CHANNEL_GPU_UTIL},
@@ -54,7 +54,7 @@ static const struct session about = {.channels = channels,
 				     .facts = facts,
 				     .n_facts = 2};
 
-/* All rows that were pushed, and all that came back. */
+/* All rows pushed, and all rows read. */
 struct column {
 	size_t n, room;
 	int64_t *t_ns;
@@ -105,7 +105,7 @@ static inline double value_of(enum tier t, size_t column, uint64_t row)
 	}
 }
 
-/* Rows of `seconds`, as the engine brings them: 33 ms of each tier at a time. */
+/* Push rows of `seconds`, as the engine does: 33 ms of each tier at a time. */
 static inline void push(struct sink *s, int64_t from_ns, double seconds)
 {
 	const int64_t period[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
@@ -173,7 +173,7 @@ struct seen {
 	struct log_tally tally;
 	uint64_t newest;   /* from END to the last INDEX */
 	size_t incomplete; /* INDEX chunks without their events */
-	size_t events;     /* bytes of them in all others */
+	size_t events;     /* their bytes in all other chunks */
 };
 
 static inline void see_data(struct seen *s, const struct log_head *h, struct log_in *in)
@@ -219,13 +219,13 @@ static inline void see_events(struct seen *s, const struct log_head *h, struct l
 	assert_false(in->bad);
 }
 
-/* A bin of the rows, folded as a timeline does it: base by base, then halves. */
+/* A bin folded from the rows as a timeline does: per base column, then halves. */
 static struct bin bin_of(const struct column *rows, size_t width, size_t c, int zoom, int64_t index, int base)
 {
 	struct bin b = {.n = 0}, later;
 	size_t i = 0, end = rows->n;
 
-	while (i < end) { /* the first row that is not before the bin */
+	while (i < end) { /* find the first row not before the bin */
 		size_t mid = (i + end) / 2;
 
 		if (rows->t_ns[mid] < index << zoom)
@@ -285,7 +285,7 @@ static inline void check_lod(struct log_in *in)
 	assert_int_equal(r, 0);
 }
 
-/* All rows of the span at once, added up plainly. */
+/* Plain sum over all rows of the span. */
 static inline void reference(struct span_stats *s, enum tier t, size_t c, int64_t from, int64_t to)
 {
 	const struct column *rows = &pushed[t];
@@ -359,7 +359,7 @@ static inline void check_stat(const struct log_head *h, struct log_in *in)
 	free(records);
 }
 
-/* Each entry leads to a chunk that is what it says. */
+/* Each entry points to a matching chunk. */
 static inline void check_index(const struct file *f, size_t at, struct log_in *in, struct seen *s)
 {
 	unsigned level = log_get_u8(in), flags = log_get_u8(in), size = log_get_u16(in);
@@ -405,7 +405,7 @@ static inline void read_chunks(const struct file *f, struct seen *s, bool bins, 
 		assert_true(at > 0 || h.kind == LOG_META);
 		if (at == 0)
 			s->first_seq = s->next_seq = h.seq;
-		assert_int_equal(h.seq, s->next_seq++); /* what was dropped is a gap and no missing chunk */
+		assert_int_equal(h.seq, s->next_seq++); /* dropped data is a gap, not a missing chunk */
 		s->kinds[h.kind]++;
 		in = (struct log_in) {raw.p, raw.p + raw.n, false};
 		switch (h.kind) {
@@ -447,13 +447,13 @@ static inline void read_chunks(const struct file *f, struct seen *s, bool bins, 
 	log_unpacker_free(u);
 }
 
-/* Every chunk of a file that nothing is wrong with. */
+/* Read every chunk of an intact file. */
 static inline void read_all(const struct file *f, struct seen *s)
 {
 	read_chunks(f, s, true, true);
 }
 
-/* The same where not all rows that were pushed are in the file, or all channels have values. */
+/* The same for a file that lacks some rows or has channels without values. */
 static inline void read_without_stat(const struct file *f, struct seen *s, bool bins)
 {
 	read_chunks(f, s, bins, false);
@@ -472,7 +472,7 @@ static inline void expect_rows(const struct seen *s)
 	}
 }
 
-/* --- set-up --- */
+/* --- setup --- */
 
 static char folder[64], path[128];
 

@@ -1,4 +1,4 @@
-/* One datagram: what is a mark, of which time, and what is refused. */
+/* Parsing one datagram: valid marks, their times, and what is rejected. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -21,7 +21,7 @@ static char label[MARK_LABEL];
 
 static bool parse_bytes(const char *text, size_t len)
 {
-	/* exactly as long as it is: a look behind the end is found by the sanitizers */
+	/* a buffer of the exact size, so that sanitizers detect overreads */
 	char *copy = malloc(len ? len : 1);
 	bool ok;
 
@@ -62,7 +62,7 @@ static void test_taken(void **state)
 	taken("nvmtop-mark 1 0 h\xc3\xa9", SENT, "h\xc3\xa9");
 	taken("nvmtop-mark 1 0 h\xc3", SENT, "h?");
 	taken("nvmtop-mark 1 4995.000000250 the oldest", SENT - 5 * NS_PER_S, "the oldest");
-	/* rounded up by less than a millisecond: now, and never later */
+	/* rounded up by less than a millisecond: now, never in the future */
 	taken("nvmtop-mark 1 5000.030900000", NOW, "");
 }
 
@@ -107,18 +107,18 @@ static void test_refused(void **state)
 	assert_true(parse_bytes(big, 512));
 	assert_int_equal(strlen(label), 63);
 	assert_false(parse_bytes(big, 513));
-	/* a label is cut between characters */
+	/* labels are truncated between characters */
 	for (size_t i = 16; i < 512; i += 2)
 		memcpy(big + i, "\xc3\xa9", 2);
 	assert_true(parse_bytes(big, 512));
 	assert_int_equal(strlen(label), 62);
-	/* a byte 0 is not its end */
+	/* NUL does not end a label */
 	assert_true(parse_bytes("nvmtop-mark 1 0 a\0b", 19));
 	assert_string_equal(label, "a?b");
 	assert_false(parse_bytes("nvmtop-mark 1 0\0", 16));
 }
 
-/* What the client writes is what the receiver reads. */
+/* The receiver reads what the client writes. */
 static void test_round_trip(void **state)
 {
 	struct timespec at = {4999, 7};
@@ -141,7 +141,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(strlen(label), 63);
 }
 
-/* Any bytes, and any small change to a good one. */
+/* Random bytes, and small changes to a valid datagram. */
 static void test_any_bytes(void **state)
 {
 	static const char good[] = "nvmtop-mark 1 4999.123456789 label";

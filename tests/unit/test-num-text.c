@@ -1,4 +1,4 @@
-/* Numbers into text: exact, shortest, and the same in every locale. */
+/* Formatting numbers: exact, shortest, and locale-independent. */
 #include <float.h>
 #include <locale.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "util/num.h"
 #include "random.h"
 
-/* How many digits "%.*e" needs to give v back. */
+/* The number of digits "%.*e" needs to represent v exactly. */
 static int digits_needed(double v)
 {
 	char text[64];
@@ -107,7 +107,7 @@ static void shortest(void **state)
 	check(DBL_MIN);
 }
 
-/* As a float: reads back as that float, and no shorter number does. */
+/* As float: reads back as the same float, and no shorter text does. */
 static void singles(void **state)
 {
 	char text[NUM_TEXT], other[64];
@@ -176,7 +176,7 @@ static void seconds(void **state)
 	}
 }
 
-/* A locale whose point is a comma, where there is one. */
+/* A locale with a decimal comma, if installed. */
 static void locales(void **state)
 {
 	static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};

@@ -1,4 +1,4 @@
-/* Numbers out of text: exact limits, and nothing taken for a number that is none. */
+/* Parsing numbers: exact limits, and nothing else accepted as a number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void integers(void **state)
 	assert_null(i64("-", &v));
 	assert_null(i64("x1", &v));
 	assert_null(i64("- 1", &v));
-	/* Never past the end, whatever follows in memory. */
+	/* Never reads past the end. */
 	s = "123456";
 	assert_ptr_equal(num_i64(s, s + 3, &v), s + 3);
 	assert_int_equal(v, 123);

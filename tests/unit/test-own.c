@@ -1,4 +1,4 @@
-/* What nvmtop costs and misses is told as it is. */
+/* The reported cost and losses of nvmtop itself are correct. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 static const double rates[TIERS] = {200, 50, 20};
 
-/* The newest row of the slow tier. */
+/* The newest slow row. */
 struct last {
 	struct sink sink;
 	uint64_t rows;
@@ -59,16 +59,16 @@ static int last_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL};
+static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL, NULL};
 
-/* Every 20th read of the fast tier takes ten periods. */
+/* Every 20th fast read takes ten periods. */
 static void dawdle(struct fake *f)
 {
 	if (f->reads % 20 == 19)
 		usleep(50000);
 }
 
-/* Keeps a core busy, so that there is something to measure. */
+/* Keep a core busy, so that there is something to measure. */
 static void work(struct fake *f)
 {
 	int64_t until = clock_now_ns() + 2 * NS_PER_MS;
@@ -107,7 +107,7 @@ static void costs_and_losses_are_channels(void **state)
 	assert_non_null(g);
 	assert_int_equal(engine_attach(g, &l.sink, false, &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
-	for (int i = 0; i < 100; i++) { /* until the first second is over: no value before that */
+	for (int i = 0; i < 100; i++) { /* no value before the first second is over */
 		usleep(100000);
 		engine_stats(g, &n);
 		if (!isnan(n.cpu_percent) && n.late[TIER_FAST] >= 9)
@@ -125,7 +125,7 @@ static void costs_and_losses_are_channels(void **state)
 	assert_true(l.values[late] >= (double)n.late[TIER_FAST]);
 	engine_stats(g, &n);
 	assert_true(l.values[late] <= (double)(n.late[0] + n.late[1] + n.late[2]));
-	/* 2 ms of work 20 times a second: some percent, on a machine however busy. */
+	/* 2 ms of work 20 times a second: some percent, even on a busy machine. */
 	assert_true(l.values[cpu] > 0.5 && l.values[cpu] < 100);
 	engine_free(g);
 }
@@ -161,7 +161,7 @@ static void niceness_is_the_samplers(void **state)
 	engine_free(g);
 }
 
-/* Root again, and one whose leaks a checker may look for. */
+/* Become root again, and let leak checkers trace the process. */
 static void become(uid_t uid)
 {
 	if (geteuid() != uid && seteuid(uid) == 0)
@@ -184,7 +184,7 @@ static void niceness_that_is_not_permitted(void **state)
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	g = engine_new(r, rates, &e);
 	assert_non_null(g);
-	if (engine_set_nice(g, -20, &e) == 0) { /* the system lets everybody */
+	if (engine_set_nice(g, -20, &e) == 0) { /* the system permits it */
 		engine_free(g);
 		become(was);
 		print_message("# skipped: any niceness is permitted here; run it with ulimit -e 0\n");

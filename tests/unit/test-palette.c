@@ -1,4 +1,4 @@
-/* What styles look like: that they can be read, and told apart. */
+/* The styles are readable, and distinguishable by every eye. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "term/palette.h"
-#include "term/truecolor.h"
 
 static double linear(int c)
 {
@@ -24,7 +23,7 @@ static double luminance(int rgb)
 	return 0.2126 * linear(rgb >> 16) + 0.7152 * linear(rgb >> 8 & 255) + 0.0722 * linear(rgb & 255);
 }
 
-/* As WCAG 2 has it. */
+/* According to WCAG 2. */
 static double contrast(int a, int b)
 {
 	double x = luminance(a), y = luminance(b);
@@ -32,7 +31,7 @@ static double contrast(int a, int b)
 	return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
 }
 
-/* Of the part of 256 colours that is the same everywhere. */
+/* For the part of the 256 colours that is the same everywhere. */
 static int rgb_of_256(int n)
 {
 	static const int step[] = {0, 95, 135, 175, 215, 255};
@@ -44,86 +43,64 @@ static int rgb_of_256(int n)
 	return step[n / 36] << 16 | step[n / 6 % 6] << 8 | step[n % 6];
 }
 
-/* Backgrounds that people have. */
-static const int dark_grounds[] = {0x000000, 0x1e1e1e, 0x282c34, 0x002b36, 0x300a24};
-static const int light_grounds[] = {0xffffff, 0xfdf6e3, 0xeeeeee, 0xfafafa};
+#define EACH_PAINTED(theme, ground, colours)                                                                 \
+	for (int theme = 0; theme < THEME_TERMINAL; theme++)                                                 \
+		for (int ground = GROUND_DARK; ground <= GROUND_LIGHT; ground++)                             \
+			for (int colours = 256; colours <= PALETTE_RGB; colours += PALETTE_RGB - 256)
 
-static bool is_chart(enum style s)
+static struct look look(int theme, int ground, int style, int colours)
 {
-	return s >= STYLE_GPU && s <= STYLE_OTHER_MEAN;
+	struct look l = palette_look((enum theme)theme, (enum ground)ground, (enum style)style, colours);
+
+	if (colours == 256) {
+		l.fg = rgb_of_256(l.fg);
+		l.bg = rgb_of_256(l.bg);
+		l.back = rgb_of_256(l.back);
+	}
+	return l;
 }
 
-static void is_legible(const struct scheme *scheme, int colours, const int *grounds, size_t n, double text)
+/* Lines may be faint; a band is recognized by its neighbours. */
+static bool is_faint(int s)
 {
-	for (int s = 0; s < STYLES; s++) {
-		struct look l = palette_look(scheme, (enum style)s, colours);
-
-		if (l.fg < 0)
-			continue; /* the terminal's own text on its own background */
-		int fg = colours == 256 ? rgb_of_256(l.fg) : l.fg;
-		int bg = l.bg < 0 ? -1 : colours == 256 ? rgb_of_256(l.bg) : l.bg;
-
-		for (size_t i = 0; i < n; i++) {
-			double ratio = contrast(fg, bg < 0 ? grounds[i] : bg);
-
-			if (ratio < (is_chart((enum style)s) ? 3 : text))
-				fail_msg("theme %d ground %d colours %d style %d: contrast %.2f to %06x",
-					 scheme->theme, scheme->ground, colours, s, ratio,
-					 bg < 0 ? (unsigned)grounds[i] : (unsigned)bg);
-		}
-	}
+	return s == STYLE_BORDER || s == STYLE_TRACK || s == STYLE_LIMIT ||
+	       (s >= STYLE_SHADES && (s - STYLE_SHADES) / SHADES % 2);
 }
 
 static void can_be_read(void **state)
 {
-	static const int both[] = {0x000000, 0xffffff};
-
 	(void)state;
-	for (int colours = 256; colours <= PALETTE_RGB; colours += PALETTE_RGB - 256) {
-		for (int theme = 0; theme < THEMES; theme++)
-			for (int told = 0; told < GROUNDS; told++) {
-				struct scheme d = palette_scheme((enum theme)theme, (enum ground)told, GROUND_DARK);
-				struct scheme l = palette_scheme((enum theme)theme, (enum ground)told, GROUND_LIGHT);
+	EACH_PAINTED(theme, ground, colours)
+	{
+		bool high = theme == THEME_CONTRAST;
 
-				is_legible(&d, colours, dark_grounds, 5, 4.5);
-				is_legible(&l, colours, light_grounds, 4, 4.5);
-			}
-		struct scheme unknown = palette_scheme(THEME_STANDARD, GROUND_AUTO, GROUND_AUTO);
+		for (int s = 0; s < STYLES; s++) {
+			struct look l = look(theme, ground, s, colours);
+			double ratio = contrast(l.fg, l.bg), least = s >= STYLE_SHADES ? high ? 4.5 : 3
+								     : high            ? 7
+										       : 4.5;
 
-		is_legible(&unknown, colours, both, 2, 3.99);
-	}
-}
-
-static void high_contrast_is_higher(void **state)
-{
-	(void)state;
-	for (int ground = GROUND_DARK; ground <= GROUND_LIGHT; ground++) {
-		struct scheme s = palette_scheme(THEME_CONTRAST, (enum ground)ground, GROUND_AUTO);
-
-		for (int style = 0; style < STYLES; style++) {
-			struct look l = palette_look(&s, (enum style)style, PALETTE_RGB);
-
-			assert_true(contrast(l.fg, l.bg) >= (is_chart((enum style)style) ? 4.5 : 7));
+			if (ratio < (is_faint(s) ? 1.15 : colours == 256 ? least * 0.79 : least))
+				fail_msg("theme %d ground %d colours %d style %d: contrast %.2f", theme,
+					 ground, colours, s, ratio);
 		}
 	}
 }
 
-/* Lab, in which distances are those that one sees. */
-static void lab(const double rgb[3], double out[3])
+/* The top of the mean and the band share a cell; the mean must also be visible on the band. */
+static void the_mean_is_seen_on_the_band(void **state)
 {
-	double x = (0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505,
-	       y = 0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2],
-	       z = (0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089;
-	double *v[] = {&x, &y, &z};
+	(void)state;
+	EACH_PAINTED(theme, ground, colours)
+	for (int hue = 0; hue < HUES; hue++)
+		for (int i = 0; i < SHADES; i++) {
+			double ratio = contrast(look(theme, ground, STYLE_MEAN(hue, i), colours).fg,
+						look(theme, ground, STYLE_BAND(hue, i), colours).back);
 
-	for (int i = 0; i < 3; i++) {
-		double a = *v[i] < 0 ? 0 : *v[i];
-
-		*v[i] = a > 0.008856 ? cbrt(a) : 7.787 * a + 16 / 116.0;
-	}
-	out[0] = 116 * y - 16;
-	out[1] = 500 * (x - y);
-	out[2] = 200 * (y - z);
+			if (ratio < (colours == 256 ? 1.2 : 1.5))
+				fail_msg("theme %d ground %d colours %d hue %d shade %d: %.2f", theme, ground,
+					 colours, hue, i, ratio);
+		}
 }
 
 /* Machado, Oliveira and Fernandes: complete protanopia and deuteranopia. */
@@ -133,85 +110,162 @@ static const double sight[3][3][3] = {
 	{{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
 };
 
-static double distance(int a, int b, int eye)
+/* The colour seen by an eye, in CIE Lab. */
+static void lab(int rgb, int eye, double out[3])
 {
-	double seen[2][3], d = 0;
-	int both[] = {a, b};
+	static const double to_xyz[3][3] = {
+		{0.4124, 0.3576, 0.1805}, {0.2126, 0.7152, 0.0722}, {0.0193, 0.1192, 0.9505}};
+	static const double white[3] = {0.9505, 1, 1.089};
+	double in[3] = {linear(rgb >> 16), linear(rgb >> 8 & 255), linear(rgb & 255)}, f[3];
 
-	for (int k = 0; k < 2; k++) {
-		double in[3] = {linear(both[k] >> 16), linear(both[k] >> 8 & 255), linear(both[k] & 255)}, out[3];
+	for (int i = 0; i < 3; i++) {
+		double v = 0;
 
-		for (int i = 0; i < 3; i++)
-			out[i] = sight[eye][i][0] * in[0] + sight[eye][i][1] * in[1] + sight[eye][i][2] * in[2];
-		lab(out, seen[k]);
+		for (int k = 0; k < 3; k++) {
+			const double *m = sight[eye][k];
+			double seen = m[0] * in[0] + m[1] * in[1] + m[2] * in[2];
+
+			v += to_xyz[i][k] / white[i] * fmin(fmax(seen, 0), 1);
+		}
+		f[i] = v > 0.008856 ? cbrt(v) : 7.787 * v + 16 / 116.0;
 	}
-	for (int i = 0; i < 3; i++)
-		d += (seen[0][i] - seen[1][i]) * (seen[0][i] - seen[1][i]);
-	return sqrt(d);
+	out[0] = 116 * f[1] - 16;
+	out[1] = 500 * (f[0] - f[1]);
+	out[2] = 200 * (f[1] - f[2]);
 }
 
-/* The five families that are often beside each other, and what alarms. */
-static void safe_for_the_colour_blind(void **state)
+#define RAD (3.14159265358979 / 180)
+
+static double degrees(double b, double a)
 {
-	static const enum style told[] = {STYLE_GPU_MEAN, STYLE_CPU_MEAN, STYLE_MEMORY_MEAN, STYLE_POWER_MEAN,
-					  STYLE_HEAT_MEAN};
+	double h = atan2(b, a) / RAD;
+
+	return h < 0 ? h + 360 : h;
+}
+
+/* Perceived distance of x and y, in Lab: CIEDE2000. */
+static double ciede2000(const double x[3], const double y[3])
+{
+	double mean = (hypot(x[1], x[2]) + hypot(y[1], y[2])) / 2, m7 = pow(mean, 7), big = pow(25, 7),
+	       g = 1.5 - 0.5 * sqrt(m7 / (m7 + big)), c1 = hypot(g * x[1], x[2]), c2 = hypot(g * y[1], y[2]),
+	       h1 = degrees(x[2], g * x[1]), h2 = degrees(y[2], g * y[1]), dh = h2 - h1, h = (h1 + h2) / 2,
+	       l = (x[0] + y[0]) / 2, c = (c1 + c2) / 2, c7 = pow(c, 7);
+
+	if (fabs(dh) > 180) {
+		dh += dh > 0 ? -360 : 360;
+		h += h < 180 ? 180 : -180;
+	}
+	double t = 1 - 0.17 * cos((h - 30) * RAD) + 0.24 * cos(2 * h * RAD) + 0.32 * cos((3 * h + 6) * RAD) -
+		   0.2 * cos((4 * h - 63) * RAD),
+	       dl = (y[0] - x[0]) / (1 + 0.015 * pow(l - 50, 2) / sqrt(20 + pow(l - 50, 2))),
+	       dc = (c2 - c1) / (1 + 0.045 * c),
+	       dhue = 2 * sqrt(c1 * c2) * sin(dh / 2 * RAD) / (1 + 0.015 * c * t),
+	       turn = -2 * sqrt(c7 / (c7 + big)) * sin(60 * exp(-pow((h - 275) / 25, 2)) * RAD);
+
+	return sqrt(dl * dl + dc * dc + dhue * dhue + turn * dc * dhue);
+}
+
+static double distance(int a, int b, int eye)
+{
+	double x[3], y[3];
+
+	lab(a, eye, x);
+	lab(b, eye, y);
+	return ciede2000(x, y);
+}
+
+/* Reference pairs of Sharma, Wu and Dalal for common errors in the formula. */
+static void the_distance_is_right(void **state)
+{
+	static const struct {
+		double x[3], y[3], d;
+	} known[] = {
+		{{50, 2.6772, -79.7751}, {50, 0, -82.7485}, 2.0425},
+		{{50, -1, 2}, {50, 0, 0}, 2.3669},
+		{{50, 2.5, 0}, {73, 25, -18}, 27.1492},
+		{{50, 2.5, 0}, {50, 0, -2.5}, 4.3065},
+		{{60.2574, -34.0099, 36.2677}, {60.4626, -34.1751, 39.4387}, 1.2644},
+		{{63.0109, -31.0961, -5.8663}, {62.8187, -29.7946, -4.0864}, 1.2630},
+		{{22.7233, 20.0904, -46.6940}, {23.0331, 14.9730, -42.5619}, 2.0373},
+		{{90.8027, -2.0831, 1.4410}, {91.1528, -1.6435, 0.0447}, 1.4441},
+	};
 
 	(void)state;
-	for (int ground = GROUND_DARK; ground <= GROUND_LIGHT; ground++) {
-		struct scheme s = palette_scheme(THEME_SAFE, (enum ground)ground, (enum ground)ground);
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		assert_true(fabs(ciede2000(known[i].x, known[i].y) - known[i].d) < 0.0001);
+}
+
+/* The five families are often adjacent; the fixed 256 colours are coarser. */
+static void families_are_told_apart(void **state)
+{
+	(void)state;
+	EACH_PAINTED(theme, ground, colours)
+	{
+		double least = theme == THEME_CONTRAST ? 1.5
+			       : colours == 256        ? 6
+			       : theme == THEME_SAFE   ? 20
+						       : 10;
 
 		for (int eye = 0; eye < 3; eye++)
-			for (int i = 0; i < 5; i++)
-				for (int k = 0; k < i; k++) {
-					double d = distance(palette_look(&s, told[i], PALETTE_RGB).fg,
-							    palette_look(&s, told[k], PALETTE_RGB).fg, eye);
+			for (int i = STYLE_GPU; i <= STYLE_HEAT; i++)
+				for (int k = STYLE_GPU; k < i; k++) {
+					double d = distance(look(theme, ground, i, colours).fg,
+							    look(theme, ground, k, colours).fg, eye);
 
-					if (d < 12)
-						fail_msg("ground %d eye %d: %d and %d differ by %.1f", ground, eye,
-							 k, i, d);
+					if (d < least)
+						fail_msg("theme %d ground %d colours %d eye %d: %d and %d "
+							 "differ by %.1f",
+							 theme, ground, colours, eye, k, i, d);
 				}
 	}
 }
 
-/* What nears a limit is seen in any chart: of each theme, and on each ground. */
+/* Amber and red are visible in every chart. */
 static void alarms_are_seen(void **state)
 {
 	(void)state;
-	for (int colours = 256; colours <= PALETTE_RGB; colours += PALETTE_RGB - 256)
-		for (int theme = 0; theme < THEMES; theme++)
-			for (int ground = 0; ground < GROUNDS; ground++) {
-				struct scheme s = palette_scheme((enum theme)theme, GROUND_AUTO, (enum ground)ground);
-				int warn = palette_look(&s, STYLE_WARN, colours).fg;
+	EACH_PAINTED(theme, ground, colours)
+	for (int alarm = STYLE_WARN; alarm <= STYLE_ALERT; alarm++)
+		for (int k = STYLE_GPU; k <= STYLE_OTHER; k++) {
+			double d = distance(look(theme, ground, alarm, colours).fg,
+					    look(theme, ground, k, colours).fg, 0);
 
-				for (int k = STYLE_GPU_MEAN; theme != THEME_MONO && k <= STYLE_OTHER_MEAN; k++) {
-					int mean = palette_look(&s, (enum style)k, colours).fg;
-					double d = colours == 256 ? distance(rgb_of_256(warn), rgb_of_256(mean), 0)
-								  : distance(warn, mean, 0);
+			if (d < (colours == 256 ? 7 : 12))
+				fail_msg("theme %d ground %d colours %d alarm %d style %d: %.1f", theme,
+					 ground, colours, alarm, k, d);
+		}
+	for (int colours = 8; colours <= 16; colours += 8)
+		for (int ground = 0; ground < GROUNDS; ground++)
+			for (int alarm = STYLE_WARN; alarm <= STYLE_ALERT; alarm++)
+				for (int k = STYLE_GPU; k <= STYLE_OTHER; k++) {
+					struct look a = palette_look(THEME_TERMINAL, (enum ground)ground,
+								     (enum style)alarm, colours),
+						    b = palette_look(THEME_TERMINAL, (enum ground)ground,
+								     (enum style)k, colours);
 
-					if (d < 20)
-						fail_msg("theme %d ground %d colours %d style %d: %.1f", theme,
-							 ground, colours, k, d);
+					assert_true(a.fg != b.fg || a.bg != b.bg);
 				}
-			}
 }
 
-/* With so few colours that each is a family's, by something else than colour. */
-static void alarms_are_seen_with_few_colours(void **state)
+/* A painter can number 240 colours. */
+static void colours_can_be_counted(void **state)
 {
 	(void)state;
-	for (int colours = 8; colours <= 16; colours += 8)
-		for (int ground = 0; ground < GROUNDS; ground++) {
-			struct scheme s = palette_scheme(THEME_STANDARD, GROUND_AUTO, (enum ground)ground);
+	EACH_PAINTED(theme, ground, colours)
+	{
+		int seen[3 * STYLES], n = 0;
 
-			for (int k = STYLE_GPU; k <= STYLE_OTHER_MEAN; k++)
-				for (int alarm = STYLE_WARN; alarm <= STYLE_ALERT; alarm++) {
-					struct look a = palette_look(&s, (enum style)alarm, colours);
-					struct look b = palette_look(&s, (enum style)k, colours);
+		for (int s = 0; s < 3 * STYLES; s++) {
+			struct look l = look(theme, ground, s / 3, colours);
+			int c = s % 3 == 0 ? l.fg : s % 3 == 1 ? l.bg : l.back, k = 0;
 
-					assert_true(a.fg != b.fg ||
-						    ((a.attributes ^ b.attributes) & (LOOK_UNDERLINE | LOOK_REVERSE)));
-				}
+			while (k < n && seen[k] != c)
+				k++;
+			seen[k] = c;
+			n += k == n;
 		}
+		assert_in_range(n, 10, 240);
+	}
 }
 
 static void all_of_them(void **state)
@@ -222,51 +276,40 @@ static void all_of_them(void **state)
 	for (int theme = 0; theme < THEMES; theme++)
 		for (int ground = 0; ground < GROUNDS; ground++)
 			for (size_t i = 0; i < 5; i++) {
-				struct scheme sc = palette_scheme((enum theme)theme, GROUND_AUTO, (enum ground)ground);
-				int most = theme == THEME_MONO ? 0 : colours[i];
+				int most = theme == THEME_MONO                ? 0
+					   : theme == THEME_TERMINAL && i > 2 ? 16
+									      : colours[i];
+				struct look l, text = palette_look((enum theme)theme, (enum ground)ground,
+								   STYLE_TEXT, colours[i]);
 
 				for (int s = 0; s < STYLES; s++) {
-					struct look l = palette_look(&sc, (enum style)s, colours[i]);
-
-					assert_true(l.fg >= -1 && l.fg < (most ? most : 1));
-					assert_true(l.bg >= -1 && l.bg < (most ? most : 1));
-					/* the terminal's own background, unless all of it is painted */
-					assert_true((l.bg >= 0) == (sc.paint && most) ||
-						    s == STYLE_SELECTED);
-					if (!most)
-						assert_true(l.fg == -1 && l.bg == -1);
+					l = palette_look((enum theme)theme, (enum ground)ground,
+							 (enum style)s, colours[i]);
+					assert_in_range(l.fg + 1, 0, most);
+					assert_in_range(l.bg + 1, 0, most);
+					assert_in_range(l.back + 1, 0, most);
+					if (theme < THEME_TERMINAL && most)
+						assert_true(l.fg >= 0 && l.bg >= 0);
 				}
-				for (int s = STYLE_GPU; s <= STYLE_OTHER; s++) {
-					struct look band = palette_look(&sc, (enum style)s, colours[i]);
-					struct look mean = palette_look(&sc, (enum style)(s + 6), colours[i]);
+				if (theme >= THEME_TERMINAL)
+					assert_true(text.fg == -1 && text.bg == -1);
+				for (int hue = 0; hue < HUES; hue++) {
+					struct look mean =
+						palette_look((enum theme)theme, (enum ground)ground,
+							     STYLE_MEAN(hue, 4), colours[i]);
 
-					assert_true(band.fg != mean.fg || band.attributes != mean.attributes);
+					l = palette_look((enum theme)theme, (enum ground)ground,
+							 STYLE_BAND(hue, 4), colours[i]);
+					assert_true(l.fg != mean.fg || l.attributes != mean.attributes);
 				}
 			}
-	/* without colours what alarms still stands out */
-	struct scheme mono = palette_scheme(THEME_MONO, GROUND_AUTO, GROUND_DARK);
-	unsigned text = palette_look(&mono, STYLE_TEXT, 256).attributes,
-		 warn = palette_look(&mono, STYLE_WARN, 256).attributes,
-		 alert = palette_look(&mono, STYLE_ALERT, 256).attributes;
+	/* without colours alarms still stand out */
+	unsigned text = palette_look(THEME_MONO, 0, STYLE_TEXT, 256).attributes,
+		 warn = palette_look(THEME_MONO, 0, STYLE_WARN, 256).attributes,
+		 alert = palette_look(THEME_MONO, 0, STYLE_ALERT, 256).attributes;
 	assert_true(alert != text && warn != alert && warn != text);
-	assert_int_not_equal(palette_look(&mono, STYLE_SELECTED, 0).attributes, text);
-}
-
-static void follows_the_terminal(void **state)
-{
-	(void)state;
-	/* on its own background where that is what is wanted, else on one that is brought along */
-	assert_false(palette_scheme(THEME_STANDARD, GROUND_AUTO, GROUND_LIGHT).paint);
-	assert_int_equal(palette_scheme(THEME_STANDARD, GROUND_AUTO, GROUND_LIGHT).ground, GROUND_LIGHT);
-	assert_int_equal(palette_scheme(THEME_STANDARD, GROUND_AUTO, GROUND_AUTO).ground, GROUND_AUTO);
-	assert_false(palette_scheme(THEME_STANDARD, GROUND_DARK, GROUND_DARK).paint);
-	assert_true(palette_scheme(THEME_STANDARD, GROUND_DARK, GROUND_LIGHT).paint);
-	assert_true(palette_scheme(THEME_STANDARD, GROUND_LIGHT, GROUND_AUTO).paint);
-	assert_false(palette_scheme(THEME_SAFE, GROUND_AUTO, GROUND_LIGHT).paint);
-	assert_int_equal(palette_scheme(THEME_SAFE, GROUND_AUTO, GROUND_AUTO).ground, GROUND_DARK);
-	assert_true(palette_scheme(THEME_SAFE, GROUND_AUTO, GROUND_AUTO).paint);
-	assert_true(palette_scheme(THEME_CONTRAST, GROUND_AUTO, GROUND_LIGHT).paint);
-	assert_false(palette_scheme(THEME_MONO, GROUND_LIGHT, GROUND_DARK).paint);
+	assert_int_not_equal(palette_look(THEME_MONO, 0, STYLE_SELECTED, 0).attributes, text);
+	assert_int_not_equal(palette_look(THEME_MONO, 0, STYLE_TAB, 0).attributes, text);
 }
 
 static void number_of_colours(void **state)
@@ -297,47 +340,13 @@ static void number_of_colours(void **state)
 	unsetenv("NO_COLOR");
 }
 
-static void rewritten(const char *in, const char *out)
-{
-	int rgb[256];
-	char got[512];
-
-	memset(rgb, -1, sizeof rgb);
-	rgb[16] = 0x0102ff;
-	rgb[100] = 0xffffff;
-	size_t n = truecolor_bytes(in, strlen(in), rgb, got);
-	assert_true(n <= 3 * strlen(in));
-	got[n] = 0;
-	assert_string_equal(got, out);
-}
-
-static void true_colours(void **state)
-{
-	(void)state;
-	rewritten("", "");
-	rewritten("a38;5;16m", "a38;5;16m");
-	rewritten("\033[38;5;16mx", "\033[38;2;1;2;255mx");
-	rewritten("\033[;1;38;5;100;48;5;16mx", "\033[;1;38;2;255;255;255;48;2;1;2;255mx");
-	rewritten("\033[38;5;17m", "\033[38;5;17m");
-	rewritten("\033[38;5;1600m\033[38;5;160000m", "\033[38;5;1600m\033[38;5;160000m");
-	rewritten("\033[138;5;16m", "\033[138;5;16m");
-	rewritten("\033[38;5;16", "\033[38;5;16");
-	rewritten("\033[38;5;m\033[38;5m\033[", "\033[38;5;m\033[38;5m\033[");
-	rewritten("\033[3;4H\033[16;16H", "\033[3;4H\033[16;16H");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(can_be_read),
-		cmocka_unit_test(high_contrast_is_higher),
-		cmocka_unit_test(safe_for_the_colour_blind),
-		cmocka_unit_test(alarms_are_seen),
-		cmocka_unit_test(alarms_are_seen_with_few_colours),
-		cmocka_unit_test(all_of_them),
-		cmocka_unit_test(follows_the_terminal),
-		cmocka_unit_test(number_of_colours),
-		cmocka_unit_test(true_colours),
+		cmocka_unit_test(can_be_read),           cmocka_unit_test(the_mean_is_seen_on_the_band),
+		cmocka_unit_test(the_distance_is_right), cmocka_unit_test(families_are_told_apart),
+		cmocka_unit_test(alarms_are_seen),       cmocka_unit_test(colours_can_be_counted),
+		cmocka_unit_test(all_of_them),           cmocka_unit_test(number_of_colours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Ring mode: a file holds exactly the rows, marks and gaps of its stretch, and
- * what triggers when is as src/record/pretrigger.h says. */
+/* Look-back recording: a file holds exactly the rows, marks and gaps of its range, and triggers act as
+ * described in src/record/pretrigger.h. */
 #include "test-trace.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 static struct err e;
 
-/* A script whose first row is now, so that no stretch counts as overdue. */
+/* A script whose first row is now, so that no range is overdue. */
 static struct script *script_now(uint64_t seed, size_t fast)
 {
 	struct script *s = script_new(seed, fast, 4, 2, 3, true);
@@ -24,7 +24,7 @@ static struct script *script_now(uint64_t seed, size_t fast)
 	return s;
 }
 
-/* In the order of time, as from an engine. */
+/* Push in time order, as an engine does. */
 static void push(const struct script *s, struct sink *sink, size_t at[TIERS], int64_t until)
 {
 	while (at[TIER_FAST] + 50 < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + 50] < until)
@@ -75,7 +75,7 @@ static size_t lower(const struct script *s, int tier, int64_t t_ns)
 	return r;
 }
 
-/* The file has the rows of the script from from_ns to to_ns, both included, and no other. */
+/* The file has exactly the script's rows from from_ns to to_ns inclusive. */
 static void assert_stretch(const struct script *s, const struct pretrigger_file *f, int64_t from_ns, int64_t to_ns)
 {
 	struct trace *t = trace_open(f->path, &e);
@@ -97,7 +97,7 @@ static void assert_stretch(const struct script *s, const struct pretrigger_file 
 		for (size_t r = first; r < end; r++) {
 			int64_t t_ns = s->t_ns[tier][r];
 
-			/* No other clock than that of the recording. */
+			/* Uses only the clock of the recording. */
 			assert_int_equal(off, s->session.start.mono_ns - f->from_ns);
 			for (size_t c = 0; c < s->session.n_channels; c++) {
 				const struct channel *ch = &s->channels[c];
@@ -176,7 +176,7 @@ static void exact(void **state)
 	assert_int_equal(trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, got, 4), 1);
 	assert_true(got[0].from_ns == g.from_ns && got[0].to_ns == g.to_ns && got[0].missed == 99);
 	trace_close(t);
-	/* The holding went on: another one, with the end of the stream inside. */
+	/* Buffering continued: another file, with the end of the stream in it. */
 	push(s, sink, at, after_start(s, 19));
 	pretrigger_trigger(k, after_start(s, 18.9), "");
 	assert_int_equal(sink->ops->end(sink, &e), 0);
@@ -188,7 +188,7 @@ static void exact(void **state)
 	script_free(s);
 }
 
-/* Fast and a slower tier are fed as one; the trigger is where a plain walk finds it. */
+/* The fast and a slower tier together; the trigger is where a plain loop finds it. */
 static void by_condition(void **state)
 {
 	struct script *s = script_now(12, 30000);
@@ -199,7 +199,7 @@ static void by_condition(void **state)
 	struct mark m[8];
 
 	(void)state;
-	/* GPU is low, and high for a while at 6, 7, 20 and, too short, at 15 s. */
+	/* GPU is low, and high for a while at 6, 7, 20 and, too briefly, at 15 s. */
 	for (size_t r = 0; r < s->n[TIER_FAST]; r++) {
 		double t = (double)(s->t_ns[TIER_FAST][r] - s->session.start.mono_ns) / 1e9;
 		bool high =
@@ -215,7 +215,7 @@ static void by_condition(void **state)
 
 		push(s, pretrigger_sink(k), at, after_start(s, tenth / 10.0));
 		pretrigger_stats(k, &st);
-		/* What waits only for rows that are here by now: the file first. */
+		/* Wait until the file is written. */
 		if (tenth == 70 || tenth == 130 || tenth == 220) {
 			files++;
 			wait_files(k, files);
@@ -223,7 +223,7 @@ static void by_condition(void **state)
 	}
 	struct pretrigger_stats st;
 	pretrigger_stats(k, &st);
-	/* 6.5; 7.5, which is put off till 11.5; 20.5.  Not 15. */
+	/* 6.5; 7.5, delayed until 11.5; 20.5. Not 15. */
 	assert_int_equal(st.triggers, 3);
 	assert_int_equal(st.files, 3);
 	assert_int_equal(st.failed, 0);
@@ -236,7 +236,7 @@ static void by_condition(void **state)
 		assert_int_equal(marks_of(&f, m, 8), 1);
 		assert_string_equal(m[0].label, "gpu > 95 for 500ms");
 	}
-	/* To the row: the first that is 500 ms behind the first high one. */
+	/* Exact to the row: the first 500 ms after the first high one. */
 	size_t high = 0, now;
 	while (s->values[TIER_FAST][high * width + s->channels[gpu].column] < 95)
 		high++;
@@ -244,7 +244,7 @@ static void by_condition(void **state)
 		now++;
 	file_of(k, 0, &f);
 	assert_true(f.to_ns == s->t_ns[TIER_FAST][now]);
-	/* The second one begins where the first ended: nothing twice, nothing missed. */
+	/* The second starts where the first ended: nothing repeated or lost. */
 	struct pretrigger_file g;
 	file_of(k, 1, &g);
 	assert_true(g.from_ns == f.to_ns + 1);
@@ -253,7 +253,7 @@ static void by_condition(void **state)
 	script_free(s);
 }
 
-/* Tiers come one after the other, in pieces; the condition sees them as they were read. */
+/* Tiers arrive one after the other, in pieces; the condition sees them in reading order. */
 static void two_tiers(void **state)
 {
 	struct script *s = script_now(17, 20000);
@@ -294,7 +294,7 @@ static void two_tiers(void **state)
 	script_free(s);
 }
 
-/* A hand brings forward what was put off. */
+/* A manual trigger ends the delay. */
 static void put_off(void **state)
 {
 	struct script *s = script_now(13, 12000);
@@ -321,14 +321,15 @@ static void put_off(void **state)
 	assert_true(f.to_ns == after_start(s, 6.9));
 	assert_stretch(s, &f, f.from_ns, f.to_ns);
 	assert_int_equal(f.marks, 2);
-	/* The beginning of the stream is where a stretch begins at the earliest. */
+	/* A range never starts before the stream. */
 	file_of(k, 0, &f);
 	assert_true(f.from_ns == s->session.start.mono_ns);
 	pretrigger_free(k);
 	script_free(s);
 }
 
-/* The stream ends before a row comes that is newer than the trigger, and long before its time after. */
+/* The stream ends before a row newer than the trigger arrives, and long before the time after it is
+ * over. */
 static void at_the_end(void **state)
 {
 	for (int after = 0; after <= 60; after += 60) {
@@ -352,7 +353,7 @@ static void at_the_end(void **state)
 	(void)state;
 }
 
-/* Rows that the ring has lost before they were written are said to be missing. */
+/* Rows the ring lost before they were written are reported as missing. */
 static void overrun(void **state)
 {
 	struct script *s = script_now(14, 40000);
@@ -365,7 +366,7 @@ static void overrun(void **state)
 
 	(void)state;
 	push(s, sink, at, after_start(s, 10));
-	/* Asked for much too late: of 4 s, some are still there (2 s, an eighth and 3 s). */
+	/* Triggered much too late: of 4 s, some are left (2 s, an eighth and 3 s). */
 	pretrigger_trigger(k, after_start(s, 5), "late");
 	wait_files(k, 1);
 	file_of(k, 0, &f);
@@ -385,8 +386,7 @@ static void overrun(void **state)
 	script_free(s);
 }
 
-/* Nothing of it can be packed: the whole stretch is there, while more comes in, and it took
- * no more than was said at the start. */
+/* Incompressible data: the whole range is there while more arrives, within the announced memory. */
 static void noise(void **state)
 {
 	struct script *s = script_now(18, 15000);
@@ -438,7 +438,7 @@ static void noise(void **state)
 	script_free(s);
 }
 
-/* Names: none is taken from anybody. */
+/* File names: existing files are never overwritten. */
 static void names(void **state)
 {
 	struct script *s = script_now(15, 4000);
@@ -472,7 +472,7 @@ static void names(void **state)
 	script_free(s);
 }
 
-/* A file that cannot be written is told, and holding goes on. */
+/* A write error is reported, and buffering continues. */
 static void full_disk(void **state)
 {
 	struct rlimit was, small;

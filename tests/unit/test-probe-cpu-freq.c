@@ -1,4 +1,4 @@
-/* Clocks of the cores, their limits and governors; the load average. */
+/* Core clocks, limits and governors; load average. */
 #include "test-probe-tree.h"
 
 #define CPU "/sys/devices/system/cpu"
@@ -39,7 +39,7 @@ static void test_clusters(void **state)
 	policy(&t, 0, "0 1 2 3\n", 729600, 115200, 2201600);
 	policy(&t, 4, "4 5 6 7\n", 2201600, 729600, 2201600);
 	tree_file(&t, CPU "/cpufreq/policy4/scaling_governor", "performance\n");
-	tree_file(&t, CPU "/cpufreq/policy0/cpuinfo_cur_freq", "1\n"); /* asks the firmware: never */
+	tree_file(&t, CPU "/cpufreq/policy0/cpuinfo_cur_freq", "1\n"); /* queries the firmware: never read */
 	tree_resolve(&t, "medium cpufreq");
 	tree_tick(&t, MS);
 	assert_int_equal(t.probes->n_channels, 6);
@@ -79,7 +79,7 @@ static void test_no_limits_no_governor(void **state)
 	tree_end(&t);
 }
 
-/* A policy without a clock says so; its limits are there. */
+/* A policy without a clock is reported; its limits are available. */
 static void test_no_clock(void **state)
 {
 	struct tree t;
@@ -94,7 +94,7 @@ static void test_no_clock(void **state)
 	tree_end(&t);
 }
 
-/* Half of the cores are offline at the start, and come later. */
+/* Half of the cores are offline at start and come online later. */
 static void test_offline_group_comes_to_life(void **state)
 {
 	struct tree t;
@@ -122,7 +122,7 @@ static void test_offline_within_a_group(void **state)
 	(void)state;
 	tree_begin(&t);
 	tree_file(&t, CPU "/present", "0-5\n");
-	tree_file(&t, CPU "/online", "0,3-5\n"); /* cores 1 and 2 have a policy of their own */
+	tree_file(&t, CPU "/online", "0,3-5\n"); /* cores 1 and 2 have their own policy */
 	policy(&t, 0, "0 3 4 5\n", 345600, 345600, 2035200);
 	tree_resolve(&t, "medium cpufreq");
 	assert_string_equal(tree_channel(&t, "cpu0.freq")->label, "cpu0,3-5");
@@ -131,7 +131,7 @@ static void test_offline_within_a_group(void **state)
 	tree_end(&t);
 }
 
-/* Gone with the last core of the group, back as another file. */
+/* Disappears with the last core of the group and returns as another file. */
 static void test_goes_and_comes_back(void **state)
 {
 	struct tree t;
@@ -143,7 +143,7 @@ static void test_goes_and_comes_back(void **state)
 	tree_resolve(&t, "medium cpufreq");
 	tree_tick(&t, MS);
 	assert_value(&t, "cpu0.freq", 1e6);
-	tree_file(&t, CPU "/cpufreq/policy0/scaling_cur_freq", ""); /* what it held is of no use any more */
+	tree_file(&t, CPU "/cpufreq/policy0/scaling_cur_freq", ""); /* its old value is invalid */
 	tree_tick(&t, MS);
 	assert_missing(&t, "cpu0.freq");
 	snprintf(path, sizeof path, "%s%s", t.dir, CPU "/cpufreq/policy0/scaling_cur_freq");
@@ -153,7 +153,7 @@ static void test_goes_and_comes_back(void **state)
 	policy(&t, 0, "0 1\n", 3000, 100, 2000);
 	tree_tick(&t, 1100 * MS);
 	assert_value(&t, "cpu0.freq", 3e6);
-	tree_file(&t, CPU "/cpufreq/policy0/scaling_cur_freq", "0\n"); /* "not known" */
+	tree_file(&t, CPU "/cpufreq/policy0/scaling_cur_freq", "0\n"); /* means unknown */
 	tree_tick(&t, MS);
 	assert_missing(&t, "cpu0.freq");
 	tree_end(&t);
@@ -179,7 +179,7 @@ static void test_load(void **state)
 		assert_missing(&t, "load.1");
 		assert_missing(&t, "load.15");
 	}
-	tree_file(&t, "/proc/loadavg", "1.50 x 2.00 1/2 3\n"); /* what comes before it stands */
+	tree_file(&t, "/proc/loadavg", "1.50 x 2.00 1/2 3\n"); /* the values before it are valid */
 	tree_tick(&t, MS);
 	assert_value(&t, "load.1", 1.5);
 	assert_missing(&t, "load.5");
@@ -187,36 +187,34 @@ static void test_load(void **state)
 	tree_end(&t);
 }
 
-static void test_iowait(void **state)
+static void test_pressure(void **state)
 {
 	struct tree t;
 
 	(void)state;
 	tree_begin(&t);
-	tree_file(&t, "/proc/stat", "cpu  100 0 100 700 100 0 0 0 50 0\ncpu0 1 2 3 4\n");
-	tree_resolve(&t, "slow iowait");
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000\n"
+					   "full avg10=0.00 avg60=0.00 avg300=0.00 total=900000\n");
+	tree_resolve(&t, "slow pressure");
+	assert_non_null(strstr(tree_channel(&t, "memory.pressure")->missing, "/proc/pressure/memory"));
 	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* no time has gone by since it was opened */
-	tree_file(&t, "/proc/stat", "cpu  150 0 100 800 150 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 25); /* the mean of the last second is still that */
-	tree_file(&t, "/proc/stat", "cpu  250 0 100 800 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* backwards */
-	tree_file(&t, "/proc/stat", "cpu  250 0 100 900 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_value(&t, "cpu.iowait", 0);
-	tree_file(&t, "/proc/stat", "cpu  1 2 3\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait");
-	tree_file(&t, "/proc/stat", "cpu  99999999999999999999999 0 0 0 0 0 0 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait");
-	tree_file(&t, "/proc/stat", "cpu  300 0 100 900 140 0 0 0 90 0\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "cpu.iowait"); /* it begins anew */
+	assert_missing(&t, "io.pressure"); /* no time has passed since it was opened */
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=26000\n");
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 25); /* 25 ms of 100 ms */
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 12.5);
+	for (int i = 0; i < 9; i++)
+		tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 0); /* more than a second ago */
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00 avg60=0.00 avg300=0.00 total=500\n");
+	tree_tick(&t, 100 * MS);
+	assert_missing(&t, "io.pressure"); /* backwards */
+	tree_tick(&t, 100 * MS);
+	assert_value(&t, "io.pressure", 0);
+	tree_file(&t, "/proc/pressure/io", "some avg10=0.00\n");
+	tree_tick(&t, 100 * MS);
+	assert_missing(&t, "io.pressure");
 	tree_end(&t);
 }
 
@@ -230,7 +228,7 @@ int main(void)
 		cmocka_unit_test(test_offline_within_a_group),
 		cmocka_unit_test(test_goes_and_comes_back),
 		cmocka_unit_test(test_load),
-		cmocka_unit_test(test_iowait),
+		cmocka_unit_test(test_pressure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

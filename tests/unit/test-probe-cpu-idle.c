@@ -1,12 +1,12 @@
-/* CPU utilisation out of cpuidle's counters, which only move when a core leaves
- * its idle state, and how one source makes way for another. */
+/* CPU utilization from cpuidle's counters, which only advance when a core leaves its idle state, and
+ * switching between sources. */
 #include "test-probe-tree.h"
 
-/* A machine of 2 cores that idle in stretches. */
+/* A machine of 2 cores with alternating busy and idle times. */
 struct cores {
 	struct tree tree;
 	int64_t us;                                     /* since the beginning */
-	int64_t idle_us[2], counted_us[2], since_us[2]; /* live; by cpuidle; when it went idle */
+	int64_t idle_us[2], counted_us[2], since_us[2]; /* actual; seen by cpuidle; begin of the idle time */
 	bool idle[2];
 	bool lossy;   /* cpuidle counts half of it */
 	bool still;   /* and nothing of it */
@@ -49,8 +49,8 @@ static void set_idle(struct cores *c, int core, bool idle)
 	c->idle[core] = idle;
 }
 
-/* Each core is busy at the beginning of its period and idle in the rest of it;
- * step_us is the time's grain.  Calls seen after each tick. */
+/* Each core is busy at the beginning of its period and idle for the rest. step_us: the time step. seen()
+ * is called after each tick. */
 static void run(struct cores *c, int64_t ms, const int64_t period_us[2], const double busy[2],
 		void (*seen)(struct cores *, void *), void *arg)
 {
@@ -132,7 +132,7 @@ static void test_means(void **state)
 		}
 }
 
-/* Idle and busy all the time look the same to cpuidle. */
+/* To cpuidle, always idle and always busy look the same. */
 static void test_no_gain(void **state)
 {
 	const int64_t period[2] = {1000000000, 1000000000};
@@ -143,7 +143,7 @@ static void test_no_gain(void **state)
 	(void)state;
 	begin(&c, "fast cpu source=cpuidle");
 	run(&c, 40, period, busy, NULL, NULL);
-	assert_missing(&c.tree, "cpu0.util"); /* no window yet */
+	assert_missing(&c.tree, "cpu0.util"); /* no complete window */
 	run(&c, 60, period, busy, NULL, NULL);
 	run(&c, 2000, period, busy, add_up, &s);
 	assert_true(s.high[0] < 1e-6);
@@ -152,7 +152,7 @@ static void test_no_gain(void **state)
 	tree_end(&c.tree);
 }
 
-/* Counters that stand still while /proc/stat counts: its numbers are not called cpuidle's. */
+/* Counters stand still while /proc/stat advances: its values must not be attributed to cpuidle. */
 static void test_still(void **state)
 {
 	const int64_t period[2] = {20000, 20000};
@@ -169,7 +169,7 @@ static void test_still(void **state)
 	tree_end(&c.tree);
 }
 
-/* One that has never counted is named, and not used. */
+/* A counter that never advanced is reported and not used. */
 static void test_never_counted(void **state)
 {
 	struct cores c;
@@ -187,7 +187,7 @@ static void test_never_counted(void **state)
 	tree_end(&c.tree);
 }
 
-/* A long stretch ends: its gain is not counted again. */
+/* A long idle time ends: its gain is not counted twice. */
 static void test_gain_of_a_long_stretch(void **state)
 {
 	const int64_t period[2] = {4000000, 4000000};
@@ -231,7 +231,7 @@ static void test_offline_and_back(void **state)
 	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 50) < 10);
 	assert_value(&c.tree, "cpu.util", tree_value(&c.tree, "cpu0.util"));
 	c.offline = false;
-	c.counted_us[1] = 17; /* counts from anew */
+	c.counted_us[1] = 17; /* restarts from 0 */
 	c.stat_step = -5;
 	c.idle_us[1] += 100000000;
 	tree_file(&c.tree, "/sys/devices/system/cpu/online", "0-1\n");
@@ -249,7 +249,7 @@ static void test_counter_steps(void **state)
 	(void)state;
 	begin(&c, "fast cpu source=cpuidle");
 	run(&c, 400, period, busy, NULL, NULL);
-	c.counted_us[0] += 500000000; /* forward, more than time went by */
+	c.counted_us[0] += 500000000; /* forward by more than the elapsed time */
 	c.counted_us[1] -= 50000;     /* back */
 	run(&c, 10, period, busy, NULL, NULL);
 	assert_missing(&c.tree, "cpu0.util");
@@ -282,7 +282,7 @@ static void test_garbage(void **state)
 	tree_end(&c.tree);
 }
 
-/* A tree that somebody sent in: nothing moves, so nothing is known. */
+/* A copied tree: nothing changes, so nothing is known. */
 static void test_still_files(void **state)
 {
 	struct cores c;
@@ -312,7 +312,7 @@ static void test_choice(void **state)
 	assert_string_equal(tree_channel(&c.tree, "cpu.window")->source, "cpuidle, stat");
 	tree_end(&c.tree);
 
-	begin(&c, "slow cpu"); /* a window is never shorter than a tick */
+	begin(&c, "slow cpu"); /* a window is at least one tick */
 	assert_string_equal(tree_channel(&c.tree, "cpu0.util")->note, "mean of the last 100 ms");
 	tree_end(&c.tree);
 
@@ -334,7 +334,7 @@ static void test_choice(void **state)
 	tree_end(&c.tree);
 }
 
-/* One core has no idle states: no half-hearted mixture. */
+/* One core has no idle states: sources are not mixed. */
 static void test_not_for_all_cores(void **state)
 {
 	struct tree t;
@@ -350,8 +350,8 @@ static void test_not_for_all_cores(void **state)
 	tree_end(&t);
 }
 
-/* Idle time that cpuidle does not see: after seconds of contradiction it makes
- * way, and is tried again later. */
+/* Idle time that cpuidle misses: after seconds of contradiction another source is used, and cpuidle is
+ * retried later. */
 static void test_makes_way(void **state)
 {
 	const int64_t period[2] = {8000, 8000};
@@ -375,7 +375,7 @@ static void test_makes_way(void **state)
 	tree_end(&c.tree);
 }
 
-/* The files of a core that is online go away and stay away. */
+/* The files of an online core disappear for good. */
 static void test_files_go_away(void **state)
 {
 	const int64_t period[2] = {8000, 8000};

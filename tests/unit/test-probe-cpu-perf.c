@@ -1,5 +1,4 @@
-/* Records of context switches, made up: what a kernel writes, in which order,
- * and what it leaves out. */
+/* Synthetic context switch records: what kernels write, in which order, and what they omit. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* The rings are private to it. */
+/* The rings are private to this file. */
 #include "probe/cpu-perf.c"
 
 #define PAGE 4096
@@ -88,7 +87,7 @@ static double get(struct fake *f, int64_t t_ns)
 			fail_msg("line %d: %g, not %g", __LINE__, got_, (double)(want));                     \
 	} while (0)
 
-/* Idle -> 7 -> 8 -> idle, with the records of the idle task itself or without. */
+/* Idle -> 7 -> 8 -> idle, with and without records of the idle task itself. */
 static void test_both_kinds_of_kernel(void **state)
 {
 	(void)state;
@@ -114,7 +113,7 @@ static void test_both_kinds_of_kernel(void **state)
 	}
 }
 
-/* A process that is gone has the number -1, which is not the idle task. */
+/* An exited process has number -1, which is not the idle task. */
 static void test_process_that_is_gone(void **state)
 {
 	struct fake f;
@@ -141,7 +140,7 @@ static void test_later_records_wait(void **state)
 	assert_near(get(&f, 1 * MS), 50);
 	assert_int_equal(f.r->page->data_head - f.r->page->data_tail, 24);
 	assert_near(get(&f, 2 * MS), 25);
-	/* One that is late counts from the tick on. */
+	/* A late record counts from the tick on. */
 	put_switch(&f, IN, 0, 1999 * US);
 	assert_near(get(&f, 3 * MS), 100);
 	end(&f);
@@ -218,7 +217,7 @@ static void test_other_records(void **state)
 	end(&f);
 }
 
-/* No switch since the start: /proc/stat tells which of the two it was. */
+/* No switch since the start: /proc/stat tells whether it is idle or busy. */
 static void test_settles_by_idle_time(void **state)
 {
 	(void)state;
@@ -249,7 +248,7 @@ static void test_storm_and_losses(void **state)
 	f.r->switches = SWITCHES_MAX;
 	assert_true(bearable(f.b, NS_PER_S / 2));
 	f.r->switches++;
-	assert_false(bearable(f.b, NS_PER_S / 2)); /* not only at the second's end */
+	assert_false(bearable(f.b, NS_PER_S / 2)); /* not only at the end of the second */
 	f.r->switches = 2 * SWITCHES_MAX;
 	assert_true(bearable(f.b, 2 * NS_PER_S)); /* two seconds without a read */
 	assert_int_equal(f.r->switches, 0);

@@ -1,7 +1,7 @@
-/* CPU utilisation and memory out of the files of proc. */
+/* CPU utilization and memory from /proc. */
 #include "test-probe-tree.h"
 
-/* A machine of 4 cores: user time never moves, as a tick-sampled column may. */
+/* A machine of 4 cores. User time never advances, as may happen with tick sampling. */
 struct cores {
 	struct tree tree;
 	double idle_ms[4];
@@ -22,7 +22,7 @@ static void write_stat(struct cores *c)
 	tree_file(&c->tree, "/proc/stat", text);
 }
 
-/* ms go by, 10 at a time, each core idle for that part of them. */
+/* Advance by ms, in steps of 10; i0 to i3: idle fraction of each core. */
 static void run(struct cores *c, int ms, double i0, double i1, double i2, double i3)
 {
 	const double part[] = {i0, i1, i2, i3};
@@ -51,7 +51,7 @@ static void test_busy_core_is_100(void **state)
 	(void)state;
 	begin(&c);
 	run(&c, 100, 0, 1, 0.5, 0);
-	assert_missing(&c.tree, "cpu0.util"); /* a window is not behind it yet */
+	assert_missing(&c.tree, "cpu0.util"); /* no complete window */
 	assert_missing(&c.tree, "cpu.util");
 	double sum = 0;
 	for (int i = 0; i < 100; i++) {
@@ -79,7 +79,7 @@ static void test_offline_is_missing_not_its_neighbour(void **state)
 	assert_missing(&c.tree, "cpu1.util");
 	assert_missing(&c.tree, "cpu2.util");
 	assert_value(&c.tree, "cpu3.util", 100);
-	assert_value(&c.tree, "cpu.util", 50); /* of those that are online */
+	assert_value(&c.tree, "cpu.util", 50); /* mean of the online cores */
 	tree_end(&c.tree);
 }
 
@@ -94,7 +94,7 @@ static void test_hotplug_begins_a_new_window(void **state)
 	run(&c, 50, 1, 0, 1, 1);
 	assert_missing(&c.tree, "cpu1.util");
 	c.online[1] = true;
-	c.idle_ms[1] += 500000; /* an offline core's idle time is counted otherwise */
+	c.idle_ms[1] += 500000; /* an offline core's idle time is counted differently */
 	run(&c, 100, 1, 0, 1, 1);
 	assert_missing(&c.tree, "cpu1.util");
 	run(&c, 20, 1, 0, 1, 1);
@@ -110,14 +110,54 @@ static void test_idle_steps(void **state)
 	(void)state;
 	begin(&c);
 	run(&c, 300, 0, 0, 0, 0);
-	c.idle_ms[0] -= 30;   /* back: cannot be */
-	c.idle_ms[3] += 5000; /* more than time went by: neither */
+	c.idle_ms[0] -= 30;   /* backwards: invalid */
+	c.idle_ms[3] += 5000; /* more than the elapsed time: also invalid */
 	run(&c, 10, 0, 0, 0, 0);
 	assert_missing(&c.tree, "cpu3.util");
 	assert_value(&c.tree, "cpu1.util", 100);
 	run(&c, 120, 0, 0, 0, 0);
 	assert_value(&c.tree, "cpu0.util", 100);
 	assert_value(&c.tree, "cpu3.util", 100);
+	tree_end(&c.tree);
+}
+
+/* Write the first line of /proc/stat and wait until it is read again. */
+static void wait_for(struct cores *c, const char *fields)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "cpu  %s\ncpu0 5 0 5 100 3 0 0 0\nintr 1\n", fields);
+	tree_file(&c->tree, "/proc/stat", text);
+	tree_tick(&c->tree, 100 * MS);
+}
+
+static void test_iowait(void **state)
+{
+	struct cores c;
+
+	(void)state;
+	begin(&c);
+	wait_for(&c, "100 0 100 700 100 0 0 0 50 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* only one reading */
+	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
+	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 25); /* still the mean of the last second */
+	wait_for(&c, "250 0 100 800 140 0 0 0 90 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* backwards */
+	wait_for(&c, "250 0 100 900 140 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 0);
+	wait_for(&c, "1 2 3");
+	assert_missing(&c.tree, "cpu.iowait");
+	wait_for(&c, "300 0 100 900 140 0 0 0 90 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* restarts */
+	wait_for(&c, "99999999999999999999999 0 0 0 0 0 0 0");
+	assert_missing(&c.tree, "cpu.iowait");
+	for (int i = 0; i < 21; i++)
+		wait_for(&c, i < 10 ? "300 0 100 900 140 0 0 0" : "310 0 100 900 230 0 0 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* no time elapsed in the last second */
+	wait_for(&c, "320 0 100 900 240 0 0 0");
+	assert_value(&c.tree, "cpu.iowait", 50); /* of the last second only */
 	tree_end(&c.tree);
 }
 
@@ -132,7 +172,7 @@ static void test_file_that_nobody_renews(void **state)
 		assert_missing(&c.tree, "cpu.util");
 		assert_missing(&c.tree, "cpu0.util");
 	}
-	run(&c, 200, 0, 1, 1, 1); /* and comes to life */
+	run(&c, 200, 0, 1, 1, 1); /* and comes online */
 	assert_value(&c.tree, "cpu0.util", 100);
 	tree_end(&c.tree);
 }
@@ -147,7 +187,7 @@ static void test_slow_reads(void **state)
 	tree_tick(&c.tree, 1000 * MS);
 	c.idle_ms[0] += 250;
 	write_stat(&c);
-	tree_tick(&c.tree, 1000 * MS); /* one second apart: its mean */
+	tree_tick(&c.tree, 1000 * MS); /* one second apart: the mean */
 	assert_value(&c.tree, "cpu0.util", 75);
 	tree_end(&c.tree);
 }
@@ -160,7 +200,7 @@ static void test_garbage(void **state)
 					    "cpu ",
 					    "cpu  1 2 3",
 					    "cpu  1 2 3 4\ncpu",
-					    "cpu  1 2 3 4\ncpu0 1 2 3 4 5", /* cut within a line */
+					    "cpu  1 2 3 4\ncpu0 1 2 3 4 5", /* truncated within a line */
 					    "cpu  1 2 3 4\ncpu0 a b c d\nintr 0\n",
 					    "cpu  1 2 3 4\ncpu99999999999999999999 1 2 3 4\nintr\n",
 					    "cpu  1 2 3 99999999999999999999999999\nintr\n",
@@ -191,7 +231,7 @@ static void test_more_cores_than_at_the_start(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/present", "0-255\n");
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\nintr 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.probes->n_channels, 257);
+	assert_int_equal(t.probes->n_channels, 258);
 	for (int k = 0; k < 20; k++) {
 		int n = snprintf(text, 128 * 1024, "cpu  1 0 0 %d 0\n", k);
 		for (int i = 0; i < 256; i++)
@@ -227,10 +267,10 @@ static void test_cores_without_a_list(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	tree_file(&t, "/sys/devices/system/cpu/present", "0-3,x\n"); /* not a list: the file decides */
+	tree_file(&t, "/sys/devices/system/cpu/present", "0-3,x\n"); /* not a list: the file is used */
 	tree_file(&t, "/proc/stat", "cpu  1 0 0 1 0\ncpu0 1 0 0 1 0\ncpu5 1 0 0 1 0\n");
 	tree_resolve(&t, "fast cpu");
-	assert_int_equal(t.probes->n_channels, 3);
+	assert_int_equal(t.probes->n_channels, 4);
 	tree_channel(&t, "cpu5.util");
 	tree_end(&t);
 }
@@ -243,11 +283,12 @@ static void test_memory(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/proc/meminfo",
 		  "MemTotal:       64349572 kB\nMemFree:        100 kB\nMemAvailable:   60000000 kB\n"
-		  "SwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
+		  "Buffers: 20 kB\nCached: 700 kB\nShmem: 50 kB\nSReclaimable: 30 kB\nSwapCached: 5 kB\nNvMapMemUsed: 9 kB\nSwapTotal:  1000 kB\nSwapFree:    250 kB\n");
 	tree_resolve(&t, "fast ram\nslow swap");
 	tree_tick(&t, MS);
 	assert_value(&t, "ram.used", 4349572);
 	assert_value(&t, "ram.available", 60000000);
+	assert_value(&t, "ram.cached", 700);
 	assert_value(&t, "swap.used", 750);
 	assert_true(tree_channel(&t, "ram.used")->hi == 64349572);
 	assert_string_equal(fact_get(t.probes->facts, t.probes->n_facts, "ram_total_kb"), "64349572");
@@ -259,6 +300,14 @@ static void test_memory(void **state)
 	tree_tick(&t, MS);
 	assert_missing(&t, "ram.used");
 	tree_end(&t);
+	tree_begin(&t); /* a kernel that does not count the whole cache */
+	tree_file(&t, "/proc/meminfo", "MemTotal: 10 kB\nMemAvailable: 4 kB\nBuffers: 1 kB\nCached: 2 kB\nShmem: 1 kB\n");
+	tree_resolve(&t, "fast ram");
+	tree_tick(&t, MS);
+	assert_value(&t, "ram.used", 6);
+	assert_missing(&t, "ram.cached");
+	assert_non_null(strstr(tree_channel(&t, "ram.cached")->missing, "SReclaimable"));
+	tree_end(&t);
 }
 
 int main(void)
@@ -268,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_offline_is_missing_not_its_neighbour),
 		cmocka_unit_test(test_hotplug_begins_a_new_window),
 		cmocka_unit_test(test_idle_steps),
+		cmocka_unit_test(test_iowait),
 		cmocka_unit_test(test_file_that_nobody_renews),
 		cmocka_unit_test(test_slow_reads),
 		cmocka_unit_test(test_garbage),

@@ -1,4 +1,4 @@
-/* Engines, and memory beside what is used. */
+/* Engines, and memory other than RAM in use. */
 #include "test-probe-tree.h"
 
 #define NVENC "/sys/class/devfreq/154c0000.nvenc"
@@ -29,7 +29,7 @@ static void test_engine(void **state)
 	assert_int_equal(tree_channel(&t, "NVENC.util")->unit, UNIT_PERCENT);
 	assert_string_equal(tree_channel(&t, "NVENC.util")->label, "NVENC");
 	assert_string_equal(tree_channel(&t, "NVENC.util")->note, "");
-	/* Without power both files keep their last value: it is off, and that is known. */
+	/* Without power both files keep their last value; the engine is known to be off. */
 	nvenc(&t, "192000000\n", "suspended\n", "371\n");
 	tree_tick(&t, MS);
 	assert_value(&t, "NVENC.freq", 0);
@@ -45,7 +45,7 @@ static void test_engine(void **state)
 	tree_end(&t);
 }
 
-/* Without power when it is opened, its counter is not touched. */
+/* Powered off when opened: its counter is not read. */
 static void test_engine_off_at_start(void **state)
 {
 	struct tree t;
@@ -74,7 +74,7 @@ static void test_engine_clock_tree(void **state)
 	tree_resolve(&t, "slow engine NVENC devfreq=nvenc path=/no/rate path=" RATE " load=" USAGE);
 	tree_tick(&t, MS);
 	assert_value(&t, "NVENC.freq", 1164.8e6);
-	/* Nothing says its power state: the counter is left alone. */
+	/* Power state unknown: the counter is not read. */
 	assert_missing(&t, "NVENC.util");
 	assert_non_null(strstr(tree_channel(&t, "NVENC.util")->missing, "power"));
 	tree_end(&t);
@@ -162,7 +162,7 @@ static void test_zram(void **state)
 	assert_value(&t, "zram.used", 1204);
 	tree_file(&t, "/sys/block/zram1/mm_stat", "1024 100\n");
 	tree_tick(&t, MS);
-	assert_missing(&t, "zram.stored"); /* a part of a sum is no sum */
+	assert_missing(&t, "zram.stored"); /* a partial sum is invalid */
 	assert_missing(&t, "zram.used");
 	tree_end(&t);
 }
@@ -185,7 +185,7 @@ static void test_nvmap(void **state)
 	tree_file(&t, "/proc/meminfo", "MemTotal: 2000 kB\nMemAvailable: 1000 kB\n");
 	tree_resolve(&t, "fast ram\nslow nvmap optional\nslow zram\nslow freeblock");
 	assert_null(probe_set_find(t.probes, "nvmap.used"));
-	assert_int_equal(t.probes->n_channels, 2);
+	assert_int_equal(t.probes->n_channels, 3);
 	tree_end(&t);
 
 	tree_begin(&t);

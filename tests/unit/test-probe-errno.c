@@ -1,6 +1,5 @@
-/* What the kernel answers when a unit is powered down, a driver is bound again
- * or a file cannot be sought: no plain folder does, so this program's own
- * pread() does it, for the files whose path has a certain ending. */
+/* Errors of the kernel when a unit is powered down, a driver is rebound or a file cannot be sought.
+ * Plain directories have none of these, so this program replaces pread() for paths with a given ending. */
 #include <errno.h>
 
 #include "fake-pread.h"
@@ -64,7 +63,7 @@ static void test_refused_at_one_tick(void **state)
 		assert_missing(&t, "VDD_IN.power");
 		assert_missing(&t, "power.total");
 		assert_value(&t, "temp.gpu", 43);
-		assert_int_equal(reads, 1); /* never tried again in place */
+		assert_int_equal(reads, 1); /* not retried immediately */
 		refuse("thermal_zone1/temp", errors[i]);
 		tree_tick(&t, 10 * MS);
 		assert_missing(&t, "temp.gpu");
@@ -72,7 +71,7 @@ static void test_refused_at_one_tick(void **state)
 		assert_value(&t, "VDD_IN.voltage", 5000);
 		assert_int_equal(reads, 1);
 		refuse("", 0);
-		tree_tick(&t, 10 * MS); /* and back at the next, on the same descriptors */
+		tree_tick(&t, 10 * MS); /* and back at the next tick, with the same descriptors */
 		assert_value(&t, "VDD_IN.power", 5000);
 		assert_value(&t, "temp.gpu", 43);
 	}
@@ -111,7 +110,7 @@ static void test_disabled_channel(void **state)
 	assert_string_equal(tree_channel(&t, "VDD_IN.power")->note, "the chip has this channel disabled");
 	tree_tick(&t, 10 * MS);
 	assert_missing(&t, "VDD_IN.power");
-	refuse("", 0); /* somebody enables it */
+	refuse("", 0); /* enabled again */
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "VDD_IN.power", 5000);
 	tree_end(&t);
@@ -150,12 +149,12 @@ static void test_driver_bound_again(void **state)
 	refuse("hwmon3/in1_input", ENODEV);
 	tree_tick(&t, 10 * MS);
 	assert_missing(&t, "VDD_IN.voltage");
-	tree_path(&t, "/sys/class/hwmon/hwmon3/name", from); /* it comes back under another number */
+	tree_path(&t, "/sys/class/hwmon/hwmon3/name", from); /* it returns with another number */
 	assert_int_equal(unlink(from), 0);
-	tree_tick(&t, 10 * MS); /* looked for, and not there yet */
+	tree_tick(&t, 10 * MS); /* searched, but not there yet */
 	assert_missing(&t, "VDD_IN.voltage");
 	tree_rail(&t, 12, 1, "VDD_IN\n", "5008\n", "1000\n");
-	tree_tick(&t, 10 * MS); /* not looked for at every tick */
+	tree_tick(&t, 10 * MS); /* not searched at every tick */
 	assert_missing(&t, "VDD_IN.voltage");
 	tree_tick(&t, 1000 * MS);
 	assert_value(&t, "VDD_IN.voltage", 5008);
@@ -175,7 +174,7 @@ static void test_driver_bound_again(void **state)
 	tree_end(&t);
 }
 
-/* The same for an IIO device and for a cooling device. */
+/* The same for an IIO device and a cooling device. */
 static void test_others_bound_again(void **state)
 {
 	static const char *const dirs[] = {"/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0",
@@ -230,16 +229,16 @@ static void test_files_that_cannot_be_sought(void **state)
 	begin(&t);
 	refuse("some/counter", ESPIPE);
 	tree_tick(&t, 10 * MS);
-	assert_value(&t, "some.counter", 7); /* opened anew */
+	assert_value(&t, "some.counter", 7); /* reopened */
 	tree_file(&t, "/some/counter", "8\n");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "some.counter", 8);
-	assert_int_equal(reads, 1); /* and known to be so from then on */
+	assert_int_equal(reads, 1); /* and remembered */
 	tree_end(&t);
 }
 
-/* A file of debugfs is held where it can be sought; once its driver has taken it
- * away the held one answers EIO, also when there is another of that name. */
+/* A debugfs file is kept open if it can be sought. After its driver removed it, the open file returns
+ * EIO, even if a new one has the same name. */
 static void test_debugfs_of_another_driver(void **state)
 {
 	static const char path[] = "/sys/kernel/debug/clk/rate";
@@ -253,7 +252,7 @@ static void test_debugfs_of_another_driver(void **state)
 	tree_resolve(&t, "slow value clk.rate path=/sys/kernel/debug/clk/rate");
 	refuse("clk/rate", EIO);
 	tree_tick(&t, 10 * MS);
-	assert_value(&t, "clk.rate", 100); /* anew */
+	assert_value(&t, "clk.rate", 100); /* reopened */
 	assert_int_equal(reads, 1);
 	tree_path(&t, path, full);
 	assert_int_equal(unlink(full), 0);

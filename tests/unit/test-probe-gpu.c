@@ -1,4 +1,4 @@
-/* GPU, memory controller, engines and the states of units. */
+/* GPU, memory controller, engines and unit states. */
 #include "util/clock.h"
 #include "test-probe-tree.h"
 
@@ -30,12 +30,12 @@ static void test_gpu_counters(void **state)
 	(void)state;
 	gpu_begin(&t);
 	counters(&t, 1000, 5000);
-	assert_missing(&t, "gpu.util"); /* no reading before it */
+	assert_missing(&t, "gpu.util"); /* no previous reading */
 	counters(&t, 51000, 205000);
 	assert_value(&t, "gpu.util", 25);
 	counters(&t, 51000, 405000);
 	assert_value(&t, "gpu.util", 0);
-	counters(&t, 251010, 605000); /* a few cycles more than there were */
+	counters(&t, 251010, 605000); /* a few more busy than total cycles */
 	assert_value(&t, "gpu.util", 100);
 	counters(&t, 251010 + 66667, 805000);
 	assert_value(&t, "gpu.util", 33.3);   /* tenths */
@@ -53,11 +53,11 @@ static void test_gpu_wrap_and_reset(void **state)
 	counters(&t, 0x7fffffff - 20000, 0x7fffffff - 100000);
 	counters(&t, 79999, 99999); /* both wrapped: 100000 of 200000 */
 	assert_value(&t, "gpu.util", 50);
-	counters(&t, 1000, 2000); /* lower again, and no wrap goes that far in 1 ms */
+	counters(&t, 1000, 2000); /* lower again, but no wrap goes that far in 1 ms */
 	assert_missing(&t, "gpu.util");
 	counters(&t, 1000 + 150000, 2000 + 200000);
 	assert_value(&t, "gpu.util", 75);
-	counters(&t, 1000 + 900000, 2000 + 400000); /* more busy than there was time */
+	counters(&t, 1000 + 900000, 2000 + 400000); /* more busy time than elapsed */
 	assert_missing(&t, "gpu.util");
 	tree_tick(&t, 30 * NS_PER_S); /* so long ago that it may have wrapped twice */
 	assert_missing(&t, "gpu.util");
@@ -71,7 +71,7 @@ static void test_gpu_powered_off(void **state)
 	(void)state;
 	gpu_begin(&t);
 	counters(&t, 1000, 5000);
-	counters(&t, 0, 0); /* it says that it is on, so 0 0 says nothing */
+	counters(&t, 0, 0); /* it is on, so 0 0 is unknown */
 	assert_missing(&t, "gpu.util");
 	tree_file(&t, GPU "/gpu_powered_on", "off\n");
 	counters(&t, 0, 0);
@@ -123,7 +123,7 @@ static void test_gpu_load(void **state)
 
 	(void)state;
 	tree_begin(&t);
-	/* Counters that stand still although the GPU is on are no counters. */
+	/* Counters that stand still while the GPU is on are not used. */
 	tree_file(&t, "/sys/devices/x/17000000.gpu/counters", "7 9\n");
 	tree_file(&t, "/sys/devices/x/17000000.gpu/load", "999\n");
 	tree_file(&t, "/sys/devices/x/17000000.gpu/of_node/name", "gpu");
@@ -172,15 +172,15 @@ static void test_emc(void **state)
 	tree_file(&t, "/sys/kernel/debug/emc/rate", "2133000000\n");
 	tree_resolve(&t, EMC);
 	tree_tick(&t, MS);
-	assert_value(&t, "emc.util", (float)6.0); /* kHz of kHz */
+	assert_value(&t, "emc.util", (float)6.0); /* both in kHz */
 	assert_int_equal(tree_channel(&t, "emc.util")->period_ns, 10 * MS);
 	assert_non_null(strstr(tree_channel(&t, "emc.util")->note, "not validated"));
 	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "2160000\n");
 	tree_tick(&t, MS);
-	assert_value(&t, "emc.util", 100); /* the two are not of one instant */
+	assert_value(&t, "emc.util", 100); /* the two were not read at the same instant */
 	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "99999999\n");
 	tree_tick(&t, MS);
-	assert_missing(&t, "emc.util"); /* but this is no percentage at all */
+	assert_missing(&t, "emc.util"); /* not a valid percentage */
 	tree_file(&t, "/sys/kernel/debug/emc/rate", "0\n");
 	tree_tick(&t, MS);
 	assert_missing(&t, "emc.util");
@@ -192,7 +192,7 @@ static void test_emc(void **state)
 	tree_file(&t, "/sys/kernel/debug/emc/rate", "2133000000\n");
 	tree_resolve(&t, EMC);
 	assert_int_equal(tree_channel(&t, "emc.util")->period_ns, 20 * MS);
-	tree_tick(&t, MS); /* the period changes how often, not how much */
+	tree_tick(&t, MS); /* the period must not affect the value */
 	assert_value(&t, "emc.util", (float)(1000 / 2133000.0 * 100));
 	tree_end(&t);
 }
@@ -209,7 +209,7 @@ static size_t n_files_open(void)
 	return n;
 }
 
-/* The clock is asked for once, and is there without the activity. */
+/* The clock is read once, and is available without the activity. */
 static void test_emc_rate(void **state)
 {
 	struct tree t;
@@ -234,7 +234,7 @@ static void test_emc_rate(void **state)
 	assert_missing(&t, "emc.rate");
 	tree_end(&t);
 
-	/* Too seldom read there: a reading of its own. */
+	/* Read too rarely there: gets its own reading. */
 	tree_begin(&t);
 	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "127980\n");
 	tree_file(&t, "/sys/kernel/debug/cactmon/sample_period_usec", "100000\n");
@@ -246,7 +246,7 @@ static void test_emc_rate(void **state)
 	tree_end(&t);
 }
 
-/* What each generation has, and what its result is worth. */
+/* What each generation has, and how its result is rated. */
 static void test_emc_generations(void **state)
 {
 	static const struct {
@@ -282,7 +282,7 @@ static void sleeps(struct tree *t, const char *ms)
 	tree_file(t, GPU "/power/runtime_suspended_time", ms);
 }
 
-/* Between two readings far apart a new start looks like a wrap: the time asleep tells. */
+/* Between two distant readings a restart looks like a wrap: the suspended time tells. */
 static void test_gpu_slept_between(void **state)
 {
 	struct tree t;
@@ -299,11 +299,11 @@ static void test_gpu_slept_between(void **state)
 	tree_file(&t, GPU "/counters", "1060000000 2120000000\n");
 	tree_tick(&t, 600 * MS);
 	assert_value(&t, "gpu.util", 50);
-	tree_file(&t, GPU "/counters", "1100000000 52516352\n"); /* a wrap of the total: 80000000 more */
+	tree_file(&t, GPU "/counters", "1100000000 52516352\n"); /* the total wrapped: 80000000 more */
 	tree_tick(&t, 600 * MS);
 	assert_value(&t, "gpu.util", 50);
 	sleeps(&t, "1400\n");
-	tree_file(&t, GPU "/counters", "30000000 60000000\n"); /* might be more cycles, but it slept */
+	tree_file(&t, GPU "/counters", "30000000 60000000\n"); /* more cycles? it was suspended */
 	tree_tick(&t, 600 * MS);
 	assert_missing(&t, "gpu.util");
 	tree_file(&t, GPU "/counters", "60000000 120000000\n");
@@ -314,7 +314,7 @@ static void test_gpu_slept_between(void **state)
 	assert_missing(&t, "gpu.util");
 	tree_end(&t);
 
-	/* Without that file a total that went down after so long says nothing. */
+	/* Without that file, a lower total after so long is ambiguous. */
 	tree_begin(&t);
 	tree_file(&t, GPU "/counters", "0 0\n");
 	tree_resolve(&t, "fast gpu dir=" GPU);
@@ -340,7 +340,7 @@ static void test_gentle(void **state)
 	tree_end(&t);
 }
 
-/* Counters that would wrap between two reads are no use: the load is. */
+/* Counters that could wrap between two reads are not used: the load is. */
 static void test_gpu_slow_tier(void **state)
 {
 	struct tree t;
@@ -361,7 +361,7 @@ static void test_gpu_slow_tier(void **state)
 	tree_end(&t);
 }
 
-/* The device is there, its driver comes later: first with a load, then with counters. */
+/* The device exists and its driver comes later: first with a load, then with counters. */
 static void test_gpu_late(void **state)
 {
 	struct tree t;
@@ -376,7 +376,7 @@ static void test_gpu_late(void **state)
 	tree_tick(&t, MS);
 	assert_missing(&t, "gpu.util");
 	tree_file(&t, GPU "/load", "125\n");
-	tree_tick(&t, MS); /* not looked for that often */
+	tree_tick(&t, MS); /* not searched that often */
 	assert_missing(&t, "gpu.util");
 	tree_tick(&t, 2000 * MS);
 	assert_value(&t, "gpu.util", 12.5);
@@ -397,7 +397,7 @@ static void test_gpu_late(void **state)
 	tree_end(&t);
 }
 
-/* The load by a thread: what it reads arrives, and it ends with the probe set. */
+/* The load is read by a thread: its values arrive, and it ends with the probe set. */
 static void test_gpu_load_thread(void **state)
 {
 	struct tree t;
@@ -486,11 +486,11 @@ static void test_limits_and_pinned(void **state)
 	assert_value(&t, "clocks.pinned", 0);
 	tree_file(&t, DEVFREQ "/min_freq", "1300500000\n");
 	tree_tick(&t, MS);
-	assert_value(&t, "clocks.pinned", 0); /* one cluster still moves */
+	assert_value(&t, "clocks.pinned", 0); /* one cluster still changes its clock */
 	tree_file(&t, POLICY "4/scaling_min_freq", "2201600\n");
 	tree_tick(&t, MS);
 	assert_value(&t, "clocks.pinned", 1);
-	tree_unreadable(&t, POLICY "4/scaling_min_freq"); /* offline: it says nothing */
+	tree_unreadable(&t, POLICY "4/scaling_min_freq"); /* offline: unknown */
 	tree_tick(&t, MS);
 	assert_value(&t, "clocks.pinned", 1);
 	tree_end(&t);

@@ -1,5 +1,5 @@
-/* NVML, with this program as the library: it is linked with -rdynamic, and a
- * library without a name is the program itself. */
+/* NVML; this program itself is the library: it is linked with -rdynamic, and a library with an empty
+ * name is the program. */
 #include <stdatomic.h>
 
 #include "probe/nvml.h"
@@ -16,15 +16,15 @@ struct memory {
 	unsigned long long total, free, used;
 };
 
-/* What the fake says, by status. */
+/* What the fake returns, by status. */
 static struct {
 	int init, util, power, temp, clock, memory, engine;
 	unsigned devices, percent, mw, mhz, celsius;
 	const char *name;
 	unsigned inits, shutdowns, calls[2];
 	int64_t patience_ns;
-	atomic_int hang, hanging, back; /* in the start */
-	int fail_first;                 /* so many calls for the utilisation fail */
+	atomic_int hang, hanging, back; /* at initialization */
+	int fail_first;                 /* this many utilization calls fail */
 } fake;
 
 static char handles[128];
@@ -82,7 +82,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **h)
 int nvmlDeviceGetName(void *h, char *name, unsigned size)
 {
 	(void)h;
-	memset(name, 'x', size); /* no end of its own when it is long */
+	memset(name, 'x', size); /* long names are not terminated */
 	if (strlen(fake.name) < size)
 		strcpy(name, fake.name);
 	return 0;
@@ -154,7 +154,7 @@ static void begin(struct tree *t)
 	tree_resolve(t, "fast ram");
 }
 
-/* Open "nvml WORDS" in the probe set that begin() made. */
+/* Open "nvml WORDS" in the probe set of begin(). */
 static int open_words(struct tree *t, enum tier tier, const char *library, const char *words, struct err *e)
 {
 	char text[128], *word[12];
@@ -196,7 +196,7 @@ static void test_values(void **state)
 	assert_int_equal(tree_channel(&t, "NVENC.util")->kind, CHANNEL_ENGINE_UTIL);
 	assert_string_equal(tree_channel(&t, "gpu.util")->source, "NVML: NVIDIA Thor");
 	assert_true(tree_channel(&t, "gpu.memory")->hi == 8 << 20);
-	/* The utilisation is read at each pass, the rest less often. */
+	/* Utilization is read at each pass, the rest less often. */
 	fake.percent = 41;
 	fake.mw = 1;
 	unsigned calls = fake.calls[1];
@@ -206,7 +206,7 @@ static void test_values(void **state)
 	assert_int_equal(fake.calls[1], calls);
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "gpu.power", 1);
-	/* What fails for once is missing for once. */
+	/* A failed read is missing only once. */
 	fake.util = GPU_IS_LOST;
 	tree_tick(&t, MS);
 	assert_missing(&t, "gpu.util");
@@ -221,7 +221,7 @@ static void test_values(void **state)
 	assert_int_equal(fake.shutdowns, 1);
 }
 
-/* That it starts does not mean that it works. */
+/* Initialization does not prove that it works. */
 static void test_not_supported(void **state)
 {
 	struct tree t;
@@ -242,11 +242,11 @@ static void test_not_supported(void **state)
 	tree_tick(&t, MS);
 	assert_value(&t, "gpu.freq", 1575e6);
 	assert_missing(&t, "gpu.util");
-	assert_int_equal(fake.calls[0], calls); /* and is not asked for again */
+	assert_int_equal(fake.calls[0], calls); /* and not called again */
 	tree_end(&t);
 
 	begin(&t);
-	fake.fail_first = 2; /* a beginning that stumbles is fine */
+	fake.fail_first = 2; /* errors at the start are tolerated */
 	assert_int_equal(open_words(&t, TIER_FAST, NULL, "util", NULL), 0);
 	assert_string_equal(tree_channel(&t, "gpu.util")->missing, "");
 	tree_end(&t);
@@ -357,7 +357,7 @@ static void test_thread(void **state)
 	assert_int_equal(fake.shutdowns, 1);
 }
 
-/* A driver that hangs holds up the start for so long and no longer. */
+/* A hanging driver delays the start only up to a limit. */
 static void test_hang(void **state)
 {
 	struct tree t;
@@ -376,7 +376,7 @@ static void test_hang(void **state)
 	for (int i = 0; i < 5000 && !atomic_load(&fake.back); i++)
 		usleep(1000);
 	assert_int_equal(atomic_load(&fake.back), 1);
-	usleep(50000); /* it cleans up behind itself, before this program ends */
+	usleep(50000); /* it cleans up before this program ends */
 
 	begin(&t);
 	fake.patience_ns = 10000 * MS;

@@ -1,5 +1,4 @@
-/* Rails wherever a driver shows them, totals and energy, limits, fans, and what
- * throttles. */
+/* Rails of any driver, totals and energy, limits, fans, and causes of throttling. */
 #include "util/clock.h"
 #include "test-probe-tree.h"
 
@@ -39,7 +38,7 @@ static void test_iio(void **state)
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "POM_5V_IN.voltage", 5000);
 	assert_value(&t, "POM_5V_IN.current", 400);
-	assert_value(&t, "POM_5V_IN.power", 2001); /* the driver's own, not the product */
+	assert_value(&t, "POM_5V_IN.power", 2001); /* the driver's value, not the product */
 	assert_value(&t, "POM_5V_GPU.current", -8);
 	assert_value(&t, "POM_5V_GPU.power", -40);
 	const struct channel *current = tree_channel(&t, "POM_5V_IN.current");
@@ -49,12 +48,12 @@ static void test_iio(void **state)
 	assert_string_equal(current->note, "unknown whether the chip averages");
 	assert_true(isnan(tree_channel(&t, "POM_5V_GPU.current")->crit));
 	assert_true(isnan(tree_channel(&t, "POM_5V_IN.power")->warn));
-	/* Where it was looked for, in words. */
+	/* The message names where it was searched. */
 	assert_non_null(strstr(tree_channel(&t, "POM_5V_FAN.power")->missing, "hwmon ina*/POM_5V_FAN"));
 	assert_non_null(strstr(tree_channel(&t, "POM_5V_FAN.power")->missing, "IIO ina3221x/POM_5V_FAN"));
 	tree_end(&t);
 
-	tree_begin(&t); /* older kernels call the folder otherwise; and everything there is */
+	tree_begin(&t); /* older kernels use another directory name; everything there is */
 	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/rail_name_2", "VDD_IN\n");
 	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/in_voltage2_input", "19000\n");
 	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/in_current2_input", "100\n");
@@ -68,7 +67,7 @@ static void test_iio(void **state)
 	tree_end(&t);
 }
 
-/* The same statement finds the rail behind any driver. */
+/* The same statement finds the rail of any driver. */
 static void test_one_statement_for_all_drivers(void **state)
 {
 	struct tree t;
@@ -129,7 +128,7 @@ static void test_what_a_chip_says_of_itself(void **state)
 	tree_resolve(&t, "medium rail A\nmedium rail B\nmedium rail OFF");
 	assert_true(tree_channel(&t, "A.current")->warn == 7784 &&
 		    tree_channel(&t, "A.current")->crit == 9000);
-	/* The chip's full scale at this shunt is what it does when nobody set a limit. */
+	/* Full scale at this shunt, which is the value if no limit was set. */
 	assert_true(isnan(tree_channel(&t, "B.current")->warn) && isnan(tree_channel(&t, "B.current")->crit));
 	assert_int_equal(tree_channel(&t, "A.power")->period_ns, 0); /* 7 ms are less than a tick */
 	assert_string_equal(tree_channel(&t, "A.power")->note, "");
@@ -171,7 +170,7 @@ static void test_totals(void **state)
 	assert_string_equal(tree_channel(&t, "power.total")->note, "sum of rails");
 	tree_end(&t);
 
-	tree_begin(&t); /* none is whole: the first says why */
+	tree_begin(&t); /* none is complete: the first one's reason is shown */
 	tree_resolve(&t, WAVES "medium rail NO\nmedium rail NONE\nmedium total NO or A NONE");
 	assert_string_equal(tree_channel(&t, "power.total")->missing, "NO is missing");
 	assert_string_equal(tree_channel(&t, "energy.total")->missing, "NO is missing");
@@ -196,19 +195,19 @@ static void test_energy(void **state)
 	assert_int_equal(tree_channel(&t, "energy.total")->unit, UNIT_JOULE);
 	tree_tick(&t, 100 * MS); /* t = 0 */
 	assert_value(&t, "energy.total", 0);
-	tree_tick(&t, 400 * MS); /* trapezoids of the true times: exact for a straight line */
+	tree_tick(&t, 400 * MS); /* trapezoids over the actual times: exact for a straight line */
 	tree_tick(&t, 500 * MS);
 	assert_value(&t, "energy.total", 0.9 * 0.9 / 2);
 	tree_tick(&t, 500 * MS);
 	tree_tick(&t, 500 * MS);
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2);
-	tree_tick(&t, 600 * MS); /* t = 2.5: a hole, seen as one */
+	tree_tick(&t, 600 * MS); /* t = 2.5: a gap, detected as such */
 	assert_missing(&t, "energy.total");
-	tree_tick(&t, 600 * MS); /* behind it: what was before, and nothing for the hole */
+	tree_tick(&t, 600 * MS); /* after it: the old sum, plus nothing for the gap */
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2);
 	tree_tick(&t, 400 * MS);
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.4 * (3.1 + 3.5) / 2);
-	tree_tick(&t, 600 * MS); /* more than five ticks without a value: a hole too */
+	tree_tick(&t, 600 * MS); /* more than five ticks without a value: also a gap */
 	assert_value(&t, "energy.total", 1.9 * 1.9 / 2 + 0.4 * (3.1 + 3.5) / 2);
 	tree_end(&t);
 }
@@ -223,7 +222,7 @@ static void trip(struct tree *t, int n, int point, const char *type, const char 
 	tree_file(t, path, temp);
 }
 
-/* Which cooling device begins at which trip point. */
+/* Bind a cooling device to a trip point. */
 static void bound(const struct tree *t, int zone, int n, const char *type, const char *trip)
 {
 	char path[128];
@@ -245,15 +244,15 @@ static void test_limits_of_temperatures(void **state)
 	trip(&t, 0, 1, "critical\n", "104500\n");
 	trip(&t, 0, 2, "passive\n", "99000\n");
 	trip(&t, 0, 3, "hot\n", "103000\n");
-	trip(&t, 0, 4, "passive\n", "70000\n"); /* only tells */
-	trip(&t, 0, 5, "passive\n", "60000\n"); /* does nothing */
+	trip(&t, 0, 4, "passive\n", "70000\n"); /* only a notification */
+	trip(&t, 0, 5, "passive\n", "60000\n"); /* has no effect */
 	bound(&t, 0, 0, "pwm-fan\n", "5\n");
 	bound(&t, 0, 1, "hot-surface-alert\n", "4\n");
 	bound(&t, 0, 3, "thermal-cpufreq-0\n", "2\n");
 	bound(&t, 0, 4, "thermal-cpufreq-1\n", "-1\n");
 	tree_zone(&t, 1, "soc-thermal\n", "51000\n");
 	trip(&t, 1, 0, "passive\n", "99000\n");
-	trip(&t, 1, 1, "critical\n", "-274000\n"); /* switched off */
+	trip(&t, 1, 1, "critical\n", "-274000\n"); /* disabled */
 	bound(&t, 1, 0, "cpu-throttle-alert\n", "0\n");
 	tree_zone(&t, 2, "PMIC-Die\n", "100000\n");
 	tree_zone(&t, 3, "thermal-fan-est\n", "90000\n");
@@ -273,7 +272,7 @@ static void test_limits_of_temperatures(void **state)
 	c = tree_channel(&t, "temp.nvme");
 	assert_true(c->warn == 81.85 && c->crit == 84.85);
 	c = tree_channel(&t,
-			 "temp.hottest"); /* of those that count: the warning is the same, the rest is not */
+			 "temp.hottest"); /* of the relevant ones: the warnings are equal, the rest is not */
 	assert_true(c->warn == 99 && isnan(c->crit));
 	assert_value(&t, "temp.hottest", 51);
 	assert_string_equal(tree_channel(&t, "temp.est")->note, "an estimate for the fan, not measured");

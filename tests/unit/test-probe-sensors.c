@@ -1,4 +1,4 @@
-/* Rails, temperatures and what is computed from them. */
+/* Rails, temperatures and derived values. */
 #include "util/clock.h"
 #include "test-probe-tree.h"
 
@@ -78,7 +78,7 @@ static void test_wild_rails(void **state)
 	assert_value(&t, "VDD_2.voltage", 2000);
 	assert_value(&t, "VDD_2.power", 20);
 	assert_value(&t, "ina?[2J226_in1.voltage", 3000);
-	assert_value(&t, "ina?[2J226_in1.power", 30000); /* power1 is that rail's, and not there twice */
+	assert_value(&t, "ina?[2J226_in1.power", 30000); /* power1 is that rail's, and not listed twice */
 	assert_value(&t, "ina?[2J226_power2.power", 7000);
 	assert_int_equal(tree_channel(&t, "VDD_2.power")->index, 1);
 	tree_end(&t);
@@ -103,7 +103,7 @@ static void test_zones(void **state)
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "temp.cpu", 51.25);
 	assert_missing(&t, "temp.gpu");
-	assert_string_equal(tree_channel(&t, "temp.gpu")->missing, ""); /* it may come back */
+	assert_string_equal(tree_channel(&t, "temp.gpu")->missing, ""); /* it may return */
 	assert_string_not_equal(tree_channel(&t, "temp.gpu")->note, "");
 	assert_value(&t, "temp.PMIC-Die", 100);
 	assert_value(&t, "temp.tj", -1.5);
@@ -135,7 +135,7 @@ static void test_wild_temperatures(void **state)
 		snprintf(path, sizeof path, "/sys/class/hwmon/hwmon%d/temp1_input", i);
 		tree_file(&t, path, i ? "32000\n" : "31000\n");
 	}
-	tree_file(&t, "/sys/class/hwmon/hwmon3/name", "x86_pkg\n"); /* the zone once more */
+	tree_file(&t, "/sys/class/hwmon/hwmon3/name", "x86_pkg\n"); /* the same zone again */
 	tree_file(&t, "/sys/class/hwmon/hwmon3/temp1_input", "40000\n");
 	tree_file(&t, "/sys/class/hwmon/hwmon4/fan1_input", "900\n"); /* a chip without a name */
 	tree_resolve(&t, "slow temp * zone=* hwmon=*\nslow fan * hwmon=*");
@@ -202,9 +202,9 @@ static void test_waves(void **state)
 		     "medium wave A.voltage = 5000\nmedium wave A.current = -100\n"
 		     "medium wave A.power = A.voltage * A.current / 1000\nmedium total A\n"
 		     "slow wave temp.x = 40 + t\nslow wave temp.y = 39\nslow hottest");
-	tree_tick(&t, 5000 * MS); /* time begins here */
+	tree_tick(&t, 5000 * MS); /* time starts here */
 	assert_value(&t, "gpu.util", 12.3);
-	assert_value(&t, "twice.it", 24.6); /* of what the channel holds, not of what was meant */
+	assert_value(&t, "twice.it", 24.6); /* computed from the channel's rounded value */
 	assert_value(&t, "ram.used", 1000);
 	assert_value(&t, "A.power", -500);
 	assert_value(&t, "power.total", -500);

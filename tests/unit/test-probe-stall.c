@@ -1,6 +1,6 @@
-/* A chip whose bus hangs: this program's own pread() holds the reads of files
- * below one folder until it is told to let go.  Nothing here depends on how fast
- * the machine is: what must come is waited for, what hangs hangs until released. */
+/* A chip whose bus hangs: this program's pread() blocks reads of files below one directory until
+ * released. Nothing depends on the speed of the machine: expected events are waited for, and hanging
+ * reads hang until released. */
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
@@ -12,8 +12,8 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static char held[64]; /* part of a path, or "" */
-static int waiting;   /* reads that hang */
-static int error;     /* what such a read answers in the end; 0: the truth */
+static int waiting;   /* hanging reads */
+static int error;     /* the error they finally return; 0: success */
 
 ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
 {
@@ -57,7 +57,7 @@ static void wait_until_it_hangs(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Tick by the real clock, and rescue what is held up, until the channel has the value (NaN: until it has none). */
+/* Tick in real time and rescue blocked reads until the channel has the value (NaN: none). */
 static void until(struct tree *t, const char *name, double value)
 {
 	struct timespec pause = {.tv_nsec = 2 * MS};
@@ -95,22 +95,22 @@ static void test_a_hung_chip_holds_up_no_other(void **state)
 	begin(&t);
 	hold("hwmon1/", 0);
 	wait_until_it_hangs();
-	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "3300\n"); /* the other one goes on */
+	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "3300\n"); /* the other one continues */
 	until(&t, "B.power", 3300);
-	until(&t, "A.power", NAN); /* and what is not read any more is not shown for long */
+	until(&t, "A.power", NAN); /* a value that is no longer read is soon missing */
 	tree_file(&t, "/sys/class/hwmon/hwmon2/in1_input", "3400\n");
 	until(&t, "B.power", 3400);
 	tree_file(&t, "/sys/class/hwmon/hwmon1/in1_input", "5500\n");
 	hold("", 0);
 	until(&t, "A.power", 5500);
-	hold("hwmon1/", EIO); /* the stall ends in an error, and the next read is good */
+	hold("hwmon1/", EIO); /* the stall ends with an error, and the next read succeeds */
 	wait_until_it_hangs();
 	hold("", -1);
 	until(&t, "A.power", 5500);
 	tree_end(&t);
 }
 
-/* The first tick has what was read when the chip was found; but not for ever. */
+/* The first tick has what was read at detection, but not for ever. */
 static void test_a_chip_that_hangs_at_once(void **state)
 {
 	struct tree t;
@@ -143,7 +143,7 @@ static void test_the_end_does_not_wait_for_a_hung_chip(void **state)
 	begin(&t);
 	hold("hwmon1/", 0);
 	wait_until_it_hangs();
-	probe_set_free(t.probes); /* returns, and what the thread uses is still there */
+	probe_set_free(t.probes); /* returns, and what the thread uses remains */
 	t.probes = NULL;
 	hold("", 0);
 	tree_end(&t);

@@ -1,5 +1,5 @@
-/* tree: a made-up root in a temporary folder, and a probe set that reads from it with
- * a clock that the test turns. */
+/* tree: a fake root in a temporary directory, and a probe set that reads from it with a clock controlled
+ * by the test. */
 #ifndef TEST_PROBE_TREE_H
 #define TEST_PROBE_TREE_H
 
@@ -54,7 +54,7 @@ static inline void tree_end(struct tree *t)
 	nftw(t->dir, tree_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Make the folders of a path below the tree; its whole path in out. */
+/* Make the directories of a path in the tree; full path in out. */
 static inline void tree_path(const struct tree *t, const char *path, char out[256])
 {
 	snprintf(out, 256, "%s%s", t->dir, path);
@@ -76,13 +76,13 @@ static inline void tree_bytes(const struct tree *t, const char *path, const char
 	close(fd);
 }
 
-/* Write a file in place: who holds it open reads the new text. */
+/* Write a file in place: open descriptors read the new text. */
 static inline void tree_file(const struct tree *t, const char *path, const char *text)
 {
 	tree_bytes(t, path, text, strlen(text));
 }
 
-/* A file that opens and cannot be read, as one of a unit that is powered down. */
+/* A file that can be opened but not read, as of a powered-down unit. */
 static inline void tree_unreadable(const struct tree *t, const char *path)
 {
 	char full[256];
@@ -124,7 +124,7 @@ static inline void tree_rail(const struct tree *t, int n, int rail, const char *
 	tree_hwmon(t, n, file, ma);
 }
 
-/* temp NULL: it cannot be read. */
+/* temp NULL: unreadable. */
 static inline void tree_zone(const struct tree *t, int n, const char *type, const char *temp)
 {
 	char path[128];
@@ -138,7 +138,7 @@ static inline void tree_zone(const struct tree *t, int n, const char *type, cons
 		tree_unreadable(t, path);
 }
 
-/* Resolve a board of these statements; NULL with the error. */
+/* Resolve a board with these statements; NULL with an error. */
 static inline struct probe_set *tree_try(struct tree *t, const char *statements, struct err *e)
 {
 	static const double hz[TIERS] = {1000, 100, 10};
@@ -164,7 +164,7 @@ static inline void tree_resolve(struct tree *t, const char *statements)
 		fail_msg("%s", e.text);
 }
 
-/* One tick: every probe is read, those that compute from the row last. */
+/* One tick: read all probes, derived ones last. */
 static inline void tree_tick(struct tree *t, int64_t step_ns)
 {
 	t->t_ns += step_ns;

@@ -1,6 +1,5 @@
-/* Processes: what the kernel prints is taken apart whatever a process calls
- * itself; what is told about the CPU is a difference; and a signal hits only the
- * process that was meant. */
+/* Processes: parsing works for any process name, CPU use is a difference, and a signal only reaches the
+ * intended process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,7 +89,36 @@ static void test_nvmap(void **state)
 	assert_false(PARSE(""));
 }
 
-/* A child that only burns, and one that only sleeps. */
+static void test_command(void **state)
+{
+	char out[PROC_COMMAND], args[] = "/usr/bin/python3\0a b\0\0--x\0\0", noise[4000];
+
+	(void)state;
+	proc_command_parse(args, sizeof(args), out);
+	assert_string_equal(out, "/usr/bin/python3 a b  --x");
+	proc_command_parse(args, 0, out);
+	assert_string_equal(out, "");
+	proc_command_parse((char[]) {" \0"}, 2, out);
+	assert_string_equal(out, "");
+	proc_command_parse((char[]) {"\033[2J\n\302\2331m\377"}, 10, out);
+	assert_string_equal(out, "?[2J???1m?");
+	memset(noise, 'x', sizeof(noise));
+	proc_command_parse(noise, sizeof(noise), out);
+	assert_int_equal(strlen(out), PROC_COMMAND - 1);
+	assert_string_equal(out + PROC_COMMAND - 5, "x...");
+	srand(5);
+	for (int round = 0; round < 20000; round++) {
+		size_t n = (size_t)rand() % (PROC_COMMAND + 9);
+
+		for (size_t i = 0; i < n; i++)
+			noise[i] = (char)rand();
+		proc_command_parse(noise, n, out);
+		for (const char *p = out; *p; p++)
+			assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
+	}
+}
+
+/* A child that burns CPU time, or one that sleeps. */
 static pid_t child(bool burns)
 {
 	pid_t pid = fork();
@@ -128,11 +156,13 @@ static void test_cpu_and_signals(void **state)
 	(void)state;
 	found = get(p, getpid());
 	assert_non_null(found);
-	assert_true(found->self && isnan(found->cpu));
+	assert_true(found->self && isnan(found->cpu) && !found->kernel);
+	assert_non_null(strstr(found->command, "test-procs"));
+	assert_true(found->age_s >= 0 && found->age_s < 600);
 	found = get(p, sleeper);
 	assert_non_null(found);
 	start = found->start;
-	/* However busy the machine is, in the end it is seen that one burns. */
+	/* On any machine, however busy, the CPU use is eventually visible. */
 	double most = 0;
 	for (int i = 0; i < 100 && most < 5; i++) {
 		nanosleep(&(struct timespec) {0, 200000000}, NULL);
@@ -144,7 +174,7 @@ static void test_cpu_and_signals(void **state)
 	found = get(p, sleeper);
 	assert_true(found->cpu >= 0 && found->cpu < 50);
 
-	/* Another one with that number: not hit. */
+	/* A different process with that pid: not signalled. */
 	assert_int_equal(procs_signal(sleeper, start + 1, SIGKILL, &e), -1);
 	assert_int_equal(waitpid(sleeper, &status, WNOHANG), 0);
 	assert_int_equal(procs_signal(sleeper, start, SIGTERM, &e), 0);
@@ -157,7 +187,7 @@ static void test_cpu_and_signals(void **state)
 	root_close(root);
 }
 
-/* A job reads while they are asked for; one that still runs is left behind. */
+/* A job reads processes in the background; one still running is abandoned. */
 static void test_job(void **state)
 {
 	const struct procs_list *l;
@@ -185,7 +215,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stat),  cmocka_unit_test(test_stat_that_is_none),
-		cmocka_unit_test(test_nvmap), cmocka_unit_test(test_cpu_and_signals),
+		cmocka_unit_test(test_nvmap), cmocka_unit_test(test_command),
+		cmocka_unit_test(test_cpu_and_signals),
 		cmocka_unit_test(test_job),
 	};
 

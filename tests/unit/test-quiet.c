@@ -1,7 +1,6 @@
-/* The sampling path allocates nothing, takes no lock, writes nothing and, once
- * it is warm, faults no page: over a whole fake board, with everything that the
- * program attaches.  The C library's functions are stood in for, and count who
- * calls them; the kernel counts the faults of each thread. */
+/* The sampling path allocates nothing, takes no lock, writes nothing and, once warm, causes no page
+ * faults: for a whole fake board with everything the program attaches. Wrappers of C library functions
+ * count calls per thread; the kernel counts page faults. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -36,7 +35,7 @@ static atomic_bool watching;
 static atomic_uint allocations, locks, writes;
 
 #if STAND_IN
-/* The sampling thread is known by its name. */
+/* The sampling thread is recognized by its name. */
 static void note(atomic_uint *count)
 {
 	char name[16] = "";
@@ -164,7 +163,7 @@ static struct engine *sample(struct history *h, const char *root_path)
 	return g;
 }
 
-/* Its page faults over three seconds, in which nothing else may happen. */
+/* Its page faults over three seconds, during which nothing else happens. */
 static unsigned long watch(struct engine *g, const char *root_path)
 {
 	struct engine_stats before, after;
@@ -205,8 +204,8 @@ static void path_is_quiet(const char *root_path)
 	assert_non_null(h);
 	g = sample(h, root_path);
 	assert_true(engine_wait_warm(g, -1));
-	usleep(1500000); /* each source was read, and opened anew where it is tried each second */
-	/* A kernel that is short of memory, or moves pages about, makes faults of its own. */
+	usleep(1500000); /* every source was read, and reopened if it is retried each second */
+	/* A kernel short of memory, or migrating pages, causes faults of its own. */
 	for (int i = 0; i < 3 && faulted; i++)
 		faulted = watch(g, root_path);
 	assert_int_equal(faulted, 0);
@@ -234,7 +233,7 @@ static void of_this_machine(void **state)
 	path_is_quiet("/");
 }
 
-/* Otherwise a count of 0 says nothing. */
+/* Check that the wrappers count at all. */
 static void stand_ins_count(void **state)
 {
 	void *(*volatile make)(size_t);
@@ -245,7 +244,7 @@ static void stand_ins_count(void **state)
 	prctl(PR_GET_NAME, name);
 	prctl(PR_SET_NAME, "nvmtop-sampler");
 	atomic_store(&watching, true);
-	make = malloc; /* through pointers that the compiler cannot see through */
+	make = malloc; /* through pointers the compiler cannot resolve */
 	free(make(1));
 	copy = strdup;
 	free(copy("x"));

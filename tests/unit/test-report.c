@@ -1,4 +1,4 @@
-/* Statistics against sorting and adding, and Student's t against tables. */
+/* Statistics compared with sorting and summing, and Student's t with tables. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void near(double got, double want, double off)
 		fail_msg("%.17g, not %.17g", got, want);
 }
 
-/* Over all rows but the first and last hundred, as plain sorting and adding has it. */
+/* All rows but the first and last hundred, by plain sorting and summing. */
 static void compare(const char *path, double *v, size_t n, bool exact)
 {
 	struct trace *t = trace_of(path, v, n);
@@ -111,7 +111,7 @@ static void statistics(void **state)
 		for (size_t i = 0; i < n; i++)
 			v[i] = (float)(unit_random() * 100);
 		compare(path, v, n, exact);
-		for (size_t i = 0; i < n; i++) /* few different ones, and missing ones */
+		for (size_t i = 0; i < n; i++) /* few distinct ones, and missing ones */
 			v[i] = i % 5 == 4 ? (double)NAN : floor(unit_random() * 20) - 10;
 		compare(path, v, n, exact);
 		for (size_t i = 0; i < n; i++) /* rare peaks */
@@ -125,7 +125,7 @@ static void statistics(void **state)
 	free(v);
 }
 
-/* Phases of many, of few, of equal values and of a single one, whose quantiles are those of all. */
+/* Phases of many, few, equal and single values, whose quantiles match those of all. */
 static void phases(void **state)
 {
 	static const size_t ends[] = {100000, 150000, 150001, 199000, MANY};
@@ -199,13 +199,13 @@ static void student(void **state)
 	assert_true(isnan(welch(1, 1, 1, 5, 1, &p)) && isnan(p));
 	assert_true(welch(0, 3, 0, 3, 0, &p) == 0 && p == 1);
 	assert_true(welch(0, 3, 0, 3, 1, &p) == 0 && p == 0);
-	/* Equal spreads and counts: n1 + n2 - 2 degrees of freedom. */
+	/* Equal variances and counts: n1 + n2 - 2 degrees of freedom. */
 	assert_true(fabs(welch(3, 5, 3, 5, 2.306004 * 3 * sqrt(2.0 / 5), &p) - 2.306004 * 3 * sqrt(2.0 / 5)) < 1e-5);
 	assert_true(fabs(p - 0.05) < 1e-6);
 }
 
-/* Von Neumann's test says of independent values as seldom as it promises that they drift,
- * and of those that wander most of the time. */
+/* Von Neumann's test reports drift for independent values only at its nominal rate, and for random walks
+ * most of the time. */
 static void neumann_of(void **state)
 {
 	int independent = 0, wandering = 0;
@@ -238,7 +238,7 @@ static void neumann_of(void **state)
 	assert_true(isnan(neumann(1, 10, 4)) && isnan(neumann(0, 0, 9)));
 }
 
-/* A trace of version 1 with so many fast rows and nothing else but their times. */
+/* A version 1 trace with this many fast rows that have only times. */
 static void write_trace(const char *path, uint64_t rows)
 {
 	static const uint32_t head[] = {0x4E564D54, 1}, hz[] = {1000, 100, 10};
@@ -273,7 +273,7 @@ static bool is_there(const char *folder, const char *name)
 	return access(path, F_OK) == 0;
 }
 
-/* Whoever stops in the middle has nothing but what was there before. */
+/* A stopped report leaves only what existed before. */
 static void stopped(void **state)
 {
 	char folder[] = "/tmp/nvmtop-report-XXXXXX", from[64], to[64];
@@ -299,7 +299,7 @@ static void stopped(void **state)
 	fclose(f);
 	two[0] = two[1] = t;
 	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
-	assert_true(is_there(folder, "new.bin")); /* the one that was there */
+	assert_true(is_there(folder, "new.bin")); /* the existing one */
 	assert_false(is_there(folder, "new.bin.part"));
 	assert_int_equal(trace_cut(t, &pick, to, true, NULL, &e), 0);
 	trace_close(t);

@@ -1,4 +1,4 @@
-/* The ring: order, wrapping, what happens when it is full, and two threads. */
+/* The ring: order, wrap-around, overflow, and two threads. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -58,8 +58,8 @@ static void impossible_size_is_refused(void **state)
 	assert_null(ring_new(SIZE_MAX / 64, 1000));
 }
 
-/* Full: the newest are dropped, and the next that fits says how many, with the
- * late ticks that the dropped ones would have told. */
+/* Full: the newest rows are dropped. The next one that fits has the number of dropped rows and their
+ * late ticks. */
 static void full_ring_keeps_the_old(void **state)
 {
 	struct ring *r = ring_new(1, 4);

@@ -1,4 +1,4 @@
-/* A tree that is read as "/": nothing in it leads out of it. */
+/* A tree read as "/": no path in it leads outside. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,12 +18,12 @@
 
 static char dir[] = "/tmp/nvmtop-root-XXXXXX";
 
-/* A reading thread that is held up just before it reads. */
+/* A reading thread that is blocked just before it reads. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool hold, done;
-	char text[8]; /* what it has read then */
+	char text[8]; /* what it read then */
 } late = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
@@ -178,8 +178,7 @@ static void says_what_is_wrong(void **state)
 	root_close(NULL);
 }
 
-/* A read that is given up before it has begun: the file that was opened since, under the
- * same number, is none of its business. */
+/* A read abandoned before it began must not use a file opened since then under the same number. */
 static void gives_up_without_harm(void **state)
 {
 	char buf[8] = "";

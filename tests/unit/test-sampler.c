@@ -1,5 +1,4 @@
-/* The sampler: when ticks are due, what is read at them, what a row holds, and
- * that it ends when told to. */
+/* The sampler: when ticks are due, what is read at them, the content of rows, and termination. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -26,16 +25,16 @@ static void grid_counts_what_it_skips(void **state)
 	assert_int_equal(grid_begin(&g, 1000), 0);
 	assert_int_equal(grid_end(&g, 1020), 0);
 	assert_int_equal(grid_due(&g), 1100);
-	assert_int_equal(grid_begin(&g, 1199), 0); /* late, but still its own period */
+	assert_int_equal(grid_begin(&g, 1199), 0); /* late, but within its own period */
 	assert_int_equal(grid_end(&g, 1199), 0);
 	assert_int_equal(grid_due(&g), 1200);
-	assert_int_equal(grid_begin(&g, 1500), 3); /* 1200, 1300, 1400 are gone */
+	assert_int_equal(grid_begin(&g, 1500), 3); /* 1200, 1300, 1400 are missed */
 	assert_int_equal(grid_due(&g), 1500);
 	assert_int_equal(grid_end(&g, 1510), 0);
 	assert_int_equal(grid_due(&g), 1600);
 }
 
-/* Reads that take longer than the period: every other tick must sleep. */
+/* Reads longer than the period: every other tick must sleep. */
 static void grid_never_keeps_a_thread_awake(void **state)
 {
 	struct grid g = {.start_ns = 0, .period_ns = 100};
@@ -80,7 +79,7 @@ static const struct ring_row *newest(struct sampler *s)
 	return ring_at(sampler_ring(s), n - 1);
 }
 
-/* A probe with a period of its own is read when that is over, and held between. */
+/* A probe with its own period is read when it has elapsed, and its value held in between. */
 static void values_are_held_until_due(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -106,7 +105,7 @@ static void values_are_held_until_due(void **state)
 	probe_set_free(r);
 }
 
-/* A period that is no multiple of the tick's keeps its mean rate. */
+/* A period that is not a multiple of the tick keeps its mean rate. */
 static void odd_period_does_not_drift(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -121,7 +120,7 @@ static void odd_period_does_not_drift(void **state)
 	probe_set_free(r);
 }
 
-/* After skipped ticks a probe is read once, not once for each that was missed. */
+/* After missed ticks a probe is read only once. */
 static void no_burst_after_a_gap(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -147,8 +146,7 @@ static void no_burst_after_a_gap(void **state)
 	probe_set_free(r);
 }
 
-/* Derived values follow those they are made of, wherever they stand in the
- * probes, at the ticks that read something. */
+/* Derived values are computed after their inputs, in any order of probes, at ticks that read something. */
 static void derived_come_last(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -171,7 +169,7 @@ static void derived_come_last(void **state)
 	probe_set_free(r);
 }
 
-/* The stream gets what a trace can hold; the probes keep what they stored. */
+/* The stream has values as precise as a trace; the probes keep theirs. */
 static void rows_are_rounded_and_probes_are_not(void **state)
 {
 	struct probe_set *r = fake_probes();
@@ -256,7 +254,7 @@ static void wait_for_rows(struct sampler *s, size_t rows)
 		sched_yield();
 }
 
-/* Each row lies in the period of the tick that the counts say it is. */
+/* Each row lies in the period of the tick that the counts give. */
 static void assert_on_grid(struct sampler *s, int64_t grid)
 {
 	int64_t tick = -1, period = sampler_period_ns(s);
@@ -304,7 +302,7 @@ static struct sampler *make_slow(struct probe_set *r, double hz)
 	return s;
 }
 
-/* Also when their periods have nothing in common, and the slower tier is the faster one. */
+/* Even if their periods have no common factor and the slower tier runs faster. */
 static void tiers_keep_grids_of_their_own(void **state)
 {
 	static const double rates[][2] = {{1000, 300}, {130, 700}};
@@ -363,7 +361,7 @@ static void thread_takes_no_signal_but_its_own_faults(void **state)
 	probe_set_free(r);
 }
 
-/* The next tick is ten seconds away and the join would give up after eight. */
+/* The next tick is ten seconds away; the join would give up after eight. */
 static void stop_ends_a_long_sleep(void **state)
 {
 	struct probe_set *r = fake_probes();

@@ -1,6 +1,5 @@
-/* The search for a condition over the two real timelines: in a saved trace it
- * finds the row that a walk over the rows finds; in a history whose rows are
- * gone it finds the column that has the spike. */
+/* Searching for a condition in both real timelines: in a saved trace it finds the same row as a loop
+ * over the rows; in a history that no longer has the rows, the column with the spike. */
 #include "test-trace.h"
 
 #include "model/condition.h"
@@ -29,7 +28,7 @@ static void saved(void **state)
 	script_push_paced(s, w, at, INT64_MAX);
 	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
 	log_writer_stats(w, &stats);
-	assert_int_equal(stats.lost_rows, 0); /* what is not in the file cannot be found there */
+	assert_int_equal(stats.lost_rows, 0); /* lost rows could not be found */
 	log_writer_free(w);
 	t = trace_open(in_folder("s.bin"), &e);
 	assert_non_null(t);
@@ -43,7 +42,7 @@ static void saved(void **state)
 		if (condition_bind(&c, &s->session, &e) < 0)
 			fail_msg("%s: %s", texts[i], e.text);
 		condition_start(&v, &c, s->session.hz);
-		/* Every beginning, one after the other, and the one before it again. */
+		/* Every start, one after the other, and then the one before it. */
 		for (int n = 0; n < 40;) {
 			int tier = TIERS;
 			bool is;
@@ -82,7 +81,7 @@ static void saved(void **state)
 	script_free(s);
 }
 
-/* 20 minutes at 1 kHz with one spike early: the history has columns of it, no rows. */
+/* 20 minutes at 1 kHz with an early spike: the history has columns for it, but no rows. */
 static void gone(void **state)
 {
 	static struct channel gpu = {.name = "gpu.util",
@@ -110,9 +109,9 @@ static void gone(void **state)
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
 	condition_search_begin(&search, &c, history_timeline(h), 0, false, CONDITION_HOLDS);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
-	/* To the column: the finest that is held is 2048 of 20 minutes or better. */
+	/* Exact to the column; the finest one kept is 1/2048 of 20 minutes or better. */
 	assert_true(llabs(search.at_ns - (start + (int64_t)spike * NS_PER_MS)) < 2 * NS_PER_S);
-	/* A mean over a column never was above, a "for" wants all of it. */
+	/* The mean of a column never was above, but "for" needs all of it. */
 	assert_int_equal(condition_parse(&c, "gpu > 95 for 10ms", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
 	condition_search_begin(&search, &c, history_timeline(h), 0, false, CONDITION_HOLDS);

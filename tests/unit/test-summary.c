@@ -1,4 +1,4 @@
-/* The summary of a recording, from a stream whose numbers are known. */
+/* The summary of a recording with known numbers. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -47,8 +47,8 @@ static void row(struct sink *s, enum tier tier, size_t width, int64_t ms, const 
 	s->ops->rows(s, &r);
 }
 
-/* 2 s: power rises from 10 to 30 W and is missing for half a second, the alert
- * is on for 300 ms in two parts, the count goes up by 3. */
+/* 2 s: power rises from 10 to 30 W and is missing for half a second, the alert is on for 300 ms in two
+ * parts, the count rises by 3. */
 static void stream(struct sink *s)
 {
 	static const struct mark m = {.id = 1};
@@ -99,7 +99,7 @@ static struct sink *begin_with(size_t channels_n)
 
 static struct clock_anchor clocks_then = {.mono_ns = NS_PER_S}, clocks_now = {.mono_ns = 3 * NS_PER_S};
 
-/* Ends it. */
+/* Also ends the summary. */
 static char *text_of(void)
 {
 	struct summary s = {.about = &about, .writer = writer, .file = "run.bin"};
@@ -154,7 +154,7 @@ static void everything_is_told(void **state)
 	free(text);
 }
 
-/* A PC: there is no total. */
+/* A PC has no total. */
 static void power_of_the_gpu_alone(void **state)
 {
 	static struct channel gpu = {.name = "gpu.power",
@@ -194,11 +194,11 @@ static void what_was_not_measured_says_so(void **state)
 static void clocks_that_leap(void **state)
 {
 	static const struct {
-		int64_t mono, boot, real; /* ms later */
+		int64_t mono, boot, real; /* in ms after the first */
 		const char *asleep, *set;
 	} cases[] = {
 		{2000, 2000, 2000, NULL, NULL},
-		{2000, 2000, 2050, NULL, NULL}, /* kept right */
+		{2000, 2000, 2050, NULL, NULL}, /* set correctly */
 		{2000, 9500, 9500, "  suspended: 7.5 s, not counted in the times of the file\n", NULL},
 		{2000, 2000, 3602000, NULL, "  clock: was set forward by 1:00:00; the file uses the time"},
 		{2000, 4000, 1000, "  suspended: 2.0 s, ", "  clock: was set back by 3.0 s; the file uses"},
@@ -228,7 +228,7 @@ static void clocks_that_leap(void **state)
 	clocks_now = (struct clock_anchor) {.mono_ns = 3 * NS_PER_S};
 }
 
-/* There, but nothing ever came of them: no 0 W, no 0 degrees. */
+/* The channels exist but were never read: not 0 W, not 0 degrees. */
 static void nothing_was_read(void **state)
 {
 	const double none[5] = {NAN, NAN, NAN, NAN, NAN};
@@ -247,7 +247,7 @@ static void nothing_was_read(void **state)
 	free(text);
 }
 
-/* A log without room for them: the rows that it drops are in no number. */
+/* A log without room: dropped rows do not count. */
 static void what_is_dropped_does_not_count(void **state)
 {
 	(void)state;
@@ -265,7 +265,7 @@ static void what_is_dropped_does_not_count(void **state)
 	}
 }
 
-/* Stopped for 0.7 s, by Ctrl-Z for instance: what was used meanwhile is not known. */
+/* Stopped for 0.7 s, by Ctrl-Z for instance: the energy of that time is unknown. */
 static void a_hole_has_no_energy(void **state)
 {
 	const double mw = 10000;
@@ -296,7 +296,7 @@ static void no_throttling_is_none(void **state)
 	free(text);
 }
 
-/* Each lateness falls into a step that ends behind it, by a sixteenth at most from 2 us on. */
+/* Each lateness falls into a step that ends above it, by at most 1/16 from 2 us on. */
 static void lateness_has_its_step(void **state)
 {
 	size_t last = 0;

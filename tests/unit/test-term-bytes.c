@@ -1,5 +1,5 @@
-/* What is left out of the bytes to the terminal must change nothing there: both
- * ways are played on a small terminal, and the pictures compared. */
+/* Shortening the terminal output must not change the result: a small terminal emulator plays both
+ * versions, and the screens are compared. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "term/sgr.h"
 #include "term/shift.h"
-#include "term/trim.h"
 
 static uint32_t seed = 1;
 
@@ -21,102 +21,172 @@ static unsigned roll(unsigned n)
 	return (seed >> 8) % n;
 }
 
-/* A terminal that knows SGR: every character with the numbers that hold for it. */
-static void play(const char *bytes, size_t n, char *out, size_t size)
+/* An SGR terminal: outputs every character with its current look. rgb: the colour of each number. */
+static void play(const char *bytes, size_t n, const int rgb[256], char *out, size_t size)
 {
-	char look[4096] = "";
-	size_t used = 0;
+	int colour[2] = {-1, -1}, used = 0;
+	unsigned on = 0;
 
 	for (size_t i = 0; i < n;) {
+		int v[64], k = 0;
+
 		if (bytes[i] == '\033' && bytes[i + 1] == '(') {
 			i += 3;
 			continue;
 		}
-		if (bytes[i] == '\033') {
-			size_t end = i + 2;
+		if (bytes[i] != '\033') {
+			bool blank = bytes[i] == ' ' && !(on & (1u << 4 | 1u << 7));
 
-			while (bytes[end] != 'm')
-				end++;
-			/* Number by number: a reset forgets what was. */
-			for (size_t k = i + 2; k <= end;) {
-				size_t len = strcspn(bytes + k, ";m");
-
-				if (len == 0 || (len == 1 && bytes[k] == '0')) {
-					look[0] = 0;
-				} else {
-					strncat(look, bytes + k, len);
-					strcat(look, ",");
-				}
-				k += len + 1;
-			}
-			i = end + 1;
+			used += snprintf(out + used, size - (size_t)used, "%c{%x,%x,%x}", bytes[i++], on,
+					 blank ? 0 : (unsigned)colour[0], (unsigned)colour[1]);
 			continue;
 		}
-		used += (size_t)snprintf(out + used, size - used, "%c{%s}", bytes[i++], look);
+		for (i += 2;; i++) {
+			v[k] = 0;
+			while (bytes[i] >= '0' && bytes[i] <= '9')
+				v[k] = 10 * v[k] + bytes[i++] - '0';
+			k++;
+			if (bytes[i] == 'm')
+				break;
+		}
+		i++;
+		for (int a = 0; a < k; a++) {
+			int which = v[a] >= 40;
+
+			if (v[a] == 0) {
+				on = 0;
+				colour[0] = colour[1] = -1;
+			} else if (v[a] < 10) {
+				on |= 1u << v[a];
+			} else if (v[a] == 22) {
+				on &= ~6u;
+			} else if (v[a] < 30) {
+				on &= ~(1u << (v[a] - 20));
+			} else if (v[a] % 10 == 9) {
+				colour[which] = -1;
+			} else if (v[a] % 10 < 8) {
+				colour[which] = v[a] % 10;
+			} else if (v[a + 1] == 5) {
+				colour[which] = rgb[v[a + 2]] < 0 ? v[a + 2] : 1 << 24 | rgb[v[a + 2]];
+				a += 2;
+			} else {
+				colour[which] = 1 << 24 | v[a + 2] << 16 | v[a + 3] << 8 | v[a + 4];
+				a += 4;
+			}
+		}
 	}
 	out[used] = 0;
 }
 
-static void test_trim_says_the_same(void **state)
+static int rgb[256];
+
+static void test_looks_stay_the_same(void **state)
 {
-	static const char *const pieces[] = {
-		"\033[m",   "\033[0m",      "\033[0;1m", "\033[39m",        "\033(B",
-		"\033[;7m", "\033[38;5;9m", "\033[1m",   "\033[39;49m",     "x",
-		"yz",       "\033[0;0;4m",  " ",         "\033[38;5;244;1m"};
-	char bytes[1024], before[65536], after[65536];
+	static const char *const pieces[] = {"\033[m",
+					     "\033[0m",
+					     "\033[0;1m",
+					     "\033[39m",
+					     "\033(B",
+					     "\033[;7m",
+					     "\033[38;5;9m",
+					     "\033[1m",
+					     "\033[39;49m",
+					     "x",
+					     "yz",
+					     "\033[0;0;4m",
+					     " ",
+					     "\033[38;5;244;1m",
+					     "\033[48;5;244m",
+					     "\033[48;5;20;38;5;21m",
+					     "\033[22m",
+					     "\033[24m",
+					     "\033[2;48;2;1;2;3m",
+					     "\033[27;31m",
+					     "\033[42;1;7m"};
+	char bytes[1024], after[SGR_GROWS * 1024], before[65536], shown[65536];
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		size_t n = 0, was;
+		struct sgr s = {rgb, round & 1, round & 2};
+		size_t n = 0, now;
 
+		if (!s.follows)
+			n += (size_t)snprintf(bytes, sizeof(bytes), "\033[m");
 		for (unsigned i = roll(12); i > 0; i--)
 			n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "%s",
 					      pieces[roll(sizeof(pieces) / sizeof(pieces[0]))]);
-		/* What comes next, or the last look would not show. */
+		/* Another character, or the last look would not show. */
 		n += (size_t)snprintf(bytes + n, sizeof(bytes) - n, "E");
-		was = n;
-		play(bytes, n, before, sizeof(before));
-		n = trim_bytes(bytes, n);
-		assert_true(n <= was);
-		play(bytes, n, after, sizeof(after));
-		assert_string_equal(before, after);
+		play(bytes, n, rgb, before, sizeof(before));
+		now = sgr_bytes(&s, bytes, n, after);
+		play(after, now, rgb, shown, sizeof(shown));
+		assert_string_equal(before, shown);
 	}
 }
 
-static void test_trim_saves(void **state)
+static void becomes(bool ends, const char *in, const char *out)
 {
-	char bytes[] = "\033[39m\033(B\033[m\033[0;1m59\033[4;39H\033(B\033[0m\033[38;5;244m9\033[Kx";
-	size_t n = trim_bytes(bytes, strlen(bytes));
+	struct sgr s = {rgb, true, ends};
+	char got[SGR_GROWS * 600 + 1];
+	size_t n = sgr_bytes(&s, in, strlen(in), got);
 
-	(void)state;
-	bytes[n] = 0;
-	assert_string_equal(bytes, "\033[;1m59\033[4;39H\033[;38;5;244m9\033[Kx");
+	assert_true(n <= SGR_GROWS * strlen(in));
+	got[n] = 0;
+	assert_string_equal(got, out);
 }
 
-/* Sequences that are cut, or longer than any. */
-static void test_trim_odd(void **state)
+static void test_only_what_differs(void **state)
 {
-	char cut[] = "ab\033[3", lonely[] = "\033", longest[600];
-	size_t n;
+	char longest[600];
 
 	(void)state;
-	assert_int_equal(trim_bytes(cut, strlen(cut)), strlen(cut));
-	assert_int_equal(trim_bytes(lonely, 1), 1);
-	assert_int_equal(trim_bytes(cut, 0), 0);
+	becomes(false, "\033[39m\033(B\033[m\033[0;1m59\033[4;39H\033(B\033[0m\033[38;5;244m9\033[Kx",
+		"\033[1m59\033[4;39H\033[;38;5;244m9\033[Kx");
+	/* single colours, and sequences that turn nothing else off */
+	becomes(false, "\033[38;5;20;48;5;30ma\033[38;5;21;48;5;30mb\033[38;5;21;48;5;31mc",
+		"\033[38;5;20;48;5;30ma\033[38;5;21mb\033[48;5;31mc");
+	becomes(true, "\033[1;2;38;5;20ma\033[m\017\033[2m\033[38;5;20mb\033[m",
+		"\033[1;2;38;5;20ma\033[22;2mb\033[m");
+	becomes(false, "\033[1;38;5;20ma\033[m\033[38;5;20mb\033[m", "\033[1;38;5;20ma\033[;38;5;20mb\033[m");
+	becomes(true, "\033[31mx\033[m\033[91;101mx\033[11my", "\033[31mx\033[91;101mx\033[11my");
+	/* only the visible part of blanks and full blocks */
+	becomes(true, "\033[31;42ma\033[32;43m \033[31;42mb", "\033[31;42ma\033[43m \033[42mb");
+	becomes(true, "\033[31;42m.\033[32;43m\342\226\210\033[32;42m.", "\033[31;42m.\033[32m\342\226\210.");
+	becomes(true, "\033[31m.\033[7;32m ", "\033[31m.\033[7;32m ");
+	/* truncated, unknown, and too long */
+	becomes(true, "ab\033[3", "ab\033[3");
+	becomes(true, "\033", "\033");
+	becomes(true, "", "");
+	becomes(true, "\033[1m\033[53mx", "\033[1m\033[53mx");
+	becomes(true, "\033[38:2::1:2:3m\033[38:2::1:2:3mx", "\033[38:2::1:2:3mx");
 	strcpy(longest, "\033[1m\033[");
 	for (int i = 0; i < 100; i++)
 		strcat(longest, "4;1;");
 	strcat(longest, "7mZ");
-	n = strlen(longest);
-	assert_int_equal(trim_bytes(longest, n), n);
+	becomes(true, longest, "\033[1;4;7mZ");
 	for (int round = 0; round < 20000; round++) {
-		char noise[64], copy[64];
+		struct sgr s = {rgb, round & 1, round & 2};
+		char noise[64], out[SGR_GROWS * 64];
 
 		for (size_t i = 0; i < sizeof(noise); i++)
-			noise[i] = "\033[;m(B0123A"[roll(11)];
-		memcpy(copy, noise, sizeof(copy));
-		assert_true(trim_bytes(copy, sizeof(copy)) <= sizeof(copy));
+			noise[i] = "\033[;m(B0123485:A"[roll(15)];
+		assert_true(sgr_bytes(&s, noise, sizeof(noise), out) <= sizeof(out));
 	}
+}
+
+static void test_true_colours(void **state)
+{
+	(void)state;
+	rgb[16] = 0x0102ff;
+	rgb[100] = 0xffffff;
+	becomes(true, "a38;5;16m", "a38;5;16m");
+	becomes(true, "\033[38;5;16mx", "\033[38;2;1;2;255mx");
+	becomes(true, "\033[;1;38;5;100;48;5;16mx", "\033[1;38;2;255;255;255;48;2;1;2;255mx");
+	becomes(true, "\033[48;5;17mx", "\033[48;5;17mx");
+	becomes(true, "\033[38;5;1600mx\033[38;5;160000my", "\033[38;5;1600mx\033[38;5;160000my");
+	becomes(true, "\033[38;5;16", "\033[38;5;16");
+	becomes(true, "\033[38;5m\033[", "\033[38;5m\033[");
+	becomes(true, "\033[3;4H\033[16;16H", "\033[3;4H\033[16;16H");
 }
 
 #define W 60
@@ -178,7 +248,7 @@ static void test_shift_only_when_it_pays(void **state)
 	assert_int_equal(shift_find(was, now, W).k, 0);
 }
 
-/* Whatever is found, less is left to draw than there was. */
+/* Every shift found reduces what is left to draw. */
 static void test_shift_of_anything(void **state)
 {
 	(void)state;
@@ -205,13 +275,14 @@ static void test_shift_of_anything(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_trim_says_the_same),
-		cmocka_unit_test(test_trim_saves),
-		cmocka_unit_test(test_trim_odd),
+		cmocka_unit_test(test_looks_stay_the_same),
+		cmocka_unit_test(test_only_what_differs),
+		cmocka_unit_test(test_true_colours),
 		cmocka_unit_test(test_shift_of_a_chart),
 		cmocka_unit_test(test_shift_only_when_it_pays),
 		cmocka_unit_test(test_shift_of_anything),
 	};
 
+	memset(rgb, -1, sizeof(rgb));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Bytes to events without a terminal. */
+/* Bytes to events, without a terminal. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -130,7 +130,7 @@ static void not_keys(void **state)
 	(void)state;
 	feed("\0", 1);
 	text("\033[25~");   /* F13 */
-	text("\033[?1;2c"); /* an answer to a question nobody asked */
+	text("\033[?1;2c"); /* an unsolicited reply */
 	text("\302\205");   /* a C1 control, U+0085 */
 	is_nothing();
 	text("k");
@@ -212,7 +212,7 @@ static void escape_waits(void **state)
 	assert_int_equal(input_feed(in, NULL, 0, now + 20 * NS_PER_MS), 0);
 	is_nothing();
 	input_feed(in, NULL, 0, now + 50 * NS_PER_MS);
-	is_key(K_ESC, 0); /* stamped when it came, not when it was understood */
+	is_key(K_ESC, 0); /* time of arrival, not of decoding */
 	is_nothing();
 	assert_int_equal(input_timeout_ms(in), -1);
 
@@ -224,7 +224,7 @@ static void escape_waits(void **state)
 	is_nothing();
 }
 
-/* Esc, and then keys that would be a sequence if they came with it. */
+/* Esc, followed by keys that would form a sequence if they came with it. */
 static void keys_after_escape(void **state)
 {
 	(void)state;
@@ -243,7 +243,7 @@ static void keys_after_escape(void **state)
 	is_nothing();
 }
 
-/* Can it show a frame at once?  Only a mode that it knows, on or off, is a yes. */
+/* Synchronized output: only a known mode, set or reset, counts as support. */
 static void answer_about_frames(void **state)
 {
 	static const char *const no[] = {"\033[?2026;0$y", "\033[?2026;4$y", "\033[?2027;2$y",
@@ -263,7 +263,7 @@ static void answer_about_frames(void **state)
 	is_key('k', 0);
 }
 
-/* And what comes behind each of them is. */
+/* And the key after each of them arrives. */
 static void none_is_a_key(const char *const *each, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -274,7 +274,7 @@ static void none_is_a_key(const char *const *each, size_t n)
 	}
 }
 
-/* libtermkey would take whatever lies on its stack for the character. */
+/* libtermkey would take uninitialized stack for the character. */
 static void characters_that_are_not_there(void **state)
 {
 	static const char *const each[] = {"\033[u",   "\033[;5u",   "\033[~",      "\033[;5~",
@@ -286,11 +286,11 @@ static void characters_that_are_not_there(void **state)
 	is_key('k', 0);
 	text("\033[27;1;107~");
 	is_key('k', 0);
-	text("\033[107:75;1u"); /* asked for by nobody */
+	text("\033[107:75;1u"); /* unsolicited */
 	is_nothing();
 }
 
-/* libtermkey would index its table of keys with these bytes. */
+/* libtermkey would index its key table with these bytes. */
 static void private_sequences(void **state)
 {
 	static const char *const each[] = {"\033[?1A",   "\033[>0;1H", "\033[=1F",   "\033[1*H", "\033[ P",
@@ -303,7 +303,7 @@ static void private_sequences(void **state)
 	is_key(0xfffd, 0);
 	is_key('*', 0);
 	is_key('H', 0);
-	/* as the second byte of one */
+	/* as the second byte of a character */
 	text("\303\233");
 	is_key(0xdb, 0);
 }
@@ -343,7 +343,7 @@ static void long_sequences(void **state)
 	char many[2000] = "\033[";
 
 	(void)state;
-	/* every number of arguments around the sixteen that libtermkey has room for */
+	/* argument counts around libtermkey's limit of sixteen */
 	for (int args = 1; args < 40; args++) {
 		strcpy(many, "\033[");
 		for (int i = 0; i < args; i++)
@@ -370,7 +370,7 @@ static void an_escape_ends_a_cut_sequence(void **state)
 {
 	(void)state;
 	text("\033[1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1\033[B");
-	/* whatever becomes of the first, the key behind it arrives */
+	/* whatever happens to the first, the next key arrives */
 	for (;;) {
 		struct event ev = next();
 
@@ -412,14 +412,14 @@ static void bytes_outside_utf8(void **state)
 	input_close(in);
 	in = input_open("vt100", false, 50);
 	assert_non_null(in);
-	/* the C locale knows no character there */
+	/* invalid in the C locale */
 	setlocale(LC_ALL, "C");
 	text("\377k");
 	is_key('k', 0);
 	setlocale(LC_ALL, "");
 }
 
-/* What a terminal says of its background never arrives as keys. */
+/* The terminal's background replies never arrive as keys. */
 static void background(void **state)
 {
 	static const struct {
@@ -465,15 +465,15 @@ static void background(void **state)
 	assert_true(input_answered(in));
 }
 
-/* Byte by byte, a tenth of a second apart: nothing of it is a key. */
+/* Byte by byte, a tenth of a second apart: no key results. */
 static void slow_answers(void **state)
 {
 	static const char bytes[] = "\033]11;rgb:ffff/ffff/ffff\033\\\033[?62;1;4c";
 
 	(void)state;
-	feed(bytes, 5); /* so much comes in one piece, as a key does */
+	feed(bytes, 5); /* this much comes in one piece, as a key does */
 	for (size_t i = 5; i < sizeof bytes - 1; i++) {
-		/* ESC and its next byte too: alone it is a key */
+		/* ESC with its next byte: alone it is a key */
 		size_t n = bytes[i] == 27 ? (bytes[i + 1] == '[' ? 3 : 2) : 1;
 
 		is_nothing();
@@ -486,7 +486,7 @@ static void slow_answers(void **state)
 	is_nothing();
 	assert_int_equal(input_ground(in), GROUND_LIGHT);
 	assert_true(input_answered(in));
-	/* and one that never ends holds nothing up for long */
+	/* and an unterminated one delays nothing for long */
 	text("\033]11;rgb:ff");
 	is_nothing();
 	now += 2 * NS_PER_S;
@@ -494,7 +494,7 @@ static void slow_answers(void **state)
 	is_nothing();
 	text("k");
 	is_key('k', 0);
-	/* cut off by a key */
+	/* interrupted by a key */
 	text("\033]11;rgb:ff\033[A");
 	is_key(K_UP, 0);
 }

@@ -1,5 +1,4 @@
-/* A thread that overflows its stack is still able to handle that, and what it has
- * for it goes when it goes. */
+/* A thread can handle its own stack overflow, and frees its resources when it ends. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -113,8 +112,8 @@ static void run_detached(int n)
 	}
 }
 
-/* The C library keeps the stacks of threads that ended, one for each that was there at the
- * same time: on a busy machine several of 8 MB, and that is not what is counted. */
+/* The C library caches stacks of ended threads, as many as existed at once: several of 8 MB on a busy
+ * machine, which must not count here. */
 static void small_stacks(void)
 {
 	pthread_attr_t small;
@@ -125,7 +124,7 @@ static void small_stacks(void)
 	pthread_attr_destroy(&small);
 }
 
-/* 64 KiB that stayed of each would be 25 MB; what a sanitizer keeps of each is a third of it. */
+/* A leak of 64 KiB each would be 25 MB; a sanitizer keeps a third of that. */
 static void test_nothing_stays(void **state)
 {
 	const long most = 16 * 1024 * 1024 / sysconf(_SC_PAGESIZE);
@@ -145,7 +144,7 @@ static void test_nothing_stays(void **state)
 	run_joined(THREADS);
 	assert_true(mapped() - before < most);
 	run_detached(THREADS);
-	/* The last ones have said that they end, which takes them another moment. */
+	/* The last ones have announced their end, but need a moment. */
 	for (int i = 0; i < 2000 && mapped() - before >= most; i++)
 		usleep(10000);
 	assert_true(mapped() - before < most);
@@ -157,7 +156,7 @@ static void *stack_aside(void *arg)
 	return sigaltstack(NULL, arg) == 0 ? arg : NULL;
 }
 
-/* A signal takes up to 17 KiB of it on the processors with the widest registers. */
+/* A signal frame takes up to 17 KiB on processors with the widest registers. */
 static void test_room_for_a_handler(void **state)
 {
 	stack_t there = {.ss_flags = SS_DISABLE}, here;

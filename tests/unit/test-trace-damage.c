@@ -1,4 +1,4 @@
-/* No file makes the reader crash, and none is damaged without being said so. */
+/* No file crashes the reader, and all damage is reported. */
 #include "test-trace.h"
 #include "trace/log.h"
 
@@ -13,7 +13,7 @@ static int memory = -1;
 #define CLOSE_SIZE 52
 #define CHUNK_ID(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
-/* The checksums of a chunk of the extension. */
+/* Set the checksums of an extension chunk. */
 static void chunk_seal(uint8_t *p, uint32_t id, size_t length)
 {
 	put_u32(p, id);
@@ -23,7 +23,7 @@ static void chunk_seal(uint8_t *p, uint32_t id, size_t length)
 	put_u32(p + CHUNK_HEAD + length, log_crc(p + CHUNK_HEAD, length));
 }
 
-/* A recording of version 0.1: 60 fast rows, a mark, a gap, and its extension. */
+/* A version 0.1 recording: 60 fast rows, a mark, a gap, and its extension. */
 static int load(void)
 {
 	const char *source = getenv("NVMTOP_SRC");
@@ -56,7 +56,7 @@ static int teardown(void **state)
 	return folder_remove(state);
 }
 
-/* Everything that a view may ask. */
+/* Everything a view may query. */
 static void look_at(struct trace *t)
 {
 	struct timeline *tl = trace_timeline(t);
@@ -88,7 +88,7 @@ static void look_at(struct trace *t)
 	}
 }
 
-/* Open these bytes; returns the code, and looks at what there is. */
+/* Open these bytes and query what is there; returns the code. */
 static enum err_code open_bytes(const uint8_t *p, size_t n, char *text)
 {
 	struct err e = {.code = ERR_NONE};
@@ -128,7 +128,7 @@ static void test_cut_anywhere(void **state)
 		enum err_code want = n < HEADER_SIZE ? ERR_FAILED : ERR_DAMAGED;
 		enum err_code got = open_bytes(good, n, NULL);
 
-		/* Cut there it is a whole trace of version 1, whose rows cannot hold all values. */
+		/* Truncated here it is a valid version 1 trace, whose rows cannot hold all values. */
 		if (got != want)
 			fail_msg("cut at %zu: code %d, not %d", n, got, want);
 	}
@@ -173,7 +173,7 @@ static void test_flipped_bytes(void **state)
 	}
 }
 
-/* Bytes at random, several at once, and the sums made good again where they are. */
+/* Several random bytes at once; checksums are corrected where they exist. */
 static void test_noise(void **state)
 {
 	uint8_t *p = malloc(good_size);
@@ -184,7 +184,7 @@ static void test_noise(void **state)
 		memcpy(p, good, good_size);
 		for (unsigned k = script_random(&dice) % 8 + 1; k > 0; k--)
 			p[script_random(&dice) % good_size] = (uint8_t)script_random(&dice);
-		if (i & 1) { /* noise that passes the sums: in one chunk of the extension */
+		if (i & 1) { /* noise with valid checksums, in one chunk of the extension */
 			size_t at = sections_end;
 
 			for (uint64_t k = script_random(&dice) % 9; k > 0 && at + CHUNK_HEAD < good_size; k--)
@@ -204,7 +204,7 @@ static void test_noise(void **state)
 	free(p);
 }
 
-/* Counts in the header that are wrong. */
+/* Wrong counts in the header. */
 static void test_counts(void **state)
 {
 	uint8_t *p = malloc(good_size);
@@ -224,7 +224,7 @@ static void test_counts(void **state)
 	free(p);
 }
 
-/* What a process that was killed leaves: no counts. */
+/* A killed process leaves no counts. */
 static void test_interrupted(void **state)
 {
 	uint8_t *p = malloc(good_size);
@@ -235,7 +235,7 @@ static void test_interrupted(void **state)
 	memset(p + H_COUNTS, 0, 32);
 	assert_int_equal(open_bytes(p, HEADER_SIZE + 20 * FAST_SIZE + 3, text), ERR_DAMAGED);
 	assert_non_null(strstr(text, "20 rows"));
-	assert_int_equal(open_bytes(p, HEADER_SIZE, NULL), ERR_NONE); /* a trace of nothing */
+	assert_int_equal(open_bytes(p, HEADER_SIZE, NULL), ERR_NONE); /* an empty trace */
 	free(p);
 }
 
@@ -272,7 +272,7 @@ static void test_bad_chunk_is_named(void **state)
 	assert_non_null(strstr(text, want));
 }
 
-/* With which nobody could add anything up: as in a trace that does not say. */
+/* Useless for sums, as in a trace without a clock. */
 static void test_clock_that_cannot_be(void **state)
 {
 	static const int64_t bad[] = {INT64_MAX, INT64_MIN, -1, INT64_C(1) << 62};
@@ -302,7 +302,7 @@ static void test_clock_that_cannot_be(void **state)
 	free(p);
 }
 
-/* A chunk that is not known is walked over. */
+/* An unknown chunk is skipped. */
 static void test_unknown_chunk(void **state)
 {
 	size_t extra = CHUNK_HEAD + 11 + CHUNK_CRC, close = good_size - CHUNK_HEAD - CLOSE_SIZE - CHUNK_CRC;
@@ -355,7 +355,7 @@ static void test_no_trace_at_all(void **state)
 	assert_non_null(strstr(text, "version 2"));
 }
 
-/* A trace of another writer: no extension, its names as they are. */
+/* A trace of another writer: no extension, names taken unchanged. */
 static void test_foreign(void **state)
 {
 	uint8_t *p = calloc(1, sections_end + 9);
@@ -428,7 +428,7 @@ static double saved_value(struct trace *t, const char *name, int64_t t_ns)
 	return NAN;
 }
 
-/* A file that another program wrote, with waveforms that are known. */
+/* A file written by another program, with known waveforms. */
 static void test_saved_version_1(void **state)
 {
 	struct trace *t = open_saved("version-1.bin");
@@ -444,7 +444,7 @@ static void test_saved_version_1(void **state)
 	trace_close(t);
 }
 
-/* A file of the first release: whatever comes later must read it. */
+/* A file of the first release: every later version must read it. */
 static void test_saved_small(void **state)
 {
 	struct trace *t = open_saved("small.bin");

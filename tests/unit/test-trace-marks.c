@@ -1,5 +1,5 @@
-/* Marks that reach the writer late: at their own time in the trace, before the
- * row that follows them, and numbered in the order of their times. */
+/* Marks that reach the writer late appear in the trace at their own time, before the next row, numbered
+ * in time order. */
 #include "test-trace.h"
 
 #include <endian.h>
@@ -8,7 +8,7 @@
 
 static struct mark marks_in[4];
 
-/* Rows with marks after the 100th, the 200th and the 300th, of the times given. */
+/* Rows with marks after the 100th, 200th and 300th, at the given times. */
 static void record(const char *name, struct script *s, const int64_t *times, const size_t *after, size_t n)
 {
 	struct log_writer *w = log_writer_new(in_folder(name), false, NULL);
@@ -28,7 +28,7 @@ static void record(const char *name, struct script *s, const int64_t *times, con
 	log_writer_free(w);
 }
 
-/* The sync points as a reader of version 1 finds them. */
+/* The sync points as a version 1 reader finds them. */
 static void read_syncs(const char *name, uint64_t out[][2], size_t n)
 {
 	FILE *f = fopen(in_folder(name), "rb");
@@ -56,7 +56,7 @@ static void check(const char *name, const struct script *s, const size_t *order,
 
 	assert_non_null(t);
 	assert_int_equal(e.code, ERR_NONE);
-	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, &e), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, NULL, &e), 0);
 	read_syncs("syncs", syncs, n);
 	assert_int_equal(trace_timeline(t)->ops->marks(trace_timeline(t), 0, INT64_MAX, got, 8), n);
 	for (size_t i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ static void test_late(void **state)
 	const int64_t *t = s->t_ns[TIER_FAST];
 
 	(void)state;
-	/* the second is older than the first; the fourth than any row */
+	/* the second is older than the first, the fourth older than any row */
 	record("late.bin", s, (const int64_t[]) {t[99] + 1, t[50], t[120] + 3, START_NS}, after, 4);
 	check("late.bin", s, order, 4);
 	script_free(s);

@@ -1,5 +1,5 @@
-/* Rows have no sums: what a damaged one says and cannot be is missing, counted once, and
- * changes nothing else.  What a recorder saw, however strange, is what comes out. */
+/* Rows have no checksums: an impossible value is missing, is counted once, and changes nothing else.
+ * Strange values seen by the recorder are returned unchanged. */
 #include "test-trace.h"
 
 #include "trace/check.h"
@@ -55,7 +55,7 @@ static uint8_t *row(enum tier t, size_t i)
 	return p + i * sizes[t];
 }
 
-/* How many values are missing, of all; the others are those of `same`. */
+/* The number of missing values; the others equal those of `same`. */
 static size_t missing(struct trace *t, struct trace *same)
 {
 	const struct session *about = trace_session(t);
@@ -137,7 +137,7 @@ static void test_impossible(void **state)
 	script_free(s);
 }
 
-/* Rails: each for itself, and a current that is worked out of an impossible power. */
+/* Rails: each on its own, and a current derived from an impossible power. */
 static void test_rails(void **state)
 {
 	struct script *s = script_new(5, ROWS, 1, 1, 1, false);
@@ -166,7 +166,7 @@ static void test_rails(void **state)
 	put_u32(row(TIER_MEDIUM, 2) + M_CURRENT, 0x40000000);
 	put_f32(row(TIER_MEDIUM, 3) + M_POWER, -3e20F);
 	put_u32(row(TIER_MEDIUM, 3) + M_CURRENT, 0);
-	put_u32(row(TIER_MEDIUM, 4) + M_CURRENT, (uint32_t)-3); /* as another writer has it */
+	put_u32(row(TIER_MEDIUM, 4) + M_CURRENT, (uint32_t)-3); /* as another writer stores it */
 	write_file(in_folder("r.bin"));
 	t = trace_open(in_folder("r.bin"), &e);
 	assert_non_null(t);
@@ -189,7 +189,7 @@ static void test_rails(void **state)
 	script_free(s);
 }
 
-/* A file of nothing else is told of, too, and takes no more memory for it. */
+/* A file of only impossible values is reported too, and takes no extra memory. */
 static void test_many(void **state)
 {
 	struct script *s = script_new(11, ROWS, 16, 1, 1, false);
@@ -218,7 +218,7 @@ static void test_many(void **state)
 	script_free(s);
 }
 
-/* --check knows them as well. */
+/* --check also reports them. */
 static size_t n_found;
 static char found_text[4096];
 

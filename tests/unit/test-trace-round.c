@@ -1,4 +1,4 @@
-/* What goes into the writer comes out of the reader, to the last bit. */
+/* A trace returns what was written, bit for bit. */
 #include "test-trace.h"
 #include "trace/layout.h"
 
@@ -89,7 +89,7 @@ static void check_session(const struct script *s, const struct session *got)
 	}
 }
 
-/* A column by the definition, slowly. */
+/* A column by definition, slowly. */
 static struct bin column_by_definition(const struct script *s, const struct channel *c, int zoom,
 				       int64_t column)
 {
@@ -228,7 +228,7 @@ static void test_nothing_but_a_core(void **state)
 	round_trip(4, 1, 1, 0, 0, false);
 }
 
-/* A thousand rows a call, ten thousand columns of extension: blocks fill up. */
+/* A thousand rows per call, ten thousand extension columns: blocks fill up. */
 static void test_long(void **state)
 {
 	struct script *s = script_new(5, 30000, 20, 10, 3, true);
@@ -285,7 +285,7 @@ static void test_step(void **state)
 	script_free(s);
 }
 
-/* The same columns however the view asks: far outside, at the ends of int64. */
+/* The same columns for any query: far outside, at the ends of int64. */
 static void test_columns_anywhere(void **state)
 {
 	static const int64_t firsts[] = {INT64_MIN, INT64_MIN + 1, -5, 0, INT64_MAX - 2, INT64_MAX};
@@ -308,7 +308,7 @@ static void test_columns_anywhere(void **state)
 	script_free(s);
 }
 
-/* The nanosecond survives seconds as a double for 30 days. */
+/* Nanoseconds survive as double seconds for 30 days. */
 static void test_time_exact(void **state)
 {
 	struct script *s = script_new(9, 0, 1, 0, 0, false);
@@ -334,7 +334,7 @@ static double current_of(const uint8_t *row)
 	return cell_decode(row, FIELD_CURRENT, 0);
 }
 
-/* A negative current comes back out of the power, over all that a board has. */
+/* A negative current is derived from the power, over a board's whole range. */
 static void test_current_exact(void **state)
 {
 	uint8_t row[MEDIUM_SIZE] = {0};
@@ -355,7 +355,7 @@ static void test_current_exact(void **state)
 	assert_true(current_of(row) == -5);
 }
 
-/* Names are cut between characters, slots follow the number of the core. */
+/* Names are truncated between characters; slots follow the core number. */
 static void test_header(void **state)
 {
 	struct script *s = script_new(10, 0, 0, 1, 1, false);
@@ -388,7 +388,7 @@ static void test_header(void **state)
 	script_free(s);
 }
 
-/* The sync points that readers of version 1 use. */
+/* The sync points used by version 1 readers. */
 static void test_sync_points(void **state)
 {
 	struct script *s = script_new(11, 1000, 2, 1, 1, false);
@@ -404,7 +404,7 @@ static void test_sync_points(void **state)
 	int fd;
 
 	(void)state;
-	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL, NULL), 0);
 	fd = open(in_folder("sync.out"), O_RDONLY);
 	assert_int_equal(pread(fd, sync, sizeof(sync),
 			       HEADER_SIZE + 1000 * FAST_SIZE + 100 * MEDIUM_SIZE + 10 * SLOW_SIZE),
@@ -418,7 +418,7 @@ static void test_sync_points(void **state)
 	script_free(s);
 }
 
-/* The mark that ended a recording is in the picture of it; one from far away does not spoil that. */
+/* The mark that ended a recording is in its picture; a distant one does not break that. */
 static void test_mark_at_the_end(void **state)
 {
 	static const int64_t behind_ms[] = {-1, 400, 600};

@@ -1,5 +1,5 @@
-/* A recording made up for the tests of the trace: every kind of channel, also
- * those that version 1 has no room for, and rows of any value. */
+/* A synthetic recording for the trace tests: every kind of channel, including those not in version 1,
+ * and rows of any value. */
 #ifndef TEST_TRACE_H
 #define TEST_TRACE_H
 
@@ -102,7 +102,7 @@ static void script_channels(struct script *s, unsigned cores, unsigned rails, un
 	script_channel(s, CHANNEL_OTHER, 0, TIER_FAST, UNIT_NONE, "own.cost");
 }
 
-/* What a probe would give, one in eight times nothing, sometimes nonsense. */
+/* A probe's value: missing one time in eight, sometimes impossible. */
 static double script_value(struct script *s, const struct channel *c, bool wild)
 {
 	unsigned dice = script_random(s) & 63;
@@ -125,7 +125,7 @@ static double script_value(struct script *s, const struct channel *c, bool wild)
 	}
 }
 
-/* Power is what the board computes it from, unless one of them is missing. */
+/* Power as the board computes it, unless an input is missing. */
 static void script_power(struct script *s, double *row)
 {
 	for (size_t i = 0; i < s->session.n_channels; i++) {
@@ -188,7 +188,7 @@ __attribute__((unused)) static void script_free(struct script *s)
 	free(s);
 }
 
-/* Push the rows of all tiers older than `until` in pieces; at[] is how far. */
+/* Push the rows of all tiers older than `until` in pieces; at[] is the position. */
 static void script_push(const struct script *s, struct sink *sink, size_t at[TIERS], int64_t until)
 {
 	for (int t = 0; t < TIERS; t++) {
@@ -204,7 +204,7 @@ static void script_push(const struct script *s, struct sink *sink, size_t at[TIE
 	}
 }
 
-/* The same, never faster than the disk: the writer drops rows rather than wait. */
+/* The same, not faster than the disk: the writer drops rows rather than wait. */
 __attribute__((unused)) static void script_push_paced(const struct script *s, struct log_writer *w,
 						      size_t at[TIERS], int64_t until)
 {
@@ -218,7 +218,7 @@ __attribute__((unused)) static void script_push_paced(const struct script *s, st
 	script_push(s, log_writer_sink(w), at, until);
 }
 
-/* --- a folder of its own for each program --- */
+/* --- a directory for each program --- */
 
 static char test_folder[128];
 
@@ -261,7 +261,7 @@ __attribute__((unused)) static bool there(const char *name)
 	return access(in_folder(name), F_OK) == 0;
 }
 
-/* The script as a file of version 1 alone, without a log behind it. */
+/* The script as a plain version 1 file, without a log after it. */
 __attribute__((unused)) static void script_version1(const char *path, struct log_writer *w)
 {
 	char log[1024];
@@ -272,7 +272,7 @@ __attribute__((unused)) static void script_version1(const char *path, struct log
 	snprintf(log, sizeof(log), "%s.log", path);
 	t = trace_open(log, &e);
 	assert_non_null(t);
-	assert_int_equal(nvmt1_write(t, path, true, NULL, NULL, &e), 0);
+	assert_int_equal(nvmt1_write(t, path, true, NULL, NULL, NULL, &e), 0);
 	trace_close(t);
 	int fd = open(path, O_RDWR);
 	assert_true(nvmt1_log(fd) > 0);
@@ -281,7 +281,7 @@ __attribute__((unused)) static void script_version1(const char *path, struct log
 	unlink(log);
 }
 
-/* Run record(arg) in a process of its own, which is killed when it returns. */
+/* Run record(arg) in a child process that is killed when it returns. */
 static inline void killed_after(void (*record)(void *), void *arg)
 {
 	int pipes[2], status;

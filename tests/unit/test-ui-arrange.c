@@ -1,4 +1,4 @@
-/* Rows hidden, moved, made higher, shown alone; and the set-up, which does it, too. */
+/* Rows hidden, moved, resized and shown alone, by keys and in the setup screen. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,9 +8,10 @@
 #include <locale.h>
 #include <wchar.h>
 
+#define BENCH_VIEW "signals"
 #include "ui-bench.h"
 
-/* The line of a row whose name begins so, or -1. */
+/* The line of the row whose name starts with this, or -1. */
 static int line_of(const struct bench *b, const char *name)
 {
 	int line = 0;
@@ -32,10 +33,10 @@ static void choose(struct bench *b, int nth)
 		press(b, K_DOWN, 0);
 }
 
-/* The same board, anew, with what was chosen before. */
+/* Restart with the same board and settings. */
 static void restart(struct bench *b, const struct settings *s)
 {
-	struct ui_options o = {.charset = CHARSET_ASCII, .settings = s};
+	struct ui_options o = {.charset = CHARSET_ASCII, .settings = s, .view = BENCH_VIEW};
 
 	ui_free(b->ui);
 	b->ui = ui_new(&o, NULL);
@@ -47,7 +48,7 @@ struct size {
 	int w, h;
 };
 
-/* For a test that wants a live screen of plain characters and that size. */
+/* A test on a live ASCII screen of this size. */
 #define ON(test, w, h) cmocka_unit_test_prestate_setup_teardown(test, begin, end, (&(struct size) {w, h}))
 
 static int begin(void **state)
@@ -74,8 +75,14 @@ static void hidden(void **state)
 	struct bench *b = *state;
 
 	assert_true(line_of(b, "EMC") > 0);
-	/* not without a row */
-	assert_int_equal(press(b, 'H', 0).kind, REQUEST_NONE);
+	/* Without a chosen row, keys such as z apply to the first one. */
+	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);
+	assert_non_null(strstr(b->text, "GPU is hidden"));
+	restart(b, NULL);
+	assert_int_equal(press(b, ')', 0).kind, REQUEST_SETTINGS);
+	assert_int_equal(ui_settings(b->ui)->n_charts, 1);
+	assert_string_equal(ui_settings(b->ui)->charts[0].name, b->fake.channels[0].name);
+	restart(b, NULL);
 	choose(b, 3);
 	assert_int_equal(press(b, 'H', 0).kind, REQUEST_SETTINGS);
 	assert_non_null(strstr(b->text, "EMC is hidden"));
@@ -84,7 +91,7 @@ static void hidden(void **state)
 	assert_true(line_of(b, "RAM") > 0);
 	kept = *ui_settings(b->ui);
 	assert_int_equal(kept.n_charts, 1);
-	assert_string_equal(kept.charts[0].view, "overview");
+	assert_string_equal(kept.charts[0].view, "signals");
 	restart(b, &kept);
 	assert_int_equal(line_of(b, "EMC"), -1);
 	/* only in this view */
@@ -103,7 +110,7 @@ static void moved(void **state)
 	choose(b, 1);
 	assert_int_equal(press(b, 'J', 0).kind, REQUEST_SETTINGS);
 	assert_true(line_of(b, "GPU") > line_of(b, "CPU"));
-	/* the row that was moved is still the chosen one */
+	/* the moved row is still chosen */
 	press(b, K_DOWN, MOD_SHIFT);
 	assert_true(line_of(b, "GPU") > line_of(b, "EMC"));
 	kept = *ui_settings(b->ui);
@@ -111,18 +118,18 @@ static void moved(void **state)
 	assert_true(kept.charts[0].moved);
 	restart(b, &kept);
 	assert_true(line_of(b, "GPU") > line_of(b, "EMC"));
-	/* and back: then there is nothing to keep */
+	/* and back: no settings are left to save */
 	choose(b, 3);
 	press(b, 'K', 0);
 	press(b, K_UP, MOD_SHIFT);
 	assert_int_equal(line_of(b, "GPU"), gpu);
 	assert_int_equal(line_of(b, "CPU"), cpu);
 	assert_int_equal(ui_settings(b->ui)->n_charts, 0);
-	press(b, 'K', 0); /* no further */
+	press(b, 'K', 0); /* at the end */
 	assert_int_equal(line_of(b, "GPU"), gpu);
 }
 
-/* Any moves: what is kept makes the same order again. */
+/* After any moves, the saved settings give the same order. */
 static void any_order_comes_back(void **state)
 {
 	static const char *const names[] = {"GPU", "CPU", "EMC", "RAM", "Power"};
@@ -153,7 +160,7 @@ static void any_order_comes_back(void **state)
 	}
 }
 
-/* Rails go with their total. */
+/* Rails move with their total. */
 static void parts_move_along(void **state)
 {
 	struct bench *b = *state;
@@ -168,7 +175,7 @@ static void parts_move_along(void **state)
 	assert_true(rail < 40);
 	press(b, 'K', 0);
 	assert_true(line_of(b, "Power") < power);
-	/* what stood above it now stands below all of it */
+	/* the row above is now below all of them */
 	assert_true(line_of(b, "RAM") > line_of(b, "Power") + 1);
 }
 
@@ -237,6 +244,9 @@ static void set_up(void **state)
 	press(b, ' ', 0);
 	assert_int_equal(ui_settings(b->ui)->ground, GROUND_DARK);
 	press(b, K_DOWN, 0);
+	press(b, ' ', 0);
+	assert_true(ui_settings(b->ui)->braille);
+	press(b, K_DOWN, 0);
 	press(b, K_ENTER, 0);
 	assert_false(ui_settings(b->ui)->mouse);
 	press(b, K_DOWN, 0);
@@ -260,11 +270,11 @@ static void set_up(void **state)
 	press(b, K_RIGHT, 0);
 	assert_non_null(strstr(b->text, "2 lines"));
 	press(b, 'J', 0);
-	press(b, 'H', 0); /* it is still the GPU's */
+	press(b, 'H', 0); /* still the GPU's */
 	assert_non_null(strstr(b->text, "[ ] GPU"));
 	s = *ui_settings(b->ui);
 	assert_true(s.n_charts >= 1);
-	/* and the last line takes all of it back */
+	/* and the last line resets everything */
 	for (int i = 0; i < 100; i++)
 		press(b, K_DOWN, 0);
 	press(b, K_ENTER, 0);
@@ -274,7 +284,7 @@ static void set_up(void **state)
 	assert_true(line_of(b, "GPU") < line_of(b, "CPU"));
 }
 
-/* Where a digit stands alone on the axis line; -1: nowhere. */
+/* Position of a single digit on the axis line; -1: none. */
 static int digit_at(const struct bench *b, wchar_t digit)
 {
 	for (int y = 0; y < 4; y++)
@@ -303,18 +313,18 @@ static void marks_are_clicked(void **state)
 			assert_true(at[i] >= 0);
 			mouse(&b, MOUSE_PRESS, 1, at[i] % 1000, at[i] / 1000);
 			mouse(&b, MOUSE_RELEASE, 1, at[i] % 1000, at[i] / 1000);
-			/* it stands on the mark: the one before it is another one */
+			/* on the mark: the previous one is different */
 			assert_int_equal(digit_at(&b, L'1'), at[0]);
 			assert_shows(&b, live ? "PAUSED" : t[i]);
 		}
-		/* beside them nothing happens */
+		/* a click beside them does nothing */
 		struct request r = mouse(&b, MOUSE_PRESS, 1, at[0] % 1000 - 6, at[0] / 1000);
 		assert_false(r.redraw);
 		stop(&b);
 	}
 }
 
-/* The wheel over the set-up, clicks on its lines. */
+/* The wheel in the setup screen, and clicks on its lines. */
 static void set_up_with_the_mouse(void **state)
 {
 	struct bench *b = *state;
@@ -325,9 +335,9 @@ static void set_up_with_the_mouse(void **state)
 		;
 	mouse(b, MOUSE_PRESS, 1, 80, y);
 	assert_int_equal(ui_settings(b->ui)->theme, THEME_CONTRAST); /* it was chosen already */
-	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	mouse(b, MOUSE_PRESS, 1, 80, y + 3);
 	assert_true(ui_settings(b->ui)->mouse); /* first chosen, */
-	mouse(b, MOUSE_PRESS, 1, 80, y + 2);
+	mouse(b, MOUSE_PRESS, 1, 80, y + 3);
 	assert_false(ui_settings(b->ui)->mouse); /* then changed */
 	for (y = 0; y < 30 && !strstr(line(b, y), "[x] EMC"); y++)
 		;
@@ -345,11 +355,11 @@ static void copied(void **state)
 	struct bench *b = *state;
 
 	assert_int_equal(press(b, 'p', 0).kind, REQUEST_NONE);
-	assert_shows(b, "copy the screen");
+	assert_shows(b, "save:");
 	r = press(b, 's', 0); /* not a mark */
 	assert_int_equal(r.kind, REQUEST_COPY);
 	assert_true(r.svg);
-	assert_hides(b, "copy the screen");
+	assert_hides(b, "save:");
 	press(b, 'p', 0);
 	r = press(b, 't', 0);
 	assert_int_equal(r.kind, REQUEST_COPY);
@@ -359,8 +369,8 @@ static void copied(void **state)
 	assert_int_equal(press(b, 's', 0).kind, REQUEST_MARK);
 }
 
-/* Labels of any width and of none, marks on letters, other directions, broken bytes:
- * every cell is whole, and what stands behind them stays where it is. */
+/* Labels of any width, including none, combining marks, right-to-left text, invalid bytes: every cell is
+ * complete, and what follows keeps its position. */
 static void labels_of_any_width(void **state)
 {
 	static const char *const labels[] = {
@@ -381,7 +391,7 @@ static void labels_of_any_width(void **state)
 	for (int w = 20; w <= 130; w += 11) {
 		start(&b, w, 24, w & 1, CHARSET_BRAILLE);
 		press(&b, '0', 0);
-		int unit = 0; /* of the first row */
+		int unit = 3 * w; /* of the first row */
 		while (unit < 24 * w && b.canvas.cells[unit].ch[0] != L'%')
 			unit++;
 		assert_true(unit < 24 * w);
@@ -403,7 +413,7 @@ static void labels_of_any_width(void **state)
 				}
 			assert_true(b.canvas.cells[unit].ch[0] == L'%');
 		}
-		/* also in the set-up, and alone */
+		/* also in the setup screen and alone */
 		press(&b, K_F2, 0);
 		press(&b, K_ESC, 0);
 		press(&b, 'z', 0);
@@ -411,30 +421,30 @@ static void labels_of_any_width(void **state)
 	}
 }
 
-/* What was kept elsewhere, or by another version, does no harm. */
+/* Settings from elsewhere or another version do no harm. */
 static void strange_settings(void **state)
 {
 	struct settings s = SETTINGS_DEFAULT;
 	struct bench *b = *state;
 
 	s.n_charts = 6;
-	strcpy(s.charts[0].view, "overview");
+	strcpy(s.charts[0].view, "signals");
 	strcpy(s.charts[0].name, "no.such");
 	s.charts[0].hidden = s.charts[0].moved = true;
 	strcpy(s.charts[1].view, "nowhere");
 	strcpy(s.charts[1].name, "gpu.util");
 	s.charts[1].hidden = true;
-	strcpy(s.charts[2].view, "overview");
+	strcpy(s.charts[2].view, "signals");
 	strcpy(s.charts[2].name, "gpu.util");
 	s.charts[2].moved = true;
 	strcpy(s.charts[2].after, "no.such.thing");
-	strcpy(s.charts[3].view, "overview");
+	strcpy(s.charts[3].view, "signals");
 	strcpy(s.charts[3].name, "^gpu.util");
 	s.charts[3].moved = true;
-	strcpy(s.charts[4].view, "overview");
+	strcpy(s.charts[4].view, "signals");
 	strcpy(s.charts[4].name, "^");
 	s.charts[4].hidden = true;
-	strcpy(s.charts[5].view, "overview");
+	strcpy(s.charts[5].view, "signals");
 	strcpy(s.charts[5].name, "emc.util");
 	s.charts[5].lines = 255;
 	restart(b, &s);
@@ -443,7 +453,7 @@ static void strange_settings(void **state)
 		press(b, K_DOWN, 0);
 		press(b, i % 3 ? 'K' : 'H', 0);
 	}
-	/* all of them hidden: the rest of the screen is there */
+	/* all hidden: the rest of the screen remains */
 	for (int i = 0; i < 200; i++) {
 		press(b, K_UP, 0);
 		press(b, 'H', 0);

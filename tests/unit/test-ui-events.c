@@ -1,5 +1,5 @@
-/* What happened and what nears a limit: throttling on the time line, alarms,
- * and where the rows of every kind stand. */
+/* Events and values near limits: throttling on the time axis, alarms, and the position of each kind of
+ * row. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -8,6 +8,7 @@
 
 #include <locale.h>
 
+#define BENCH_VIEW "signals"
 #include "ui-bench.h"
 
 static void add_throttles(struct fake *f)
@@ -32,7 +33,7 @@ static struct channel *find(struct bench *b, enum channel_kind kind, unsigned in
 	return NULL;
 }
 
-/* The line that begins with this text; -1: there is none. */
+/* The line that begins with this text; -1: none. */
 static int line_of(const struct bench *b, const char *start)
 {
 	for (int y = 0; y < b->canvas.h; y++)
@@ -41,14 +42,14 @@ static int line_of(const struct bench *b, const char *start)
 	return -1;
 }
 
-/* The style of the last character of text, which is somewhere in line y. */
+/* The style of the last character of a text in line y. */
 static int style_of(const struct bench *b, int y, const char *text)
 {
 	const char *at = strstr(line(b, y), text);
 
 	if (!at)
 		fail_msg("\"%s\" is not in line %d of\n%s", text, y, b->text);
-	/* Nothing but ASCII stands before the charts. */
+	/* The text before the charts is ASCII. */
 	return b->canvas.cells[y * b->canvas.w + (int)(at - line(b, y)) + (int)strlen(text) - 1].style;
 }
 
@@ -61,7 +62,7 @@ static int count_in(const struct bench *b, int y, wchar_t ch)
 	return n;
 }
 
-/* Seconds after the start to the column in which it is shown (the view holds everything). */
+/* Seconds after the start to a column of the charts (the view holds everything). */
 static int column_at(struct bench *b, int seconds)
 {
 	char text[16];
@@ -71,7 +72,7 @@ static int column_at(struct bench *b, int seconds)
 	snprintf(text, sizeof(text), "%d", seconds);
 	type(b, text);
 	press(b, K_ENTER, 0);
-	/* The playhead on the strip has another scale: its own line is above the charts. */
+	/* The strip's playhead has another scale; its line is above the charts. */
 	for (y = 0; y < b->canvas.h; y++)
 		for (int x = 0; x < b->canvas.w; x++)
 			if (b->canvas.cells[y * b->canvas.w + x].ch[0] == L'▼')
@@ -80,89 +81,89 @@ static int column_at(struct bench *b, int seconds)
 	return -1;
 }
 
-static void throttling_stands_on_the_time_line(void **state)
+/* The columns from first to last in which line y has ch. */
+static void span_of(const struct bench *b, int y, wchar_t ch, int *first, int *last)
+{
+	*first = *last = -1;
+	for (int x = 0; x < b->canvas.w; x++) {
+		if (b->canvas.cells[y * b->canvas.w + x].ch[0] != ch)
+			continue;
+		*first = *first < 0 ? x : *first;
+		*last = x;
+	}
+}
+
+static void throttling_is_a_line_over_its_time(void **state)
 {
 	struct bench b;
-	int y = 19, from, to, rise;
+	int y, from, to, rise, first, last;
 
 	(void)state;
-	start(&b, 100, 24, false, CHARSET_BRAILLE);
+	start(&b, 120, 30, false, CHARSET_BLOCKS);
 	add_throttles(&b.fake);
 	again(&b);
 	from = column_at(&b, 30);
 	to = column_at(&b, 50);
 	rise = column_at(&b, 70);
 	column_at(&b, 5);
-	assert_int_equal(line_of(&b, " events"), y);
-	for (int x = 0; x < 100; x++) {
-		wchar_t ch = b.canvas.cells[y * 100 + x].ch[0];
-		bool mark = ch == L'│';
-
-		if (x > from && x < to)
-			assert_true(ch == L'T' || mark);
-		if (x < from - 1 || (x > to + 1 && x != rise && x > 20))
-			assert_true(ch != L'T');
-	}
-	assert_int_equal(b.canvas.cells[y * 100 + rise].ch[0], L'T'); /* where it rose, and only there */
-	assert_int_equal(b.canvas.cells[y * 100 + rise].style, STYLE_WARN);
-	assert_true(count_in(&b, 21, L'T') > 5); /* on the strip, too */
-	column_at(&b, 35);
-	assert_shows(&b, "throttled: cpu ");
-	assert_int_equal(style_of(&b, y, "throttled: cpu"), STYLE_WARN);
-	column_at(&b, 45);
-	assert_shows(&b, "throttled: gpu ");
-	column_at(&b, 60);
-	assert_hides(&b, "throttled:");
-	column_at(&b, 71);
-	assert_shows(&b, "throttled: over-current 1 ");
-	column_at(&b, 75);
-	assert_hides(&b, "throttled:");
+	y = line_of(&b, " events");
+	assert_true(y > 0);
+	span_of(&b, y, L'━', &first, &last);
+	assert_in_range(first, from - 1, from + 1);
+	assert_in_range(last, to - 1, to + 1);
+	assert_int_equal(b.canvas.cells[y * 120 + first].style, STYLE_ALERT);
+	assert_int_equal(b.canvas.cells[y * 120 + rise].ch[0], L'◆'); /* only where it rose */
+	assert_int_equal(b.canvas.cells[y * 120 + rise].style, STYLE_ALERT);
+	assert_int_equal(count_in(&b, y, L'◆'), 1);
+	assert_shows(&b, "◆ over-current 1");
+	/* The text beside it has the duration. */
+	assert_shows(&b, "throttled 9.9 s");
+	assert_true(count_in(&b, 27, L'T') > 5); /* also on the strip */
 	stop(&b);
 }
 
-static void all_that_is_throttled_is_named_once(void **state)
+static void words_of_events_have_room_or_leave(void **state)
 {
 	struct bench b;
 
 	(void)state;
-	start(&b, 60, 24, false, CHARSET_ASCII);
-	add_throttles(&b.fake);
-	fake_add(&b.fake, "cpu-balanced", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
-	fake_add(&b.fake, "thermal-cpufreq-2", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
-	fake_add(&b.fake, "", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
-	fake_add(&b.fake, "-alert", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
-	again(&b);
-	ui_seek(b.ui, &b.scene, 35 * NS_PER_S);
-	draw(&b);
-	assert_shows(&b, "throttled: cpu, cpu2 ");
-	fake_add(&b.fake, "hot-surface-alert", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
-	again(&b);
-	ui_seek(b.ui, &b.scene, 35 * NS_PER_S);
-	draw(&b);
-	assert_shows(&b, "throttled: cpu, cpu2~");
-	stop(&b);
+	for (int w = 40; w < 200; w += 7) {
+		start(&b, w, 24, false, CHARSET_ASCII);
+		add_throttles(&b.fake);
+		fake_add(&b.fake, "thermal-cpufreq-2", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+		fake_add(&b.fake, "", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+		fake_add(&b.fake, "-alert", CHANNEL_THROTTLE, 9, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+		again(&b);
+		assert_true(line_of(&b, w < 50 ? "events" : " events") > 0 || line_of(&b, " events") > 0);
+		assert_hides(&b, "throttledt"); /* one word over another */
+		stop(&b);
+	}
 }
 
 static void the_line_is_there_before_it_is_needed(void **state)
 {
 	struct bench b;
+	int y;
 
 	(void)state;
-	/* Nothing could be throttled: the charts have its room. */
-	start(&b, 80, 24, true, CHARSET_BRAILLE);
+	/* Nothing can throttle: the charts use its line. */
+	start(&b, 80, 24, true, CHARSET_BLOCKS);
 	assert_int_equal(line_of(&b, " events"), -1);
-	/* It could, and was not yet. */
+	/* It can, but has not yet. */
 	b.fake.last_ns = FAKE_START + 20 * NS_PER_S;
 	b.scene.now_ns = b.fake.last_ns;
 	add_throttles(&b.fake);
 	again(&b);
-	assert_int_equal(line_of(&b, " events"), 21);
-	assert_int_equal(count_in(&b, 21, L'T'), 0);
+	y = line_of(&b, " events");
+	assert_true(y > 0);
+	assert_int_equal(count_in(&b, y, L'━'), 0);
 	b.fake.last_ns = FAKE_START + 35 * NS_PER_S;
 	b.scene.now_ns = b.fake.last_ns;
 	draw(&b);
-	assert_int_equal(line_of(&b, " throttled: cpu"), 21);
-	/* What has no value cannot tell. */
+	assert_int_equal(line_of(&b, " events"), y);
+	assert_true(count_in(&b, y, L'━') > 0);
+	assert_shows(&b, "CPU throttled 5.");
+	/* Unknown without a value. */
 	for (size_t i = 0; i < b.fake.about.n_channels; i++)
 		if (b.fake.channels[i].family == FAMILY_HEAT && b.fake.channels[i].unit == UNIT_NONE)
 			snprintf(b.fake.channels[i].missing, 8, "gone");
@@ -174,26 +175,28 @@ static void the_line_is_there_before_it_is_needed(void **state)
 static void holes_are_events(void **state)
 {
 	struct bench b;
-	int at;
+	int at, y;
 
 	(void)state;
-	start(&b, 100, 24, false, CHARSET_BRAILLE);
+	start(&b, 100, 24, false, CHARSET_BLOCKS);
 	assert_int_equal(line_of(&b, " events"), -1);
-	b.fake.gaps[0] = (struct gap) {TIER_FAST, GAP_LATE, FAKE_START + 20 * NS_PER_S,
+	b.fake.gaps[0] = (struct gap) {TIER_FAST, GAP_LOST, FAKE_START + 20 * NS_PER_S,
 				       FAKE_START + 21 * NS_PER_S, 1000};
 	b.fake.gaps[1] = (struct gap) {TIER_FAST, GAP_LATE, FAKE_START + 60 * NS_PER_S,
 				       FAKE_START + 60 * NS_PER_S + 2 * NS_PER_MS, 1};
 	b.fake.n_gaps = 2;
 	again(&b);
-	assert_int_equal(line_of(&b, " events"), 19);
+	y = line_of(&b, " events");
+	assert_true(y > 0);
 	at = column_at(&b, 20);
 	column_at(&b, 5);
-	assert_int_equal(b.canvas.cells[19 * 100 + at].ch[0], L'!');
-	assert_int_equal(count_in(&b, 19, L'!'), 1); /* a tick that is late is nothing from afar */
+	assert_int_equal(b.canvas.cells[y * 100 + at].ch[0], L'━');
+	assert_shows(&b, "lost 1.000 s");
+	assert_hides(&b, "not sampled"); /* one late tick is not shown at low zoom */
 	column_at(&b, 60);
 	for (int i = 0; i < 12; i++)
 		press(&b, '+', 0);
-	assert_true(count_in(&b, 19, L'!') >= 1); /* near by it is */
+	assert_shows(&b, "not sampled 0.002 s"); /* but at high zoom */
 	stop(&b);
 }
 
@@ -220,7 +223,7 @@ static void changes_are_events(void **state)
 	draw(&b);
 	y = line_of(&b, " events");
 	assert_true(y > 0);
-	assert_non_null(strstr(line(&b, y), "mode: MODE_30W -> MODE_50W and 1 more C"));
+	assert_shows(&b, "mode: MODE_30W -> MODE_50W");
 	press(&b, '9', 0);
 	assert_shows(&b, "Power mode");
 	assert_true(strstr(strstr(b.text, "Power mode"), "MODE_50W") != NULL);
@@ -239,11 +242,10 @@ static void changes_are_events(void **state)
 	assert_shows(&b, "mode: MODE_30W -> MODE_50W");
 	column_at(&b, 53);
 	assert_non_null(strstr(line(&b, 0), "MODE_30W"));
-	assert_hides(&b, "MODE_50W");
-	assert_int_equal(b.canvas.cells[19 * 100 + at].ch[0], L'C');
+	assert_null(strstr(line(&b, 0), "MODE_50W"));
+	assert_int_equal(b.canvas.cells[line_of(&b, " events") * 100 + at].ch[0], L'◆');
 	column_at(&b, 70);
 	assert_non_null(strstr(line(&b, 0), "MODE_50W"));
-	assert_hides(&b, "mode: MODE_30W");
 	stop(&b);
 }
 
@@ -251,33 +253,87 @@ static void values_near_limits_stand_out(void **state)
 {
 	struct bench b;
 	struct channel *zone, *current;
+	int amber = 0, red = 0;
 
 	(void)state;
 	start(&b, 120, 60, false, CHARSET_BRAILLE);
-	assert_int_equal(style_of(&b, line_of(&b, " Hottest"), " C"), STYLE_DIM);
 	zone = find(&b, CHANNEL_TEMPERATURE, 1);
+	zone->warn = 300;
 	current = find(&b, CHANNEL_RAIL_CURRENT, 0);
-	zone->warn = 10;
 	current->warn = 10;
 	current->crit = 20;
 	again(&b);
 	assert_non_null(strstr(line(&b, line_of(&b, "   GPU_SOC")), "W !"));
 	assert_int_equal(style_of(&b, line_of(&b, "   GPU_SOC"), "W !"), STYLE_ALERT);
 	assert_null(strstr(line(&b, line_of(&b, "   CPU_CV")), "W !"));
-	assert_null(strstr(line(&b, line_of(&b, " Hottest")), "C !")); /* near is not passed */
-	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_WARN);
-	zone->crit = 11;
-	again(&b);
-	assert_non_null(strstr(line(&b, line_of(&b, " Hottest")), "C !"));
-	/* A limit of 0 is none. */
+	/* A value far from its limit looks normal. */
+	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_STRONG);
+	/* Near is not exceeded. */
+	for (double limit = 20; limit < 100; limit++) {
+		int style;
+		bool passed;
+
+		zone->warn = limit;
+		again(&b);
+		style = b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style;
+		passed = strstr(line(&b, line_of(&b, " Hottest")), "C !") != NULL;
+		assert_true(passed == (style == STYLE_ALERT));
+		amber += style == STYLE_WARN;
+		red += style == STYLE_ALERT;
+	}
+	assert_in_range(amber, 7, 9); /* degrees */
+	assert_true(red > 10);
+	/* A limit of 0 means none. */
 	zone->warn = zone->crit = 0;
 	again(&b);
 	assert_null(strstr(line(&b, line_of(&b, " Hottest")), "C !"));
-	/* What is far from its limit looks as ever. */
-	zone->warn = 300;
-	zone->crit = 400;
+	stop(&b);
+}
+
+static double throttled_at_the_end(const struct fake *f, size_t channel, int64_t t_ns)
+{
+	bool late = t_ns > f->last_ns - 10 * NS_PER_S;
+
+	switch (f->channels[channel].kind) {
+	case CHANNEL_GPU_FREQ:
+		return late ? 1.122e9 : 1.3e9;
+	case CHANNEL_FREQ_LIMIT:
+		return strstr(f->channels[channel].name, "min") ? 3.06e8 : late ? 1.122e9 : 1.3e9;
+	case CHANNEL_THROTTLE:
+		return late;
+	default:
+		return 50;
+	}
+}
+
+static void a_held_clock_stands_out(void **state)
+{
+	struct bench b;
+	struct channel *ch;
+	int y;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_BLOCKS);
+	for (ch = b.fake.channels; ch->kind != CHANNEL_GPU_FREQ; ch++)
+		;
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq");
+	ch->lo = 0;
+	ch->hi = 1.3e9;
+	ch = fake_add(&b.fake, "lowest clock", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_GPU);
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq_min");
+	ch = fake_add(&b.fake, "highest clock", CHANNEL_FREQ_LIMIT, 0, TIER_SLOW, UNIT_HZ, FAMILY_GPU);
+	snprintf(ch->name, sizeof(ch->name), "gpu.freq_max");
+	b.fake.value = throttled_at_the_end;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '2', 0);
+	assert_shows(&b, "1122 of 1300, held");
+	assert_shows(&b, "limits 306..1122 MHz");
+	y = line_of(&b, " Clock");
+	assert_int_equal(style_of(&b, y, "1122"), STYLE_WARN);
+	ch = fake_add(&b.fake, "gpu", CHANNEL_THROTTLE, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
+	snprintf(ch->name, sizeof(ch->name), "throttle.gpu-throttle-alert");
 	again(&b);
-	assert_int_equal(b.canvas.cells[line_of(&b, " Hottest") * 120 + 24].style, STYLE_STRONG);
+	assert_int_equal(style_of(&b, y, "1122"), STYLE_ALERT);
 	stop(&b);
 }
 
@@ -317,12 +373,12 @@ static void rows_stand_in_sections(void **state)
 			fail_msg("\"%s\" is not in its place in\n%s", order[i], b.text);
 	}
 	stop(&b);
-	/* A trace of others with nothing but details needs no headings. */
+	/* A foreign trace with only details needs no headings. */
 	start(&b, 120, 40, true, CHARSET_BRAILLE);
 	b.fake.about.n_channels = 0;
 	fake_add(&b.fake, "cpu0", CHANNEL_CORE_UTIL, 0, TIER_FAST, UNIT_PERCENT, FAMILY_CPU);
 	again(&b);
-	assert_int_equal(line_of(&b, " cpu0"), 2);
+	assert_int_equal(line_of(&b, " cpu0"), 3);
 	stop(&b);
 }
 
@@ -339,39 +395,22 @@ static void a_sleeping_unit_says_so(void **state)
 	assert_int_equal(line_of(&b, " GPU off"), -1);
 	b.fake.gated = 1;
 	again(&b);
-	assert_int_equal(line_of(&b, " GPU off"), 2);
-	stop(&b);
-}
-
-static void notes_stand_where_there_is_room(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, true, CHARSET_BRAILLE);
-	snprintf(b.fake.channels[0].note, sizeof(b.fake.channels[0].note), "moving average of 284 ms");
-	snprintf(b.fake.channels[1].note, sizeof(b.fake.channels[1].note), "not validated: nobody did");
-	snprintf(find(&b, CHANNEL_RAM_USED, 0)->note, sizeof(b.fake.channels[0].note),
-		 "so long a clause that it would run into the scale");
-	draw(&b);
-	assert_int_equal(line_of(&b, " moving average of 284 ms"), 3);
-	assert_shows(&b, " not validated ");
-	assert_hides(&b, "so long");
+	assert_int_equal(line_of(&b, " GPU off"), 3);
 	stop(&b);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(throttling_stands_on_the_time_line),
-		cmocka_unit_test(all_that_is_throttled_is_named_once),
+		cmocka_unit_test(throttling_is_a_line_over_its_time),
+		cmocka_unit_test(words_of_events_have_room_or_leave),
 		cmocka_unit_test(the_line_is_there_before_it_is_needed),
 		cmocka_unit_test(holes_are_events),
 		cmocka_unit_test(changes_are_events),
 		cmocka_unit_test(values_near_limits_stand_out),
+		cmocka_unit_test(a_held_clock_stands_out),
 		cmocka_unit_test(rows_stand_in_sections),
 		cmocka_unit_test(a_sleeping_unit_says_so),
-		cmocka_unit_test(notes_stand_where_there_is_room),
 	};
 
 	if (!setlocale(LC_ALL, "C.UTF-8"))

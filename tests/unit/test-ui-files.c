@@ -1,4 +1,4 @@
-/* The list of saved traces while it is read, and the screen while one is opened. */
+/* The list of saved traces while it loads, and the screen while one is opened. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #define FILES 40
 
-/* The list as it is when that many have been found: they come in front of the others. */
+/* The list after n were found; new ones are inserted at the front. */
 static void find(struct bench *b, struct ui_file files[FILES], size_t n)
 {
 	memset(files, 0, FILES * sizeof(*files));
@@ -42,13 +42,13 @@ static void a_list_grows_while_it_is_read(void **state)
 		if (sizes[i][0] >= 80)
 			assert_shows(&b, "Reading this folder: far.bin");
 		assert_shows(&b, "> 1.bin");
-		/* Nobody has chosen yet: it is the newest. */
+		/* No choice yet: the newest is selected. */
 		find(&b, files, 2);
 		draw(&b);
 		assert_shows(&b, "> 2.bin");
 		press(&b, K_DOWN, 0);
 		assert_shows(&b, "> 1.bin");
-		/* Who has chosen has that one, wherever it is by now. */
+		/* A chosen file stays chosen, wherever it moves. */
 		for (size_t n = 3; n <= FILES; n++) {
 			find(&b, files, n);
 			draw(&b);
@@ -64,7 +64,7 @@ static void a_list_grows_while_it_is_read(void **state)
 	}
 }
 
-/* The line that tells what is still to come is no file. */
+/* The line for files still to come is not a file. */
 static void the_last_line_is_not_clicked(void **state)
 {
 	struct ui_file files[FILES];
@@ -98,17 +98,17 @@ static void opening_is_told_and_taken_back(void **state)
 		b.scene.opening = "far.bin";
 		draw(&b);
 		assert_shows(&b, "Opening far.bin.   Esc: stay here");
-		/* Also where something else is told in the line for what is wrong. */
+		/* Also when the error line shows something else. */
 		b.scene.record_error = "No space";
 		draw(&b);
 		assert_shows(&b, "Opening far.bin.   Esc: stay here");
 		b.scene.record_error = NULL;
-		/* Every other key has its meaning. */
+		/* Every other key works as usual. */
 		assert_int_equal(press(&b, 's', 0).kind, REQUEST_MARK);
 		assert_int_equal(press(&b, 'r', 0).kind, REQUEST_RECORD);
 		assert_int_equal(press(&b, 'q', 0).kind, REQUEST_QUIT);
 		press(&b, '2', 0);
-		/* Esc means this, before it means what it means else. */
+		/* Esc cancels opening before anything else. */
 		press(&b, 'o', 0);
 		if (sizes[i][1] >= 24)
 			assert_shows(&b, "Esc stay here");
@@ -122,7 +122,7 @@ static void opening_is_told_and_taken_back(void **state)
 	}
 }
 
-/* Another timeline takes away what is being typed: it comes after that. */
+/* Another timeline discards the text being typed: it is shown afterwards. */
 static void who_types_is_not_disturbed(void **state)
 {
 	static const char asking[] = {'g', '/', 'S', 'p'};
@@ -136,7 +136,7 @@ static void who_types_is_not_disturbed(void **state)
 		assert_true(ui_is_asking(b.ui));
 		press(&b, K_ESC, 0);
 	}
-	/* A text for which nobody asks any more is not typed. */
+	/* A text whose prompt is gone is not entered. */
 	press(&b, '8', 0);
 	press(&b, 'f', 0);
 	assert_true(ui_is_asking(b.ui));
@@ -146,10 +146,46 @@ static void who_types_is_not_disturbed(void **state)
 	stop(&b);
 }
 
+/* Listing a directory, filtering by name, and opening a second trace beside the first. */
+static void folders_a_filter_and_a_second(void **state)
+{
+	struct ui_file files[FILES];
+	struct request r;
+	struct bench b;
+
+	(void)state;
+	start(&b, 120, 40, false, CHARSET_BLOCKS);
+	press(&b, 'o', 0);
+	find(&b, files, 12);
+	files[3].damaged = true;
+	files[11] = (struct ui_file) {.path = "/x/..", .name = "..", .folder = true};
+	b.scene.files_folder = "/x/rec";
+	draw(&b);
+	assert_shows(&b, "/x/rec");
+	assert_shows(&b, "damaged");
+	assert_shows(&b, "../");
+	type(&b, "/1");
+	assert_shows(&b, "12.bin");
+	assert_hides(&b, "8.bin");
+	press(&b, K_ENTER, 0);
+	press(&b, K_DOWN, 0);
+	r = press(&b, 'b', 0);
+	assert_int_equal(r.kind, REQUEST_OPEN);
+	assert_true(r.second);
+	assert_string_equal(r.path, "./11.bin");
+	press(&b, K_ESC, 0);
+	assert_shows(&b, "8.bin");
+	r = press(&b, K_BACKSPACE, 0);
+	assert_int_equal(r.kind, REQUEST_LIST);
+	assert_string_equal(r.path, "/x/..");
+	stop(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_grows_while_it_is_read),
+		cmocka_unit_test(folders_a_filter_and_a_second),
 		cmocka_unit_test(the_last_line_is_not_clicked),
 		cmocka_unit_test(opening_is_told_and_taken_back),
 		cmocka_unit_test(who_types_is_not_disturbed),

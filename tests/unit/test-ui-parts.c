@@ -1,4 +1,4 @@
-/* Layout, viewport, numbers, places in time, the keys table. */
+/* Layout, viewport, numbers, times, the key table. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "ui/goto.h"
-#include "ui/keys.h"
+#include "ui/ui.h"
+#include "ui/view.h"
 #include "ui/layout.h"
 #include "ui/quantity.h"
 #include "ui/viewport.h"
@@ -18,50 +19,47 @@
 
 /* ---- layout ---- */
 
-static void paint(unsigned char *map, int w, int h, const struct rect *r)
+static bool apart(const struct rect *a, const struct rect *b)
 {
-	assert_true(r->w >= 0 && r->h >= 0);
-	if (!r->w || !r->h)
-		return;
-	assert_true(r->x >= 0 && r->y >= 0 && r->x + r->w <= w && r->y + r->h <= h);
-	for (int y = r->y; y < r->y + r->h; y++)
-		for (int x = r->x; x < r->x + r->w; x++) {
-			assert_int_equal(map[y * 250 + x], 0);
-			map[y * 250 + x] = 1;
-		}
+	return !a->w || !a->h || !b->w || !b->h || a->x + a->w <= b->x || b->x + b->w <= a->x ||
+	       a->y + a->h <= b->y || b->y + b->h <= a->y;
+}
+
+static void assert_apart(const struct layout *l, int w, int h)
+{
+	const struct rect *const all[] = {&l->header, &l->limit, &l->second, &l->axis, &l->events,
+					  &l->panel,  &l->strip, &l->tabs,   &l->bar,  &l->name,
+					  &l->value,  &l->scale, &l->stats,  &l->chart};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const struct rect *r = all[i];
+
+		assert_true(r->w >= 0 && r->h >= 0);
+		assert_true(!r->w || !r->h ||
+			    (r->x >= 0 && r->y >= 0 && r->x + r->w <= w && r->y + r->h <= h));
+		for (size_t k = 0; k < i; k++)
+			assert_true(apart(r, all[k]));
+	}
 }
 
 static void nothing_overlaps_at_any_size(void **state)
 {
-	static unsigned char map[250 * 80];
-
 	(void)state;
-	for (int w = 0; w <= 250; w++)
-		for (int h = 0; h <= 80; h++)
+	for (int w = 0; w <= 300; w++)
+		for (int h = 0; h <= 100; h++)
 			for (int flags = 0; flags < 32; flags++) {
 				struct layout_wish wish = {.w = w,
 							   .h = h,
 							   .replay = flags & 1,
-							   .alarm = flags & 2,
+							   .second = flags & 2,
 							   .events = flags & 4,
-							   .table = flags & 8 ? w / 4 : 0,
-							   .solo = flags & 16};
+							   .compact = flags & 8,
+							   .solo = flags & 16,
+							   .panel = h % 12};
 				struct layout l = layout_screen(&wish);
 
-				assert_int_equal(l.small, w < 20 || h < 5);
-				memset(map, 0, sizeof(map));
-				paint(map, w, h, &l.header);
-				paint(map, w, h, &l.alarm);
-				paint(map, w, h, &l.axis);
-				paint(map, w, h, &l.events);
-				paint(map, w, h, &l.strip);
-				paint(map, w, h, &l.tabs);
-				paint(map, w, h, &l.bar);
-				paint(map, w, h, &l.table);
-				paint(map, w, h, &l.name);
-				paint(map, w, h, &l.value);
-				paint(map, w, h, &l.stats);
-				paint(map, w, h, &l.chart);
+				assert_int_equal(l.small, w < LAYOUT_MIN_W || h < LAYOUT_MIN_H);
+				assert_apart(&l, w, h);
 				if (l.small)
 					continue;
 				assert_true(l.body.h >= 4 && l.chart.w >= 4);
@@ -69,57 +67,95 @@ static void nothing_overlaps_at_any_size(void **state)
 			}
 }
 
-static void the_summary_fits_80x24(void **state)
+/* Beside a chart are its name, value and scale, or its name, value and statistics; a scale has room for
+ * four digits. */
+static void the_gutter_is_left_of_the_charts(void **state)
 {
-	struct layout_wish wish = {
-		.w = 80, .h = 24, .replay = true, .alarm = true, .events = true, .table = 0};
+	(void)state;
+	for (int w = LAYOUT_MIN_W; w <= 300; w++)
+		for (int compact = 0; compact < 2; compact++) {
+			struct layout_wish wish = {.w = w, .h = 40, .compact = compact};
+			struct layout l = layout_screen(&wish);
+
+			assert_int_equal(l.scale.w, !compact && w >= 76 ? 4 : 0);
+			assert_int_equal(l.stats.w, compact && w >= 76 ? 15 : 0);
+			assert_true(l.name.x + l.name.w < l.value.x && l.value.x + l.value.w < l.chart.x);
+			assert_true(!l.scale.w || l.scale.x + l.scale.w < l.chart.x);
+			/* The full width is used. */
+			assert_int_equal(l.chart.x + l.chart.w, w - (w >= 40));
+		}
+}
+
+static void the_overview_fits_80x24(void **state)
+{
+	struct layout_wish wish = {.w = 80, .h = 24, .events = true, .panel = 4};
 	struct layout l = layout_screen(&wish);
 
 	(void)state;
-	assert_true(l.body.h >= 5 + 8 + 1); /* even with eight rails, a notice, events and the strip */
-	assert_true(l.header.h && l.axis.h && l.bar.h && l.strip.h == 2 && l.events.h && l.stats.w);
+	assert_true(l.header.h && l.limit.h && l.axis.h && l.bar.h && l.tabs.h && l.events.h && l.scale.w);
+	assert_int_equal(l.panel.h, 4);
+	assert_true(l.body.h >= 5 * 2); /* five charts of two lines */
+	wish.replay = true;
+	l = layout_screen(&wish);
+	assert_true(l.strip.h == 2 && l.panel.h == 4 && l.events.h && l.body.h >= 5 * 2);
 }
 
-/* Events give way before the summary does: ten rows, as an AGX Orin has. */
-static void events_leave_before_the_summary(void **state)
+/* The limit line stays even when the time has no room. */
+static void lines_leave_in_their_order(void **state)
 {
 	(void)state;
-	for (int h = 5; h <= 80; h++)
+	for (int h = LAYOUT_MIN_H; h <= 100; h++)
 		for (int flags = 0; flags < 4; flags++) {
 			struct layout_wish wish = {.w = 80,
 						   .h = h,
 						   .replay = flags & 1,
-						   .alarm = flags & 2,
+						   .second = flags & 2,
 						   .events = true,
-						   .table = 0};
+						   .panel = 4};
 			struct layout l = layout_screen(&wish);
 
-			assert_true(!l.events.h || l.body.h >= 10);
-			assert_true(l.events.h || l.body.h <= 10);
+			assert_true(!l.limit.h || l.header.h);
+			assert_true(!l.axis.h || l.limit.h);
+			assert_true(!l.tabs.h || l.axis.h);
+			assert_true(!l.events.h || l.body.h >= 7);
+			assert_true(!l.panel.h || l.body.h >= 5);
+			assert_true(l.panel.h || l.body.h < 4 + 6 + l.events.h + 1);
 		}
 }
 
-static void rows_grow_by_rank(void **state)
+static void rows_share_lines_by_weight(void **state)
 {
-	unsigned char rank[40], height[40];
-	int total;
+	unsigned char weight[40], height[40];
 
 	(void)state;
 	for (int lines = 1; lines < 200; lines++)
 		for (int n = 0; n < 40; n++) {
-			total = 0;
-			for (int i = 0; i < n; i++)
-				rank[i] = (unsigned char)(i < 5 ? RANK_MAIN : i < 9 ? RANK_PART : RANK_REST);
-			layout_rows(rank, n, lines, height);
+			int total = 0, most = 0;
+
 			for (int i = 0; i < n; i++) {
-				assert_in_range(height[i], 1, 12);
-				if (i && rank[i] >= rank[i - 1])
-					assert_true(height[i] <= height[i - 1]);
-				if (i < 10)
-					total += height[i];
+				weight[i] = (unsigned char)(i < 3   ? WEIGHT_MAIN + 1 - i
+							    : i < 7 ? WEIGHT_PART
+								    : WEIGHT_REST);
+				most += i < 3 ? lines : i < 7 ? 8 : 1;
 			}
-			if (lines >= 10)
-				assert_true(total <= lines);
+			layout_rows(weight, n, lines, height);
+			for (int i = 0; i < n; i++) {
+				assert_true(height[i] >= 1);
+				if (i)
+					assert_true(height[i] <= height[i - 1]);
+				if (weight[i] == WEIGHT_REST)
+					assert_int_equal(height[i], 1);
+				if (weight[i] == WEIGHT_PART)
+					assert_in_range(height[i], 1, 8);
+				total += height[i];
+			}
+			/* All lines are used, as far as possible. */
+			if (lines >= n && n > 0 && most >= lines)
+				assert_int_equal(total, lines);
+			/* Without constraints, within a line of the share. */
+			if (n == 3)
+				for (int i = 0; i < n && lines >= 18; i++)
+					assert_true(abs(height[i] * 18 - lines * weight[i]) <= 18);
 		}
 }
 
@@ -132,29 +168,70 @@ static void assert_sane(const struct viewport *v, const struct extent *e)
 	int64_t first = viewport_first(v);
 
 	assert_in_range(v->zoom, ZOOM_MIN, ZOOM_MAX);
+	assert_in_range(v->merge, v->per_cell, 7);
+	assert_int_equal(v->merge % v->per_cell, 0);
 	if (!e->any)
 		return;
 	assert_true(v->head_ns >= e->first_ns && v->head_ns <= e->last_ns);
 	assert_true(v->right_ns >= v->head_ns && v->right_ns <= e->last_ns);
-	assert_true(viewport_cell(v, v->head_ns) >= 0); /* the playhead can be seen */
+	assert_true(viewport_cell(v, v->head_ns) >= 0); /* the playhead is visible */
 	assert_int_equal((first + v->columns) % v->per_cell, 0);
 }
 
-static void a_trace_is_shown_whole(void **state)
+/* The number of columns within the extent. */
+static int filled(const struct viewport *v, const struct extent *e)
 {
-	struct viewport v = {0};
+	return (int)(viewport_column(v, e->last_ns) - viewport_column(v, e->first_ns) + 1);
+}
 
+static void a_trace_fills_the_width(void **state)
+{
 	(void)state;
-	viewport_reset(&v, false);
-	for (v.per_cell = 1; v.per_cell <= 2; v.per_cell++)
-		for (v.columns = 2 * v.per_cell; v.columns < 400; v.columns += v.per_cell) {
-			viewport_settle(&v, &minute, 0);
-			assert_sane(&v, &minute);
-			assert_true(v.head_ns == minute.last_ns && !v.playing);
-			assert_true(viewport_cell(&v, minute.first_ns) >= 0);
-			/* One step closer would not show it all. */
-			assert_true((minute.last_ns >> (v.zoom - 1)) - (minute.first_ns >> (v.zoom - 1)) >=
-				    v.columns - (v.per_cell - 1));
+	for (int per_cell = 1; per_cell <= 2; per_cell++)
+		for (int columns = 20 * per_cell; columns < 600; columns += 7 * per_cell)
+			for (int64_t length = NS_PER_S / 10; length < 200000 * NS_PER_S;
+			     length += length / 7) {
+				struct extent e = {true, FAKE_START, FAKE_START + length};
+				struct viewport v = {.columns = columns, .per_cell = per_cell};
+
+				viewport_reset(&v, false);
+				viewport_settle(&v, &e, 0);
+				assert_sane(&v, &e);
+				assert_true(v.head_ns == e.last_ns && !v.playing);
+				assert_true(viewport_cell(&v, e.first_ns) >= 0);
+				/* With even numbers, as braille needs, 4 is followed by 6. A column
+				 * boundary takes one at each end. */
+				if (v.zoom > ZOOM_MIN &&
+				    (filled(&v, &e) + 2) * 10 < columns * (per_cell == 1 ? 8 : 6.5))
+					fail_msg("%d of %d columns for %lld ms", filled(&v, &e), columns,
+						 (long long)(length / NS_PER_MS));
+			}
+}
+
+static void live_begins_with_ten_seconds(void **state)
+{
+	(void)state;
+	for (int per_cell = 1; per_cell <= 2; per_cell++)
+		for (int columns = 20 * per_cell; columns < 600; columns += 13 * per_cell) {
+			struct viewport v = {.columns = columns, .per_cell = per_cell};
+			int64_t before = 0;
+
+			viewport_reset(&v, true);
+			for (int64_t length = 0; length < 200 * NS_PER_S; length += NS_PER_S / 4) {
+				struct extent e = {true, FAKE_START, FAKE_START + length};
+				int64_t span;
+
+				viewport_settle(&v, &e, e.last_ns);
+				assert_sane(&v, &e);
+				span = columns * viewport_column_ns(&v);
+				assert_true(span >= before); /* never oscillates */
+				assert_true(span >= 10 * NS_PER_S &&
+					    span >= (length < 60 * NS_PER_S ? length : 60 * NS_PER_S));
+				if (length >= 10 * NS_PER_S && length <= 60 * NS_PER_S)
+					assert_true((double)length >=
+						    (double)span * (per_cell == 1 ? 0.75 : 0.6));
+				before = span;
+			}
 		}
 }
 
@@ -224,7 +301,7 @@ static void anything_keeps_the_playhead_in_view(void **state)
 static void panning_and_zooming_come_back(void **state)
 {
 	struct viewport v = {.per_cell = 2, .columns = 100};
-	int64_t head;
+	int64_t head, ns[40];
 
 	(void)state;
 	viewport_reset(&v, false);
@@ -233,7 +310,7 @@ static void panning_and_zooming_come_back(void **state)
 		viewport_zoom(&v, &minute, 0, 1);
 	head = v.head_ns;
 	viewport_pan(&v, &minute, 0, -12);
-	assert_true(v.head_ns == head - (INT64_C(12) << v.zoom));
+	assert_true(v.head_ns == head - 12 * viewport_column_ns(&v));
 	viewport_pan(&v, &minute, 0, 12);
 	assert_true(v.head_ns == head);
 	for (int i = 0; i < 5; i++)
@@ -241,6 +318,20 @@ static void panning_and_zooming_come_back(void **state)
 	assert_true(v.fit && v.head_ns == head);
 	viewport_zoom(&v, &minute, 0, -1);
 	assert_true(v.fit);
+	/* Each step halves the view, down to columns shorter than a sample, and doubles it again. */
+	viewport_zoom(&v, &minute, 0, 1);
+	for (int i = 0; i < 40; i++) {
+		ns[i] = viewport_column_ns(&v);
+		viewport_zoom(&v, &minute, 0, 1);
+		assert_true(viewport_column_ns(&v) == ns[i] / 2 || v.merge == v.per_cell);
+	}
+	assert_true(viewport_column_ns(&v) < NS_PER_MS);
+	for (int i = 40; i-- > 0 && viewport_column_ns(&v) < ns[0];) {
+		head = viewport_column_ns(&v);
+		viewport_zoom(&v, &minute, 0, -1);
+		assert_true(viewport_column_ns(&v) == 2 * head);
+	}
+	assert_true(viewport_column_ns(&v) == ns[0]);
 }
 
 static void playing_is_at_the_speed_it_says(void **state)
@@ -282,7 +373,26 @@ static void a_paused_view_stands_still(void **state)
 	assert_true(viewport_first(&v) == first && v.head_ns == minute.last_ns);
 	viewport_pan(&v, &e, e.last_ns, 100000); /* past the end: it is now again */
 	assert_true(v.follow && v.head_ns == e.last_ns);
-	/* Nothing came for seconds: the emptiness shows. */
+	/* The same with little data: it does not widen, and blank parts stay blank. */
+	for (int way = 0; way < 3; way++) {
+		viewport_reset(&v, true);
+		e.last_ns = e.first_ns + 21 * NS_PER_S;
+		viewport_settle(&v, &e, e.last_ns);
+		if (way == 0)
+			viewport_space(&v, &e, e.last_ns);
+		else if (way == 1)
+			viewport_cursor(&v, &e, e.last_ns, -3);
+		else
+			viewport_jump(&v, &e, e.last_ns, e.last_ns - NS_PER_S);
+		first = viewport_first(&v);
+		for (int i = 0; i < 50; i++) {
+			e.last_ns += NS_PER_S;
+			viewport_settle(&v, &e, e.last_ns);
+			assert_true(viewport_first(&v) == first);
+		}
+	}
+	viewport_now(&v, &e, e.last_ns);
+	/* No data for seconds: the gap shows. */
 	viewport_settle(&v, &e, e.last_ns + 5 * NS_PER_S);
 	assert_true(v.right_ns > e.last_ns + 4 * NS_PER_S);
 }
@@ -338,7 +448,7 @@ static void numbers_side_by_side_have_the_same_decimals(void **state)
 	assert_string_equal(text[0], "0.0");
 	assert_string_equal(text[1], "9.9");
 	assert_string_equal(text[2], "1.3");
-	/* The mean of whole counts is seldom whole. */
+	/* The mean of integers is rarely an integer. */
 	quantity_alike(text, UNIT_NONE, (const double[]) {0, 1, 0.25}, 3, 4);
 	assert_string_equal(text[0], "0");
 	assert_string_equal(text[1], "1");
@@ -355,7 +465,7 @@ static void units_fit_the_signal(void **state)
 	char text[QUANTITY_TEXT];
 
 	(void)state;
-	/* 4 MiB is not 0.0 GiB; RAM is GiB even where nobody says how much there is. */
+	/* 4 MiB is not 0.0 GiB; RAM is in GiB even if its size is unknown. */
 	assert_int_equal(quantity_of(&ch, 4096), QUANTITY_MIB);
 	quantity_text(text, QUANTITY_MIB, 4096, 5);
 	assert_string_equal(text, "4.0");
@@ -365,7 +475,7 @@ static void units_fit_the_signal(void **state)
 	ch.hi = NAN;
 	ch.kind = CHANNEL_RAM_USED;
 	assert_int_equal(quantity_of(&ch, 4096), UNIT_KB);
-	/* What only ever grows runs out of room. */
+	/* A counter that only grows runs out of room. */
 	ch = (struct channel) {.kind = CHANNEL_OTHER, .unit = UNIT_JOULE, .hi = NAN};
 	assert_int_equal(quantity_of(&ch, 99999.4), UNIT_JOULE);
 	assert_int_equal(quantity_of(&ch, 99999.6), QUANTITY_KJ);
@@ -450,7 +560,7 @@ static void places_have_many_names(void **state)
 	int64_t t, head = FAKE_START + 20 * NS_PER_S;
 	static const struct {
 		const char *text;
-		int64_t ms; /* -1: not understood */
+		int64_t ms; /* -1: rejected */
 	} cases[] = {{"12.5", 12500},  {"1:23", 83000}, {"2m", 120000}, {"50%", 50000},  {"0%", 0},
 		     {"100%", 100000}, {"m2", 31000},   {"M1", 30000},  {"m9", -1},      {"m", -1},
 		     {"m-1", -1},      {"end", 100000}, {"start", 0},   {"+10s", 30000}, {"-5", 15000},
@@ -480,7 +590,7 @@ static void places_have_many_names(void **state)
 		    t == FAKE_START + 36 * NS_PER_S);
 	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 30 * NS_PER_S, -1, &t));
 	assert_false(goto_mark(&f.timeline, &e, FAKE_START + 69 * NS_PER_S, 1, &t));
-	/* Many at one instant end the search too. */
+	/* Many at one instant must not loop for ever. */
 	for (int i = 0; i < 40; i++)
 		f.marks[i].t_ns = head;
 	assert_false(goto_parse("m99", &f.timeline, &e, head, &t));
@@ -488,56 +598,93 @@ static void places_have_many_names(void **state)
 
 /* ---- keys ---- */
 
+/* A view's own key that replaces the common one. */
+static bool stands_for(const struct view *v, uint32_t key)
+{
+	static const struct {
+		const char *view;
+		const char *keys;
+	} meant[] = {{"phases", "x\r"}, {"ranges", "\r"}, {"processes", "/xN\r"}, {"help", "?"}};
+
+	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
+		if (v->name && !strcmp(v->name, meant[i].view) && key < 0x80 && strchr(meant[i].keys, (int)key))
+			return true;
+	return false;
+}
+
+static bool is_own(const struct view *v, const struct key_entry *k)
+{
+	for (const struct key_entry *own = v->keys; own && own->handler; own++)
+		if (own == k)
+			return true;
+	return false;
+}
+
+static void one_meaning(const struct view *v, unsigned when, const struct key_entry *a, const struct key_entry *b)
+{
+	for (int k = 0; k < KEYS_MAX && a->keys[k].key && (a->when & b->when & when); k++)
+		for (int l = 0; l < KEYS_MAX && b->keys[l].key; l++)
+			if ((a != b || k < l) && a->keys[k].key == b->keys[l].key &&
+			    a->keys[k].mods == b->keys[l].mods &&
+			    (is_own(v, a) == is_own(v, b) || !stands_for(v, a->keys[k].key)))
+				fail_msg("%s: two meanings of key %x", v->label ? v->label : v->name,
+					 (unsigned)a->keys[k].key);
+}
+
 static void every_key_has_one_meaning(void **state)
 {
 	const struct key_entry *a, *b;
+	const struct view *v;
 
 	(void)state;
-	for (size_t i = 0; (a = keys_entry(i)) != NULL; i++) {
-		assert_true(a->action != ACT_NONE && a->when && a->keys[0].key);
-		/* What has no words of its own is told by the one before. */
-		if (!a->shown)
-			assert_true(!a->what && i && keys_entry(i - 1)->group == a->group);
-		else
-			assert_true(*a->shown && *a->what && (unsigned)a->group < KEYS_GROUPS);
-		for (size_t j = i + 1; (b = keys_entry(j)) != NULL; j++) {
-			assert_true(a->action != b->action);
-			for (int k = 0; k < 4 && a->keys[k].key && (a->when & b->when); k++)
-				for (int l = 0; l < 4 && b->keys[l].key; l++)
-					assert_false(a->keys[k].key == b->keys[l].key &&
-						     a->keys[k].mods == b->keys[l].mods);
+	for (size_t n = 0; (v = views_at(n)) != NULL; n++)
+		for (size_t i = 0; (a = keys_entry(v, i)) != NULL; i++) {
+			assert_true(a->when && a->keys[0].key && a->handler && (unsigned)a->group < KEYS_GROUPS);
+			assert_true(!a->shown == !a->what && (a->shown ? *a->shown && *a->what : true));
+			assert_true(!a->bar_key == !(a->bar || a->bar_now));
+			for (size_t j = i; (b = keys_entry(v, j)) != NULL; j++)
+				one_meaning(v, v->covers ? WHEN_COVERED : WHEN_CHARTS, a, b);
+			for (int k = 0; k < KEYS_MAX; k++)
+				for (size_t t = 0; a->keys[k].key && !a->keys[k].mods && views_at(t); t++)
+					assert_true(views_at(t)->key != a->keys[k].key);
 		}
-	}
+}
+
+static key_handler *meaning(const struct view *v, unsigned when, uint32_t key, unsigned mods, int want)
+{
+	int arg = -2;
+	const struct key_entry *k = keys_find(v, when, key, mods, &arg);
+
+	assert_int_equal(arg, want);
+	return k ? k->handler : NULL;
 }
 
 static void modifiers_matter_where_they_must(void **state)
 {
-	struct event ev = {.kind = EVENT_KEY, .key = 's'};
+	const struct view *v = views_at(0);
 
 	(void)state;
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_MARK);
-	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_MARK); /* and is told why not */
-	assert_int_equal(keys_action(&ev, WHEN_FILES), ACT_NONE);
-	ev.mods = MOD_ALT;
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
-	ev = (struct event) {.kind = EVENT_KEY, .key = '+', .mods = MOD_SHIFT};
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_ZOOM_IN);
-	ev = (struct event) {.kind = EVENT_KEY, .key = 'C', .mods = MOD_CTRL};
-	assert_int_equal(keys_action(&ev, WHEN_HELP), ACT_QUIT);
-	ev = (struct event) {.kind = EVENT_KEY, .key = K_LEFT, .mods = MOD_SHIFT};
-	assert_int_equal(keys_action(&ev, WHEN_REPLAY), ACT_SCREEN_BACK);
-	ev = (struct event) {.kind = EVENT_MOUSE, .key = 'q'};
-	assert_int_equal(keys_action(&ev, WHEN_NOW), ACT_NONE);
+	assert_true(meaning(v, WHEN_NOW, 's', 0, REQUEST_MARK) == act_live);
+	assert_true(meaning(v, WHEN_REPLAY, 's', 0, REQUEST_MARK) == act_live); /* and says why not */
+	assert_null(meaning(&view_files, WHEN_COVERED, 's', 0, -2));
+	assert_null(meaning(v, WHEN_NOW, 's', MOD_ALT, -2));
+	assert_true(meaning(v, WHEN_NOW, '+', MOD_SHIFT, 1) == act_zoom);
+	assert_true(meaning(&view_help, WHEN_COVERED, 'C', MOD_CTRL, REQUEST_QUIT) == act_request);
+	assert_true(meaning(v, WHEN_REPLAY, K_LEFT, MOD_SHIFT, -8) == act_pan);
+	assert_true(meaning(v, WHEN_REPLAY, '2', 0, 1) == act_view);
+	assert_null(meaning(v, WHEN_REPLAY, K_NONE, 0, -2));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_overlaps_at_any_size),
-		cmocka_unit_test(the_summary_fits_80x24),
-		cmocka_unit_test(events_leave_before_the_summary),
-		cmocka_unit_test(rows_grow_by_rank),
-		cmocka_unit_test(a_trace_is_shown_whole),
+		cmocka_unit_test(the_gutter_is_left_of_the_charts),
+		cmocka_unit_test(the_overview_fits_80x24),
+		cmocka_unit_test(lines_leave_in_their_order),
+		cmocka_unit_test(rows_share_lines_by_weight),
+		cmocka_unit_test(a_trace_fills_the_width),
+		cmocka_unit_test(live_begins_with_ten_seconds),
 		cmocka_unit_test(anything_keeps_the_playhead_in_view),
 		cmocka_unit_test(panning_and_zooming_come_back),
 		cmocka_unit_test(playing_is_at_the_speed_it_says),

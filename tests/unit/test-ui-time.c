@@ -1,5 +1,4 @@
-/* Moving through time: the cursor, selections, searches, loops and phases, live and
- * in a replay. */
+/* Moving through time: cursor, selections, searches and loops, live and in replay. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,6 +11,8 @@
 #include <time.h>
 
 #include "ui-bench.h"
+#include "ui/goto.h"
+#include "ui/range-stats.h"
 #include "ui/screen.h"
 
 static size_t channel_of(const struct bench *b, enum channel_kind kind)
@@ -23,7 +24,7 @@ static size_t channel_of(const struct bench *b, enum channel_kind kind)
 	return 0;
 }
 
-/* The number behind a name at the start of a line. */
+/* The number after a name at the start of a line. */
 static double number_after(const struct bench *b, const char *name)
 {
 	const char *p = b->text;
@@ -44,7 +45,7 @@ static void finish(struct bench *b)
 	int n = 0;
 
 	while (ui_advance(b->ui, &b->scene)) {
-		assert_in_range(ui_frame_ms(b->ui, &b->scene), 0, 50); /* it goes on soon */
+		assert_in_range(ui_frame_ms(b->ui, &b->scene), 0, 50); /* it continues soon */
 		assert_true(++n < 100000);
 	}
 	draw(b);
@@ -66,8 +67,8 @@ static void the_cursor_tells_its_moment(void **state)
 
 			press(&b, i % 20 == 19 ? 'l' : 'h', 0);
 			if (i && i % 20 != 19) {
-				assert_true(b.ui->vp.head_ns == before - (INT64_C(1) << b.ui->vp.zoom));
-				assert_true(viewport_first(&b.ui->vp) == first); /* the view stands still */
+				assert_true(b.ui->vp.head_ns == before - viewport_column_ns(&b.ui->vp));
+				assert_true(viewport_first(&b.ui->vp) == first); /* the view does not move */
 			}
 			assert_true(fabs(number_after(&b, "GPU") -
 					 fake_value(&b.fake, gpu, b.ui->vp.head_ns / NS_PER_MS * NS_PER_MS)) <
@@ -135,7 +136,7 @@ static void everything_fits(void **state)
 		b.scene.now_ns += 900 * NS_PER_S;
 		draw(&b);
 		assert_true(viewport_cell(&b.ui->vp, b.fake.first_ns) >= 0);
-		/* And in to a sample a dot. */
+		/* And in, to a sample per dot. */
 		for (int i = 0; i < 40; i++)
 			press(&b, '+', 0);
 		assert_true((INT64_C(1) << b.ui->vp.zoom) <= NS_PER_MS);
@@ -167,7 +168,7 @@ static void the_past_plays_live_as_well(void **state)
 	for (int i = 0; i < 10; i++)
 		press(&b, '>', 0);
 	assert_shows(&b, "all");
-	/* Faster than time goes by: it reaches now. */
+	/* Faster than real time: it reaches now. */
 	b.scene.now_ns += 5 * NS_PER_S;
 	b.fake.last_ns += 5 * NS_PER_S;
 	draw(&b);
@@ -246,7 +247,7 @@ static void a_selection_has_its_own_statistics(void **state)
 	(void)state;
 	for (int live = 0; live < 2; live++) {
 		start(&b, 120, 40, live, CHARSET_BRAILLE);
-		b.fake.constant = 1; /* all are 5, in mW too; but one millisecond of the GPU */
+		b.fake.constant = 1; /* all are 5, also in mW, except one millisecond of the GPU */
 		b.fake.spike_ns = FAKE_START + 70 * NS_PER_S;
 		press(&b, ' ', 0);
 		ui_seek(b.ui, &b.scene, 60 * NS_PER_S);
@@ -259,16 +260,16 @@ static void a_selection_has_its_own_statistics(void **state)
 		assert_true(from == FAKE_START + 60 * NS_PER_S && to == FAKE_START + 80 * NS_PER_S);
 		assert_shows(&b, "selected 20.000 s");
 		assert_shows(&b, "0.1 J");    /* 5 mW for 20 s */
-		assert_shows(&b, "5..100");   /* the spike is in it */
-		/* It stays while the cursor goes on. */
+		assert_shows(&b, "5..100");   /* includes the spike */
+		/* It stays while the cursor moves. */
 		ui_seek(b.ui, &b.scene, 90 * NS_PER_S);
 		draw(&b);
 		assert_shows(&b, "selected 20.000 s");
-		/* Statistics are of the selection, though the view shows more: without the spike. */
+		/* Statistics cover the selection, although the view shows more: no spike. */
 		select_set(b.ui, FAKE_START + 60 * NS_PER_S, FAKE_START + 70 * NS_PER_S);
 		draw(&b);
 		assert_hides(&b, "5.0..100");
-		press(&b, 'V', 0); /* from mark 2 on to the end */
+		press(&b, 'V', 0); /* from mark 2 to the end */
 		assert_true(select_get(b.ui, &from, &to));
 		assert_true(from == FAKE_START + 85 * NS_PER_S && to == b.fake.last_ns);
 		press(&b, K_ESC, 0);
@@ -277,7 +278,7 @@ static void a_selection_has_its_own_statistics(void **state)
 	}
 }
 
-/* Wherever the other end of it comes to be. */
+/* Wherever its other end is. */
 static void a_selection_leaves_labels_whole(void **state)
 {
 	const char *at;
@@ -320,9 +321,9 @@ static void dragging_selects(void **state)
 	assert_int_equal(viewport_cell(&b.ui->vp, from), 70 - b.ui->at.chart.x);
 	assert_int_equal(viewport_cell(&b.ui->vp, to - 1), 90 - b.ui->at.chart.x);
 	assert_shows(&b, "selected");
-	/* Outside it is dim. */
+	/* It is dim outside. */
 	for (int x = b.ui->at.chart.x; x < 119; x++)
-		if (b.canvas.cells[2 * 120 + x].style == STYLE_GPU_MEAN)
+		if (b.canvas.cells[2 * 120 + x].style == STYLE_MEAN(HUE_GPU, SHADES - 1))
 			assert_in_range(x, 70, 90);
 	/* Backwards, too. */
 	mouse(&b, MOUSE_PRESS, 1, 80, 10);
@@ -333,7 +334,7 @@ static void dragging_selects(void **state)
 	stop(&b);
 }
 
-/* Samples have come, and there is no picture of them yet. */
+/* New samples arrived but were not drawn. */
 static void what_is_not_drawn_is_not_selected(void **state)
 {
 	struct event ev = {.kind = EVENT_MOUSE, .action = MOUSE_PRESS, .button = 1, .x = 70, .y = 10};
@@ -356,10 +357,10 @@ static void what_is_not_drawn_is_not_selected(void **state)
 	stop(&b);
 }
 
-/* The last cell before `before` through which a mark's line goes. */
+/* The last cell before `before` with the line of a mark. */
 static int marked(const struct bench *b, int before)
 {
-	while (--before >= 0 && !b->ui->mark_at[before])
+	while (--before >= 0 && !b->ui->frame.mark_at[before])
 		;
 	assert_true(before >= 0);
 	return before;
@@ -380,16 +381,16 @@ static void lines_of_marks_are_clicked(void **state)
 		struct timeline *t = b.scene.timeline;
 		size_t n = t->ops->marks(t, INT64_MIN, INT64_MAX, marks, 8);
 
-		assert_true(b.ui->lines && n >= 2);
+		assert_true(b.ui->frame.mark_lines && n >= 2);
 		mouse(&b, MOUSE_PRESS, 1, left + first, y);
 		mouse(&b, MOUSE_RELEASE, 1, left + first, y);
 		assert_true(b.ui->vp.head_ns == marks[n - 2].t_ns);
 		assert_false(select_get(b.ui, &from, &to));
-		/* a cell beside it is no mark */
+		/* the cell beside it is not a mark */
 		mouse(&b, MOUSE_PRESS, 1, left + first + 1, y);
 		mouse(&b, MOUSE_RELEASE, 1, left + first + 1, y);
 		assert_true(b.ui->vp.head_ns > marks[n - 2].t_ns);
-		/* from one to the other, both ways */
+		/* from one to the other, in both directions */
 		for (int back = 0; back < 2; back++) {
 			mouse(&b, MOUSE_PRESS, 1, left + (back ? second : first), y);
 			mouse(&b, MOUSE_DRAG, 1, left + (first + second) / 2, y);
@@ -421,7 +422,7 @@ static void conditions_are_found(void **state)
 		b.fake.constant = 1;
 		b.fake.spike_ns = FAKE_START + 70 * NS_PER_S;
 		press(&b, ' ', 0);
-		search_for(&b, "gpu > 95"); /* from the end: round to the start */
+		search_for(&b, "gpu > 95"); /* from the end: wraps to the start */
 		assert_true(b.ui->vp.head_ns == b.fake.spike_ns);
 		assert_shows(&b, "gpu > 95: from");
 		ui_seek(b.ui, &b.scene, 90 * NS_PER_S);
@@ -433,7 +434,7 @@ static void conditions_are_found(void **state)
 		press(&b, 'n', 0);
 		finish(&b);
 		assert_true(b.ui->vp.head_ns == b.fake.spike_ns);
-		press(&b, 'n', 0); /* there is one only: round again */
+		press(&b, 'n', 0); /* there is only one: wraps again */
 		finish(&b);
 		assert_true(b.ui->vp.head_ns == b.fake.spike_ns);
 		search_for(&b, "gpu > 99.5 for 1s");
@@ -460,7 +461,7 @@ static void a_wrong_condition_is_mended(void **state)
 	assert_shows(&b, "gpo");
 	press(&b, K_ESC, 0);
 	assert_hides(&b, "search:");
-	/* Another trace: the condition is bound to its signals.  The CPU never reaches 80. */
+	/* Another trace: the condition uses its signals. The CPU never reaches 80. */
 	search_for(&b, "gpu > 80");
 	gpu = b.fake.channels[0];
 	b.fake.channels[0] = b.fake.channels[1];
@@ -473,7 +474,7 @@ static void a_wrong_condition_is_mended(void **state)
 	stop(&b);
 }
 
-/* However long it takes, a key finds the screen awake, and Esc ends it. */
+/* During a long search, keys still work and Esc ends it. */
 static void a_long_search_is_done_in_steps(void **state)
 {
 	struct bench b;
@@ -484,7 +485,7 @@ static void a_long_search_is_done_in_steps(void **state)
 	b.fake.constant = 1;
 	press(&b, K_HOME, 0);
 	press(&b, '/', 0);
-	type(&b, "gpu > 4 and cpu != 5"); /* every column might, none does */
+	type(&b, "gpu > 4 and cpu != 5"); /* every column might match, none does */
 	press(&b, K_ENTER, 0);
 	b.fake.asked = 0;
 	while (ui_advance(b.ui, &b.scene) && steps < 5) {
@@ -546,7 +547,7 @@ static void the_clock_is_a_place(void **state)
 	assert_no_place(&b, "14:30:");
 	assert_no_place(&b, "14:30:0x");
 	assert_no_place(&b, "m3");
-	/* Over midnight, on the day on which it was. */
+	/* Past midnight, on its actual day. */
 	b.fake.about.start.real_ns += 34150 * NS_PER_S; /* 23:59:10 */
 	assert_goes(&b, "00:00:20", 70 * NS_PER_S);
 	assert_goes(&b, "2026-11-21 00:00:20", 70 * NS_PER_S);
@@ -571,193 +572,12 @@ static void the_same_keys_everywhere(void **state)
 		assert_hides(&b, "A saved trace stays as it is");
 	}
 	stop(&b);
-	/* What does something in one is bound in the other. */
-	for (size_t i = 0; keys_entry(i); i++) {
-		unsigned when = keys_entry(i)->when & WHEN_CHARTS;
+	/* Keys that work in one are bound in the other. */
+	for (size_t i = 0; keys_entry(NULL, i); i++) {
+		unsigned when = keys_entry(NULL, i)->when & WHEN_CHARTS;
 
 		assert_true(!when || when == WHEN_CHARTS);
 	}
-}
-
-/* --- phases --- */
-
-static void phases_are_told(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	for (int live = 0; live < 2; live++) {
-		start(&b, 120, 40, live, CHARSET_ASCII);
-		b.fake.constant = 1;
-		b.fake.spike_ns = FAKE_START + 70 * NS_PER_S;
-		for (size_t i = 0; i < b.fake.about.n_channels; i++)
-			if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-				b.fake.channels[i].tier = TIER_SLOW;
-		snprintf(b.fake.marks[0].label, sizeof(b.fake.marks[0].label), "infer");
-		press(&b, '7', 0);
-		finish(&b);
-		/* 40 s, 45 s, 15 s of 5 mW */
-		assert_shows(&b, "start ");
-		assert_shows(&b, "1 infer ");
-		assert_shows(&b, " 40.0 s      0.2 ");
-		assert_shows(&b, " 45.0 s      0.2 ");
-		assert_shows(&b, " 15.0 s      0.1 ");
-		press(&b, K_DOWN, 0);
-		finish(&b);
-		assert_shows(&b, " GPU                %        5.0    ~5.0   100.0"); /* 45000 samples */
-		assert_shows(&b, " Hottest            C        5.0     5.0     5.0"); /* 450: all of them */
-		assert_shows(&b, " Energy             J        0.2");
-		assert_shows(&b, " Unmeasured         s      0.000");
-		press(&b, 'x', 0);
-		press(&b, K_DOWN, 0);
-		press(&b, 'x', 0);
-		finish(&b);
-		assert_shows(&b, "A  1 infer");
-		assert_shows(&b, "B  2\n");
-		assert_shows(&b, "-30.0"); /* 15 s against 45 s */
-		press(&b, K_UP, 0);
-		press(&b, K_ENTER, 0); /* to its charts */
-		assert_int_equal(b.ui->view == &view_overview, 1);
-		assert_shows(&b, "selected 45.000 s");
-		assert_true(viewport_cell(&b.ui->vp, FAKE_START + 40 * NS_PER_S) >= 0);
-		assert_true(viewport_cell(&b.ui->vp, FAKE_START + 85 * NS_PER_S - 1) >= 0);
-		press(&b, '7', 0);
-		assert_shows(&b, "A  1 infer"); /* still chosen */
-		press(&b, K_ESC, 0);
-		press(&b, K_ESC, 0);
-		assert_hides(&b, "A  1 infer");
-		stop(&b);
-	}
-}
-
-/* Another trace can come to lie where the one before it was. */
-static void phases_are_of_the_trace_that_is_shown(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.constant = 1;
-	press(&b, '7', 0);
-	press(&b, K_DOWN, 0);
-	press(&b, 'x', 0);
-	finish(&b);
-	assert_shows(&b, "A  1");
-	assert_shows(&b, "5.0     5.0     5.0");
-	press(&b, '1', 0);
-	b.fake.constant = 0;
-	ui_reset(b.ui, &b.scene);
-	draw(&b);
-	press(&b, '7', 0);
-	finish(&b);
-	assert_hides(&b, "A  1");
-	assert_hides(&b, "5.0     5.0     5.0");
-	stop(&b);
-}
-
-static void a_phase_grows_while_it_lasts(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, true, CHARSET_ASCII);
-	press(&b, '7', 0);
-	press(&b, K_DOWN, 0);
-	press(&b, K_DOWN, 0);
-	finish(&b);
-	assert_shows(&b, " Duration           s       15.0");
-	b.fake.last_ns += 20 * NS_PER_S;
-	b.scene.now_ns += 20 * NS_PER_S;
-	draw(&b);
-	finish(&b);
-	assert_shows(&b, " Duration           s       35.0");
-	fake_mark(&b.fake, FAKE_START + 110 * NS_PER_S);
-	b.scene.now_ns += NS_PER_S;
-	draw(&b);
-	finish(&b);
-	assert_shows(&b, " Duration           s       25.0");
-	stop(&b);
-}
-
-/* A third of the time nothing was measured: energy does not make it up. */
-static void what_was_not_measured_is_said(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.n_marks = 0;
-	b.fake.constant = 1;
-	b.fake.gaps[0] = (struct gap) {TIER_MEDIUM, GAP_LOST, FAKE_START + 20 * NS_PER_S,
-				       FAKE_START + 50 * NS_PER_S, 3000};
-	b.fake.n_gaps = 1;
-	press(&b, '7', 0);
-	finish(&b);
-	/* The fake counts a sample in ten of long columns: only the proportion is exact. */
-	assert_true(number_after(&b, "Energy") < 0.45);
-	assert_hides(&b, " Unmeasured         s      0.000");
-	stop(&b);
-	/* Without a power all of it is unknown, and not unmeasured for so long. */
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-			b.fake.channels[i].kind = CHANNEL_OTHER;
-	press(&b, '7', 0);
-	finish(&b);
-	assert_shows(&b, " Energy             J         --");
-	assert_shows(&b, " Unmeasured         s         --");
-	stop(&b);
-}
-
-/* What has no room leaves as a whole, never a part of a number. */
-static void phases_in_narrow_windows(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, false, CHARSET_ASCII);
-	b.fake.constant = 1;
-	for (size_t i = 0; i < b.fake.about.n_channels; i++)
-		if (b.fake.channels[i].kind == CHANNEL_POWER_TOTAL)
-			b.fake.channels[i].tier = TIER_SLOW;
-	press(&b, '7', 0);
-	finish(&b);
-	for (int w = 20; w < 100; w++) {
-		const char *titles, *row;
-
-		canvas_resize(&b.canvas, w, 24);
-		draw(&b);
-		titles = strstr(b.text, "lasted");
-		assert_non_null(titles);
-		assert_int_equal(titles[6] == '\n' || strncmp(titles + 6, "        J", 9) == 0, 1);
-		row = strstr(b.text, " 40.0 s");
-		assert_non_null(row);
-		if (row[7] != '\n' && strncmp(row + 7, "      0.2", 9) != 0)
-			fail_msg("%s", b.text);
-		assert_int_equal(row[7] == '\n', titles[6] == '\n');
-	}
-	stop(&b);
-}
-
-static void phases_at_every_size(void **state)
-{
-	struct bench b;
-
-	(void)state;
-	start(&b, 120, 40, true, CHARSET_BRAILLE);
-	press(&b, '7', 0);
-	for (int i = 0; i < 3; i++) {
-		press(&b, 'x', 0);
-		press(&b, K_DOWN, 0);
-	}
-	for (int w = 1; w < 210; w += 3)
-		for (int h = 1; h < 60; h += h < 20 ? 1 : 7) {
-			canvas_resize(&b.canvas, w, h);
-			draw(&b);
-			mouse(&b, MOUSE_PRESS, 1, w / 3, h / 2);
-			press(&b, K_PGDN, 0);
-		}
-	stop(&b);
 }
 
 static void quantiles_are_exact_where_they_say_so(void **state)
@@ -772,11 +592,11 @@ static void quantiles_are_exact_where_they_say_so(void **state)
 	(void)state;
 	start(&b, 80, 24, false, CHARSET_ASCII);
 	i = channel_of(&b, CHANNEL_CPU_UTIL);
-	/* 7.3 s, from between two samples to between two others. */
+	/* 7.3 s, starting and ending between two samples. */
 	for (int64_t t = FAKE_START + 3 * NS_PER_S + NS_PER_MS; t < FAKE_START + 10300 * NS_PER_MS + 1;
 	     t += NS_PER_MS)
 		sorted[n++] = fake_value(&b.fake, i, t);
-	for (size_t k = 1; k < n; k++) /* insertion is fast enough for 7300 */
+	for (size_t k = 1; k < n; k++) /* insertion sort is fast enough for 7300 */
 		for (size_t m = k; m && sorted[m - 1] > sorted[m]; m--) {
 			double v = sorted[m];
 
@@ -816,12 +636,6 @@ int main(void)
 		cmocka_unit_test(a_long_search_is_done_in_steps),
 		cmocka_unit_test(the_clock_is_a_place),
 		cmocka_unit_test(the_same_keys_everywhere),
-		cmocka_unit_test(phases_are_told),
-		cmocka_unit_test(phases_are_of_the_trace_that_is_shown),
-		cmocka_unit_test(a_phase_grows_while_it_lasts),
-		cmocka_unit_test(what_was_not_measured_is_said),
-		cmocka_unit_test(phases_in_narrow_windows),
-		cmocka_unit_test(phases_at_every_size),
 		cmocka_unit_test(quantiles_are_exact_where_they_say_so),
 	};
 

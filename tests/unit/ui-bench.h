@@ -1,5 +1,4 @@
-/* ui-bench: a screen on a fake board, driven and read as a person would.
- * cmocka's headers come before this one. */
+/* ui-bench: a screen on a fake board, driven and read like by a user. Include after cmocka's headers. */
 #ifndef TESTS_UI_BENCH_H
 #define TESTS_UI_BENCH_H
 
@@ -9,6 +8,10 @@
 #include "canvas-text.h"
 #include "ui/ui.h"
 #include "ui-fake.h"
+
+#ifndef BENCH_VIEW
+#define BENCH_VIEW NULL /* the first */
+#endif
 
 struct bench {
 	struct fake fake;
@@ -27,7 +30,9 @@ static inline void draw(struct bench *b)
 
 static inline void start(struct bench *b, int w, int h, bool live, enum charset cs)
 {
-	struct ui_options o = {.charset = cs};
+	static const struct settings dots = {.mouse = true, .braille = true};
+	struct ui_options o = {
+		.charset = cs, .settings = cs == CHARSET_BRAILLE ? &dots : NULL, .view = BENCH_VIEW};
 
 	memset(b, 0, sizeof(*b));
 	fake_init(&b->fake, 100 * NS_PER_S);
@@ -77,7 +82,7 @@ static inline struct request mouse(struct bench *b, enum mouse_action action, in
 	return r;
 }
 
-/* Copy line n (0-based, may be counted from the end) of what is drawn. */
+/* Copy line n of the frame (0-based, negative from the end). */
 static inline const char *line(const struct bench *b, int n)
 {
 	static char copy[1024];

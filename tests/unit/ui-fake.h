@@ -1,7 +1,6 @@
-/* ui-fake: a made-up board with waveforms of a formula, as a timeline.
+/* ui-fake: a fake board with waveforms from formulas, as a timeline.
  *
- * What the screen asks is answered by adding up the samples anew each time: slow,
- * and so simple that a test can trust it. */
+ * Each query sums the samples again: slow, but simple enough for a test to trust. */
 #ifndef TESTS_UI_FAKE_H
 #define TESTS_UI_FAKE_H
 
@@ -26,9 +25,17 @@ struct fake {
 	size_t n_changes;
 	struct gap gaps[4];
 	size_t n_gaps;
-	/* One fast sample of channel 0 that leaps to 100 when everything else is 5. */
+	struct range_lane lanes[4];
+	struct range ranges[512]; /* in order of end */
+	size_t n_lanes, n_ranges;
+	/* One fast sample of channel 0 that jumps to 100 while everything else is 5. */
 	int64_t spike_ns;
-	int constant; /* every value is 5 but the spike */
+	bool exact; /* columns include every sample */
+	int base; /* finer columns equal the column of this zoom that contains them */
+	int constant; /* 1: every value is 5 except the spike; else the value of everything */
+	bool inverted; /* with constant 1: 95, and the spike drops to 0 */
+	double (*value)(const struct fake *f, size_t channel, int64_t t_ns); /* replaces the formulas */
+	int64_t dead_ns; /* from then on, power is not measured */
 	double gated;
 	unsigned asked; /* calls of columns() */
 };
@@ -54,8 +61,14 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 
 	if (ch->missing[0])
 		return NAN;
+	if (f->value)
+		return f->value(f, i, t_ns);
+	if (f->dead_ns && t_ns >= f->dead_ns && (ch->kind == CHANNEL_POWER_TOTAL || ch->kind == CHANNEL_RAIL_POWER))
+		return NAN;
+	if (f->constant > 1)
+		return f->constant;
 	if (f->constant)
-		return i == 0 && f->spike_ns && t_ns == f->spike_ns ? 100 : 5;
+		return (i == 0 && f->spike_ns && t_ns == f->spike_ns) != f->inverted ? f->inverted ? 95 : 100 : f->inverted ? 0 : 5;
 	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
 		return 100;
 	switch (ch->kind) {
@@ -87,7 +100,7 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 		return 2100 + round(60 * slow);
 	case CHANNEL_THROTTLE: /* ten seconds each, one after the other, from 30 s on */
 		return s >= 30 + 10 * ch->index && s < 40 + 10 * ch->index;
-	case CHANNEL_THROTTLE_COUNT: /* 7 from the start on, and one more at 70 s */
+	case CHANNEL_THROTTLE_COUNT: /* 7 at the start, one more at 70 s */
 		return s < 70 ? 7 : 8;
 	case CHANNEL_GATED:
 		return f->gated;
@@ -128,19 +141,21 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 	f->asked++;
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
-		int64_t width = INT64_C(1) << zoom, from = (first + (int64_t)i) * width, to = from + width;
-		int64_t stride = p;
+		int base = zoom < f->base ? f->base : zoom;
+		int64_t width = INT64_C(1) << base, from = ((first + (int64_t)i) >> (base - zoom)) * width,
+			to = from + width;
+		/* At low zoom each sample stands for several, or a frame would take a second. */
+		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
 
 		if (from < f->first_ns)
 			from = f->first_ns;
 		if (to > f->last_ns + 1)
 			to = f->last_ns + 1;
-		/* Far out a sample in ten does, or a frame takes a second. */
-		if (to - from > 400 * p)
-			stride = 10 * p;
-		for (int64_t at = (from + p - 1) / p * p; at < to; at += stride)
+		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
 			if (!fake_gap(f, tier, at))
 				bin_add(&out[i], fake_value(f, channel, at));
+		out[i].n *= (uint64_t)(stride / p);
+		out[i].sum *= (double)(stride / p);
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
 			bin_add(&out[i], fake_value(f, channel, f->spike_ns));
 	}
@@ -194,8 +209,26 @@ static size_t fake_changes(struct timeline *t, int64_t from, int64_t to, struct 
 	return changes_between(f->changes, f->n_changes, from, to, out, max);
 }
 
-static const struct timeline_ops fake_ops = {fake_session, fake_extent, fake_columns, fake_read,
-					     fake_step,    fake_marks,  fake_gaps,    NULL, fake_changes, NULL};
+static void fake_visit(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	struct fake *f = (struct fake *)t;
+
+	for (size_t i = 0; i < f->n_ranges; i++)
+		if (f->ranges[i].begin_ns <= to_ns && f->ranges[i].end_ns >= from_ns && !visit(arg, &f->ranges[i]))
+			return;
+}
+
+static size_t fake_lanes(struct timeline *t, const struct range_lane **out, size_t most)
+{
+	struct fake *f = (struct fake *)t;
+
+	for (size_t i = 0; i < f->n_lanes && i < most; i++)
+		out[i] = &f->lanes[i];
+	return f->n_lanes;
+}
+
+static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
+					     fake_gaps,	   NULL,	 fake_changes, NULL,	  fake_visit, fake_lanes};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
@@ -239,6 +272,51 @@ static inline void fake_change(struct fake *f, int64_t t_ns, const char *what, c
 	snprintf(c->to, sizeof(c->to), "%s", to);
 }
 
+static inline struct range_lane *fake_lane(struct fake *f, uint32_t tid, const char *thread, const char *domain)
+{
+	struct range_lane *l = &f->lanes[f->n_lanes++];
+
+	*l = (struct range_lane) {.pid = 4711, .tid = tid, .process = "python3"};
+	snprintf(l->thread, sizeof(l->thread), "%s", thread);
+	snprintf(l->domain, sizeof(l->domain), "%s", domain);
+	return l;
+}
+
+/* ms: after the start */
+static inline struct range *fake_range(struct fake *f, const struct range_lane *l, const char *name, int depth, int from_ms,
+				       int to_ms)
+{
+	struct range *r = &f->ranges[f->n_ranges++];
+
+	*r = (struct range) {.begin_ns = FAKE_START + from_ms * NS_PER_MS,
+			     .end_ns = FAKE_START + to_ms * NS_PER_MS,
+			     .name = name,
+			     .lane = l,
+			     .depth = (uint16_t)depth};
+	return r;
+}
+
+/* Four steps of 20 s in thread main, with a flood in the third; a loader; and a domain that is hardly used. */
+static inline void fake_ranges(struct fake *f)
+{
+	const struct range_lane *m = fake_lane(f, 4711, "main", ""), *loader = fake_lane(f, 4720, "loader", "DALI");
+	static const char *const steps[] = {"step 0", "step 1", "step 2", "step 3"};
+	struct range *back;
+
+	fake_range(f, fake_lane(f, 4721, "", "NCCL"), "reduce", 0, 20000, 20004);
+	for (int i = 0, at = 5000; i < 4; i++, at += 20000) {
+		fake_range(f, loader, "load", 0, at, at + 3000);
+		fake_range(f, m, "forward", 1, at + 1000, at + 8000)->colour = 0xFF00B050;
+		for (int k = 0; i == 2 && k < 200; k++)
+			fake_range(f, m, k % 2 ? "aten::mm, seq = 1" : "aten::mm, seq = 2, op_id = 3", 2, at + 9000 + 40 * k,
+				   at + 9000 + 40 * k + 20);
+		back = fake_range(f, m, "backward", 1, at + 9000, at + 17000);
+		back->payload = RANGE_UNSIGNED;
+		back->value = 40u + (unsigned)i;
+		fake_range(f, m, steps[i], 0, at, at + 18000);
+	}
+}
+
 static void fake_fact(struct fake *f, const char *key, const char *value)
 {
 	struct fact *fact = &f->facts[f->about.n_facts++];
@@ -247,7 +325,7 @@ static void fake_fact(struct fake *f, const char *key, const char *value)
 	snprintf(fact->value, sizeof(fact->value), "%s", value);
 }
 
-/* An AGX Orin that has been sampled for this long. */
+/* An AGX Orin sampled for this long. */
 static void fake_init(struct fake *f, int64_t long_ns)
 {
 	static const char *const rails[] = {"GPU_SOC", "CPU_CV", "VIN_SYS_5V0", "VDDQ_VDD2_1V8AO"};

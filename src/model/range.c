@@ -1,0 +1,304 @@
+/* Ranges come by the hundred thousand a second, and hours of them are looked at on a screen 200 columns wide:
+ * the store is an array in order of end, thinned by length when it is full. Blocks of it know their earliest
+ * begin, so that a part of the time is found without a look at each range. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/range.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define BLOCK	  1024
+#define OPEN_MAX  4096
+#define LANES_MAX 4096
+
+struct name {
+	struct name *next; /* in its slot */
+	char text[];
+};
+
+struct ranges {
+	pthread_mutex_t lock;
+	struct range *list;
+	size_t n, room, most;
+	int64_t *begins; /* the earliest begin of each block of the list */
+	int64_t least_ns;
+	struct range *open;
+	size_t n_open;
+	struct name **slots;
+	size_t n_names, n_slots;
+	struct range_lane *lanes[LANES_MAX];
+	size_t n_lanes;
+};
+
+struct ranges *ranges_new(size_t most, struct err *e)
+{
+	struct ranges *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		pthread_mutex_init(&r->lock, NULL);
+		r->most = most < BLOCK ? BLOCK : most;
+		r->n_slots = 1024;
+		r->slots = calloc(r->n_slots, sizeof(*r->slots));
+		r->open = calloc(OPEN_MAX, sizeof(*r->open));
+		if (r->slots && r->open)
+			return r;
+	}
+	ranges_free(r);
+	err_set(e, ERR_FAILED, _("out of memory"));
+	return NULL;
+}
+
+void ranges_free(struct ranges *r)
+{
+	if (!r)
+		return;
+	for (size_t i = 0; r->slots && i < r->n_slots; i++)
+		for (struct name *p = r->slots[i], *next; p; p = next) {
+			next = p->next;
+			free(p);
+		}
+	for (size_t i = 0; i < r->n_lanes; i++)
+		free(r->lanes[i]);
+	free(r->slots);
+	free(r->open);
+	free(r->list);
+	free(r->begins);
+	pthread_mutex_destroy(&r->lock);
+	free(r);
+}
+
+/* FNV-1a */
+static uint32_t hash(const char *text)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 16777619u;
+	return h;
+}
+
+static void names_grow(struct ranges *r)
+{
+	size_t n = 4 * r->n_slots;
+	struct name **slots = calloc(n, sizeof(*slots));
+
+	for (size_t i = 0; slots && i < r->n_slots; i++)
+		for (struct name *p = r->slots[i], *next; p; p = next) {
+			struct name **slot = &slots[hash(p->text) % n];
+
+			next = p->next;
+			p->next = *slot;
+			*slot = p;
+		}
+	if (!slots)
+		return;
+	free(r->slots);
+	r->slots = slots;
+	r->n_slots = n;
+}
+
+static const char *name_of(struct ranges *r, const char *text)
+{
+	struct name **slot = &r->slots[hash(text) % r->n_slots], *p = *slot;
+	size_t size = strlen(text) + 1;
+
+	while (p && strcmp(p->text, text))
+		p = p->next;
+	if (p)
+		return p->text;
+	p = malloc(sizeof(*p) + size);
+	if (!p)
+		return NULL;
+	memcpy(p->text, text, size);
+	p->next = *slot;
+	*slot = p;
+	if (++r->n_names > r->n_slots)
+		names_grow(r);
+	return p->text;
+}
+
+const char *ranges_name(struct ranges *r, const char *text)
+{
+	const char *name;
+
+	pthread_mutex_lock(&r->lock);
+	name = name_of(r, text);
+	pthread_mutex_unlock(&r->lock);
+	return name;
+}
+
+static bool same_lane(const struct range_lane *a, const struct range_lane *b)
+{
+	return a->pid == b->pid && a->tid == b->tid && !strcmp(a->process, b->process) &&
+	       !strcmp(a->thread, b->thread) && !strcmp(a->domain, b->domain);
+}
+
+static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
+{
+	struct range_lane *copy;
+
+	for (size_t i = r->n_lanes; i-- > 0;)
+		if (same_lane(r->lanes[i], lane))
+			return r->lanes[i];
+	copy = r->n_lanes < LANES_MAX ? malloc(sizeof(*copy)) : NULL;
+	if (copy) {
+		*copy = *lane;
+		r->lanes[r->n_lanes++] = copy;
+	}
+	return copy;
+}
+
+const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane)
+{
+	const struct range_lane *found;
+
+	pthread_mutex_lock(&r->lock);
+	found = lane_of(r, lane);
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+size_t ranges_lanes(struct ranges *r, const struct range_lane **out, size_t most)
+{
+	size_t n;
+
+	pthread_mutex_lock(&r->lock);
+	n = r->n_lanes;
+	for (size_t i = 0; i < n && i < most; i++)
+		out[i] = r->lanes[i];
+	pthread_mutex_unlock(&r->lock);
+	return n;
+}
+
+static void put(struct ranges *r, size_t i, const struct range *range)
+{
+	int64_t *begin = &r->begins[i / BLOCK];
+
+	if (i % BLOCK == 0 || range->begin_ns < *begin)
+		*begin = range->begin_ns;
+	r->list[i] = *range;
+}
+
+/* Drops the shorter half, about: each length that is left out is twice the one before. */
+static void thin(struct ranges *r)
+{
+	while (r->n > r->most - r->most / 4) {
+		size_t n = r->n;
+
+		r->least_ns = r->least_ns ? 2 * r->least_ns : NS_PER_S / 1000000;
+		r->n = 0;
+		for (size_t i = 0; i < n; i++)
+			if (r->list[i].end_ns - r->list[i].begin_ns >= r->least_ns) {
+				struct range kept = r->list[i];
+
+				put(r, r->n++, &kept);
+			}
+	}
+}
+
+static bool grow(struct ranges *r)
+{
+	size_t room = r->room ? 2 * r->room : BLOCK;
+	struct range *list;
+	int64_t *begins;
+
+	room = room < r->most ? room : r->most;
+	list = reallocarray(r->list, room, sizeof(*list));
+	if (!list)
+		return false;
+	r->list = list;
+	begins = reallocarray(r->begins, room / BLOCK + 1, sizeof(*begins));
+	if (!begins)
+		return false;
+	r->begins = begins;
+	r->room = room;
+	return true;
+}
+
+static struct range *open_find(struct ranges *r, const struct range *range)
+{
+	for (size_t i = r->n_open; i-- > 0;)
+		if (r->open[i].begin_ns == range->begin_ns && r->open[i].lane == range->lane &&
+		    r->open[i].depth == range->depth && r->open[i].name == range->name)
+			return &r->open[i];
+	return NULL;
+}
+
+static bool add(struct ranges *r, const struct range *range)
+{
+	struct range *open = r->n_open || range->flags & RANGE_OPEN ? open_find(r, range) : NULL;
+
+	if (range->flags & RANGE_OPEN) {
+		if (!open && r->n_open < OPEN_MAX)
+			open = &r->open[r->n_open++];
+		if (open)
+			*open = *range;
+		return open != NULL;
+	}
+	if (open)
+		*open = r->open[--r->n_open];
+	if (r->n == r->most)
+		thin(r);
+	if (range->end_ns - range->begin_ns < r->least_ns)
+		return true;
+	if (r->n == r->room && !grow(r))
+		return false;
+	put(r, r->n++, range);
+	return true;
+}
+
+bool ranges_add(struct ranges *r, const struct range *range)
+{
+	bool added;
+
+	pthread_mutex_lock(&r->lock);
+	added = range->name && range->lane && add(r, range);
+	pthread_mutex_unlock(&r->lock);
+	return added;
+}
+
+int64_t ranges_least_ns(struct ranges *r)
+{
+	int64_t ns;
+
+	pthread_mutex_lock(&r->lock);
+	ns = r->least_ns;
+	pthread_mutex_unlock(&r->lock);
+	return ns;
+}
+
+/* The first that may end at from_ns or later. */
+static size_t first_at(const struct ranges *r, int64_t from_ns)
+{
+	int64_t late_ns = from_ns < INT64_MIN + NS_PER_S ? INT64_MIN : from_ns - NS_PER_S;
+	size_t lo = 0, hi = r->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (r->list[mid].end_ns < late_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+{
+	bool on = true;
+
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = first_at(r, from_ns); on && i < r->n; i++) {
+		if (i % BLOCK == 0 && r->begins[i / BLOCK] > to_ns)
+			i += BLOCK - 1;
+		else if (r->list[i].begin_ns <= to_ns && r->list[i].end_ns >= from_ns)
+			on = visit(arg, &r->list[i]);
+	}
+	for (size_t i = 0; on && i < r->n_open; i++)
+		if (r->open[i].begin_ns <= to_ns && r->open[i].end_ns >= from_ns)
+			on = visit(arg, &r->open[i]);
+	pthread_mutex_unlock(&r->lock);
+}

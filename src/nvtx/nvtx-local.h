@@ -1,0 +1,42 @@
+/* nvtx-local: between the entry points that NVTX calls and the ring.
+ *
+ * All of this may be called from any thread; it does not change errno, print or wait. */
+#ifndef NVTX_LOCAL_H
+#define NVTX_LOCAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <wchar.h>
+
+/* nvtxEventAttributes_t; size is that of the caller. */
+struct nvtx_attributes {
+	uint16_t version, size;
+	uint32_t category;
+	int32_t colour_type; /* 1: ARGB */
+	uint32_t colour;
+	int32_t payload_type, reserved; /* enum nvtx_payload; others exist */
+	uint64_t payload;
+	int32_t message_type; /* enum nvtx_message */
+	const void *message;
+};
+enum nvtx_message { NVTX_NO_MESSAGE, NVTX_TEXT, NVTX_WIDE, NVTX_REGISTERED };
+
+/* Makes the file at the first call.  False: nothing is to be recorded. */
+int nvtx_open(void);
+
+/* A domain is its number in the file, 0 is the default one.  message is of the type that
+ * comes before it; a may be NULL. */
+uint32_t nvtx_domain(enum nvtx_message type, const void *name);
+/* The level of the range that begins or ends, per thread and domain; -1: there is none. */
+int nvtx_push(uint32_t domain, enum nvtx_message type, const void *message, const struct nvtx_attributes *a);
+int nvtx_pop(uint32_t domain);
+/* The id, never 0. */
+uint64_t nvtx_start(uint32_t domain, enum nvtx_message type, const void *message,
+		    const struct nvtx_attributes *a);
+void nvtx_end(uint32_t domain, uint64_t id);
+void nvtx_mark(uint32_t domain, enum nvtx_message type, const void *message, const struct nvtx_attributes *a);
+/* The handle of a string, to be given as NVTX_REGISTERED. */
+void *nvtx_register(enum nvtx_message type, const void *text);
+void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name);
+
+#endif

@@ -1,0 +1,110 @@
+/* nvtx-ring: the shared file in which a program's NVTX ranges reach the recorder.
+ *
+ * One process, one file nvtx-PID-STARTTIME[.N] in $NVMTOP_NVTX_DIR, or else in the folder
+ * of the marks' sockets.  STARTTIME is field 22 of /proc/PID/stat; .N is there if the
+ * process made files before, which exec leaves behind.  PID is that of the process's own
+ * PID namespace, whose inode is in the head.  The file has these areas, which are there
+ * once they are used:
+ *
+ *     0                          struct nvtx_head
+ *     NVTX_STRINGS_AT            strings: u32 length, bytes, NUL; 4 byte aligned
+ *     NVTX_RINGS_AT              NVTX_RECORDS records for each ring
+ *
+ * The library sets `reading` to 1 at the beginning if a recorder holds a
+ * lock on the file NVTX_RECORDER of the folder.  A recorder
+ *   - holds flock(LOCK_EX) on NVTX_RECORDER (LOCK_NB, tried again later: libraries take
+ *     LOCK_SH for a moment), so that programs record from their first call on;
+ *   - takes a file by flock(LOCK_EX | LOCK_NB);
+ *   - if `reading` is 0, sets each `read` to `written` (what is left is an earlier
+ *     recorder's), then sets `reading` to 1; sets it to 0 before it lets the file go;
+ *   - removes a file that is drained and `ended` or whose process is gone;
+ *   - ignores a POP or END without its PUSH or START: that came before it.
+ * Without a recorder the library removes files of processes that are gone.
+ *
+ * Nothing in the file can be trusted; a program can also truncate it. */
+#ifndef NVTX_RING_H
+#define NVTX_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define NVTX_RECORDER "nvtx-recorder"
+#define NVTX_MAGIC    0x787476706f746d6eULL /* "nmtopvtx" */
+enum {
+	NVTX_VERSION = 1,
+	NVTX_RINGS = 256,
+	NVTX_RECORDS = 32768, /* of one ring, a power of two */
+	NVTX_NOTES = 1024,
+	NVTX_DOMAINS = 128,          /* the last one takes what comes after: never recorded */
+	NVTX_NAME = 1023,            /* longest string in bytes; longer ones are cut */
+	NVTX_STRINGS = 16 << 20,     /* bytes */
+	NVTX_STRINGS_AT = 128 << 10, /* in the file */
+	NVTX_RINGS_AT = NVTX_STRINGS_AT + NVTX_STRINGS,
+	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
+};
+
+/* What a record says.  The first five are in rings, the others are notes. */
+enum nvtx_kind {
+	NVTX_NONE, /* a note that is not yet complete */
+	NVTX_PUSH,
+	NVTX_POP,
+	NVTX_START, /* value: the id that END has, of any thread and ring */
+	NVTX_END,
+	NVTX_MARK,
+	NVTX_DOMAIN,  /* domain, name */
+	NVTX_THREAD,  /* tid, name; the last one is valid */
+	NVTX_PROCESS, /* name */
+};
+
+/* As in NVTX's event attributes. */
+enum nvtx_payload { NVTX_NO_PAYLOAD, NVTX_U64, NVTX_I64, NVTX_DOUBLE, NVTX_U32, NVTX_I32, NVTX_FLOAT };
+
+struct nvtx_record {
+	int64_t t;       /* CLOCK_MONOTONIC, ns */
+	uint64_t value;  /* of PUSH and MARK the payload; U32, I32 and FLOAT are in its low half */
+	uint32_t name;   /* offset in the strings, 0: none */
+	uint32_t colour; /* ARGB, 0: none */
+	uint16_t domain; /* 0: the default domain, which has no note */
+	uint8_t kind, payload;
+	uint32_t tid;
+};
+
+/* A ring is written by one thread at a time.  Both counts grow without end: record i is in
+ * slot i % NVTX_RECORDS, those from read to written - 1 are valid. */
+struct nvtx_ring {
+	_Alignas(64) _Atomic uint64_t written;
+	_Atomic uint64_t dropped;           /* ranges and marks, since the ring was full; END, too */
+	_Atomic uint32_t tid;               /* of its thread, 0: free */
+	_Alignas(64) _Atomic uint64_t read; /* by the recorder */
+};
+
+/* magic is stored last: before that, the file is not complete. */
+struct nvtx_process {
+	uint64_t magic;
+	uint32_t version, size; /* sizeof(struct nvtx_head) */
+	uint32_t pid, uid;
+	uint64_t start;  /* STARTTIME */
+	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
+};
+
+struct nvtx_head {
+	struct nvtx_process process;
+	_Alignas(64) _Atomic uint32_t reading;
+	_Alignas(64) _Atomic uint32_t rings; /* used so far */
+	_Atomic uint32_t strings;            /* bytes used; only offsets from records lead to whole ones */
+	_Atomic uint32_t notes;              /* used, at least NVTX_DOMAINS */
+	_Atomic uint32_t ended;              /* by exit or exec: what comes later does not count */
+	_Atomic uint64_t unnamed;            /* records without their name: no place for strings */
+	_Atomic uint64_t ringless;           /* ranges and marks of threads without a ring */
+	_Atomic uint64_t left_out[NVTX_DOMAINS]; /* ranges and marks beyond NVTX_RATE */
+	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads.  They
+	 * are never taken back, so that a recorder that starts later has them, too.  kind is
+	 * stored last. */
+	struct nvtx_record note[NVTX_NOTES];
+	struct nvtx_ring ring[NVTX_RINGS];
+};
+
+_Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128, "layout");
+_Static_assert(sizeof(struct nvtx_head) <= NVTX_STRINGS_AT, "layout");
+
+#endif

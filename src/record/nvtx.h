@@ -1,0 +1,36 @@
+/* nvtx: receives the NVTX ranges and marks of programs that libnvmtop-nvtx.so is loaded into; nvtx-ring.h has the
+ * layout of their files. */
+#ifndef NVMTOP_RECORD_NVTX_H
+#define NVMTOP_RECORD_NVTX_H
+
+#include "engine/engine.h"
+
+/* What receives them. Names and lanes are valid until nvtx_free(). */
+struct nvtx_ops {
+	void (*ranges)(void *to, const struct range *list, size_t n);
+	void (*mark)(void *to, int64_t t_ns, const char *label);
+	void (*change)(void *to, const struct change *c);
+};
+
+struct nvtx;
+/* Gets the folder of the files: $NVMTOP_NVTX_DIR, or that of the marks. Returns false if there is none. */
+bool nvtx_folder(char *out, size_t size);
+/* yields: lets the folder go when another nvmtop wants it. Returns NULL and sets *e if out of memory. */
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, struct err *e);
+/* Becomes the recorder of the folder, which is created. A live screen that has it lets it go within a second.
+ * Returns -1 and sets *e if there is none that is private to this user, or if another nvmtop records. */
+int nvtx_take(struct nvtx *n, struct err *e);
+/* Reads what was written since the last call; takes the folder as soon as it can be had. last: a receiver ends, open ranges
+ * are passed on. Returns when to call again. */
+int64_t nvtx_poll(struct nvtx *n, bool last);
+void nvtx_free(struct nvtx *n); /* n may be NULL */
+
+/* Has the engine call nvtx_poll() and pass on what comes. Call before engine_start(), and nvtx_free() after
+ * engine_free() and after all its sinks. yields: as for a live screen; others have
+ * the folder from now on. Returns NULL and sets *e if out of memory, or as nvtx_take(). */
+struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e);
+/* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
+ * the sink was detached. *any: whether ranges came. */
+bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);
+
+#endif

@@ -1,0 +1,158 @@
+/* Reads ranges: all of them once, into a store that keeps what can be seen on a screen; what is finer is decoded
+ * again, in the part of the time that is asked for. */
+#include <stdlib.h>
+
+#include "trace/log-range.h"
+#include "trace/log-tree.h"
+
+#define STORE_MOST  (UINT32_C(1) << 20)
+#define CHUNKS_MOST 64 /* are decoded for one view */
+
+struct pass {
+	struct log_reader *r;
+	struct log_range_chunk *chunk;
+};
+
+static bool keep(void *arg, const struct range *range)
+{
+	struct pass *p = arg;
+
+	if (!(range->flags & RANGE_OPEN)) {
+		if (range->begin_ns < p->chunk->from_ns)
+			p->chunk->from_ns = range->begin_ns;
+		if (range->end_ns > p->chunk->to_ns)
+			p->chunk->to_ns = range->end_ns;
+	}
+	return ranges_add(p->r->ranges, range);
+}
+
+static bool chunk_get(struct log_reader *r, const struct log_item *item, range_visit *visit, void *arg)
+{
+	struct log_head h;
+	bool good;
+
+	if (!log_read_chunk(r, item, &h, &r->raw))
+		return false;
+	good = log_ranges_get(r->raw.p, r->raw.n, r->ranges, visit, arg);
+	if (!good)
+		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+	return good;
+}
+
+static void chunk_read(struct log_reader *r, const struct log_item *item)
+{
+	struct log_range_chunk *more = r->range_chunks;
+	struct pass pass = {r, NULL};
+	struct err e;
+
+	if (!r->ranges)
+		r->ranges = ranges_new(STORE_MOST, &e);
+	if ((r->n_range_chunks & (r->n_range_chunks - 1)) == 0)
+		more = reallocarray(more, 2 * r->n_range_chunks + 1, sizeof(*more));
+	if (!r->ranges || !more)
+		return;
+	r->range_chunks = more;
+	pass.chunk = &more[r->n_range_chunks++];
+	*pass.chunk = (struct log_range_chunk) {*item, INT64_MAX, INT64_MIN};
+	chunk_get(r, item, keep, &pass);
+}
+
+/* Copied, since reading a chunk may replace the list. */
+static void list_read(struct log_reader *r, const struct log_item *list, size_t n)
+{
+	struct log_item *own = NULL;
+	size_t n_own = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_own += list[i].kind == LOG_RANGE;
+	own = n_own ? calloc(n_own, sizeof(*own)) : NULL;
+	n_own = 0;
+	for (size_t i = 0; own && i < n; i++)
+		if (list[i].kind == LOG_RANGE)
+			own[n_own++] = list[i];
+	for (size_t i = 0; i < n_own; i++)
+		chunk_read(r, &own[i]);
+	free(own);
+}
+
+static void ranges_read(struct log_reader *r)
+{
+	r->ranges_read = true;
+	for (size_t g = 0; g < r->levels[1].n; g++) {
+		const struct log_item *group = &r->levels[1].p[g], *list;
+		size_t n;
+
+		if (group->kind != LOG_INDEX)
+			continue; /* its chunks are loose */
+		list = log_list_of(r, group, &n);
+		list_read(r, list, n);
+	}
+	list_read(r, r->loose.p, r->loose.n);
+}
+
+struct ranges *log_reader_range_store(struct log_reader *r)
+{
+	struct ranges *store;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->ranges_read)
+		ranges_read(r);
+	store = r->ranges;
+	pthread_mutex_unlock(&r->lock);
+	return store;
+}
+
+struct view {
+	int64_t from_ns, to_ns;
+	range_visit *visit;
+	void *arg;
+	bool off;
+};
+
+static bool closed(void *arg, const struct range *range)
+{
+	struct view *v = arg;
+
+	if (!(range->flags & RANGE_OPEN) && range->begin_ns <= v->to_ns && range->end_ns >= v->from_ns)
+		v->off = !v->visit(v->arg, range);
+	return !v->off;
+}
+
+static bool still_open(void *arg, const struct range *range)
+{
+	struct view *v = arg;
+
+	if (range->flags & RANGE_OPEN)
+		v->off = !v->visit(v->arg, range);
+	return !v->off;
+}
+
+static bool touches(const struct log_range_chunk *c, const struct view *v)
+{
+	return c->from_ns <= v->to_ns && c->to_ns >= v->from_ns;
+}
+
+void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+		       void *arg)
+{
+	struct view v = {from_ns, to_ns, visit, arg, false};
+	struct ranges *store = log_reader_range_store(r);
+	size_t n = 0;
+
+	if (!store)
+		return;
+	pthread_mutex_lock(&r->lock);
+	for (size_t i = 0; i < r->n_range_chunks; i++)
+		n += touches(&r->range_chunks[i], &v);
+	if (ranges_least_ns(store) <= least_ns || (least_ns > 0 && n > CHUNKS_MOST)) {
+		pthread_mutex_unlock(&r->lock);
+		ranges_visit(store, from_ns, to_ns, visit, arg);
+		return;
+	}
+	for (size_t i = 0; i < r->n_range_chunks && !v.off; i++)
+		if (touches(&r->range_chunks[i], &v))
+			chunk_get(r, &r->range_chunks[i].item, closed, &v);
+	pthread_mutex_unlock(&r->lock);
+	if (!v.off)
+		ranges_visit(store, from_ns, to_ns, still_open, &v);
+}

@@ -1,0 +1,21 @@
+/* events: the line of events below the charts. */
+#ifndef NVMTOP_UI_EVENTS_H
+#define NVMTOP_UI_EVENTS_H
+
+#include "ui/chart.h"
+
+struct ui;
+struct ui_scene;
+struct canvas;
+
+bool events_wanted(const struct ui *u, const struct ui_scene *s);
+void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
+/* Sets out[0..axis->n): 1 if something was throttled. Overwrites u->frame.columns. */
+void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
+		      unsigned char *out);
+/* The label of a channel; for throttling the unit that is slowed: "cpu" for "cpu-throttle-alert". */
+void events_name(char out[32], const struct channel *ch);
+/* Returns true if a gap is long enough to be shown at cell_ns per cell. */
+bool events_gap(const struct gap *g, int64_t cell_ns);
+
+#endif

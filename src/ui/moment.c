@@ -1,0 +1,213 @@
+/* moment: finds a value or an event without reading every sample.
+ *
+ * A range of time is split into the largest columns that fit. If a column matches, so does at least one of
+ * its halves, so the sample is found by bisection. */
+#include "ui/moment.h"
+
+#include "ui/events.h"
+
+#include <math.h>
+
+#define PAGE 64
+
+/* A search for a value of at least, or at most, `limit`. */
+struct wanted {
+	double limit;
+	bool most; /* at most limit */
+};
+
+static bool matches(const struct wanted *w, const struct bin *b)
+{
+	return b->n && (w->most ? b->min <= w->limit : b->max >= w->limit);
+}
+
+static bool matches_at(struct timeline *t, size_t channel, const struct wanted *w, int64_t t_ns)
+{
+	double v = t->ops->value(t, channel, t_ns, NULL);
+
+	return w->most ? v <= w->limit : v >= w->limit;
+}
+
+/* The zoom of the largest column that begins (back: ends) at `at` and does not go past `end`. */
+static int largest(int64_t at, int64_t end, bool back)
+{
+	int zoom = ZOOM_MIN;
+
+	while (zoom < ZOOM_MAX && at % (INT64_C(2) << zoom) == 0 &&
+	       (back ? at - end : end - at) >= INT64_C(2) << zoom)
+		zoom++;
+	return zoom;
+}
+
+static struct bin column(struct timeline *t, size_t channel, int zoom, int64_t at)
+{
+	struct bin b;
+
+	t->ops->columns(t, channel, zoom, at, 1, &b);
+	return b;
+}
+
+/* Extends [from, to) to whole columns of the finest zoom. */
+static void round_out(int64_t *from_ns, int64_t *to_ns)
+{
+	const int64_t finest = INT64_C(1) << ZOOM_MIN;
+
+	*from_ns -= *from_ns % finest;
+	*to_ns += (finest - *to_ns % finest) % finest;
+}
+
+/* Finds the first (back: the last) matching sample in [from, to). */
+static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, bool back,
+		 const struct wanted *w, int64_t *out)
+{
+	int64_t at, end, i;
+	int zoom;
+
+	round_out(&from_ns, &to_ns);
+	for (at = back ? to_ns : from_ns, end = back ? from_ns : to_ns; back ? at > end : at < end;
+	     at += back ? -(INT64_C(1) << zoom) : INT64_C(1) << zoom) {
+		struct bin b;
+
+		zoom = largest(at, end, back);
+		i = (at >> zoom) - back;
+		b = column(t, channel, zoom, i);
+		if (!matches(w, &b))
+			continue;
+		while (zoom > ZOOM_MIN) {
+			zoom--;
+			i = 2 * i + back;
+			b = column(t, channel, zoom, i);
+			if (!matches(w, &b))
+				i += back ? -1 : 1;
+		}
+		t->ops->value(t, channel, ((i + 1) << zoom) - 1, out);
+		/* If columns are finer than the samples, the next sample may be the matching one. */
+		if (!matches_at(t, channel, w, *out)) {
+			int64_t later = t->ops->step(t, t->ops->session(t)->channels[channel].tier, *out, 1);
+
+			if (matches_at(t, channel, w, later))
+				*out = later;
+		}
+		return true;
+	}
+	return false;
+}
+
+bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, int sign, int64_t *out,
+		    double *value)
+{
+	struct wanted w = {.limit = sign < 0 ? INFINITY : -INFINITY, .most = sign < 0};
+	int64_t at = from_ns, end = to_ns;
+	bool any = false;
+	int zoom;
+
+	for (round_out(&at, &end); at < end; at += INT64_C(1) << zoom) {
+		struct bin b;
+
+		zoom = largest(at, end, false);
+		b = column(t, channel, zoom, at >> zoom);
+		if (b.n)
+			any = true, w.limit = w.most ? fmin(w.limit, b.min) : fmax(w.limit, b.max);
+	}
+	*value = w.limit;
+	return any && find(t, channel, from_ns, to_ns, false, &w, out);
+}
+
+/* Finds where the channel rises from 0. */
+static bool begins(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+{
+	const struct wanted on = {.limit = 0x1p-20}, off = {.limit = 0, .most = true};
+	int64_t at = t_ns, end = e->last_ns + 1;
+
+	if (by > 0)
+		return (!(t->ops->value(t, channel, t_ns, NULL) > 0) || find(t, channel, t_ns + 1, end, false, &off, &at)) &&
+		       find(t, channel, at + 1, end, false, &on, out) && *out > t_ns;
+	if (!find(t, channel, e->first_ns, t_ns, true, &on, &at))
+		return false;
+	/* If it was above 0 at the start of a recording, it is unknown when it began. */
+	return find(t, channel, e->first_ns, at, true, &off, &at) && find(t, channel, at + 1, t_ns, false, &on, out) &&
+	       *out < t_ns;
+}
+
+/* Finds where a count rises. It never falls. */
+static bool rises(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+{
+	struct wanted w = {.limit = t->ops->value(t, channel, by > 0 ? t_ns : t_ns - 1, NULL)};
+
+	if (by > 0)
+		w.limit = nextafter(w.limit, INFINITY);
+	else if (!(w.limit > t->ops->value(t, channel, e->first_ns, NULL)))
+		return false;
+	return find(t, channel, by > 0 ? t_ns + 1 : e->first_ns, by > 0 ? e->last_ns + 1 : t_ns, false, &w, out) &&
+	       (by > 0 ? *out > t_ns : *out < t_ns);
+}
+
+static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+{
+	int64_t to = by > 0 ? e->last_ns + 1 : t_ns;
+	struct change page[PAGE];
+	bool found = false;
+	size_t n;
+
+	if (!t->ops->changes)
+		return false;
+	/* changes() returns the newest of a range, so a full page is followed by older ones. */
+	do {
+		n = t->ops->changes(t, by > 0 ? t_ns + 1 : e->first_ns, to, page, by > 0 ? PAGE : 1);
+		if (n)
+			*out = to = page[0].t_ns, found = true;
+	} while (n == PAGE);
+	return found;
+}
+
+static bool holes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+{
+	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, at = from, next;
+	struct gap page[PAGE];
+	bool found = false;
+	size_t n;
+
+	while (at < to && (n = t->ops->gaps(t, at, to, page, PAGE)) > 0) {
+		next = INT64_MAX;
+		for (size_t i = 0; i < n; i++) {
+			if (page[i].to_ns < next)
+				next = page[i].to_ns;
+			if (!events_gap(&page[i], INT64_MAX) || page[i].from_ns >= to || page[i].from_ns < from)
+				continue;
+			if (!found || page[i].from_ns > *out)
+				*out = page[i].from_ns;
+			found = true;
+			if (by > 0)
+				return true;
+		}
+		if (n < PAGE)
+			break;
+		/* A page of gaps that overlap moves on when the first of them ends. */
+		at = page[n - 1].from_ns >= at ? page[n - 1].from_ns + 1 : next >= at ? next + 1 : to;
+	}
+	return found;
+}
+
+bool moment_event(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+{
+	const struct session *about = t->ops->session(t);
+	bool found = false;
+	int64_t at;
+
+	if (!e->any)
+		return false;
+	for (size_t i = 0; i < about->n_channels + 2; i++) {
+		const struct channel *ch = i < about->n_channels ? &about->channels[i] : NULL;
+		bool is = !ch ? (i == about->n_channels ? changes : holes)(t, e, t_ns, by, &at)
+			  : ch->missing[0] ? false
+			  : ch->kind == CHANNEL_THROTTLE_COUNT ? rises(t, i, e, t_ns, by, &at)
+			  : ch->kind == CHANNEL_THROTTLE || ch->kind == CHANNEL_NOTICE ? begins(t, i, e, t_ns, by, &at)
+								 : false;
+
+		if (!is || (found && (by > 0 ? at >= *out : at <= *out)))
+			continue;
+		*out = at;
+		found = true;
+	}
+	return found;
+}

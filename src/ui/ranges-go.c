@@ -1,0 +1,141 @@
+/* One range: at the cursor, the next edge, by its name. */
+#include "ui/ranges.h"
+#include "ui/screen.h"
+
+#include <string.h>
+
+/* What a visit looks for, and what it has found. */
+struct wanted {
+	const struct range_lane *lane; /* NULL: any */
+	int level;
+	int64_t from_ns, to_ns, least_ns;
+	bool back, found;
+	const char *text, *name; /* what a name has in it, and the one that was looked at last */
+	bool has;
+	size_t n;
+	int64_t at_ns;
+	struct range range;
+};
+
+static bool is_here(void *arg, const struct range *r)
+{
+	struct wanted *w = arg;
+
+	if (r->lane == w->lane && r->depth == w->level && (!w->found || r->begin_ns >= w->range.begin_ns)) {
+		w->range = *r;
+		w->found = true;
+	}
+	return true;
+}
+
+bool ranges_here(const struct ui *u, const struct ui_scene *s, struct range *out)
+{
+	struct wanted w = {.lane = u->ranges.lane, .level = u->ranges.level};
+
+	if (!u->at.ranges.h || !u->ranges.lane)
+		return false;
+	s->timeline->ops->ranges(s->timeline, u->vp.head_ns, u->vp.head_ns, 0, is_here, &w);
+	*out = w.range;
+	return w.found;
+}
+
+static void take(struct wanted *w, const struct range *r, int64_t at_ns)
+{
+	if (at_ns < w->from_ns || at_ns > w->to_ns ||
+	    (w->found && (w->back ? at_ns <= w->at_ns : at_ns >= w->at_ns)))
+		return;
+	w->at_ns = at_ns;
+	w->range = *r;
+	w->found = true;
+}
+
+static bool has_edge(void *arg, const struct range *r)
+{
+	struct wanted *w = arg;
+
+	if (r->lane == w->lane && r->depth == w->level && r->end_ns - r->begin_ns >= w->least_ns) {
+		take(w, r, r->begin_ns);
+		if (!(r->flags & RANGE_OPEN))
+			take(w, r, r->end_ns);
+	}
+	return true;
+}
+
+bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *out)
+{
+	struct wanted w = {.lane = u->ranges.lane,
+			   .level = u->ranges.level,
+			   .least_ns = u->ranges.cell_ns / 2,
+			   .back = by < 0};
+	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns * u->at.chart.w / 16;
+	bool end = false;
+
+	if (!u->at.ranges.h || !u->ranges.lane)
+		return false;
+	/* Farther and farther away. */
+	for (; !w.found && !end; away = away > INT64_MAX / 8 ? away : 4 * away) {
+		w.from_ns = by > 0 ? head + 1 : head - away;
+		w.to_ns = by > 0 ? head + away : head - 1;
+		end = by > 0 ? w.to_ns > u->extent.last_ns : w.from_ns < u->extent.first_ns;
+		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, w.least_ns, has_edge, &w);
+	}
+	*out = w.at_ns;
+	return w.found && w.at_ns >= u->extent.first_ns && w.at_ns <= u->extent.last_ns;
+}
+
+static bool has_name(void *arg, const struct range *r)
+{
+	struct wanted *w = arg;
+
+	w->n++;
+	if (r->name != w->name) {
+		w->n += RANGE_NAME_COST;
+		w->has = strcasestr(r->name, w->text) != NULL;
+	}
+	w->name = r->name;
+	if (w->has)
+		take(w, r, r->begin_ns);
+	return true;
+}
+
+int ranges_search(struct ui *u, const struct ui_scene *s)
+{
+	struct ranges_lane *l = &u->ranges;
+	struct search *f = &u->search;
+	struct wanted w = {.text = f->text, .back = f->back};
+	double all = (double)(u->extent.last_ns - u->extent.first_ns) + 1;
+
+	if (!s->timeline->ops->ranges)
+		return CONDITION_NOWHERE;
+	for (size_t steps = 0; w.n + RANGE_STEP_COST * steps < RANGE_BUDGET; steps++) {
+		if (f->back ? f->at_ns <= u->extent.first_ns : f->at_ns >= u->extent.last_ns)
+			return CONDITION_NOWHERE;
+		w.from_ns = f->back ? f->at_ns - RANGE_STEP_NS : f->at_ns + 1;
+		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + RANGE_STEP_NS;
+		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, 0, has_name, &w);
+		f->at_ns = f->back ? w.from_ns : w.to_ns;
+		if (!w.found)
+			continue;
+		for (size_t i = 0; i < l->n_lanes; i++)
+			if (l->lanes[i] == w.range.lane)
+				l->at = i;
+		l->picked = true;
+		l->level = w.range.depth;
+		f->run.at_ns = w.at_ns;
+		return CONDITION_FOUND;
+	}
+	f->run.part = (double)(f->back ? u->extent.last_ns - f->at_ns : f->at_ns - u->extent.first_ns) / all;
+	return CONDITION_MORE;
+}
+
+void range_length(char out[32], int64_t ns)
+{
+	if (ns >= 100 * NS_PER_S)
+		quantity_time(out, ns, 0);
+	else if (ns >= NS_PER_S)
+		snprintf(out, 32, "%.3g s", (double)ns / 1e9);
+	else if (ns >= NS_PER_MS)
+		snprintf(out, 32, "%.3g ms", (double)ns / 1e6);
+	else
+		snprintf(out, 32, "%.3g us", (double)ns / 1e3);
+}

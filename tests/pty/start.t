@@ -1,0 +1,78 @@
+#!/bin/sh
+# The first minute: where a replay starts and ends, what o lists, and a first frame that does not wait
+# for sensors.
+. "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
+need "$program"
+src=$(cd "${NVMTOP_SRC:-.}" && pwd)
+NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
+export NVMTOP_BOARDS
+case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+
+pty_begin 110x34
+dir=$tmp/work
+mkdir -p "$dir/rec/sub"
+cd "$dir" || exit 99
+cp "$src/tests/traces/demo.bin" rec/a.bin
+cp "$src/tests/traces/demo.bin" rec/sub/b.bin
+
+run "cd $dir; clear; $program --board nix"
+check "an unknown board is reported after the screen" wait_for 'unknown board "nix"'
+check "exit status 2" wait_prompt 2
+check "the terminal is restored" usable_terminal
+
+run "clear; $program --replay rec/a.bin"
+wait_for "q quit"
+keys Escape
+check "Esc does not close a file opened by --replay" wait_for "q quits, o opens another trace"
+check "it is still shown" on_screen "a.bin"
+keys o
+check "o lists the directory of that file" wait_for "> a.bin"
+check "its subdirectories are listed" on_screen "sub"
+keys Down Down Enter
+check "Enter on a directory lists it" wait_for "> b.bin"
+keys Enter
+check "Enter opens a file in it" wait_gone "> b.bin"
+check "its name is shown" on_screen "b.bin"
+keys q
+wait_prompt 0
+
+# As a non-root user, even if root runs the tests.
+as=
+[ "$(id -u)" -ne 0 ] || as="setpriv --reuid=65534 --clear-groups"
+cp -a "$roots/agx_orin-36" locked && chmod -R u+w locked && cp "$program" mine && chmod 755 "$tmp" "$dir" || exit 99
+chmod 700 locked/sys/kernel/debug
+[ -n "$as" ] || chmod 0 locked/sys/kernel/debug
+run "clear; HOME=/nowhere $as ./mine --sysroot locked"
+check "signals that need root are reported once, with the remedy" wait_for "signals need root, such as EMC: sudo nvmtop-setup"
+keys Up
+check "until a key is pressed" wait_gone "signals need root"
+keys q
+wait_prompt 0
+chmod 700 locked/sys/kernel/debug
+
+need_slowfs
+mkdir -p root/sys
+cp -a "$roots/agx_orin-36" base && chmod -R u+w base || exit 99
+mv base/proc base/etc root/
+: >none
+slow_mount base/sys none root/sys
+type=/devices/virtual/thermal/thermal_zone5/type
+rule "$type hang"
+run "clear; $program --sysroot root"
+check "the first frame does not wait for sensors" wait_for "Starting"
+check "it shows the keys" on_screen "q quit"
+keys r
+rule "$type clear"
+check "keys pressed meanwhile take effect when the board is open" wait_for "REC nvmtop-"
+keys r
+wait_for "saved"
+keys q
+check "q quits" wait_prompt 0
+rule "$type hang"
+run "clear; $program --sysroot root"
+wait_for "Starting"
+keys q
+check "q during the start reports what it waits for" wait_for "does not answer"
+rule "$type clear"
+check "it exits when the kernel responds" wait_prompt 0
+pty_end

@@ -1,0 +1,503 @@
+/* The recorder's side of NVTX: files that the test writes in place of the library. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nvtx/nvtx-ring.h"
+#include "random.h"
+#include "record/nvtx.h"
+
+#define SIZE (NVTX_RINGS_AT + (size_t)8 * NVTX_RECORDS * sizeof(struct nvtx_record))
+
+/* --- the program --- */
+
+static char folder[64], path[128];
+static struct nvtx_head *head;
+
+static void string_put(uint32_t at, const char *text)
+{
+	char *p = (char *)head + NVTX_STRINGS_AT + at;
+	uint32_t n = (uint32_t)strlen(text);
+
+	memcpy(p, &n, 4);
+	memcpy(p + 4, text, n + 1);
+}
+
+enum { RUN = 8, STEP = 24, DOMAIN = 48, PROGRAM = 64, THREAD = 80, ESCAPE = 96, LONG = 128 };
+
+static uint64_t started(pid_t pid)
+{
+	char name[32], text[1024] = "", *p;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", (int)pid);
+	f = fopen(name, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(text, sizeof(text), f));
+	fclose(f);
+	p = strrchr(text, ')');
+	for (int i = 2; i < 22; i++)
+		p = strchr(p + 1, ' ');
+	return strtoull(p, NULL, 10);
+}
+
+static void note(uint32_t i, enum nvtx_kind kind, uint16_t domain, uint32_t tid, uint32_t name)
+{
+	head->note[i] =
+		(struct nvtx_record) {.kind = (uint8_t)kind, .domain = domain, .tid = tid, .name = name};
+}
+
+static void program(pid_t pid, bool reading)
+{
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/nvtx-%d-1", folder, (int)pid);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	assert_true(fd >= 0 && ftruncate(fd, (off_t)SIZE) == 0);
+	head = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(head != MAP_FAILED);
+	close(fd);
+	head->process = (struct nvtx_process) {
+		.version = NVTX_VERSION, .size = sizeof(*head), .pid = (uint32_t)pid, .start = started(pid)};
+	assert_int_equal(stat("/proc/self/ns/pid", &st), 0);
+	head->process.pid_ns = st.st_ino;
+	head->reading = reading;
+	head->rings = 2;
+	head->notes = NVTX_DOMAINS + 1;
+	note(0, NVTX_PROCESS, 0, 0, PROGRAM);
+	note(1, NVTX_DOMAIN, 1, 0, DOMAIN);
+	note(NVTX_DOMAINS, NVTX_THREAD, 0, 7, THREAD);
+	string_put(RUN, "run");
+	string_put(STEP, "step");
+	string_put(DOMAIN, "copies");
+	string_put(PROGRAM, "python3");
+	string_put(THREAD, "loader");
+	string_put(ESCAPE, "a\033[31mb");
+	head->process.magic = NVTX_MAGIC;
+}
+
+static void program_end(void)
+{
+	munmap(head, SIZE);
+	unlink(path);
+}
+
+static void put(unsigned ring, struct nvtx_record r)
+{
+	uint64_t at = head->ring[ring].written;
+	struct nvtx_record *to = (void *)((char *)head + NVTX_RINGS_AT);
+
+	to[ring * (size_t)NVTX_RECORDS + at % NVTX_RECORDS] = r;
+	head->ring[ring].written = at + 1;
+}
+
+static void push(unsigned ring, int64_t t, uint16_t domain, uint32_t name)
+{
+	put(ring, (struct nvtx_record) {
+			  .t = t, .kind = NVTX_PUSH, .domain = domain, .name = name, .tid = 7 + ring});
+}
+
+static void pop(unsigned ring, int64_t t, uint16_t domain)
+{
+	put(ring, (struct nvtx_record) {.t = t, .kind = NVTX_POP, .domain = domain, .tid = 7 + ring});
+}
+
+/* --- what came --- */
+
+static struct range got[4096];
+static size_t n_got, n_marks, n_changes;
+static char marked[64], lost[64];
+
+static void take_ranges(void *to, const struct range *list, size_t n)
+{
+	(void)to;
+	for (size_t i = 0; i < n; i++, n_got++) {
+		assert_true(list[i].end_ns >= list[i].begin_ns && list[i].name && list[i].lane);
+		if (n_got < 4096)
+			got[n_got] = list[i];
+	}
+}
+
+static void take_mark(void *to, int64_t t_ns, const char *label)
+{
+	(void)to;
+	(void)t_ns;
+	n_marks++;
+	snprintf(marked, sizeof(marked), "%s", label);
+}
+
+static void take_change(void *to, const struct change *c)
+{
+	(void)to;
+	n_changes++;
+	assert_string_equal(c->what, "ranges.lost");
+	snprintf(lost, sizeof(lost), "%s", c->to);
+}
+
+static struct nvtx *recorder(void)
+{
+	static const struct nvtx_ops ops = {take_ranges, take_mark, take_change};
+	struct err e;
+	struct nvtx *n = nvtx_new(&ops, NULL, false, &e);
+
+	assert_non_null(n);
+	n_got = n_marks = n_changes = 0;
+	assert_int_equal(nvtx_take(n, &e), 0);
+	return n;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	snprintf(folder, sizeof(folder), "/tmp/nvtx-test-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	setenv("NVMTOP_NVTX_DIR", folder, 1);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char name[128];
+
+	(void)state;
+	snprintf(name, sizeof(name), "%s/" NVTX_RECORDER, folder);
+	unlink(name);
+	assert_int_equal(rmdir(folder), 0);
+	return 0;
+}
+
+static void ranges_of_a_thread(void **state)
+{
+	struct nvtx *n;
+	int64_t t = clock_now_ns();
+
+	(void)state;
+	program(getpid(), true);
+	push(0, t, 0, RUN);
+	push(0, t + 10, 0, STEP);
+	push(0, t + 15, 1, ESCAPE); /* another domain: its own lane */
+	pop(0, t + 20, 0);
+	pop(0, t + 25, 1);
+	n = recorder();
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 2);
+	assert_string_equal(got[0].name, "step");
+	assert_true(got[0].begin_ns == t + 10 && got[0].end_ns == t + 20 && got[0].depth == 1);
+	assert_true(got[0].lane->pid == (uint32_t)getpid() && got[0].lane->tid == 7);
+	assert_string_equal(got[0].lane->process, "python3");
+	assert_string_equal(got[0].lane->thread, "loader");
+	assert_string_equal(got[0].lane->domain, "");
+	assert_string_equal(got[1].lane->domain, "copies");
+	assert_true(got[1].depth == 0 && !strchr(got[1].name, '\033'));
+	pop(0, t + 30, 0);
+	pop(0, t + 40, 0); /* of a range that began before */
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 3);
+	assert_true(got[2].depth == 0 && got[2].lane == got[0].lane && got[2].flags == 0);
+	string_put(LONG, "later"); /* than the strings were read */
+	push(0, t + 50, 0, LONG);
+	pop(0, t + 60, 0);
+	nvtx_poll(n, false);
+	assert_string_equal(got[3].name, "later");
+	assert_true(head->ring[0].read == head->ring[0].written);
+	nvtx_free(n);
+	assert_int_equal(head->reading, 0);
+	program_end();
+}
+
+static void start_and_end(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	struct nvtx_record start = {.t = t, .kind = NVTX_START, .name = RUN, .value = 77, .tid = 8},
+			   end = {.t = t + 50, .kind = NVTX_END, .value = 77, .tid = 7};
+
+	(void)state;
+	program(getpid(), true);
+	put(0, end); /* this ring is read first */
+	put(1, start);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 1);
+	assert_true(got[0].begin_ns == t && got[0].end_ns == t + 50 && got[0].depth == 0 &&
+		    got[0].value == 0);
+	assert_int_equal(got[0].lane->tid, 0);
+	/* The start was written after its ring was read. */
+	end.value = start.value = 78;
+	put(0, end);
+	nvtx_poll(n, false);
+	put(1, start);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 2);
+	nvtx_free(n);
+	program_end();
+}
+
+static void marks_and_payloads(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	float f = 1.5f;
+	double d;
+	struct nvtx_record r = {.t = t, .kind = NVTX_MARK, .name = RUN};
+
+	(void)state;
+	program(getpid(), true);
+	put(0, r);
+	nvtx_poll(n, false);
+	assert_string_equal(marked, "run");
+	r.domain = 1;
+	put(0, r);
+	nvtx_poll(n, false);
+	assert_string_equal(marked, "copies: run");
+	r = (struct nvtx_record) {.t = t,
+				  .kind = NVTX_PUSH,
+				  .name = RUN,
+				  .payload = NVTX_I32,
+				  .value = 0xffffffff,
+				  .colour = 0xff00ff00,
+				  .tid = 7};
+	put(0, r);
+	pop(0, t, 0);
+	r.payload = NVTX_FLOAT;
+	r.value = 0;
+	memcpy(&r.value, &f, sizeof(f));
+	put(0, r);
+	pop(0, t, 0);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 2);
+	assert_true(got[0].payload == RANGE_SIGNED && (int64_t)got[0].value == -1 &&
+		    got[0].colour == 0xff00ff00);
+	memcpy(&d, &got[1].value, sizeof(d));
+	assert_true(got[1].payload == RANGE_DOUBLE && d > 1.4 && d < 1.6);
+	for (int i = 0; i < 5000; i++)
+		put(0, (struct nvtx_record) {.t = t, .kind = NVTX_MARK, .name = RUN});
+	nvtx_poll(n, true);
+	assert_in_range(n_marks, 1000, 2002);
+	assert_int_equal(n_changes, 1);
+	nvtx_free(n);
+	program_end();
+}
+
+/* What was open when its process ended, or is open when a sink ends. */
+static void open_ranges(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	int ends[2];
+	char byte;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) != 0);
+	}
+	program(child, true);
+	push(0, t, 0, RUN);
+	push(1, t, 0, STEP);
+	pop(1, t + 70, 0);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 1);
+	nvtx_poll(n, true);
+	assert_int_equal(n_got, 2);
+	assert_true(got[1].flags == RANGE_OPEN && got[1].begin_ns == t && got[1].end_ns >= t + 70);
+	close(ends[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	while (access(path, F_OK) == 0)
+		nvtx_poll(n, false);
+	assert_string_equal(got[n_got - 1].name, "run");
+	assert_true(got[n_got - 1].flags == RANGE_OPEN && got[n_got - 1].begin_ns == t);
+	assert_in_range(got[n_got - 1].end_ns, t + 70, clock_now_ns());
+	nvtx_free(n);
+	munmap(head, SIZE);
+	close(ends[0]);
+}
+
+/* One that is open for longer than a second is repeated. */
+static void long_ranges(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+
+	(void)state;
+	program(getpid(), true);
+	push(0, t - 2 * NS_PER_S, 0, RUN);
+	while (n_got < 2 && clock_now_ns() - t < 60 * NS_PER_S)
+		nvtx_poll(n, false);
+	assert_true(n_got == 2 && got[1].flags == RANGE_OPEN && got[1].end_ns - got[0].end_ns >= NS_PER_S);
+	pop(0, clock_now_ns(), 0);
+	nvtx_poll(n, false);
+	assert_true(n_got == 3 && got[2].flags == 0);
+	nvtx_free(n);
+	program_end();
+}
+
+static void without_a_recorder(void **state)
+{
+	struct nvtx *n, *other;
+	struct err e;
+	char text[400];
+	bool any;
+
+	(void)state;
+	program(getpid(), false);
+	push(0, clock_now_ns(), 0, RUN); /* left from an earlier recorder */
+	pop(0, clock_now_ns(), 0);
+	head->ring[0].dropped = 5;
+	n = recorder();
+	nvtx_poll(n, false);
+	assert_int_equal(head->reading, 1);
+	assert_int_equal(n_got, 0);
+	other = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, false, &e);
+	assert_int_equal(nvtx_take(other, &e), -1);
+	assert_non_null(strstr(e.text, "another nvmtop"));
+	nvtx_free(other);
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
+	head->ring[0].dropped = 8;
+	head->left_out[1] = 4;
+	nvtx_poll(n, true);
+	assert_string_equal(lost, "7");
+	assert_true(nvtx_news(n, &any, text, sizeof(text)));
+	assert_non_null(strstr(text, "7 NVTX ranges and marks are missing; 3 came"));
+	nvtx_free(n);
+	program_end();
+}
+
+static atomic_bool done;
+
+static void *screen(void *n)
+{
+	while (!done)
+		nvtx_poll(n, false);
+	return NULL;
+}
+
+/* A live screen lets the folder go for a recorder, and has it again afterwards. */
+static void a_screen_yields(void **state)
+{
+	static const struct nvtx_ops none = {take_ranges, take_mark, take_change};
+	struct err e;
+	struct nvtx *live = nvtx_new(&none, NULL, true, &e), *n;
+	pthread_t thread;
+
+	(void)state;
+	program(getpid(), false);
+	while (!head->reading)
+		nvtx_poll(live, false);
+	assert_int_equal(pthread_create(&thread, NULL, screen, live), 0);
+	n = recorder();
+	done = true;
+	pthread_join(thread, NULL);
+	assert_int_equal(head->reading, 0);
+	push(0, clock_now_ns(), 0, RUN);
+	nvtx_poll(n, false);
+	assert_int_equal(head->reading, 1);
+	nvtx_free(n);
+	assert_int_equal(head->reading, 0);
+	while (!head->reading)
+		nvtx_poll(live, false);
+	nvtx_free(live);
+	program_end();
+}
+
+/* A flood is read in parts, and all of it. */
+static void floods(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns(), cpu, next = 0;
+	size_t rounds = 100, all = 0;
+
+	(void)state;
+	program(getpid(), true);
+	nvtx_poll(n, false);
+	cpu = clock_cpu_ns();
+	for (size_t i = 0; i < rounds; i++) {
+		for (int k = 0; k < NVTX_RECORDS / 2; k++, all++) {
+			push(k % 2, t, 0, k % 3 ? RUN : STEP);
+			pop(k % 2, t + 5, 0);
+		}
+		while (head->ring[0].read != head->ring[0].written ||
+		       head->ring[1].read != head->ring[1].written)
+			next = nvtx_poll(n, false);
+	}
+	assert_true(next > 0);
+	assert_int_equal(n_got, all);
+	printf("# %.0f ns of CPU a range, with the writing\n", (double)(clock_cpu_ns() - cpu) / (double)all);
+	nvtx_free(n);
+	program_end();
+}
+
+/* Whatever is in the file, it is read without harm and ranges are valid; take_ranges() looks. */
+static void hostile(void **state)
+{
+	(void)state;
+	for (unsigned round = 0; round < 300; round++) {
+		struct nvtx *n = recorder();
+
+		program(getpid(), round % 2);
+		head->rings = random_below(2) ? 8 : (uint32_t)random_next();
+		head->notes = random_below(2) ? NVTX_NOTES : (uint32_t)random_next();
+		for (size_t i = 0; i < NVTX_NOTES; i++)
+			if (random_below(2))
+				note((uint32_t)i, (enum nvtx_kind)random_below(10), (uint16_t)random_next(),
+				     (uint32_t)random_below(20), (uint32_t)random_below(300));
+		for (size_t i = 0; i < 200; i++)
+			((char *)head)[NVTX_STRINGS_AT + random_below(400)] = (char)random_next();
+		for (int poll = 0; poll < 3; poll++) {
+			for (size_t i = 0; i < 2000; i++)
+				put((unsigned)random_below(8),
+				    (struct nvtx_record) {
+					    .t = random_below(4) ? clock_now_ns() : (int64_t)random_next(),
+					    .value = random_below(3),
+					    .kind = (uint8_t)random_below(7),
+					    .domain = (uint16_t)random_below(random_below(9) ? 4 : 65536),
+					    .payload = (uint8_t)random_below(9),
+					    .tid = (uint32_t)random_below(random_below(9) ? 5 : 1000000),
+					    .name = (uint32_t)(random_below(9) ? random_below(300)
+									       : random_next())});
+			if (random_below(4) == 0)
+				head->ring[random_below(8)].written = random_next();
+			if (random_below(9) == 0)
+				assert_int_equal(truncate(path, (off_t)random_below(SIZE)), 0);
+			else if (random_below(20) == 0)
+				head->ended = 1;
+			nvtx_poll(n, random_below(3) == 0);
+			if (access(path, F_OK) < 0 || truncate(path, (off_t)SIZE) < 0)
+				break;
+		}
+		nvtx_free(n);
+		program_end();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(ranges_of_a_thread, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(start_and_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(marks_and_payloads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(open_ranges, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_a_recorder, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_screen_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(floods, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(hostile, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* Ranges on the screen: bars above the charts, what is told of one, and their names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <locale.h>
+
+#include "ui-bench.h"
+#include "ui/screen.h"
+
+static struct bench b;
+
+static void show(int w, int h, bool live)
+{
+	start(&b, w, h, live, CHARSET_ASCII);
+	fake_ranges(&b.fake);
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+}
+
+/* From the axis to the first chart. */
+static void lane(char *out, size_t size)
+{
+	FILE *f = fmemopen(out, size, "w");
+
+	for (int y = 0; y < b.ui->at.ranges.h; y++)
+		fprintf(f, "%s\n", line(&b, b.ui->at.ranges.y + y));
+	fclose(f);
+}
+
+static void at(int ms)
+{
+	ui_seek(b.ui, &b.scene, ms * NS_PER_MS);
+	draw(&b);
+}
+
+static void as_deep_as_there_is_room(void **state)
+{
+	static const struct {
+		int h, lines;
+	} sizes[] = {{14, 0}, {24, 1}, {36, 2}, {40, 3}, {60, 3}}; /* there are three levels */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		for (int live = 0; live < 2; live++) {
+			show(80, sizes[i].h, live);
+			assert_int_equal(b.ui->at.ranges.h, sizes[i].lines);
+			stop(&b);
+		}
+	start(&b, 80, 40, false, CHARSET_ASCII);
+	assert_int_equal(b.ui->at.ranges.h, 0);
+	assert_hides(&b, "range level");
+	stop(&b);
+}
+
+static void bars_nest_in_time(void **state)
+{
+	char text[1024];
+
+	(void)state;
+	show(80, 40, false);
+	lane(text, sizeof(text));
+	assert_string_equal(text, " main                      |step 0----|step 1----|step 2---|step 3----|\n"
+				  " default domain             |fo~|bac~  |fo~|bac~ |for~|bac~ |fo~|bac~ |\n"
+				  " lane 1 of 3 (R)                              |      ::::::           |\n");
+	stop(&b);
+}
+
+static void the_range_at_the_cursor_is_told_of(void **state)
+{
+	(void)state;
+	show(80, 40, false);
+	at(40000);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "name     step 1");
+	assert_shows(&b, "domain   default domain");
+	assert_shows(&b, "thread   python3 4711  main 4711");
+	assert_shows(&b, "begin    25.0 s");
+	assert_shows(&b, "length   18 s");
+	assert_shows(&b, "level    1");
+	assert_shows(&b, "Power    mean ");
+	assert_shows(&b, "GPU      mean ");
+	assert_shows(&b, "payload  --");
+	press(&b, 'd', 0);
+	assert_shows(&b, "name     backward");
+	assert_shows(&b, "level    2");
+	assert_shows(&b, "payload  41");
+	press(&b, K_ESC, 0);
+	assert_hides(&b, "backward ");
+	press(&b, 'D', 0);
+	press(&b, 'D', 0);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "name     step 1");
+	stop(&b);
+}
+
+static void there_is_no_mean_of_two_readings(void **state)
+{
+	(void)state;
+	show(80, 40, false);
+	press(&b, 'R', 0); /* nothing but the loader and NCCL */
+	press(&b, 'R', 0);
+	assert_shows(&b, "python3 4721");
+	at(20002);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "name     reduce");
+	assert_shows(&b, "length   4 ms");
+	assert_shows(&b, "Power    --  shorter than three readings");
+	assert_shows(&b, "GPU      mean "); /* which is read a thousand times a second */
+	stop(&b);
+}
+
+static void brackets_stop_at_edges(void **state)
+{
+	/* The marks are at 40 and 85 s. */
+	static const int steps[] = {5000, 23000, 25000, 40000, 43000}, inner[] = {42000, 40000, 34000, 33000, 26000};
+
+	(void)state;
+	show(80, 40, false);
+	at(0);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		press(&b, ']', 0);
+		assert_int_equal(b.ui->vp.head_ns, FAKE_START + steps[i] * NS_PER_MS);
+	}
+	press(&b, 'd', 0);
+	for (size_t i = 0; i < sizeof(inner) / sizeof(inner[0]); i++) {
+		press(&b, '[', 0);
+		assert_int_equal(b.ui->vp.head_ns, FAKE_START + inner[i] * NS_PER_MS);
+	}
+	stop(&b);
+}
+
+static void find(const char *text)
+{
+	press(&b, '/', 0);
+	type(&b, text);
+	press(&b, K_ENTER, 0);
+	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
+		;
+	draw(&b);
+}
+
+static void names_are_found(void **state)
+{
+	(void)state;
+	show(80, 40, false);
+	at(0);
+	find("BACK");
+	assert_int_equal(b.ui->vp.head_ns, FAKE_START + 14 * NS_PER_S);
+	assert_int_equal(b.ui->ranges.level, 1);
+	press(&b, 'n', 0);
+	assert_int_equal(b.ui->vp.head_ns, FAKE_START + 34 * NS_PER_S);
+	press(&b, 'N', 0);
+	assert_int_equal(b.ui->vp.head_ns, FAKE_START + 14 * NS_PER_S);
+	find("reduce");
+	assert_int_equal(b.ui->vp.head_ns, FAKE_START + 20 * NS_PER_S);
+	assert_shows(&b, "python3 4721");
+	find("load");
+	press(&b, 'N', 0); /* from 25 s back to 5 s */
+	press(&b, 'N', 0); /* and round the end */
+	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
+		;
+	draw(&b);
+	assert_shows(&b, "wrapped to end");
+	assert_int_equal(b.ui->vp.head_ns, FAKE_START + 65 * NS_PER_S);
+	find("no such");
+	assert_shows(&b, "no such: no match");
+	find("gpu >> 5"); /* a condition, and wrong */
+	assert_shows(&b, "search:");
+	stop(&b);
+}
+
+static void the_busiest_lane_is_shown(void **state)
+{
+	(void)state;
+	show(80, 40, false);
+	assert_shows(&b, " main ");
+	press(&b, 'R', 0);
+	assert_shows(&b, " loader ");
+	press(&b, 'R', 0);
+	assert_shows(&b, "python3 4721");
+	press(&b, 'R', 0);
+	assert_shows(&b, " main ");
+	b.fake.n_lanes = 2;
+	b.fake.ranges[1].end_ns = b.fake.last_ns; /* the loader is busier now */
+	b.fake.n_ranges = 3;
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_shows(&b, " loader ");
+	press(&b, 'R', 0);
+	assert_shows(&b, " main ");
+	stop(&b);
+}
+
+static void a_click_goes_there(void **state)
+{
+	(void)state;
+	show(80, 40, false);
+	mouse(&b, MOUSE_PRESS, 1, b.ui->at.chart.x + viewport_cell(&b.ui->vp, FAKE_START + 30 * NS_PER_S), b.ui->at.ranges.y + 1);
+	assert_int_equal(b.ui->ranges.level, 1);
+	press(&b, K_ENTER, 0);
+	assert_shows(&b, "name     forward");
+	stop(&b);
+}
+
+static void names_with_their_energy(void **state)
+{
+	(void)state;
+	show(100, 30, false);
+	b.fake.constant = 5000; /* mW, everywhere */
+	press(&b, '7', 0);
+	press(&b, '7', 0);
+	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
+		;
+	draw(&b);
+	assert_shows(&b, "backward");
+	assert_shows(&b, "         4      32 s       8 s     160.0       5.0");
+	assert_shows(&b, "       200       4 s     20 ms      20.0       5.0"); /* aten::mm, whatever its numbers */
+	assert_shows(&b, "         1      4 ms      4 ms        --        --");
+	assert_shows(&b, "7 Phases");
+	press(&b, K_ENTER, 0); /* to the next one of the first line */
+	assert_true(b.ui->view == &view_overview);
+	stop(&b);
+}
+
+/* The same name within itself, and in two threads at once. */
+static void energy_is_of_the_union(void **state)
+{
+	const struct range_lane *l;
+
+	(void)state;
+	start(&b, 100, 30, false, CHARSET_ASCII);
+	b.fake.constant = 5000;
+	l = fake_lane(&b.fake, 1, "a", "");
+	fake_range(&b.fake, l, "f", 1, 12000, 14000);
+	fake_range(&b.fake, l, "f", 1, 15000, 16000);
+	fake_range(&b.fake, fake_lane(&b.fake, 2, "b", ""), "f", 0, 13000, 17000);
+	fake_range(&b.fake, l, "f", 0, 10000, 20000);
+	ui_reset(b.ui, &b.scene);
+	press(&b, '7', 0);
+	press(&b, '7', 0);
+	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
+		;
+	draw(&b);
+	assert_shows(&b, "         4      17 s    4.25 s      50.0       5.0");
+	stop(&b);
+}
+
+static void what_grows_is_read_again(void **state)
+{
+	(void)state;
+	show(80, 24, true);
+	assert_shows(&b, "|step 3---");
+	assert_hides(&b, "new");
+	b.fake.last_ns += 5 * NS_PER_S;
+	b.scene.now_ns = b.fake.last_ns;
+	fake_range(&b.fake, &b.fake.lanes[0], "new", 0, 95000, 104500);
+	draw(&b);
+	assert_shows(&b, "|new");
+	stop(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_deep_as_there_is_room),
+		cmocka_unit_test(bars_nest_in_time),
+		cmocka_unit_test(the_range_at_the_cursor_is_told_of),
+		cmocka_unit_test(there_is_no_mean_of_two_readings),
+		cmocka_unit_test(brackets_stop_at_edges),
+		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(the_busiest_lane_is_shown),
+		cmocka_unit_test(a_click_goes_there),
+		cmocka_unit_test(names_with_their_energy),
+		cmocka_unit_test(energy_is_of_the_union),
+		cmocka_unit_test(what_grows_is_read_again),
+	};
+
+	if (!setlocale(LC_ALL, "C.UTF-8"))
+		return 77;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
