@@ -9,7 +9,10 @@ AM_TESTS_ENVIRONMENT = CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; 
 	NVMTOP_ROOTS='$(abs_top_builddir)/tests/roots'; export NVMTOP_ROOTS; \
 	CC="$(CC)"; export CC; EMU="$(EMU)"; export EMU; \
 	LC_ALL=C.UTF-8; export LC_ALL; TZ=UTC0; export TZ;
-T_LOG_COMPILER = $(SHELL)
+# A test that hangs fails.
+limit = timeout -k 10 600
+LOG_COMPILER = $(limit)
+T_LOG_COMPILER = $(limit) $(SHELL)
 
 # Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
 include tests/lists.mk

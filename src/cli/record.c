@@ -407,8 +407,10 @@ static struct log_writer *files_new(const struct options *o, struct err *e)
 	if (!o->out)
 		return record_now(&o->limits, e);
 	w = log_writer_new(o->out, o->force, e);
-	if (w)
+	if (w) {
 		log_writer_limits(w, &o->limits);
+		log_writer_options(w)->phases_from = o->phases_from;
+	}
 	return w;
 }
 
@@ -646,6 +648,8 @@ static int finish(struct options *o, struct err *e)
 		{o->warmup && !o->repeat, N_("--warmup needs --repeat")},
 		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
+		{o->phases_from && !(o->nvtx && o->out && text_ends_in(o->out, ".bin") && !o->keep_ns),
+		 N_("--phases-from needs --nvtx and a FILE.bin without --keep: other recordings have the ranges themselves")},
 		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},
 	};
 
@@ -669,6 +673,8 @@ static const struct option_entry own[] = {
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
 	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),
 	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
+	{"phases-from", "DOMAIN", N_("FILE.bin: a phase begins with each outermost NVTX range of DOMAIN"),
+	 TEXT(phases_from)},
 	{"stop-on-eof", NULL, N_("stop when standard input is closed"), FLAG(stop_on_eof)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};

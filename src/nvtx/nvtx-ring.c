@@ -572,9 +572,9 @@ static int write_record(struct thread *t, uint32_t domain, enum nvtx_kind kind, 
 {
 	struct nvtx_head *h = file();
 	struct nvtx_ring *ring;
-	struct nvtx_record *r;
 	struct timespec now;
-	uint64_t need = kind == NVTX_POP ? 0 : kind == NVTX_END ? t->open : RESERVE;
+	uint64_t need = kind == NVTX_POP ? 0 : kind == NVTX_END ? t->open : RESERVE, value = 0;
+	uint8_t payload = 0;
 	int64_t at;
 
 	if (!h)
@@ -596,20 +596,25 @@ static int write_record(struct thread *t, uint32_t domain, enum nvtx_kind kind, 
 		ADD(h->left_out[domain], 1);
 		return 0;
 	}
-	r = &t->records[t->written % NVTX_RECORDS];
-	*r = (struct nvtx_record) {.t = at,
-				   .value = id,
-				   .name = string(h, type, message),
-				   .domain = (uint16_t)domain,
-				   .kind = (uint8_t)kind,
-				   .tid = own_tid(t)};
-	if (a && a->size >= sizeof *a) {
-		r->colour = a->colour_type == 1 ? a->colour : 0;
-		if (a->payload_type >= NVTX_U64 && a->payload_type <= NVTX_FLOAT && kind != NVTX_START) {
-			r->payload = (uint8_t)a->payload_type;
-			r->value = a->payload_type >= NVTX_U32 ? (uint32_t)a->payload : a->payload;
-		}
+	a = a && a->size >= sizeof *a ? a : NULL;
+	if (a && a->payload_type >= NVTX_U64 && a->payload_type <= NVTX_FLOAT) {
+		payload = (uint8_t)a->payload_type;
+		value = a->payload_type >= NVTX_U32 ? (uint32_t)a->payload : a->payload;
 	}
+	if (payload && kind == NVTX_START) {
+		t->records[t->written++ % NVTX_RECORDS] = (struct nvtx_record) {
+			.t = at, .value = value, .kind = NVTX_VALUE, .payload = payload, .tid = own_tid(t)};
+		payload = 0;
+	}
+	t->records[t->written % NVTX_RECORDS] =
+		(struct nvtx_record) {.t = at,
+				      .value = id ? id : value,
+				      .name = string(h, type, message),
+				      .colour = a && a->colour_type == 1 ? a->colour : 0,
+				      .domain = (uint16_t)domain,
+				      .kind = (uint8_t)kind,
+				      .payload = payload,
+				      .tid = own_tid(t)};
 	PUBLISH(ring->written, ++t->written);
 	return 1;
 }

@@ -43,7 +43,7 @@ enum {
 	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
 };
 
-/* What a record says.  The first five are in rings, the others are notes. */
+/* What a record says.  Those up to VALUE are in rings, the others are notes. */
 enum nvtx_kind {
 	NVTX_NONE, /* a note that is not yet complete */
 	NVTX_PUSH,
@@ -51,6 +51,7 @@ enum nvtx_kind {
 	NVTX_START, /* value: the id that END has, of any thread and ring */
 	NVTX_END,
 	NVTX_MARK,
+	NVTX_VALUE,   /* value: the payload of the START that comes next in the ring */
 	NVTX_DOMAIN,  /* domain, name */
 	NVTX_THREAD,  /* tid, name; the last one is valid */
 	NVTX_PROCESS, /* name */

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ struct file {
 	bool ours; /* its pid is one of our namespace */
 	bool gone;
 	uint64_t read[NVTX_RINGS];
-	uint32_t n_rings, first; /* first: ring that is read first */
+	uint32_t n_rings, first, ring; /* first: ring that is read first; ring: that is being read */
+	struct nvtx_record value[NVTX_RINGS]; /* the payload of the next START */
 	uint32_t notes;
 	struct {
 		uint32_t tid;
@@ -72,7 +74,10 @@ struct file {
 	size_t window_n;
 	struct lane *slots[256];
 	size_t n_lanes;
-	struct range starts[STARTS]; /* value: the id */
+	struct {
+		struct range r;
+		uint64_t id;
+	} starts[STARTS];
 	size_t n_starts;
 	struct {
 		uint64_t id;
@@ -129,8 +134,6 @@ static void give_open(struct nvtx *n, struct range *r, int64_t end_ns, bool all)
 		return;
 	r->end_ns = out.end_ns = end_ns > r->begin_ns ? end_ns : r->begin_ns;
 	out.flags = RANGE_OPEN;
-	if (out.lane->tid == 0)
-		out.value = 0;
 	give(n, &out);
 }
 
@@ -141,7 +144,7 @@ static void give_all_open(struct nvtx *n, struct file *f, int64_t end_ns, bool a
 			for (uint32_t k = 0; k < l->depth && k < l->room; k++)
 				give_open(n, &l->open[k], end_ns, all);
 	for (size_t i = 0; i < f->n_starts; i++)
-		give_open(n, &f->starts[i], end_ns, all);
+		give_open(n, &f->starts[i].r, end_ns, all);
 }
 
 static void tell_lost(struct nvtx *n)
@@ -345,7 +348,7 @@ static struct range begun(struct nvtx *n, struct file *f, const struct nvtx_reco
 	return out;
 }
 
-static void take_push(struct nvtx *n, struct file *f, const struct nvtx_record *r)
+static void take_push(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	struct lane *l = lane_of(n, f, r->tid, r->domain);
 	struct range *more;
@@ -376,7 +379,7 @@ static void give_ended(struct nvtx *n, struct range *r, int64_t t_ns)
 }
 
 /* What began before the recorder came is not known. */
-static void take_pop(struct nvtx *n, struct file *f, const struct nvtx_record *r)
+static void take_pop(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	struct lane *l = lane_of(n, f, r->tid, r->domain);
 
@@ -384,37 +387,43 @@ static void take_pop(struct nvtx *n, struct file *f, const struct nvtx_record *r
 		give_ended(n, &l->open[l->depth], r->t);
 }
 
-static void take_start(struct nvtx *n, struct file *f, const struct nvtx_record *r)
+static void take_start(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	struct lane *l = lane_of(n, f, 0, r->domain);
-	struct range *s = &f->starts[f->n_starts];
+	struct nvtx_record value = f->value[f->ring];
 
+	f->value[f->ring].payload = NVTX_NO_PAYLOAD;
 	if (!l || f->n_starts == STARTS) {
 		n->own++;
 		return;
 	}
-	*s = begun(n, f, r, l);
-	s->payload = RANGE_NO_PAYLOAD;
-	s->value = r->value;
-	f->n_starts++;
+	f->starts[f->n_starts].id = r->value;
+	r->value = value.value;
+	r->payload = value.payload;
+	f->starts[f->n_starts++].r = begun(n, f, r, l);
+}
+
+static void take_value(struct nvtx *n, struct file *f, struct nvtx_record *r)
+{
+	(void)n;
+	f->value[f->ring] = *r;
 }
 
 static bool end_start(struct nvtx *n, struct file *f, uint64_t id, int64_t t_ns)
 {
 	for (size_t i = f->n_starts; i-- > 0;) {
-		struct range r = f->starts[i];
+		struct range r = f->starts[i].r;
 
-		if (r.value != id)
+		if (f->starts[i].id != id)
 			continue;
 		f->starts[i] = f->starts[--f->n_starts];
-		r.value = 0;
 		give_ended(n, &r, t_ns);
 		return true;
 	}
 	return false;
 }
 
-static void take_end(struct nvtx *n, struct file *f, const struct nvtx_record *r)
+static void take_end(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	if (end_start(n, f, r->value, r->t) || f->n_ends == ENDS)
 		return;
@@ -437,7 +446,7 @@ static void ends_again(struct nvtx *n, struct file *f)
 	f->n_ends = kept;
 }
 
-static void take_mark(struct nvtx *n, struct file *f, const struct nvtx_record *r)
+static void take_mark(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	const char *name = string_of(n, f, r->name), *domain = domain_of(n, f, r->domain);
 	char label[2 * NVTX_NAME];
@@ -456,9 +465,9 @@ static void take_mark(struct nvtx *n, struct file *f, const struct nvtx_record *
 
 static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
-	static void (*const take[])(struct nvtx * n, struct file * f, const struct nvtx_record *r) = {
-		[NVTX_PUSH] = take_push, [NVTX_POP] = take_pop,   [NVTX_START] = take_start,
-		[NVTX_END] = take_end,   [NVTX_MARK] = take_mark,
+	static void (*const take[])(struct nvtx * n, struct file * f, struct nvtx_record *r) = {
+		[NVTX_PUSH] = take_push, [NVTX_POP] = take_pop,	  [NVTX_START] = take_start,
+		[NVTX_END] = take_end,	 [NVTX_MARK] = take_mark, [NVTX_VALUE] = take_value,
 	};
 
 	if (r->kind >= sizeof(take) / sizeof(*take) || !take[r->kind] || r->domain >= NVTX_DOMAINS ||
@@ -491,6 +500,7 @@ static size_t ring_read(struct nvtx *n, struct file *f, uint32_t ring, size_t mo
 	uint64_t written = atomic_load_explicit(&n->head.ring[ring].written, memory_order_relaxed);
 	size_t done = 0;
 
+	f->ring = ring;
 	if (written - f->read[ring] > NVTX_RECORDS) {
 		f->read[ring] = written;
 		put_read(f, ring);
@@ -589,6 +599,19 @@ static uint64_t started(uint32_t pid)
 	for (int i = 2; p && i < 22; i++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+/* Whether the process still has the file.  One of another PID namespace is not seen, but while it maps the file,
+ * the kernel gives no lease of it. */
+static bool is_alive(const struct file *f)
+{
+	if (f->ours)
+		return started(f->about.pid) == f->about.start;
+	fcntl(f->fd, F_SETSIG, SIGURG); /* if it is opened meanwhile: SIGIO would end the program */
+	if (fcntl(f->fd, F_SETLEASE, F_WRLCK) < 0)
+		return true;
+	fcntl(f->fd, F_SETLEASE, F_UNLCK);
+	return false;
 }
 
 static void file_free(struct file *f)
@@ -817,7 +840,7 @@ static void files_look(struct nvtx *n, bool more)
 		}
 		if (n->now_ns - f->looked_ns >= NS_PER_S / 4) {
 			f->looked_ns = n->now_ns;
-			f->gone |= f->ours && started(f->about.pid) != f->about.start;
+			f->gone |= !is_alive(f);
 			f->last_ns = f->gone ? f->last_ns : n->now_ns;
 		}
 		if (n->now_ns - f->opened_ns >= OPEN_NS) {

@@ -481,7 +481,7 @@ int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg
 		if (!log_file_final(log, path, sizeof(path)))
 			continue;
 		before = size_of(log);
-		if (nvmt1_finish(log, path, w->force && i == 0, progress, arg, e) < 0)
+		if (nvmt1_finish(log, path, w->force && i == 0, w->options.phases_from, progress, arg, e) < 0)
 			return -1;
 		pthread_mutex_lock(&w->lock);
 		w->files[i].converted = true;

@@ -319,7 +319,8 @@ int nvmt1_write(struct trace *t, const char *path, bool force, const char *phase
 	return rc;
 }
 
-int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+int nvmt1_finish(const char *log, const char *path, bool force, const char *phases_from, nvmt1_progress *progress,
+		 void *arg, struct err *e)
 {
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = trace_open(log, &failed);
@@ -330,7 +331,7 @@ int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *
 		*e = failed;
 		return -1;
 	}
-	rc = nvmt1_write(t, path, force, NULL, progress, arg, &failed);
+	rc = nvmt1_write(t, path, force, phases_from, progress, arg, &failed);
 	trace_close(t);
 	text_printable(shown, sizeof(shown), path, strlen(path));
 	if (rc < 0)

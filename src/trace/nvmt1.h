@@ -49,6 +49,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, const char *phase
 int nvmt1_rows(struct trace *t, int fd, uint64_t *differs);
 /* Completes a recording to a .bin: writes it from its log, and removes the log. Returns -1 and sets *e on
  * error. */
-int nvmt1_finish(const char *log, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e);
+int nvmt1_finish(const char *log, const char *path, bool force, const char *phases_from, nvmt1_progress *progress,
+		 void *arg, struct err *e);
 
 #endif

@@ -209,7 +209,7 @@ int trace_recover(const char *path, bool force, nvmt1_progress *progress, void *
 	}
 	close(fd);
 	if (rc == 0 && bin[0]) {
-		rc = nvmt1_finish(log, bin, force, progress, arg, e);
+		rc = nvmt1_finish(log, bin, force, NULL, progress, arg, e);
 		out->complete = false;
 	}
 	return rc;

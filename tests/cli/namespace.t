@@ -94,7 +94,8 @@ ok 'its open range is there' has host.nvmt '[x["open"] for x in r if x["name"] =
 
 begin killed.nvmt
 container sh kill.sh $EMU "$marked" flood 1000 600
+ok 'with processes of its own, too' soon no_files
 end
-ok 'with processes of its own, it is open until the recording ends' has killed.nvmt '
+ok 'and its open range ends there' has killed.nvmt '
     [x["open"] for x in r if x["name"] == "run"] == [True] and len(r) > 100'
 done_testing

@@ -76,10 +76,10 @@ static inline uint64_t nvtx_file_drain(struct nvtx_head *h, void (*each)(const s
 static inline void nvtx_file_print(const struct nvtx_head *h, const struct nvtx_record *r, FILE *out)
 {
 	static const char *const kind[] = {"none", "push",   "pop",    "start",  "end",
-					   "mark", "domain", "thread", "process"};
+					   "mark", "value", "domain", "thread", "process"};
 
 	fprintf(out, "%s %u", kind[r->kind <= NVTX_PROCESS ? r->kind : 0], (unsigned)r->domain);
-	if (r->kind != NVTX_POP && r->kind != NVTX_END)
+	if (r->kind != NVTX_POP && r->kind != NVTX_END && r->kind != NVTX_VALUE)
 		fprintf(out, " %s", nvtx_file_string(h, r->name));
 	if (r->colour)
 		fprintf(out, " %08x", (unsigned)r->colour);

@@ -52,4 +52,4 @@ fi
 if [ $# -gt 0 ]; then
     set -- "TESTS=$*"
 fi
-$plain make -j"$(nproc)" check LOG_COMPILER=qemu-aarch64-static EMU=qemu-aarch64-static "$@"
+$plain make -j"$(nproc)" check LOG_COMPILER="timeout -k 10 600 qemu-aarch64-static" EMU=qemu-aarch64-static "$@"

@@ -224,6 +224,7 @@ static void start_and_end(void **state)
 	int64_t t = clock_now_ns();
 	struct nvtx_record start = {.t = t, .kind = NVTX_START, .name = RUN, .value = 77, .tid = 8},
 			   end = {.t = t + 50, .kind = NVTX_END, .value = 77, .tid = 7};
+	int n_values = 0;
 
 	(void)state;
 	program(getpid(), true);
@@ -241,6 +242,23 @@ static void start_and_end(void **state)
 	put(1, start);
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 2);
+	/* A payload, which another ring's START does not get, nor the next one. */
+	put(0, (struct nvtx_record) {.t = t, .kind = NVTX_VALUE, .value = 4, .payload = NVTX_U64, .tid = 7});
+	nvtx_poll(n, false);
+	end.value = start.value = 79;
+	put(1, start);
+	put(1, end);
+	end.value = start.value = 80;
+	put(0, start);
+	put(0, end);
+	end.value = start.value = 81;
+	put(0, start);
+	put(0, end);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 5);
+	for (int i = 2; i < 5; i++)
+		n_values += got[i].payload == RANGE_UNSIGNED && got[i].value == 4;
+	assert_int_equal(n_values, 1);
 	nvtx_free(n);
 	program_end();
 }

@@ -227,8 +227,8 @@ static void test_calls(void **state)
 					"mark 0 ma\nmark 0 mw\n"
 					"mark 0 attr ff00ff00 3:3ff0000000000000\n"
 					"start 0 sa\nstart 0 sw\nend 0\nend 0\n"
-					"start 0 attr ff00ff00\nend 0\n"
-					"start 1 attr ff00ff00\nend 1\n");
+					"value 0 3:3ff0000000000000\nstart 0 attr ff00ff00\nend 0\n"
+					"value 0 3:3ff0000000000000\nstart 1 attr ff00ff00\nend 1\n");
 	assert_string_equal(names(h), "domain 1 D\ndomain 2 E\nthread 0 thread\nthread 0 thréad\n");
 	assert_int_equal(h->note[NVTX_DOMAINS].tid, 77);
 	assert_string_equal(nvtx_file_string(h, h->note[0].name), "test-nvtx");
