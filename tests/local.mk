@@ -1,5 +1,7 @@
 TEST_EXTENSIONS = .t
-LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+# A test that hangs fails, also if only a program that it left behind keeps its output open.
+limit = timeout -k 10 600
+LOG_DRIVER = timeout -k 10 660 env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 T_LOG_DRIVER = $(LOG_DRIVER)
 # EMU runs the programs under an emulator when they were built for another machine.
 AM_TESTS_ENVIRONMENT = CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
@@ -9,8 +11,6 @@ AM_TESTS_ENVIRONMENT = CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; 
 	NVMTOP_ROOTS='$(abs_top_builddir)/tests/roots'; export NVMTOP_ROOTS; \
 	CC="$(CC)"; export CC; EMU="$(EMU)"; export EMU; \
 	LC_ALL=C.UTF-8; export LC_ALL; TZ=UTC0; export TZ;
-# A test that hangs fails.
-limit = timeout -k 10 600
 LOG_COMPILER = $(limit)
 T_LOG_COMPILER = $(limit) $(SHELL)
 

@@ -743,8 +743,10 @@ static int try_take(struct nvtx *n, struct err *e)
 	if (n->dir < 0 && folder_open(n, e) < 0)
 		return -1;
 	n->lock = openat(n->dir, NVTX_RECORDER, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
-	if (n->lock >= 0 && flock(n->lock, LOCK_EX | LOCK_NB) == 0)
+	if (n->lock >= 0 && flock(n->lock, LOCK_EX | LOCK_NB) == 0) {
+		n->changed_ns = n->now_ns; /* the files are free again, which the folder does not show */
 		return 0;
+	}
 	if (n->lock < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot record NVTX ranges: %s"), n->folder);
 	close(n->lock);

@@ -23,7 +23,7 @@ END
 cat >kill.sh <<'END'
 "$@" >/dev/null &
 ring() { test "$(stat -c %s box/nvmtop/nvtx-[0-9]* 2>/dev/null | head -n 1)" -gt 17000000; }
-until ring 2>/dev/null; do sleep 0.05; done
+for i in $(seq 600); do ring 2>/dev/null && break; sleep 0.05; done
 sleep 0.3
 kill -KILL $!
 END
