@@ -433,6 +433,33 @@ static void a_screen_yields(void **state)
 	program_end();
 }
 
+/* The same where the times of folders have the resolution of a tick. */
+static void a_screen_yields_within_a_tick(void **state)
+{
+	struct err e;
+	struct nvtx *live = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, true, &e);
+	char wanted[128];
+	struct stat st;
+	int64_t until;
+
+	(void)state;
+	program(getpid(), false);
+	while (!head->reading)
+		nvtx_poll(live, false);
+	snprintf(wanted, sizeof(wanted), "%s/nvtx-wanted", folder);
+	close(open(wanted, O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(stat(folder, &st), 0);
+	while (head->reading)
+		nvtx_poll(live, false);
+	assert_int_not_equal(access(wanted, F_OK), 0);
+	assert_int_equal(utimensat(AT_FDCWD, folder, (struct timespec[]) {st.st_mtim, st.st_mtim}, 0), 0);
+	for (until = clock_now_ns() + 60 * NS_PER_S; !head->reading && clock_now_ns() < until;)
+		nvtx_poll(live, false);
+	assert_int_equal(head->reading, 1);
+	nvtx_free(live);
+	program_end();
+}
+
 /* A flood is read in parts, and all of it. */
 static void floods(void **state)
 {
@@ -513,6 +540,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_recorder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_screen_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_screen_yields_within_a_tick, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floods, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hostile, set_up, tear_down),
 	};
