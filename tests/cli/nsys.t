@@ -128,10 +128,7 @@ unset NVTX_TOOL
 # --- values, and those that are missing ---
 cp -R -P "$roots/orin_nx-36-offline" nx && chmod -R u+w nx
 nvmtop once --json --sysroot nx >once.json
-start sysroot=nx
-ok 'a board: values arrive' soon got 'len(n("VDD_IN.power")) > 5 and len(n("temp.tj")) > 2 and len(n("gpu.util")) > 50'
-stop
-ok 'values are those of the board' "$python" - <<'P'
+cat >values.py <<'P'
 import json, sys
 once = {c["name"]: c for c in json.load(open("once.json"))["channels"]}
 scale = {"mW": 1e-3, "Hz": 1e-6}
@@ -148,6 +145,10 @@ for c in name.values():
         bad.append((c, v, seen.get(c), c in missing))
 sys.exit(str(bad) if bad or not any(once[c]["value"] is None for c in name.values()) else 0)
 P
+start sysroot=nx
+ok 'a board: values arrive' soon got 'len(n("VDD_IN.power")) > 5 and len(n("temp.tj")) > 2 and len(n("gpu.util")) > 50'
+ok 'values are those of the board' soon "$python" values.py
+stop
 tj=$(dirname "$(grep -lx tj-thermal nx/sys/class/thermal/thermal_zone*/type)")/temp
 was=$(cat "$tj")
 start sysroot=nx
