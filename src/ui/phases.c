@@ -145,11 +145,10 @@ struct walk {
 	size_t next;             /* where to search next for a phase of the first trace */
 };
 
+/* As reports pair the phases of two traces: by label, and those without by number. */
 static bool same(const struct phase *p, uint64_t number, const char *label)
 {
-	if (p->at[1].to_ns)
-		return false;
-	return *label && *p->label ? !strcmp(p->label, label) : p->number == number;
+	return !p->at[1].to_ns && !strcmp(p->label, label) && (*label || p->number == number);
 }
 
 /* Find the phase of the first trace that matches this one of the second, or add a phase. */

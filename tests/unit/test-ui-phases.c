@@ -275,6 +275,14 @@ static void the_other_trace_has_phases_too(void **state)
 	press(&b, 'x', 0);
 	finish(&b);
 	assert_shows(&b, "A 1 infer  |  B 1 infer");
+	/* One without a label does not take the place of a labelled one of its number. */
+	*other.marks[0].label = '\0';
+	name_mark(&other, 1, "infer");
+	ui_reset(b.ui, &b.scene);
+	finish(&b);
+	assert_line(&b, "   1 infer ", " 45.0 s ");
+	assert_line(&b, " 1:10.0 ", " 30.0 s ");
+	assert_line(&b, " 1   ", "not in A");
 	stop(&b);
 }
 
