@@ -119,6 +119,7 @@ push 1 conv × 1 ff123456 1:1267
 push 1 conv × 1 ff123456 1:1267
 pop 1
 pop 1
+value 0 1:1267
 start 1 conv × 1 ff123456
 end 1
 start 0 wide
