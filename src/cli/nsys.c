@@ -1,9 +1,7 @@
 /* A mark at the same moment in a recording and in Nsight Systems: "record -- nsys profile ... PROGRAM" has nsys run a
- * shell that sets it and then becomes the program. To nsys it is a mark of NVTX, for which this is a client without
- * NVIDIA's headers. */
+ * shell that sets it and then becomes the program. To nsys it is a mark of NVTX. */
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,48 +10,18 @@
 #include "cli/verb.h"
 #include "util/clock.h"
 #include "util/intl.h"
+#include "util/nvtx-client.h"
 
-enum { NVTX_VERSION = 3, CORE = 1, MODULES = 7, MARK = 2, FUNCTIONS = 16 };
-
-static void *functions[MODULES][FUNCTIONS]; /* what the tool fills in */
-
-static int module_table(int module, void ****out, unsigned *n)
-{
-	static void **tables[MODULES][FUNCTIONS];
-
-	if (module < 1 || module >= MODULES)
-		return 0;
-	for (int i = 1; i < FUNCTIONS; i++)
-		tables[module][i] = &functions[module][i];
-	*out = tables[module];
-	*n = FUNCTIONS;
-	return 1;
-}
-
-static void set_version(uint32_t version)
-{
-}
-
-static const void *export_table(uint32_t id)
-{
-	static const uintptr_t callbacks[] = {16, (uintptr_t)module_table};
-
-	static const uintptr_t version[] = {24, NVTX_VERSION, (uintptr_t)set_version};
-
-	return id == 1 ? callbacks : id == 3 ? version : NULL;
-}
+enum { CORE = 1, MARK = 2 };
 
 int nvtx_mark(const char *label, int64_t *t_ns, struct err *e)
 {
 	const char *path = getenv("NVTX_INJECTION64_PATH");
 	void *tool = path ? dlopen(path, RTLD_LAZY) : NULL; /* stays loaded */
-	int (*begin)(const void *(*get)(uint32_t id)) = NULL;
 	void (*mark)(const char *text) = NULL;
 
-	if (tool)
-		*(void **)&begin = dlsym(tool, "InitializeInjectionNvtx2");
-	if (begin && begin(export_table))
-		*(void **)&mark = functions[CORE][MARK];
+	if (nvtx_begin(tool))
+		*(void **)&mark = nvtx_function(CORE, MARK);
 	if (!mark)
 		return err_set(e, ERR_FAILED, _("--nvtx: no tool of NVTX accepts marks here (NVTX_INJECTION64_PATH %s)"),
 			       path ? path : _("is not set"));

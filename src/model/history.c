@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "model/lod.h"
+#include "util/clock.h"
 #include "util/intl.h"
 
 #define MARKS_MOST   65536
@@ -381,17 +382,7 @@ static int64_t step_of(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 /* Index of the first item at or after t_ns. */
 static size_t first_from(const struct list *l, int64_t t_ns)
 {
-	size_t lo = 0, hi = l->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (time_at(l, mid) < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return times_from(l->p, l->n, l->each, l->time, t_ns);
 }
 
 static size_t marks_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)

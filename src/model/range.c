@@ -273,17 +273,8 @@ int64_t ranges_least_ns(struct ranges *r)
 static size_t first_at(const struct ranges *r, int64_t from_ns)
 {
 	int64_t late_ns = from_ns < INT64_MIN + NS_PER_S ? INT64_MIN : from_ns - NS_PER_S;
-	size_t lo = 0, hi = r->n;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->list[mid].end_ns < late_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return times_from(r->list, r->n, sizeof(*r->list), offsetof(struct range, end_ns), late_ns);
 }
 
 void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)

@@ -14,8 +14,9 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/nvtx-client.h"
 
-enum { NVTX_VERSION = 3, MODULES = 7, FUNCTIONS = 16, CORE2 = 5, DOMAIN_CREATE = 12, COUNTERS = 4 };
+enum { CORE2 = 5, DOMAIN_CREATE = 12, COUNTERS = 4 };
 enum { DOUBLE = 20, THIS_MACHINE = 17, MONOTONIC = 14, UNAVAILABLE = 2 };
 enum { HAS_MIN = 4, HAS_MAX = 8, ABSOLUTE = 16 };
 
@@ -49,7 +50,6 @@ _Static_assert(sizeof(void *) != 8 || (sizeof(struct semantics) == 72 && sizeof(
 	       "as in NVTX on a 64-bit machine");
 
 /* What the tool fills in; a function that it lacks stays NULL. */
-static void *core[MODULES][FUNCTIONS];
 static struct {
 	uint64_t (*add)(void *domain, const struct attributes *a);
 	void *int64;
@@ -70,31 +70,6 @@ struct counter {
 static struct counter *counters; /* until channel is NULL */
 static char **patterns;          /* of select=, until NULL */
 
-static int module_table(int module, void ****out, unsigned *n)
-{
-	static void **tables[MODULES][FUNCTIONS];
-
-	if (module < 1 || module >= MODULES)
-		return 0;
-	for (int i = 1; i < FUNCTIONS; i++)
-		tables[module][i] = &core[module][i];
-	*out = tables[module];
-	*n = FUNCTIONS;
-	return 1;
-}
-
-static void set_version(uint32_t version)
-{
-}
-
-static const void *export_table(uint32_t id)
-{
-	static const uintptr_t callbacks[] = {16, (uintptr_t)module_table};
-	static const uintptr_t version[] = {24, NVTX_VERSION, (uintptr_t)set_version};
-
-	return id == 1 ? callbacks : id == 3 ? version : NULL;
-}
-
 static int nvtx_open(struct err *e)
 {
 	static uintptr_t segment[] = {0, sizeof nvtx / sizeof(void *), (uintptr_t)&nvtx};
@@ -104,7 +79,7 @@ static int nvtx_open(struct err *e)
 		void *segments, *export, *info;
 	} extension = {NVTX_VERSION, sizeof extension, COUNTERS, 0x0102, 1, segment, NULL, NULL};
 	const char *path = getenv("NVTX_INJECTION64_PATH");
-	int (*begin)(const void *(*get)(uint32_t id)), (*extend)(void *extension);
+	int (*extend)(void *extension);
 	void *(*create)(const char *name);
 
 	if (!path || !*path)
@@ -113,10 +88,9 @@ static int nvtx_open(struct err *e)
 	void *library = dlopen(path, RTLD_LAZY); /* stays loaded */
 	if (!library)
 		return err_set(e, ERR_FAILED, _("cannot load NVTX_INJECTION64_PATH: %s"), dlerror());
-	*(void **)&begin = dlsym(library, "InitializeInjectionNvtx2");
 	*(void **)&extend = dlsym(library, "InitializeInjectionNvtxExtension");
-	bool begun = begin && begin(export_table);
-	*(void **)&create = core[CORE2][DOMAIN_CREATE];
+	bool begun = nvtx_begin(library);
+	*(void **)&create = nvtx_function(CORE2, DOMAIN_CREATE);
 	domain = begun && create ? create("nvmtop") : NULL;
 	if (!begun || !extend || !extend(&extension) || !nvtx.add)
 		return err_set(e, ERR_FAILED,

@@ -7,6 +7,7 @@
 
 #include "report/range-energy.h"
 #include "report/stats.h"
+#include "util/clock.h"
 #include "util/intl.h"
 
 #define LEAST   3   /* readings */
@@ -74,17 +75,7 @@ static void curve_add(struct curves *of, struct curve *c, int64_t t_ns, double v
 /* The first point at or after t_ns. */
 static size_t curve_from(const struct curve *c, int64_t t_ns)
 {
-	size_t lo = 0, hi = c->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (c->t_ns[mid] < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return times_from(c->t_ns, c->n, sizeof(*c->t_ns), 0, t_ns);
 }
 
 static struct curve_point curve_at(const struct curve *c, int64_t t_ns)

@@ -9,6 +9,7 @@
  *
  * With 16 and 8 colours the terminal defines them: bright is the mean, normal the band; with 8, bright
  * is bold and grey is dim. Without colours, bold, dim, underline and reverse are used. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "term/palette.h"
@@ -135,24 +136,34 @@ static int strongest(int rgb, int by)
 	return -1;
 }
 
-/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. */
-static int loss(int a, int b)
+/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. Exact only below
+ * most, as lightness alone excludes nearly all colours. */
+static int loss(int a, int b, int most)
 {
 	int r = a >> 16, g = a >> 8 & 255, bl = a & 255, dr = r - (b >> 16), dg = g - (b >> 8 & 255),
-	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue = strongest(a, 16);
-	bool faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
+	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue;
+	bool faded;
 
+	if (light * light >= most)
+		return most;
+	hue = strongest(a, 16);
+	faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
 	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 +
 	       750 * (faded + (hue >= 0 && hue != strongest(b, 0)));
 }
 
 static int nearest(int rgb)
 {
-	int best = 16;
+	int best = 16, least = INT_MAX;
 
-	for (int i = 17; i < 256; i++)
-		if (loss(rgb, rgb_of(i)) < loss(rgb, rgb_of(best)))
+	for (int i = 16; i < 256; i++) {
+		int lost = loss(rgb, rgb_of(i), least);
+
+		if (lost < least) {
+			least = lost;
 			best = i;
+		}
+	}
 	return best;
 }
 

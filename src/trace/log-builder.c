@@ -124,7 +124,8 @@ static void put_meta(struct log_builder *b, int64_t cell)
 						  .start = &b->start,
 						  .now = &b->anchor,
 						  .facts = b->facts,
-						  .tally = &b->tally});
+						  .tally = &b->tally,
+						  .any_ranges = b->ranges != NULL});
 	put_kind(b, LOG_META, 0, cell);
 	b->meta_span = log_span(cell, 1);
 }

@@ -87,17 +87,7 @@ void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t
 /* Returns the first of the block's rows at or after t_ns, or b->n if there is none. */
 static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 {
-	uint32_t lo = 0, hi = b->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (b->t_ns[mid] < t_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)times_from(b->t_ns, b->n, sizeof(*b->t_ns), 0, t_ns);
 }
 
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)

@@ -88,6 +88,9 @@ void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
 	start = tag_begin(raw, LOG_TAG_TALLY);
 	log_tally_put(raw, m->tally);
 	tag_end(raw, start);
+	start = tag_begin(raw, LOG_TAG_RANGES);
+	log_put_u8(raw, m->any_ranges);
+	tag_end(raw, start);
 }
 
 static void read_boot_id(uint8_t id[16])

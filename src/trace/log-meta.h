@@ -11,6 +11,7 @@ struct log_meta {
 	const struct clock_anchor *start, *now;
 	const struct fact *facts; /* current values; as many as the session has */
 	const struct log_tally *tally;
+	bool any_ranges; /* the recording has had ranges */
 };
 void log_meta_put(struct log_bytes *raw, const struct log_meta *m);
 

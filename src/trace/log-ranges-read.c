@@ -84,6 +84,8 @@ static void ranges_read(struct log_reader *r)
 
 		if (group->kind != LOG_INDEX)
 			continue; /* its chunks are loose */
+		if (group->at < r->ranges_from)
+			continue; /* and before that, the chunks it lists */
 		list = log_list_of(r, group, &n);
 		list_read(r, list, n);
 	}

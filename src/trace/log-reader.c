@@ -645,16 +645,30 @@ static const struct log_item *last_meta(const struct log_item *list, size_t n)
 }
 
 /* Reads the newest META: after the newest INDEX, or else in the last group. */
-static bool newest_meta(struct log_reader *r, struct log_head *h)
+static bool newest_meta(struct log_reader *r, uint64_t *at)
 {
 	const struct log_item *meta = last_meta(r->loose.p, r->loose.n), *list;
+	struct log_head h;
 	size_t n;
 
 	if (!meta) {
 		list = list_at(r, log_cell(r->last_ns), &n);
 		meta = last_meta(list, n);
 	}
-	return meta && meta_read(r, meta, h);
+	*at = meta ? meta->at : 0;
+	return meta && meta_read(r, meta, &h);
+}
+
+/* Whether the META in raw_index says that no ranges precede it; older logs do not say. */
+static bool meta_denies_ranges(struct log_reader *r)
+{
+	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
+	unsigned tag;
+
+	while (log_get_tagged(&in, &tag, &record))
+		if (tag == LOG_TAG_RANGES)
+			return log_get_u8(&record) == 0 && !record.bad;
+	return false;
 }
 
 /* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
@@ -671,7 +685,7 @@ static void gaps_without_suspends(struct log_reader *r)
 static int clocks_read(struct log_reader *r)
 {
 	struct clock_anchor a = r->session.start;
-	struct log_head h;
+	uint64_t at;
 
 	r->anchors = calloc(r->n_changes + r->n_gaps + 2, sizeof(*r->anchors));
 	if (!r->anchors)
@@ -683,13 +697,14 @@ static int clocks_read(struct log_reader *r)
 	for (size_t i = 0; i < r->n_gaps; i++)
 		if (r->gaps[i].cause == LOG_SUSPENDED)
 			anchor_at(r, r->gaps[i].to_ns);
-	if (newest_meta(r, &h)) {
+	if (newest_meta(r, &at)) {
 		struct log_tally tally = r->tail.tally;
 
 		meta_state(r, &a, &tally);
 		if (!r->tail.ended)
 			r->tail.tally = tally;
 		r->anchors[r->n_anchors++] = a;
+		r->ranges_from = meta_denies_ranges(r) ? at : 0;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
 	gaps_without_suspends(r);

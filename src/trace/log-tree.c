@@ -586,17 +586,7 @@ int log_tree_read(struct log_reader *r)
 /* Returns how many of the items have a lower cell. */
 static size_t items_before(const struct log_item *items, size_t n, int64_t cell)
 {
-	size_t lo = 0, hi = n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (items[mid].cell < cell)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return times_from(items, n, sizeof(*items), offsetof(struct log_item, cell), cell);
 }
 
 const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell)

@@ -103,6 +103,7 @@ struct log_reader {
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
 	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
 	struct log_bytes events; /* kind, length and record, as in INDEX */
+	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct log_range_chunk *range_chunks;
 	size_t n_range_chunks;

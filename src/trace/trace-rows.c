@@ -70,18 +70,10 @@ const struct gap *trace_gaps(const struct trace *t, size_t *n)
 
 size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 {
-	size_t lo = 0, hi;
+	size_t n;
 
-	trace_gaps(t, &hi);
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (t->gap_reach[mid] < from_ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	trace_gaps(t, &n);
+	return times_from(t->gap_reach, n, sizeof(*t->gap_reach), 0, from_ns);
 }
 
 const struct change *trace_changes(const struct trace *t, size_t *n)

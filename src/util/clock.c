@@ -1,4 +1,5 @@
 /* All times are of CLOCK_MONOTONIC: it does not jump when the wall clock is set during a recording. */
+#include <string.h>
 #include <time.h>
 
 #include "util/clock.h"
@@ -38,4 +39,22 @@ void clock_anchor(struct clock_anchor *out)
 		out->real_ns = real;
 		out->boot_ns = boot;
 	}
+}
+
+size_t times_from(const void *list, size_t n, size_t each, size_t time, int64_t t_ns)
+{
+	const char *p = list;
+	size_t lo = 0, hi = n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int64_t at;
+
+		memcpy(&at, p + mid * each + time, sizeof(at));
+		if (at < t_ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_UTIL_CLOCK_H
 #define NVMTOP_UTIL_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define NS_PER_S INT64_C(1000000000)
@@ -19,5 +20,9 @@ int64_t clock_cpu_ns(void);	/* CPU time used by all threads of this process */
 
 /* Reads all three as close together as possible: the tightest of a few attempts. */
 void clock_anchor(struct clock_anchor *out);
+
+/* Returns the index of the first of n rising times that is at t_ns or later; n if there is none. The items of the
+ * list have `each` bytes and their time, an int64_t, at offset `time`. */
+size_t times_from(const void *list, size_t n, size_t each, size_t time, int64_t t_ns);
 
 #endif

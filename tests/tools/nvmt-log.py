@@ -256,6 +256,9 @@ class Recording:
                 self.channels[c["number"]] = c
             elif tag == 10:
                 self.session["part"], self.session["previous"] = r.get("I"), r.text()
+            elif tag == 11:
+                if r.get("B") == 0 and any(c[0].kind == RANGE for c in self.chunks):
+                    raise Damage("META denies the ranges before it")
         self.generations[h.generation] = channels
 
     def data(self, h, payload):

@@ -2,6 +2,9 @@
 #include "test-log.h"
 
 #include "model/range.h"
+#include "report/report.h"
+#include "trace/log-reader.h"
+#include "trace/recover.h"
 #include "trace/trace.h"
 
 #define N 40000
@@ -203,6 +206,178 @@ static void cut_short(void **state)
 	}
 }
 
+/* Records 40 s: first_s without ranges, then one every 100 ms. Returns their number. */
+static size_t record_late(double first_s)
+{
+	struct log_writer *w = writer(false);
+	struct sink *s = log_writer_sink(w);
+	struct err e;
+	struct ranges *r = ranges_new(10000, &e);
+	struct range range = {.name = ranges_name(r, "step"), .lane = ranges_lane(r, &lane)};
+	size_t n = 0;
+
+	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	for (int64_t i = 0; i < 400; i++) {
+		range.begin_ns = START + i * 100 * NS_PER_MS;
+		range.end_ns = range.begin_ns + 100 * NS_PER_MS;
+		push(s, range.begin_ns, 0.1);
+		if ((double)i / 10 < first_s)
+			continue;
+		s->ops->ranges(s, &range, 1);
+		n++;
+	}
+	end(w);
+	columns_free(pushed);
+	ranges_free(r);
+	return n;
+}
+
+/* Damages the INDEX of the second group, which opening does not read. */
+static void damage_index(void)
+{
+	struct file f = slurp(path);
+	struct log_head h;
+	int groups = 0;
+	FILE *out = fopen(path, "w");
+
+	for (size_t at = 0; at < f.n; at += LOG_HEAD + h.stored) {
+		assert_true(log_head_get(f.p + at, &h));
+		if (h.kind == LOG_INDEX && ++groups == 2)
+			f.p[at + LOG_HEAD + h.stored / 2] ^= 1;
+	}
+	assert_true(groups > 4 && out);
+	assert_int_equal(fwrite(f.p, 1, f.n, out), f.n);
+	assert_int_equal(fclose(out), 0);
+	free(f.p);
+}
+
+/* META says whether there have been ranges: without any, the lists of groups are not read. */
+static void denied(void **state)
+{
+	const double first_s[] = {0, 4, 12, 25, 39.8, 40};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(first_s) / sizeof(first_s[0]); i++) {
+		size_t n = record_late(first_s[i]);
+		struct found f = {0};
+		struct log_damage damage;
+		struct log_reader *r;
+		struct err e;
+
+		if (n == 0)
+			damage_index();
+		r = log_reader_open(open(path, O_RDONLY | O_CLOEXEC), 0, path, &e);
+		assert_non_null(r);
+		log_reader_ranges(r, INT64_MIN, INT64_MAX, 0, count, &f);
+		assert_int_equal(f.n, n);
+		assert_true((log_reader_range_store(r) != NULL) == (n > 0));
+		log_reader_damage(r, &damage);
+		assert_int_equal(damage.chunks, 0);
+		log_reader_close(r);
+		unlink(path);
+	}
+}
+
+static struct trace *opened(const char *name)
+{
+	struct err e;
+	struct trace *t = trace_open(name, &e);
+
+	if (!t)
+		fail_msg("%s", e.text);
+	return t;
+}
+
+static size_t ranges_in(const char *name)
+{
+	struct trace *t = opened(name);
+	struct found f = {0};
+
+	trace_ranges(t, INT64_MIN, INT64_MAX, 0, count, &f);
+	trace_close(t);
+	return f.n;
+}
+
+/* The part before the ranges, the one that has them, both joined, and that after a crash. */
+static void parts(void **state)
+{
+	static char name[3][sizeof(path) + 16];
+	const struct selection part[] = {{.has_to = true, .to_ns = 24 * NS_PER_S},
+					 {.has_from = true, .from_ns = 24 * NS_PER_S}};
+	size_t n = record_late(26), left;
+	struct trace *t = opened(path), *both[2];
+	struct recovery out;
+	struct stat st;
+	struct err e;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		snprintf(name[i], sizeof(name[i]), "%s.%d.nvmt", path, i);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(trace_cut(t, &part[i], name[i], false, NULL, &e), 0);
+		assert_int_equal(ranges_in(name[i]), i ? n : 0);
+		both[i] = opened(name[i]);
+	}
+	assert_int_equal(trace_join_files(both, 2, name[2], false, NULL, NULL, &e), 0);
+	assert_int_equal(ranges_in(name[2]), n);
+	trace_close(both[0]);
+	trace_close(both[1]);
+	trace_close(t);
+	assert_int_equal(stat(name[2], &st), 0);
+	for (int i = 1; i < 8; i++) {
+		assert_int_equal(truncate(name[2], st.st_size * (8 - i) / 8), 0);
+		left = ranges_in(name[2]);
+		assert_true(left < n && (left > 0 || i > 2));
+		assert_int_equal(trace_recover(name[2], false, NULL, NULL, &out, &e), 0);
+		assert_int_equal(ranges_in(name[2]), left);
+	}
+}
+
+/* Makes RANGES in every META a tag that readers skip, as they do in logs without it. */
+static void strip(void)
+{
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_packer *p = log_packer_new();
+	struct file f = slurp(path);
+	struct log_bytes raw = {.n = 0}, out = {.n = 0};
+	struct log_head h, again;
+	FILE *to = fopen(path, "w");
+
+	assert_true(u && p && to);
+	for (size_t at = 0; at < f.n; at += LOG_HEAD + h.stored) {
+		assert_true(log_head_get(f.p + at, &h));
+		if (h.kind != LOG_META)
+			continue;
+		assert_int_equal(log_unpack(u, &h, f.p + at + LOG_HEAD, &raw), LOG_OK);
+		assert_true(raw.n > 7 && raw.p[raw.n - 7] == LOG_TAG_RANGES);
+		again = (struct log_head) {.stored = 0};
+		for (uint8_t tag = 100; again.stored != h.stored; tag++) { /* one that compresses as well */
+			assert_true(tag != 0);
+			raw.p[raw.n - 7] = tag;
+			again = h;
+			out.n = 0;
+			assert_int_equal(log_pack(p, &again, raw.p, raw.n, &out), 0);
+		}
+		memcpy(f.p + at, out.p, out.n);
+	}
+	assert_int_equal(fwrite(f.p, 1, f.n, to), f.n);
+	assert_int_equal(fclose(to), 0);
+	free(f.p);
+	log_bytes_free(&raw);
+	log_bytes_free(&out);
+	log_packer_free(p);
+	log_unpacker_free(u);
+}
+
+static void not_said(void **state)
+{
+	size_t n = record_late(4);
+
+	(void)state;
+	strip();
+	assert_int_equal(ranges_in(path), n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +386,9 @@ int main(void)
 		cmocka_unit_test(open_ones_are_replaced),
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(denied, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(parts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(not_said, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
