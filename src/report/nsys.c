@@ -38,6 +38,7 @@ struct import {
 	struct ranges *store;
 	struct range *list;
 	size_t n;
+	int64_t last_ns; /* the last end in the export */
 	struct lane *lanes;
 	size_t n_lanes, last_lane;
 	bool marked;	  /* times are aligned by a mark */
@@ -195,7 +196,7 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 {
 	const char *text = (const char *)sqlite3_column_text(q, NAME);
 	bool open = sqlite3_column_type(q, END) == SQLITE_NULL;
-	int64_t first, last, begin_ns = sqlite3_column_int64(q, START), end_ns = sqlite3_column_int64(q, END);
+	int64_t begin_ns = sqlite3_column_int64(q, START), end_ns = open ? begin_ns : sqlite3_column_int64(q, END);
 	char name[NAME_SIZE];
 	struct range *more, *r;
 
@@ -215,9 +216,10 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 			     .flags = open ? RANGE_OPEN : 0};
 	if (!r->name || !r->lane)
 		return err_set(m->e, ERR_FAILED, _("out of memory"));
-	if (open && trace_extent(m->trace, &first, &last))
-		r->end_ns = last;
-	m->n += r->end_ns >= r->begin_ns;
+	if (r->end_ns < r->begin_ns)
+		return 0;
+	m->last_ns = m->n == 0 || r->end_ns > m->last_ns ? r->end_ns : m->last_ns;
+	m->n++;
 	return 0;
 }
 
@@ -332,6 +334,10 @@ static int hand_over(struct import *m)
 	if (m->n == 0)
 		return err_set(m->e, ERR_FAILED, _("%s has no NVTX ranges and no kernels: is it an export of nsys?"), m->path);
 	trace_extent(m->trace, &first, &last);
+	/* The recording goes on while nsys writes its report: what is open there ends with its last event. */
+	for (size_t i = 0; i < m->n; i++)
+		if (m->list[i].flags & RANGE_OPEN)
+			m->list[i].end_ns = m->last_ns;
 	qsort(m->list, m->n, sizeof(*m->list), by_lane);
 	set_depths(m);
 	qsort(m->list, m->n, sizeof(*m->list), by_end);

@@ -29,6 +29,7 @@ has("epoch", "", 1, 3.8, 46)
 has("load", "DALI", 7, 0.7, 9)
 has("memcpy Host-to-Device", "CUDA memory", 9, 0.18, 0.9)
 assert g["request"]["count"] == 2 and g["server"]["count"] == 1
+assert abs(g["server"]["total_s"] - 0.9) < 1e-9        # to the last event of the export
 assert abs(g["forward"]["own_s"] - 0.9) < 1e-9 and abs(g["step"]["own_s"] - 1.8) < 1e-9'
 
 ranges run.nvmt
@@ -71,6 +72,9 @@ nsys hour.sqlite late=3600
 run nvmtop report --nsys hour.sqlite run.nvmt
 ok 'another run: status 1' is "$status" 1
 ok 'another run: said' says err 'is it of the same run'
+nsys before.sqlite late=-3600
+run nvmtop report --nsys before.sqlite run.nvmt
+ok 'a run before it, with a range that is still open: status 1' is "$status" 1
 nsys empty.sqlite no-tables
 run nvmtop report --nsys empty.sqlite run.nvmt
 ok 'nothing in it: said' says err 'no NVTX ranges and no kernels'
