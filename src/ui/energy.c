@@ -36,11 +36,10 @@ void rail_name(char *out, size_t size, const char *label, int w)
 	snprintf(out, size, "%s", label);
 }
 
-double energy_joule(struct ui *u, const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
+double energy_joule(const struct ui_scene *s, size_t channel, int64_t from_ns, int64_t to_ns)
 {
 	struct span span;
 
-	(void)u;
 	span_read(s->timeline, channel, from_ns, to_ns, &span);
 	return span_joule(&span);
 }

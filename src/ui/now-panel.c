@@ -23,9 +23,8 @@ struct line {
 	enum alarm alarm;
 };
 
-int now_panel_lines(const struct ui *u, int w, int h)
+int now_panel_lines(int w, int h)
 {
-	(void)u;
 	return w < 76 || h < 20 ? 0 : w < 100 || h < 30 ? 4 : 7;
 }
 

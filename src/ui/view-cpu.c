@@ -72,7 +72,6 @@ static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int all, n = group_of(u->about, row, &all).n;
 
-	(void)s;
 	row->least = (unsigned char)strip_lines(u, n, all);
 }
 
@@ -91,7 +90,6 @@ static void read_all(struct ui *u, const struct ui_scene *s, struct row *row)
 	size_t channels[CORE_GROUP_MAX];
 	int n = of_kind(u->about, CHANNEL_CORE_UTIL, channels) + of_kind(u->about, CHANNEL_CPU_FREQ, channels);
 
-	(void)s;
 	row->least = (unsigned char)strip_lines(
 		u, of_kind(u->about, u->about->channels[row->channel].kind, channels), n);
 }

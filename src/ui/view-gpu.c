@@ -79,7 +79,6 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 
-	(void)s;
 	if (ch->hi > 0 && !isnan(row->value))
 		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %.1f GiB"), 100 * row->value / ch->hi, ch->hi / 1048576);
 }
@@ -89,7 +88,6 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	double left = rows_limit(ch) - row->value;
 
-	(void)s;
 	if (isnan(left))
 		return;
 	rows_note(row, 0,
@@ -181,7 +179,6 @@ static void read_engines(struct ui *u, const struct ui_scene *s, struct row *row
 	size_t channels[ENGINES_MAX];
 	int n = engines(u->about, channels), columns = across(u->at.body.w, n);
 
-	(void)s;
 	row->least = (unsigned char)((n + columns - 1) / columns + 1);
 }
 
@@ -192,7 +189,6 @@ static void draw_engines(struct ui *u, const struct ui_scene *s, struct canvas *
 	size_t channels[ENGINES_MAX];
 	int n = engines(u->about, channels), columns = across(c->w, n), w = (at->w - 3 * (columns - 1)) / columns, x;
 
-	(void)row;
 	x = at->x + canvas_text(c, at->x, at->y, at->w, STYLE_TITLE, _("Engines")) + 1;
 	for (; x < at->x + at->w; x++)
 		canvas_put(c, x, at->y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));

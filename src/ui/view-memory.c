@@ -127,7 +127,6 @@ static void draw_stack(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	float used[COLUMNS_MAX], gpu[COLUMNS_MAX], cache[COLUMNS_MAX];
 	double top[LAYERS];
 
-	(void)row;
 	read_means(u, s, k.used, used);
 	read_means(u, s, k.gpu, gpu);
 	read_means(u, s, k.cache, cache);
@@ -189,7 +188,6 @@ static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 				     k.cache < 0 ? _("available") : _("free")};
 	int n = LAYERS - (k.gpu < 0) - (k.cache < 0), w = at->w / n, x = at->x;
 
-	(void)row;
 	stack_tops(&k, used, gpu, cache, top);
 	draw_bar(u, c, at, &k, top);
 	for (int i = 0; i < LAYERS && at->h > 1; i++) {
@@ -208,7 +206,6 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 	enum unit unit = quantity_of(ch, row->value);
 	char text[QUANTITY_TEXT];
 
-	(void)s;
 	quantity_text(text, unit, ch->hi, 6);
 	if (isnan(row->value) || !(ch->hi > 0))
 		rows_note(row, 0, STYLE_DIM, "%s", "");

@@ -143,7 +143,7 @@ static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	uint64_t mark = 0;
 	int64_t from = energy_mark(u, s, &mark);
-	double joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	double joule = energy_joule(s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
 	char text[64] = "";
 	int n = 0;
 
@@ -221,7 +221,7 @@ static bool has_processes(const struct ui *u, int h)
 
 static int foot(const struct ui *u, int w, int h)
 {
-	return now_panel_lines(u, w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
+	return now_panel_lines(w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
 }
 
 static void foot_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)

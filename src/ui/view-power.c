@@ -141,7 +141,7 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct counted *k = counted(u, s);
 	char title[32], joule[QUANTITY_TEXT];
-	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+	double j = energy_joule(s, row->channel, k->from_ns, k->to_ns);
 
 	joule_title(title, k, quantity_unit(energy_unit(j)));
 	quantity_text(joule, energy_unit(j), j, 7);
@@ -331,7 +331,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		snprintf(text, sizeof(text), "%.0f %%", 100 * (1 - fmax(0, r.share)));
 	put(c, t, COLUMN_HEADROOM, y, isnan(r.share) ? STYLE_DIM : style, isnan(r.share) ? "--" : text);
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule,
-		   energy_joule(u, s, power, k->from_ns, k->to_ns));
+		   energy_joule(s, power, k->from_ns, k->to_ns));
 }
 
 /* A rail that is not in the formula of the total is a part of another rail. */
@@ -350,7 +350,6 @@ static void draw_rails(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	struct table t = plan(u, counted(u, s), at);
 	double mw = total < 0 ? NAN : rows_calm(u, s, (size_t)total);
 
-	(void)row;
 	draw_title(u, c, &t, at);
 	if (total >= 0 && y < at->y + at->h)
 		draw_total(u, s, c, &t, y++, (size_t)total);

@@ -98,7 +98,6 @@ static void draw_titles(struct ui *u, const struct ui_scene *s, struct canvas *c
 	const char *const titles[] = {_("headroom"), _("throttle"), _("shutdown"), _("highest")};
 	int n = numbers(at), bar = u->at.chart.x;
 
-	(void)s;
 	canvas_text(c, at->x, at->y, bar - at->x, STYLE_HEAT, row->name);
 	for (int i = 0; i < n; i++)
 		canvas_right(c, number_x(at, n, i), at->y, COLUMN - 1, STYLE_DIM, titles[i]);
