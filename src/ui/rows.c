@@ -228,6 +228,11 @@ enum alarm rows_alarm(const struct channel *ch, double v)
 	return v >= (ch->kind == CHANNEL_TEMPERATURE ? limit - NEAR_C : NEAR_PART * limit) ? ALARM_WARN : ALARM_NONE;
 }
 
+enum style alarm_style(enum alarm alarm, enum style calm)
+{
+	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
+}
+
 /* Zones have different limits: show the worst alarm, and the limit of the zone with the least headroom. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {

@@ -90,10 +90,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	if (isnan(left))
 		return;
-	rows_note(row, 0,
-		  row->alarm == ALARM_CRIT   ? STYLE_ALERT
-		  : row->alarm == ALARM_WARN ? STYLE_WARN
-					     : STYLE_DIM,
+	rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM),
 		  left < 0     ? _("%.1f over its limit")
 		  : ch->warn > 0 ? _("%.1f to throttle")
 				 : _("%.1f to shutdown"),
@@ -107,7 +104,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	double limit = amps ? rows_limit(amps) : NAN, v = amps ? rows_calm(u, s, (size_t)row->beside) : NAN;
 
 	if (limit > 0 && !isnan(v))
-		rows_note(row, 0, row->alarm == ALARM_CRIT ? STYLE_ALERT : row->alarm ? STYLE_WARN : STYLE_DIM,
+		rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM),
 			  _("%.1f of %.1f A"), v / 1e3, limit / 1e3);
 	if (row->name[0])
 		rows_note(row, 1, STYLE_DIM, "%s", u->about->channels[row->channel].label);

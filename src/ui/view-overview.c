@@ -165,11 +165,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 	clear(row);
 	if (!isnan(left)) {
 		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over its limit"), fabs(left));
-		tell(row, &n,
-		     row->alarm == ALARM_CRIT   ? STYLE_ALERT
-		     : row->alarm == ALARM_WARN ? STYLE_WARN
-						: STYLE_DIM,
-		     text);
+		tell(row, &n, alarm_style(row->alarm, STYLE_DIM), text);
 	}
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_FAN, -1), NULL);
 }

@@ -182,11 +182,7 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 		return;
 	}
 	quantity_text(limit, UNIT_MILLIAMPERE, r.limit_ma, 5);
-	rows_note(row, 0,
-		  r.alarm == ALARM_CRIT   ? STYLE_ALERT
-		  : r.alarm == ALARM_WARN ? STYLE_WARN
-					  : STYLE_DIM,
-		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
+	rows_note(row, 0, alarm_style(r.alarm, STYLE_DIM), _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }
 
 /* The columns right of the bars, from the right margin; the last is dropped first. */
@@ -273,11 +269,6 @@ static void draw_title(struct ui *u, struct canvas *c, const struct table *t, co
 		canvas_text(c, x, at->y, t->bar_w, STYLE_DIM, _("current"));
 }
 
-static enum style alarm_style(enum alarm alarm, enum style calm)
-{
-	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
-}
-
 static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct table *t, int y,
 		       size_t total)
 {
@@ -318,7 +309,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 
 	rail_name(name, sizeof(name), r.power->label, u->at.name.w - indent);
 	screen_cut(u, c, u->at.name.x + indent, y, u->at.name.w - indent, STYLE_TEXT, name);
-	row_number(u, c, (unsigned char)r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
+	row_number(u, c, r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
 	if (r.power->missing[0]) {
 		screen_cut(u, c, u->at.chart.x, y, t->bar_w, STYLE_DIM, r.power->missing);
 		return;
