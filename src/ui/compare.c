@@ -15,8 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define STALE_NS NS_PER_S
-
 /* Kinds that mean the same on every board, regardless of the name. */
 static bool universal(enum channel_kind kind)
 {
@@ -168,16 +166,6 @@ void second_prepare(struct ui *u)
 	}
 }
 
-double second_value(const struct ui *u, size_t channel)
-{
-	const struct second *b = &u->second;
-	double hz = b->about->hz[b->about->channels[channel].tier], v;
-	int64_t when = u->vp.head_ns - b->shift_ns, at = when;
-
-	v = b->timeline->ops->value(b->timeline, channel, when, &at);
-	return when - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
-}
-
 void second_read(struct ui *u, struct row *row, double *min, double *max)
 {
 	struct second *b = &u->second;
@@ -204,7 +192,7 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	*min = fmin(*min, r->summary.min); /* fmin() and fmax() ignore NaN */
 	*max = fmax(*max, r->summary.max);
 	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);
-	r->value = second_value(u, r->channel);
+	r->value = rows_value_of(b->timeline, r->channel, u->vp.head_ns - b->shift_ns);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
 }
 

@@ -46,7 +46,6 @@ void second_reset(struct ui *u, const struct ui_scene *s); /* moves to where bot
 void second_prepare(struct ui *u); /* reads its marks and gaps in view */
 /* Reads the columns, value and statistics of its signal, and extends min..max by them. */
 void second_read(struct ui *u, struct row *row, double *min, double *max);
-double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
 int second_channel(const struct ui *u, size_t channel); /* that matches one of the first; -1: none */
 void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* its line below the axis */
 /* Lists the signals that only one trace has, as many names as fit. Returns the number of signals. */

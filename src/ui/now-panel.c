@@ -44,7 +44,7 @@ static bool add_line(struct ui *u, const struct ui_scene *s, struct line *line, 
 	if (channel < 0 || u->about->channels[channel].missing[0])
 		return false;
 	ch = &u->about->channels[channel];
-	v = rows_calm(u, s, (size_t)channel);
+	v = rows_calm(u, s, channel);
 	unit = quantity_of(ch, v);
 	quantity_text(text, unit, v, 6);
 	snprintf(line->name, sizeof(line->name), "%s", name);
@@ -94,7 +94,7 @@ static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(ch->name, "."), ch->name);
 		if (!add_line(u, s, &lines[n], (int)i, name, HUE_OTHER))
 			continue;
-		if (ch->kind == CHANNEL_ENGINE_FREQ && !(rows_value(u, s, i, 0) > 0))
+		if (ch->kind == CHANNEL_ENGINE_FREQ && !(rows_value(u, s, i) > 0))
 			snprintf(lines[n].text, sizeof(lines[n].text), "%s", _("off"));
 		n++;
 	}
@@ -129,7 +129,7 @@ static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c,
 
 	if (g->clock < 0)
 		return;
-	hz = rows_calm(u, s, (size_t)g->clock);
+	hz = rows_calm(u, s, g->clock);
 	canvas_text(c, x, y, w - 9, STYLE_DIM,
 		    u->about->channels[g->clock].label + (strncmp(u->about->channels[g->clock].label, "cpu", 3) ? 0 : 3));
 	if (isnan(hz))

@@ -91,11 +91,12 @@ int rows_find(const struct session *about, enum channel_kind kind, int index);
 int rows_named(const struct session *about, const char *name);
 /* Read a row if it is due; its columns are in u->frame.columns and u->frame.level. */
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row);
-/* The value of a channel before_ns before the playhead; NaN: none, or too old. */
-double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns);
+/* The value of a channel at the playhead; NaN: none, or too old. channel -1: there is none. */
+double rows_value(struct ui *u, const struct ui_scene *s, int64_t channel);
+double rows_value_of(struct timeline *t, size_t channel, int64_t t_ns); /* at any time */
 /* For clocks, loads and readings: the mean of the last 250 ms while the screen follows, else the
  * value at the playhead. */
-double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
+double rows_calm(struct ui *u, const struct ui_scene *s, int64_t channel);
 const char *rows_unit(const struct ui *u, enum unit unit); /* like quantity_unit(), with a degree sign */
 int rows_gpu_memory(const struct session *about); /* memory used by the GPU; -1: not known */
 int rows_io(const struct session *about);         /* the time that cores wait for I/O; -1: not known */

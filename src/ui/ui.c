@@ -328,7 +328,7 @@ static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->view->plain)
 		axis_draw(u, s, c);
 	ranges_draw(u, c);
-	u->view->draw(u, s, c);
+	(u->view->build ? charts_draw : u->view->draw)(u, s, c);
 	if (!u->view->plain && !u->over)
 		events_draw(u, s, c);
 	if (u->at.panel.h)

@@ -156,7 +156,7 @@ static void governors(char *out, size_t size, const struct session *about, const
 static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 {
 	int pinned = rows_named(u->about, "clocks.pinned");
-	double v = pinned < 0 ? NAN : rows_value(u, s, (size_t)pinned, 0);
+	double v = rows_value(u, s, pinned);
 	const struct session *b = u->second.about;
 	char text[256], second[160];
 

@@ -173,6 +173,4 @@ const struct view view_cpu = {
 	.label = N_("CPU"),
 	.key = '3',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

@@ -2,7 +2,7 @@
  *
  * Load, clock, memory, power and temperature share one time axis, with the current values of the
  * engines below. Charts of the engines and throttling follow further down. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/clock-row.h"
 #include "ui/draw.h"
 #include "ui/meter.h"
@@ -49,16 +49,9 @@ static bool names_gpu(const struct channel *ch)
 	return strcasestr(ch->name, "gpu");
 }
 
-static double named_value(struct ui *u, const struct ui_scene *s, const char *name)
-{
-	int at = rows_named(u->about, name);
-
-	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
-}
-
 static const char *power_state(struct ui *u, const struct ui_scene *s)
 {
-	double down = named_value(u, s, "gpu.gated");
+	double down = rows_value(u, s, rows_named(u->about, "gpu.gated"));
 
 	return isnan(down) ? "" : down > 0 ? _("powered down (gated)") : _("powered up");
 }
@@ -66,7 +59,8 @@ static const char *power_state(struct ui *u, const struct ui_scene *s)
 static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	rows_note(row, 0, STYLE_DIM, "%s", power_state(u, s));
-	rows_note(row, 1, STYLE_DIM, "%s", named_value(u, s, "clocks.pinned") > 0 ? _("clocks pinned") : "");
+	rows_note(row, 1, STYLE_DIM, "%s",
+		  rows_value(u, s, rows_named(u->about, "clocks.pinned")) > 0 ? _("clocks pinned") : "");
 }
 
 /* For a GPU without load, which has no chart. */
@@ -101,7 +95,7 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *amps = row->beside < 0 ? NULL : &u->about->channels[row->beside];
-	double limit = amps ? rows_limit(amps) : NAN, v = amps ? rows_calm(u, s, (size_t)row->beside) : NAN;
+	double limit = amps ? rows_limit(amps) : NAN, v = rows_calm(u, s, row->beside);
 
 	if (limit > 0 && !isnan(v))
 		rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM),
@@ -130,8 +124,7 @@ static int engines(const struct session *about, size_t channels[ENGINES_MAX])
 static void engine_text(struct ui *u, const struct ui_scene *s, const struct channel *ch, double load, bool clocks,
 			char out[32])
 {
-	int freq = of_unit(u->about, ch, CHANNEL_ENGINE_FREQ);
-	double hz = freq < 0 ? NAN : rows_calm(u, s, (size_t)freq);
+	double hz = rows_calm(u, s, of_unit(u->about, ch, CHANNEL_ENGINE_FREQ));
 	char percent[16] = "", clock[16] = "";
 
 	if (!isnan(load))
@@ -298,6 +291,4 @@ const struct view view_gpu = {
 	.label = N_("GPU"),
 	.key = '2',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

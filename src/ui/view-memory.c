@@ -3,7 +3,7 @@
  * On a Jetson the GPU has no memory of its own and uses part of RAM. So RAM is one stack, as a
  * bar and as a chart: GPU at the bottom, then programs, then caches that the kernel frees on
  * demand, then free memory. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/draw.h"
 #include "ui/energy.h"
 #include "ui/range-stats.h"
@@ -181,9 +181,9 @@ static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 		     const struct rect *at)
 {
 	struct stack k = stack_find(u->about);
-	double used = rows_calm(u, s, (size_t)k.used), top[LAYERS], from = 0;
-	double gpu = k.gpu < 0 ? NAN : rows_calm(u, s, (size_t)k.gpu);
-	double cache = k.cache < 0 ? NAN : rows_calm(u, s, (size_t)k.cache);
+	double used = rows_calm(u, s, k.used), top[LAYERS], from = 0;
+	double gpu = rows_calm(u, s, k.gpu);
+	double cache = rows_calm(u, s, k.cache);
 	const char *names[LAYERS] = {_("GPU"), k.gpu < 0 ? _("used") : _("programs"), _("cache"),
 				     k.cache < 0 ? _("available") : _("free")};
 	int n = LAYERS - (k.gpu < 0) - (k.cache < 0), w = at->w / n, x = at->x;
@@ -214,15 +214,10 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 			  quantity_unit(unit));
 }
 
-static double mhz(struct ui *u, const struct ui_scene *s, int channel)
-{
-	return channel < 0 ? NAN : rows_calm(u, s, (size_t)channel) / 1e6;
-}
-
 static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double clock = mhz(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1));
-	double cap = mhz(u, s, rows_named(u->about, "emc.cap"));
+	double clock = rows_calm(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1)) / 1e6;
+	double cap = rows_calm(u, s, rows_named(u->about, "emc.cap")) / 1e6;
 
 	memset(row->notes, 0, sizeof(row->notes));
 	if (!isnan(clock))
@@ -274,6 +269,4 @@ const struct view view_memory = {
 	.label = N_("Memory"),
 	.key = '4',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

@@ -2,7 +2,7 @@
  *
  * Five charts on one axis, one for each possible limit, high enough to show shapes; below them
  * the current values of cores, memory, engines and cooling. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/energy.h"
 #include "ui/screen.h"
 
@@ -23,7 +23,7 @@ static void tell(struct row *row, int *n, enum style style, const char *text)
 static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, int *n, int channel, const char *name)
 {
 	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
-	double v = ch && !ch->missing[0] ? rows_calm(u, s, (size_t)channel) : NAN;
+	double v = ch && !ch->missing[0] ? rows_calm(u, s, channel) : NAN;
 	char number[QUANTITY_TEXT], text[64];
 
 	if (isnan(v))
@@ -53,9 +53,9 @@ static int of_gpu(const struct session *about, enum channel_kind kind)
 static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max"), n = 0;
-	double hz = clock < 0 ? NAN : rows_value(u, s, (size_t)clock, 0);
+	double hz = rows_value(u, s, clock);
 	double most = clock < 0 ? NAN : u->about->channels[clock].hi;
-	double held = cap < 0 ? NAN : rows_value(u, s, (size_t)cap, 0);
+	double held = rows_value(u, s, cap);
 	bool low = most > 0 && held < 0.99 * most;
 	char text[64] = "";
 
@@ -96,7 +96,7 @@ static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1), n = 0;
-	double v = ram < 0 ? NAN : rows_calm(u, s, (size_t)ram);
+	double v = rows_calm(u, s, ram);
 	double all = ram < 0 ? NAN : u->about->channels[ram].hi;
 	char text[64];
 
@@ -240,6 +240,4 @@ const struct view view_overview = {
 	.foot = foot,
 	.foot_draw = foot_draw,
 	.procs = PROCESSES_PANEL_SCREEN,
-	.draw = charts_draw,
-	.move = charts_move,
 };

@@ -104,7 +104,7 @@ static const struct channel *channel_at(const struct session *about, int i)
 
 static double value_at(struct ui *u, const struct ui_scene *s, int i)
 {
-	return channel_at(u->about, i) ? rows_calm(u, s, (size_t)i) : NAN;
+	return channel_at(u->about, i) ? rows_calm(u, s, i) : NAN;
 }
 
 static struct rail rail_read(struct ui *u, const struct ui_scene *s, size_t power)
@@ -339,7 +339,7 @@ static void draw_rails(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	const struct session *about = u->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), y = at->y + 1;
 	struct table t = plan(u, counted(u, s), at);
-	double mw = total < 0 ? NAN : rows_calm(u, s, (size_t)total);
+	double mw = rows_calm(u, s, total);
 
 	draw_title(u, c, &t, at);
 	if (total >= 0 && y < at->y + at->h)
@@ -379,6 +379,4 @@ const struct view view_power = {
 	.key = '5',
 	.state = sizeof(struct counted),
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

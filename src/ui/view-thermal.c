@@ -32,7 +32,7 @@ static int nearest(struct ui *u, const struct ui_scene *s, double *headroom)
 	*headroom = NAN;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
-		double left = is_zone(ch) ? rows_limit(ch) - rows_value(u, s, i, 0) : NAN;
+		double left = is_zone(ch) ? rows_limit(ch) - rows_value(u, s, i) : NAN;
 
 		if (isnan(left) || left >= *headroom)
 			continue;
@@ -465,6 +465,4 @@ const struct view view_thermal = {
 	.label = N_("Thermal"),
 	.key = '6',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };
