@@ -62,6 +62,7 @@ enum { VIEWS(VIEW_NUMBER) N_VIEWS };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);
+size_t views_named(const char *name); /* N_VIEWS: none */
 /* Allocate and free the states of all views; -1: out of memory. */
 int views_begin(struct ui *u);
 void views_end(struct ui *u);
