@@ -51,16 +51,6 @@ static struct setup *state_of(const struct ui *u)
 	return p;
 }
 
-/* The number of rows that can be set: those with a signal. */
-static int places(const struct ui *u)
-{
-	int n = 0;
-
-	for (int i = 0; i < u->n_places; i++)
-		n += u->places[i].signal;
-	return n;
-}
-
 static int place_at(const struct ui *u, int nth)
 {
 	for (int i = 0; i < u->n_places; i++)
@@ -73,9 +63,15 @@ static int nth_of(const struct ui *u, int place)
 {
 	int n = 0;
 
-	for (int i = 0; i < place && i < u->n_places; i++)
+	for (int i = 0; i < place; i++)
 		n += u->places[i].signal;
 	return n;
+}
+
+/* The number of rows that can be set: those with a signal. */
+static int places(const struct ui *u)
+{
+	return nth_of(u, u->n_places);
 }
 
 /* The last item, after the rows, resets them all. */
