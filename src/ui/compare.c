@@ -43,19 +43,6 @@ static int match(const struct session *here, size_t i, const struct session *the
 	return k >= 0 && there->channels[k].unit == ch->unit ? k : -1;
 }
 
-/* The number of signals with values only in `here`. */
-static size_t only(const struct session *here, const struct session *there)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < here->n_channels; i++) {
-		int k = here->channels[i].missing[0] ? 0 : match(here, i, there);
-
-		n += !here->channels[i].missing[0] && (k < 0 || there->channels[k].missing[0]);
-	}
-	return n;
-}
-
 int second_channel(const struct ui *u, size_t channel)
 {
 	return u->second.about && u->about ? match(u->about, channel, u->second.about) : -1;
@@ -68,11 +55,8 @@ void second_match(struct ui *u)
 	if (b->rows == u->rows)
 		return;
 	b->rows = u->rows;
-	b->here = b->there = 0;
-	if (b->about && u->about) {
-		b->here = only(u->about, b->about);
-		b->there = only(b->about, u->about);
-	}
+	b->here = second_only(u, false, NULL, 0);
+	b->there = second_only(u, true, NULL, 0);
 	for (int i = 0; i < u->n_rows; i++) {
 		int k = u->rows[i].kind == ROW_SIGNAL ? second_channel(u, u->rows[i].channel) : -1;
 
@@ -259,7 +243,6 @@ size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 	const struct session *there = in_b ? u->about : u->second.about;
 	size_t n = 0, used = 0;
 
-	out[0] = 0;
 	for (size_t i = 0; here && there && i < here->n_channels; i++) {
 		const struct channel *ch = &here->channels[i];
 		int k = ch->missing[0] ? 0 : match(here, i, there);
@@ -270,7 +253,7 @@ size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 		if (used < size)
 			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
-	if (used >= size)
+	if (used && used >= size)
 		memcpy(out + size - 4, "...", 4);
 	return n;
 }
