@@ -141,9 +141,9 @@ static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, 
 
 static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	uint64_t mark = 0;
-	int64_t from = energy_mark(u, s, &mark);
-	double joule = energy_joule(s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	uint64_t mark;
+	int64_t from = energy_since(u, s, &mark);
+	double joule = energy_joule(s, row->channel, from, u->vp.head_ns);
 	char text[64] = "";
 	int n = 0;
 

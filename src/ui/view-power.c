@@ -47,11 +47,7 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	k->selected = select_get(u, &k->from_ns, &k->to_ns);
 	if (!k->selected) {
 		k->to_ns = u->vp.head_ns;
-		k->from_ns = energy_mark(u, s, &k->mark);
-	}
-	if (k->from_ns < 0) {
-		k->from_ns = u->extent.first_ns;
-		k->mark = 0;
+		k->from_ns = energy_since(u, s, &k->mark);
 	}
 	k->span = (struct span) {.mj = NAN};
 	if (total >= 0)
