@@ -138,6 +138,14 @@ static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	canvas_right(c, x, y, w, STYLE_TEXT, text);
 }
 
+static void draw_percent(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, double v)
+{
+	char text[QUANTITY_TEXT];
+
+	snprintf(text, sizeof(text), "%.0f", v);
+	canvas_right(c, x, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
+}
+
 static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w, size_t core)
 {
 	double v = rows_calm(u, s, core);
@@ -146,8 +154,7 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	snprintf(text, sizeof(text), "%u", u->about->channels[core].index);
 	canvas_right(c, x, y, 2, STYLE_DIM, text);
 	meter_draw(c, u->charset, x + 3, y, w - 7, v / 100, HUE_CPU, ALARM_NONE);
-	snprintf(text, sizeof(text), "%.0f", v);
-	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
+	draw_percent(u, s, c, x + w - 3, y, v);
 }
 
 /* Draw each core as one character. */
@@ -201,13 +208,10 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		}
 		for (int k = 0; k < groups[i].n; k++) {
 			struct core_group one = {.core = {groups[i].core[k]}, .n = 1};
-			char text[QUANTITY_TEXT];
-			double v = rows_calm(u, s, one.core[0]);
+			int x = at->x + label + 5 * k;
 
-			draw_dots(u, s, c, at->x + label + 5 * k, y, 1, &one);
-			snprintf(text, sizeof(text), "%.0f", v);
-			canvas_right(c, at->x + label + 5 * k + 1, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG,
-				     isnan(v) ? core_no_load(u, s) : text);
+			draw_dots(u, s, c, x, y, 1, &one);
+			draw_percent(u, s, c, x + 1, y, rows_calm(u, s, one.core[0]));
 		}
 	}
 }
