@@ -73,12 +73,12 @@ struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool par
 	return row;
 }
 
-struct row *rows_text(struct row_list *l, const char *name, row_reader *read)
+struct row *rows_text(struct row_list *l, const char *name, const char *text)
 {
 	struct row *row = add(l, ROW_TEXT);
 
 	snprintf(row->name, sizeof(row->name), "%s", name);
-	row->read = read;
+	snprintf(row->text, sizeof(row->text), "%s", text);
 	return row;
 }
 

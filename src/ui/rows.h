@@ -84,7 +84,7 @@ int rows_build(struct ui *u, const struct session *about);
 struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part);
 /* Add a picture of `least` lines, or more by weight. */
 struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight);
-struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
+struct row *rows_text(struct row_list *l, const char *name, const char *text);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
 /* The first channel of a kind with this index (-1: any), or with this name; -1: none. */
 int rows_find(const struct session *about, enum channel_kind kind, int index);

@@ -153,8 +153,7 @@ static void build(struct row_list *l)
 	add_named(l, "load.5", true);
 	add_named(l, "load.15", true);
 	if (!l->n)
-		snprintf(rows_text(l, _("CPU"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("the trace has no CPU signals"));
+		rows_text(l, _("CPU"), _("the trace has no CPU signals"));
 }
 
 const struct view view_cpu = {

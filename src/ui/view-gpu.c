@@ -271,11 +271,11 @@ static void build(struct row_list *l)
 
 	add_one(l, load, WEIGHT_MAIN + 1, _("GPU"), read_load);
 	if (load < 0 && clock < 0)
-		snprintf(rows_text(l, _("GPU"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
-			   "NVIDIA's driver (libnvidia-ml.so.1)"));
+		rows_text(l, _("GPU"),
+			  _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
+			    "NVIDIA's driver (libnvidia-ml.so.1)"));
 	if ((load < 0 || about->channels[load].missing[0]) && rows_named(about, "gpu.gated") >= 0)
-		rows_text(l, _("State"), read_state);
+		rows_text(l, _("State"), "")->read = read_state;
 	if (clock >= 0)
 		snprintf(clock_row(l, (size_t)clock, WEIGHT_MAIN - 1)->name, sizeof(l->rows->name), "%s", _("Clock"));
 	add_one(l, rows_gpu_memory(about), CHART_WEIGHT, _("Memory"), read_memory);

@@ -260,8 +260,8 @@ static void build(struct row_list *l)
 				row->read = read_share;
 		}
 	if (emc < 0)
-		snprintf(rows_text(l, _("EMC"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("not measured: only Jetsons report the load of the memory controller"));
+		rows_text(l, _("EMC"),
+			  _("not measured: only Jetsons report the load of the memory controller"));
 }
 
 const struct view view_memory = {

@@ -354,9 +354,9 @@ static void build(struct row_list *l)
 	for (size_t i = 0; i < about->n_channels; i++)
 		rails += about->channels[i].kind == CHANNEL_RAIL_POWER;
 	if (total < 0 && !rails) {
-		snprintf(rows_text(l, _("Power"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("nothing here measures it: no rail of an ina3221 or ina238, no other power "
-			   "sensor"));
+		rows_text(l, _("Power"),
+			  _("nothing here measures it: no rail of an ina3221 or ina238, no other power "
+			    "sensor"));
 		return;
 	}
 	if (total >= 0)

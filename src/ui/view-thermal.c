@@ -449,8 +449,7 @@ static void build(struct row_list *l)
 	}
 	zones = add_zones(l);
 	if (rows_find(l->about, CHANNEL_TEMPERATURE, -1) < 0)
-		snprintf(rows_text(l, _("Heat"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("no temperature is shown here: no thermal zone, no hwmon sensor"));
+		rows_text(l, _("Heat"), _("no temperature is shown here: no thermal zone, no hwmon sensor"));
 	add_kind(l, CHANNEL_FAN, _("Cooling"), draw_fan, &fans);
 	add_kind(l, CHANNEL_THROTTLE, _("Throttled in view"), draw_strip, &throttles);
 	add_kind(l, CHANNEL_THROTTLE_COUNT, _("Throttled in view"), draw_strip, &throttles);
