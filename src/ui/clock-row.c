@@ -49,8 +49,6 @@ static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 	for (size_t i = 0; i < u->about->n_channels && !throttled; i++)
 		throttled = throttles(&u->about->channels[i], ch) && rows_value(u, s, i) > 0;
 	row->alarm = (unsigned char)held(row->value, max, ch->hi, throttled);
-	for (int i = 0; i < NOTES_MAX; i++)
-		row->notes[i].text[0] = 0;
 	if (row->alarm)
 		rows_note(row, n++, row->alarm == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN, _("%.0f of %.0f, held"),
 			  row->value / 1e6, ch->hi / 1e6);

@@ -312,6 +312,7 @@ static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row
 		read_zones(u, s, row);
 	else if (row->beside >= 0)
 		read_beside(u, s, row);
+	memset(row->notes, 0, sizeof(row->notes));
 	if (row->read)
 		row->read(u, s, row);
 	/* An engine can have two signals: load and clock. The clock shows when it is off. */

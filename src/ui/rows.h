@@ -104,7 +104,7 @@ int rows_io(const struct session *about);         /* the time that cores wait fo
 bool rows_due(const struct ui *u, int64_t *tick);
 enum alarm rows_alarm(const struct channel *ch, double v);
 enum style alarm_style(enum alarm alarm, enum style calm);
-/* Set a note below the name; an empty text removes it. */
+/* Set a note below the name; there are none before a row is read. */
 void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The throttle limit of a zone, or another limit of a channel; NaN: none. */

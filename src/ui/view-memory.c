@@ -207,9 +207,7 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 	char text[QUANTITY_TEXT];
 
 	quantity_text(text, unit, ch->hi, 6);
-	if (isnan(row->value) || !(ch->hi > 0))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else
+	if (!isnan(row->value) && ch->hi > 0)
 		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %s %s"), 100 * row->value / ch->hi, text,
 			  quantity_unit(unit));
 }
@@ -219,7 +217,6 @@ static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 	double clock = rows_calm(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1)) / 1e6;
 	double cap = rows_calm(u, s, rows_named(u->about, "emc.cap")) / 1e6;
 
-	memset(row->notes, 0, sizeof(row->notes));
 	if (!isnan(clock))
 		rows_note(row, 0, STYLE_DIM, _("clock %.0f MHz"), clock);
 	if (!isnan(cap))

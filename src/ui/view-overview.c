@@ -34,12 +34,6 @@ static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, 
 	tell(row, n, STYLE_DIM, text);
 }
 
-static void clear(struct row *row)
-{
-	for (int i = 0; i < NOTES_MAX; i++)
-		row->notes[i].text[0] = 0;
-}
-
 /* The first channel of a kind whose label contains "GPU". */
 static int of_gpu(const struct session *about, enum channel_kind kind)
 {
@@ -59,7 +53,6 @@ static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 	bool low = most > 0 && held < 0.99 * most;
 	char text[64] = "";
 
-	clear(row);
 	if (!isnan(hz) && most > 0)
 		snprintf(text, sizeof(text), _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6, low ? _(", held") : "");
 	else if (!isnan(hz))
@@ -77,7 +70,6 @@ static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 	size_t at = 0;
 	int n = 0;
 
-	clear(row);
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_calm(u, s, i) : NAN;
 
@@ -100,7 +92,6 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 	double all = ram < 0 ? NAN : u->about->channels[ram].hi;
 	char text[64];
 
-	clear(row);
 	if (!isnan(v)) {
 		if (all > 0)
 			snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576, all / 1048576);
@@ -147,7 +138,6 @@ static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 	char text[64] = "";
 	int n = 0;
 
-	clear(row);
 	if (!isnan(joule) && mark)
 		snprintf(text, sizeof(text), _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
 	else if (!isnan(joule))
@@ -162,7 +152,6 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 	char text[64];
 	int n = 0;
 
-	clear(row);
 	if (!isnan(left)) {
 		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over its limit"), fabs(left));
 		tell(row, &n, alarm_style(row->alarm, STYLE_DIM), text);

@@ -83,10 +83,8 @@ static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	span_read(s->timeline, row->channel, from, to, &span);
 	energy_text(text, span_joule(&span));
-	if (!span.n) {
-		memset(row->notes, 0, sizeof(row->notes));
+	if (!span.n)
 		return;
-	}
 	rows_note(row, 0, STYLE_DIM, _("%s since start"), text);
 	mean_text(text, &span, to - from, u->at.value.x + u->at.value.w - u->at.name.x);
 	rows_note(row, 1, STYLE_DIM, "%s", text);
@@ -141,9 +139,7 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	joule_title(title, k, quantity_unit(energy_unit(j)));
 	quantity_text(joule, energy_unit(j), j, 7);
-	if (isnan(j))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else
+	if (!isnan(j))
 		rows_note(row, 0, STYLE_DIM, "%s %s", joule, title);
 }
 
@@ -173,10 +169,8 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	}
 	if (r.mv > 0)
 		show_limit(row, r.limit_ma * r.mv / 1e3);
-	if (isnan(r.share)) {
-		rows_note(row, 0, STYLE_DIM, "%s", "");
+	if (isnan(r.share))
 		return;
-	}
 	quantity_text(limit, UNIT_MILLIAMPERE, r.limit_ma, 5);
 	rows_note(row, 0, alarm_style(r.alarm, STYLE_DIM), _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }

@@ -48,8 +48,6 @@ static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row
 	int at = nearest(u, s, &left);
 	const struct channel *ch = at < 0 ? NULL : &u->about->channels[at];
 
-	rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM), "%s", "");
-	rows_note(row, 1, STYLE_DIM, "%s", "");
 	if (!ch)
 		return;
 	rows_note(row, 0, alarm_style(row->alarm, STYLE_TEXT),
