@@ -75,31 +75,6 @@ static enum likeness common(const struct marks *a, const struct marks *b, struct
 	return NO_MARK;
 }
 
-struct wanted {
-	const char *label; /* NULL: find the id */
-	uint64_t id;
-	struct mark found;
-};
-
-static bool is_wanted(void *arg, const struct mark *m)
-{
-	struct wanted *w = arg;
-
-	if (w->label ? strcmp(m->label, w->label) != 0 : m->id != w->id)
-		return false;
-	w->found = *m;
-	return true;
-}
-
-static bool find(struct timeline *t, const struct extent *e, const char *label, uint64_t id, struct mark *out)
-{
-	struct wanted w = {.label = label, .id = id};
-	bool found = goto_each_mark(t, e, is_wanted, &w);
-
-	*out = w.found;
-	return found;
-}
-
 /* The number in "m3"; 0: not a mark number. */
 static uint64_t number(const char *how)
 {
@@ -169,11 +144,11 @@ int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_
 		return 0;
 	}
 	id = number(how);
-	has_a = *how && find(a, &ea, how, 0, &in_a);
-	has_b = *how && find(b, &eb, how, 0, &in_b);
+	has_a = *how && goto_find(a, &ea, how, 0, &in_a);
+	has_b = *how && goto_find(b, &eb, how, 0, &in_b);
 	if (!has_a && !has_b && id) {
-		has_a = find(a, &ea, NULL, id, &in_a);
-		has_b = find(b, &eb, NULL, id, &in_b);
+		has_a = goto_find(a, &ea, NULL, id, &in_a);
+		has_b = goto_find(b, &eb, NULL, id, &in_b);
 	}
 	if (has_a && has_b) {
 		set_mark(out, &in_a, &in_b);

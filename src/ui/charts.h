@@ -13,7 +13,7 @@ int charts_row_at(const struct ui *u, int y);
 void row_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row, int y, int h,
 	      bool chosen);
 /* A value and its unit, in the same columns in all rows. */
-void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+void row_number(struct ui *u, struct canvas *c, enum alarm alarm, double v, enum unit unit, enum style style,
 		int y);
 /* A row over the whole body. */
 void row_draw_solo(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row);

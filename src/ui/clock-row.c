@@ -20,13 +20,6 @@ static int sibling(const struct session *about, size_t clock, const char *suffix
 	return rows_named(about, name);
 }
 
-static double sibling_value(struct ui *u, const struct ui_scene *s, size_t clock, const char *suffix)
-{
-	int at = sibling(u->about, clock, suffix);
-
-	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
-}
-
 /* Returns true if the cooling device lowers this clock: its name has the unit, as in
  * "gpu-throttle-alert". */
 static bool throttles(const struct channel *ch, const struct channel *clock)
@@ -46,17 +39,16 @@ static enum alarm held(double hz, double cap, double most, bool throttled)
 static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
-	double min = sibling_value(u, s, row->channel, "_min"), max = sibling_value(u, s, row->channel, "_max");
+	double min = rows_value(u, s, sibling(u->about, row->channel, "_min"));
+	double max = rows_value(u, s, sibling(u->about, row->channel, "_max"));
 	bool throttled = false;
 	const char *governor;
 	char key[64];
 	int n = 0;
 
 	for (size_t i = 0; i < u->about->n_channels && !throttled; i++)
-		throttled = throttles(&u->about->channels[i], ch) && rows_value(u, s, i, 0) > 0;
+		throttled = throttles(&u->about->channels[i], ch) && rows_value(u, s, i) > 0;
 	row->alarm = (unsigned char)held(row->value, max, ch->hi, throttled);
-	for (int i = 0; i < NOTES_MAX; i++)
-		row->notes[i].text[0] = 0;
 	if (row->alarm)
 		rows_note(row, n++, row->alarm == ALARM_CRIT ? STYLE_ALERT : STYLE_WARN, _("%.0f of %.0f, held"),
 			  row->value / 1e6, ch->hi / 1e6);

@@ -15,8 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define STALE_NS NS_PER_S
-
 /* Kinds that mean the same on every board, regardless of the name. */
 static bool universal(enum channel_kind kind)
 {
@@ -45,19 +43,6 @@ static int match(const struct session *here, size_t i, const struct session *the
 	return k >= 0 && there->channels[k].unit == ch->unit ? k : -1;
 }
 
-/* The number of signals with values only in `here`. */
-static size_t only(const struct session *here, const struct session *there)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < here->n_channels; i++) {
-		int k = here->channels[i].missing[0] ? 0 : match(here, i, there);
-
-		n += !here->channels[i].missing[0] && (k < 0 || there->channels[k].missing[0]);
-	}
-	return n;
-}
-
 int second_channel(const struct ui *u, size_t channel)
 {
 	return u->second.about && u->about ? match(u->about, channel, u->second.about) : -1;
@@ -70,11 +55,8 @@ void second_match(struct ui *u)
 	if (b->rows == u->rows)
 		return;
 	b->rows = u->rows;
-	b->here = b->there = 0;
-	if (b->about && u->about) {
-		b->here = only(u->about, b->about);
-		b->there = only(b->about, u->about);
-	}
+	b->here = second_only(u, false, NULL, 0);
+	b->there = second_only(u, true, NULL, 0);
 	for (int i = 0; i < u->n_rows; i++) {
 		int k = u->rows[i].kind == ROW_SIGNAL ? second_channel(u, u->rows[i].channel) : -1;
 
@@ -168,16 +150,6 @@ void second_prepare(struct ui *u)
 	}
 }
 
-double second_value(const struct ui *u, size_t channel)
-{
-	const struct second *b = &u->second;
-	double hz = b->about->hz[b->about->channels[channel].tier], v;
-	int64_t when = u->vp.head_ns - b->shift_ns, at = when;
-
-	v = b->timeline->ops->value(b->timeline, channel, when, &at);
-	return when - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
-}
-
 void second_read(struct ui *u, struct row *row, double *min, double *max)
 {
 	struct second *b = &u->second;
@@ -204,7 +176,7 @@ void second_read(struct ui *u, struct row *row, double *min, double *max)
 	*min = fmin(*min, r->summary.min); /* fmin() and fmax() ignore NaN */
 	*max = fmax(*max, r->summary.max);
 	select_stats(u, b->timeline, r->channel, b->shift_ns, b->provisional, &r->chosen, &r->summary);
-	r->value = second_value(u, r->channel);
+	r->value = rows_value_of(b->timeline, r->channel, u->vp.head_ns - b->shift_ns);
 	r->alarm = (unsigned char)rows_alarm(ch, r->value);
 }
 
@@ -271,7 +243,6 @@ size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 	const struct session *there = in_b ? u->about : u->second.about;
 	size_t n = 0, used = 0;
 
-	out[0] = 0;
 	for (size_t i = 0; here && there && i < here->n_channels; i++) {
 		const struct channel *ch = &here->channels[i];
 		int k = ch->missing[0] ? 0 : match(here, i, there);
@@ -282,7 +253,7 @@ size_t second_only(const struct ui *u, bool in_b, char *out, size_t size)
 		if (used < size)
 			used += (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", ch->name);
 	}
-	if (used >= size)
+	if (used && used >= size)
 		memcpy(out + size - 4, "...", 4);
 	return n;
 }

@@ -46,10 +46,9 @@ void second_reset(struct ui *u, const struct ui_scene *s); /* moves to where bot
 void second_prepare(struct ui *u); /* reads its marks and gaps in view */
 /* Reads the columns, value and statistics of its signal, and extends min..max by them. */
 void second_read(struct ui *u, struct row *row, double *min, double *max);
-double second_value(const struct ui *u, size_t channel); /* of its own channels, at the playhead */
 int second_channel(const struct ui *u, size_t channel); /* that matches one of the first; -1: none */
 void second_draw(struct ui *u, const struct ui_scene *s, struct canvas *c); /* its line below the axis */
-/* Lists the signals that only one trace has, as many names as fit. Returns the number of signals. */
+/* Lists the signals with values in one trace only, as many names as fit. Returns the number of signals. */
 size_t second_only(const struct ui *u, bool in_b, char *out, size_t size);
 
 #endif

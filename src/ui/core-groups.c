@@ -59,7 +59,5 @@ int core_groups(const struct session *about, struct core_group groups[CORE_GROUP
 
 const char *core_no_load(struct ui *u, const struct ui_scene *s)
 {
-	int all = rows_find(u->about, CHANNEL_CPU_UTIL, -1);
-
-	return all >= 0 && !isnan(rows_value(u, s, (size_t)all, 0)) ? _("off") : "--";
+	return isnan(rows_value(u, s, rows_find(u->about, CHANNEL_CPU_UTIL, -1))) ? "--" : _("off");
 }

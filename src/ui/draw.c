@@ -5,7 +5,6 @@
 #include "ui/draw.h"
 #include "ui/screen.h"
 
-#include <limits.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -64,22 +63,6 @@ const char *screen_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-/* Decodes the next character and its width. Returns its bytes; 0: end of text. */
-static size_t next(const char *text, wchar_t *ch, int *width)
-{
-	mbstate_t state;
-	size_t n;
-
-	memset(&state, 0, sizeof(state));
-	n = mbrtowc(ch, text, MB_LEN_MAX, &state);
-	if (n == (size_t)-1 || n == (size_t)-2) {
-		*ch = L'?';
-		n = 1;
-	}
-	*width = wcwidth(*ch) < 0 ? 1 : wcwidth(*ch);
-	return n;
-}
-
 static bool ends(wchar_t ch)
 {
 	static const wchar_t closing[] = {0x3001, 0x3002, 0x300D, 0x300F, 0xFF01, 0xFF09, 0xFF0C,
@@ -92,15 +75,18 @@ static bool ends(wchar_t ch)
 /* The number of bytes of a text that fit in a line. */
 static size_t fitting(const char *text, int w)
 {
-	size_t at = 0, best = 0, n;
+	size_t at = 0, best = 0;
 	int used = 0, width, before = 0;
+	const char *next = text;
+	mbstate_t state;
 	wchar_t ch;
 
-	for (; (n = next(text + at, &ch, &width)) > 0; at += n) {
+	memset(&state, 0, sizeof(state));
+	for (; text_next(&next, &state, &ch, &width); at = (size_t)(next - text)) {
 		if (at && (ch == L' ' || ((before > 1 || width > 1) && !ends(ch))) && text[at - 1] != ' ')
 			best = at;
 		if (used + width > w)
-			return best ? best : at ? at : n;
+			return best ? best : at ? at : (size_t)(next - text);
 		used += width;
 		before = width ? width : before;
 	}

@@ -81,24 +81,30 @@ static void find_above(struct ui *u, const struct chart_axis *axis, unsigned cha
 			out[i] = 1;
 }
 
+/* Sets out[i] for the columns in which the channel tells of something. */
+static void find(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
+		 unsigned char *out)
+{
+	struct chart_summary sum;
+
+	chart_columns(s->timeline, channel, axis, u->frame.bins, u->frame.columns, &sum);
+	if (u->about->channels[channel].kind == CHANNEL_THROTTLE_COUNT)
+		find_rises(u, s, channel, axis, out);
+	else
+		find_above(u, axis, out);
+}
+
 void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
 		      unsigned char *out)
 {
-	struct chart_summary sum;
 	int asked = 0;
 
 	memset(out, 0, (size_t)axis->n);
 	for (size_t k = 0; k < u->about->n_channels && asked < THROTTLES_MAX; k++) {
-		const struct channel *ch = &u->about->channels[k];
-
-		if (!throttles(ch))
+		if (!throttles(&u->about->channels[k]))
 			continue;
 		asked++;
-		chart_columns(s->timeline, k, axis, u->frame.bins, u->frame.columns, &sum);
-		if (ch->kind == CHANNEL_THROTTLE_COUNT)
-			find_rises(u, s, k, axis, out);
-		else
-			find_above(u, axis, out);
+		find(u, s, k, axis, out);
 	}
 }
 
@@ -248,7 +254,6 @@ static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, st
 
 static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l)
 {
-	struct chart_summary sum;
 	int asked = 0;
 
 	for (size_t i = 0; i < u->about->n_channels && asked < THROTTLES_MAX; i++) {
@@ -259,18 +264,12 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 			continue;
 		asked++;
 		memset(u->frame.level, 0, (size_t)u->frame.axis.n);
-		chart_columns(s->timeline, i, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
-		if (ch->kind == CHANNEL_THROTTLE_COUNT) {
-			find_rises(u, s, i, &u->frame.axis, u->frame.level);
+		find(u, s, i, &u->frame.axis, u->frame.level);
+		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			add_rises(u, s, i, l);
-			continue;
-		}
-		find_above(u, &u->frame.axis, u->frame.level);
-		if (ch->kind == CHANNEL_THROTTLE) {
+		else if (ch->kind == CHANNEL_THROTTLE)
 			add_throttling(u, s, i, l);
-			continue;
-		}
-		for (int k = 0; k < u->frame.axis.n; k++)
+		for (int k = 0; ch->kind == CHANNEL_NOTICE && k < u->frame.axis.n; k++)
 			if (u->frame.level[k] && (k == 0 || !u->frame.level[k - 1])) {
 				item = add_item(l, k / u->vp.per_cell, k / u->vp.per_cell, STYLE_TEXT);
 				snprintf(item->text, sizeof(item->text), "%s", ch->label);

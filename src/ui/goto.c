@@ -31,36 +31,6 @@ static bool each_mark(struct timeline *t, int64_t from, int64_t to,
 	return false;
 }
 
-struct wanted {
-	uint64_t id;
-	int64_t t_ns;
-	bool found;
-};
-
-static bool has_id(void *arg, const struct mark *m)
-{
-	struct wanted *w = arg;
-
-	if (m->id != w->id)
-		return false;
-	w->t_ns = m->t_ns;
-	return w->found = true;
-}
-
-static bool is_first(void *arg, const struct mark *m)
-{
-	struct wanted *w = arg;
-
-	w->t_ns = m->t_ns;
-	return w->found = true;
-}
-
-static bool remember(void *arg, const struct mark *m)
-{
-	is_first(arg, m);
-	return false;
-}
-
 /* Marks may be slightly before the first or after the last sample. */
 static int64_t mark_from(const struct extent *e)
 {
@@ -73,32 +43,67 @@ bool goto_each_mark(struct timeline *t, const struct extent *e,
 	return e->any && each_mark(t, mark_from(e), e->last_ns + NS_PER_S, visit, arg);
 }
 
+struct wanted {
+	const char *label; /* NULL: find the id */
+	uint64_t id;
+	struct mark *out;
+};
+
+static bool is_wanted(void *arg, const struct mark *m)
+{
+	struct wanted *w = arg;
+
+	if (w->label ? strcmp(m->label, w->label) != 0 : m->id != w->id)
+		return false;
+	*w->out = *m;
+	return true;
+}
+
+bool goto_find(struct timeline *t, const struct extent *e, const char *label, uint64_t id, struct mark *out)
+{
+	return goto_each_mark(t, e, is_wanted, &(struct wanted) {label, id, out});
+}
+
+bool goto_newest(struct timeline *t, int64_t from, int64_t to, struct mark *out)
+{
+	struct mark m[BLOCK];
+	int64_t step = INT64_C(1) << 30;
+	bool found = false;
+	size_t n;
+
+	/* Back in growing steps; marks are returned oldest first. */
+	for (int64_t left = to; left > from && !found; step = step < INT64_MAX / 8 ? 8 * step : step) {
+		int64_t right = left;
+
+		left = right - from > step ? right - step : from;
+		for (int64_t at = left; (n = t->ops->marks(t, at, right, m, BLOCK)) > 0; at = m[n - 1].t_ns + 1) {
+			*out = m[n - 1];
+			found = true;
+		}
+	}
+	return found;
+}
+
 bool goto_mark(struct timeline *t, const struct extent *e, int64_t t_ns, int n, int64_t *out)
 {
-	struct wanted w = {0, 0, false};
+	struct mark m = {.t_ns = 0};
+	bool found = e->any && (n < 0 ? goto_newest(t, mark_from(e), t_ns, &m)
+				      : t->ops->marks(t, t_ns + 1, e->last_ns + NS_PER_S, &m, 1) > 0);
 
-	if (!e->any)
-		return false;
-	if (n < 0)
-		each_mark(t, mark_from(e), t_ns, remember, &w);
-	else
-		each_mark(t, t_ns + 1, e->last_ns + NS_PER_S, is_first, &w);
-	*out = w.t_ns;
-	return w.found;
+	*out = m.t_ns;
+	return found;
 }
 
 static bool parse_mark(const char *text, struct timeline *t, const struct extent *e, int64_t *out)
 {
 	const char *end = text + strlen(text);
-	struct wanted w = {0, 0, false};
+	struct mark m;
 	int64_t id;
 
-	if (num_i64(text, end, &id) != end || id < 1)
+	if (num_i64(text, end, &id) != end || id < 1 || !goto_find(t, e, NULL, (uint64_t)id, &m))
 		return false;
-	w.id = (uint64_t)id;
-	each_mark(t, mark_from(e), e->last_ns + NS_PER_S, has_id, &w);
-	*out = w.t_ns;
-	return w.found;
+	*out = m.t_ns;
+	return true;
 }
 
 static bool parse_part(const char *text, size_t len, const struct extent *e, int64_t *out)

@@ -14,6 +14,12 @@ bool goto_parse(const char *text, struct timeline *t, const struct extent *e, in
 bool goto_each_mark(struct timeline *t, const struct extent *e, bool (*visit)(void *arg, const struct mark *m),
 		    void *arg);
 
+/* The first mark with this label, or with this id if label is NULL; false: none. */
+bool goto_find(struct timeline *t, const struct extent *e, const char *label, uint64_t id, struct mark *out);
+
+/* The newest mark in [from, to); false: none. */
+bool goto_newest(struct timeline *t, int64_t from, int64_t to, struct mark *out);
+
 /* The newest mark before t_ns (n < 0) or the oldest after it; false: none. */
 bool goto_mark(struct timeline *t, const struct extent *e, int64_t t_ns, int n, int64_t *out);
 

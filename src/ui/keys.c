@@ -3,6 +3,7 @@
  * The table is in the order of the key bar and, within a group, of the help page. No single key is
  * destructive, as a split escape sequence may arrive as Esc, [ and A. Actions outside this folder (quit,
  * mark, record, open) are only requested, so keys, mouse, scripts and tests take the same path. */
+#include "ui/charts.h"
 #include "ui/header.h"
 #include "ui/screen.h"
 
@@ -171,7 +172,9 @@ static void act_escape(struct ui *u, const struct ui_scene *s, struct request *r
 /* arg: enum move; negative: backwards. */
 void act_move(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	views_top(u)->move(u, s, (enum move)abs(arg), arg < 0 ? -1 : 1);
+	const struct view *v = views_top(u);
+
+	(v->build ? charts_move : v->move)(u, s, (enum move)abs(arg), arg < 0 ? -1 : 1);
 }
 
 static void act_phases_hint(struct ui *u, const struct ui_scene *s, struct request *r, int arg)

@@ -37,21 +37,19 @@ static void paint(const struct ui *u, struct canvas *c)
 /* Draws the view that explains the limit at the right: "6 Thermal". Returns the new right end. */
 static int draw_way(struct ui *u, struct canvas *c, const char *name, enum style style, int right)
 {
-	for (size_t i = 0; name && views_at(i); i++) {
-		const struct view *v = views_at(i);
-		char text[64];
-		int w;
+	size_t i = name ? views_named(name) : N_VIEWS;
+	const struct view *v = views_at(i);
+	char text[64];
+	int w;
 
-		if (!v->name || strcmp(v->name, name) != 0 || v == u->view)
-			continue;
-		snprintf(text, sizeof(text), "%c %.48s", (char)v->key, _(v->label));
-		w = text_width(text);
-		canvas_text(c, right - w - 2, u->at.limit.y, w, style, text);
-		canvas_put(c, right - 1, u->at.limit.y, style, screen_glyph(u, 0x203A, '>'));
-		hit_add(u, right - w - 2, u->at.limit.y, w + 2, act_view, (int)i);
-		return right - w - 5;
-	}
-	return right;
+	if (!v || v == u->view)
+		return right;
+	snprintf(text, sizeof(text), "%c %.48s", (char)v->key, _(v->label));
+	w = text_width(text);
+	canvas_text(c, right - w - 2, u->at.limit.y, w, style, text);
+	canvas_put(c, right - 1, u->at.limit.y, style, screen_glyph(u, 0x203A, '>'));
+	hit_add(u, right - w - 2, u->at.limit.y, w + 2, act_view, (int)i);
+	return right - w - 5;
 }
 
 static void draw_limit(struct ui *u, struct canvas *c)

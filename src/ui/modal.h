@@ -42,7 +42,7 @@ struct prompt {
 	/* Examples (not translated) or keys, separated by three blanks; as many as fit are shown. */
 	const char *examples, *hint;
 	bool backs_out; /* Backspace closes it when it is empty */
-	/* Enter. False: the text is invalid, and u->line.wrong says why. */
+	/* Enter; or NULL. False: the text is invalid, and u->line.wrong says why. */
 	bool (*enter)(struct ui *u, const struct ui_scene *s, struct request *r);
 	void (*changed)(struct ui *u, const char *text); /* NULL, or called at each key; Esc: "" */
 };

@@ -23,9 +23,8 @@ struct line {
 	enum alarm alarm;
 };
 
-int now_panel_lines(const struct ui *u, int w, int h)
+int now_panel_lines(int w, int h)
 {
-	(void)u;
 	return w < 76 || h < 20 ? 0 : w < 100 || h < 30 ? 4 : 7;
 }
 
@@ -45,7 +44,7 @@ static bool add_line(struct ui *u, const struct ui_scene *s, struct line *line, 
 	if (channel < 0 || u->about->channels[channel].missing[0])
 		return false;
 	ch = &u->about->channels[channel];
-	v = rows_calm(u, s, (size_t)channel);
+	v = rows_calm(u, s, channel);
 	unit = quantity_of(ch, v);
 	quantity_text(text, unit, v, 6);
 	snprintf(line->name, sizeof(line->name), "%s", name);
@@ -95,7 +94,7 @@ static int engine_lines(struct ui *u, const struct ui_scene *s, struct line *lin
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(ch->name, "."), ch->name);
 		if (!add_line(u, s, &lines[n], (int)i, name, HUE_OTHER))
 			continue;
-		if (ch->kind == CHANNEL_ENGINE_FREQ && !(rows_value(u, s, i, 0) > 0))
+		if (ch->kind == CHANNEL_ENGINE_FREQ && !(rows_value(u, s, i) > 0))
 			snprintf(lines[n].text, sizeof(lines[n].text), "%s", _("off"));
 		n++;
 	}
@@ -130,13 +129,21 @@ static void draw_title(struct ui *u, const struct ui_scene *s, struct canvas *c,
 
 	if (g->clock < 0)
 		return;
-	hz = rows_calm(u, s, (size_t)g->clock);
+	hz = rows_calm(u, s, g->clock);
 	canvas_text(c, x, y, w - 9, STYLE_DIM,
 		    u->about->channels[g->clock].label + (strncmp(u->about->channels[g->clock].label, "cpu", 3) ? 0 : 3));
 	if (isnan(hz))
 		return;
 	snprintf(text, sizeof(text), "%.0f MHz", hz / 1e6);
 	canvas_right(c, x, y, w, STYLE_TEXT, text);
+}
+
+static void draw_percent(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, double v)
+{
+	char text[QUANTITY_TEXT];
+
+	snprintf(text, sizeof(text), "%.0f", v);
+	canvas_right(c, x, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
 }
 
 static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int y, int w, size_t core)
@@ -147,8 +154,7 @@ static void draw_core(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	snprintf(text, sizeof(text), "%u", u->about->channels[core].index);
 	canvas_right(c, x, y, 2, STYLE_DIM, text);
 	meter_draw(c, u->charset, x + 3, y, w - 7, v / 100, HUE_CPU, ALARM_NONE);
-	snprintf(text, sizeof(text), "%.0f", v);
-	canvas_right(c, x + w - 3, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG, isnan(v) ? core_no_load(u, s) : text);
+	draw_percent(u, s, c, x + w - 3, y, v);
 }
 
 /* Draw each core as one character. */
@@ -202,13 +208,10 @@ static void draw_cores(struct ui *u, const struct ui_scene *s, struct canvas *c,
 		}
 		for (int k = 0; k < groups[i].n; k++) {
 			struct core_group one = {.core = {groups[i].core[k]}, .n = 1};
-			char text[QUANTITY_TEXT];
-			double v = rows_calm(u, s, one.core[0]);
+			int x = at->x + label + 5 * k;
 
-			draw_dots(u, s, c, at->x + label + 5 * k, y, 1, &one);
-			snprintf(text, sizeof(text), "%.0f", v);
-			canvas_right(c, at->x + label + 5 * k + 1, y, 3, isnan(v) ? STYLE_DIM : STYLE_STRONG,
-				     isnan(v) ? core_no_load(u, s) : text);
+			draw_dots(u, s, c, x, y, 1, &one);
+			draw_percent(u, s, c, x + 1, y, rows_calm(u, s, one.core[0]));
 		}
 	}
 }

@@ -5,7 +5,7 @@
 #include "ui/rows.h"
 
 /* The number of lines for a screen of w x h; 0: no room. */
-int now_panel_lines(const struct ui *u, int w, int h);
+int now_panel_lines(int w, int h);
 void now_panel_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at);
 
 #endif

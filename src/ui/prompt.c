@@ -48,7 +48,7 @@ static bool prompt_key(struct ui *u, const struct ui_scene *s, const struct even
 		return false;
 	l->wrong[0] = 0;
 	if (ev->key == K_ENTER && !ev->pasted) {
-		if (p->enter(u, s, r))
+		if (!p->enter || p->enter(u, s, r))
 			modal_close(u);
 		return true;
 	}

@@ -43,16 +43,13 @@ static void draw_name(struct ui *u, struct canvas *c, const struct row *row, con
 }
 
 /* Numbers end in the same column and units begin in the same column in all rows. */
-void row_number(struct ui *u, struct canvas *c, unsigned char alarm, double v, enum unit unit, enum style style,
+void row_number(struct ui *u, struct canvas *c, enum alarm alarm, double v, enum unit unit, enum style style,
 		int y)
 {
 	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1, x = u->at.value.x + w + 1;
 	char text[QUANTITY_TEXT];
 
-	style = isnan(v)              ? STYLE_DIM
-		: alarm == ALARM_CRIT ? STYLE_ALERT
-		: alarm == ALARM_WARN ? STYLE_WARN
-				      : style;
+	style = isnan(v) ? STYLE_DIM : alarm_style(alarm, style);
 	quantity_text(text, unit, v, w);
 	canvas_right(c, u->at.value.x, y, w, style, text);
 	if (isnan(v))

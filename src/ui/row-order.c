@@ -6,6 +6,7 @@
  *
  * Only moved rows are stored, each with the row before it. The rest keep the order of the view,
  * which may change in a later version. */
+#include "ui/header.h"
 #include "ui/rows.h"
 #include "ui/screen.h"
 
@@ -389,6 +390,5 @@ void act_height(struct ui *u, const struct ui_scene *s, struct request *r, int a
 
 bool arrange_solo(const struct ui *u)
 {
-	return u->solo && !u->over && u->chosen >= 0 && u->chosen < u->n_rows &&
-	       u->rows[u->chosen].kind == ROW_SIGNAL;
+	return u->solo && !u->over && about_can(u);
 }

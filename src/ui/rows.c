@@ -73,12 +73,12 @@ struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool par
 	return row;
 }
 
-struct row *rows_text(struct row_list *l, const char *name, row_reader *read)
+struct row *rows_text(struct row_list *l, const char *name, const char *text)
 {
 	struct row *row = add(l, ROW_TEXT);
 
 	snprintf(row->name, sizeof(row->name), "%s", name);
-	row->read = read;
+	snprintf(row->text, sizeof(row->text), "%s", text);
 	return row;
 }
 
@@ -150,29 +150,33 @@ int rows_build(struct ui *u, const struct session *about)
 }
 
 /* A stale value counts as missing. */
-double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns)
+double rows_value_of(struct timeline *t, size_t channel, int64_t t_ns)
 {
-	const struct session *about = u->about;
+	const struct session *about = t->ops->session(t);
 	double hz = about->hz[about->channels[channel].tier], v;
-	int64_t when = u->vp.follow && s->now_ns > u->vp.head_ns ? s->now_ns : u->vp.head_ns;
-	int64_t at, period = hz > 0 ? (int64_t)(1e9 / hz) : 0;
+	int64_t at = t_ns;
 
-	when -= before_ns;
-	at = when;
-	v = s->timeline->ops->value(s->timeline, channel, when, &at);
-	return when - at > STALE_NS + 3 * period ? NAN : v;
+	v = t->ops->value(t, channel, t_ns, &at);
+	return t_ns - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
+}
+
+double rows_value(struct ui *u, const struct ui_scene *s, int64_t channel)
+{
+	int64_t when = u->vp.follow && s->now_ns > u->vp.head_ns ? s->now_ns : u->vp.head_ns;
+
+	return channel < 0 ? NAN : rows_value_of(s->timeline, (size_t)channel, when);
 }
 
 #define CALM_NS (250 * NS_PER_MS)
 
-double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel)
+double rows_calm(struct ui *u, const struct ui_scene *s, int64_t channel)
 {
-	double v = rows_value(u, s, channel, 0);
+	double v = rows_value(u, s, channel);
 	struct span span;
 
 	if (!u->vp.follow || isnan(v))
 		return v;
-	span_read(s->timeline, channel, u->vp.head_ns - CALM_NS, u->vp.head_ns, &span);
+	span_read(s->timeline, (size_t)channel, u->vp.head_ns - CALM_NS, u->vp.head_ns, &span);
 	return isnan(span.mean) ? v : span.mean;
 }
 
@@ -228,6 +232,11 @@ enum alarm rows_alarm(const struct channel *ch, double v)
 	return v >= (ch->kind == CHANNEL_TEMPERATURE ? limit - NEAR_C : NEAR_PART * limit) ? ALARM_WARN : ALARM_NONE;
 }
 
+enum style alarm_style(enum alarm alarm, enum style calm)
+{
+	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
+}
+
 /* Zones have different limits: show the worst alarm, and the limit of the zone with the least headroom. */
 static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 {
@@ -241,7 +250,7 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 
 		if (ch->kind != CHANNEL_TEMPERATURE || ch->missing[0])
 			continue;
-		v = rows_value(u, s, i, 0);
+		v = rows_value(u, s, i);
 		if (rows_alarm(ch, v) > (enum alarm)row->alarm)
 			row->alarm = (unsigned char)rows_alarm(ch, v);
 		if (rows_limit(ch) - v < headroom) {
@@ -260,7 +269,7 @@ static void read_zones(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_beside(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->beside];
-	double v = rows_calm(u, s, (size_t)row->beside);
+	double v = rows_calm(u, s, row->beside);
 
 	if (ch->kind == CHANNEL_RAIL_CURRENT)
 		row->alarm = (unsigned char)rows_alarm(ch, v);
@@ -296,13 +305,14 @@ static void read_numbers(struct ui *u, const struct ui_scene *s, struct row *row
 
 	row->summary = *sum;
 	select_stats(u, s->timeline, row->channel, 0, !s->live && s->notice, &row->chosen, &row->summary);
-	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel, 0)
+	row->value = ch->kind == CHANNEL_THROTTLE || channel_counts(ch) ? rows_value(u, s, row->channel)
 									 : rows_calm(u, s, row->channel);
 	row->alarm = (unsigned char)rows_alarm(ch, row->value);
 	if (ch->kind == CHANNEL_HOTTEST)
 		read_zones(u, s, row);
 	else if (row->beside >= 0)
 		read_beside(u, s, row);
+	memset(row->notes, 0, sizeof(row->notes));
 	if (row->read)
 		row->read(u, s, row);
 	/* An engine can have two signals: load and clock. The clock shows when it is off. */

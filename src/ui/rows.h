@@ -84,25 +84,27 @@ int rows_build(struct ui *u, const struct session *about);
 struct row *rows_signal(struct row_list *l, size_t channel, int weight, bool part);
 /* Add a picture of `least` lines, or more by weight. */
 struct row *rows_picture(struct row_list *l, row_drawer *draw, int least, int weight);
-struct row *rows_text(struct row_list *l, const char *name, row_reader *read);
+struct row *rows_text(struct row_list *l, const char *name, const char *text);
 struct row *rows_heading(struct row_list *l, const char *name, enum style hue);
 /* The first channel of a kind with this index (-1: any), or with this name; -1: none. */
 int rows_find(const struct session *about, enum channel_kind kind, int index);
 int rows_named(const struct session *about, const char *name);
 /* Read a row if it is due; its columns are in u->frame.columns and u->frame.level. */
 void rows_read(struct ui *u, const struct ui_scene *s, struct row *row);
-/* The value of a channel before_ns before the playhead; NaN: none, or too old. */
-double rows_value(struct ui *u, const struct ui_scene *s, size_t channel, int64_t before_ns);
+/* The value of a channel at the playhead; NaN: none, or too old. channel -1: there is none. */
+double rows_value(struct ui *u, const struct ui_scene *s, int64_t channel);
+double rows_value_of(struct timeline *t, size_t channel, int64_t t_ns); /* at any time */
 /* For clocks, loads and readings: the mean of the last 250 ms while the screen follows, else the
  * value at the playhead. */
-double rows_calm(struct ui *u, const struct ui_scene *s, size_t channel);
+double rows_calm(struct ui *u, const struct ui_scene *s, int64_t channel);
 const char *rows_unit(const struct ui *u, enum unit unit); /* like quantity_unit(), with a degree sign */
 int rows_gpu_memory(const struct session *about); /* memory used by the GPU; -1: not known */
 int rows_io(const struct session *about);         /* the time that cores wait for I/O; -1: not known */
 /* True if a value read at *tick may be updated. */
 bool rows_due(const struct ui *u, int64_t *tick);
 enum alarm rows_alarm(const struct channel *ch, double v);
-/* Set a note below the name; an empty text removes it. */
+enum style alarm_style(enum alarm alarm, enum style calm);
+/* Set a note below the name; there are none before a row is read. */
 void rows_note(struct row *row, int i, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The throttle limit of a zone, or another limit of a channel; NaN: none. */

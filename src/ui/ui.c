@@ -56,11 +56,9 @@ static void no_view(const char *name, struct err *e)
 /* name NULL: the first view. False: no such view. */
 static bool begin_with(struct ui *u, const char *name)
 {
-	size_t i = 0;
+	size_t i = name ? views_named(name) : 0;
 
-	while (name && ui_view_name(i) && strcmp(ui_view_name(i), name))
-		i++;
-	if (!ui_view_name(i))
+	if (i == N_VIEWS)
 		return false;
 	*(views_at(i)->covers ? &u->over : &u->view) = views_at(i);
 	return true;
@@ -328,7 +326,7 @@ static void draw_view(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	if (!u->view->plain)
 		axis_draw(u, s, c);
 	ranges_draw(u, c);
-	u->view->draw(u, s, c);
+	(u->view->build ? charts_draw : u->view->draw)(u, s, c);
 	if (!u->view->plain && !u->over)
 		events_draw(u, s, c);
 	if (u->at.panel.h)

@@ -5,7 +5,6 @@
 #include "ui/rows.h"
 #include "ui/screen.h"
 
-#include "ui/meter.h"
 #include "util/intl.h"
 
 #include <math.h>
@@ -60,18 +59,12 @@ static struct item *add(struct page *p, const char *name, const char *text)
 	return item;
 }
 
-static const char *fact_of(const struct session *about, const struct fact *facts, const char *key)
-{
-	const char *value = about ? fact_get(facts, about->n_facts, key) : NULL;
-
-	return value ? value : "";
-}
-
 static const char *second_fact(const struct ui *u, const char *key)
 {
 	const struct session *b = u->second.about;
+	const char *value = b ? fact_get(b->facts, b->n_facts, key) : NULL;
 
-	return b ? fact_of(b, b->facts, key) : "";
+	return value ? value : "";
 }
 
 static void add_fact(struct page *p, const struct ui *u, const char *name, const char *key)
@@ -156,7 +149,7 @@ static void governors(char *out, size_t size, const struct session *about, const
 static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 {
 	int pinned = rows_named(u->about, "clocks.pinned");
-	double v = pinned < 0 ? NAN : rows_value(u, s, (size_t)pinned, 0);
+	double v = rows_value(u, s, pinned);
 	const struct session *b = u->second.about;
 	char text[256], second[160];
 

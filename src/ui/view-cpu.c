@@ -53,65 +53,52 @@ static int strip_lines(const struct ui *u, int n, int all)
 	return heat_fit(n, lines > 1 ? lines : 1, ascii).lines;
 }
 
-/* The group with first core row->channel. */
-static struct core_group group_of(const struct session *about, const struct row *row, int *all)
+/* The channels of the strip that begins with channel `first`: a group, or all of a kind. *all: those of all
+ * strips. */
+static int strip_channels(const struct session *about, size_t first, size_t channels[CORE_GROUP_MAX], int *all)
 {
-	struct core_group groups[CORE_GROUPS_MAX], found = {.n = 0};
-	int n = core_groups(about, groups);
+	struct core_group groups[CORE_GROUPS_MAX];
+	int n = core_groups(about, groups), found = 0;
 
+	if (n > SINGLE_MAX) {
+		*all = of_kind(about, CHANNEL_CORE_UTIL, channels) + of_kind(about, CHANNEL_CPU_FREQ, channels);
+		return of_kind(about, about->channels[first].kind, channels);
+	}
 	*all = 0;
 	for (int i = 0; i < n; i++) {
 		*all += groups[i].n;
-		if (groups[i].core[0] == row->channel)
-			found = groups[i];
+		if (groups[i].core[0] != first)
+			continue;
+		memcpy(channels, groups[i].core, sizeof(groups[i].core));
+		found = groups[i].n;
 	}
 	return found;
 }
 
-static void read_group(struct ui *u, const struct ui_scene *s, struct row *row)
+static void read_strip(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	int all, n = group_of(u->about, row, &all).n;
+	size_t channels[CORE_GROUP_MAX];
+	int all, n = strip_channels(u->about, row->channel, channels, &all);
 
-	(void)s;
 	row->least = (unsigned char)strip_lines(u, n, all);
 }
 
-static void draw_group(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
+static void draw_strip(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 		       const struct rect *at)
 {
-	int all;
-	struct core_group group = group_of(u->about, row, &all);
-
-	heat_strip_draw(u, s, c, at, group.core, group.n);
-	axis_lines(u, c, at->y, at->h);
-}
-
-static void read_all(struct ui *u, const struct ui_scene *s, struct row *row)
-{
 	size_t channels[CORE_GROUP_MAX];
-	int n = of_kind(u->about, CHANNEL_CORE_UTIL, channels) + of_kind(u->about, CHANNEL_CPU_FREQ, channels);
-
-	(void)s;
-	row->least = (unsigned char)strip_lines(
-		u, of_kind(u->about, u->about->channels[row->channel].kind, channels), n);
-}
-
-static void draw_all(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
-		     const struct rect *at)
-{
-	size_t channels[CORE_GROUP_MAX];
-	int n = of_kind(u->about, u->about->channels[row->channel].kind, channels);
+	int all, n = strip_channels(u->about, row->channel, channels, &all);
 
 	heat_strip_draw(u, s, c, at, channels, n);
 	axis_lines(u, c, at->y, at->h);
 }
 
 /* channel: the first of the strip */
-static void add_strip(struct row_list *l, row_reader *read, row_drawer *draw, size_t channel)
+static void add_strip(struct row_list *l, size_t channel)
 {
-	struct row *row = rows_picture(l, draw, 1, WEIGHT_REST);
+	struct row *row = rows_picture(l, draw_strip, 1, WEIGHT_REST);
 
-	row->read = read;
+	row->read = read_strip;
 	row->channel = channel;
 }
 
@@ -153,12 +140,12 @@ static void build(struct row_list *l)
 	for (int i = 0; i < n && single; i++) {
 		if (groups[i].clock >= 0)
 			clock_row(l, (size_t)groups[i].clock, CLOCK_WEIGHT);
-		add_strip(l, read_group, draw_group, groups[i].core[0]);
+		add_strip(l, groups[i].core[0]);
 	}
 	if (!single) {
-		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CORE_UTIL, -1));
+		add_strip(l, (size_t)rows_find(about, CHANNEL_CORE_UTIL, -1));
 		rows_heading(l, _("Clocks, MHz"), STYLE_CPU);
-		add_strip(l, read_all, draw_all, (size_t)rows_find(about, CHANNEL_CPU_FREQ, -1));
+		add_strip(l, (size_t)rows_find(about, CHANNEL_CPU_FREQ, -1));
 	}
 	add_named(l, "cpu.iowait", false);
 	add_named(l, "load.1", false);
@@ -166,8 +153,7 @@ static void build(struct row_list *l)
 	add_named(l, "load.5", true);
 	add_named(l, "load.15", true);
 	if (!l->n)
-		snprintf(rows_text(l, _("CPU"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("the trace has no CPU signals"));
+		rows_text(l, _("CPU"), _("the trace has no CPU signals"));
 }
 
 const struct view view_cpu = {
@@ -175,6 +161,4 @@ const struct view view_cpu = {
 	.label = N_("CPU"),
 	.key = '3',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

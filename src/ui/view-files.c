@@ -311,18 +311,12 @@ static void filter_changed(struct ui *u, const char *text)
 	f->at = 0;
 }
 
-static bool filter_enter(struct ui *u, const struct ui_scene *s, struct request *r)
-{
-	return true;
-}
-
 static void filter(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	static const struct prompt prompt = {.title = N_("filter:"),
 					     .room = sizeof(state_of(NULL)->filter),
 					     .hint = N_("Enter: keep   Esc: all"),
 					     .backs_out = true,
-					     .enter = filter_enter,
 					     .changed = filter_changed};
 
 	prompt_open(u, &prompt, state_of(u)->filter, r->t_ns, &view_files);

@@ -2,7 +2,7 @@
  *
  * Load, clock, memory, power and temperature share one time axis, with the current values of the
  * engines below. Charts of the engines and throttling follow further down. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/clock-row.h"
 #include "ui/draw.h"
 #include "ui/meter.h"
@@ -49,16 +49,9 @@ static bool names_gpu(const struct channel *ch)
 	return strcasestr(ch->name, "gpu");
 }
 
-static double named_value(struct ui *u, const struct ui_scene *s, const char *name)
-{
-	int at = rows_named(u->about, name);
-
-	return at < 0 ? NAN : rows_value(u, s, (size_t)at, 0);
-}
-
 static const char *power_state(struct ui *u, const struct ui_scene *s)
 {
-	double down = named_value(u, s, "gpu.gated");
+	double down = rows_value(u, s, rows_named(u->about, "gpu.gated"));
 
 	return isnan(down) ? "" : down > 0 ? _("powered down (gated)") : _("powered up");
 }
@@ -66,7 +59,8 @@ static const char *power_state(struct ui *u, const struct ui_scene *s)
 static void read_load(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	rows_note(row, 0, STYLE_DIM, "%s", power_state(u, s));
-	rows_note(row, 1, STYLE_DIM, "%s", named_value(u, s, "clocks.pinned") > 0 ? _("clocks pinned") : "");
+	rows_note(row, 1, STYLE_DIM, "%s",
+		  rows_value(u, s, rows_named(u->about, "clocks.pinned")) > 0 ? _("clocks pinned") : "");
 }
 
 /* For a GPU without load, which has no chart. */
@@ -79,7 +73,6 @@ static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 
-	(void)s;
 	if (ch->hi > 0 && !isnan(row->value))
 		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %.1f GiB"), 100 * row->value / ch->hi, ch->hi / 1048576);
 }
@@ -89,13 +82,9 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 	const struct channel *ch = &u->about->channels[row->channel];
 	double left = rows_limit(ch) - row->value;
 
-	(void)s;
 	if (isnan(left))
 		return;
-	rows_note(row, 0,
-		  row->alarm == ALARM_CRIT   ? STYLE_ALERT
-		  : row->alarm == ALARM_WARN ? STYLE_WARN
-					     : STYLE_DIM,
+	rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM),
 		  left < 0     ? _("%.1f over its limit")
 		  : ch->warn > 0 ? _("%.1f to throttle")
 				 : _("%.1f to shutdown"),
@@ -106,10 +95,10 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct channel *amps = row->beside < 0 ? NULL : &u->about->channels[row->beside];
-	double limit = amps ? rows_limit(amps) : NAN, v = amps ? rows_calm(u, s, (size_t)row->beside) : NAN;
+	double limit = amps ? rows_limit(amps) : NAN, v = rows_calm(u, s, row->beside);
 
 	if (limit > 0 && !isnan(v))
-		rows_note(row, 0, row->alarm == ALARM_CRIT ? STYLE_ALERT : row->alarm ? STYLE_WARN : STYLE_DIM,
+		rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM),
 			  _("%.1f of %.1f A"), v / 1e3, limit / 1e3);
 	if (row->name[0])
 		rows_note(row, 1, STYLE_DIM, "%s", u->about->channels[row->channel].label);
@@ -135,8 +124,7 @@ static int engines(const struct session *about, size_t channels[ENGINES_MAX])
 static void engine_text(struct ui *u, const struct ui_scene *s, const struct channel *ch, double load, bool clocks,
 			char out[32])
 {
-	int freq = of_unit(u->about, ch, CHANNEL_ENGINE_FREQ);
-	double hz = freq < 0 ? NAN : rows_calm(u, s, (size_t)freq);
+	double hz = rows_calm(u, s, of_unit(u->about, ch, CHANNEL_ENGINE_FREQ));
 	char percent[16] = "", clock[16] = "";
 
 	if (!isnan(load))
@@ -181,7 +169,6 @@ static void read_engines(struct ui *u, const struct ui_scene *s, struct row *row
 	size_t channels[ENGINES_MAX];
 	int n = engines(u->about, channels), columns = across(u->at.body.w, n);
 
-	(void)s;
 	row->least = (unsigned char)((n + columns - 1) / columns + 1);
 }
 
@@ -192,7 +179,6 @@ static void draw_engines(struct ui *u, const struct ui_scene *s, struct canvas *
 	size_t channels[ENGINES_MAX];
 	int n = engines(u->about, channels), columns = across(c->w, n), w = (at->w - 3 * (columns - 1)) / columns, x;
 
-	(void)row;
 	x = at->x + canvas_text(c, at->x, at->y, at->w, STYLE_TITLE, _("Engines")) + 1;
 	for (; x < at->x + at->w; x++)
 		canvas_put(c, x, at->y, STYLE_BORDER, screen_glyph(u, 0x2500, '-'));
@@ -285,11 +271,11 @@ static void build(struct row_list *l)
 
 	add_one(l, load, WEIGHT_MAIN + 1, _("GPU"), read_load);
 	if (load < 0 && clock < 0)
-		snprintf(rows_text(l, _("GPU"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
-			   "NVIDIA's driver (libnvidia-ml.so.1)"));
+		rows_text(l, _("GPU"),
+			  _("none that nvmtop can read: it knows the GPUs of Jetsons (nvgpu), and others with "
+			    "NVIDIA's driver (libnvidia-ml.so.1)"));
 	if ((load < 0 || about->channels[load].missing[0]) && rows_named(about, "gpu.gated") >= 0)
-		rows_text(l, _("State"), read_state);
+		rows_text(l, _("State"), "")->read = read_state;
 	if (clock >= 0)
 		snprintf(clock_row(l, (size_t)clock, WEIGHT_MAIN - 1)->name, sizeof(l->rows->name), "%s", _("Clock"));
 	add_one(l, rows_gpu_memory(about), CHART_WEIGHT, _("Memory"), read_memory);
@@ -305,6 +291,4 @@ const struct view view_gpu = {
 	.label = N_("GPU"),
 	.key = '2',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

@@ -3,7 +3,7 @@
  * On a Jetson the GPU has no memory of its own and uses part of RAM. So RAM is one stack, as a
  * bar and as a chart: GPU at the bottom, then programs, then caches that the kernel frees on
  * demand, then free memory. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/draw.h"
 #include "ui/energy.h"
 #include "ui/range-stats.h"
@@ -127,7 +127,6 @@ static void draw_stack(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	float used[COLUMNS_MAX], gpu[COLUMNS_MAX], cache[COLUMNS_MAX];
 	double top[LAYERS];
 
-	(void)row;
 	read_means(u, s, k.used, used);
 	read_means(u, s, k.gpu, gpu);
 	read_means(u, s, k.cache, cache);
@@ -182,14 +181,13 @@ static void draw_now(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 		     const struct rect *at)
 {
 	struct stack k = stack_find(u->about);
-	double used = rows_calm(u, s, (size_t)k.used), top[LAYERS], from = 0;
-	double gpu = k.gpu < 0 ? NAN : rows_calm(u, s, (size_t)k.gpu);
-	double cache = k.cache < 0 ? NAN : rows_calm(u, s, (size_t)k.cache);
+	double used = rows_calm(u, s, k.used), top[LAYERS], from = 0;
+	double gpu = rows_calm(u, s, k.gpu);
+	double cache = rows_calm(u, s, k.cache);
 	const char *names[LAYERS] = {_("GPU"), k.gpu < 0 ? _("used") : _("programs"), _("cache"),
 				     k.cache < 0 ? _("available") : _("free")};
 	int n = LAYERS - (k.gpu < 0) - (k.cache < 0), w = at->w / n, x = at->x;
 
-	(void)row;
 	stack_tops(&k, used, gpu, cache, top);
 	draw_bar(u, c, at, &k, top);
 	for (int i = 0; i < LAYERS && at->h > 1; i++) {
@@ -208,26 +206,17 @@ static void read_share(struct ui *u, const struct ui_scene *s, struct row *row)
 	enum unit unit = quantity_of(ch, row->value);
 	char text[QUANTITY_TEXT];
 
-	(void)s;
 	quantity_text(text, unit, ch->hi, 6);
-	if (isnan(row->value) || !(ch->hi > 0))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else
+	if (!isnan(row->value) && ch->hi > 0)
 		rows_note(row, 0, STYLE_DIM, _("%.0f %% of %s %s"), 100 * row->value / ch->hi, text,
 			  quantity_unit(unit));
 }
 
-static double mhz(struct ui *u, const struct ui_scene *s, int channel)
-{
-	return channel < 0 ? NAN : rows_calm(u, s, (size_t)channel) / 1e6;
-}
-
 static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	double clock = mhz(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1));
-	double cap = mhz(u, s, rows_named(u->about, "emc.cap"));
+	double clock = rows_calm(u, s, rows_find(u->about, CHANNEL_EMC_RATE, -1)) / 1e6;
+	double cap = rows_calm(u, s, rows_named(u->about, "emc.cap")) / 1e6;
 
-	memset(row->notes, 0, sizeof(row->notes));
 	if (!isnan(clock))
 		rows_note(row, 0, STYLE_DIM, _("clock %.0f MHz"), clock);
 	if (!isnan(cap))
@@ -268,8 +257,8 @@ static void build(struct row_list *l)
 				row->read = read_share;
 		}
 	if (emc < 0)
-		snprintf(rows_text(l, _("EMC"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("not measured: only Jetsons report the load of the memory controller"));
+		rows_text(l, _("EMC"),
+			  _("not measured: only Jetsons report the load of the memory controller"));
 }
 
 const struct view view_memory = {
@@ -277,6 +266,4 @@ const struct view view_memory = {
 	.label = N_("Memory"),
 	.key = '4',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

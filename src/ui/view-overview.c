@@ -2,7 +2,7 @@
  *
  * Five charts on one axis, one for each possible limit, high enough to show shapes; below them
  * the current values of cores, memory, engines and cooling. */
-#include "ui/charts.h"
+#include "ui/rows.h"
 #include "ui/energy.h"
 #include "ui/screen.h"
 
@@ -23,7 +23,7 @@ static void tell(struct row *row, int *n, enum style style, const char *text)
 static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, int *n, int channel, const char *name)
 {
 	const struct channel *ch = channel < 0 ? NULL : &u->about->channels[channel];
-	double v = ch && !ch->missing[0] ? rows_calm(u, s, (size_t)channel) : NAN;
+	double v = ch && !ch->missing[0] ? rows_calm(u, s, channel) : NAN;
 	char number[QUANTITY_TEXT], text[64];
 
 	if (isnan(v))
@@ -32,12 +32,6 @@ static void tell_value(struct ui *u, const struct ui_scene *s, struct row *row, 
 	snprintf(text, sizeof(text), "%.24s %s %s", name ? name : ch->label, number,
 		 rows_unit(u, quantity_of(ch, v)));
 	tell(row, n, STYLE_DIM, text);
-}
-
-static void clear(struct row *row)
-{
-	for (int i = 0; i < NOTES_MAX; i++)
-		row->notes[i].text[0] = 0;
 }
 
 /* The first channel of a kind whose label contains "GPU". */
@@ -53,13 +47,12 @@ static int of_gpu(const struct session *about, enum channel_kind kind)
 static void read_gpu(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int clock = rows_find(u->about, CHANNEL_GPU_FREQ, -1), cap = rows_named(u->about, "gpu.freq_max"), n = 0;
-	double hz = clock < 0 ? NAN : rows_value(u, s, (size_t)clock, 0);
+	double hz = rows_value(u, s, clock);
 	double most = clock < 0 ? NAN : u->about->channels[clock].hi;
-	double held = cap < 0 ? NAN : rows_value(u, s, (size_t)cap, 0);
+	double held = rows_value(u, s, cap);
 	bool low = most > 0 && held < 0.99 * most;
 	char text[64] = "";
 
-	clear(row);
 	if (!isnan(hz) && most > 0)
 		snprintf(text, sizeof(text), _("%.0f of %.0f MHz%s"), hz / 1e6, most / 1e6, low ? _(", held") : "");
 	else if (!isnan(hz))
@@ -77,7 +70,6 @@ static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 	size_t at = 0;
 	int n = 0;
 
-	clear(row);
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		double v = u->about->channels[i].kind == CHANNEL_CORE_UTIL ? rows_calm(u, s, i) : NAN;
 
@@ -96,11 +88,10 @@ static void read_cpu(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_memory(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	int ram = rows_find(u->about, CHANNEL_RAM_USED, -1), n = 0;
-	double v = ram < 0 ? NAN : rows_calm(u, s, (size_t)ram);
+	double v = rows_calm(u, s, ram);
 	double all = ram < 0 ? NAN : u->about->channels[ram].hi;
 	char text[64];
 
-	clear(row);
 	if (!isnan(v)) {
 		if (all > 0)
 			snprintf(text, sizeof(text), _("RAM %.1f of %.1f GiB"), v / 1048576, all / 1048576);
@@ -141,13 +132,12 @@ static void tell_rails(struct ui *u, const struct ui_scene *s, struct row *row, 
 
 static void read_power(struct ui *u, const struct ui_scene *s, struct row *row)
 {
-	uint64_t mark = 0;
-	int64_t from = energy_mark(u, s, &mark);
-	double joule = energy_joule(u, s, row->channel, mark ? from : u->extent.first_ns, u->vp.head_ns);
+	uint64_t mark;
+	int64_t from = energy_since(u, s, &mark);
+	double joule = energy_joule(s, row->channel, from, u->vp.head_ns);
 	char text[64] = "";
 	int n = 0;
 
-	clear(row);
 	if (!isnan(joule) && mark)
 		snprintf(text, sizeof(text), _("%.0f J since mark %llu"), joule, (unsigned long long)mark);
 	else if (!isnan(joule))
@@ -162,14 +152,9 @@ static void read_heat(struct ui *u, const struct ui_scene *s, struct row *row)
 	char text[64];
 	int n = 0;
 
-	clear(row);
 	if (!isnan(left)) {
 		snprintf(text, sizeof(text), left >= 0 ? _("%.1f to throttle") : _("%.1f over its limit"), fabs(left));
-		tell(row, &n,
-		     row->alarm == ALARM_CRIT   ? STYLE_ALERT
-		     : row->alarm == ALARM_WARN ? STYLE_WARN
-						: STYLE_DIM,
-		     text);
+		tell(row, &n, alarm_style(row->alarm, STYLE_DIM), text);
 	}
 	tell_value(u, s, row, &n, rows_find(u->about, CHANNEL_FAN, -1), NULL);
 }
@@ -221,7 +206,7 @@ static bool has_processes(const struct ui *u, int h)
 
 static int foot(const struct ui *u, int w, int h)
 {
-	return now_panel_lines(u, w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
+	return now_panel_lines(w, h) + (has_processes(u, h) ? PROCESSES_PANEL_LINES : 0);
 }
 
 static void foot_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at)
@@ -244,6 +229,4 @@ const struct view view_overview = {
 	.foot = foot,
 	.foot_draw = foot_draw,
 	.procs = PROCESSES_PANEL_SCREEN,
-	.draw = charts_draw,
-	.move = charts_move,
 };

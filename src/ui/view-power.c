@@ -47,11 +47,7 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 	k->selected = select_get(u, &k->from_ns, &k->to_ns);
 	if (!k->selected) {
 		k->to_ns = u->vp.head_ns;
-		k->from_ns = energy_mark(u, s, &k->mark);
-	}
-	if (k->from_ns < 0) {
-		k->from_ns = u->extent.first_ns;
-		k->mark = 0;
+		k->from_ns = energy_since(u, s, &k->mark);
 	}
 	k->span = (struct span) {.mj = NAN};
 	if (total >= 0)
@@ -87,10 +83,8 @@ static void read_total(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	span_read(s->timeline, row->channel, from, to, &span);
 	energy_text(text, span_joule(&span));
-	if (!span.n) {
-		memset(row->notes, 0, sizeof(row->notes));
+	if (!span.n)
 		return;
-	}
 	rows_note(row, 0, STYLE_DIM, _("%s since start"), text);
 	mean_text(text, &span, to - from, u->at.value.x + u->at.value.w - u->at.name.x);
 	rows_note(row, 1, STYLE_DIM, "%s", text);
@@ -104,7 +98,7 @@ static const struct channel *channel_at(const struct session *about, int i)
 
 static double value_at(struct ui *u, const struct ui_scene *s, int i)
 {
-	return channel_at(u->about, i) ? rows_calm(u, s, (size_t)i) : NAN;
+	return channel_at(u->about, i) ? rows_calm(u, s, i) : NAN;
 }
 
 static struct rail rail_read(struct ui *u, const struct ui_scene *s, size_t power)
@@ -141,13 +135,11 @@ static void tell_used(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	const struct counted *k = counted(u, s);
 	char title[32], joule[QUANTITY_TEXT];
-	double j = energy_joule(u, s, row->channel, k->from_ns, k->to_ns);
+	double j = energy_joule(s, row->channel, k->from_ns, k->to_ns);
 
 	joule_title(title, k, quantity_unit(energy_unit(j)));
 	quantity_text(joule, energy_unit(j), j, 7);
-	if (isnan(j))
-		rows_note(row, 0, STYLE_DIM, "%s", "");
-	else
+	if (!isnan(j))
 		rows_note(row, 0, STYLE_DIM, "%s %s", joule, title);
 }
 
@@ -177,16 +169,10 @@ static void read_rail(struct ui *u, const struct ui_scene *s, struct row *row)
 	}
 	if (r.mv > 0)
 		show_limit(row, r.limit_ma * r.mv / 1e3);
-	if (isnan(r.share)) {
-		rows_note(row, 0, STYLE_DIM, "%s", "");
+	if (isnan(r.share))
 		return;
-	}
 	quantity_text(limit, UNIT_MILLIAMPERE, r.limit_ma, 5);
-	rows_note(row, 0,
-		  r.alarm == ALARM_CRIT   ? STYLE_ALERT
-		  : r.alarm == ALARM_WARN ? STYLE_WARN
-					  : STYLE_DIM,
-		  _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
+	rows_note(row, 0, alarm_style(r.alarm, STYLE_DIM), _("%.0f %% of %s A"), fmax(0, 100 * r.share), limit);
 }
 
 /* The columns right of the bars, from the right margin; the last is dropped first. */
@@ -273,11 +259,6 @@ static void draw_title(struct ui *u, struct canvas *c, const struct table *t, co
 		canvas_text(c, x, at->y, t->bar_w, STYLE_DIM, _("current"));
 }
 
-static enum style alarm_style(enum alarm alarm, enum style calm)
-{
-	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
-}
-
 static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct table *t, int y,
 		       size_t total)
 {
@@ -318,7 +299,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 
 	rail_name(name, sizeof(name), r.power->label, u->at.name.w - indent);
 	screen_cut(u, c, u->at.name.x + indent, y, u->at.name.w - indent, STYLE_TEXT, name);
-	row_number(u, c, (unsigned char)r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
+	row_number(u, c, r.alarm, r.mw, UNIT_MILLIWATT, STYLE_STRONG, y);
 	if (r.power->missing[0]) {
 		screen_cut(u, c, u->at.chart.x, y, t->bar_w, STYLE_DIM, r.power->missing);
 		return;
@@ -331,7 +312,7 @@ static void draw_rail(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 		snprintf(text, sizeof(text), "%.0f %%", 100 * (1 - fmax(0, r.share)));
 	put(c, t, COLUMN_HEADROOM, y, isnan(r.share) ? STYLE_DIM : style, isnan(r.share) ? "--" : text);
 	put_number(c, t, COLUMN_JOULE, y, STYLE_STRONG, t->joule,
-		   energy_joule(u, s, power, k->from_ns, k->to_ns));
+		   energy_joule(s, power, k->from_ns, k->to_ns));
 }
 
 /* A rail that is not in the formula of the total is a part of another rail. */
@@ -348,9 +329,8 @@ static void draw_rails(struct ui *u, const struct ui_scene *s, struct canvas *c,
 	const struct session *about = u->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), y = at->y + 1;
 	struct table t = plan(u, counted(u, s), at);
-	double mw = total < 0 ? NAN : rows_calm(u, s, (size_t)total);
+	double mw = rows_calm(u, s, total);
 
-	(void)row;
 	draw_title(u, c, &t, at);
 	if (total >= 0 && y < at->y + at->h)
 		draw_total(u, s, c, &t, y++, (size_t)total);
@@ -368,9 +348,9 @@ static void build(struct row_list *l)
 	for (size_t i = 0; i < about->n_channels; i++)
 		rails += about->channels[i].kind == CHANNEL_RAIL_POWER;
 	if (total < 0 && !rails) {
-		snprintf(rows_text(l, _("Power"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("nothing here measures it: no rail of an ina3221 or ina238, no other power "
-			   "sensor"));
+		rows_text(l, _("Power"),
+			  _("nothing here measures it: no rail of an ina3221 or ina238, no other power "
+			    "sensor"));
 		return;
 	}
 	if (total >= 0)
@@ -389,6 +369,4 @@ const struct view view_power = {
 	.key = '5',
 	.state = sizeof(struct counted),
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

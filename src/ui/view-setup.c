@@ -51,16 +51,6 @@ static struct setup *state_of(const struct ui *u)
 	return p;
 }
 
-/* The number of rows that can be set: those with a signal. */
-static int places(const struct ui *u)
-{
-	int n = 0;
-
-	for (int i = 0; i < u->n_places; i++)
-		n += u->places[i].signal;
-	return n;
-}
-
 static int place_at(const struct ui *u, int nth)
 {
 	for (int i = 0; i < u->n_places; i++)
@@ -73,9 +63,15 @@ static int nth_of(const struct ui *u, int place)
 {
 	int n = 0;
 
-	for (int i = 0; i < place && i < u->n_places; i++)
+	for (int i = 0; i < place; i++)
 		n += u->places[i].signal;
 	return n;
+}
+
+/* The number of rows that can be set: those with a signal. */
+static int places(const struct ui *u)
+{
+	return nth_of(u, u->n_places);
 }
 
 /* The last item, after the rows, resets them all. */
@@ -92,20 +88,12 @@ static int frames_at(const struct ui *u)
 	return FRAMES - 1;
 }
 
-/* The views that can be first: those with a tab. */
-static int view_at(const struct ui *u, const struct view **views, int most)
+/* The first view: one with a tab. */
+static size_t view_at(const struct ui *u)
 {
-	int n = 0, at = 0;
+	size_t i = views_named(u->settings.view);
 
-	for (size_t i = 0; views_at(i) && n < most; i++) {
-		if (!views_at(i)->label)
-			continue;
-		if (!strcmp(views_at(i)->name, u->settings.view))
-			at = n;
-		views[n++] = views_at(i);
-	}
-	views[n] = NULL;
-	return at;
+	return i < N_VIEWS && views_at(i)->label ? i : 0;
 }
 
 static int history_at(const struct settings *s)
@@ -124,8 +112,7 @@ static int turn(int at, int by, int n)
 static void change(struct ui *u, int item, int by, struct request *r)
 {
 	struct settings *s = &u->settings;
-	const struct view *views[32];
-	int at, n = 0;
+	int at;
 
 	switch (item) {
 	case SET_THEME:
@@ -141,11 +128,11 @@ static void change(struct ui *u, int item, int by, struct request *r)
 		s->mouse = !s->mouse;
 		break;
 	case SET_VIEW:
-		at = view_at(u, views, 31);
-		while (views[n])
-			n++;
-		at = turn(at, by, n);
-		snprintf(s->view, sizeof(s->view), "%s", at ? views[at]->name : "");
+		at = (int)view_at(u);
+		do
+			at = turn(at, by, N_VIEWS);
+		while (!views_at((size_t)at)->label);
+		snprintf(s->view, sizeof(s->view), "%s", at ? views_at((size_t)at)->name : "");
 		break;
 	case SET_FRAMES:
 		s->frames = frames[turn(frames_at(u), by, FRAMES)];
@@ -182,7 +169,6 @@ static void history_of(const struct ui *u, char *out, size_t size)
 static void value_of(const struct ui *u, int item, char *out, size_t size)
 {
 	const struct settings *s = &u->settings;
-	const struct view *views[32];
 
 	switch (item) {
 	case SET_THEME:
@@ -200,7 +186,7 @@ static void value_of(const struct ui *u, int item, char *out, size_t size)
 		snprintf(out, size, "%s", s->mouse ? _("on") : _("left to the terminal"));
 		break;
 	case SET_VIEW:
-		snprintf(out, size, "%s", _(views[view_at(u, views, 31)]->label));
+		snprintf(out, size, "%s", _(views_at(view_at(u))->label));
 		break;
 	case SET_HISTORY:
 		history_of(u, out, size);

@@ -4,7 +4,7 @@
  * and clock of each core come long before the rates of sensors. */
 #include "ui/screen.h"
 
-#include "ui/charts.h"
+#include "ui/rows.h"
 
 #include "util/intl.h"
 
@@ -117,6 +117,4 @@ const struct view view_signals = {
 	.key = 'a',
 	.build = build,
 	.compact = true,
-	.draw = charts_draw,
-	.move = charts_move,
 };

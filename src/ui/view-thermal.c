@@ -32,7 +32,7 @@ static int nearest(struct ui *u, const struct ui_scene *s, double *headroom)
 	*headroom = NAN;
 	for (size_t i = 0; i < u->about->n_channels; i++) {
 		const struct channel *ch = &u->about->channels[i];
-		double left = is_zone(ch) ? rows_limit(ch) - rows_value(u, s, i, 0) : NAN;
+		double left = is_zone(ch) ? rows_limit(ch) - rows_value(u, s, i) : NAN;
 
 		if (isnan(left) || left >= *headroom)
 			continue;
@@ -42,19 +42,12 @@ static int nearest(struct ui *u, const struct ui_scene *s, double *headroom)
 	return at;
 }
 
-static enum style alarm_style(unsigned char alarm, enum style calm)
-{
-	return alarm == ALARM_CRIT ? STYLE_ALERT : alarm == ALARM_WARN ? STYLE_WARN : calm;
-}
-
 static void read_hottest(struct ui *u, const struct ui_scene *s, struct row *row)
 {
 	double left;
 	int at = nearest(u, s, &left);
 	const struct channel *ch = at < 0 ? NULL : &u->about->channels[at];
 
-	rows_note(row, 0, alarm_style(row->alarm, STYLE_DIM), "%s", "");
-	rows_note(row, 1, STYLE_DIM, "%s", "");
 	if (!ch)
 		return;
 	rows_note(row, 0, alarm_style(row->alarm, STYLE_TEXT),
@@ -98,7 +91,6 @@ static void draw_titles(struct ui *u, const struct ui_scene *s, struct canvas *c
 	const char *const titles[] = {_("headroom"), _("throttle"), _("shutdown"), _("highest")};
 	int n = numbers(at), bar = u->at.chart.x;
 
-	(void)s;
 	canvas_text(c, at->x, at->y, bar - at->x, STYLE_HEAT, row->name);
 	for (int i = 0; i < n; i++)
 		canvas_right(c, number_x(at, n, i), at->y, COLUMN - 1, STYLE_DIM, titles[i]);
@@ -148,17 +140,6 @@ static void draw_bar(struct ui *u, struct canvas *c, const struct rect *at, cons
 	}
 }
 
-static void draw_value(struct ui *u, struct canvas *c, int y, enum style style, double v, enum unit unit)
-{
-	char text[QUANTITY_TEXT];
-	int unit_w = u->at.value.w >= 9 ? 3 : 1, w = u->at.value.w - unit_w - 1;
-
-	quantity_text(text, unit, v, w);
-	canvas_right(c, u->at.value.x, y, w, isnan(v) ? STYLE_DIM : style, text);
-	if (!isnan(v))
-		canvas_text(c, u->at.value.x + w + 1, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
-}
-
 static void zone_line(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct rect *at,
 		      const struct channel *ch, double v, double highest)
 {
@@ -169,7 +150,7 @@ static void zone_line(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	int first = nearest(u, s, &left);
 	bool here = first >= 0 && ch == &u->about->channels[first];
 
-	draw_value(u, c, at->y, alarm_style((unsigned char)alarm, STYLE_STRONG), v, UNIT_CELSIUS);
+	row_number(u, c, ALARM_NONE, v, UNIT_CELSIUS, alarm_style(alarm, STYLE_STRONG), at->y);
 	if (isnan(v)) {
 		screen_cut(u, c, x, at->y, at->x + at->w - x, STYLE_DIM,
 			   _("no value: its unit is probably powered down"));
@@ -185,11 +166,11 @@ static void zone_line(struct ui *u, const struct ui_scene *s, struct canvas *c, 
 	}
 	draw_number(c, at, THROTTLE, STYLE_DIM, ch->warn > 0 ? ch->warn : NAN, UNIT_CELSIUS);
 	draw_number(c, at, SHUTDOWN, STYLE_DIM, ch->crit > 0 ? ch->crit : NAN, UNIT_CELSIUS);
-	draw_number(c, at, HEADROOM, alarm_style((unsigned char)alarm, here ? STYLE_STRONG : STYLE_TEXT),
-		    rows_limit(ch) - v, UNIT_CELSIUS);
+	draw_number(c, at, HEADROOM, alarm_style(alarm, here ? STYLE_STRONG : STYLE_TEXT), rows_limit(ch) - v,
+		    UNIT_CELSIUS);
 	if (here && n)
 		canvas_put(c, number_x(at, n, HEADROOM) + COLUMN - 1, at->y,
-			   alarm_style((unsigned char)alarm, STYLE_STRONG), screen_glyph(u, 0x25C2, '<'));
+			   alarm_style(alarm, STYLE_STRONG), screen_glyph(u, 0x25C2, '<'));
 }
 
 static void draw_name(struct ui *u, struct canvas *c, const struct row *row, int y)
@@ -230,7 +211,7 @@ static void fan_line(struct ui *u, struct canvas *c, const struct rect *at, cons
 	const char *profile = screen_fact(u, "fan.profile");
 	int x = u->at.chart.x, w = at->x + at->w - numbers(at) * COLUMN - x - 1;
 
-	draw_value(u, c, at->y, STYLE_STRONG, v, ch->unit);
+	row_number(u, c, ALARM_NONE, v, ch->unit, STYLE_STRONG, at->y);
 	meter_draw(c, u->charset, x, at->y, w, v / (ch->hi > 0 ? ch->hi : full), HUE_OTHER, ALARM_NONE);
 	if (*profile && ch->unit != UNIT_PERCENT && numbers(at) == NUMBERS)
 		screen_cut(u, c, x + w + 2, at->y, 3 * COLUMN - 2, STYLE_DIM, profile);
@@ -466,8 +447,7 @@ static void build(struct row_list *l)
 	}
 	zones = add_zones(l);
 	if (rows_find(l->about, CHANNEL_TEMPERATURE, -1) < 0)
-		snprintf(rows_text(l, _("Heat"), NULL)->text, sizeof(l->rows->text), "%s",
-			 _("no temperature is shown here: no thermal zone, no hwmon sensor"));
+		rows_text(l, _("Heat"), _("no temperature is shown here: no thermal zone, no hwmon sensor"));
 	add_kind(l, CHANNEL_FAN, _("Cooling"), draw_fan, &fans);
 	add_kind(l, CHANNEL_THROTTLE, _("Throttled in view"), draw_strip, &throttles);
 	add_kind(l, CHANNEL_THROTTLE_COUNT, _("Throttled in view"), draw_strip, &throttles);
@@ -482,6 +462,4 @@ const struct view view_thermal = {
 	.label = N_("Thermal"),
 	.key = '6',
 	.build = build,
-	.draw = charts_draw,
-	.move = charts_move,
 };

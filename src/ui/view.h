@@ -33,7 +33,7 @@ struct view {
 	void (*reset)(void *state); /* another session is shown; or NULL */
 	void (*free)(void *state);  /* free the contents of the state; or NULL */
 
-	/* Make the rows that charts_draw() shows, for each session; or NULL. */
+	/* Make the rows, for each session; charts_draw() and charts_move() show them. Or NULL. */
 	void (*build)(struct row_list *l);
 	bool compact; /* one-line rows, with statistics beside them */
 	/* The height of a panel below the charts on a screen of w x h; or NULL. */
@@ -42,6 +42,7 @@ struct view {
 
 	/* A millisecond or two of work before a frame; true: there is more. Or NULL. */
 	bool (*tick)(struct ui *u, const struct ui_scene *s);
+	/* Not of a view with rows: */
 	void (*draw)(struct ui *u, const struct ui_scene *s, struct canvas *c);
 	void (*move)(struct ui *u, const struct ui_scene *s, enum move how, int by); /* by: -1 or 1 */
 	/* A press in the body (of a panel: anywhere); true: handled. Or NULL. */
@@ -61,6 +62,7 @@ enum { VIEWS(VIEW_NUMBER) N_VIEWS };
 
 /* NULL past the end. */
 const struct view *views_at(size_t i);
+size_t views_named(const char *name); /* N_VIEWS: none */
 /* Allocate and free the states of all views; -1: out of memory. */
 int views_begin(struct ui *u);
 void views_end(struct ui *u);

@@ -364,6 +364,6 @@ void viewport_speed(struct viewport *v, const struct extent *e, int64_t now_ns, 
 		return;
 	viewport_settle(v, e, now_ns);
 	v->speed = speed;
-	v->play_now_ns = now_ns;
-	v->play_head_ns = v->head_ns;
+	if (v->playing)
+		play_from(v, now_ns);
 }

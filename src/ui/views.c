@@ -17,6 +17,15 @@ const struct view *views_at(size_t i)
 	return i < N_VIEWS ? views[i] : NULL;
 }
 
+size_t views_named(const char *name)
+{
+	size_t i = 0;
+
+	while (i < N_VIEWS && (!views[i]->name || strcmp(views[i]->name, name) != 0))
+		i++;
+	return i;
+}
+
 int views_begin(struct ui *u)
 {
 	for (size_t i = 0; i < N_VIEWS; i++)

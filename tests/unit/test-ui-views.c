@@ -438,6 +438,30 @@ static void a_total_that_dies_keeps_its_mean(void **state)
 	stop(&b);
 }
 
+static double cold_then_dead(const struct fake *f, size_t i, int64_t t_ns)
+{
+	return f->channels[i].kind == CHANNEL_TEMPERATURE && t_ns >= FAKE_START + 5 * NS_PER_S ? NAN : 5;
+}
+
+static void a_sensor_that_dies_has_no_headroom(void **state)
+{
+	struct bench b;
+
+	(void)state;
+	start(&b, 160, 40, false, CHARSET_ASCII);
+	b.fake.value = cold_then_dead;
+	channel(&b, "gpu")->warn = 99;
+	ui_reset(b.ui, &b.scene);
+	press(&b, '2', 0);
+	ui_seek(b.ui, &b.scene, 4 * NS_PER_S);
+	draw(&b);
+	assert_shows(&b, "94.0 to throttle");
+	ui_seek(b.ui, &b.scene, 20 * NS_PER_S);
+	draw(&b);
+	assert_null(strstr(b.text, "to throttle"));
+	stop(&b);
+}
+
 static int style_at(const struct bench *b, const char *text, int dx)
 {
 	const char *p = strstr(strchr(strchr(b->text, '\n') + 1, '\n'), text), *from; /* not on the limit line */
@@ -775,6 +799,7 @@ int main(void)
 		cmocka_unit_test(limits_and_what_is_left),
 		cmocka_unit_test(energy_is_power_over_time),
 		cmocka_unit_test(a_total_that_dies_keeps_its_mean),
+		cmocka_unit_test(a_sensor_that_dies_has_no_headroom),
 		cmocka_unit_test(a_rail_over_its_limit_is_red),
 		cmocka_unit_test(memory_is_a_stack),
 		cmocka_unit_test(what_is_not_there_is_said),
