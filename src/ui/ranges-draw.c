@@ -26,9 +26,9 @@ size_t range_stem(const char *name, uint32_t *hash)
 
 enum hue range_hue(const char *name, uint32_t colour)
 {
-	/* By which of red, green and blue is above the middle of the three. */
-	static const enum hue hues[] = {HUE_OTHER, HUE_CPU,    HUE_GPU,  HUE_POWER, HUE_ALERT,
-					HUE_HEAT,  HUE_WARN, HUE_OTHER};
+	/* By which of red, green and blue is above the middle of the three. Those of limits are for limits alone. */
+	static const enum hue hues[] = {HUE_OTHER, HUE_CPU,  HUE_GPU,	HUE_POWER,
+					HUE_HEAT,  HUE_HEAT, HUE_OTHER, HUE_OTHER};
 	static const enum hue quiet[] = {HUE_CPU, HUE_POWER, HUE_MEMORY, HUE_GPU, HUE_HEAT};
 	int r = colour >> 16 & 255, g = colour >> 8 & 255, b = colour & 255;
 	int hi = r > g ? r : g, lo = r < g ? r : g, mid;

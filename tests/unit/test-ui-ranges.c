@@ -262,6 +262,18 @@ static void what_grows_is_read_again(void **state)
 	stop(&b);
 }
 
+static void no_colour_is_that_of_a_limit(void **state)
+{
+	(void)state;
+	for (uint32_t c = 0; c < 5 * 5 * 5; c++) {
+		uint32_t colour = 0xFF000000 | c / 25 * 63 << 16 | c / 5 % 5 * 63 << 8 | c % 5 * 63;
+		enum hue hue = range_hue("x", colour);
+
+		assert_true(hue != HUE_ALERT && hue != HUE_WARN);
+	}
+	assert_int_equal(range_hue("x", 0xFFFF0000), HUE_HEAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +288,7 @@ int main(void)
 		cmocka_unit_test(names_with_their_energy),
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
+		cmocka_unit_test(no_colour_is_that_of_a_limit),
 	};
 
 	if (!setlocale(LC_ALL, "C.UTF-8"))
