@@ -859,7 +859,7 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	struct err e;
 
 	n->now_ns = now;
-	if (now >= n->folder_ns) {
+	if (last || now >= n->folder_ns) {
 		if (try_take(n, &e) == 0)
 			folder_look(n);
 		n->folder_ns = now + (n->lock >= 0 ? FOLDER_NS : NS_PER_S);

@@ -45,6 +45,8 @@ run nvmtop record --demo --nvtx -o v1.bin -- $marked
 ok 'behind version 1' has v1.bin 'len(r) == 8'
 run nvmtop record --demo --nvtx --stats -o stats.nvmt -- $marked
 ok '--stats: by range' says err request
+run nvmtop record --demo --nvtx -o short.nvmt -- $marked flood 1000 0.001
+ok 'a program that ends before the folder is read again' has short.nvmt 'len(r) > 1 and "run" in names'
 run nvmtop record --demo --nvtx -o none.nvmt -- true
 ok 'a program without NVTX: that is said' says err 'no NVTX ranges came'
 
