@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/label-input.h"
-#include "ui/canvas.h"
+#include "util/text.h"
 #include "util/intl.h"
 
 void label_begin(struct label *l, int64_t t_ns)

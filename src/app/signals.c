@@ -2,7 +2,6 @@
  * main loop reads them from a descriptor. No code runs in a handler. */
 #include <errno.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/num.h"
 #include "util/text.h"
 #include "board/parsed.h"
 #include "probe/attr.h"

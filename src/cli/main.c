@@ -1,5 +1,4 @@
 /* Sets up the process as every verb needs it, then runs the verb. */
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>

@@ -4,7 +4,6 @@
 #include <ifaddrs.h>
 #include <math.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>

@@ -3,7 +3,6 @@
 #ifndef NVMTOP_PROBE_HOST_H
 #define NVMTOP_PROBE_HOST_H
 
-#include "model/channel.h"
 #include "util/root.h"
 
 #define HOST_DISKS 8

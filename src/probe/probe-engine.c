@@ -6,11 +6,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "probe/open.h"
-#include "util/clock.h"
 #include "util/intl.h"
 
 enum { CLOCK, LOAD, GATE, FILES };

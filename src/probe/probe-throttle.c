@@ -7,12 +7,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
 #include "util/intl.h"
-#include "util/num.h"
 #include "util/text.h"
 #include "probe/open.h"
 
