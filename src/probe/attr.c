@@ -169,11 +169,12 @@ static bool name_fits(const char *pattern, const char *name)
 
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME])
 {
-	bool zone = p->kind == PLACE_ZONE;
-
 	text_number(p->dir, sizeof p->dir,
-		    zone ? "/sys/class/thermal/thermal_zone" : "/sys/class/hwmon/hwmon", n);
-	return file_line_of(r, name, PLACE_NAME, p->dir, zone ? "/type" : "/name");
+		    p->kind == PLACE_ZONE      ? "/sys/class/thermal/thermal_zone"
+		    : p->kind == PLACE_COOLING ? "/sys/class/thermal/cooling_device"
+					       : "/sys/class/hwmon/hwmon",
+		    n);
+	return file_line_of(r, name, PLACE_NAME, p->dir, p->kind == PLACE_HWMON ? "/name" : "/type");
 }
 
 static int find_numbered(struct place *p, const struct root *r, const char *attribute)
@@ -181,11 +182,11 @@ static int find_numbered(struct place *p, const struct root *r, const char *attr
 	char name[PLACE_NAME];
 	unsigned seen = 0;
 
-	for (unsigned n = 0; n < PLACES_MAX; n++) {
+	for (unsigned n = 0; n < (p->kind == PLACE_COOLING ? COOLERS_MAX : PLACES_MAX); n++) {
 		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
 			continue;
-		bool fits =
-			p->kind == PLACE_ZONE ? place_try(p, r, "temp", "") : hwmon_which(p, r, attribute);
+		bool fits = p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
+						   : place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", "");
 		if (fits && seen++ == p->nth)
 			return 0;
 	}
@@ -260,6 +261,7 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 		return 0;
 	case PLACE_HWMON:
 	case PLACE_ZONE:
+	case PLACE_COOLING:
 		return find_numbered(p, r, attribute);
 	case PLACE_DEVFREQ:
 		return find_devfreq(p, r);

@@ -7,18 +7,20 @@
 #include "model/channel.h"
 #include "util/root.h"
 
-enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS };
+enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS, PLACE_COOLING };
 
 #define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
 #define PLACES_MAX 128 /* limit for the numbers of chips and zones */
+#define COOLERS_MAX 256 /* of cooling devices */
 
 /* A place names a file as a person would ("the label VDD_IN on an ina3221"), and contains its path once it is
  * found. Numbers of hwmon chips and zones change from boot to boot and when a driver is rebound; names do
  * not. */
 struct place {
 	enum place_kind kind;
-	/* The chip's name ("ina*": any with that prefix), the zone's type, the node's name, "1-0040". */
+	/* The chip's name ("ina*": any with that prefix), the type of the zone or of the cooling device, the node's name,
+	 * "1-0040". */
 	char name[PLACE_NAME];
 	char which[72];      /* the label, the attribute ("temp1", "rpm"), the file */
 	unsigned nth;        /* if several have that name: 0 = the first */
@@ -36,8 +38,8 @@ bool place_set(struct place *p, const char *key, const char *value);
  * such chip, label, zone). */
 int place_find(struct place *p, const struct root *r, const char *attribute);
 
-/* Gets the directory and the name of hwmon chip n, or of zone n if p is a zone. Returns false if it does not
- * exist. */
+/* Gets the directory and the name of hwmon chip n, or of zone or cooling device n if p is one. Returns false
+ * if it does not exist. */
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME]);
 
 /* place_find() for PLACE_IIO; errno is EACCES if the names of rails cannot be read. */

@@ -285,7 +285,7 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 {
 	char what[192];
 
-	if (p->kind == PLACE_PATH || error != ENOENT)
+	if (p->kind == PLACE_PATH || p->kind == PLACE_COOLING || error != ENOENT)
 		snprintf(what, sizeof what, "%s", p->path[0] ? p->path : p->name);
 	else if (p->kind == PLACE_ZONE)
 		snprintf(what, sizeof what, _("thermal zone %s"), p->name);

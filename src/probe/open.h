@@ -103,6 +103,9 @@ double gate_read(struct attr *a, const struct root *r);
  * another key. */
 bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why);
 
+/* Adds a channel that is described already, for the number in a file: that of place, which was found. */
+int value_add(struct probe_ctx *o, struct place *place, struct channel *ch, struct err *e);
+
 /* Returns true if the channel's value is a constant or an estimate that a thermal zone reports as if it were
  * measured. */
 bool value_is_made_up(const struct probe_set *r, const struct channel *c);

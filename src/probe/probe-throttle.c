@@ -14,16 +14,6 @@
 #include "util/text.h"
 #include "probe/open.h"
 
-#define DEVICES_MAX 256
-#define THERMAL     "/sys/class/thermal/cooling_device"
-
-struct device {
-	struct probe probe; /* its file: cur_state */
-	char type[72];
-	unsigned nth; /* among those of that type */
-	int64_t retry_ns;
-};
-
 /* Returns true for a device that slows nothing: the kernel only reports that the surface is too hot to
  * touch. */
 static bool only_tells(const char *type)
@@ -45,138 +35,75 @@ bool cooling_slows(const char *type)
 	return false;
 }
 
-/* Gets the directory of cooling device n and its type. Returns false if it does not exist. */
-static bool device_type(const struct root *r, unsigned n, char *dir, size_t size, char *type,
-			size_t type_size)
+/* Returns true if the place is cooling device n, one that slows something down or only tells. */
+static bool is_device(struct place *p, const struct root *r, unsigned n)
 {
-	text_number(dir, size, THERMAL, n);
-	return file_line_of(r, type, type_size, dir, "/type") && *type;
+	return place_number(p, r, n, p->name) && (cooling_slows(p->name) || only_tells(p->name));
 }
 
-static int find_again(struct device *d)
+static int add_device(struct probe_ctx *o, struct place *place, struct err *e)
 {
-	char dir[64], path[96], type[72];
-	unsigned seen = 0;
-
-	for (unsigned n = 0; n < DEVICES_MAX; n++) {
-		if (!device_type(d->probe.root, n, dir, sizeof dir, type, sizeof type) ||
-		    strcmp(type, d->type) != 0 || seen++ != d->nth)
-			continue;
-		text_join(path, sizeof path, dir, "/cur_state");
-		return attr_open(d->probe.attrs, d->probe.root, path);
-	}
-	return -1;
-}
-
-static void device_read(struct probe *p, int64_t t_ns, double *row)
-{
-	struct device *d = (struct device *)p;
-	double state = NAN;
-
-	if (!attr_is_open(p->attrs) && t_ns >= d->retry_ns) {
-		d->retry_ns = t_ns + NS_PER_S;
-		find_again(d);
-	}
-	if (attr_is_open(p->attrs) && !attr_number(p->attrs, p->root, &state)) {
-		if (attr_gone(errno))
-			attr_close(p->attrs);
-		state = NAN;
-	}
-	row[p->column] = state;
-}
-
-static const struct probe_ops device_ops = {device_read, probe_free};
-
-static unsigned count_of(const struct probe_ctx *o, const char *type)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < o->probes->n_probes; i++)
-		n += o->probes->probes[i]->ops == &device_ops &&
-		     !strcmp(((const struct device *)o->probes->probes[i])->type, type);
-	return n;
-}
-
-static int add_device(struct probe_ctx *o, const char *dir, const char *type, struct err *e)
-{
-	struct device *d = probe_new(o, sizeof *d, 1, &device_ops, 0, e);
+	const char *type = place->name, *label = only_tells(type) ? _("hot to touch") : type;
 	struct channel ch;
-	const char *label = only_tells(type) ? _("hot to touch") : type;
-	char text[192];
+	char name[64];
 	long long most;
 
-	if (!d)
-		return -1;
-	text_join(d->type, sizeof d->type, type);
-	d->nth = count_of(o, type);
-	snprintf(text, sizeof text, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
-	channel_describe(o, &ch, text, true);
+	snprintf(name, sizeof name, "%s.%.36s", only_tells(type) ? "notice" : "throttle", type);
+	channel_describe(o, &ch, name, true);
 	text_printable(ch.label, sizeof ch.label, label, strlen(label));
-	if (file_number_of(o->root, &most, dir, "/max_state") == 0 && most > 0)
+	if (file_number_of(o->root, &most, place->dir, "/max_state") == 0 && most > 0)
 		ch.hi = (double)most;
-	text_join(text, sizeof text, dir, "/cur_state");
-	bool good = attr_open(d->probe.attrs, o->root, text) == 0;
-	if (good)
-		text_join(ch.source, sizeof ch.source, text);
-	else
-		reason_one(o, &ch, text, errno);
-	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, &ch, e), good, e);
+	text_join(place->path, sizeof place->path, place->dir, "/cur_state");
+	return value_add(o, place, &ch, e);
 }
 
-/* Adds ocN_event_cnt of the chip soctherm_oc as values like others. */
+/* Adds a counter of the chip soctherm_oc, if it has that one. */
+static int add_count(struct probe_ctx *o, struct place *place, unsigned n, size_t *found, struct err *e)
+{
+	struct channel ch;
+	char name[40];
+
+	snprintf(place->which, sizeof place->which, "oc%u_event_cnt", n);
+	text_join(place->path, sizeof place->path, place->dir, "/", place->which);
+	if (!file_exists(o->root, place->path))
+		return 0;
+	snprintf(name, sizeof name, "throttle.oc%u", n);
+	channel_describe(o, &ch, name, false);
+	ch.kind = CHANNEL_THROTTLE_COUNT;
+	ch.lo = NAN;
+	ch.period_ns = NS_PER_S;
+	snprintf(ch.label, sizeof ch.label, _("over-current %u"), n);
+	++*found;
+	return value_add(o, place, &ch, e);
+}
+
 static int add_counts(struct probe_ctx *o, size_t *found, struct err *e)
 {
-	char dir[64], path[96], name[40], label[40];
-
 	for (unsigned n = 0; n < 64; n++) {
-		text_number(dir, sizeof dir, "/sys/class/hwmon/hwmon", n);
-		if (!file_line_of(o->root, name, sizeof name, dir, "/name") ||
-		    strcmp(name, "soctherm_oc") != 0)
+		struct place place = {.kind = PLACE_HWMON};
+		int result = 0;
+
+		if (!place_number(&place, o->root, n, place.name) || strcmp(place.name, "soctherm_oc") != 0)
 			continue;
-		for (unsigned k = 1; k <= 8; k++) {
-			char place[64];
-			snprintf(path, sizeof path, "%s/oc%u_event_cnt", dir, k);
-			if (!file_exists(o->root, path))
-				continue;
-			snprintf(name, sizeof name, "throttle.oc%u", k);
-			snprintf(label, sizeof label, _("over-current %u"), k);
-			snprintf(place, sizeof place, "soctherm_oc/oc%u_event_cnt", k);
-			const char *words[] = {name};
-			const struct setting settings[] = {{"hwmon", place},
-							   {"kind", "throttle_count"},
-							   {"label", label},
-							   {"period", "1s"}};
-			struct statement s = {.file = o->s->file,
-					      .line = o->s->line,
-					      .tier = o->s->tier,
-					      .probe = "value",
-					      .words = words,
-					      .n_words = 1,
-					      .settings = settings,
-					      .n_settings = sizeof settings / sizeof *settings};
-			struct probe_ctx inner = *o;
-			inner.s = &s;
-			if (probe_kind_value.open(&inner, e) < 0)
-				return -1;
-			++*found;
-		}
-		return 0;
+		for (unsigned k = 1; k <= 8 && !result; k++)
+			result = add_count(o, &place, k, found, e);
+		return result;
 	}
 	return 0;
 }
 
 static int open_throttle(struct probe_ctx *o, struct err *e)
 {
-	char dir[64], type[72];
 	size_t found = 0;
 
-	for (unsigned n = 0; n < DEVICES_MAX; n++) {
-		if (!device_type(o->root, n, dir, sizeof dir, type, sizeof type) ||
-		    (!cooling_slows(type) && !only_tells(type)))
+	for (unsigned n = 0; n < COOLERS_MAX; n++) {
+		struct place place = {.kind = PLACE_COOLING};
+
+		if (!is_device(&place, o->root, n))
 			continue;
-		if (add_device(o, dir, type, e) < 0)
+		if (add_device(o, &place, e) < 0)
 			return -1;
-		found += !only_tells(type);
+		found += !only_tells(place.name);
 	}
 	if (add_counts(o, &found, e) < 0)
 		return -1;

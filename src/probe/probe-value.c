@@ -295,6 +295,14 @@ static unsigned place_count(const struct probe_set *probes, const struct place *
 	return n;
 }
 
+int value_add(struct probe_ctx *o, struct place *place, struct channel *ch, struct err *e)
+{
+	struct reason why = {.denied = false};
+
+	place->nth = place_count(o->probes, place);
+	return add_value(o, place, form_of(o->s), ch, 1, &why, e);
+}
+
 static int add_wild(struct probe_ctx *o, const struct form *form, struct place *place, const char *stem,
 		    const char *label, struct err *e)
 {
