@@ -25,8 +25,6 @@ struct target {
 struct guarded {
 	struct probe probe;
 	struct target *target;
-	struct async_reader *reader;
-	struct async_reader_seen seen;
 };
 
 static _Thread_local bool left_me;
@@ -58,7 +56,7 @@ static void target_close(void *arg)
 static void read_here(struct guarded *g, int64_t t_ns, double *row)
 {
 	struct probe *p = g->target->probe;
-	struct async_reader *s = g->reader;
+	struct async_reader *s = g->probe.readers[0];
 	double *from = g->target->row;
 
 	async_reader_begin(s, t_ns);
@@ -78,23 +76,14 @@ static void guarded_read(struct probe *p, int64_t t_ns, double *row)
 	struct guarded *g = (struct guarded *)p;
 	double v[SLOW_VALUES];
 
-	if (g->reader->urgent && !atomic_load_explicit(&g->reader->started, memory_order_relaxed)) {
+	if (p->readers[0]->urgent && !atomic_load_explicit(&p->readers[0]->started, memory_order_relaxed)) {
 		read_here(g, t_ns, row);
 		return;
 	}
-	async_reader_ask(g->reader, t_ns);
-	if (!async_reader_take(g->reader, &g->seen, t_ns, v))
+	if (!probe_take(p, t_ns, v))
 		return;
 	for (size_t i = 0; i < p->width; i++)
 		row[p->column + i] = v[i];
-}
-
-static void guarded_close(struct probe *p)
-{
-	struct guarded *g = (struct guarded *)p;
-
-	async_reader_stop(g->reader);
-	free(g);
 }
 
 static struct target *target_new(struct probe_set *r, struct probe *p)
@@ -114,7 +103,7 @@ static struct target *target_new(struct probe_set *r, struct probe *p)
 /* Returns a probe that wraps p and takes ownership of it, even on error; NULL if out of memory. */
 static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
 {
-	static const struct probe_ops guarded_ops = {guarded_read, guarded_close};
+	static const struct probe_ops guarded_ops = {guarded_read, probe_stop};
 	static const struct async_reader_ops target_ops = {target_read, target_close};
 	int64_t period = p->period_ns > tick_ns ? p->period_ns : tick_ns;
 	struct guarded *g = calloc(1, sizeof *g);
@@ -128,15 +117,14 @@ static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns
 	g->target = t;
 	g->probe =
 		(struct probe) {.ops = &guarded_ops, .tier = p->tier, .column = p->column, .width = p->width};
-	g->reader = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
-	if (!g->reader) {
+	g->probe.readers[0] = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
+	if (!g->probe.readers[0]) {
 		free(g);
 		return NULL;
 	}
-	g->reader->urgent = p->tier == TIER_FAST || p->readers[0];
-	if (g->reader->urgent)
+	g->probe.readers[0]->urgent = p->tier == TIER_FAST || p->readers[0];
+	if (g->probe.readers[0]->urgent)
 		g->probe.period_ns = p->period_ns;
-	g->probe.readers[0] = g->reader;
 	g->probe.readers[1] = p->readers[0];
 	return &g->probe;
 }

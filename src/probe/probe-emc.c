@@ -35,8 +35,6 @@ struct reader {
 
 struct emc {
 	struct probe probe;
-	struct async_reader *slow;
-	struct async_reader_seen seen;
 	int64_t every_ns; /* the thread's period */
 	char rate_path[sizeof((struct attr *)0)->path];
 };
@@ -72,38 +70,21 @@ static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
 static void emc_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct emc *m = (struct emc *)p;
 	double v[VALUES];
 
-	async_reader_ask(m->slow, t_ns);
-	if (async_reader_take(m->slow, &m->seen, t_ns, v))
+	if (probe_take(p, t_ns, v))
 		row[p->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
 }
 
-static void emc_close(struct probe *p)
-{
-	struct emc *m = (struct emc *)p;
+static const struct probe_ops emc_ops = {emc_read, probe_stop};
 
-	async_reader_stop(m->slow);
-	probe_free(p);
-}
-
-static const struct probe_ops emc_ops = {emc_read, emc_close};
-
-/* The clock with which emc.util is computed, as a channel of another tier. */
-struct rate {
-	struct probe probe;
-	struct async_reader *slow; /* owned by the emc probe, which is closed together with this one */
-	struct async_reader_seen seen;
-};
-
+/* The clock with which emc.util is computed, as a channel of another tier; the reader is owned by the emc
+ * probe, which is closed together with this one. */
 static void rate_read(struct probe *p, int64_t t_ns, double *row)
 {
-	struct rate *c = (struct rate *)p;
 	double v[VALUES];
 
-	async_reader_ask(c->slow, t_ns);
-	if (async_reader_take(c->slow, &c->seen, t_ns, v))
+	if (probe_take(p, t_ns, v))
 		row[p->column] = v[RATE];
 }
 
@@ -128,12 +109,12 @@ bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns)
 
 int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path, struct err *e)
 {
-	struct rate *c = probe_new(o, sizeof *c, 0, &rate_ops, ch->period_ns, e);
+	struct probe *p = probe_new(o, sizeof *p, 0, &rate_ops, ch->period_ns, e);
 
-	if (!c)
+	if (!p)
 		return -1;
-	c->slow = c->probe.readers[0] = emc_with(o->probes, path, ch->period_ns)->slow;
-	return probe_ctx_finish(o, &c->probe, probe_ctx_add(o, ch, e), true, e);
+	p->readers[0] = emc_with(o->probes, path, ch->period_ns)->probe.readers[0];
+	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), true, e);
 }
 
 /* Opens the first of the statement's candidates that contains a number. */
@@ -211,9 +192,9 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	} else {
 		reason_set(&why, o, &ch);
 	}
-	m->slow = async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
-	m->probe.readers[0] = m->slow;
-	int added = m->slow ? probe_ctx_add(o, &ch, e) : statement_error(o->s, e, _("out of memory"));
+	m->probe.readers[0] =
+		async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
+	int added = m->probe.readers[0] ? probe_ctx_add(o, &ch, e) : statement_error(o->s, e, _("out of memory"));
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);
 }

@@ -257,9 +257,7 @@ struct gpu {
 	bool primed;      /* busy, total, t_ns and slept contain a reading */
 	int64_t busy, total, t_ns, slept;
 	int64_t retry_ns;
-	struct reader *reader;     /* owned by slow; its dir is fixed once FOUND_COUNTERS is 1 */
-	struct async_reader *slow; /* NULL: counters from the start */
-	struct async_reader_seen seen;
+	struct reader *reader; /* of the probe's reader; its dir is fixed once FOUND_COUNTERS is 1 */
 };
 
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
@@ -348,8 +346,7 @@ static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
 {
 	double v[VALUES];
 
-	async_reader_ask(g->slow, t_ns);
-	if (!async_reader_take(g->slow, &g->seen, t_ns, v))
+	if (!probe_take(&g->probe, t_ns, v))
 		return false;
 	row[g->probe.column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
 	if (!(v[FOUND_COUNTERS] > 0))
@@ -364,7 +361,7 @@ static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 
 	if (!g->gpu.counters) {
 		if (take_slow(g, t_ns, row))
-			async_reader_set_period(g->slow, INT64_MAX); /* nothing left to do */
+			async_reader_set_period(p->readers[0], INT64_MAX); /* nothing left to do */
 		else
 			g->gpu.counters = false;
 		return;
@@ -384,19 +381,16 @@ static void gpu_close(struct probe *p)
 {
 	struct gpu *g = (struct gpu *)p;
 
-	async_reader_stop(g->slow);
 	nvgpu_close(&g->gpu);
-	probe_free(p);
+	probe_stop(p);
 }
 
 static void gpu_gentle(struct probe *p, struct probe_set *r)
 {
-	struct gpu *g = (struct gpu *)p;
-
 	if (p->period_ns < GENTLE_NS)
 		p->period_ns = GENTLE_NS;
-	if (g->slow)
-		async_reader_set_period(g->slow, GENTLE_NS);
+	if (p->readers[0])
+		async_reader_set_period(p->readers[0], GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (strcmp(c->name, "gpu.util") != 0)
@@ -426,8 +420,8 @@ static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_wher
 		nvgpu_init(&g->gpu);
 	}
 	g->reader = r;
-	g->slow = async_reader_new("nvmtop-gpu", &reader_ops, r, VALUES, LOAD_NS, 0.5);
-	return g->slow ? 0 : -1;
+	g->probe.readers[0] = async_reader_new("nvmtop-gpu", &reader_ops, r, VALUES, LOAD_NS, 0.5);
+	return g->probe.readers[0] ? 0 : -1;
 }
 
 /* Returns false if the GPU is missing, with the reason in ch. */
@@ -473,10 +467,7 @@ static int open_gpu(struct probe_ctx *o, struct err *e)
 	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
 	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
-	int added = probe_ctx_add(o, &ch, e);
-
-	g->probe.readers[0] = g->slow;
-	return probe_ctx_finish(o, &g->probe, added, found, e);
+	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), found, e);
 }
 
 const struct probe_kind probe_kind_gpu = {

@@ -59,7 +59,6 @@ struct session {
 struct nvml_probe {
 	struct probe probe;
 	struct session *session;
-	struct async_reader_seen seen;
 	struct {
 		uint16_t slot, column;
 		enum channel_kind kind;
@@ -111,8 +110,7 @@ static void nvml_probe_read(struct probe *p, int64_t t_ns, double *row)
 	struct nvml_probe *n = (struct nvml_probe *)p;
 	double v[SLOW_VALUES];
 
-	async_reader_ask(n->session->slow, t_ns);
-	if (!async_reader_take(n->session->slow, &n->seen, t_ns, v))
+	if (!probe_take(p, t_ns, v))
 		return;
 	for (size_t i = 0; i < n->n; i++)
 		row[n->at[i].column] = channel_round(n->at[i].kind, v[n->at[i].slot]);
@@ -129,9 +127,7 @@ static void nvml_probe_close(struct probe *p)
 
 static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 {
-	struct nvml_probe *n = (struct nvml_probe *)p;
-
-	async_reader_set_period(n->session->slow, GENTLE_NS);
+	async_reader_set_period(p->readers[0], GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (channel_is_nvml(c))

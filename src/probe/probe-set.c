@@ -17,6 +17,18 @@ void probe_free(struct probe *p)
 	free(p);
 }
 
+void probe_stop(struct probe *p)
+{
+	async_reader_stop(p->readers[0]);
+	probe_free(p);
+}
+
+bool probe_take(struct probe *p, int64_t t_ns, double *v)
+{
+	async_reader_ask(p->readers[0], t_ns);
+	return async_reader_take(p->readers[0], &p->seen, t_ns, v);
+}
+
 void probe_set_free(struct probe_set *r)
 {
 	if (!r)

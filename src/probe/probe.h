@@ -6,9 +6,9 @@
 #ifndef NVMTOP_PROBE_PROBE_H
 #define NVMTOP_PROBE_PROBE_H
 
+#include "probe/async-reader.h"
 #include "probe/attr.h"
 
-struct async_reader;
 struct probe;
 struct probe_set;
 struct probe_ops {
@@ -35,8 +35,10 @@ struct probe {
 	const struct root *root; /* of the probe set */
 	struct attr *attrs;      /* its files, closed at first */
 	size_t n_attrs;
-	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
+	/* The readers that read for it on another thread, because its reads may block for long; or NULL. It has
+	 * taken that much from the first. */
 	struct async_reader *readers[2];
+	struct async_reader_seen seen;
 	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
 	 * nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
@@ -63,6 +65,9 @@ struct probe_set {
 };
 
 void probe_free(struct probe *p); /* closes its files, too */
+void probe_stop(struct probe *p); /* the same, after stopping its first reader, which it owns */
+/* Gets the values of the first reader; returns false if they are not new. */
+bool probe_take(struct probe *p, int64_t t_ns, double *v);
 void probe_set_free(struct probe_set *r);
 /* Sets the times of the rows: grid_ns (CLOCK_MONOTONIC) plus multiples of their tier's period. Threads read
  * shortly before them from now on. */

@@ -36,7 +36,6 @@ struct watched {
 struct watching {
 	struct probe probe;
 	struct watched *watched;
-	struct async_reader *slow;
 };
 
 static void put(struct watched *w, const struct item *it)
@@ -135,17 +134,9 @@ static bool watching_changed(struct probe *p, struct change *out)
 	return true;
 }
 
-static void watching_close(struct probe *p)
-{
-	struct watching *s = (struct watching *)p;
-
-	async_reader_stop(s->slow);
-	free(s);
-}
-
 int watched_add(struct watched *w, struct probe_set *probes)
 {
-	static const struct probe_ops ops = {watching_read, watching_close};
+	static const struct probe_ops ops = {watching_read, probe_stop};
 	static const struct async_reader_ops reader = {watched_look, watched_free};
 	struct watching *s = calloc(1, sizeof *s);
 
@@ -158,11 +149,10 @@ int watched_add(struct watched *w, struct probe_set *probes)
 	s->probe.period_ns = LOOK_NS;
 	s->probe.changed = watching_changed;
 	s->watched = w;
-	s->slow = async_reader_new("nvmtop-state", &reader, w, 0, LOOK_NS, SHARE);
-	if (!s->slow) {
+	s->probe.readers[0] = async_reader_new("nvmtop-state", &reader, w, 0, LOOK_NS, SHARE);
+	if (!s->probe.readers[0]) {
 		free(s);
 		return -1;
 	}
-	s->probe.readers[0] = s->slow;
 	return probe_set_add_probe(probes, &s->probe);
 }
