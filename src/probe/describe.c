@@ -324,6 +324,14 @@ void reason_set(const struct reason *why, const struct probe_ctx *o, struct chan
 	text_printable(c->missing, sizeof c->missing, text, strlen(text));
 }
 
+void channel_source(const struct probe_ctx *o, struct channel *c, const char *path, const struct reason *why)
+{
+	if (path)
+		text_join(c->source, sizeof c->source, path);
+	else
+		reason_set(why, o, c);
+}
+
 void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error)
 {
 	struct reason why = {.denied = false};

@@ -86,7 +86,9 @@ void reason_add_text(struct reason *why, const char *what, const char *text);
 void reason_add_place(struct reason *why, const struct place *p, int error);
 /* Writes the reason to c->missing, with what would help (also from the setting hint=). */
 void reason_set(const struct reason *why, const struct probe_ctx *o, struct channel *c);
-/* The same for one thing that is missing. */
+/* Sets what the channel is read from; if path is NULL, why it is missing. */
+void channel_source(const struct probe_ctx *o, struct channel *c, const char *path, const struct reason *why);
+/* reason_set() for one thing that is missing. */
 void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error);
 
 /* Returns true if the probe set's emc probe reads that file as its clock, at least that often. Then

@@ -137,13 +137,11 @@ static bool open_first(struct reader *r, struct attr *a, const struct statement 
 /* The driver averages over its sample period: reading more often gives nothing new. */
 static int64_t sample_period(const struct root *r, const char *activity)
 {
-	char path[192];
-	const char *slash = strrchr(activity, '/');
+	char dir[sizeof((struct attr *)0)->path];
 	long long us;
 
-	int n = snprintf(path, sizeof path, "%.*s/sample_period_usec", (int)(slash ? slash - activity : 0),
-			 activity);
-	if (n < 0 || (size_t)n >= sizeof path || root_read_i64(r, path, &us) < 0 || us <= 0 || us > 1000000)
+	text_join(dir, (size_t)(strrchr(activity, '/') - activity) + 1, activity);
+	if (file_number_of(r, &us, dir, "/sample_period_usec") < 0 || us <= 0 || us > 1000000)
 		return READ_NS;
 	return us * 1000 > READ_NS ? us * 1000 : READ_NS;
 }

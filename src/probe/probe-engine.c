@@ -126,10 +126,7 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 	ch.index = index_of(o->probes, ch.name);
 	if (!setting_get(o->s, "label"))
 		text_printable(ch.label, sizeof ch.label, o->s->words[0], strlen(o->s->words[0]));
-	if (path)
-		text_join(ch.source, sizeof ch.source, path);
-	else
-		reason_set(why, o, &ch);
+	channel_source(o, &ch, path, why);
 	/* host1x counts in permille according to its source; not compared with other tools. */
 	if (path && util && !ch.note[0] && !strstr(path, "host1x/actmon/"))
 		snprintf(ch.note, sizeof ch.note, "%s", _("not validated: taken as permille"));

@@ -139,10 +139,7 @@ static int open_gated(struct probe_ctx *o, struct err *e)
 		return -1;
 	describe(o, &ch, CHANNEL_GATED, "gated", _("powered down"));
 	bool found = gate_open(p->attrs, o->root, o->s, &why);
-	if (found)
-		text_join(ch.source, sizeof ch.source, p->attrs->path);
-	else
-		reason_set(&why, o, &ch);
+	channel_source(o, &ch, found ? p->attrs->path : NULL, &why);
 	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
 }
 
@@ -200,10 +197,7 @@ static int open_limits(struct probe_ctx *o, struct err *e)
 		struct channel ch;
 		describe(o, &ch, CHANNEL_FREQ_LIMIT, limits[i].name, _(limits[i].label));
 		ch.period_ns = STATE_NS;
-		if (found)
-			text_join(ch.source, sizeof ch.source, p->attrs[i].path);
-		else
-			reason_set(&why, o, &ch);
+		channel_source(o, &ch, found ? p->attrs[i].path : NULL, &why);
 		added = probe_ctx_add(o, &ch, e);
 	}
 	return probe_ctx_finish(o, p, added, found, e);
