@@ -155,16 +155,20 @@ static void read_nets(struct host *h)
 	freeifaddrs(all);
 }
 
-void host_read(const struct root *r, struct host *h)
+double host_uptime(const struct root *r)
 {
 	char text[64];
 	int64_t s;
+	ssize_t n = root_read(r, "/proc/uptime", text, sizeof text);
 
+	return n > 0 && num_i64(text, text + n, &s) && s >= 0 ? (double)s : NAN;
+}
+
+void host_read(const struct root *r, struct host *h)
+{
 	if (!h->installed)
 		read_installed(r, h);
-	h->uptime_s = NAN;
-	if (root_read(r, "/proc/uptime", text, sizeof text) > 0 && num_i64(text, text + strlen(text), &s) && s >= 0)
-		h->uptime_s = (double)s;
+	h->uptime_s = host_uptime(r);
 	h->n_disks = h->n_nets = 0;
 	if (!root_is_live(r))
 		return;

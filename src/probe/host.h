@@ -32,6 +32,9 @@ const char *host_library_name(enum host_library l); /* "CUDA"; not translated */
  * addresses are those of the running machine and are read only if root is "/". May block on a disk. */
 void host_read(const struct root *r, struct host *h);
 
+/* Returns the seconds since the machine started, or NaN. */
+double host_uptime(const struct root *r);
+
 /* Takes the versions of installed packages from the text of dpkg's status file. */
 void host_packages(const char *status, struct host *h);
 

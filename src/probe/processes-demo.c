@@ -77,7 +77,7 @@ static void make_up(struct proc *p, size_t i, int phase, uint64_t serial, double
 const struct procs_list *procs_demo(double t_s)
 {
 	static struct proc procs[N];
-	static struct procs_list list = {.n = N, .procs = procs, .interval_s = EVERY_S};
+	static struct procs_list list = {.n = N, .procs = procs};
 	uint64_t serial = (uint64_t)(fmax(t_s, 0) / EVERY_S) + 1;
 	double at = fmod(fmax(t_s, 0), ROUND_S);
 	int phase = 0;

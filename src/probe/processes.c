@@ -20,13 +20,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/job.h"
 #include "util/num.h"
+#include "probe/host.h"
 #include "probe/nvml.h"
 #include "probe/processes.h"
 
@@ -97,7 +97,7 @@ static bool fields(const char *p, const char *end, int64_t out[FIELDS])
 	return true;
 }
 
-bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *ticks)
+bool proc_stat_parse(const char *text, size_t len, struct proc *out)
 {
 	const char *end = text + len, *open = memchr(text, '(', len), *close = NULL;
 	int64_t pid, f[FIELDS];
@@ -123,11 +123,11 @@ bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *t
 			      .rss_kb = (double)f[STAT_RSS] * ((double)sysconf(_SC_PAGESIZE) / 1024),
 			      .kernel = f[STAT_FLAGS] & PF_KTHREAD,
 			      .age_s = NAN,
+			      .ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME],
 			      .threads = (long)f[STAT_THREADS]};
 	if (out->state < '!' || out->state > '~')
 		out->state = '?';
 	snprintf(out->name, sizeof(out->name), out->kernel ? "[%.61s]" : "%s", name);
-	*ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME];
 	return true;
 }
 
@@ -240,7 +240,7 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	if (fd < 0)
 		return false;
 	ssize_t n = read(fd, text, sizeof(text));
-	bool good = n > 0 && proc_stat_parse(text, (size_t)n, p, &p->ticks);
+	bool good = n > 0 && proc_stat_parse(text, (size_t)n, p);
 	const struct proc *was = good ? find(&r->shown, p->pid) : NULL;
 	if (was && was->start != p->start)
 		was = NULL;
@@ -383,20 +383,10 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 			 NVMAP_CLIENTS);
 }
 
-/* Seconds since the machine started; NaN: not known. */
-static double read_uptime(const struct root *root)
-{
-	char text[64];
-	ssize_t n = root_read(root, "/proc/uptime", text, sizeof(text));
-	int64_t s;
-
-	return n > 0 && num_i64(text, text + n, &s) ? (double)s : NAN;
-}
-
 /* Reads all processes in the order of the directory's list, which is that of their pids. */
 static int read_all(struct procs *r, struct procs_list *l, double seconds)
 {
-	double uptime_s = read_uptime(r->root);
+	double uptime_s = host_uptime(r->root);
 	char **names;
 	size_t n;
 
@@ -416,27 +406,14 @@ static int read_all(struct procs *r, struct procs_list *l, double seconds)
 	return n <= r->room ? 0 : -1;
 }
 
-static double cpu_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static void run(struct job *j)
 {
 	struct procs *r = (struct procs *)j;
-	struct procs_list *l = &r->next;
-	double began = cpu_ms();
 
 	r->read_ns = clock_now_ns();
-	l->interval_s = r->shown_ns ? (double)(r->read_ns - r->shown_ns) / NS_PER_S : 0;
-	r->rc = read_all(r, l, l->interval_s);
-	if (r->rc < 0)
-		return;
-	read_gpu(r, l);
-	l->cost_ms = cpu_ms() - began;
+	r->rc = read_all(r, &r->next, r->shown_ns ? (double)(r->read_ns - r->shown_ns) / NS_PER_S : 0);
+	if (r->rc == 0)
+		read_gpu(r, &r->next);
 }
 
 struct procs *procs_open(struct root *root, struct err *e)
@@ -516,7 +493,6 @@ static bool is_same(int pid, uint64_t start)
 {
 	char path[64], text[1024];
 	struct proc now;
-	uint64_t ticks;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -524,7 +500,7 @@ static bool is_same(int pid, uint64_t start)
 		return false;
 	ssize_t n = read(fd, text, sizeof(text));
 	close(fd);
-	return n > 0 && proc_stat_parse(text, (size_t)n, &now, &ticks) && now.start == start;
+	return n > 0 && proc_stat_parse(text, (size_t)n, &now) && now.start == start;
 }
 
 /* Uses a pidfd where the kernel has those (5.3), so that the process that was checked is the one that gets

@@ -34,8 +34,6 @@ struct procs_list {
 	size_t n;
 	struct proc *procs;	/* in order of pid */
 	char gpu_missing[200];	/* "" or why GPU use is unknown, and what would help */
-	double interval_s;	/* that cpu covers */
-	double cost_ms;		/* of CPU time, to read it */
 };
 
 /* Reads nothing yet. Returns NULL and sets *e if out of memory. */
@@ -56,8 +54,8 @@ const struct procs_list *procs_demo(double t_s);
  * sets *e on error. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e);
 
-/* Parses /proc/PID/stat; ticks gets utime + stime. Returns false if the text is malformed. */
-bool proc_stat_parse(const char *text, size_t len, struct proc *out, uint64_t *ticks);
+/* Parses /proc/PID/stat. Returns false if the text is malformed. */
+bool proc_stat_parse(const char *text, size_t len, struct proc *out);
 /* Makes one printable line of /proc/PID/cmdline, whose arguments end in 0. */
 void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND]);
 /* Parses a line of the table of nvmap's clients: the pid and its KiB. Returns false for a heading, a total,
