@@ -57,11 +57,6 @@ void ring_free(struct ring *r)
 	free(r);
 }
 
-size_t ring_capacity(const struct ring *r)
-{
-	return r->mask + 1;
-}
-
 static struct ring_row *row_at(const struct ring *r, size_t position)
 {
 	return (struct ring_row *)(void *)(r->rows + (position & r->mask) * r->stride);

@@ -22,7 +22,6 @@ struct ring;
  * memory. */
 struct ring *ring_new(size_t width, size_t rows);
 void ring_free(struct ring *r);
-size_t ring_capacity(const struct ring *r);
 
 /* Producer: copies a row in. Returns false if the ring is full: the row is lost, and its counts (late, lost)
  * are added to the next one that fits. */

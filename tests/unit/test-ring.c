@@ -15,7 +15,6 @@ static void rows_come_out_as_they_went_in(void **state)
 
 	(void)state;
 	assert_non_null(r);
-	assert_int_equal(ring_capacity(r), 8);
 	assert_int_equal(ring_count(r), 0);
 	for (int i = 0; i < 1000; i++) {
 		double v[3] = {i, i + 0.25, -i};
@@ -45,9 +44,9 @@ static void size_is_rounded_up(void **state)
 	struct ring *r = ring_new(0, 9);
 
 	(void)state;
-	assert_int_equal(ring_capacity(r), 16);
-	assert_true(ring_push(r, 1, 0, (const double[1]) {0}));
-	assert_int_equal(ring_count(r), 1);
+	while (ring_push(r, 1, 0, (const double[1]) {0}))
+		continue;
+	assert_int_equal(ring_count(r), 16);
 	ring_free(r);
 	ring_free(NULL);
 }
