@@ -4,7 +4,6 @@
  * Words are unquoted in place: what is parsed from a file points into its text. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,19 +54,7 @@ static void *board_alloc(struct board *b, size_t size)
 	return m->bytes;
 }
 
-static int wrong(const struct parser *p, struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int wrong(const struct parser *p, struct err *e, const char *fmt, ...)
-{
-	char text[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
-	return err_set(e, ERR_FAILED, "%s:%u: %s", p->file, p->line, text);
-}
+#define wrong(p, e, ...) line_error((p)->file, (p)->line, e, __VA_ARGS__)
 
 /* Returns the next line, with continuation lines joined by blanks; it ends at *stop_out. Returns NULL at the
  * end of the file. */

@@ -20,7 +20,7 @@ static const struct probe_kind *kind_find(const char *name)
 	return NULL;
 }
 
-int statement_error(const struct statement *s, struct err *e, const char *fmt, ...)
+int line_error(const char *file, unsigned line, struct err *e, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -28,7 +28,7 @@ int statement_error(const struct statement *s, struct err *e, const char *fmt, .
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	return err_set(e, ERR_FAILED, "%s:%u: %s", s->file, s->line, text);
+	return err_set(e, ERR_FAILED, "%s:%u: %s", file, line, text);
 }
 
 const char *setting_nth(const struct statement *s, const char *key, size_t nth)

@@ -42,9 +42,7 @@ PROBE_KINDS(PROBE_KIND)
 const char *setting_nth(const struct statement *s, const char *key, size_t nth);
 const char *setting_get(const struct statement *s, const char *key);
 
-/* err_set() with "FILE:LINE: " before it. */
-int statement_error(const struct statement *s, struct err *e, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define statement_error(s, e, ...) line_error((s)->file, (s)->line, e, __VA_ARGS__)
 
 /* Fills in a channel called name (made printable, and unique by a number suffix if wild is set): kind, label,
  * unit, family, index and range from the form of the name, then from the statement. */

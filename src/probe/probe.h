@@ -127,6 +127,10 @@ struct statement {
 	const char *expression; /* what follows a lone '=', or NULL */
 };
 
+/* err_set() with "FILE:LINE: " before it. */
+int line_error(const char *file, unsigned line, struct err *e, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /* Checks that the probe exists and accepts these words and settings. Needs no machine. Returns 0, or -1 and
  * sets *e to "FILE:LINE: what was expected". */
 int probe_check(const struct statement *s, struct err *e);
