@@ -93,6 +93,9 @@ int cmd_top(const struct options *o);
 /* Shows a message on the screen as soon as possible. */
 typedef void notify_fn(void *to, enum style style, const char *text);
 
+/* Returns the timeout of a poll() that ends at t_ns, in ms. */
+int ms_until(int64_t t_ns);
+
 /* Shows a progress line on standard error if that is a terminal: nothing in the first second; done = 1
  * removes the line. Returns false once a signal from the descriptor of progress_watch() asks to end. */
 bool progress_show(double done);

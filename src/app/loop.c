@@ -166,7 +166,7 @@ static int frame_ms(const struct top *t)
 	return gone >= frame ? 0 : frame - (int)gone;
 }
 
-static int ms_until(int64_t t_ns)
+int ms_until(int64_t t_ns)
 {
 	int64_t left = t_ns - clock_now_ns();
 

@@ -282,11 +282,7 @@ bool app_settings_failed(struct app_settings *c, struct err *e)
 
 int app_settings_patience_ms(const struct app_settings *c)
 {
-	int64_t left = c->due_ns - clock_now_ns();
-
-	if (!c->due_ns || c->save)
-		return -1;
-	return left > 0 ? (int)(left / NS_PER_MS) + 1 : 0;
+	return c->due_ns && !c->save ? ms_until(c->due_ns) : -1;
 }
 
 int app_settings_end(struct app_settings *c, struct err *e)

@@ -323,9 +323,8 @@ int source_fd(const struct source *s)
 
 int source_patience_ms(const struct source *s)
 {
-	int64_t look = s->trace_look_ns - clock_now_ns();
 	int remote = s->remote ? remote_patience_ms(s->remote) : -1;
-	int ms = look > 0 ? (int)(look / NS_PER_MS) + 1 : 0;
+	int ms = ms_until(s->trace_look_ns);
 
 	return !s->trace || (remote >= 0 && remote < ms) ? remote : ms;
 }
