@@ -325,15 +325,15 @@ void engine_lateness(const struct engine *g, enum tier tier, struct lateness *ou
 
 void engine_stop(struct engine *g)
 {
+	bool running = g->phase == PHASE_RUNNING;
+
 	if (g->phase == PHASE_STOPPED)
 		return;
-	if (g->phase == PHASE_RUNNING) {
+	if (running)
 		stop_sampling(g);
-		engine_order(g, ORDER_STOP, NULL, NULL);
+	engine_order(g, ORDER_STOP, NULL, NULL);
+	if (running)
 		pthread_join(g->thread, NULL);
-	} else {
-		engine_order(g, ORDER_STOP, NULL, NULL);
-	}
 	g->phase = PHASE_STOPPED;
 }
 
