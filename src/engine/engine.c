@@ -154,11 +154,6 @@ uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label)
 	return id;
 }
 
-int engine_realtime_refused(void)
-{
-	return pacer_realtime_refused();
-}
-
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
 	if (pacer_set_nice(g->pacer, nice, e))

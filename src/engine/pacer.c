@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "engine/engine.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/thread.h"
@@ -92,7 +93,7 @@ int pacer_set_nice(struct pacer *p, int nice, struct err *e)
 	return 0;
 }
 
-int pacer_realtime_refused(void)
+int engine_realtime_refused(void)
 {
 	struct sched_param fifo = {.sched_priority = PRIORITY}, before;
 	int policy, refused;

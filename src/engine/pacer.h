@@ -6,9 +6,6 @@
 
 struct pacer;
 
-/* Returns 0 if the kernel grants this process SCHED_FIFO, or the errno of its refusal. */
-int pacer_realtime_refused(void);
-
 /* samplers[] are borrowed, NULL for tiers that are not sampled. Returns NULL and sets *e if out of memory. */
 struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e);
 
