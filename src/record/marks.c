@@ -143,10 +143,11 @@ static bool folder_listens(const struct sockaddr_un *at)
 /* Removes the socket if nothing listens there and its process has ended. Both are checked because
  * the process may be in another container, with another pid, and because a socket that was just
  * created does not listen yet. */
-static void folder_sweep(const struct sockaddr_un *at)
+static void folder_sweep(void *unused, const struct sockaddr_un *at)
 {
 	long pid = folder_pid(at->sun_path);
 
+	(void)unused;
 	if (pid && !folder_listens(at) && errno == ECONNREFUSED && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 		unlink(at->sun_path);
 }
@@ -179,12 +180,6 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
 	return 0;
 }
 
-static void sweep(void *unused, const struct sockaddr_un *at)
-{
-	(void)unused;
-	folder_sweep(at);
-}
-
 /* Sets the address of this process; creates the folder and removes sockets of processes that have ended. */
 static int folder_own(struct sockaddr_un *out, struct err *e)
 {
@@ -201,7 +196,7 @@ static int folder_own(struct sockaddr_un *out, struct err *e)
 		return err_sys(e, ERR_FAILED, num,
 			       _("cannot accept marks from other programs: cannot create the folder %s"),
 			       shown);
-	if (folder_each(sweep, NULL, e) < 0)
+	if (folder_each(folder_sweep, NULL, e) < 0)
 		return -1;
 	if (folder_listens(out))
 		return err_set(
@@ -558,7 +553,7 @@ static void deliver(void *to, const struct sockaddr_un *at)
 			p->used += (size_t)snprintf(p->list + p->used, p->size - p->used, "%s%ld", between,
 						    pid);
 	} else if (num == ECONNREFUSED || num == ENOENT) {
-		folder_sweep(at);
+		folder_sweep(NULL, at);
 	} else {
 		p->failed = num;
 		p->failed_pid = pid;
