@@ -481,8 +481,8 @@ struct marker *marker_open(struct err *told)
 	return m;
 }
 
-/* Passes queued and future marks to that engine, or discards them if g is NULL. */
-static void pass_to(struct marker *m, struct engine *g)
+/* g: NULL to discard queued and future marks. */
+void marker_begin(struct marker *m, struct engine *g)
 {
 	pthread_mutex_lock(&m->lock);
 	for (size_t i = 0; g && i < m->n_waiting; i++)
@@ -495,12 +495,7 @@ static void pass_to(struct marker *m, struct engine *g)
 
 void marker_drop(struct marker *m)
 {
-	pass_to(m, NULL);
-}
-
-void marker_begin(struct marker *m, struct engine *g)
-{
-	pass_to(m, g);
+	marker_begin(m, NULL);
 }
 
 uint64_t marker_end(struct marker *m)
