@@ -78,7 +78,7 @@ static void offer(char *list, size_t size, const char *name, const struct sessio
 
 static int find(const struct condition_term *t, const struct session *about, size_t *out, struct err *e)
 {
-	char shown[EXPR_NAME], list[400] = "";
+	char list[400] = "";
 	size_t found = 0;
 
 	for (int way = 0; way < WAYS && !found; way++)
@@ -91,14 +91,13 @@ static int find(const struct condition_term *t, const struct session *about, siz
 			}
 	if (found == 1)
 		return 0;
-	text_printable(shown, sizeof(shown), t->name, strlen(t->name));
 	if (found)
-		return err_set(e, ERR_USAGE, _("\"%s\" is ambiguous: it matches %s"), shown, list);
+		return err_set(e, ERR_USAGE, _("\"%s\" is ambiguous: it matches %s"), t->name, list);
 	offer(list, sizeof(list), t->name, about);
 	if (!list[0])
-		return err_set(e, ERR_USAGE, _("unknown signal \"%s\""), shown);
+		return err_set(e, ERR_USAGE, _("unknown signal \"%s\""), t->name);
 	return err_set(e, ERR_USAGE,
-		       _("unknown signal \"%s\"; known signals include %s (nvmtop once lists all)"), shown,
+		       _("unknown signal \"%s\"; known signals include %s (nvmtop once lists all)"), t->name,
 		       list);
 }
 

@@ -157,20 +157,18 @@ static void folder_sweep(void *unused, const struct sockaddr_un *at)
 static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
 {
 	struct sockaddr_un at;
-	char folder[sizeof(at.sun_path)], shown[sizeof(at.sun_path)];
+	char folder[sizeof(at.sun_path)];
 	struct dirent *d;
 	struct stat st;
 	DIR *dir;
 
 	if (!nvmtop_mark_folder(folder, sizeof(folder)) || lstat(folder, &st) < 0)
 		return 0;
-	if (!is_ours(folder)) {
-		text_printable(shown, sizeof(shown), folder, strlen(folder));
+	if (!is_ours(folder))
 		return err_set(e, ERR_FAILED,
 			       _("cannot accept marks from other programs: %s is not a folder that only you can "
 				 "access (chmod 700, or remove it)"),
-			       shown);
-	}
+			       folder);
 	dir = opendir(folder);
 	while (dir && (d = readdir(dir)))
 		if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
@@ -183,26 +181,25 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
 /* Sets the address of this process; creates the folder and removes sockets of processes that have ended. */
 static int folder_own(struct sockaddr_un *out, struct err *e)
 {
-	char folder[sizeof(out->sun_path)] = "", shown[sizeof(out->sun_path)], name[32];
+	char folder[sizeof(out->sun_path)] = "", name[32];
 	int num;
 
 	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
 	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name))
 		return err_set(e, ERR_FAILED,
 			       _("cannot accept marks from other programs: no folder for the socket"));
-	text_printable(shown, sizeof(shown), folder, strlen(folder));
 	num = mkdir(folder, 0700) < 0 ? errno : 0;
 	if (num && num != EEXIST)
 		return err_sys(e, ERR_FAILED, num,
 			       _("cannot accept marks from other programs: cannot create the folder %s"),
-			       shown);
+			       folder);
 	if (folder_each(folder_sweep, NULL, e) < 0)
 		return -1;
 	if (folder_listens(out))
 		return err_set(
 			e, ERR_FAILED,
 			_("cannot accept marks from other programs: another nvmtop has the socket %s/%s"),
-			shown, name);
+			folder, name);
 	unlink(out->sun_path); /* left by an earlier process with this pid */
 	return 0;
 }
@@ -404,10 +401,8 @@ struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
 	if (!num)
 		num = thread_start(&b->thread, inbox_main, b);
 	if (num) {
-		char shown[sizeof(b->at.sun_path)];
-
-		text_printable(shown, sizeof(shown), b->at.sun_path, strlen(b->at.sun_path));
-		err_sys(e, ERR_FAILED, num, _("cannot accept marks from other programs at %s"), shown);
+		err_sys(e, ERR_FAILED, num, _("cannot accept marks from other programs at %s"),
+			b->at.sun_path);
 		discard(b, true);
 		return NULL;
 	}

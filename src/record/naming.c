@@ -52,7 +52,7 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 static int expand_one(const char **p, long pid, char *out, size_t size, struct err *e)
 {
 	const char *from = *p, *end = from[1] == 'q' && from[2] == '{' ? strchr(from, '}') : NULL, *value;
-	char name[128], shown[128];
+	char name[128];
 	int n = 0;
 
 	*p = end ? end + 1 : from + 2;
@@ -67,17 +67,16 @@ static int expand_one(const char **p, long pid, char *out, size_t size, struct e
 		n = snprintf(out, size, "%%");
 	} else if (end) {
 		snprintf(name, sizeof name, "%.*s", (int)(end - from - 3), from + 3);
-		text_printable(shown, sizeof shown, name, strlen(name));
 		if (!(value = getenv(name)))
 			return err_set(e, ERR_USAGE,
-				       _("the environment variable \"%s\" of a file name is not set"), shown);
+				       _("the environment variable \"%s\" of a file name is not set"), name);
 		n = snprintf(out, size, "%s", value);
 	} else {
-		text_printable(shown, sizeof shown, from, strlen(from) < 2 ? strlen(from) : 2);
+		snprintf(name, sizeof name, "%.2s", from);
 		return err_set(
 			e, ERR_USAGE,
 			_("\"%s\" in a file name is unknown: use %%p, %%h, %%q{NAME}, or %%%% for a %%"),
-			shown);
+			name);
 	}
 	return n >= 0 && (size_t)n < size ? n : err_set(e, ERR_FAILED, _("the file name is too long"));
 }
