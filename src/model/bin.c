@@ -12,23 +12,6 @@ int zoom_base(double hz)
 	return k < ZOOM_MIN ? ZOOM_MIN : k > ZOOM_MAX ? ZOOM_MAX : k;
 }
 
-void bin_add(struct bin *b, double v)
-{
-	if (isnan(v))
-		return;
-	if (!b->n) {
-		b->min = b->max = b->sum = v;
-		b->n = 1;
-		return;
-	}
-	if (v < b->min)
-		b->min = v;
-	if (v > b->max)
-		b->max = v;
-	b->sum += v;
-	b->n++;
-}
-
 void bin_merge(struct bin *b, const struct bin *later)
 {
 	if (!later->n)
@@ -43,6 +26,12 @@ void bin_merge(struct bin *b, const struct bin *later)
 		b->max = later->max;
 	b->sum += later->sum;
 	b->n += later->n;
+}
+
+void bin_add(struct bin *b, double v)
+{
+	if (!isnan(v))
+		bin_merge(b, &(struct bin) {v, v, v, 1});
 }
 
 bool bin_order_set(struct bin_order *o, const int64_t *t_ns, size_t n, double hz)
