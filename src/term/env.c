@@ -28,20 +28,6 @@ enum ground env_ground(const char *term)
 	return n == 7 || n > 8 ? GROUND_LIGHT : GROUND_DARK;
 }
 
-int env_escape_ms(int told)
-{
-	const char *env = getenv("ESCDELAY");
-	char *end;
-	long ms = told;
-
-	if (ms <= 0 && env && *env) {
-		ms = strtol(env, &end, 10);
-		if (*end)
-			ms = 0;
-	}
-	return ms <= 0 ? 50 : ms > 5000 ? 5000 : (int)ms;
-}
-
 static void number(const char *name, int *to)
 {
 	const char *says = getenv(name);
@@ -50,6 +36,15 @@ static void number(const char *name, int *to)
 
 	if (n > 0 && !*end)
 		*to = n > INT_MAX ? INT_MAX : (int)n;
+}
+
+int env_escape_ms(int told)
+{
+	int ms = told;
+
+	if (ms <= 0)
+		number("ESCDELAY", &ms);
+	return ms <= 0 ? 50 : ms > 5000 ? 5000 : ms;
 }
 
 void env_size(int *w, int *h)
