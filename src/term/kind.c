@@ -6,6 +6,11 @@
 #include "util/intl.h"
 #include "term/kind.h"
 
+static bool has(const char *s)
+{
+	return s && s != (char *)-1;
+}
+
 int kind_check(const char *term, int fd, struct err *e)
 {
 	char name[64];
@@ -19,9 +24,7 @@ int kind_check(const char *term, int fd, struct err *e)
 			  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print "
 			  "one frame as text"));
 	if (setupterm(term, fd, &found) == 0) {
-		const char *move = tigetstr("cup");
-
-		able = move && move != (char *)-1;
+		able = has(tigetstr("cup"));
 		del_curterm(cur_term);
 	}
 	if (able)
@@ -53,12 +56,11 @@ bool kind_reports(const char *term)
 	static const char *const kinds[] = {"xterm",   "tmux",    "screen",  "rxvt", "alacritty", "foot",
 					    "kitty",   "konsole", "gnome",   "vte",  "putty",     "mintty",
 					    "wezterm", "contour", "ghostty", "iterm"};
-	const char *mouse = tigetstr("kmous");
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (begins(term, kinds[i]))
 			return true;
-	return mouse && mouse != (char *)-1 && !begins(term, "linux");
+	return has(tigetstr("kmous")) && !begins(term, "linux");
 }
 
 /* Output of tputs(), whose callback has no context argument. */
@@ -72,11 +74,6 @@ static int sink_put(int c)
 		sink[sink_used] = 0;
 	}
 	return c;
-}
-
-static bool has(const char *s)
-{
-	return s && s != (char *)-1;
 }
 
 static void append(char *to, size_t size, const char *s)
