@@ -56,10 +56,11 @@ struct term {
 	char enter[192], leave[192], way_out[512];
 };
 
-/* Get the size from the kernel and resize all buffers; -1: out of memory. */
+/* Get the size from the kernel and resize all buffers. Returns whether it changed; -1: out of memory. */
 static int fit(struct term *t)
 {
 	int w = t->w, h = t->h;
+	bool changed;
 
 	if (!tty_size(&t->tty, &w, &h) && w == 0) { /* a serial line has no size */
 		painter_usual_size(&w, &h);
@@ -69,9 +70,10 @@ static int fit(struct term *t)
 	h = h < 1 ? 1 : h > LINES_MOST ? LINES_MOST : h;
 	if (painter_resize(t->painter, w, h) < 0)
 		return -1;
+	changed = w != t->w || h != t->h;
 	t->w = w;
 	t->h = h;
-	return 0;
+	return changed;
 }
 
 static void choose_looks(struct term *t)
@@ -299,12 +301,8 @@ bool term_resized(struct term *t)
 	bool changed = t->resized;
 
 	t->resized = false;
-	if (tty_size(&t->tty, &w, &h) && (w != t->w || h != t->h)) {
-		int was_w = t->w, was_h = t->h;
-
-		if (fit(t) == 0 && (was_w != t->w || was_h != t->h))
-			changed = true;
-	}
+	if (tty_size(&t->tty, &w, &h) && (w != t->w || h != t->h) && fit(t) > 0)
+		changed = true;
 	return changed;
 }
 
@@ -409,11 +407,9 @@ void term_suspend(struct term *t)
 	/* stops here until fg, or not at all without a job-control shell */
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	sigaction(SIGTSTP, &was, NULL);
-
-	int was_w = t->w, was_h = t->h;
 	if (take(t) < 0)
 		t->tty.gone = true;
-	else if (fit(t) == 0 && (was_w != t->w || was_h != t->h))
+	else if (fit(t) > 0)
 		t->resized = t->tell_resize = true;
 	if (t->next.cells)
 		t->stale = true; /* the first output must be the screen */
