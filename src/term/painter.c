@@ -182,8 +182,7 @@ void painter_repaint(struct painter *p)
 static bool same(const struct cell *a, const struct cell *b, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (a[i].ch[0] != b[i].ch[0] || a[i].ch[1] != b[i].ch[1] || a[i].style != b[i].style ||
-		    a[i].back != b[i].back)
+		if (!cell_same(&a[i], &b[i]))
 			return false;
 	return true;
 }

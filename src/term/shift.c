@@ -6,11 +6,6 @@
 #define GAIN       10 /* cells that must be saved to be worth a sequence */
 #define CELLS_MOST 1000
 
-static bool same(const struct cell *a, const struct cell *b)
-{
-	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style && a->back == b->back;
-}
-
 /* True if the row has no wide characters. */
 static bool simple(const struct cell *row, int w)
 {
@@ -26,13 +21,13 @@ static int moved(const struct cell *was, const struct cell *now, int w, int k, i
 	int best, after = 0, before = 0;
 
 	for (int i = 0; i < w; i++)
-		before += !same(&was[i], &now[i]);
+		before += !cell_same(&was[i], &now[i]);
 	best = before;
 	*best_x = w;
 	/* From right to left, adding one cell at a time. */
 	for (int i = w - 1; i >= 0; i--) {
-		before -= !same(&was[i], &now[i]);
-		after += i + k >= w || !same(&was[i + k], &now[i]); /* new cells at the end must be drawn */
+		before -= !cell_same(&was[i], &now[i]);
+		after += i + k >= w || !cell_same(&was[i + k], &now[i]); /* new cells at the end must be drawn */
 		if (before + after < best) {
 			best = before + after;
 			*best_x = i;
@@ -49,7 +44,7 @@ struct shift shift_find(const struct cell *was, const struct cell *now, int w)
 	if (w > CELLS_MOST)
 		return s;
 	for (int i = 0; i < w; i++)
-		differ += !same(&was[i], &now[i]);
+		differ += !cell_same(&was[i], &now[i]);
 	if (differ < GAIN || !simple(was, w) || !simple(now, w))
 		return s;
 	best = differ - GAIN;

@@ -4,6 +4,11 @@
 
 #include "ui/canvas.h"
 
+static inline bool cell_same(const struct cell *a, const struct cell *b)
+{
+	return a->ch[0] == b->ch[0] && a->ch[1] == b->ch[1] && a->style == b->style && a->back == b->back;
+}
+
 /* From column x on, the row equals the old one k cells further right. k is 0 if plain drawing is
  * cheaper. */
 struct shift {
