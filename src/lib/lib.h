@@ -2,6 +2,7 @@
 #ifndef NVMTOP_LIB_LIB_H
 #define NVMTOP_LIB_LIB_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "util/err.h"
@@ -17,6 +18,9 @@ static inline struct trace *trace_in(const nvmtop_trace *t)
 {
 	return (struct trace *)(uintptr_t)t;
 }
+
+/* Copies a text, cut to fit, to out (may be NULL). */
+void text_out(char *out, size_t size, const char *text);
 
 /* Copies an error, or success, to out (may be NULL). Returns -1 or 0. */
 int lib_error(nvmtop_error *out, const struct err *e);

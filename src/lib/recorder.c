@@ -69,7 +69,7 @@ const char *nvmtop_version(void)
 	return PACKAGE_VERSION;
 }
 
-static void text_out(char *out, size_t size, const char *text)
+void text_out(char *out, size_t size, const char *text)
 {
 	if (out && size > 0)
 		snprintf(out, size, "%s", text);

@@ -1,6 +1,5 @@
 /* The values of a trace as exact doubles, including those that version 1 cannot represent; NaN for values
  * that were not read. */
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/lib.h"
@@ -23,11 +22,6 @@ uint64_t nvmtop_signals(const nvmtop_trace *t)
 	return t ? about(t)->n_channels : 0;
 }
 
-static void text_copy(char *out, size_t size, const char *text)
-{
-	snprintf(out, size, "%s", text);
-}
-
 int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 {
 	const struct channel *c;
@@ -36,12 +30,12 @@ int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 		return -1;
 	c = &about(t)->channels[index];
 	*out = (nvmtop_signal) {.size = NVMTOP_SIGNAL_SIZE, .tier = (int)c->tier};
-	text_copy(out->name, sizeof(out->name), c->name);
-	text_copy(out->label, sizeof(out->label), c->label);
-	text_copy(out->unit, sizeof(out->unit), unit_name(c->unit));
-	text_copy(out->source, sizeof(out->source), c->source);
-	text_copy(out->note, sizeof(out->note), c->note);
-	text_copy(out->missing, sizeof(out->missing), c->missing);
+	text_out(out->name, sizeof(out->name), c->name);
+	text_out(out->label, sizeof(out->label), c->label);
+	text_out(out->unit, sizeof(out->unit), unit_name(c->unit));
+	text_out(out->source, sizeof(out->source), c->source);
+	text_out(out->note, sizeof(out->note), c->note);
+	text_out(out->missing, sizeof(out->missing), c->missing);
 	return 0;
 }
 
