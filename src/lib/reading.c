@@ -16,15 +16,13 @@ _Static_assert(sizeof(nvmtop_fast) == 98 && sizeof(nvmtop_medium) == 104 && size
 nvmtop_trace *nvmtop_open(const char *path, nvmtop_error *error)
 {
 	struct err e = {.code = ERR_NONE};
-	struct trace *t;
+	struct trace *t = NULL;
 
 	lib_begin();
-	if (path) {
+	if (path)
 		t = trace_open(path, &e);
-	} else {
-		t = NULL;
+	else
 		err_set(&e, ERR_USAGE, "%s", _("the file name of the trace is NULL"));
-	}
 	lib_error(error, &e);
 	return (nvmtop_trace *)t;
 }

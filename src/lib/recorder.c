@@ -272,12 +272,12 @@ nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, n
 	}
 	r->owner = getpid();
 	pthread_mutex_init(&r->lock, NULL);
-	if (begin(r, path, options, &e) < 0) {
-		lib_error(error, &e);
+	if (begin(r, path, options, &e) == 0) {
+		e.code = ERR_NONE;
+	} else {
 		end(r);
-		return NULL;
+		r = NULL;
 	}
-	e.code = ERR_NONE;
 	lib_error(error, &e);
 	return r;
 }
