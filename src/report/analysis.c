@@ -141,13 +141,11 @@ static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < eps->n; i++) {
-		if (n > 0 && out[n - 1].end_ns == eps->list[i].from_ns) {
-			out[n - 1].to_ns = eps->list[i].to_ns;
-			out[n - 1].end_ns = eps->list[i].end_ns;
-		} else {
-			out[n++] = eps->list[i];
-		}
+	for (size_t i = 0, last; i < eps->n; i = last + 1) {
+		last = epochs_chain(eps, i);
+		out[n] = eps->list[i];
+		out[n].to_ns = eps->list[last].to_ns;
+		out[n++].end_ns = eps->list[last].end_ns;
 	}
 	return n;
 }

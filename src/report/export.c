@@ -260,13 +260,6 @@ static void epoch_write(struct flow *w, const struct epoch *ep, bool continues, 
 		w->form->epoch(x, ep, false);
 }
 
-static int64_t chain_end(const struct epochs *eps, size_t k)
-{
-	while (k + 1 < eps->n && eps->list[k + 1].from_ns == eps->list[k].end_ns)
-		k++;
-	return eps->list[k].end_ns;
-}
-
 static int count(struct flow *w, const struct epochs *eps, bool force, struct err *e)
 {
 	double wanted = 0;
@@ -299,7 +292,7 @@ static void run(struct flow *w, const struct epochs *eps)
 		bool continues = k > 0 && eps->list[k - 1].end_ns == eps->list[k].from_ns;
 
 		if (!continues)
-			end_ns = chain_end(eps, k);
+			end_ns = eps->list[epochs_chain(eps, k)].end_ns;
 		epoch_write(w, &eps->list[k], continues, end_ns);
 	}
 	if (w->form->end)

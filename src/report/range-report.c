@@ -285,11 +285,9 @@ static int collect(struct collection *c, report_progress *progress, struct err *
 	c->union_of = calloc(2 * PART_RANGES, sizeof(*c->union_of));
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
 	c->no_memory = !c->pieces || !c->own || !c->union_of || !c->open;
-	for (size_t i = 0, first = 0; i < eps->n && !c->no_memory; i++) {
-		if (i + 1 < eps->n && eps->list[i + 1].from_ns == eps->list[i].end_ns)
-			continue;
-		span_take(c, eps->list[first].from_ns, eps->list[i].end_ns, progress);
-		first = i + 1;
+	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
+		last = epochs_chain(eps, i);
+		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
 	}
 	c->list = calloc(c->n + 1, sizeof(struct group *));
 	if (c->no_memory || !c->list)

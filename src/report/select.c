@@ -159,6 +159,13 @@ int epochs_find(const struct trace *t, const struct selection *p, struct epochs 
 	return none(t, p, n_marks, e);
 }
 
+size_t epochs_chain(const struct epochs *l, size_t i)
+{
+	while (i + 1 < l->n && l->list[i + 1].from_ns == l->list[i].end_ns)
+		i++;
+	return i;
+}
+
 void epochs_free(struct epochs *l)
 {
 	free(l->list);

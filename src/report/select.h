@@ -19,6 +19,8 @@ struct epochs {
 
 /* Finds the selected epochs, oldest first, clipped to --from and --to. */
 int epochs_find(const struct trace *t, const struct selection *p, struct epochs *out, struct err *e);
+/* Index of the last of the epochs from i on that follow without interruption. */
+size_t epochs_chain(const struct epochs *l, size_t i);
 void epochs_free(struct epochs *l);
 
 /* Numbers of the selected channels in the order of the session. Each pattern must match at least one. */
