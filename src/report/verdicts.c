@@ -140,20 +140,16 @@ static int by_size(const void *a, const void *b)
 
 struct tests {
 	float *p;
-	size_t n, room;
+	size_t n;
 };
 
 static int test_add(struct tests *t, double p)
 {
-	if (t->n == t->room) {
-		size_t room = t->room ? 2 * t->room : 1024;
-		float *more = realloc(t->p, room * sizeof(*more));
+	float *more = t->n & (t->n - 1) ? t->p : reallocarray(t->p, 2 * t->n + 1, sizeof(*more));
 
-		if (!more)
-			return -1;
-		t->p = more;
-		t->room = room;
-	}
+	if (!more)
+		return -1;
+	t->p = more;
 	t->p[t->n++] = (float)p;
 	return 0;
 }
