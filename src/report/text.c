@@ -36,7 +36,7 @@ void put_json_num(FILE *f, double v)
 		fputs("null", f);
 }
 
-void put_json_text(FILE *f, const char *text)
+static void put_json_text(FILE *f, const char *text)
 {
 	putc('"', f);
 	while (*text) {

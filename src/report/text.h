@@ -12,7 +12,6 @@ void put_num(FILE *f, double v);       /* exact; nothing for NaN */
 void put_single(FILE *f, double v);    /* the same for the value of a float */
 void put_seconds(FILE *f, int64_t ns); /* with nine decimals */
 void put_json_num(FILE *f, double v);  /* null for NaN and infinity */
-void put_json_text(FILE *f, const char *text);
 void put_csv_text(FILE *f, const char *text);
 
 #define IN_CSV  1
