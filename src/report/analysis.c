@@ -65,9 +65,8 @@ static int parts_keep(struct analysis *a)
 	size_t room = a->n_results + 1, n = a->epochs.n;
 
 	a->now = calloc(1, sizeof(*a->now));
-	a->no_memory = calloc(1, sizeof(*a->no_memory));
 	a->whole.results = calloc(room, sizeof(*a->whole.results));
-	if (!a->now || !a->no_memory || !a->whole.results)
+	if (!a->now || !a->whole.results)
 		return -1;
 	a->now->results = calloc(room, sizeof(*a->now->results));
 	if (n <= KEPT / (sizeof(*a->kept) + room * sizeof(*a->kept->results)))
@@ -132,7 +131,7 @@ const struct part *part_load(const struct analysis *a, size_t epoch)
 		return &a->kept[epoch];
 	part_begin(a, p, epoch);
 	if (part_make(a, p, &p->epoch, 1, NULL, NULL) < 0)
-		*a->no_memory = true;
+		p->no_memory = true;
 	return p;
 }
 
@@ -207,7 +206,6 @@ void analysis_free(struct analysis *a)
 	part_free(&a->whole);
 	free(a->kept);
 	free(a->now);
-	free(a->no_memory);
 	channels_free(&a->channels);
 	epochs_free(&a->epochs);
 }
@@ -248,9 +246,8 @@ double throttled_of(const struct analysis *a, const struct part *p, size_t i)
 	return (double)p->results[i].above_ns / 1e9;
 }
 
-double uncovered_of(const struct analysis *a, const struct part *p, size_t i)
+double uncovered_of(const struct part *p, size_t i)
 {
-	(void)a;
 	return (double)(p->duration_ns - p->results[i].covered_ns) / 1e9;
 }
 

@@ -22,6 +22,7 @@ struct part {
 	int64_t duration_ns;
 	struct ticks ticks[TIERS];
 	struct result *results; /* n_results */
+	bool no_memory;         /* it could not be computed, now or before */
 };
 
 struct analysis {
@@ -38,7 +39,6 @@ struct analysis {
 	size_t at[KEYS];   /* indices of their results */
 	struct part *kept; /* one per epoch; NULL: too many to keep */
 	struct part *now;  /* in that case, the one loaded last */
-	bool *no_memory;   /* set if a part could not be computed */
 };
 
 struct reading {
@@ -80,7 +80,7 @@ double full_energy(const struct analysis *a, const struct part *p, size_t i);
 /* The same per item; NaN if too little time is covered. */
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds of the part in which the channel's power is unknown. */
-double uncovered_of(const struct analysis *a, const struct part *p, size_t i);
+double uncovered_of(const struct part *p, size_t i);
 /* Number of --per items in the part; 0: not given. */
 double items_of(const struct analysis *a, const struct part *p);
 

@@ -51,7 +51,7 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 		error = errno;
 	}
 	for (size_t i = 0; i < begun; i++) {
-		if (r == 0 && *list[i].no_memory)
+		if (r == 0 && list[i].now->no_memory)
 			r = err_set(e, ERR_FAILED, _("out of memory"));
 		analysis_free(&list[i]);
 	}

@@ -83,7 +83,7 @@ static void missing_list(FILE *f, const struct analysis *a, const struct part *p
 
 static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
 {
-	return uncovered_of(a, p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	return uncovered_of(p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
 }
 
 static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
@@ -99,7 +99,7 @@ static void energy_row(struct table *t, const struct analysis *a, const struct p
 	cell_if(t, !isnan(within), within, within);
 	cell_shown(t, power, power);
 	cell_if(t, items > 0, item_energy(a, p, i), energy / items);
-	num_fixed(unknown, uncovered_of(a, p, i), 3);
+	num_fixed(unknown, uncovered_of(p, i), 3);
 	cell_text(t, partly_unknown(a, p, i) ? unknown : "");
 }
 
