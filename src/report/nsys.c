@@ -367,18 +367,11 @@ static int open_export(struct import *m)
 int report_nsys(struct trace *t, const char *path, char *note, size_t size, struct err *e)
 {
 	struct import m = {.path = path, .trace = t, .e = e};
-	int r = open_export(&m);
+	int r = 0;
 
-	if (r == 0 && !(m.store = ranges_new(SIZE_MAX / sizeof(struct range), e)))
+	if (open_export(&m) < 0 || !(m.store = ranges_new(SIZE_MAX / sizeof(struct range), e)) ||
+	    align(&m, note, size) < 0 || read_nvtx(&m) < 0 || read_gpu(&m) < 0 || hand_over(&m) < 0)
 		r = -1;
-	if (r == 0)
-		r = align(&m, note, size);
-	if (r == 0)
-		r = read_nvtx(&m);
-	if (r == 0)
-		r = read_gpu(&m);
-	if (r == 0)
-		r = hand_over(&m);
 	ranges_free(m.store);
 	sqlite3_close(m.db);
 	free(m.lanes);

@@ -525,14 +525,13 @@ static int write_one(struct record *r, struct trace *t, const struct selection *
 	struct analysis about;
 	struct reading reading = {.progress = progress};
 	struct collection c = {.about = &about, .by = by};
-	int done = analysis_begin(&about, t, p, 0, true, &reading, e);
+	int done = -1;
 
-	if (done == 0)
-		done = power_select(&about, p, e);
-	if (done == 0)
-		done = collect(&c, progress, e);
-	if (done == 0)
+	if (analysis_begin(&about, t, p, 0, true, &reading, e) == 0 && power_select(&about, p, e) == 0 &&
+	    collect(&c, progress, e) == 0) {
 		write_trace(r, &c, format);
+		done = 0;
+	}
 	collection_free(&c);
 	analysis_free(&about);
 	return done;
