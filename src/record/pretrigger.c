@@ -30,13 +30,8 @@ static int64_t span_of(const struct pretrigger_options *o)
 static void add_mark(struct pretrigger *k, int64_t t_ns, const char *label)
 {
 	struct mark m = {.t_ns = t_ns};
-	size_t n = strlen(label);
 
-	/* A label that is too long is cut between two characters. */
-	if (n >= sizeof(m.label))
-		for (n = sizeof(m.label) - 1; n && ((unsigned char)label[n] & 0xc0) == 0x80;)
-			n--;
-	text_printable(m.label, sizeof(m.label), label, n);
+	text_printable(m.label, sizeof(m.label), label, strlen(label));
 	log_builder_mark(k->builder, &m);
 	k->triggers++;
 }
