@@ -38,10 +38,8 @@ struct painter {
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
 {
 	int has = tigetnum("colors");
-	bool rgb = kind_truecolor(term) && (has > 256 || kind_counts_colours());
+	bool rgb = (choice == COLOUR_RGB || kind_truecolor(term)) && (has > 256 || kind_counts_colours());
 
-	if (choice == COLOUR_RGB)
-		rgb = has > 256 || kind_counts_colours();
 	p->colours = palette_colours(choice == COLOUR_RGB && !rgb ? COLOUR_256 : choice, has, rgb);
 	if (p->colours && (start_color() != OK || use_default_colors() != OK))
 		p->colours = 0;
