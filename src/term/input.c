@@ -177,44 +177,29 @@ static unsigned modifiers(int m)
 
 static uint32_t key_of_symbol(TermKeySym sym)
 {
-	switch (sym) {
-	case TERMKEY_SYM_BACKSPACE:
-	case TERMKEY_SYM_DEL:
-		return K_BACKSPACE;
-	case TERMKEY_SYM_TAB:
-		return K_TAB;
-	case TERMKEY_SYM_ENTER:
-	case TERMKEY_SYM_KPENTER:
-		return K_ENTER;
-	case TERMKEY_SYM_ESCAPE:
-		return K_ESC;
-	case TERMKEY_SYM_SPACE:
-		return ' ';
-	case TERMKEY_SYM_UP:
-		return K_UP;
-	case TERMKEY_SYM_DOWN:
-		return K_DOWN;
-	case TERMKEY_SYM_LEFT:
-		return K_LEFT;
-	case TERMKEY_SYM_RIGHT:
-		return K_RIGHT;
-	case TERMKEY_SYM_HOME:
-	case TERMKEY_SYM_FIND:
-		return K_HOME;
-	case TERMKEY_SYM_END:
-	case TERMKEY_SYM_SELECT:
-		return K_END;
-	case TERMKEY_SYM_PAGEUP:
-		return K_PGUP;
-	case TERMKEY_SYM_PAGEDOWN:
-		return K_PGDN;
-	case TERMKEY_SYM_INSERT:
-		return K_INSERT;
-	case TERMKEY_SYM_DELETE:
-		return K_DELETE;
-	default:
-		return K_NONE;
-	}
+	static const uint32_t keys[TERMKEY_N_SYMS] = {
+		[TERMKEY_SYM_BACKSPACE] = K_BACKSPACE,
+		[TERMKEY_SYM_DEL] = K_BACKSPACE,
+		[TERMKEY_SYM_TAB] = K_TAB,
+		[TERMKEY_SYM_ENTER] = K_ENTER,
+		[TERMKEY_SYM_KPENTER] = K_ENTER,
+		[TERMKEY_SYM_ESCAPE] = K_ESC,
+		[TERMKEY_SYM_SPACE] = ' ',
+		[TERMKEY_SYM_UP] = K_UP,
+		[TERMKEY_SYM_DOWN] = K_DOWN,
+		[TERMKEY_SYM_LEFT] = K_LEFT,
+		[TERMKEY_SYM_RIGHT] = K_RIGHT,
+		[TERMKEY_SYM_HOME] = K_HOME,
+		[TERMKEY_SYM_FIND] = K_HOME,
+		[TERMKEY_SYM_END] = K_END,
+		[TERMKEY_SYM_SELECT] = K_END,
+		[TERMKEY_SYM_PAGEUP] = K_PGUP,
+		[TERMKEY_SYM_PAGEDOWN] = K_PGDN,
+		[TERMKEY_SYM_INSERT] = K_INSERT,
+		[TERMKEY_SYM_DELETE] = K_DELETE,
+	};
+
+	return sym > 0 && sym < TERMKEY_N_SYMS ? keys[sym] : (uint32_t)K_NONE;
 }
 
 static uint32_t key_of_character(const struct input *in, long c)
