@@ -186,7 +186,8 @@ static int find_numbered(struct place *p, const struct root *r, const char *attr
 		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
 			continue;
 		bool fits = p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
-						   : place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", "");
+			    : p->kind == PLACE_ZONE ? place_try(p, r, "temp", "")
+						    : place_try(p, r, "cur_state", "");
 		if (fits && seen++ == p->nth)
 			return 0;
 	}

@@ -7,7 +7,15 @@
 #include "model/channel.h"
 #include "util/root.h"
 
-enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO, PLACE_BUS, PLACE_COOLING };
+enum place_kind {
+	PLACE_PATH,
+	PLACE_HWMON,
+	PLACE_ZONE,
+	PLACE_DEVFREQ,
+	PLACE_IIO,
+	PLACE_BUS,
+	PLACE_COOLING,
+};
 
 #define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
@@ -19,8 +27,8 @@ enum place_kind { PLACE_PATH, PLACE_HWMON, PLACE_ZONE, PLACE_DEVFREQ, PLACE_IIO,
  * not. */
 struct place {
 	enum place_kind kind;
-	/* The chip's name ("ina*": any with that prefix), the type of the zone or of the cooling device, the node's name,
-	 * "1-0040". */
+	/* The chip's name ("ina*": any with that prefix), the type of the zone or of the cooling device, the
+	 * node's name, "1-0040". */
 	char name[PLACE_NAME];
 	char which[72];      /* the label, the attribute ("temp1", "rpm"), the file */
 	unsigned nth;        /* if several have that name: 0 = the first */

@@ -35,10 +35,9 @@ struct probe {
 	const struct root *root; /* of the probe set */
 	struct attr *attrs;      /* its files, closed at first */
 	size_t n_attrs;
-	/* The readers that read for it on another thread, because its reads may block for long; or NULL. It has
-	 * taken that much from the first. */
+	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
 	struct async_reader *readers[2];
-	struct async_reader_seen seen;
+	struct async_reader_seen seen; /* what it has taken of the first */
 	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
 	 * nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
