@@ -98,21 +98,39 @@ static bool has_name(void *arg, const struct range *r)
 	return true;
 }
 
+int64_t range_step(int64_t step_ns, size_t n)
+{
+	if (n > RANGE_STEP_MOST)
+		return step_ns > 1000 ? step_ns / 2 : step_ns;
+	return n < RANGE_STEP_MOST / 2 && step_ns < RANGE_STEP_NS ? 2 * step_ns : step_ns;
+}
+
+/* A log decodes whole chunks: at the ends of the step about as many again, up to a chunk. */
+size_t range_step_cost(size_t n)
+{
+	return RANGE_STEP_COST + n + (n < RANGE_STEP_MOST / 4 ? n : RANGE_STEP_MOST / 4);
+}
+
 int ranges_search(struct ui *u, const struct ui_scene *s)
 {
 	struct ranges_lane *l = &u->ranges;
 	struct search *f = &u->search;
 	struct wanted w = {.text = f->text, .back = f->back};
+	size_t cost = 0;
 	double all = (double)(u->extent.last_ns - u->extent.first_ns) + 1;
 
 	if (!s->timeline->ops->ranges)
 		return CONDITION_NOWHERE;
-	for (size_t steps = 0; w.n + RANGE_STEP_COST * steps < RANGE_BUDGET; steps++) {
+	l->step_ns = l->step_ns ? l->step_ns : RANGE_STEP_FIRST;
+	while (cost < RANGE_BUDGET) {
 		if (f->back ? f->at_ns <= u->extent.first_ns : f->at_ns >= u->extent.last_ns)
 			return CONDITION_NOWHERE;
-		w.from_ns = f->back ? f->at_ns - RANGE_STEP_NS : f->at_ns + 1;
-		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + RANGE_STEP_NS;
+		w.n = 0;
+		w.from_ns = f->back ? f->at_ns - l->step_ns : f->at_ns + 1;
+		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + l->step_ns;
 		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, 0, has_name, &w);
+		cost += range_step_cost(w.n);
+		l->step_ns = range_step(l->step_ns, w.n);
 		f->at_ns = f->back ? w.from_ns : w.to_ns;
 		if (!w.found)
 			continue;

@@ -15,11 +15,14 @@
 #define RANGE_SLICES 32 /* a ring, for CELLS_MAX cells */
 #define RANGE_CELLS  (RANGE_SLICE * RANGE_SLICES)
 
-/* How far a search goes at once, and what that costs beside the ranges; how many for one picture. */
-#define RANGE_STEP_NS	(NS_PER_S / 16)
-#define RANGE_STEP_COST 25
-#define RANGE_NAME_COST 4 /* to look at another name */
-#define RANGE_BUDGET	20000 /* two milliseconds or so */
+/* How far a search goes at once, at most and at first, what that costs beside the ranges, and how many it should
+ * find there; how many for one picture. */
+#define RANGE_STEP_NS	 (NS_PER_S / 16)
+#define RANGE_STEP_FIRST (RANGE_STEP_NS / 16)
+#define RANGE_STEP_COST	 25
+#define RANGE_STEP_MOST	 32768
+#define RANGE_NAME_COST	 1 /* to look at another name */
+#define RANGE_BUDGET	 20000 /* two milliseconds or so */
 
 /* What lies in a cell at one depth. */
 struct range_cell {
@@ -36,6 +39,7 @@ struct ranges_lane {
 	bool more;	    /* there is something left to read */
 	int level, top;	    /* depths: chosen, and of the first row */
 	int depths;	    /* of all ranges seen so far; 0: not known */
+	int64_t step_ns;    /* of the search; 0: of none yet */
 	/* What was read is of these: */
 	const struct range_lane *lane;
 	int64_t cell_ns, first, last; /* slices in view */
@@ -59,6 +63,9 @@ bool ranges_here(const struct ui *u, const struct ui_scene *s, struct range *out
 bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *out);
 /* A step of the search for a range with u->search.text in its name; enum condition_found. */
 int ranges_search(struct ui *u, const struct ui_scene *s);
+/* The step after one with so many ranges; and what that one cost. */
+int64_t range_step(int64_t step_ns, size_t n);
+size_t range_step_cost(size_t n);
 
 /* The length of what stands before what differs each time, as in "aten::mm, seq = 1", and its hash. */
 size_t range_stem(const char *name, uint32_t *hash);

@@ -40,6 +40,7 @@ struct names {
 	int n, at, top;
 	bool busy;
 	int64_t until_ns; /* those that ended before have been counted */
+	int64_t step_ns;
 	int power, zoom;
 	int64_t first; /* column of the sums */
 	double *sums;  /* mJ before each */
@@ -63,6 +64,7 @@ static bool begin(struct ui *u, struct names *v)
 	v->list = calloc(NAMES_MAX, sizeof(*v->list));
 	v->about = u->about;
 	v->until_ns = u->extent.first_ns - NS_PER_S;
+	v->step_ns = RANGE_STEP_FIRST;
 	v->power = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 	v->power = v->power < 0 ? rows_find(u->about, CHANNEL_RAIL_POWER, -1) : v->power;
 	if (v->power < 0 || u->about->channels[v->power].missing[0])
@@ -180,7 +182,7 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 	if (!u->extent.any || !s->timeline->ops->ranges || !begin(u, v))
 		return false;
 	while (v->until_ns < target && cost < RANGE_BUDGET) {
-		struct pass p = {v, v->until_ns, v->until_ns + RANGE_STEP_NS, s->live, 0, NULL, NULL};
+		struct pass p = {v, v->until_ns, v->until_ns + v->step_ns, s->live, 0, NULL, NULL};
 
 		if (p.to_ns > target)
 			p.to_ns = target;
@@ -190,7 +192,8 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 		}
 		s->timeline->ops->ranges(s->timeline, p.from_ns, p.to_ns - 1, 0, count, &p);
 		v->until_ns = p.to_ns;
-		cost += p.n + RANGE_STEP_COST;
+		cost += range_step_cost(p.n);
+		v->step_ns = range_step(v->step_ns, p.n);
 	}
 	v->busy = v->until_ns < target;
 	return v->busy;

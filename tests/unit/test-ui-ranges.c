@@ -262,6 +262,53 @@ static void what_grows_is_read_again(void **state)
 	stop(&b);
 }
 
+static size_t visits;
+
+/* One each microsecond. */
+static void flood(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	struct fake *f = (struct fake *)t;
+	struct range r = {.name = "flood", .lane = &f->lanes[0]};
+
+	for (r.end_ns = from_ns; r.end_ns <= to_ns && r.end_ns >= f->first_ns && r.end_ns < f->last_ns; r.end_ns += 1000) {
+		r.begin_ns = r.end_ns - 500;
+		visits++;
+		if (!visit(arg, &r))
+			return;
+	}
+}
+
+/* However many there are, a picture takes as long; but the step in which they begin is that of before. */
+static void floods_are_read_in_small_steps(void **state)
+{
+	struct timeline_ops ops = fake_ops;
+	bool more = true;
+	int longer;
+
+	(void)state;
+	ops.ranges = flood;
+	for (int names = 0; names < 2; names++) {
+		show(80, 40, false);
+		b.fake.last_ns = b.fake.first_ns + 2 * NS_PER_S;
+		b.fake.timeline.ops = &ops;
+		ui_reset(b.ui, &b.scene);
+		at(0);
+		press(&b, names ? '7' : '/', 0);
+		type(&b, names ? "7" : "no such");
+		press(&b, names ? K_NONE : K_ENTER, 0);
+		longer = 0;
+		for (int i = 0; i < 1000 && more; i++) {
+			visits = 0;
+			more = ui_advance(b.ui, &b.scene);
+			longer += visits > 2 * RANGE_BUDGET;
+		}
+		assert_false(more);
+		assert_in_range(longer, 0, 1);
+		stop(&b);
+		more = true;
+	}
+}
+
 static void no_colour_is_that_of_a_limit(void **state)
 {
 	(void)state;
@@ -288,6 +335,7 @@ int main(void)
 		cmocka_unit_test(names_with_their_energy),
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
+		cmocka_unit_test(floods_are_read_in_small_steps),
 		cmocka_unit_test(no_colour_is_that_of_a_limit),
 	};
 
