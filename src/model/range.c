@@ -1,6 +1,7 @@
 /* Ranges come by the hundred thousand a second, and hours of them are looked at on a screen 200 columns wide:
  * the store is an array in order of end, thinned by length when it is full. Blocks of it know their earliest
- * begin, so that a part of the time is found without a look at each range. */
+ * begin, so that a part of the time is found without a look at each range. Those that are dropped are counted
+ * in parts of the time, which become longer as it goes on. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,22 @@
 #define BLOCK	  1024
 #define OPEN_MAX  4096
 #define LANES_MAX 4096
+#define FOLDS	  2048
+#define FOLD_ROWS 64
 
 struct name {
 	struct name *next; /* in its slot */
 	char text[];
+};
+
+/* What was dropped of a lane at a depth. */
+struct fold_row {
+	const struct range_lane *lane;
+	uint16_t depth;
+	struct fold {
+		uint32_t n;
+		int64_t ns; /* the sum of their lengths */
+	} *folds;
 };
 
 struct ranges {
@@ -30,6 +43,10 @@ struct ranges {
 	size_t n_names, n_slots;
 	struct range_lane *lanes[LANES_MAX];
 	size_t n_lanes;
+	struct fold_row rows[FOLD_ROWS];
+	size_t n_rows;
+	int64_t folds_ns; /* begin of the first */
+	int fold_zoom;	  /* each is 1 << fold_zoom ns long */
 };
 
 struct ranges *ranges_new(size_t most, struct err *e)
@@ -40,6 +57,7 @@ struct ranges *ranges_new(size_t most, struct err *e)
 		pthread_mutex_init(&r->lock, NULL);
 		r->most = most < BLOCK ? BLOCK : most;
 		r->n_slots = 1024;
+		r->fold_zoom = 16;
 		r->slots = calloc(r->n_slots, sizeof(*r->slots));
 		r->open = calloc(OPEN_MAX, sizeof(*r->open));
 		if (r->slots && r->open)
@@ -61,6 +79,8 @@ void ranges_free(struct ranges *r)
 		}
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
+	for (size_t i = 0; i < r->n_rows; i++)
+		free(r->rows[i].folds);
 	free(r->slots);
 	free(r->open);
 	free(r->list);
@@ -181,6 +201,51 @@ static void put(struct ranges *r, size_t i, const struct range *range)
 	r->list[i] = *range;
 }
 
+/* NULL: out of memory, or too many. */
+static struct fold_row *row_of(struct ranges *r, const struct range *range)
+{
+	struct fold_row *row;
+
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (r->rows[i].lane == range->lane && r->rows[i].depth == range->depth)
+			return &r->rows[i];
+	row = r->n_rows < FOLD_ROWS ? &r->rows[r->n_rows] : NULL;
+	if (!row || !(row->folds = calloc(FOLDS, sizeof(*row->folds))))
+		return NULL;
+	if (r->n_rows++ == 0)
+		r->folds_ns = range->begin_ns;
+	row->lane = range->lane;
+	row->depth = range->depth;
+	return row;
+}
+
+static void folds_halve(struct ranges *r)
+{
+	for (size_t k = 0; k < r->n_rows; k++) {
+		struct fold *f = r->rows[k].folds;
+
+		for (size_t i = 0; i < FOLDS / 2; i++)
+			f[i] = (struct fold) {f[2 * i].n + f[2 * i + 1].n, f[2 * i].ns + f[2 * i + 1].ns};
+		memset(f + FOLDS / 2, 0, FOLDS / 2 * sizeof(*f));
+	}
+	r->fold_zoom++;
+}
+
+static void fold(struct ranges *r, const struct range *range)
+{
+	struct fold_row *row = row_of(r, range);
+	uint64_t i = 0;
+
+	if (!row)
+		return;
+	/* Of times in a damaged file the difference may be large, but there is no overflow. */
+	while (range->begin_ns > r->folds_ns &&
+	       (i = (uint64_t)(range->begin_ns - r->folds_ns) >> r->fold_zoom) >= FOLDS)
+		folds_halve(r);
+	row->folds[i].n++;
+	row->folds[i].ns += range->end_ns - range->begin_ns;
+}
+
 /* Drops the shorter half, about: each length that is left out is twice the one before. */
 static void thin(struct ranges *r)
 {
@@ -194,6 +259,8 @@ static void thin(struct ranges *r)
 				struct range kept = r->list[i];
 
 				put(r, r->n++, &kept);
+			} else {
+				fold(r, &r->list[i]);
 			}
 	}
 }
@@ -241,8 +308,10 @@ static bool add(struct ranges *r, const struct range *range)
 		*open = r->open[--r->n_open];
 	if (r->n == r->most)
 		thin(r);
-	if (range->end_ns - range->begin_ns < r->least_ns)
+	if (range->end_ns - range->begin_ns < r->least_ns) {
+		fold(r, range);
 		return true;
+	}
 	if (r->n == r->room && !grow(r))
 		return false;
 	put(r, r->n++, range);
@@ -277,11 +346,10 @@ static size_t first_at(const struct ranges *r, int64_t from_ns)
 	return times_from(r->list, r->n, sizeof(*r->list), offsetof(struct range, end_ns), late_ns);
 }
 
-void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
 {
 	bool on = true;
 
-	pthread_mutex_lock(&r->lock);
 	for (size_t i = first_at(r, from_ns); on && i < r->n; i++) {
 		if (i % BLOCK == 0 && r->begins[i / BLOCK] > to_ns)
 			i += BLOCK - 1;
@@ -291,5 +359,47 @@ void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit 
 	for (size_t i = 0; on && i < r->n_open; i++)
 		if (r->open[i].begin_ns <= to_ns && r->open[i].end_ns >= from_ns)
 			on = visit(arg, &r->open[i]);
+	return on;
+}
+
+void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+{
+	pthread_mutex_lock(&r->lock);
+	visit_kept(r, from_ns, to_ns, visit, arg);
+	pthread_mutex_unlock(&r->lock);
+}
+
+static bool visit_folds(const struct ranges *r, const struct fold_row *row, int64_t from_ns, int64_t to_ns,
+			range_visit *visit, void *arg)
+{
+	uint64_t i = from_ns > r->folds_ns ? (uint64_t)(from_ns - r->folds_ns) >> r->fold_zoom : 0;
+	bool on = true;
+
+	for (; on && i < FOLDS; i++) {
+		int64_t begin = r->folds_ns + (int64_t)(i << r->fold_zoom);
+
+		if (begin > to_ns)
+			break;
+		if (row->folds[i].n)
+			on = visit(arg, &(struct range) {.begin_ns = begin,
+							 .end_ns = begin + (INT64_C(1) << r->fold_zoom),
+							 .name = "",
+							 .lane = row->lane,
+							 .colour = row->folds[i].n,
+							 .depth = row->depth,
+							 .flags = RANGE_FOLDED,
+							 .value = (uint64_t)row->folds[i].ns});
+	}
+	return on;
+}
+
+void ranges_visit_folded(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+{
+	bool on;
+
+	pthread_mutex_lock(&r->lock);
+	on = visit_kept(r, from_ns, to_ns, visit, arg);
+	for (size_t i = 0; on && i < r->n_rows; i++)
+		on = visit_folds(r, &r->rows[i], from_ns, to_ns, visit, arg);
 	pthread_mutex_unlock(&r->lock);
 }

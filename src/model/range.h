@@ -18,7 +18,8 @@ struct range_lane {
 
 enum range_payload { RANGE_NO_PAYLOAD, RANGE_UNSIGNED, RANGE_SIGNED, RANGE_DOUBLE };
 
-#define RANGE_OPEN 1 /* it had not ended at end_ns, when that was written; one without this flag replaces it */
+#define RANGE_OPEN   1 /* it had not ended at end_ns, when that was written; one without this flag replaces it */
+#define RANGE_FOLDED 2 /* it stands for shorter ones that begin in it: colour is their number, value their time */
 
 struct range {
 	int64_t begin_ns, end_ns;
@@ -45,6 +46,8 @@ int64_t ranges_least_ns(struct ranges *r);
  * returns false. It must not call the store. */
 typedef bool range_visit(void *arg, const struct range *range);
 void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg);
+/* The same, and then what stands for those that are missing. */
+void ranges_visit_folded(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg);
 /* Whether there are any, and the lanes, in order of appearance; returns their number. */
 size_t ranges_lanes(struct ranges *r, const struct range_lane **out, size_t most);
 

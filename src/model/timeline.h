@@ -75,8 +75,8 @@ struct timeline_ops {
 	 * because rows were dropped, or if there are too many to read within a frame. NULL: not
 	 * supported. */
 	bool (*integral)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out);
-	/* Visits the ranges that touch [from_ns, to_ns], roughly in order of end; those shorter than least_ns
-	 * may be missing. NULL: no ranges are recorded. */
+	/* Visits the ranges that touch [from_ns, to_ns], roughly in order of end; of those shorter than least_ns
+	 * some may be folded (RANGE_FOLDED). NULL: no ranges are recorded. */
 	void (*ranges)(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg);
 	/* Lanes of all ranges, in order of appearance. Returns their number; NULL as above. */

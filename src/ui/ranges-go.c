@@ -53,7 +53,8 @@ static bool has_edge(void *arg, const struct range *r)
 {
 	struct wanted *w = arg;
 
-	if (r->lane == w->lane && r->depth == w->level && r->end_ns - r->begin_ns >= w->least_ns) {
+	if (r->lane == w->lane && r->depth == w->level && r->end_ns - r->begin_ns >= w->least_ns &&
+	    !(r->flags & RANGE_FOLDED)) {
 		take(w, r, r->begin_ns);
 		if (!(r->flags & RANGE_OPEN))
 			take(w, r, r->end_ns);

@@ -7,6 +7,7 @@
 
 #include "util/intl.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LATE_NS	   (5 * NS_PER_S / 2)
@@ -39,27 +40,56 @@ struct pass {
 	int64_t *busy;
 	int64_t first, from_ns, to_ns; /* of the slice */
 	size_t lane, n;		       /* lane: of the range before */
+	size_t most;		       /* 0: any number */
 };
+
+/* How much of a sum over a range lies in a part of it. */
+static int64_t part_of(const struct range *r, int64_t sum, int64_t from_ns, int64_t to_ns)
+{
+	double length = (double)(r->end_ns - r->begin_ns);
+
+	return llround((double)sum * (double)(to_ns - r->begin_ns) / length) -
+	       llround((double)sum * (double)(from_ns - r->begin_ns) / length);
+}
+
+/* It has no edges of its own, and gives way to any other range. */
+static void cell_fold(struct range_cell *c, const struct range *r, int64_t from_ns, int64_t to_ns)
+{
+	if (!c->name) {
+		c->name = r->name;
+		c->begin_ns = c->end_ns = from_ns;
+	}
+	c->covered_ns += part_of(r, (int64_t)r->value, from_ns, to_ns);
+	c->n += (uint32_t)part_of(r, r->colour, from_ns, to_ns);
+}
 
 static bool collect(void *arg, const struct range *r)
 {
 	struct pass *p = arg;
 	struct ranges_lane *l = p->l;
+	bool folded = r->flags & RANGE_FOLDED;
 	int64_t from = r->begin_ns > p->from_ns ? r->begin_ns : p->from_ns;
 	int64_t to = r->end_ns < p->to_ns ? r->end_ns : p->to_ns, at = (from - p->from_ns) / l->cell_ns;
 	int row = r->depth - l->top;
 
+	if (p->most && p->n > p->most)
+		return false;
 	p->n++;
 	if (p->lane >= l->n_lanes || l->lanes[p->lane] != r->lane)
 		for (p->lane = 0; p->lane < l->n_lanes && l->lanes[p->lane] != r->lane; p->lane++)
 			;
 	if (p->lane < l->n_lanes)
-		p->busy[p->lane] += to - from;
+		p->busy[p->lane] += folded ? part_of(r, (int64_t)r->value, from, to) : to - from;
 	deeper(l, r);
 	for (; p->lane == l->at && row >= 0 && row < l->rows && from <= to && at < RANGE_SLICE; at++) {
 		struct range_cell *c = &l->cells[row][(p->first + at) & (RANGE_CELLS - 1)];
 		int64_t begin = p->from_ns + at * l->cell_ns, end = begin + l->cell_ns, in = (to < end ? to : end) - from;
 
+		if (folded) {
+			cell_fold(c, r, from, from + in);
+			from = end;
+			continue;
+		}
 		if (!c->name || in > c->most_ns) {
 			c->name = r->name;
 			c->begin_ns = r->begin_ns;
@@ -74,23 +104,35 @@ static bool collect(void *arg, const struct range *r)
 	return true;
 }
 
+static void slice_read(struct ui *u, const struct ui_scene *s, size_t at, struct pass *p, int64_t least_ns)
+{
+	struct ranges_lane *l = &u->ranges;
+
+	memset(p->busy, 0, sizeof(l->slices[at].busy));
+	for (int row = 0; row < l->rows; row++)
+		memset(&l->cells[row][at * RANGE_SLICE], 0, RANGE_SLICE * sizeof(l->cells[0][0]));
+	s->timeline->ops->ranges(s->timeline, p->from_ns, p->to_ns - 1, least_ns, collect, p);
+}
+
 /* Returns what it cost. */
 static size_t read_slice(struct ui *u, const struct ui_scene *s, int64_t index)
 {
 	struct ranges_lane *l = &u->ranges;
 	size_t at = (size_t)index & (RANGE_SLICES - 1);
 	int64_t from = index * RANGE_SLICE * l->cell_ns, to = from + RANGE_SLICE * l->cell_ns, made = l->slices[at].made_ns;
-	struct pass p = {l, l->slices[at].busy, index * RANGE_SLICE, from, to, 0, SLICE_COST};
+	struct pass p = {l, l->slices[at].busy, index * RANGE_SLICE, from, to, 0, SLICE_COST, 0};
 
 	if (l->slices[at].index == index && made && (made >= to + LATE_NS || made == u->extent.last_ns))
 		return 0;
 	l->slices[at].index = index;
 	l->slices[at].made_ns = u->extent.last_ns;
-	memset(p.busy, 0, sizeof(l->slices[at].busy));
-	for (int row = 0; row < l->rows; row++)
-		memset(&l->cells[row][at * RANGE_SLICE], 0, RANGE_SLICE * sizeof(l->cells[0][0]));
-	/* In a part so short all are read. */
-	s->timeline->ops->ranges(s->timeline, from, to - 1, to - from <= INT64_C(1) << 27 ? 1 : l->cell_ns / 2, collect, &p);
+	/* In a part so short all are read, unless they are too many. */
+	p.most = to - from <= INT64_C(1) << 27 ? RANGE_BUDGET : 0;
+	slice_read(u, s, at, &p, p.most ? 1 : l->cell_ns / 2);
+	if (p.n > p.most && p.most) {
+		p.most = 0;
+		slice_read(u, s, at, &p, l->cell_ns / 2);
+	}
 	return p.n;
 }
 

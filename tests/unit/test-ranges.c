@@ -12,7 +12,7 @@
 static struct range_lane lane = {.pid = 7, .tid = 8, .process = "python3", .thread = "main", .domain = ""};
 
 struct found {
-	size_t n, open;
+	size_t n, open, folded;
 	int64_t length, last_ns;
 	char name[32];
 };
@@ -21,12 +21,17 @@ static bool count(void *arg, const struct range *r)
 {
 	struct found *f = arg;
 
+	assert_string_equal(r->lane->process, "python3");
+	if (r->flags & RANGE_FOLDED) {
+		f->folded += r->colour;
+		f->length += (int64_t)r->value;
+		return true;
+	}
 	f->n++;
 	f->open += r->flags & RANGE_OPEN ? 1 : 0;
 	f->length += r->end_ns - r->begin_ns;
 	f->last_ns = r->end_ns;
 	snprintf(f->name, sizeof(f->name), "%s", r->name);
-	assert_string_equal(r->lane->process, "python3");
 	return true;
 }
 
@@ -81,6 +86,15 @@ static void floods_are_thinned(void **state)
 	assert_true(ranges_least_ns(r) > 1000);
 	ranges_visit(r, INT64_MIN, INT64_MAX, count, &f);
 	assert_in_range(f.n, N / 100, 10000);
+	assert_int_equal(f.folded, 0);
+	/* None is lost: what is missing is counted, where it was. */
+	f = (struct found) {0};
+	ranges_visit_folded(r, INT64_MIN, INT64_MAX, count, &f);
+	assert_int_equal(f.n + f.folded, N);
+	assert_int_equal(f.length, N / 100 * NS_PER_MS + (N - N / 100) * 1000);
+	f = (struct found) {0};
+	ranges_visit_folded(r, START + 10 * NS_PER_S, START + 20 * NS_PER_S, count, &f);
+	assert_in_range(f.n + f.folded, 9900, 10100);
 	ranges_free(r);
 }
 
@@ -153,6 +167,7 @@ static void recorded(void **state)
 	f = (struct found) {0};
 	trace_ranges(t, INT64_MIN, INT64_MAX, NS_PER_MS, count, &f);
 	assert_int_equal(f.n, 1); /* none of the others is that long */
+	assert_int_equal(f.n + f.folded, MOST + 1);
 	assert_int_equal(trace_lanes(t, NULL, 0), 1);
 	trace_close(t);
 }

@@ -309,6 +309,35 @@ static void floods_are_read_in_small_steps(void **state)
 	}
 }
 
+/* What was too short to be kept is seen all the same, whatever part of the time is in view. */
+static void floods_are_seen(void **state)
+{
+	const struct range_lane *l;
+	struct range *r;
+
+	(void)state;
+	start(&b, 80, 40, false, CHARSET_ASCII);
+	l = fake_lane(&b.fake, 1, "a", "");
+	fake_range(&b.fake, l, "step", 0, 10000, 30000);
+	r = fake_range(&b.fake, l, "", 1, 12000, 22000);
+	r->flags = RANGE_FOLDED;
+	r->colour = 5000000;
+	r->value = (uint64_t)(5 * NS_PER_S);
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	assert_int_equal(b.ui->at.ranges.h, 2);
+	assert_shows(&b, "|step--");
+	assert_shows(&b, ":::::");
+	for (int i = 0; i < 8; i++)
+		press(&b, '+', 0);
+	at(15000);
+	assert_shows(&b, " ranges, 50 %");
+	press(&b, 'd', 0);
+	press(&b, ']', 0); /* an edge of the folded part is none of a range */
+	assert_int_not_equal(b.ui->vp.head_ns, FAKE_START + 22 * NS_PER_S);
+	stop(&b);
+}
+
 static void no_colour_is_that_of_a_limit(void **state)
 {
 	(void)state;
@@ -336,6 +365,7 @@ int main(void)
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),
+		cmocka_unit_test(floods_are_seen),
 		cmocka_unit_test(no_colour_is_that_of_a_limit),
 	};
 
