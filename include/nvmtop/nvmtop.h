@@ -241,8 +241,8 @@ enum { NVMTOP_NO_PAYLOAD = 0, NVMTOP_UNSIGNED = 1, NVMTOP_SIGNED = 2, NVMTOP_DOU
 typedef struct nvmtop_range {
 	size_t size;		/* sizeof(nvmtop_range), set before the call */
 	double begin_s, end_s;
-	const char *name, *domain, *process, *thread;	/* until nvmtop_close(); domain "": the default one,
-							 * process and thread "": no name is known */
+	const char *name, *domain, *category, *process, *thread; /* until nvmtop_close(); domain "": the default
+							 * one, category "": none, process and thread "": no name is known */
 	uint32_t pid, tid;	/* tid 0: it may have begun and ended on different threads */
 	uint32_t colour;	/* ARGB; 0: none */
 	uint32_t depth;		/* 0: outermost */

@@ -60,6 +60,7 @@ int nvmtop_ranges_next(nvmtop_ranges *r, nvmtop_range *out)
 			       .end_s = (double)(next->end_ns - r->start_ns) / NS_PER_S,
 			       .name = next->name,
 			       .domain = next->lane->domain,
+			       .category = next->category ? next->category : "",
 			       .process = next->lane->process,
 			       .thread = next->lane->thread,
 			       .pid = next->lane->pid,

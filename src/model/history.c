@@ -488,6 +488,7 @@ static void history_ranges(struct sink *sink, const struct range *list, size_t n
 		struct range r = list[i];
 
 		r.name = ranges_name(store, list[i].name);
+		r.category = list[i].category ? ranges_name(store, list[i].category) : NULL;
 		r.lane = ranges_lane(store, list[i].lane);
 		ranges_add(store, &r);
 	}

@@ -30,6 +30,7 @@ struct range {
 	uint8_t flags;
 	uint8_t payload; /* enum range_payload: the type of value */
 	uint64_t value;	 /* bits of the number */
+	const char *category; /* of the store, NULL: none; its name, or its number if it has no name */
 };
 
 struct ranges;

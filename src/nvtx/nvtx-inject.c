@@ -46,6 +46,8 @@ static int push_ex(const struct nvtx_attributes *a) { return nvtx_push(0, MESSAG
 static int push_a(const char *s) { return nvtx_push(0, NVTX_TEXT, s, NULL); }
 static int push_w(const wchar_t *s) { return nvtx_push(0, NVTX_WIDE, s, NULL); }
 static int pop(void) { return nvtx_pop(0); }
+static void category_a(uint32_t n, const char *s) { nvtx_name_category(0, n, NVTX_TEXT, s); }
+static void category_w(uint32_t n, const wchar_t *s) { nvtx_name_category(0, n, NVTX_WIDE, s); }
 static void thread_a(uint32_t tid, const char *s) { nvtx_name_thread(tid, NVTX_TEXT, s); }
 static void thread_w(uint32_t tid, const wchar_t *s) { nvtx_name_thread(tid, NVTX_WIDE, s); }
 
@@ -60,22 +62,30 @@ static int domain_push(const void *d, const struct nvtx_attributes *a)
 	return nvtx_push(number(d), MESSAGE(a), a);
 }
 static int domain_pop(const void *d) { return nvtx_pop(number(d)); }
+static void domain_category_a(const void *d, uint32_t n, const char *s)
+{
+	nvtx_name_category(number(d), n, NVTX_TEXT, s);
+}
+static void domain_category_w(const void *d, uint32_t n, const wchar_t *s)
+{
+	nvtx_name_category(number(d), n, NVTX_WIDE, s);
+}
 static void *register_a(const void *d, const char *s) { return nvtx_register(NVTX_TEXT, s); }
 static void *register_w(const void *d, const wchar_t *s) { return nvtx_register(NVTX_WIDE, s); }
 static void *domain_a(const char *s) { return (void *)(uintptr_t)nvtx_domain(NVTX_TEXT, s); }
 static void *domain_w(const wchar_t *s) { return (void *)(uintptr_t)nvtx_domain(NVTX_WIDE, s); }
 
-/* Names of categories, which no record has, resources, and the end of a domain. */
+/* Resources, and the end of a domain. */
 static void *nothing(void) { return NULL; }
 
 #define F(f) (function *)(f)
 static function *const core[] = {
 	NULL,	   F(mark_ex), F(mark_a), F(mark_w),  F(start_ex), F(start_a),	F(start_w),  F(end),
-	F(push_ex), F(push_a),	F(push_w), F(pop), F(nothing),  F(nothing), F(thread_a), F(thread_w),
+	F(push_ex), F(push_a),	F(push_w), F(pop), F(category_a), F(category_w), F(thread_a), F(thread_w),
 };
 static function *const core2[] = {
 	NULL,	    F(domain_mark), F(domain_start), F(domain_end), F(domain_push), F(domain_pop),
-	F(nothing), F(nothing),	    F(nothing),	     F(nothing),    F(register_a),  F(register_w),
+	F(nothing), F(nothing), F(domain_category_a), F(domain_category_w), F(register_a), F(register_w),
 	F(domain_a), F(domain_w),   F(nothing),	     F(nothing),
 };
 

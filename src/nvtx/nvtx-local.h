@@ -38,5 +38,6 @@ void nvtx_mark(uint32_t domain, enum nvtx_message type, const void *message, con
 /* The handle of a string, to be given as NVTX_REGISTERED. */
 void *nvtx_register(enum nvtx_message type, const void *text);
 void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name);
+void nvtx_name_category(uint32_t domain, uint32_t category, enum nvtx_message type, const void *name);
 
 #endif

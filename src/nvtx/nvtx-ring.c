@@ -601,10 +601,11 @@ static int write_record(struct thread *t, uint32_t domain, enum nvtx_kind kind, 
 		payload = (uint8_t)a->payload_type;
 		value = a->payload_type >= NVTX_U32 ? (uint32_t)a->payload : a->payload;
 	}
-	if (payload && kind == NVTX_START) {
+	if (a && kind != NVTX_MARK && (a->category || (payload && kind == NVTX_START))) {
 		t->records[t->written++ % NVTX_RECORDS] = (struct nvtx_record) {
-			.t = at, .value = value, .kind = NVTX_VALUE, .payload = payload, .tid = own_tid(t)};
-		payload = 0;
+			.t = at, .value = value, .domain = (uint16_t)domain, .kind = NVTX_MORE, .payload = payload,
+			.tid = a->category};
+		payload = kind == NVTX_START ? 0 : payload;
 	}
 	t->records[t->written % NVTX_RECORDS] =
 		(struct nvtx_record) {.t = at,
@@ -740,11 +741,21 @@ uint32_t nvtx_domain(enum nvtx_message type, const void *text)
 	return i;
 }
 
-void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *text)
+static void note_add(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *text)
 {
 	struct nvtx_head *h = file();
 	uint32_t name = h ? string(h, type, text) : 0, i;
 
 	if (name && LOAD(h->notes) < NVTX_NOTES && (i = ADD(h->notes, 1)) < NVTX_NOTES)
-		note(&h->note[i], NVTX_THREAD, 0, tid, name);
+		note(&h->note[i], kind, domain, number, name);
+}
+
+void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name)
+{
+	note_add(NVTX_THREAD, 0, tid, type, name);
+}
+
+void nvtx_name_category(uint32_t domain, uint32_t category, enum nvtx_message type, const void *name)
+{
+	note_add(NVTX_CATEGORY, known(domain), category, type, name);
 }

@@ -31,7 +31,7 @@
 #define NVTX_RECORDER "nvtx-recorder"
 #define NVTX_MAGIC    0x787476706f746d6eULL /* "nmtopvtx" */
 enum {
-	NVTX_VERSION = 1,
+	NVTX_VERSION = 2,
 	NVTX_RINGS = 256,
 	NVTX_RECORDS = 32768, /* of one ring, a power of two */
 	NVTX_NOTES = 1024,
@@ -43,7 +43,7 @@ enum {
 	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
 };
 
-/* What a record says.  Those up to VALUE are in rings, the others are notes. */
+/* What a record says.  Those up to MORE are in rings, the others are notes. */
 enum nvtx_kind {
 	NVTX_NONE, /* a note that is not yet complete */
 	NVTX_PUSH,
@@ -51,10 +51,11 @@ enum nvtx_kind {
 	NVTX_START, /* value: the id that END has, of any thread and ring */
 	NVTX_END,
 	NVTX_MARK,
-	NVTX_VALUE,   /* value: the payload of the START that comes next in the ring */
+	NVTX_MORE,    /* of the PUSH or START that comes next in the ring: its category, as tid, and the payload of a START */
 	NVTX_DOMAIN,  /* domain, name */
 	NVTX_THREAD,  /* tid, name; the last one is valid */
 	NVTX_PROCESS, /* name */
+	NVTX_CATEGORY, /* domain, its number as tid, name */
 };
 
 /* As in NVTX's event attributes. */
@@ -98,7 +99,7 @@ struct nvtx_head {
 	_Atomic uint64_t unnamed;            /* records without their name: no place for strings */
 	_Atomic uint64_t ringless;           /* ranges and marks of threads without a ring */
 	_Atomic uint64_t left_out[NVTX_DOMAINS]; /* ranges and marks beyond NVTX_RATE */
-	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads.  They
+	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads and categories.  They
 	 * are never taken back, so that a recorder that starts later has them, too.  kind is
 	 * stored last. */
 	struct nvtx_record note[NVTX_NOTES];

@@ -57,13 +57,15 @@ struct file {
 	bool gone;
 	uint64_t read[NVTX_RINGS];
 	uint32_t n_rings, first, ring; /* first: ring that is read first; ring: that is being read */
-	struct nvtx_record value[NVTX_RINGS]; /* the payload of the next START */
+	struct nvtx_record more[NVTX_RINGS]; /* what is known of the next PUSH or START */
 	uint32_t notes;
 	struct {
-		uint32_t tid;
+		enum nvtx_kind kind; /* THREAD, CATEGORY */
+		uint16_t domain;
+		uint32_t number;
 		const char *name;
-	} threads[NVTX_NOTES];
-	size_t n_threads;
+	} named[NVTX_NOTES];
+	size_t n_named;
 	const char *process, *domains[NVTX_DOMAINS];
 	struct {
 		uint32_t at;
@@ -227,20 +229,44 @@ static const char *domain_of(struct nvtx *n, struct file *f, uint32_t domain)
 	return f->domains[domain] ? f->domains[domain] : "";
 }
 
-/* Names of threads that came since. */
+/* Names of threads and categories that came since. */
 static void notes_read(struct nvtx *n, struct file *f, uint32_t used)
 {
 	struct nvtx_record note;
 
 	for (; f->notes < used && f->notes < NVTX_NOTES; f->notes++) {
-		if (!note_get(f, f->notes, NVTX_THREAD, &note))
+		bool thread = note_get(f, f->notes, NVTX_THREAD, &note);
+
+		if (!thread && !note_get(f, f->notes, NVTX_CATEGORY, &note))
 			return;
-		f->threads[f->n_threads].tid = note.tid;
-		f->threads[f->n_threads++].name = string_of(n, f, note.name);
-		for (size_t i = 0; i < sizeof(f->slots) / sizeof(*f->slots); i++)
+		f->named[f->n_named].kind = thread ? NVTX_THREAD : NVTX_CATEGORY;
+		f->named[f->n_named].domain = note.domain;
+		f->named[f->n_named].number = note.tid;
+		f->named[f->n_named++].name = string_of(n, f, note.name);
+		for (size_t i = 0; i < sizeof(f->slots) / sizeof(*f->slots) && thread; i++)
 			for (struct lane *l = f->slots[i]; l; l = l->next)
 				l->about = l->tid == note.tid ? NULL : l->about;
 	}
+}
+
+/* The last name of a thread or category; NULL: it has none. */
+static const char *name_of(const struct file *f, enum nvtx_kind kind, uint32_t domain, uint32_t number)
+{
+	for (size_t i = f->n_named; i-- > 0;)
+		if (f->named[i].number == number && f->named[i].domain == domain && f->named[i].kind == kind)
+			return f->named[i].name;
+	return NULL;
+}
+
+static const char *category_of(struct nvtx *n, const struct file *f, const struct nvtx_record *r, uint32_t number)
+{
+	const char *name = number ? name_of(f, NVTX_CATEGORY, r->domain, number) : NULL;
+	char text[16];
+
+	if (name || !number)
+		return name;
+	snprintf(text, sizeof(text), "%u", number);
+	return ranges_name(n->store, text);
 }
 
 /* The name that the kernel has for the thread. */
@@ -270,12 +296,10 @@ static void lane_describe(struct nvtx *n, struct file *f, struct lane *l)
 {
 	struct range_lane about = {.pid = f->about.pid, .tid = l->tid};
 	struct nvtx_record note;
-	const char *thread = NULL;
+	const char *thread = name_of(f, NVTX_THREAD, 0, l->tid);
 
 	if (!f->process && note_get(f, 0, NVTX_PROCESS, &note))
 		f->process = string_of(n, f, note.name);
-	for (size_t i = 0; i < f->n_threads; i++)
-		thread = f->threads[i].tid == l->tid ? f->threads[i].name : thread;
 	copy(about.process, sizeof(about.process), f->process);
 	copy(about.domain, sizeof(about.domain), domain_of(n, f, l->domain));
 	if (thread)
@@ -341,10 +365,12 @@ static uint64_t payload_of(const struct nvtx_record *r, uint8_t *type)
 
 static struct range begun(struct nvtx *n, struct file *f, const struct nvtx_record *r, const struct lane *l)
 {
+	const struct nvtx_record *more = &f->more[f->ring];
 	struct range out = {
 		.begin_ns = r->t, .name = string_of(n, f, r->name), .lane = l->about, .colour = r->colour};
 
-	out.value = payload_of(r, &out.payload);
+	out.category = category_of(n, f, r, more->tid);
+	out.value = payload_of(r->kind == NVTX_START ? more : r, &out.payload);
 	return out;
 }
 
@@ -390,23 +416,19 @@ static void take_pop(struct nvtx *n, struct file *f, struct nvtx_record *r)
 static void take_start(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	struct lane *l = lane_of(n, f, 0, r->domain);
-	struct nvtx_record value = f->value[f->ring];
 
-	f->value[f->ring].payload = NVTX_NO_PAYLOAD;
 	if (!l || f->n_starts == STARTS) {
 		n->own++;
 		return;
 	}
 	f->starts[f->n_starts].id = r->value;
-	r->value = value.value;
-	r->payload = value.payload;
 	f->starts[f->n_starts++].r = begun(n, f, r, l);
 }
 
-static void take_value(struct nvtx *n, struct file *f, struct nvtx_record *r)
+static void take_more(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	(void)n;
-	f->value[f->ring] = *r;
+	f->more[f->ring] = *r;
 }
 
 static bool end_start(struct nvtx *n, struct file *f, uint64_t id, int64_t t_ns)
@@ -467,7 +489,7 @@ static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	static void (*const take[])(struct nvtx * n, struct file * f, struct nvtx_record *r) = {
 		[NVTX_PUSH] = take_push, [NVTX_POP] = take_pop,	  [NVTX_START] = take_start,
-		[NVTX_END] = take_end,	 [NVTX_MARK] = take_mark, [NVTX_VALUE] = take_value,
+		[NVTX_END] = take_end,	 [NVTX_MARK] = take_mark, [NVTX_MORE] = take_more,
 	};
 
 	if (r->kind >= sizeof(take) / sizeof(*take) || !take[r->kind] || r->domain >= NVTX_DOMAINS ||
@@ -476,6 +498,8 @@ static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 	r->t = r->t < n->now_ns ? r->t : n->now_ns;
 	f->last_ns = r->t > f->last_ns ? r->t : f->last_ns;
 	take[r->kind](n, f, r);
+	if (r->kind != NVTX_MORE)
+		f->more[f->ring] = (struct nvtx_record) {.payload = NVTX_NO_PAYLOAD};
 }
 
 /* --- rings --- */

@@ -507,6 +507,8 @@ static void perfetto_range(struct export *x, const struct range *r)
 	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
 	put_text(&event, EVENT_NAME, r->name);
 	put_text(&event, EVENT_CATEGORY, *r->lane->domain ? r->lane->domain : "default");
+	if (r->category)
+		put_text(&event, EVENT_CATEGORY, r->category);
 	if (r->payload)
 		put_note(&event, "payload", payloads[r->payload], r->value);
 	if (r->flags & RANGE_OPEN)

@@ -36,6 +36,7 @@ static void put_range(struct export *x, struct record *to, const struct range *r
 	if (r->colour)
 		snprintf(colour, sizeof(colour), "#%06x", (unsigned)(r->colour & 0xFFFFFF));
 	PUT(to, {"end_s", IN_BOTH, TIME_OF(since(x, r->end_ns))}, {"domain", IN_BOTH, TEXT_OF(r->lane->domain)},
+	    {"category", IN_BOTH, TEXT_OF(r->category ? r->category : "")},
 	    {"process", IN_BOTH, TEXT_OF(r->lane->process)}, {"pid", IN_BOTH, COUNT_OF(r->lane->pid)},
 	    {"thread", IN_BOTH, TEXT_OF(r->lane->thread)}, {"tid", IN_BOTH, COUNT_OF(r->lane->tid)},
 	    {"depth", IN_BOTH, COUNT_OF(r->depth)}, {"colour", IN_BOTH, LABEL_OF(colour)},
@@ -56,7 +57,7 @@ static void put_range(struct export *x, struct record *to, const struct range *r
 
 static void csv_end(struct export *x)
 {
-	fputs(x->has_ranges ? ",,,,,,,,,,\n" : "\n", x->f);
+	fputs(x->has_ranges ? ",,,,,,,,,,,\n" : "\n", x->f);
 }
 
 static void csv_right(struct export *x)

@@ -1,5 +1,5 @@
 /* Ranges are written when they end, each name and lane once a chunk, the numbers in columns of bytes, which
- * compress well: successive ranges differ little. */
+ * compress well: successive ranges differ little. Categories, which few programs use, take no space without any. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,11 +39,16 @@ static uint32_t distinct_at(const struct distinct *d, const void *p)
 	return (uint32_t)(found - d->list);
 }
 
+static void put_names(struct log_bytes *raw, const void **list, size_t n)
+{
+	log_put_u32(raw, (uint32_t)n);
+	for (size_t i = 0; i < n; i++)
+		log_put_str(raw, list[i]);
+}
+
 static void put_tables(struct log_bytes *raw, const struct distinct *names, const struct distinct *lanes)
 {
-	log_put_u32(raw, (uint32_t)names->n);
-	for (size_t i = 0; i < names->n; i++)
-		log_put_str(raw, names->list[i]);
+	put_names(raw, names->list, names->n);
 	log_put_u32(raw, (uint32_t)lanes->n);
 	for (size_t i = 0; i < lanes->n; i++) {
 		const struct range_lane *l = lanes->list[i];
@@ -58,7 +63,7 @@ static void put_tables(struct log_bytes *raw, const struct distinct *names, cons
 
 void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 {
-	struct distinct names = {calloc(2 * n + 1, sizeof(void *)), n}, lanes = {NULL, n};
+	struct distinct names = {calloc(3 * n + 1, sizeof(void *)), n}, lanes = {NULL, n}, categories = {NULL, n + 1};
 	struct log_bytes records = {.n = 0};
 	int64_t end_ns = 0;
 	uint8_t *to;
@@ -67,12 +72,15 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	if (!names.list)
 		return;
 	lanes.list = names.list + n;
+	categories.list = lanes.list + n; /* the last one stays NULL: none */
 	for (size_t i = 0; i < n; i++) {
 		names.list[i] = list[i].name;
 		lanes.list[i] = list[i].lane;
+		categories.list[i] = list[i].category;
 	}
 	distinct_sort(&names);
 	distinct_sort(&lanes);
+	distinct_sort(&categories);
 	put_tables(raw, &names, &lanes);
 	for (size_t i = 0; i < n; i++) {
 		const struct range *r = &list[i];
@@ -92,6 +100,11 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	to = log_bytes_add(raw, records.n);
 	if (to && !records.failed)
 		log_shuffle(to, records.p, n, RECORD);
+	if (categories.n > 1) {
+		put_names(raw, categories.list + 1, categories.n - 1);
+		for (size_t i = 0; i < n; i++)
+			log_put_u16(raw, distinct_at(&categories, list[i].category));
+	}
 	raw->failed |= records.failed;
 	log_bytes_free(&records);
 	free(names.list);
@@ -107,23 +120,29 @@ static void get_lane(struct log_in *in, struct range_lane *l)
 }
 
 struct tables {
-	const char *names[LOG_RANGES_MAX];
+	const char *names[LOG_RANGES_MAX], *categories[LOG_RANGES_MAX];
 	const struct range_lane *lanes[LOG_RANGES_MAX];
-	uint32_t n_names, n_lanes;
+	uint32_t n_names, n_lanes, n_categories;
 };
+
+static uint32_t get_names(struct log_in *in, struct ranges *store, const char *names[LOG_RANGES_MAX])
+{
+	uint32_t n = log_get_u32(in);
+	char name[LOG_NAME_MAX];
+
+	in->bad |= n > LOG_RANGES_MAX;
+	for (uint32_t i = 0; i < n && !in->bad; i++) {
+		log_get_str(in, name, sizeof(name));
+		names[i] = ranges_name(store, name);
+	}
+	return n;
+}
 
 static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t)
 {
-	char name[LOG_NAME_MAX];
 	struct range_lane lane;
 
-	t->n_names = log_get_u32(in);
-	if (t->n_names > LOG_RANGES_MAX)
-		return false;
-	for (uint32_t i = 0; i < t->n_names && !in->bad; i++) {
-		log_get_str(in, name, sizeof(name));
-		t->names[i] = ranges_name(store, name);
-	}
+	t->n_names = get_names(in, store, t->names);
 	t->n_lanes = log_get_u32(in);
 	if (t->n_lanes > LOG_RANGES_MAX)
 		return false;
@@ -156,20 +175,35 @@ static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns
 	return true;
 }
 
-static bool get_records(struct log_in *in, const struct tables *t, range_visit *visit, void *arg)
+static bool get_category(const uint8_t *categories, uint32_t i, const struct tables *t, struct range *out)
+{
+	unsigned at = categories ? categories[2 * (size_t)i] | categories[2 * (size_t)i + 1] << 8 : 0;
+
+	out->category = at && at <= t->n_categories ? t->categories[at - 1] : NULL;
+	return at <= t->n_categories;
+}
+
+static bool get_records(struct log_in *in, struct ranges *store, struct tables *t, range_visit *visit, void *arg)
 {
 	uint32_t n = log_get_u32(in);
 	const uint8_t *p = n <= LOG_RANGES_MAX ? log_in_take(in, (size_t)n * RECORD) : NULL;
 	uint8_t *records = p ? malloc((size_t)n * RECORD + 1) : NULL;
 	int64_t end_ns = 0;
+	const uint8_t *categories = NULL;
 	bool good = records != NULL, on = true;
 
+	if (records && in->p < in->end) {
+		t->n_categories = get_names(in, store, t->categories);
+		categories = log_in_take(in, 2 * (size_t)n);
+		good = categories != NULL;
+	}
 	if (records)
 		log_unshuffle(records, p, n, RECORD);
 	for (uint32_t i = 0; good && on && i < n; i++) {
 		struct range r;
 
-		good = get_record(records + (size_t)i * RECORD, t, &end_ns, &r);
+		good = get_record(records + (size_t)i * RECORD, t, &end_ns, &r) &&
+		       get_category(categories, i, t, &r);
 		if (good && r.name && r.lane) /* else out of memory */
 			on = visit(arg, &r);
 	}
@@ -180,8 +214,8 @@ static bool get_records(struct log_in *in, const struct tables *t, range_visit *
 bool log_ranges_get(const uint8_t *p, size_t n, struct ranges *names, range_visit *visit, void *arg)
 {
 	struct log_in in = {p, p + n, false};
-	struct tables *t = malloc(sizeof(*t));
-	bool good = t && get_tables(&in, names, t) && get_records(&in, t, visit, arg);
+	struct tables *t = calloc(1, sizeof(*t));
+	bool good = t && get_tables(&in, names, t) && get_records(&in, names, t, visit, arg);
 
 	free(t);
 	return good;

@@ -190,6 +190,8 @@ static void fill_range(struct sheet *sheet, struct ui *u, const struct ui_scene 
 
 	text_printable(add(sheet, _("name"), STYLE_STRONG), LINE_MAX, r->name, strlen(r->name));
 	snprintf(add(sheet, _("domain"), STYLE_TEXT), LINE_MAX, "%s", l->domain[0] ? l->domain : _("default domain"));
+	if (r->category)
+		text_printable(add(sheet, _("category"), STYLE_TEXT), LINE_MAX, r->category, strlen(r->category));
 	snprintf(add(sheet, _("thread"), STYLE_TEXT), LINE_MAX, "%s %u  %s %u", l->process, (unsigned)l->pid, l->thread,
 		 (unsigned)l->tid);
 	screen_moment(u, s, r->begin_ns, text);

@@ -12,10 +12,10 @@ $EMU "$(dirname "$NVMTOP")/../tests/tools/ranges" ranges.nvmt
 run nvmtop export csv ranges.nvmt
 ok 'csv: each range, in order of begin' py '
 rows = list(csv.DictReader(open("out", newline="")))
-assert {len(list(r.values())) for r in rows} == {17} and not any(None in r.values() for r in rows)
+assert {len(list(r.values())) for r in rows} == {18} and not any(None in r.values() for r in rows)
 got = [(float(r["time_s"]) * 1000, float(r["end_s"]) * 1000, r["event"], r["domain"], r["process"], int(r["pid"]),
         r["thread"], int(r["tid"]), int(r["depth"]), r["colour"] or None, r["payload"] and float(r["payload"]),
-        r["open"] == "true") for r in rows if r["row"] == "range"]
+        r["open"] == "true", r["category"]) for r in rows if r["row"] == "range"]
 want = [tuple("" if k == 10 and v is None else v for k, v in enumerate(r)) for r in ranges()]
 assert sorted(got) == sorted(want), (got, want)
 times = [float(r["time_s"]) for r in rows]
@@ -29,7 +29,7 @@ run nvmtop export jsonl ranges.nvmt
 ok 'jsonl: each range, in order of begin' py '
 rows = [r for r in map(json.loads, open("out", encoding="utf-8")) if r.get("row") == "range"]
 got = [(round(r["time_s"] * 1000), round(r["end_s"] * 1000), r["name"], r["domain"], r["process"], r["pid"], r["thread"],
-        r["tid"], r["depth"], r["colour"], r["payload"], r["open"]) for r in rows]
+        r["tid"], r["depth"], r["colour"], r["payload"], r["open"], r["category"]) for r in rows]
 key = lambda r: str(r)
 assert sorted(got, key=key) == sorted(map(tuple, ranges()), key=key), got
 assert [r[0] for r in got] == [r.begin_ms for r in ranges()]'
@@ -46,7 +46,8 @@ for r in ranges():
     if r.open:
         notes["open"] = 1
     path = "/".join([r.process] + [r.thread] * (r.tid != 0) + [r.domain or "NVTX"])
-    want.append((r.begin_ms, r.end_ms, r.name, path, r.depth, r.domain or "default", notes))
+    want.append((r.begin_ms, r.end_ms, r.name, path, r.depth,
+                 [r.domain or "default"] + [r.category] * (r.category != ""), notes))
 assert sorted(map(str, got)) == sorted(map(str, want)), (got, want)
 tracks = d["tracks"].values()
 assert sorted(t["process"] for t in tracks if "process" in t) == [[100, "python3"], [200, "a,b\"c"]]

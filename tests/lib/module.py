@@ -168,7 +168,7 @@ subprocess.run([tool, "ranges.nvmt"], check=True)
 from ranges import ranges
 t = read_trace("ranges.nvmt")
 got = [(round(r.begin * 1000), round(r.end * 1000), r.name, r.domain, r.process, r.pid, r.thread, r.tid, r.depth,
-        r.colour and "#%06x" % (r.colour & 0xFFFFFF), r.payload, r.open) for r in t.ranges]
+        r.colour and "#%06x" % (r.colour & 0xFFFFFF), r.payload, r.open, r.category) for r in t.ranges]
 ok(sorted(map(str, got)) == sorted(str(tuple(r)) for r in ranges()) and
    [r[0] for r in got] == [r.begin_ms for r in ranges()], "each range, in order of begin")
 ok(sorted(r.name for r in t.ranges.between(1.1, 1.9)) ==

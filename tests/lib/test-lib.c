@@ -576,12 +576,14 @@ static void test_ranges(void **state)
 			assert_true(r.colour == 0xFFFF0000 && r.payload == NVMTOP_NO_PAYLOAD);
 			assert_string_equal(r.thread, "main");
 			assert_string_equal(r.domain, "");
+			assert_string_equal(r.category, "");
 			seen++;
 		} else if (!strcmp(r.name, "step") && r.payload == NVMTOP_UNSIGNED && r.value.u == 8) {
 			assert_true(r.depth == 1 && r.begin_s == 3.4);
 			seen++;
 		} else if (!strcmp(r.name, "load") && r.payload == NVMTOP_DOUBLE && r.value.d == 0.5) {
 			assert_string_equal(r.domain, "DALI");
+			assert_string_equal(r.category, "7");
 			assert_true(r.tid == 101);
 			seen++;
 		} else if (r.payload == NVMTOP_SIGNED && r.value.i == -3) {

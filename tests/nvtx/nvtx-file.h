@@ -76,11 +76,13 @@ static inline uint64_t nvtx_file_drain(struct nvtx_head *h, void (*each)(const s
 static inline void nvtx_file_print(const struct nvtx_head *h, const struct nvtx_record *r, FILE *out)
 {
 	static const char *const kind[] = {"none", "push",   "pop",    "start",  "end",
-					   "mark", "value", "domain", "thread", "process"};
+					   "mark", "more", "domain", "thread", "process", "category"};
 
-	fprintf(out, "%s %u", kind[r->kind <= NVTX_PROCESS ? r->kind : 0], (unsigned)r->domain);
-	if (r->kind != NVTX_POP && r->kind != NVTX_END && r->kind != NVTX_VALUE)
+	fprintf(out, "%s %u", kind[r->kind <= NVTX_CATEGORY ? r->kind : 0], (unsigned)r->domain);
+	if (r->kind != NVTX_POP && r->kind != NVTX_END && r->kind != NVTX_MORE)
 		fprintf(out, " %s", nvtx_file_string(h, r->name));
+	if ((r->kind == NVTX_MORE || r->kind == NVTX_CATEGORY || r->kind == NVTX_THREAD) && r->tid)
+		fprintf(out, " #%u", (unsigned)r->tid);
 	if (r->colour)
 		fprintf(out, " %08x", (unsigned)r->colour);
 	if (r->payload)

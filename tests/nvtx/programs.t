@@ -96,6 +96,8 @@ int main(void)
 	a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
 	a.payload.ullValue = 4711;
 	a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+	a.category = 12;
+	nvtxDomainNameCategoryA(d, 12, "layers");
 	a.message.registered = nvtxDomainRegisterStringW(d, L"conv \u00d7 1");
 	printf(" %d", nvtxDomainRangePushEx(d, &a));
 	printf(" %d", nvtxDomainRangePushEx(d, &a));
@@ -115,11 +117,13 @@ cat >want <<END
 push 0 frame
 push 0 in lib2
 pop 0
+more 1 #12 1:1267
 push 1 conv × 1 ff123456 1:1267
+more 1 #12 1:1267
 push 1 conv × 1 ff123456 1:1267
 pop 1
 pop 1
-value 0 1:1267
+more 1 #12 1:1267
 start 1 conv × 1 ff123456
 end 1
 start 0 wide
@@ -128,7 +132,8 @@ mark 0 mark
 pop 0
 process 0 three
 domain 1 TensorRT
-thread 0 main
+category 1 layers #12
+thread 0 main #1
 END
 # headers NUMBER WHAT FLAGS FOLDER
 headers() {

@@ -102,7 +102,7 @@ def main():
             elif e[9] == 3:
                 out["instants"].append((at, out["tracks"][e[11]]["name"], e[23].decode()))
             elif e[9] == 1:
-                open_slices.setdefault(e[11], []).append((at, e[23].decode(), e.get(22, b"").decode(),
+                open_slices.setdefault(e[11], []).append((at, e[23].decode(), [v.decode() for n, v in fields(p[11]) if n == 22],
                                                           annotations(p[11])))
             elif e[9] == 2:
                 stack = open_slices[e[11]]

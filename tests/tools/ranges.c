@@ -3,7 +3,8 @@
  *   python3 100, thread main 100, default domain:
  *     epoch 0.1 .. 3.9 s, red; in it steps k = 0 .. 8, each 300 ms from 0.2 + 0.4 k on, payload k; in a step
  *     forward, its first 100 ms; in that "aten::addmm, seq = k, op_id = 2k", 20 ms, twice
- *   python3 100, thread loader 101, domain DALI: load, 100 ms from 0.15 + 0.5 k on, k = 0 .. 6, payload k / 2
+ *   python3 100, thread loader 101, domain DALI: load, 100 ms from 0.15 + 0.5 k on, k = 0 .. 6, payload k / 2, odd ones of category
+ *     7 or decode, "jpeg"
  *   python3 100, no thread, domain rpc, which overlap: request 1 1.0 .. 1.5 s, request 2 1.2 .. 1.8 s
  *   a,b"c 200, thread 200, default domain: a name with a comma, a quote and a letter beyond ASCII 2.0 .. 2.5 s,
  *     payload -3; server from 3.0 s on, which never ends
@@ -107,8 +108,12 @@ static void fill(size_t flood)
 		add(main_lane, name, at + 0.01, 0.02, 3);
 		add(main_lane, name, at + 0.05, 0.02, 3);
 	}
-	for (int k = 0; k < 7; k++)
-		payload(add(dali, "load", 0.15 + 0.5 * k, 0.1, 0), RANGE_DOUBLE, k / 2.0);
+	for (int k = 0; k < 7; k++) {
+		struct range *r = add(dali, "load", 0.15 + 0.5 * k, 0.1, 0);
+
+		payload(r, RANGE_DOUBLE, k / 2.0);
+		r->category = k % 2 ? ranges_name(store, k == 1 ? "7" : "decode, \"jpeg\"") : NULL;
+	}
 	add(rpc, "request 1", 1.0, 0.5, 0);
 	add(rpc, "request 2", 1.2, 0.6, 0);
 	payload(add(odd, "read, \"h\xC3\xA9llo\"", 2.0, 0.5, 0), RANGE_SIGNED, -3);

@@ -1,16 +1,16 @@
 """What tests/tools/ranges writes, in order of begin: see the head of ranges.c."""
 from collections import namedtuple
 
-Range = namedtuple("Range", "begin_ms end_ms name domain process pid thread tid depth colour payload open")
+Range = namedtuple("Range", "begin_ms end_ms name domain process pid thread tid depth colour payload open category")
 
 
 def ranges():
     out = []
 
-    def add(lane, name, begin_ms, length_ms, depth, colour=None, payload=None, still_open=False):
+    def add(lane, name, begin_ms, length_ms, depth, colour=None, payload=None, still_open=False, category=""):
         process, pid, thread, tid, domain = lane
         out.append(Range(begin_ms, begin_ms + length_ms, name, domain, process, pid, thread, tid, depth, colour,
-                         payload, still_open))
+                         payload, still_open, category))
 
     main, dali = ("python3", 100, "main", 100, ""), ("python3", 100, "loader", 101, "DALI")
     rpc, odd = ("python3", 100, "", 0, "rpc"), ('a,b"c', 200, "", 200, "")
@@ -22,7 +22,8 @@ def ranges():
         for begin in (at + 10, at + 50):
             add(main, f"aten::addmm, seq = {k}, op_id = {2 * k}", begin, 20, 3)
     for k in range(7):
-        add(dali, "load", 150 + 500 * k, 100, 0, payload=k / 2)
+        add(dali, "load", 150 + 500 * k, 100, 0, payload=k / 2,
+            category=("", "7", "", 'decode, "jpeg"', "", 'decode, "jpeg"', "")[k])
     add(rpc, "request 1", 1000, 500, 0)
     add(rpc, "request 2", 1200, 600, 0)
     add(odd, 'read, "h\u00e9llo"', 2000, 500, 0, payload=-3)

@@ -243,7 +243,7 @@ static void start_and_end(void **state)
 	nvtx_poll(n, false);
 	assert_int_equal(n_got, 2);
 	/* A payload, which another ring's START does not get, nor the next one. */
-	put(0, (struct nvtx_record) {.t = t, .kind = NVTX_VALUE, .value = 4, .payload = NVTX_U64, .tid = 7});
+	put(0, (struct nvtx_record) {.t = t, .kind = NVTX_MORE, .value = 4, .payload = NVTX_U64});
 	nvtx_poll(n, false);
 	end.value = start.value = 79;
 	put(1, start);
@@ -259,6 +259,40 @@ static void start_and_end(void **state)
 	for (int i = 2; i < 5; i++)
 		n_values += got[i].payload == RANGE_UNSIGNED && got[i].value == 4;
 	assert_int_equal(n_values, 1);
+	nvtx_free(n);
+	program_end();
+}
+
+static void categories(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+
+	(void)state;
+	program(getpid(), true);
+	put(0, (struct nvtx_record) {.t = t, .kind = NVTX_MORE, .domain = 1, .tid = 7});
+	push(0, t, 1, RUN);
+	push(0, t, 1, STEP); /* none: what was said was of the range before */
+	pop(0, t + 1, 1);
+	pop(0, t + 1, 1);
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 2);
+	assert_null(got[0].category);
+	assert_string_equal(got[1].category, "7");
+	/* The name comes later, and one of another domain, and a thread of that number. */
+	note(NVTX_DOMAINS + 1, NVTX_CATEGORY, 1, 7, DOMAIN);
+	note(NVTX_DOMAINS + 2, NVTX_CATEGORY, 0, 7, RUN);
+	head->notes = NVTX_DOMAINS + 3;
+	for (uint16_t domain = 0; domain < 2; domain++) {
+		put(0, (struct nvtx_record) {.t = t, .kind = NVTX_MORE, .domain = domain, .tid = 7});
+		push(0, t + 2, domain, STEP);
+		pop(0, t + 3, domain);
+	}
+	nvtx_poll(n, false);
+	assert_int_equal(n_got, 4);
+	assert_string_equal(got[2].category, "run");
+	assert_string_equal(got[3].category, "copies");
+	assert_string_equal(got[3].lane->thread, "loader");
 	nvtx_free(n);
 	program_end();
 }
@@ -499,7 +533,7 @@ static void hostile(void **state)
 		head->notes = random_below(2) ? NVTX_NOTES : (uint32_t)random_next();
 		for (size_t i = 0; i < NVTX_NOTES; i++)
 			if (random_below(2))
-				note((uint32_t)i, (enum nvtx_kind)random_below(10), (uint16_t)random_next(),
+				note((uint32_t)i, (enum nvtx_kind)random_below(12), (uint16_t)random_next(),
 				     (uint32_t)random_below(20), (uint32_t)random_below(300));
 		for (size_t i = 0; i < 200; i++)
 			((char *)head)[NVTX_STRINGS_AT + random_below(400)] = (char)random_next();
@@ -509,7 +543,7 @@ static void hostile(void **state)
 				    (struct nvtx_record) {
 					    .t = random_below(4) ? clock_now_ns() : (int64_t)random_next(),
 					    .value = random_below(3),
-					    .kind = (uint8_t)random_below(7),
+					    .kind = (uint8_t)random_below(8),
 					    .domain = (uint16_t)random_below(random_below(9) ? 4 : 65536),
 					    .payload = (uint8_t)random_below(9),
 					    .tid = (uint32_t)random_below(random_below(9) ? 5 : 1000000),
@@ -535,6 +569,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(ranges_of_a_thread, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(start_and_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(categories, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_and_payloads, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(open_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),

@@ -166,6 +166,7 @@ static void calls(void)
 	must(s && s == nvtx.register_w(d, L"registered"));
 	w.payload_type = NVTX_I32;
 	w.payload.u64 = 0x1234567800000007;
+	w.category = 9;
 	same(must(nvtx.domain_push(d, &w) == 0));
 	w.message_type = 3;
 	w.message.registered = s;
@@ -191,9 +192,9 @@ static void calls(void)
 	same(id = nvtx.domain_start(d, &a));
 	same(nvtx.domain_end(d, id));
 	same(nvtx.category_a(1, "c"));
-	same(nvtx.category_w(1, L"c"));
+	same(nvtx.category_w(2, L"\xe7"));
 	same(nvtx.domain_category_a(d, 1, "c"));
-	same(nvtx.domain_category_w(d, 1, L"c"));
+	same(nvtx.domain_category_w(d, 2, L"\xe7"));
 	same(nvtx.thread_a(77, "thread"));
 	same(nvtx.thread_w(78, L"thr\xe9"
 			       L"ad"));
@@ -218,8 +219,8 @@ static void test_calls(void **state)
 					"push 0 attr ff00ff00 3:3ff0000000000000\n"
 					"push 0 -\n"
 					"push 0 -\n"
-					"push 1 ü€😀\xef\xbf\xbd 5:7\n"
-					"push 1 registered\n"
+					"more 1 #9 5:7\npush 1 ü€😀\xef\xbf\xbd 5:7\n"
+					"more 1 #9\npush 1 registered\n"
 					"mark 1 registered\n"
 					"pop 1\n"
 					"pop 0\npop 0\npop 0\npop 0\npop 0\n"
@@ -227,10 +228,11 @@ static void test_calls(void **state)
 					"mark 0 ma\nmark 0 mw\n"
 					"mark 0 attr ff00ff00 3:3ff0000000000000\n"
 					"start 0 sa\nstart 0 sw\nend 0\nend 0\n"
-					"value 0 3:3ff0000000000000\nstart 0 attr ff00ff00\nend 0\n"
-					"value 0 3:3ff0000000000000\nstart 1 attr ff00ff00\nend 1\n");
-	assert_string_equal(names(h), "domain 1 D\ndomain 2 E\nthread 0 thread\nthread 0 thréad\n");
-	assert_int_equal(h->note[NVTX_DOMAINS].tid, 77);
+					"more 0 3:3ff0000000000000\nstart 0 attr ff00ff00\nend 0\n"
+					"more 1 3:3ff0000000000000\nstart 1 attr ff00ff00\nend 1\n");
+	assert_string_equal(names(h), "domain 1 D\ndomain 2 E\n"
+				      "category 0 c #1\ncategory 0 ç #2\ncategory 1 c #1\ncategory 1 ç #2\n"
+				      "thread 0 thread #77\nthread 0 thréad #78\n");
 	assert_string_equal(nvtx_file_string(h, h->note[0].name), "test-nvtx");
 	assert_int_equal(h->process.size, sizeof *h);
 	assert_int_equal(h->ended, 1);
