@@ -90,14 +90,14 @@ ok 'is named' says err 'No space left'
 
 $EMU "$NVMTOP" --demo --record - >fifo 2>err &
 pid=$!
-cat <fifo >term.nvmt &
+cat <fifo >ended.nvmt &
 reader=$!
-ok 'samples come' soon grows term.nvmt 20000
+ok 'samples come' soon grows ended.nvmt 20000
 kill -TERM $pid
 wait $pid
 ok 'SIGTERM' is $? 0
 wait $reader
-run nvmtop --check term.nvmt
+run nvmtop --check ended.nvmt
 ok 'ends the stream as it must' is "$status" 0
 
 # What a reader that stands still costs: samples, and nothing else.
