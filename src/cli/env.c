@@ -30,9 +30,10 @@ static int find_library(char out[PATH_MAX], struct err *e)
 static int find_folder(char out[PATH_MAX], struct err *e)
 {
 	char shown[256];
+	int asked;
 
-	if (!nvtx_folder(out, PATH_MAX))
-		return err_set(e, ERR_FAILED, _("cannot record NVTX ranges: no folder for them"));
+	if (nvtx_folder(out, PATH_MAX, &asked, e) < 0)
+		return -1;
 	if (mkdir(out, 0700) == 0 || errno == EEXIST)
 		return 0;
 	text_printable(shown, sizeof shown, out, strlen(out));
@@ -45,9 +46,10 @@ int nvtx_variables(const char *filter, struct variable out[NVTX_VARIABLES], stru
 	static char library[PATH_MAX], folder[PATH_MAX];
 	const char *set = getenv("NVTX_INJECTION64_PATH");
 	int found = find_library(library, e);
+	bool kept = set && *set && (found < 0 || strcmp(set, library) != 0);
 	char shown[512];
 
-	if (set && *set && (found < 0 || strcmp(set, library) != 0)) {
+	if (kept) {
 		text_printable(shown, sizeof shown, set, strlen(set));
 		fprintf(stderr,
 			_("nvmtop: NVTX_INJECTION64_PATH is set to %s and is kept: that library gets the "
@@ -62,7 +64,7 @@ int nvtx_variables(const char *filter, struct variable out[NVTX_VARIABLES], stru
 	out[NVTX_LIBRARY] = (struct variable) {"NVTX_INJECTION64_PATH", library};
 	out[NVTX_FOLDER] = (struct variable) {"NVMTOP_NVTX_DIR", folder};
 	out[NVTX_FILTER] = (struct variable) {"NVMTOP_NVTX", filter};
-	return 0;
+	return kept;
 }
 
 /* As one word of a shell. */

@@ -111,6 +111,32 @@ static int export_to_file(const struct options *o, struct trace *t, const char *
 	return r;
 }
 
+struct wanted {
+	const char *domain;
+	bool found;
+};
+
+static bool find_domain(void *arg, const struct range *r)
+{
+	struct wanted *w = arg;
+
+	w->found = !strcmp(range_domain(r->lane), w->domain);
+	return !w->found;
+}
+
+static bool has_domain(struct trace *t, const char *domain, struct err *e)
+{
+	struct wanted w = {domain, false};
+	char shown[64];
+
+	trace_ranges(t, INT64_MIN, INT64_MAX, 0, find_domain, &w);
+	if (w.found)
+		return true;
+	text_printable(shown, sizeof shown, domain, strlen(domain));
+	err_set(e, ERR_FAILED, _("no NVTX range was of the domain \"%s\": there are no phases of it"), shown);
+	return false;
+}
+
 static int export_as(const struct options *o, struct trace *t, struct err *e)
 {
 	bool to_file = o->out && !is_stream(o->out);
@@ -125,6 +151,8 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	if (o->form != EXPORT_NVMT1)
 		return export_to_file(o, t, shown, e);
+	if (o->phases_from && !has_domain(t, o->phases_from, e))
+		return -1;
 	progress_watch(signals_open(NULL));
 	return nvmt1_write(t, o->out, o->force, o->phases_from, progress_step, NULL, e);
 }

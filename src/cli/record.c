@@ -351,12 +351,26 @@ static bool delay(struct recorder *r, struct err *e)
 	return false;
 }
 
+/* What is missing of the NVTX ranges. */
+static void say_ranges(struct recorder *r)
+{
+	const char *from = r->o->phases_from;
+	char text[400], domain[64];
+
+	if (nvtx_news(r->nvtx, &r->ranges, text, sizeof text) && (r->ranges || !r->other_library))
+		recorder_say(r, text);
+	if (!from || !r->ranges || nvtx_had_domain(r->nvtx, from))
+		return;
+	text_printable(domain, sizeof domain, from, strlen(from));
+	snprintf(text, sizeof text, _("no NVTX range was of the domain \"%s\": there are no phases of it"), domain);
+	recorder_say(r, text);
+}
+
 /* Records from the first sample to the complete file. Returns the exit status. */
 static int record(struct recorder *r)
 {
 	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
-	char text[400];
 	struct err e;
 	int status = 0, lost = 0;
 
@@ -384,8 +398,8 @@ static int record(struct recorder *r)
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
 	int saved = detach(r, sink, &e);
-	if (r->nvtx && nvtx_news(r->nvtx, &r->ranges, text, sizeof text))
-		recorder_say(r, text);
+	if (r->nvtx)
+		say_ranges(r);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
 	else if (r->to_pipe ? saved == 0 : log_writer_file(r->writer, 0, NULL, 0, NULL))
@@ -551,8 +565,9 @@ static int check_names(const struct options *o, struct err *e)
 }
 
 /* --repeat: runs to warm up, recorded runs up to the first that fails, and their comparison. */
-static int repeat(const struct options *given, int signals)
+static int repeat(const struct recorder *each)
 {
+	const struct options *given = each->o;
 	char base[64], line[160];
 	char(*names)[PATH_MAX] = calloc((size_t)given->repeat, sizeof *names);
 	const char **files = calloc((size_t)given->repeat, sizeof *files);
@@ -571,8 +586,9 @@ static int repeat(const struct options *given, int signals)
 	if (!go_on)
 		status = complain(&e);
 	for (int i = -o.warmup; go_on && i < o.repeat; i++) {
-		struct recorder r = {.o = &o, .signals = signals, .kill_ns = INT64_MAX, .go = -1};
+		struct recorder r = *each;
 
+		r.o = &o;
 		snprintf(line, sizeof line, i < 0 ? _("run %d of %d to warm up") : _("run %d of %d"),
 			 i < 0 ? i + o.warmup + 1 : i + 1, i < 0 ? o.warmup : o.repeat);
 		recorder_say(&r, line);
@@ -602,6 +618,7 @@ static int cmd_record(const struct options *o)
 	struct recorder r = {.o = o, .kill_ns = INT64_MAX, .go = -1};
 	struct variable nvtx[NVTX_VARIABLES];
 	struct err e;
+	int kept = 0;
 
 	r.signals = signals_open(&e);
 	if (r.signals < 0)
@@ -615,11 +632,12 @@ static int cmd_record(const struct options *o)
 		complain(&e);
 		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
 	}
-	if (o->nvtx && nvtx_variables(o->nvtx, nvtx, &e) < 0)
+	if (o->nvtx && (kept = nvtx_variables(o->nvtx, nvtx, &e)) < 0)
 		return complain(&e);
+	r.other_library = kept > 0;
 	for (size_t i = 0; o->nvtx && i < NVTX_VARIABLES; i++)
 		setenv(nvtx[i].name, nvtx[i].value, 1);
-	return o->repeat ? repeat(o, r.signals) : record_run(&r, 0);
+	return o->repeat ? repeat(&r) : record_run(&r, 0);
 }
 
 static int finish(struct options *o, struct err *e)

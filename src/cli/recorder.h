@@ -31,6 +31,7 @@ struct recorder {
 	struct marker *marker;
 	struct nvtx *nvtx; /* or NULL */
 	bool ranges;       /* some came */
+	bool other_library; /* gets the ranges of the command */
 	struct silence silence; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* another process may use the terminal */

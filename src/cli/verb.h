@@ -29,7 +29,8 @@ struct variable {
 	const char *name, *value;
 };
 /* filter: as options.nvtx. Creates the folder. A library that the user has set is kept, with a sentence
- * on standard error. The values are valid until the next call. Returns -1 and sets *e on error. */
+ * on standard error. The values are valid until the next call. Returns whether it was kept;
+ * -1 and sets *e on error. */
 int nvtx_variables(const char *filter, struct variable out[NVTX_VARIABLES], struct err *e);
 
 /* Prints the report of o->files to stdout or stderr. Returns the exit status. */

@@ -16,6 +16,12 @@ struct range_lane {
 	char process[32], thread[64], domain[64]; /* "": no name; domain "": the default one */
 };
 
+/* As options and reports name it. */
+static inline const char *range_domain(const struct range_lane *lane)
+{
+	return lane->domain[0] ? lane->domain : "default";
+}
+
 enum range_payload { RANGE_NO_PAYLOAD, RANGE_UNSIGNED, RANGE_SIGNED, RANGE_DOUBLE };
 
 #define RANGE_OPEN   1 /* it had not ended at end_ns, when that was written; one without this flag replaces it */

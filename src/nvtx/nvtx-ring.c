@@ -167,20 +167,14 @@ static void tidy(int dir, const struct nvtx_process *me, int recorder)
 /* The folder, if only this user can write to it, or if it was asked for. */
 static int folder(char *name, size_t size)
 {
-	const char *asked = getenv("NVMTOP_NVTX_DIR");
 	struct stat st;
-	int fd;
+	int fd, asked;
 
-	if (asked && *asked) {
-		if (asked[0] != '/' || strlen(asked) >= size)
-			return -1;
-		strcpy(name, asked);
-	} else if (!nvmtop_mark_folder(name, size)) {
+	if (!nvtx_ring_folder(name, size, &asked))
 		return -1;
-	}
 	mkdir(name, 0700);
 	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && !(asked && *asked) &&
+	if (fd >= 0 && !asked &&
 	    (fstat(fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 077))) {
 		close(fd);
 		return -1;

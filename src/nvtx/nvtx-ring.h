@@ -1,7 +1,6 @@
 /* nvtx-ring: the shared file in which a program's NVTX ranges reach the recorder.
  *
- * One process, one file nvtx-PID-STARTTIME[.N] in $NVMTOP_NVTX_DIR, or else in the folder
- * of the marks' sockets.  STARTTIME is field 22 of /proc/PID/stat; .N is there if the
+ * One process, one file nvtx-PID-STARTTIME[.N] in the folder.  STARTTIME is field 22 of /proc/PID/stat; .N is there if the
  * process made files before, which exec leaves behind.  PID is that of the process's own
  * PID namespace, whose inode is in the head.  The file has these areas, which are there
  * once they are used:
@@ -27,6 +26,9 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/stat.h>
+
+#include "nvmtop/mark.h"
 
 #define NVTX_RECORDER "nvtx-recorder"
 #define NVTX_MAGIC    0x787476706f746d6eULL /* "nmtopvtx" */
@@ -105,6 +107,29 @@ struct nvtx_head {
 	struct nvtx_record note[NVTX_NOTES];
 	struct nvtx_ring ring[NVTX_RINGS];
 };
+
+/* The folder: $NVMTOP_NVTX_DIR, which sets *asked, or else that of the marks' sockets; where these are in /tmp, one in
+ * /dev/shm, since a ring on a disk makes both sides wait for its writes.  Returns its length, 0: none. */
+static inline size_t nvtx_ring_folder(char *out, size_t size, int *asked)
+{
+	const char *dir = getenv("NVMTOP_NVTX_DIR");
+	size_t n = dir ? strlen(dir) : 0;
+	char disk[64];
+	struct stat st;
+
+	*asked = n > 0;
+	if (*asked) {
+		if (dir[0] != '/' || n >= size)
+			return 0;
+		memcpy(out, dir, n + 1);
+		return n;
+	}
+	n = nvmtop_mark_folder(out, size);
+	snprintf(disk, sizeof disk, "/tmp/nvmtop-%lu", (unsigned long)geteuid());
+	if (n == 0 || strcmp(out, disk) != 0 || stat("/dev/shm", &st) < 0 || !(st.st_mode & S_ISVTX))
+		return n;
+	return (size_t)snprintf(out, size, "/dev/shm%s", disk + 4);
+}
 
 _Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128, "layout");
 _Static_assert(sizeof(struct nvtx_head) <= NVTX_STRINGS_AT, "layout");

@@ -95,8 +95,9 @@ struct nvtx {
 	const struct nvtx_ops *ops;
 	void *to;
 	char folder[256];
-	int dir, lock;
+	int dir, lock, asked; /* asked: the folder need not be private */
 	bool yields, busy; /* busy: another nvmtop had the folder */
+	bool loaded;	   /* a program had the library */
 	int64_t folder_ns, changed_ns;
 	struct timespec changed;
 	uint64_t pid_ns;
@@ -681,7 +682,7 @@ static bool file_valid(const struct nvtx *n, struct file *f)
 	struct stat st;
 
 	return fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       (st.st_uid == geteuid() || getenv("NVMTOP_NVTX_DIR")) &&
+	       (st.st_uid == geteuid() || n->asked) &&
 	       pread(f->fd, &f->about, sizeof(f->about), 0) == (ssize_t)sizeof(f->about) &&
 	       p->magic == NVTX_MAGIC && p->version == NVTX_VERSION && p->size == sizeof(n->head) &&
 	       p->pid <= INT32_MAX;
@@ -701,6 +702,7 @@ static void file_take(struct nvtx *n, const char *name)
 	}
 	f->ours = f->about.pid_ns == n->pid_ns;
 	n->files[n->n_files++] = f;
+	n->loaded = true;
 }
 
 /* Lets the file go; that of a process that is gone is removed. */
@@ -727,27 +729,24 @@ static bool is_taken(const struct nvtx *n, const char *name)
 
 /* --- the folder --- */
 
-bool nvtx_folder(char *out, size_t size)
+int nvtx_folder(char *out, size_t size, int *asked, struct err *e)
 {
-	const char *asked = getenv("NVMTOP_NVTX_DIR");
-
-	if (asked && *asked)
-		return snprintf(out, size, "%s", asked) < (int)size;
-	return nvmtop_mark_folder(out, size) > 0;
+	if (nvtx_ring_folder(out, size, asked))
+		return 0;
+	return err_set(e, ERR_FAILED, _("cannot record NVTX ranges: NVMTOP_NVTX_DIR is not an absolute path, or too long"));
 }
 
 static int folder_open(struct nvtx *n, struct err *e)
 {
-	const char *asked = getenv("NVMTOP_NVTX_DIR");
 	char shown[sizeof(n->folder)];
 	struct stat st;
 
-	if (!nvtx_folder(n->folder, sizeof(n->folder)))
-		return err_set(e, ERR_FAILED, _("cannot record NVTX ranges: no folder for them"));
+	if (nvtx_folder(n->folder, sizeof(n->folder), &n->asked, e) < 0)
+		return -1;
 	mkdir(n->folder, 0700);
 	n->dir = open(n->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (n->dir >= 0 && fstat(n->dir, &st) == 0 &&
-	    ((asked && *asked) || (st.st_uid == geteuid() && !(st.st_mode & 077))))
+	    (n->asked || (st.st_uid == geteuid() && !(st.st_mode & 077))))
 		return 0;
 	text_printable(shown, sizeof(shown), n->folder, strlen(n->folder));
 	if (n->dir < 0)
@@ -972,6 +971,17 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e)
 	return n;
 }
 
+bool nvtx_had_domain(const struct nvtx *n, const char *domain)
+{
+	const struct range_lane *lanes[LANES];
+	size_t all = ranges_lanes(n->store, lanes, LANES);
+
+	for (size_t i = 0; i < all && i < LANES; i++)
+		if (!strcmp(range_domain(lanes[i]), domain))
+			return true;
+	return false;
+}
+
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 {
 	uint64_t lost = n->full + n->rate + n->own;
@@ -980,8 +990,10 @@ bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 	*any = n->count > 0;
 	if (n->count == 0 && lost == 0)
 		return snprintf(out, size, "%s",
-				_("no NVTX ranges came: the program does not use NVTX, or did not load "
-				  "libnvmtop-nvtx.so")) > 0;
+				n->loaded ? _("no NVTX ranges came: the program loaded libnvmtop-nvtx.so, but marked none, or "
+					      "only in domains that --nvtx leaves out")
+					  : _("no NVTX ranges came: the program does not use NVTX, or did not load "
+					      "libnvmtop-nvtx.so")) > 0;
 	if (lost == 0)
 		return false;
 	used = (size_t)snprintf(

@@ -13,8 +13,8 @@ struct nvtx_ops {
 };
 
 struct nvtx;
-/* Gets the folder of the files: $NVMTOP_NVTX_DIR, or that of the marks. Returns false if there is none. */
-bool nvtx_folder(char *out, size_t size);
+/* Gets the folder of the files; *asked: it is $NVMTOP_NVTX_DIR. Returns -1 and sets *e if that cannot be it. */
+int nvtx_folder(char *out, size_t size, int *asked, struct err *e);
 /* yields: lets the folder go when another nvmtop wants it. Returns NULL and sets *e if out of memory. */
 struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, struct err *e);
 /* Becomes the recorder of the folder, which is created. A live screen that has it lets it go within a second.
@@ -32,5 +32,7 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, struct err *e);
 /* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
  * the sink was detached. *any: whether ranges came. */
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);
+/* Whether there was a range of the domain ("default": the one without a name). */
+bool nvtx_had_domain(const struct nvtx *n, const char *domain);
 
 #endif

@@ -149,9 +149,8 @@ static bool point_add(struct points *p, int64_t t_ns, int64_t id)
 static bool range_point(void *arg, const struct range *r)
 {
 	struct points *p = arg;
-	const char *domain = r->lane->domain[0] ? r->lane->domain : "default";
 
-	return r->depth > 0 || strcmp(domain, p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
+	return r->depth > 0 || strcmp(range_domain(r->lane), p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
 }
 
 /* Marks, and the begins of the outermost ranges of the domain. */

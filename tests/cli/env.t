@@ -53,6 +53,15 @@ ok 'docker' is "$(cat out)" "--env NVTX_INJECTION64_PATH=$lib
 
 run env NVMTOP_NVTX_DIR="$scratch/there" $EMU "$tree/s r'c/nvmtop" env
 ok 'a folder that is set is kept' says out "^export NVMTOP_NVTX_DIR=$scratch/there$"
+run env NVMTOP_NVTX_DIR=there $EMU "$tree/s r'c/nvmtop" env
+ok 'one that is not absolute is refused' says err 'NVMTOP_NVTX_DIR is not an absolute path'
+if test -d "/run/user/$(id -u)" || ! test -k /dev/shm || test -e "/dev/shm/nvmtop-$(id -u)"; then
+    skip 'in memory where there is no folder of a session' 'there is one'
+else
+    run env -u XDG_RUNTIME_DIR $EMU "$tree/s r'c/nvmtop" env
+    ok 'in memory where there is no folder of a session' says out "^export NVMTOP_NVTX_DIR=/dev/shm/nvmtop-$(id -u)$"
+    rmdir "/dev/shm/nvmtop-$(id -u)"
+fi
 run env NVMTOP_NVTX_DIR="$scratch/no/there" $EMU "$tree/s r'c/nvmtop" env
 ok 'a folder that cannot be created' test "$status:$(cat out)" = 1:
 ok 'a folder that cannot be created: that is said' says err 'cannot create the folder .*/no/there: No such'

@@ -36,6 +36,8 @@ ok 'nothing is left in the folder' sh -c '! ls "$XDG_RUNTIME_DIR"/nvmtop/nvtx-[0
 
 run nvmtop record --demo --nvtx=io -o io.nvmt -- $marked
 ok 'one domain only' has io.nvmt 'names == ["copy"] * 3'
+run nvmtop record --demo --nvtx=nonesuch -o nonesuch.nvmt -- $marked
+ok 'a domain that the program has not: the program is not blamed' says err 'marked none, or only in domains that --nvtx leaves out'
 run nvmtop record --demo --nvtx -o open.nvmt -- $marked open
 ok 'what is open at the end is there' has open.nvmt '[x["open"] for x in r if x["name"] == "run"] == [True] and len(r) == 8'
 run nvmtop record --demo --nvtx -o - -- $marked
@@ -96,10 +98,15 @@ run nvmtop check phases.bin
 ok 'which is sound' is "$status" 0
 run nvmtop export nvmt1 --phases-from default -o default.bin all.nvmt
 ok 'the domain without a name' judge default.bin "len(t['sync']) == 4"
+run nvmtop export nvmt1 --phases-from dali -o nothing.bin all.nvmt
+ok 'no such domain: said' says err 'no NVTX range was of the domain "dali"'
+ok 'and nothing is written' test ! -e nothing.bin
 run nvmtop export csv --phases-from DALI all.nvmt
 ok 'only for version 1' is "$status" 2
 run nvmtop record --demo --nvtx --phases-from io -o marked.bin -- $marked
 ok 'version 1 is recorded with phases' judge marked.bin "len(t['sync']) == 4"
+run nvmtop record --demo --nvtx --phases-from IO -o other.bin -- $marked
+ok 'no such domain: recorded, and said' says err 'no NVTX range was of the domain "IO": there are no phases of it'
 run nvmtop record --demo --nvtx --phases-from io -o no.nvmt -- $marked
 ok 'and nothing else' is "$status" 2
 run nvmtop record --demo --phases-from io -o no.bin -- $marked
