@@ -28,6 +28,8 @@ static void numbers_of(struct trace *t, FILE *nowhere)
 		report_write(pair, 1 + (size_t)format % 2, format % 2 ? &some : &all, 3, false, (enum report_format)format,
 			     nowhere, NULL, &e);
 	report_write(pair, 2, &all, 0, true, REPORT_JSON, nowhere, NULL, &e);
+	for (int by = REPORT_BY_RANGE; by <= REPORT_BY_DOMAIN; by++)
+		report_ranges(pair, 1, by % 2 ? &some : &all, (enum report_by)by, (enum report_format)(by % 4), nowhere, NULL, &e);
 	for (int form = EXPORT_csv; form <= EXPORT_perfetto; form++) {
 		export_write(t, &all, (enum export_form)form, 0, false, nowhere, NULL, &e);
 		export_write(t, &some, (enum export_form)form, 50, false, nowhere, NULL, &e);

@@ -1,12 +1,20 @@
 /* Arbitrary bytes as a trace: opened, queried as by a view, closed. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "trace/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static bool is_sound(void *arg, const struct range *r)
+{
+	if (r->end_ns < r->begin_ns || !r->name || !r->lane)
+		abort();
+	return ++*(size_t *)arg < 100000;
+}
 
 static void look_at(struct timeline *tl)
 {
@@ -15,10 +23,17 @@ static void look_at(struct timeline *tl)
 	struct bin bins[32];
 	struct mark marks[4];
 	struct gap gaps[4];
+	const struct range_lane *lanes[4];
+	size_t n = 0;
 
 	tl->ops->extent(tl, &from, &to);
 	tl->ops->marks(tl, from, to, marks, 4);
 	tl->ops->gaps(tl, from, to, gaps, 4);
+	if (tl->ops->ranges) {
+		tl->ops->ranges(tl, from, to, 0, is_sound, &n);
+		tl->ops->ranges(tl, from, to, 1000000, is_sound, &n);
+		tl->ops->lanes(tl, lanes, 4);
+	}
 	for (int i = 0; i < TIERS; i++)
 		tl->ops->step(tl, (enum tier)i, from, 2);
 	for (size_t i = 0; i < s->n_channels && i < 64; i++) {

@@ -1,5 +1,5 @@
 /* A short run of the fuzz target for every build: the saved traces with reproducible random changes.
- * Half of them keep the chunk checksums valid, so that the code after the checks is reached. With
+ * Many of them keep the chunk checksums valid, so that the code after the checks is reached. With
  * --enable-sanitizers it finds what libFuzzer would find first. */
 #include <math.h>
 #include <stdio.h>
@@ -87,6 +87,33 @@ static void change_chunk(uint8_t *p, size_t n, size_t at)
 	}
 }
 
+/* Change the payload of a chunk of a log; its checksum is valid again. */
+static void change_packed(uint8_t *p, size_t n)
+{
+	static struct log_packer *packer;
+	static struct log_unpacker *unpacker;
+	struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
+	struct log_head h, last = {.raw = 0};
+	size_t at = 0, chosen = 0;
+
+	packer = packer ? packer : log_packer_new();
+	unpacker = unpacker ? unpacker : log_unpacker_new();
+	for (uint64_t k = dice(40) + 1; k > 0 && n - at >= LOG_HEAD && log_head_get(p + at, &h) &&
+	     h.stored <= n - at - LOG_HEAD; k--) {
+		last = h;
+		chosen = at;
+		at += LOG_HEAD + h.stored;
+	}
+	if (packer && unpacker && last.raw > 0 &&
+	    log_unpack(unpacker, &last, p + chosen + LOG_HEAD, &raw) == LOG_OK) {
+		change(raw.p, raw.n < 64 || dice(2) ? raw.n : 64);
+		if (log_pack(packer, &last, raw.p, raw.n, &chunk) == 0 && chunk.n <= at - chosen)
+			memcpy(p + chosen, chunk.p, chunk.n);
+	}
+	log_bytes_free(&raw);
+	log_bytes_free(&chunk);
+}
+
 static double odd_time(double last)
 {
 	static const double odd[] = {0,    -1,    -0.0,       1e308, (double)NAN, (double)INFINITY,
@@ -143,23 +170,26 @@ static size_t load(const char *name, uint8_t *to, size_t room)
 
 int main(void)
 {
-	static const char *const names[] = {"small.bin", "version-1.bin", "pyramid.bin"};
+	static const char *const names[] = {"small.bin", "version-1.bin", "pyramid.bin", "ranges.nvmt"};
 	static uint8_t good[1 << 20], bad[1 << 20];
 
-	printf("1..3\n");
-	for (int i = 0; i < 3; i++) {
+	printf("1..4\n");
+	for (int i = 0; i < 4; i++) {
 		size_t n = load(names[i], good, sizeof(good)), at;
+		bool log = strstr(names[i], ".nvmt") != NULL;
 
 		if (n < HEADER_SIZE) {
 			printf("Bail out! %s cannot be read\n", names[i]);
 			return 99;
 		}
-		at = extension(good, n);
+		at = log ? n : extension(good, n);
 		for (int round = 0; round < ROUNDS; round++) {
 			size_t size = dice(8) ? n : (size_t)dice(n);
 
 			memcpy(bad, good, n);
-			if (dice(4) == 0)
+			if (log && dice(4))
+				change_packed(bad, n);
+			else if (!log && dice(4) == 0)
 				disorder(bad, n);
 			else if (at < n && dice(2))
 				change_chunk(bad, n, at);
