@@ -128,6 +128,8 @@ void cell_shown(struct table *t, double v, double largest);  /* as shown_text() 
 void cell_if(struct table *t, bool known, double v, double largest); /* "" if not known */
 void cell_signed(struct table *t, double v, double largest); /* as signed_text() */
 void cell_fixed(struct table *t, double v, int decimals);
+/* The width of a column with that text, too: of the longest one, within limits. Begin with 0. */
+int room_with(int room, const char *text);
 /* The smallest width of at least `least` at which no two names are shortened to the same text. */
 int names_room(const char *const *names, size_t n, int least);
 

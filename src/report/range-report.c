@@ -384,11 +384,32 @@ static void title_of(const struct collection *c, const struct group *g, char *ou
 		snprintf(out, size, "%.*s", g->length, g->name);
 }
 
+/* With the domain of a range. */
+static void full_title(const struct collection *c, const struct group *g, char *out, size_t size)
+{
+	const char *domain = c->by == REPORT_BY_RANGE ? g->first : "";
+	int n = snprintf(out, size, "%s%s", domain, *domain ? ": " : "");
+
+	title_of(c, g, out + n, size - (size_t)n);
+}
+
+static int room_of(const struct collection *c)
+{
+	char title[sizeof(((struct table *)NULL)->cell[0])];
+	int room = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		full_title(c, c->list[i], title, sizeof(title));
+		room = room_with(room, title);
+	}
+	return room;
+}
+
 static void write_table(const struct page *o, const struct collection *c, int which)
 {
 	struct table t = {.page = o,
 			  .n = 1,
-			  .wide = {-20},
+			  .wide = {-o->room},
 			  .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
 	double v[COLUMNS];
 	char title[sizeof(t.cell[0])];
@@ -403,10 +424,7 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 		t.wide[t.n++] = -1;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		const char *domain = c->by == REPORT_BY_RANGE ? c->list[i]->first : "";
-		int n = snprintf(title, sizeof(title), "%s%s", domain, *domain ? ": " : "");
-
-		title_of(c, c->list[i], title + n, sizeof(title) - (size_t)n);
+		full_title(c, c->list[i], title, sizeof(title));
 		values_of(c->list[i], v);
 		cell_text(&t, title);
 		for (size_t k = 0; k < COLUMNS; k++)
@@ -476,7 +494,7 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 
 static void write_trace(struct record *r, const struct collection *c, enum report_format format)
 {
-	const struct page page = {r->f, format == REPORT_MARKDOWN, 0};
+	const struct page page = {r->f, format == REPORT_MARKDOWN, room_of(c)};
 	char path[4096];
 
 	if (format == REPORT_TABLE || format == REPORT_MARKDOWN) {

@@ -31,6 +31,9 @@ run nvmtop report --by thread --format csv run.nvmt
 ok 'by thread' py '
 g = {x["name"]: x for x in csv.DictReader(open("out"))}
 assert g["python3 main 100/100"]["count"] == "37" and len(g) == 4, g'
+run nvmtop report --by thread run.nvmt
+ok 'the table has whole names of threads' is "$(grep -c '^python3 loader 100/101 ' out)" 2
+ok 'and its columns are aligned' is "$(sed -n '/^thread/,/^$/p' out | awk 'NF { print length }' | sort -u | wc -l)" 1
 run nvmtop report --by domain run.nvmt
 ok 'by domain' says out '^default  *39 '
 ok 'load that goes on is marked' says out '^>: the GPU goes on'
