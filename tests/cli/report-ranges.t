@@ -139,6 +139,9 @@ x = [x for x in csv.DictReader(open("out")) if x["name"] == "step" and not x["fi
 assert [y["quantity"] for y in x] == ["count", "time_per_range", "energy_per_range"] and float(x[2]["sd"]) > 0.5, x
 assert all(None not in y.values() and None not in y for y in x)'
 
+run nvmtop report --by range run.nvmt "$NVMTOP_SRC/tests/traces/demo.bin"
+ok 'another power signal is not compared: said' says out 'its joules are those of power.total, and not compared'
+
 run nvmtop report --by range --summary run.nvmt
 ok '--summary is for phases' is "$status" 2
 run nvmtop report --by range --per 5 run.nvmt
@@ -148,6 +151,8 @@ ok 'by what: said' says err 'phase, range, thread or domain'
 "$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.bin
 run nvmtop report --by range waves.bin
 ok 'no ranges: said' says out 'no ranges were recorded'
+run nvmtop report --by range waves.bin waves.bin
+ok 'in none of two: said' says out 'no ranges were recorded'
 nvmtop report waves.bin >one
 run nvmtop report --by phase waves.bin
 ok 'by phase is the report' cmp one out
