@@ -64,6 +64,7 @@ struct options {
 	struct selection pick;
 	enum report_format format;
 	enum report_by by;
+	bool has_by;
 	const char *nsys; /* an export of Nsight Systems, or NULL */
 	bool summary;
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */

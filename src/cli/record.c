@@ -604,6 +604,9 @@ static int repeat(const struct recorder *each)
 		o.files = files;
 		o.n_files = (size_t)o.repeat;
 		compared = report_files(&o, stderr);
+		o.by = REPORT_BY_RANGE;
+		if (o.nvtx && compared == 0)
+			compared = report_files(&o, stderr);
 		status = status ? status : compared;
 	} else if (!status) {
 		status = ERR_FAILED;

@@ -94,13 +94,19 @@ static int cmd_report(const struct options *o)
 	return report_files(o, stdout);
 }
 
+static int value_by(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	o->has_by = true;
+	return value_word(o, t, value, e);
+}
+
 /* Order of enum report_format. */
 static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_entry own[] = {
 	{"format", "NAME", N_("table, json, csv or markdown"), WORD(format, enum report_format, formats),
 	 .wants = N_("table, json, csv or markdown")},
-	{"by", "WHAT", N_("phase, or for ranges of NVTX: range, thread or domain"), WORD(by, enum report_by, by_names),
-	 .wants = N_("phase, range, thread or domain")},
+	{"by", "WHAT", N_("phase, or for ranges of NVTX: range, thread or domain"), .take = value_by,
+	 .at = AT(by, enum report_by), .words = by_names, .wants = N_("phase, range, thread or domain")},
 	{"nsys", "FILE", N_("kernels and NVTX ranges from an export of Nsight Systems (SQLite)"), TEXT(nsys)},
 	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
 	{"per", "N", N_("each phase has N items; print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
@@ -110,12 +116,13 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 static int finish(struct options *o, struct err *e)
 {
-	if (o->nsys && o->by == REPORT_BY_PHASE)
+	if (o->nsys && !o->has_by)
 		o->by = REPORT_BY_RANGE;
 	bool ranges = o->by != REPORT_BY_PHASE;
 	const struct option_rule rules[] = {
 		{ranges && o->summary, N_("--summary is for phases, not for --by range, thread or domain")},
 		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
+		{o->nsys && !ranges, N_("--nsys is for --by range, thread or domain, not for phases")},
 		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
 	};
 

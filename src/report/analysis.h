@@ -128,10 +128,35 @@ void cell_shown(struct table *t, double v, double largest);  /* as shown_text() 
 void cell_if(struct table *t, bool known, double v, double largest); /* "" if not known */
 void cell_signed(struct table *t, double v, double largest); /* as signed_text() */
 void cell_fixed(struct table *t, double v, int decimals);
+/* The width of a column with that text, too: of the longest one, within limits. Begin with 0. */
+int room_with(int room, const char *text);
 /* The smallest width of at least `least` at which no two names are shortened to the same text. */
 int names_room(const char *const *names, size_t n, int least);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
 void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n);
+
+/* The ranges of one name, thread or domain in one of several traces. */
+struct range_sum {
+	char *title;        /* without the ids of a thread, which differ in each run */
+	const char *domain; /* of ranges by name; else "" */
+	uint32_t pid, tid;
+	size_t file, id; /* id: which of the threads with that title */
+	uint64_t count;
+	double seconds, joules, within; /* of all; within: the error bound */
+	double known;                   /* the share of the time for which power is known */
+	const char *why;                /* no joules, a message id */
+};
+struct range_sums {
+	struct range_sum *list; /* file by file */
+	size_t n;
+	bool no_memory;
+};
+/* The title is copied. */
+void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title);
+void range_sums_free(struct range_sums *l);
+/* Compares the ranges of n traces by name. Returns -1 if out of memory. */
+int compare_ranges(struct record *r, const struct analysis *list, size_t n, struct range_sums *l,
+		   enum report_format format, struct err *e);
 
 #endif

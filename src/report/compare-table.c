@@ -11,7 +11,7 @@
 static const char *verdict_text(enum verdict v)
 {
 	static const char *const texts[] = {"", N_("unknown time"), N_("occurs once"), N_("within noise"),
-					    N_("differs")};
+					    N_("differs"), ""};
 
 	return *texts[v] ? _(texts[v]) : "";
 }
@@ -33,6 +33,9 @@ static const char *const what_names[] = {
 	[MEAN] = "%s",
 	[RISE] = N_("rise, %s"),
 	[THROTTLED] = "%s",
+	[RANGE_COUNT] = N_("count"),
+	[RANGE_TIME] = N_("duration"),
+	[RANGE_ENERGY] = N_("energy per range, %s"),
 };
 
 /* Replaces "%s" by the name of the channel without using it as a format string. */
@@ -49,6 +52,36 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 
 #define NAME      120
 #define FILE_NAME 24
+
+/* A table has a row for each metric, or of ranges for each group: then m is its metric. */
+static size_t rows_of(const struct comparison *c, const struct metric *m)
+{
+	return m ? c->n_groups : c->n_metrics;
+}
+
+/* Returns the metric of a row, whose cells can then be had. */
+static const struct metric *row_begin(struct comparison *c, const struct metric *m, size_t i, char name[NAME])
+{
+	if (m) {
+		group_begin(c, &c->groups[i]);
+		group_title(c, &c->groups[i], true, name, NAME);
+		return m;
+	}
+	metric_name(&c->metrics[i], name, NAME);
+	return &c->metrics[i];
+}
+
+static int range_room(const struct comparison *c)
+{
+	char name[NAME];
+	int room = 0;
+
+	for (size_t g = 0; g < c->n_groups; g++) {
+		group_title(c, &c->groups[g], true, name, NAME);
+		room = room_with(room, name);
+	}
+	return room;
+}
 
 /* The same width in all tables, so that they align. */
 static int room_of(const struct comparison *c, int least)
@@ -74,10 +107,14 @@ static struct shown metric_unit(const struct metric *m, double largest)
 	case THROTTLED:
 		return (struct shown) {"s", 1};
 	case ITEM_TIME:
+	case RANGE_TIME:
 		return (struct shown) {"ms", 1e3};
 	case ENERGY:
 	case ITEM_ENERGY:
+	case RANGE_ENERGY:
 		return (struct shown) {"J", 1};
+	case RANGE_COUNT:
+		return (struct shown) {"", 1};
 	default:
 		return shown_unit(m->channel, largest);
 	}
@@ -92,6 +129,19 @@ static void cell_plus_minus(struct table *t, double v, double largest, bool drif
 	cell_text(t, isnan(v) ? "" : cell);
 }
 
+/* A number is as large as the largest of its row; a count has no decimals. */
+static double shown_size(const struct metric *m, double largest)
+{
+	return m->what == RANGE_COUNT ? 1e9 : largest;
+}
+
+static void cell_within(struct table *t, const struct metric *m, const struct cell *x)
+{
+	double within = x->within * metric_unit(m, x->mean).factor;
+
+	cell_if(t, !isnan(within), within, within);
+}
+
 #define MANY 5 /* file columns per table */
 
 /* Explains the mark used in the table above. */
@@ -103,105 +153,134 @@ static void drift_note(FILE *o, bool any)
 		      o);
 }
 
-/* One file: the spread of its repeated epochs. */
-static void spread_table(const struct page *o, const struct comparison *c)
+/* The spread of the repeated epochs of one file, or of the ranges of a name over many files. */
+static void spread_table(const struct page *o, struct comparison *c, const struct metric *of)
 {
 	struct table t = {o,
-			  5,
-			  {-o->room, 11, 11, 11, -4},
-			  .head = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit")}};
+			  of ? 6 : 5,
+			  {-o->room, 11, 11, 11, -4, 11},
+			  .head = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit"),
+				   of && of->what == RANGE_ENERGY ? "+-" : ""}};
 	bool any = false;
 
-	for (size_t i = 0; i < c->n_metrics; i++) {
-		const struct metric *m = &c->metrics[i];
-		const struct cell *x = cell_of(c, 0, m);
-		struct shown u = metric_unit(m, x->mean);
-		double mean = x->mean * u.factor, interval = confidence(x->sd, x->n) * u.factor;
-		bool drifting = drifts(x) && !isnan(interval);
+	for (size_t i = 0; i < rows_of(c, of); i++) {
 		char name[NAME];
+		const struct metric *m = row_begin(c, of, i, name);
+		const struct cell x = of ? cell_over(c, m) : *cell_of(c, 0, m);
+		struct shown u = metric_unit(m, x.mean);
+		double mean = x.mean * u.factor, interval = confidence(x.sd, x.n) * u.factor;
+		bool drifting = !of && drifts(&x) && !isnan(interval);
 
-		if (x->n == 0)
+		if (x.n == 0)
 			continue;
-		metric_name(m, name, sizeof(name));
 		cell_text(&t, name);
 		cell_shown(&t, mean, mean);
 		cell_plus_minus(&t, interval, mean, drifting);
-		cell_shown(&t, x->sd * u.factor, mean);
+		cell_shown(&t, x.sd * u.factor, mean);
 		cell_text(&t, u.unit);
+		if (of)
+			cell_within(&t, m, &x);
 		any |= drifting;
 	}
 	drift_note(o->f, any);
 }
 
-static bool pair_row(struct table *t, const struct comparison *c, const struct metric *m)
+static bool pair_row(struct table *t, const struct comparison *c, const struct metric *m, const char *name)
 {
 	const struct cell *a = cell_of(c, 0, m), *b = cell_of(c, 1, m);
 	struct shown u = metric_unit(m, fmax(fabs(a->mean), fabs(b->mean)));
-	double size = fmax(fabs(a->mean), fabs(b->mean)) * u.factor, diff = (b->mean - a->mean) * u.factor;
+	double size = shown_size(m, fmax(fabs(a->mean), fabs(b->mean)) * u.factor),
+	       diff = (b->mean - a->mean) * u.factor;
 	struct difference d = difference(c, a, b);
-	char name[NAME], percent[SIGNED_TEXT], text[SIGNED_TEXT + 40] = "";
+	char percent[SIGNED_TEXT], text[SIGNED_TEXT + 40] = "";
+	bool bounds = m->what == RANGE_ENERGY;
 
-	metric_name(m, name, sizeof(name));
 	cell_text(t, name);
 	cell_text(t, u.unit);
 	cell_shown(t, a->mean * u.factor, size);
+	if (bounds)
+		cell_within(t, m, a);
 	cell_shown(t, b->mean * u.factor, size);
-	cell_signed(t, diff, size);
-	cell_plus_minus(t, d.interval * u.factor, size, false);
+	if (bounds) {
+		cell_within(t, m, b);
+	} else {
+		cell_signed(t, diff, size);
+		cell_plus_minus(t, d.interval * u.factor, size, false);
+	}
 	signed_text(percent, 100 * (b->mean - a->mean) / fabs(a->mean), 100);
 	if (d.verdict != NOTHING && a->mean != 0 && !isnan(diff))
 		snprintf(text, sizeof(text), "%s %%", percent);
 	cell_text(t, text);
 	snprintf(text, sizeof(text), "%s%s", verdict_text(d.verdict), d.drifts ? " ~" : "");
+	if (c->sums && (a->n == 0 || b->n == 0))
+		snprintf(text, sizeof(text), _("only in %s"), a->n > 0 ? "A" : "B");
 	cell_text(t, text);
 	return d.drifts;
 }
 
-static void pair_table(const struct page *o, const struct comparison *c)
+static void pair_table(const struct page *o, struct comparison *c, const struct metric *of)
 {
 	struct table t = {o,
 			  8,
 			  {-o->room, -3, 8, 8, 8, 8, 7, -12},
-			  .head = {"", "", "A", "B", "B - A", "95 %", "", ""}};
+			  .head = {"", "", "A", "B", "B - A", of ? "" : "95 %", "", ""}};
+	struct table bounds = {o,
+			       8,
+			       {-o->room, -3, 8, 7, 8, 7, 7, -12},
+			       .head = {"", "", "A", "+-", "B", "+-", "", ""}};
 	bool any = false;
 
-	for (size_t i = 0; i < c->n_metrics; i++)
-		if (cell_of(c, 0, &c->metrics[i])->n + cell_of(c, 1, &c->metrics[i])->n > 0)
-			any |= pair_row(&t, c, &c->metrics[i]);
+	for (size_t i = 0; i < rows_of(c, of); i++) {
+		char name[NAME];
+		const struct metric *m = row_begin(c, of, i, name);
+
+		if (cell_of(c, 0, m)->n + cell_of(c, 1, m)->n > 0)
+			any |= pair_row(m->what == RANGE_ENERGY ? &bounds : &t, c, m, name);
+	}
 	drift_note(o->f, any);
 }
 
-/* Three or more files: a row of values, and below it a row of differences to the first. */
+/* Three or more files: a row of values, of ranges one of their bounds, and below it one of differences to the
+ * first. */
 static bool many_rows(struct table *t, const struct comparison *c, const struct metric *m,
-		      const size_t *files)
+		      const size_t *files, const char *name)
 {
-	static const char *const signs[] = {"", " -", " ?", " =", " *"};
+	static const char *const signs[] = {"", " -", " ?", " =", " *", ""};
 	const struct cell *first = cell_of(c, 0, m);
 	double size = 0;
-	char name[NAME];
 	struct shown u;
-	bool any = false, drift = false;
+	bool any = false, bounds = false, compared = !c->sums, drift = false;
 
 	for (size_t k = 0; k < t->n - 2; k++) {
-		any |= cell_of(c, files[k], m)->n > 0;
-		size = fmax(size, fabs(cell_of(c, files[k], m)->mean));
+		const struct cell *x = cell_of(c, files[k], m);
+
+		any |= x->n > 0;
+		bounds |= c->sums && !isnan(x->within);
+		compared |= k > 0 && difference(c, first, x).verdict != NOTHING;
+		size = fmax(size, fabs(x->mean));
 	}
 	if (!any)
 		return false;
 	u = metric_unit(m, size);
-	metric_name(m, name, sizeof(name));
+	size = shown_size(m, size * u.factor);
 	cell_text(t, name);
 	cell_text(t, u.unit);
 	for (size_t k = 0; k < t->n - 2; k++)
-		cell_shown(t, cell_of(c, files[k], m)->mean * u.factor, size * u.factor);
-	for (size_t k = 0; k < 3; k++)
+		cell_shown(t, cell_of(c, files[k], m)->mean * u.factor, size);
+	if (bounds) {
 		cell_text(t, "");
-	for (size_t k = 1; k < t->n - 2; k++) {
+		cell_text(t, "+-");
+		for (size_t k = 0; k < t->n - 2; k++)
+			cell_within(t, m, cell_of(c, files[k], m));
+	}
+	for (size_t k = 0; compared && k < 3; k++)
+		cell_text(t, "");
+	for (size_t k = 1; compared && k < t->n - 2; k++) {
 		const struct cell *x = cell_of(c, files[k], m);
 		struct difference d = difference(c, first, x);
 		char by[SIGNED_TEXT], text[SIGNED_TEXT + 4] = "";
 
-		signed_text(by, (x->mean - first->mean) * u.factor, size * u.factor);
+		signed_text(by, (x->mean - first->mean) * u.factor, size);
 		if (d.verdict != NOTHING)
 			snprintf(text, sizeof(text), "%s%s", by, d.drifts ? " ~" : signs[d.verdict]);
 		cell_text(t, text);
@@ -219,7 +298,7 @@ static void file_name(char out[FILE_NAME], size_t f)
 		snprintf(out, FILE_NAME, "#%zu", f + 1);
 }
 
-static void many_table(const struct page *o, const struct comparison *c)
+static void many_table(const struct page *o, struct comparison *c, const struct metric *of)
 {
 	bool any = false;
 
@@ -233,9 +312,15 @@ static void many_table(const struct page *o, const struct comparison *c)
 			file_name(letter[k], files[k]);
 			t.head[t.n++] = letter[k];
 		}
-		for (size_t i = 0; i < c->n_metrics; i++)
-			any |= many_rows(&t, c, &c->metrics[i], files);
+		for (size_t i = 0; i < rows_of(c, of); i++) {
+			char name[NAME];
+			const struct metric *m = row_begin(c, of, i, name);
+
+			any |= many_rows(&t, c, m, files, name);
+		}
 	}
+	if (of && of->what != RANGE_ENERGY)
+		return;
 	fputs(_("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
 		"of the\ntime is unknown\n"),
 	      o->f);
@@ -279,7 +364,7 @@ static void tell_unknown(const struct page *o, const struct comparison *c)
 		putc('\n', o->f);
 }
 
-static void group_table(const struct page *o, const struct comparison *c, const struct group *g)
+static void group_table(const struct page *o, struct comparison *c, const struct group *g)
 {
 	char title[160];
 
@@ -297,33 +382,59 @@ static void group_table(const struct page *o, const struct comparison *c, const 
 	fputs(o->markdown ? "\n\n" : "\n", o->f);
 	tell_unknown(o, c);
 	if (c->n_files == 1)
-		spread_table(o, c);
+		spread_table(o, c, NULL);
 	else if (c->n_files == 2)
-		pair_table(o, c);
+		pair_table(o, c, NULL);
 	else
-		many_table(o, c);
+		many_table(o, c, NULL);
 	putc('\n', o->f);
+}
+
+static void range_table(const struct page *o, struct comparison *c, const struct metric *m)
+{
+	const struct page spread = {o->f, o->markdown, o->room < 30 ? 30 : o->room};
+	char name[NAME];
+
+	metric_name(m, name, sizeof(name));
+	fprintf(o->f, "%s%s:%s", o->markdown ? "### " : "", name, o->markdown ? "\n\n" : "\n");
+	if (c->n_files == 2) {
+		pair_table(o, c, m);
+	} else {
+		spread_table(&spread, c, m);
+		putc('\n', o->f);
+		many_table(o, c, m);
+	}
+	putc('\n', o->f);
+}
+
+void comparison_tables(FILE *f, bool markdown, struct comparison *c)
+{
+	struct page page = {f, markdown, c->sums ? range_room(c) : room_of(c, c->n_files == 1 ? 30 : 18)};
+
+	if (c->n_files > 1)
+		files_list(f, c);
+	for (size_t m = 0; c->sums && m < c->n_metrics; m++)
+		range_table(&page, c, &c->metrics[m]);
+	for (size_t g = 0; !c->sums && g <= c->n_groups; g++) {
+		if (!group_shown(c, &c->groups[g]))
+			continue;
+		group_begin(c, &c->groups[g]);
+		group_table(&page, c, &c->groups[g]);
+	}
+	if (c->tested > 0)
+		fprintf(f,
+			P_("differs: after Holm's correction for %zu difference that was tested\n",
+			   "differs: after Holm's correction for the %zu differences that were tested\n",
+			   c->tested),
+			c->tested);
 }
 
 void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
-	struct page page = {f, markdown, c.ok ? room_of(&c, n == 1 ? 30 : 18) : 0};
 
 	compare_test(&c);
-	if (c.ok && n > 1)
-		files_list(f, &c);
-	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
-		if (!group_shown(&c, &c.groups[g]))
-			continue;
-		group_begin(&c, &c.groups[g]);
-		group_table(&page, &c, &c.groups[g]);
-	}
-	if (c.tested > 0)
-		fprintf(f,
-			P_("differs: after Holm's correction for %zu difference that was tested\n",
-			   "differs: after Holm's correction for the %zu differences that were tested\n",
-			   c.tested),
-			c.tested);
+	if (c.ok)
+		comparison_tables(f, markdown, &c);
 	compare_free(&c);
 }

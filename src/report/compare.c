@@ -10,11 +10,12 @@
 static int by_key(const void *a, const void *b)
 {
 	const struct occurrence *x = a, *y = b;
-	int c = strcmp(x->label, y->label);
+	int c = strcmp(x->domain, y->domain);
 
+	c = c ? c : strcmp(x->label, y->label);
 	if (c)
 		return c;
-	if (!*x->label && x->id != y->id)
+	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return (x->order > y->order) - (x->order < y->order);
 }
@@ -28,7 +29,21 @@ static int by_order(const void *a, const void *b)
 
 static bool same_key(const struct occurrence *x, const struct occurrence *y)
 {
-	return !strcmp(x->label, y->label) && (*x->label || x->id == y->id);
+	return !strcmp(x->domain, y->domain) && !strcmp(x->label, y->label) && x->id == y->id;
+}
+
+void groups_match(struct comparison *c)
+{
+	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
+	for (size_t i = 0; i < c->n_all; i++) {
+		struct group *g = c->n_groups > 0 ? &c->groups[c->n_groups - 1] : NULL;
+
+		if (!g || !same_key(&c->all[g->first], &c->all[i]))
+			c->groups[c->n_groups++] = (struct group) {i, 1, c->all[i].order};
+		else
+			g->n++;
+	}
+	qsort(c->groups, c->n_groups, sizeof(*c->groups), by_order);
 }
 
 static int groups_make(struct comparison *c)
@@ -45,22 +60,14 @@ static int groups_make(struct comparison *c)
 		for (size_t i = 0; i < c->list[f].epochs.n; i++) {
 			const struct epoch *ep = &c->list[f].epochs.list[i];
 
-			c->all[c->n_all] = (struct occurrence) {ep->label, ep->id, f, c->n_all, i};
+			c->all[c->n_all] = (struct occurrence) {"", ep->label, *ep->label ? 0 : ep->id,
+								f,  c->n_all,  i};
 			c->n_all++;
 		}
-	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
-	for (size_t i = 0; i < c->n_all; i++) {
-		struct group *g = c->n_groups > 0 ? &c->groups[c->n_groups - 1] : NULL;
-
-		if (!g || !same_key(&c->all[g->first], &c->all[i]))
-			c->groups[c->n_groups++] = (struct group) {i, 1, c->all[i].order};
-		else
-			g->n++;
-	}
-	qsort(c->groups, c->n_groups, sizeof(*c->groups), by_order);
+	groups_match(c);
 	/* Append a group for the whole of each file. */
 	for (size_t f = 0; f < c->n_files; f++)
-		c->all[c->n_all + f] = (struct occurrence) {"", 0, f, 0, SIZE_MAX};
+		c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, SIZE_MAX};
 	c->groups[c->n_groups] = (struct group) {c->n_all, c->n_files, 0};
 	return 0;
 }
@@ -176,8 +183,13 @@ bool group_is_whole(const struct comparison *c, const struct group *g)
 void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size)
 {
 	const struct occurrence *x = &c->all[g->first];
+	const char *domain = translated ? x->domain : "";
 
-	if (group_is_whole(c, g))
+	if (c->sums && x->id > 0)
+		snprintf(out, size, "%s #%llu", x->label, (unsigned long long)x->id + 1);
+	else if (c->sums)
+		snprintf(out, size, "%s%s%s", domain, *domain ? ": " : "", x->label);
+	else if (group_is_whole(c, g))
 		snprintf(out, size, "%s", translated ? _("whole") : "whole");
 	else if (*x->label)
 		snprintf(out, size, "%s", x->label);

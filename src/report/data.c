@@ -180,7 +180,9 @@ static const char *what_unit(const struct metric *m)
 {
 	if (m->what == MEAN || m->what == RISE)
 		return unit_name(m->channel->unit);
-	return m->what == ENERGY || m->what == ITEM_ENERGY ? "J" : "s";
+	if (m->what == RANGE_COUNT)
+		return "";
+	return m->what == ENERGY || m->what == ITEM_ENERGY || m->what == RANGE_ENERGY ? "J" : "s";
 }
 
 static void put_metric(struct record *r, const struct metric *m)
@@ -193,6 +195,9 @@ static void put_metric(struct record *r, const struct metric *m)
 		[MEAN] = "mean",
 		[RISE] = "rise",
 		[THROTTLED] = "throttled",
+		[RANGE_COUNT] = "count",
+		[RANGE_TIME] = "time_per_range",
+		[RANGE_ENERGY] = "energy_per_range",
 	};
 
 	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->channel->name : "")},
@@ -202,20 +207,43 @@ static void put_metric(struct record *r, const struct metric *m)
 /* A metric in one file, and its difference to the first file. */
 static void put_cell(struct record *r, const struct comparison *c, const struct metric *m, size_t file)
 {
-	static const char *const verdicts[] = {"", "partly unknown", "unknown", "within noise", "differs"};
+	static const char *const verdicts[] = {"", "partly unknown", "unknown", "within noise", "differs",
+					       ""};
 	const struct cell *first = cell_of(c, 0, m), *x = cell_of(c, file, m);
 	struct difference d = {NOTHING, NAN, NAN, false};
 
 	if (file > 0)
 		d = difference(c, first, x);
-	PUT(r, {"n", IN_BOTH, COUNT_OF(x->n)}, {"mean", IN_BOTH, NUMBER_OF(x->n > 0 ? x->mean : NAN)},
-	    {"sd", IN_BOTH, NUMBER_OF(x->sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x->sd, x->n))},
+	PUT(r, {"n", IN_BOTH, COUNT_OF(x->n)}, {"mean", IN_BOTH, NUMBER_OF(x->n > 0 ? x->mean : NAN)});
+	if (c->sums) {
+		PUT(r, {"sd", IN_CSV, NUMBER_OF(NAN)}, {"ci95", IN_CSV, NUMBER_OF(NAN)},
+		    {"within", IN_BOTH, NUMBER_OF(x->within)},
+		    {"difference", CSV_AND(file), NUMBER_OF(file ? x->mean - first->mean : NAN)},
+		    {"difference_percent", CSV_AND(file),
+		     NUMBER_OF(file ? 100 * (x->mean - first->mean) / fabs(first->mean) : NAN)},
+		    {"difference_within", CSV_AND(file), NUMBER_OF(d.interval)},
+		    {"verdict", CSV_AND(file), TEXT_OF(verdicts[d.verdict])},
+		    {"coverage", IN_BOTH, NUMBER_OF(coverage_of(x))},
+		    {"reason", IN_BOTH, LABEL_OF(x->why ? x->why : "")});
+		return;
+	}
+	PUT(r, {"sd", IN_BOTH, NUMBER_OF(x->sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x->sd, x->n))},
 	    {"difference", CSV_AND(file), NUMBER_OF(file ? x->mean - first->mean : NAN)},
 	    {"difference_ci95", CSV_AND(file), NUMBER_OF(d.interval)},
 	    {"verdict", CSV_AND(file), TEXT_OF(verdicts[d.verdict])},
 	    {"coverage", IN_BOTH, NUMBER_OF(coverage_of(x))}, {"p", CSV_AND(file), NUMBER_OF(d.p)},
 	    {"drift_p", IN_BOTH, NUMBER_OF(x->drift)}, {"warning", IN_CSV, TEXT_OF(d.drifts ? "drifts" : "")},
 	    {"drifts", file ? IN_JSON : 0, TRUTH_OF(d.drifts)});
+}
+
+/* Of a name over many traces. */
+static void put_over(struct record *r, const struct comparison *c, const struct metric *m)
+{
+	const struct cell x = cell_over(c, m);
+
+	PUT(r, {"n", IN_BOTH, COUNT_OF(x.n)}, {"mean", IN_BOTH, NUMBER_OF(x.mean)},
+	    {"sd", IN_BOTH, NUMBER_OF(x.sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x.sd, x.n))},
+	    {"within", IN_BOTH, NUMBER_OF(x.within)});
 }
 
 static void json_metric(struct record *r, const struct comparison *c, const struct metric *m)
@@ -235,66 +263,108 @@ static void json_metric(struct record *r, const struct comparison *c, const stru
 		put_cell(r, c, m, f);
 		json_close(r, "}");
 	}
-	json_close(r, "]}");
+	json_close(r, "]");
+	if (c->sums && c->n_files > 2) {
+		json_open(r, "all", '{');
+		put_over(r, c, m);
+		json_close(r, "}");
+	}
+	json_close(r, "}");
 }
 
-static void csv_metric(struct record *r, const struct comparison *c, const char *epoch,
+static void csv_title(struct record *r, const struct comparison *c, const struct group *g, const char *title,
+		      const char *file)
+{
+	PUT(r, {"file", IN_CSV, TEXT_OF(file)}, {"epoch", IN_CSV, TEXT_OF(title)});
+	if (c->sums)
+		PUT(r, {"domain", IN_CSV, TEXT_OF(c->all[g->first].domain)});
+}
+
+static void csv_metric(struct record *r, const struct comparison *c, const struct group *g, const char *title,
 		       const struct metric *m)
 {
 	char path[4096];
 
 	for (size_t f = 0; f < c->n_files; f++) {
-		if (cell_of(c, f, m)->n == 0)
+		if (cell_of(c, f, m)->n == 0 && !c->sums)
 			continue;
-		PUT(r, {"file", IN_CSV, TEXT_OF(shown_path(c->list[f].trace, path, sizeof(path)))},
-		    {"epoch", IN_CSV, TEXT_OF(epoch)});
+		csv_title(r, c, g, title, shown_path(c->list[f].trace, path, sizeof(path)));
 		put_metric(r, m);
 		put_cell(r, c, m, f);
 		record_line(r);
 	}
+	if (!c->sums || c->n_files < 3)
+		return;
+	csv_title(r, c, g, title, "");
+	put_metric(r, m);
+	put_over(r, c, m);
+	fputs(",,,,,,", r->f);
+	record_line(r);
 }
 
-static void json_group(struct record *r, const struct comparison *c, const struct group *g, const char *epoch)
+static void json_title(struct record *r, const struct comparison *c, const struct group *g, const char *title)
 {
 	const struct occurrence *x = &c->all[g->first];
 	bool labelled = *x->label || group_is_whole(c, g);
 
-	record_line(r);
-	json_open(r, NULL, '{');
+	if (c->sums) {
+		PUT(r, {"name", IN_JSON, TEXT_OF(title)}, {"domain", IN_JSON, TEXT_OF(x->domain)});
+		return;
+	}
 	/* The key is needed beside the title, since a label may look like a title. */
-	PUT(r, {"epoch", IN_JSON, TEXT_OF(epoch)}, {"label", IN_JSON, LABEL_OF(x->label)},
+	PUT(r, {"epoch", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},
 	    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)},
 	    {"number", labelled ? IN_JSON : 0, LABEL_OF("")});
+}
+
+static void json_group(struct record *r, const struct comparison *c, const struct group *g, const char *title)
+{
+	record_line(r);
+	json_open(r, NULL, '{');
+	json_title(r, c, g, title);
 	json_open(r, "quantities", '[');
 	for (size_t i = 0; i < c->n_metrics; i++)
 		json_metric(r, c, &c->metrics[i]);
 	json_close(r, "]}");
 }
 
-static void put_comparison(struct record *r, const struct analysis *list, size_t n)
+void put_comparison(struct record *r, struct comparison *c)
 {
-	struct comparison c = compare_make(list, n);
 	bool any = false;
-	char epoch[160];
+	char title[1200];
 
-	compare_test(&c);
-	for (size_t g = 0; c.ok && g <= c.n_groups; g++) {
-		if (!group_shown(&c, &c.groups[g]))
+	if (r->as == AS_CSV)
+		fputs(c->sums ? "file,name,domain,signal,quantity,unit,n,mean,sd,ci95,within,difference,"
+				"difference_percent,difference_within,verdict,coverage,reason\n"
+			      : "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,"
+				"verdict,coverage,p,drift_p,warning\n",
+		      r->f);
+	for (size_t g = 0; c->ok && g < c->n_groups + !c->sums; g++) {
+		if (!group_shown(c, &c->groups[g]))
 			continue;
-		group_begin(&c, &c.groups[g]);
-		group_title(&c, &c.groups[g], false, epoch, sizeof(epoch));
+		group_begin(c, &c->groups[g]);
+		group_title(c, &c->groups[g], false, title, sizeof(title));
 		if (r->as == AS_JSON && !any) {
 			record_line(r);
 			json_open(r, "comparison", '[');
 		}
 		any = true;
 		if (r->as == AS_JSON)
-			json_group(r, &c, &c.groups[g], epoch);
-		for (size_t i = 0; r->as == AS_CSV && i < c.n_metrics; i++)
-			csv_metric(r, &c, epoch, &c.metrics[i]);
+			json_group(r, c, &c->groups[g], title);
+		for (size_t i = 0; r->as == AS_CSV && i < c->n_metrics; i++)
+			csv_metric(r, c, &c->groups[g], title, &c->metrics[i]);
 	}
 	if (r->as == AS_JSON && any)
 		json_close(r, "]");
+}
+
+/* Of epochs. */
+static void compare(struct record *r, const struct analysis *list, size_t n)
+{
+	struct comparison c = compare_make(list, n);
+
+	compare_test(&c);
+	put_comparison(r, &c);
 	compare_free(&c);
 }
 
@@ -310,7 +380,7 @@ void write_json(FILE *f, const struct analysis *list, size_t n)
 	}
 	json_close(&r, "]");
 	if (!list[0].brief)
-		put_comparison(&r, list, n);
+		compare(&r, list, n);
 	fputs("}\n", f);
 }
 
@@ -319,10 +389,7 @@ void write_csv(FILE *f, const struct analysis *list, size_t n)
 	struct record head = {.f = f, .as = AS_HEAD}, r = {.f = f, .as = AS_CSV};
 
 	if (!list[0].brief && n > 1) {
-		fputs("file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,verdict,"
-		      "coverage,p,drift_p,warning\n",
-		      f);
-		put_comparison(&r, list, n);
+		compare(&r, list, n);
 		return;
 	}
 	csv_part(&head, &list[0], &list[0].whole);

@@ -374,9 +374,11 @@ static void values_of(const struct group *g, double out[COLUMNS])
 	memcpy(out, v, sizeof(v));
 }
 
-static void title_of(const struct collection *c, const struct group *g, char *out, size_t size)
+static void title_of(const struct collection *c, const struct group *g, bool ids, char *out, size_t size)
 {
-	if (c->by == REPORT_BY_THREAD)
+	if (c->by == REPORT_BY_THREAD && !ids)
+		snprintf(out, size, "%s%s%s", g->first, *g->name ? " " : "", g->name);
+	else if (c->by == REPORT_BY_THREAD)
 		snprintf(out, size, "%s%s%s %u/%u", g->first, *g->name ? " " : "", g->name, g->pid, g->tid);
 	else if (c->by == REPORT_BY_DOMAIN)
 		snprintf(out, size, "%s", *g->first ? g->first : "default");
@@ -384,11 +386,32 @@ static void title_of(const struct collection *c, const struct group *g, char *ou
 		snprintf(out, size, "%.*s", g->length, g->name);
 }
 
+/* With the domain of a range. */
+static void full_title(const struct collection *c, const struct group *g, char *out, size_t size)
+{
+	const char *domain = c->by == REPORT_BY_RANGE ? g->first : "";
+	int n = snprintf(out, size, "%s%s", domain, *domain ? ": " : "");
+
+	title_of(c, g, true, out + n, size - (size_t)n);
+}
+
+static int room_of(const struct collection *c)
+{
+	char title[sizeof(((struct table *)NULL)->cell[0])];
+	int room = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		full_title(c, c->list[i], title, sizeof(title));
+		room = room_with(room, title);
+	}
+	return room;
+}
+
 static void write_table(const struct page *o, const struct collection *c, int which)
 {
 	struct table t = {.page = o,
 			  .n = 1,
-			  .wide = {-20},
+			  .wide = {-o->room},
 			  .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
 	double v[COLUMNS];
 	char title[sizeof(t.cell[0])];
@@ -403,10 +426,7 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 		t.wide[t.n++] = -1;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		const char *domain = c->by == REPORT_BY_RANGE ? c->list[i]->first : "";
-		int n = snprintf(title, sizeof(title), "%s%s", domain, *domain ? ": " : "");
-
-		title_of(c, c->list[i], title + n, sizeof(title) - (size_t)n);
+		full_title(c, c->list[i], title, sizeof(title));
 		values_of(c->list[i], v);
 		cell_text(&t, title);
 		for (size_t k = 0; k < COLUMNS; k++)
@@ -457,7 +477,7 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	double v[COLUMNS];
 
 	g = g ? g : &none;
-	title_of(c, g, title, sizeof(title));
+	title_of(c, g, true, title, sizeof(title));
 	values_of(g, v);
 	if (r->as == AS_JSON)
 		json_open(r, NULL, '{');
@@ -476,7 +496,7 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 
 static void write_trace(struct record *r, const struct collection *c, enum report_format format)
 {
-	const struct page page = {r->f, format == REPORT_MARKDOWN, 0};
+	const struct page page = {r->f, format == REPORT_MARKDOWN, room_of(c)};
 	char path[4096];
 
 	if (format == REPORT_TABLE || format == REPORT_MARKDOWN) {
@@ -519,21 +539,72 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 	return 0;
 }
 
-static int write_one(struct record *r, struct trace *t, const struct selection *p, enum report_by by,
-		     enum report_format format, report_progress *progress, struct err *e)
+static void sums_add(struct range_sums *l, const struct collection *c, size_t file)
 {
-	struct analysis about;
-	struct reading reading = {.progress = progress};
-	struct collection c = {.about = &about, .by = by};
-	int done = -1;
+	char title[1200];
 
-	if (analysis_begin(&about, t, p, 0, true, &reading, e) == 0 && power_select(&about, p, e) == 0 &&
-	    collect(&c, progress, e) == 0) {
-		write_trace(r, &c, format);
-		done = 0;
+	for (size_t i = 0; i < c->n && !l->no_memory; i++) {
+		const struct group *g = c->list[i];
+		struct range_sum s = {.domain = c->by == REPORT_BY_RANGE ? g->first : "",
+				      .pid = g->pid,
+				      .tid = g->tid,
+				      .file = file,
+				      .count = g->count,
+				      .seconds = (double)g->total_ns / 1e9,
+				      .joules = g->in.joules,
+				      .within = g->in.within,
+				      .known = g->all.known * 1e9 / (double)g->all.time_ns,
+				      .why = g->in.why};
+
+		title_of(c, g, false, title, sizeof(title));
+		range_sum_add(l, &s, title);
 	}
+}
+
+/* Of several traces the tables are those of their comparison. */
+static int write_one(struct record *r, struct analysis *about, struct range_sums *sums, size_t file,
+		     enum report_by by, enum report_format format, report_progress *progress, struct err *e)
+{
+	struct collection c = {.about = about, .by = by};
+	int done = collect(&c, progress, e);
+
+	if (done == 0 && sums)
+		sums_add(sums, &c, file);
+	if (done == 0 && (!sums || format == REPORT_JSON))
+		write_trace(r, &c, format);
 	collection_free(&c);
-	analysis_free(&about);
+	return done;
+}
+
+static int write_ranges(struct record *r, struct analysis *list, struct trace *const *traces, size_t n,
+			const struct selection *p, enum report_by by, enum report_format format,
+			report_progress *progress, struct err *e)
+{
+	struct reading reading = {.progress = progress};
+	struct range_sums sums = {.n = 0};
+	size_t begun = 0;
+	int done = 0;
+
+	if (format == REPORT_JSON) {
+		json_open(r, NULL, '{');
+		json_open(r, "traces", '[');
+	}
+	for (; done == 0 && begun < n; begun++)
+		if (analysis_begin(&list[begun], traces[begun], p, 0, true, &reading, e) < 0 ||
+		    power_select(&list[begun], p, e) < 0 ||
+		    write_one(r, &list[begun], n > 1 ? &sums : NULL, begun, by, format, progress, e) < 0)
+			done = -1;
+	if (format == REPORT_JSON)
+		json_close(r, "]");
+	else if (n > 1)
+		r->as = AS_CSV;
+	if (done == 0 && n > 1)
+		done = compare_ranges(r, list, n, &sums, format, e);
+	if (format == REPORT_JSON)
+		fputs("}\n", r->f);
+	for (size_t i = 0; i < begun; i++)
+		analysis_free(&list[i]);
+	range_sums_free(&sums);
 	return done;
 }
 
@@ -543,19 +614,12 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 	char *text = NULL;
 	size_t size = 0;
 	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
+	struct analysis *list = calloc(n, sizeof(*list));
 	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
-	int done = all ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
+	int done = all && list ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
 
-	if (all && format == REPORT_JSON) {
-		json_open(&r, NULL, '{');
-		json_open(&r, "traces", '[');
-	}
-	for (size_t i = 0; done == 0 && i < n; i++)
-		done = write_one(&r, traces[i], p, by, format, progress, e);
-	if (all && format == REPORT_JSON) {
-		json_close(&r, "]}");
-		putc('\n', all);
-	}
+	if (done == 0)
+		done = write_ranges(&r, list, traces, n, p, by, format, progress, e);
 	if (all && fclose(all) != 0 && done == 0)
 		done = err_set(e, ERR_FAILED, _("out of memory"));
 	if (progress)
@@ -565,6 +629,7 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 		fflush(f);
 	}
 	error = errno;
+	free(list);
 	free(text);
 	errno = error;
 	return done;

@@ -67,6 +67,17 @@ int names_room(const char *const *names, size_t n, int least)
 	return (int)room;
 }
 
+#define ROOM_LEAST 20
+#define ROOM_MOST  48
+
+int room_with(int room, const char *text)
+{
+	int wide = (int)text_cells(text);
+
+	wide = wide < ROOM_LEAST ? ROOM_LEAST : wide > ROOM_MOST ? ROOM_MOST : wide;
+	return room > wide ? room : wide;
+}
+
 static void markdown_cell(FILE *o, const char *text)
 {
 	fputs("| ", o);

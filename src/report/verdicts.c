@@ -29,25 +29,31 @@ static double value_of(const struct analysis *a, const struct part *p, const str
 	}
 }
 
-/* Adds an occurrence, including the time in which it is not covered. */
-static void cell_add(struct cell *x, const struct analysis *a, const struct part *p, const struct metric *m,
-		     size_t i)
+static void cell_value(struct cell *x, double v)
 {
-	double v = value_of(a, p, m, i), known = 0, span = 0, d;
+	double d = v - x->mean;
 
-	if (m->channel)
-		known_of(a, p, i, &known, &span);
-	x->known += known;
-	x->span += span;
 	if (isnan(v))
 		return;
 	if (x->n > 0)
 		x->turns += (v - x->last) * (v - x->last);
 	x->n++;
-	d = v - x->mean;
 	x->mean += d / (double)x->n;
 	x->sd += d * (v - x->mean);
 	x->last = v;
+}
+
+/* Adds an occurrence, including the time in which it is not covered. */
+static void cell_add(struct cell *x, const struct analysis *a, const struct part *p, const struct metric *m,
+		     size_t i)
+{
+	double known = 0, span = 0;
+
+	if (m->channel)
+		known_of(a, p, i, &known, &span);
+	x->known += known;
+	x->span += span;
+	cell_value(x, value_of(a, p, m, i));
 }
 
 static void cell_end(struct cell *x, const struct metric *m)
@@ -85,6 +91,10 @@ void group_begin(struct comparison *c, const struct group *g)
 {
 	size_t bytes = c->n_metrics * c->n_files * sizeof(*c->cells), at = (size_t)(g - c->groups);
 
+	if (c->sums) {
+		range_cells(c, g);
+		return;
+	}
 	if (c->kept && c->kept[at]) {
 		memcpy(c->cells, c->kept[at], bytes);
 		return;
@@ -99,6 +109,19 @@ void group_begin(struct comparison *c, const struct group *g)
 const struct cell *cell_of(const struct comparison *c, size_t file, const struct metric *m)
 {
 	return &c->cells[(size_t)(m - c->metrics) * c->n_files + file];
+}
+
+struct cell cell_over(const struct comparison *c, const struct metric *m)
+{
+	struct cell over = {.n = 0}, bounds = {.n = 0};
+
+	for (size_t f = 0; f < c->n_files; f++) {
+		cell_value(&over, cell_of(c, f, m)->mean);
+		cell_value(&bounds, cell_of(c, f, m)->within);
+	}
+	cell_end(&over, m);
+	over.within = bounds.n > 0 ? bounds.mean : NAN;
+	return over;
 }
 
 double coverage_of(const struct cell *x)
@@ -122,6 +145,12 @@ struct difference difference(const struct comparison *c, const struct cell *a, c
 	d.verdict = PARTLY;
 	if (coverage_of(a) < KNOWN_ENOUGH || coverage_of(b) < KNOWN_ENOUGH)
 		return d;
+	if (c->sums) {
+		d.interval = a->within + b->within;
+		d.verdict = fabs(b->mean - a->mean) > d.interval ? DIFFERS : NOISE;
+		d.verdict = isnan(d.interval) ? EXACT : d.verdict;
+		return d;
+	}
 	d.verdict = UNKNOWN;
 	d.interval = welch(a->sd, a->n, b->sd, b->n, b->mean - a->mean, &d.p);
 	if (isnan(d.interval))

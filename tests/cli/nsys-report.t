@@ -91,4 +91,9 @@ run nvmtop report --nsys wall.sqlite run.nvmt marked.nvmt
 ok 'two recordings: status 2' is "$status" 2
 run nvmtop report --nsys wall.sqlite --summary run.nvmt
 ok 'not of phases: status 2' is "$status" 2
+run nvmtop report --nsys wall.sqlite --by phase run.nvmt
+ok 'nor with --by phase: status 2' is "$status" 2
+ok 'nor with --by phase: said' says err 'not for phases'
+run nvmtop report --by phase --nsys wall.sqlite run.nvmt
+ok 'in either order' is "$status" 2
 done_testing

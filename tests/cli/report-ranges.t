@@ -31,6 +31,9 @@ run nvmtop report --by thread --format csv run.nvmt
 ok 'by thread' py '
 g = {x["name"]: x for x in csv.DictReader(open("out"))}
 assert g["python3 main 100/100"]["count"] == "37" and len(g) == 4, g'
+run nvmtop report --by thread run.nvmt
+ok 'the table has whole names of threads' is "$(grep -c '^python3 loader 100/101 ' out)" 2
+ok 'and its columns are aligned' is "$(sed -n '/^thread/,/^$/p' out | awk 'NF { print length }' | sort -u | wc -l)" 1
 run nvmtop report --by domain run.nvmt
 ok 'by domain' says out '^default  *39 '
 ok 'load that goes on is marked' says out '^>: the GPU goes on'
@@ -66,6 +69,79 @@ ranges few.nvmt 5
 run nvmtop report --by range few.nvmt
 ok 'fewer than three readings: the reason' says out '^--: power is read fewer than three times'
 
+# Several recordings: 20 % more power in the steps of the second, which has other ids and another name.
+ranges more.nvmt 6 "" 18 1000
+run nvmtop report --by range --format json run.nvmt more.nvmt
+cp out two.json
+two='
+d = json.load(open("two.json"))
+of = lambda x: {q["quantity"]: q["traces"] for q in x["quantities"]}
+c = {(x["domain"], x["name"]): of(x) for x in d["comparison"]}'
+ok 'the ranges of two' py "$two"'
+assert len(d["traces"]) == 2 and len(c) == 10, c.keys()
+a, b = c["", "aten::addmm"]["count"]
+assert (a["mean"], b["mean"], b["difference"], b["verdict"]) == (18, 18, 0, "")
+a, b = c["DALI", "load"]["time_per_range"]
+assert abs(a["mean"] - 0.1) < 1e-9 and abs(b["difference_percent"]) < 1e-6'
+ok 'joules of one, with their bounds' py "$two"'
+for name, joules, other, many in ("step", 4.5, 5.4, 9), ("epoch", 46, 54.1, 1):
+    a, b = c["", name]["energy_per_range"]
+    assert abs(a["mean"] - joules) <= a["within"] and abs(b["mean"] - other) <= b["within"], (a, b)
+    g = {x["name"]: x for x in d["traces"][0]["groups"]}[name]
+    assert abs(a["mean"] * many / g["energy_j"] - 1) < 0.01 and abs(a["within"] * many / g["energy_within_j"] - 1) < 1e-9
+    assert abs(b["difference_within"] - a["within"] - b["within"]) < 1e-9
+    assert abs(b["difference_percent"] - 100 * (other / joules - 1)) < 1'
+ok 'a difference above both bounds is one' py "$two"'
+assert all((abs(b["difference"]) > b["difference_within"]) == (b["verdict"] == "differs")
+           for x in c.values() for b in x["energy_per_range"][1:] if b["mean"] is not None and b["n"] and x["energy_per_range"][0]["n"])
+assert c["", "step"]["energy_per_range"][1]["verdict"] == "differs"'
+ok 'what only one has' py "$two"'
+a, b = c["flood", "flood"]["count"]
+assert (a["n"], a["mean"], b["n"], b["difference"]) == (0, None, 6, None)
+assert c["flood", "flood"]["energy_per_range"][1]["reason"]'
+run nvmtop report --by range --format csv run.nvmt more.nvmt
+ok 'csv has what json has' py "$two"'
+n = 0
+for x in csv.DictReader(open("out")):
+    t = c[x["domain"], x["name"]][x["quantity"]][x["file"] == "more.nvmt"]
+    n += 1
+    assert None not in x.values() and all(x[k] == (v if isinstance(v, str) else "") or float(x[k]) == v for k, v in t.items()), (x, t)
+assert n == 3 * 2 * len(c), n'
+run nvmtop report --by range run.nvmt more.nvmt
+ok 'a table of them' says out '^step  *J  *4[.0-9]*  *0[.0-9]*  *5[.0-9]*  *0[.0-9]*  *+[12][0-9].[0-9] % differs$'
+ok 'only in one: said' says out '^flood: flood .* only in B$'
+ok 'files are named as those of phases' is "$(head -2 out | tr '\n' ' ')" 'A: run.nvmt B: more.nvmt '
+run nvmtop report --by range --format markdown run.nvmt more.nvmt
+ok 'in Markdown' says out '^| step | J | 4.*| +[12][0-9].[0-9] % | differs |$'
+run nvmtop report --by range run.nvmt run.nvmt
+ok 'the same twice does not differ' sh -c 'grep -q "^step .*within noise" out && ! grep -q "[0-9 ]%* differs" out'
+run nvmtop report --by thread --format json run.nvmt more.nvmt
+ok 'threads are the same without their ids' py '
+c = {x["name"]: x["quantities"][0]["traces"] for x in json.load(open("out"))["comparison"]}
+assert [x["n"] for x in c["python3 main"]] == [37, 37] and [x["n"] for x in c["python3 loader"]] == [7, 7], c
+assert [x["n"] for x in c["flood"]] == [0, 3] and [x["n"] for x in c["flood #2"]] == [0, 3], c'
+ranges less.nvmt 0 "" 12
+run nvmtop report --by range --format json run.nvmt more.nvmt less.nvmt
+ok 'mean and spread of more than two' py '
+q = [x for x in json.load(open("out"))["comparison"] if x["name"] == "step"][0]["quantities"][2]
+v, m = [x["mean"] for x in q["traces"]], q["all"]
+mean = sum(v) / 3
+sd = (sum((x - mean) ** 2 for x in v) / 2) ** 0.5
+assert m["n"] == 3 and abs(m["mean"] - mean) < 1e-9 and abs(m["sd"] - sd) < 1e-9 and abs(m["ci95"] / (4.302653 * sd / 3 ** 0.5) - 1) < 1e-5, m
+assert abs(m["within"] - sum(x["within"] for x in q["traces"]) / 3) < 1e-9
+assert [x.get("verdict") for x in q["traces"]] == [None, "differs", "differs"]'
+run nvmtop report --by range run.nvmt more.nvmt less.nvmt
+ok 'in a table' says out '^step  *4[.0-9]*  *+-[.0-9]*  *[.0-9]* J  *[.0-9]*$'
+ok 'and each' sh -c 'sed -n "/^energy/,\$p" out | grep -A2 "^step  *J  *4[.0-9]*  *5[.0-9]*  *3[.0-9]*$" | grep -q "^  *+0[.0-9]* \*  *-0[.0-9]* \*$"'
+run nvmtop report --by range --format csv run.nvmt more.nvmt less.nvmt
+ok 'in csv' py '
+x = [x for x in csv.DictReader(open("out")) if x["name"] == "step" and not x["file"]]
+assert [y["quantity"] for y in x] == ["count", "time_per_range", "energy_per_range"] and float(x[2]["sd"]) > 0.5, x
+assert all(None not in y.values() and None not in y for y in x)'
+
+run nvmtop report --by range run.nvmt "$NVMTOP_SRC/tests/traces/demo.bin"
+ok 'another power signal is not compared: said' says out 'its joules are those of power.total, and not compared'
+
 run nvmtop report --by range --summary run.nvmt
 ok '--summary is for phases' is "$status" 2
 run nvmtop report --by range --per 5 run.nvmt
@@ -75,6 +151,8 @@ ok 'by what: said' says err 'phase, range, thread or domain'
 "$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.bin
 run nvmtop report --by range waves.bin
 ok 'no ranges: said' says out 'no ranges were recorded'
+run nvmtop report --by range waves.bin waves.bin
+ok 'in none of two: said' says out 'no ranges were recorded'
 nvmtop report waves.bin >one
 run nvmtop report --by phase waves.bin
 ok 'by phase is the report' cmp one out

@@ -1,4 +1,4 @@
-/* Writes a trace with known ranges: ranges FILE.nvmt [N [LABEL]]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
+/* Writes a trace with known ranges: ranges FILE.nvmt [N [LABEL [WATTS [IDS]]]]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
  *
  *   python3 100, thread main 100, default domain:
  *     epoch 0.1 .. 3.9 s, red; in it steps k = 0 .. 8, each 300 ms from 0.2 + 0.4 k on, payload k; in a step
@@ -11,7 +11,8 @@
  *
  * and N short ranges, 1 us each 4 s / N, in a domain flood. VDD_IN is at 15 W in a step, at 5 W otherwise, and
  * the GPU is busy to 90 % in a step and 50 ms after it; readings of power are means of the 10 ms before. A mark "half" is at 2 s,
- * and one with the LABEL 1.5 ms after the begin. */
+ * and one with the LABEL (if it is not empty) 1.5 ms after the begin. WATTS are those in a step. IDS is added to the ids
+ * of processes and threads, and then every second short range is in another thread. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,11 +56,13 @@ static const struct session about = {.channels = channels,
 static struct ranges *store;
 static struct range *list;
 static size_t n;
+static double step_mw = 15000;
+static uint32_t ids;
 
 static const struct range_lane *lane(uint32_t pid, uint32_t tid, const char *process, const char *thread,
 				     const char *domain)
 {
-	struct range_lane l = {.pid = pid, .tid = tid};
+	struct range_lane l = {.pid = pid + ids, .tid = tid ? tid + ids : 0};
 
 	snprintf(l.process, sizeof(l.process), "%s", process);
 	snprintf(l.thread, sizeof(l.thread), "%s", thread);
@@ -95,7 +98,8 @@ static void fill(size_t flood)
 	const struct range_lane *main_lane = lane(100, 100, "python3", "main", ""),
 				*dali = lane(100, 101, "python3", "loader", "DALI"),
 				*rpc = lane(100, 0, "python3", "", "rpc"), *odd = lane(200, 200, "a,b\"c", "", ""),
-				*floods = lane(300, 300, "flood", "", "flood");
+				*floods[] = {lane(300, 300, "flood", "", "flood"),
+					    lane(300, ids ? 301 : 300, "flood", "", "flood")};
 	char name[64];
 
 	add(main_lane, "epoch", 0.1, 3.8, 0)->colour = 0xFFFF0000;
@@ -120,7 +124,7 @@ static void fill(size_t flood)
 	add(odd, "server", 3.0, 0.5, 0)->flags = RANGE_OPEN; /* written twice, a second apart at most */
 	add(odd, "server", 3.0, 1.0, 0)->flags = RANGE_OPEN;
 	for (size_t i = 0; i < flood; i++)
-		add(floods, "flood", 4.0 * (double)i / (double)flood, 1e-6, 0);
+		add(floods[i & 1], "flood", 4.0 * (double)i / (double)flood, 1e-6, 0);
 }
 
 static int by_end(const void *a, const void *b)
@@ -167,7 +171,7 @@ static void record(struct sink *s, const char *label)
 			mark(s, START + 2 * NS_PER_S, "half");
 		push(s, TIER_FAST, ms, in_step(ms, 50) ? 90 : 0);
 		if (ms % 10 == 0)
-			push(s, TIER_MEDIUM, ms, in_step(ms - 1, 0) ? 15000 : 5000);
+			push(s, TIER_MEDIUM, ms, in_step(ms - 1, 0) ? step_mw : 5000);
 		if (ms % 100 == 0)
 			push(s, TIER_SLOW, ms, 50 + ms / 1000.0);
 		while (done < n && list[done].end_ns <= START + ms * NS_PER_MS && done - first < MOST)
@@ -191,12 +195,14 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < about.n_channels; i++)
 		channels[i].lo = channels[i].hi = channels[i].warn = channels[i].crit = NAN;
 	if (!s || !store || !list || s->ops->begin(s, &about, &e) < 0) {
-		fprintf(stderr, "ranges FILE.nvmt [N [LABEL]]: %s\n", e.text);
+		fprintf(stderr, "ranges FILE.nvmt [N [LABEL [WATTS [IDS]]]]: %s\n", e.text);
 		return 1;
 	}
+	step_mw = argc > 4 ? 1000 * strtod(argv[4], NULL) : step_mw;
+	ids = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
 	fill(flood);
 	qsort(list, n, sizeof(*list), by_end);
-	record(s, argc > 3 ? argv[3] : NULL);
+	record(s, argc > 3 && *argv[3] ? argv[3] : NULL);
 	if (s->ops->end(s, &e) < 0)
 		fprintf(stderr, "%s\n", e.text);
 	log_writer_free(w);

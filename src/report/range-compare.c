@@ -1,0 +1,181 @@
+/* Compares ranges of several traces: those with the same name and domain, and of threads the first, second and so
+ * on with the same names. The joules of one range have an error bound, and a difference is real if it is larger
+ * than both bounds together. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/compare.h"
+#include "util/intl.h"
+
+void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title)
+{
+	struct range_sum *more = l->list;
+	char *copy = strdup(title);
+
+	if (!(l->n & (l->n - 1)))
+		more = reallocarray(l->list, 2 * l->n + 1, sizeof(*more));
+	if (!more || !copy) {
+		l->list = more ? more : l->list;
+		l->no_memory = true;
+		free(copy);
+		return;
+	}
+	l->list = more;
+	more[l->n] = *s;
+	more[l->n++].title = copy;
+}
+
+void range_sums_free(struct range_sums *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->list[i].title);
+	free(l->list);
+}
+
+static bool same_title(const struct range_sum *s, const struct range_sum *t)
+{
+	return s->file == t->file && !strcmp(s->domain, t->domain) && !strcmp(s->title, t->title);
+}
+
+static int by_title(const void *a, const void *b)
+{
+	const struct range_sum *s = *(struct range_sum *const *)a, *t = *(struct range_sum *const *)b;
+	int order = (s->file > t->file) - (s->file < t->file);
+
+	order = order ? order : strcmp(s->domain, t->domain);
+	order = order ? order : strcmp(s->title, t->title);
+	order = order ? order : (s->pid > t->pid) - (s->pid < t->pid);
+	return order ? order : (s->tid > t->tid) - (s->tid < t->tid);
+}
+
+/* Numbers threads of one title by their ids. */
+static int ids_set(struct range_sums *l)
+{
+	struct range_sum **sorted = calloc(l->n + 1, sizeof(struct range_sum *));
+
+	if (!sorted)
+		return -1;
+	for (size_t i = 0; i < l->n; i++)
+		sorted[i] = &l->list[i];
+	qsort(sorted, l->n, sizeof(struct range_sum *), by_title);
+	for (size_t i = 1; i < l->n; i++)
+		sorted[i]->id = same_title(sorted[i - 1], sorted[i]) ? sorted[i - 1]->id + 1 : 0;
+	free(sorted);
+	return 0;
+}
+
+static const struct channel *power_of(const struct analysis *a)
+{
+	return a->key[KEY_POWER] == SIZE_MAX ? NULL : &a->session->channels[a->key[KEY_POWER]];
+}
+
+static struct comparison comparison_make(const struct analysis *list, size_t n, struct range_sums *l)
+{
+	struct comparison c = {.list = list, .sums = l->list, .n_files = n, .n_all = l->n};
+
+	c.all = calloc(l->n + 1, sizeof(*c.all));
+	c.groups = calloc(l->n + 1, sizeof(*c.groups));
+	c.metrics = calloc(3, sizeof(*c.metrics));
+	c.cells = calloc(3 * n, sizeof(*c.cells));
+	c.ok = c.all && c.groups && c.metrics && c.cells && !l->no_memory && ids_set(l) == 0;
+	if (!c.ok)
+		return c;
+	for (size_t i = 0; i < l->n; i++) {
+		const struct range_sum *s = &l->list[i];
+
+		c.all[i] = (struct occurrence) {s->domain, s->title, s->id, s->file, i, i};
+	}
+	groups_match(&c);
+	c.metrics[c.n_metrics++].what = RANGE_COUNT;
+	c.metrics[c.n_metrics++].what = RANGE_TIME;
+	if (power_of(list))
+		c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, power_of(list)};
+	return c;
+}
+
+/* Joules of another power signal are not compared. */
+static bool same_power(const struct comparison *c, size_t file)
+{
+	const struct channel *first = power_of(&c->list[0]), *power = power_of(&c->list[file]);
+
+	return first && power && !strcmp(first->name, power->name);
+}
+
+static void sum_cells(struct comparison *c, const struct range_sum *s)
+{
+	double n = s->count ? (double)s->count : (double)NAN;
+
+	for (size_t m = 0; m < c->n_metrics; m++) {
+		struct cell *x = &c->cells[m * c->n_files + s->file];
+
+		x->n = s->count;
+		if (c->metrics[m].what == RANGE_COUNT)
+			x->mean = n;
+		if (c->metrics[m].what == RANGE_TIME)
+			x->mean = s->seconds / n;
+		if (c->metrics[m].what != RANGE_ENERGY || !same_power(c, s->file))
+			continue;
+		x->why = s->why;
+		if (s->why)
+			continue;
+		x->span = 1;
+		x->known = s->known;
+		if (coverage_of(x) < KNOWN_ENOUGH)
+			continue;
+		x->mean = s->joules / n / s->known;
+		x->within = s->within / n;
+	}
+}
+
+void range_cells(struct comparison *c, const struct group *g)
+{
+	for (size_t x = 0; x < c->n_metrics * c->n_files; x++)
+		c->cells[x] = (struct cell) {.mean = NAN, .sd = NAN, .drift = NAN, .within = NAN};
+	for (size_t k = g->first; k < g->first + g->n; k++)
+		sum_cells(c, &c->sums[c->all[k].epoch]);
+}
+
+static void write_notes(FILE *f, const struct comparison *c, const struct range_sums *l)
+{
+	const char *told = NULL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const char *why = l->list[i].why;
+
+		if (why && why != told)
+			fprintf(f, "--: %s\n", _(why));
+		told = why ? why : told;
+	}
+	for (size_t i = 1; i < c->n_files; i++) {
+		const struct channel *power = power_of(&c->list[i]);
+		char path[1024];
+
+		if (power_of(c->list) && power && !same_power(c, i))
+			fprintf(f, _("%s: its joules are those of %s, and not compared\n"),
+				shown_path(c->list[i].trace, path, sizeof(path)), power->name);
+	}
+	if (power_of(c->list)) {
+		fputs(_("differs: by more than the bounds (+-) of both together\n"), f);
+		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
+			power_of(c->list)->name);
+	}
+}
+
+int compare_ranges(struct record *r, const struct analysis *list, size_t n, struct range_sums *l,
+		   enum report_format format, struct err *e)
+{
+	struct comparison c = comparison_make(list, n, l);
+	bool ok = c.ok, table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
+
+	if (ok && table && l->n == 0) {
+		fputs(_("no ranges were recorded in this time\n"), r->f);
+	} else if (ok && !table) {
+		put_comparison(r, &c);
+	} else if (ok) {
+		comparison_tables(r->f, format == REPORT_MARKDOWN, &c);
+		write_notes(r->f, &c, l);
+	}
+	compare_free(&c);
+	return ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+}
