@@ -25,7 +25,7 @@ void sum_add(struct sum *s, double v)
 
 int64_t stats_hole_ns(double hz)
 {
-	return (int64_t)llround(COVER_PERIODS * 1e9 / hz);
+	return hz > 0 ? (int64_t)llround(COVER_PERIODS * 1e9 / hz) : 0;
 }
 
 static double trapezoid(double v0, double v1, int64_t dt_ns)

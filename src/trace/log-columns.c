@@ -388,7 +388,7 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int64_t cover = r->session.hz[c->tier] > 0 ? stats_hole_ns(r->session.hz[c->tier]) : 0, next = 0;
+	int64_t cover = stats_hole_ns(r->session.hz[c->tier]), next = 0;
 	uint64_t row = log_reader_row_from(r, c->tier, from_ns), end = log_reader_row_from(r, c->tier, to_ns);
 	int64_t cell = log_cell(from_ns - 1) + 1, last = log_cell(to_ns);
 

@@ -261,7 +261,7 @@ static void meta_tier(struct log_reader *r, struct log_in *in, struct log_genera
 	log_get_u8(in);
 	width = log_get_u16(in);
 	hz = log_get_f64(in);
-	if (in->bad || tier >= TIERS || width > LOG_CHANNELS || !(hz >= 0 && hz <= 1e6) || g->column[tier])
+	if (in->bad || tier >= TIERS || width > LOG_CHANNELS || !(hz == 0 || (hz >= 1e-3 && hz <= 1e6)) || g->column[tier])
 		return;
 	g->column[tier] = malloc((width + 1) * sizeof(*g->column[tier]));
 	if (!g->column[tier])

@@ -7,7 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/stats.h"
 #include "model/timeline.h"
+#include "util/clock.h"
 
 static void missing_is_not_counted(void **state)
 {
@@ -135,11 +137,20 @@ static void marks_of_a_stretch(void **state)
 	assert_int_equal(marks_between(NULL, 0, 0, INT64_MAX, out, 6), 0);
 }
 
+/* A log may have a tier without a rate. */
+static void tiers_without_a_rate(void **state)
+{
+	(void)state;
+	assert_int_equal(stats_hole_ns(0), 0);
+	assert_int_equal(stats_hole_ns(1000), 5 * NS_PER_S / 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(missing_is_not_counted), cmocka_unit_test(bases),
 					   cmocka_unit_test(rounding_is_idempotent), cmocka_unit_test(order_of_sums),
-					   cmocka_unit_test(marks_of_a_stretch)};
+					   cmocka_unit_test(marks_of_a_stretch),
+					   cmocka_unit_test(tiers_without_a_rate)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
