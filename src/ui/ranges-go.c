@@ -68,16 +68,16 @@ bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *
 			   .level = u->ranges.level,
 			   .least_ns = u->ranges.cell_ns / 2,
 			   .back = by < 0};
-	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns * u->at.chart.w / 16;
+	int64_t head = u->vp.head_ns, away = u->ranges.cell_ns, last = by > 0 ? u->extent.last_ns : u->extent.first_ns;
 	bool end = false;
 
 	if (!u->at.ranges.h || !u->ranges.lane)
 		return false;
 	/* Farther and farther away. */
-	for (; !w.found && !end; away = away > INT64_MAX / 8 ? away : 4 * away) {
-		w.from_ns = by > 0 ? head + 1 : head - away;
-		w.to_ns = by > 0 ? head + away : head - 1;
-		end = by > 0 ? w.to_ns > u->extent.last_ns : w.from_ns < u->extent.first_ns;
+	for (; !w.found && !end; away *= 4) {
+		end = away > INT64_MAX / 8 || (by > 0 ? head + away > last : head - away < last);
+		w.from_ns = by > 0 ? head + 1 : end ? last : head - away;
+		w.to_ns = by < 0 ? head - 1 : end ? last : head + away;
 		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, w.least_ns, has_edge, &w);
 	}
 	*out = w.at_ns;

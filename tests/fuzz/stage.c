@@ -150,13 +150,13 @@ static void check_same(const struct canvas *a, const struct canvas *b)
 /* The last line starts with its text. */
 static bool shows_question(const struct canvas *c)
 {
-	static const wchar_t text[] = L"End ";
+	static const wchar_t text[] = L"Kill ";
 	int x = 0, i = 0;
 
-	for (x = 0; x + 4 <= c->w && c->h > 1; x++) {
-		for (i = 0; i < 4 && c->cells[(c->h - 1) * c->w + x + i].ch[0] == text[i]; i++)
+	for (x = 0; x + 5 <= c->w && c->h > 1; x++) {
+		for (i = 0; i < 5 && c->cells[(c->h - 1) * c->w + x + i].ch[0] == text[i]; i++)
 			;
-		if (i == 4)
+		if (i == 5)
 			return true;
 	}
 	return false;

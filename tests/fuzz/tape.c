@@ -274,6 +274,62 @@ static void make_events(struct tape *t)
 		tape_gap(t);
 }
 
+static int by_end(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add_range(struct tape *t, int64_t end_ns)
+{
+	static const uint64_t lengths[] = {1, 1000, NS_PER_MS, 100 * NS_PER_MS, 100 * NS_PER_S};
+	struct range_lane lane = {.pid = (uint32_t)dice(3), .tid = (uint32_t)dice(3)};
+	int64_t length = (int64_t)dice(lengths[dice(5)]);
+	char name[300];
+
+	put_text(lane.process, sizeof(lane.process), lane.pid ? "a" : "python3");
+	put_text(lane.domain, sizeof(lane.domain), one_in(2) ? "" : tape_text());
+	snprintf(name, sizeof(name), one_in(4) ? "%s, seq = %d" : "%s", tape_text(), (int)dice(100));
+	ranges_add(t->ranges, &(struct range) {.begin_ns = end_ns > length ? end_ns - length : 0,
+					       .end_ns = end_ns,
+					       .name = ranges_name(t->ranges, name),
+					       .lane = ranges_lane(t->ranges, &lane),
+					       .colour = one_in(4) ? (uint32_t)random_next() : 0,
+					       .depth = (uint16_t)(one_in(32) ? dice_any() : dice(5)),
+					       .flags = one_in(64) ? RANGE_OPEN : 0,
+					       .payload = (uint8_t)dice(RANGE_DOUBLE + 1),
+					       .value = dice_any(),
+					       .category = one_in(8) ? ranges_name(t->ranges, tape_text()) : NULL});
+}
+
+static void make_ranges(struct tape *t)
+{
+	size_t n = one_in(16) ? 20000 : dice(300);
+	int64_t *ends = calloc(n + 1, sizeof(*ends));
+	struct err e;
+
+	t->ranges = one_in(4) ? NULL : ranges_new(1024, &e);
+	if (!ends)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		ends[i] = moment(t);
+	qsort(ends, n, sizeof(*ends), by_end);
+	for (size_t i = 0; i < n && t->ranges; i++)
+		add_range(t, ends[i]);
+	free(ends);
+}
+
+static bool copy_range(void *to, const struct range *from)
+{
+	struct range r = *from;
+
+	r.name = ranges_name(to, r.name);
+	r.lane = ranges_lane(to, r.lane);
+	r.category = r.category ? ranges_name(to, r.category) : NULL;
+	return ranges_add(to, &r);
+}
+
 static const struct timeline_ops ops;
 
 static struct tape *place(void)
@@ -297,18 +353,21 @@ struct tape *tape_open(bool live, int64_t now_ns)
 		t->first_ns = now_ns;
 		t->last_ns = now_ns;
 		make_session(t, true);
+		make_ranges(t);
 		return t;
 	}
 	make_stretch(t);
 	make_session(t, false);
 	t->odd = one_in(3);
 	make_events(t);
+	make_ranges(t);
 	return t;
 }
 
 struct tape *tape_open_grown(const struct tape *old)
 {
 	struct tape *t = place();
+	struct err e;
 
 	*t = *old;
 	t->channels = calloc(t->about.n_channels + 1, sizeof(*t->channels));
@@ -321,6 +380,9 @@ struct tape *tape_open_grown(const struct tape *old)
 		memcpy(t->marks, old->marks, t->n_marks * sizeof(*t->marks));
 	if (t->n_gaps)
 		memcpy(t->gaps, old->gaps, t->n_gaps * sizeof(*t->gaps));
+	t->ranges = old->ranges ? ranges_new(1024, &e) : NULL;
+	if (t->ranges)
+		ranges_visit(old->ranges, 0, INT64_MAX, copy_range, t->ranges);
 	t->about.channels = t->channels;
 	t->about.facts = t->facts;
 	t->any = true;
@@ -335,6 +397,7 @@ void tape_close(struct tape *t)
 	free(t->channels);
 	free(t->marks);
 	free(t->gaps);
+	ranges_free(t->ranges);
 	memset(t, 0xdd, sizeof(*t));
 	t->open = false;
 	taken[t - tapes] = false;
@@ -346,6 +409,8 @@ void tape_grow(struct tape *t, int64_t to_ns)
 	if (to_ns > t->last_ns) {
 		t->any = true;
 		t->last_ns = to_ns;
+		for (uint64_t n = dice(6); n > 0 && t->ranges; n--)
+			add_range(t, to_ns);
 	}
 	if (one_in(20) && t->first_ns < t->last_ns)
 		t->first_ns += (int64_t)dice((uint64_t)(t->last_ns - t->first_ns));
@@ -542,5 +607,31 @@ static int get_finest(struct timeline *tl, size_t channel, int64_t t_ns)
 	return t->salt % 2 || age < 60 ? base : base + 5 > ZOOM_MAX ? ZOOM_MAX : base + 5;
 }
 
-static const struct timeline_ops ops = {get_session, get_extent, get_columns, get_value,
-					get_step,    get_marks,  get_gaps,    get_finest, NULL, NULL, NULL, NULL};
+static void get_ranges(struct timeline *tl, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+		       void *arg)
+{
+	struct tape *t = tape_of(tl, 0);
+
+	if (t->ranges)
+		(least_ns > 0 ? ranges_visit_folded : ranges_visit)(t->ranges, from_ns, to_ns, visit, arg);
+}
+
+static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size_t most)
+{
+	struct tape *t = tape_of(tl, 0);
+
+	return t->ranges ? ranges_lanes(t->ranges, out, most) : 0;
+}
+
+static const struct timeline_ops ops = {
+	.session = get_session,
+	.extent = get_extent,
+	.columns = get_columns,
+	.value = get_value,
+	.step = get_step,
+	.marks = get_marks,
+	.gaps = get_gaps,
+	.finest = get_finest,
+	.ranges = get_ranges,
+	.lanes = get_lanes,
+};

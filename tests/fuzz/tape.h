@@ -21,6 +21,7 @@ struct tape {
 	size_t n_marks;
 	struct gap *gaps;
 	size_t n_gaps;
+	struct ranges *ranges; /* NULL: none are recorded */
 	uint64_t salt;
 	bool odd; /* some values are unusual */
 	bool restless; /* another thread appends during queries */
