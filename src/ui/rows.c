@@ -327,11 +327,11 @@ void rows_read(struct ui *u, const struct ui_scene *s, struct row *row)
 
 	chart_columns(s->timeline, row->channel, &u->frame.axis, u->frame.bins, u->frame.columns, &sum);
 	range = sum;
-	second_read(u, row, &range.min, &range.max);
 	if (isnan(row->limit) && ch->kind != CHANNEL_HOTTEST)
 		row->limit = rows_limit(ch);
 	if (rows_due(u, &row->tick))
 		read_numbers(u, s, row, &sum);
+	second_read(u, row, &range.min, &range.max); /* of the limit that the numbers have found */
 	scale_fit(&row->scale, ch, range.min, range.max);
 	if (row->scale.hi < row->top)
 		row->scale.hi = row->top;
