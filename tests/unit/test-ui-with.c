@@ -191,6 +191,32 @@ static void values_are_of_the_same_moment(void **state)
 	}
 }
 
+/* The limit of the hottest zone colours B in the first picture as in the next one. */
+static void colours_are_those_of_the_limit(void **state)
+{
+	struct cell *first;
+	struct bench b;
+	size_t n;
+
+	(void)state;
+	fake_init(&other, 100 * NS_PER_S);
+	under(&b, 120, 40, CHARSET_BRAILLE, 0);
+	for (size_t i = 0; i < b.fake.about.n_channels; i++)
+		if (b.fake.channels[i].kind == CHANNEL_TEMPERATURE)
+			b.fake.channels[i].warn = 1;
+	ui_reset(b.ui, &b.scene);
+	draw(&b);
+	n = (size_t)(b.canvas.w * b.canvas.h);
+	first = malloc(n * sizeof(*first));
+	assert_non_null(first);
+	memcpy(first, b.canvas.cells, n * sizeof(*first));
+	draw(&b);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(first[i].style, b.canvas.cells[i].style);
+	free(first);
+	stop(&b);
+}
+
 /* The one spike in B's chart is at its time on A's clock. */
 static void columns_are_of_the_same_moment(void **state)
 {
@@ -384,6 +410,7 @@ int main(void)
 		cmocka_unit_test(they_meet_at_a_mark),
 		cmocka_unit_test(unnamed_marks_agree_by_number),
 		cmocka_unit_test(values_are_of_the_same_moment),
+		cmocka_unit_test(colours_are_those_of_the_limit),
 		cmocka_unit_test(columns_are_of_the_same_moment),
 		cmocka_unit_test(statistics_are_of_the_selection),
 		cmocka_unit_test(what_takes_longer_is_seen_to_its_end),
