@@ -13,14 +13,14 @@
 
 #define PART_NS     (600 * NS_PER_S)
 #define PART_RANGES (1u << 19)
+#define LEAST_NS    1000 /* has no more, except in a damaged file */
 
-/* A range, or what is left of it without those nested in it. */
+/* A range, or what is left of it without those nested in it. It may begin before the part, and end after it. */
 struct piece {
 	struct interval at;
 	struct group *group;
 	const struct range_lane *lane;
 	uint16_t depth;
-	bool begins; /* in this part */
 };
 
 struct open {
@@ -33,12 +33,11 @@ static int compare(uintmax_t a, uintmax_t b)
 	return (a > b) - (a < b);
 }
 
-/* What is different in each call, such as ", seq = 7", does not belong to the name. */
-static int name_length(const char *name)
+size_t range_stem(const char *name)
 {
 	const char *seq = strstr(name, ", seq = "), *id = strstr(name, ", op_id = ");
 
-	return (int)(seq && (!id || seq < id) ? seq - name : id ? id - name : (ptrdiff_t)strlen(name));
+	return seq && (!id || seq < id) ? (size_t)(seq - name) : id ? (size_t)(id - name) : strlen(name);
 }
 
 static int by_key(const void *a, const void *b)
@@ -55,22 +54,25 @@ static int by_key(const void *a, const void *b)
 	return order ? order : compare(g->tid, h->tid);
 }
 
-/* NULL: out of memory. */
+/* NULL: out of memory, or too many. */
 static struct group *group_of(struct collection *c, const struct range *r)
 {
-	bool thread = c->by == REPORT_BY_THREAD;
+	bool thread = c->by == REPORT_BY_THREAD, full = c->most && c->n >= c->most;
 	struct group *g = c->spare ? c->spare : calloc(1, sizeof(*g)), **found;
 
+	c->no_memory |= !g;
 	if (!g)
 		return NULL;
 	c->spare = g;
 	g->first = thread ? r->lane->process : r->lane->domain;
 	g->name = thread ? r->lane->thread : c->by == REPORT_BY_RANGE ? r->name : "";
-	g->length = name_length(g->name);
+	g->length = (int)range_stem(g->name);
 	g->pid = thread ? r->lane->pid : 0;
 	g->tid = thread ? r->lane->tid : 0;
 	g->all.hottest = g->own.hottest = NAN;
-	found = tsearch(g, &c->tree, by_key);
+	g->colour = r->colour;
+	found = full ? tfind(g, &c->tree, by_key) : tsearch(g, &c->tree, by_key);
+	c->no_memory |= !found && !full;
 	if (!found || *found != g)
 		return found ? *found : NULL;
 	c->spare = NULL;
@@ -85,18 +87,17 @@ static bool range_take(void *to, const struct range *r)
 	struct collection *c = to;
 	struct piece *p = &c->pieces[c->n_pieces];
 
+	c->visited++;
 	if (r->begin_ns >= c->to_ns || (r->end_ns <= c->from_ns && r->begin_ns < c->from_ns))
 		return true;
-	c->full = c->n_pieces == PART_RANGES;
+	c->full = c->n_pieces == c->room;
 	if (c->full)
 		return false;
-	p->at.begin_ns = r->begin_ns > c->from_ns ? r->begin_ns : c->from_ns;
-	p->at.end_ns = r->end_ns < c->to_ns ? r->end_ns : c->to_ns;
+	p->at.begin_ns = r->begin_ns > c->begin_ns ? r->begin_ns : c->begin_ns;
+	p->at.end_ns = r->end_ns < c->end_ns ? r->end_ns : c->end_ns;
 	p->lane = r->lane;
 	p->depth = r->depth;
-	p->begins = c->first || r->begin_ns >= c->from_ns;
 	p->group = group_of(c, r);
-	c->no_memory |= !p->group;
 	c->n_pieces += p->group != NULL;
 	return !c->no_memory;
 }
@@ -121,7 +122,7 @@ static int by_group(const void *a, const void *b)
 
 static void own_add(struct collection *c, const struct piece *p, int64_t from_ns, int64_t to_ns)
 {
-	if (from_ns < to_ns)
+	if (from_ns < to_ns && from_ns < c->to_ns && to_ns > c->from_ns)
 		c->own[c->n_own++] = (struct piece) {.at = {from_ns, to_ns}, .group = p->group};
 }
 
@@ -164,8 +165,6 @@ static void pieces_walk(struct collection *c)
 				c->open[n - 1].cursor_ns = p->at.end_ns;
 		}
 		c->open[n++] = (struct open) {p, p->at.begin_ns};
-		p->group->count += p->begins;
-		p->group->total_ns += p->at.end_ns - p->at.begin_ns;
 	}
 }
 
@@ -177,32 +176,42 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 
 	qsort(list, n, sizeof(*list), by_group);
 	for (size_t i = 0; i < n; i++) {
-		if (m > 0 && list[i].at.begin_ns <= u[m - 1].end_ns)
-			u[m - 1].end_ns =
-				u[m - 1].end_ns > list[i].at.end_ns ? u[m - 1].end_ns : list[i].at.end_ns;
+		const struct interval *at = &list[i].at;
+		struct group *g = list[i].group;
+
+		if (!own) {
+			g->count += at->begin_ns >= c->from_ns;
+			g->total_ns += (at->end_ns < c->to_ns ? at->end_ns : c->to_ns) -
+				       (at->begin_ns > c->from_ns ? at->begin_ns : c->from_ns);
+		}
+		if (m > 0 && at->begin_ns <= u[m - 1].end_ns)
+			u[m - 1].end_ns = u[m - 1].end_ns > at->end_ns ? u[m - 1].end_ns : at->end_ns;
 		else
-			u[m++] = list[i].at;
-		if (i + 1 < n && list[i + 1].group == list[i].group)
+			u[m++] = *at;
+		if (i + 1 < n && list[i + 1].group == g)
 			continue;
-		spent_add(own ? &list[i].group->own : &list[i].group->all, &c->curves, u, m);
+		spent_add(own ? &g->own : &g->all, &c->curves, u, m, c->from_ns, c->to_ns);
 		m = 0;
 	}
 }
 
-/* Returns false if there are too many ranges. */
-static bool part_take(struct collection *c, int64_t from_ns, int64_t to_ns)
+bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 {
-	c->n_pieces = 0;
+	struct timeline *t = c->curves.timeline;
+
+	c->n_pieces = c->visited = 0;
 	c->from_ns = from_ns;
 	c->to_ns = to_ns;
 	c->full = false;
-	trace_ranges(c->about->trace, from_ns, to_ns, 0, range_take, c);
-	if (c->full || c->no_memory || c->n_pieces == 0)
+	t->ops->ranges(t, from_ns, to_ns - 1, 0, range_take, c);
+	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory || c->n_pieces == 0)
 		return !c->full;
 	curves_read(&c->curves, from_ns, to_ns);
-	pieces_walk(c);
+	if (c->about) {
+		pieces_walk(c);
+		pieces_spend(c, c->own, c->n_own, true);
+	}
 	pieces_spend(c, c->pieces, c->n_pieces, false);
-	pieces_spend(c, c->own, c->n_own, true);
 	c->no_memory |= c->curves.no_memory;
 	return true;
 }
@@ -211,19 +220,18 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 {
 	int64_t length = PART_NS, start_ns = from_ns;
 
-	c->first = true;
+	c->begin_ns = from_ns;
+	c->end_ns = to_ns;
 	while (from_ns < to_ns && !c->no_memory) {
 		int64_t to = to_ns - from_ns > length ? from_ns + length : to_ns;
 
-		/* A microsecond has no more, except from a damaged file. */
-		if (!part_take(c, from_ns, to) && length > 1000) {
+		if (!collection_add(c, from_ns, to)) {
 			length /= 2;
 			continue;
 		}
 		if (progress)
 			progress((double)(to - start_ns) / (double)(to_ns - start_ns));
 		from_ns = to;
-		c->first = false;
 		length = length < PART_NS / 2 ? 2 * length : PART_NS;
 	}
 }
@@ -240,37 +248,68 @@ static int by_energy(const void *a, const void *b)
 	return by_key(g, h);
 }
 
+static bool room_make(struct collection *c, size_t room)
+{
+	c->room = room;
+	c->pieces = calloc(room, sizeof(*c->pieces));
+	c->own = calloc(2 * room, sizeof(*c->own));
+	c->union_of = calloc(2 * room, sizeof(*c->union_of));
+	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
+	c->no_memory = !c->pieces || !c->own || !c->union_of || !c->open;
+	return !c->no_memory;
+}
+
+bool collection_begin(struct collection *c, struct timeline *t, size_t room)
+{
+	c->by = REPORT_BY_RANGE;
+	curves_begin(&c->curves, t, NULL, power_channel(t->ops->session(t)), SIZE_MAX, SIZE_MAX);
+	return room_make(c, room);
+}
+
+bool collection_list(struct collection *c)
+{
+	struct group **list = reallocarray(c->list, c->n + 1, sizeof(struct group *));
+	size_t n = 0;
+
+	c->list = list ? list : c->list;
+	c->no_memory |= !list;
+	if (c->no_memory)
+		return false;
+	for (struct group *g = c->newest; g; g = g->before) {
+		g->in = spent_get(&g->all, &c->curves);
+		g->alone = spent_get(&g->own, &c->curves);
+		list[n++] = g;
+	}
+	qsort(list, n, sizeof(struct group *), by_energy);
+	return true;
+}
+
 int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;
-	size_t n = 0;
 
-	curves_begin(&c->curves, c->about->trace, c->about->key[KEY_POWER], c->about->key[KEY_GPU],
-		     c->about->key[KEY_HOTTEST]);
-	c->pieces = calloc(PART_RANGES, sizeof(*c->pieces));
-	c->own = calloc(2 * PART_RANGES, sizeof(*c->own));
-	c->union_of = calloc(2 * PART_RANGES, sizeof(*c->union_of));
-	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
-	c->no_memory = !c->pieces || !c->own || !c->union_of || !c->open;
+	curves_begin(&c->curves, trace_timeline(c->about->trace), c->about->trace, c->about->key[KEY_POWER],
+		     c->about->key[KEY_GPU], c->about->key[KEY_HOTTEST]);
+	room_make(c, PART_RANGES);
 	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
 		last = epochs_chain(eps, i);
 		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
 	}
-	c->list = calloc(c->n + 1, sizeof(struct group *));
-	if (c->no_memory || !c->list)
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	for (struct group *g = c->newest; g; g = g->before) {
-		g->in = spent_get(&g->all, &c->curves);
-		g->alone = spent_get(&g->own, &c->curves);
-		c->list[n++] = g;
-	}
-	qsort(c->list, n, sizeof(struct group *), by_energy);
-	return 0;
+	return collection_list(c) ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+}
+
+static void group_free(void *p)
+{
+	struct group *g = p;
+
+	spent_free(&g->all);
+	spent_free(&g->own);
+	free(g);
 }
 
 void collection_free(struct collection *c)
 {
-	tdestroy(c->tree, free);
+	tdestroy(c->tree, group_free);
 	free(c->spare);
 	free(c->list);
 	free(c->pieces);
