@@ -365,6 +365,13 @@ static size_t heat_from(const struct curve *c, int64_t t_ns)
 	return i > 0 ? i - 1 : 0;
 }
 
+void spent_free(struct spent *s)
+{
+	free(s->seen);
+	s->seen = NULL;
+	s->room = 0;
+}
+
 void spent_add(struct spent *s, struct curves *c, const struct interval *list, size_t n, int64_t from_ns,
 	       int64_t to_ns)
 {
@@ -386,11 +393,9 @@ void spent_add(struct spent *s, struct curves *c, const struct interval *list, s
 		if (c->watts.n > 0)
 			edges_add(s, c, &list[i], begins, ends, from, to);
 	}
-}
-
-void spent_free(struct spent *s)
-{
-	free(s->seen);
+	seen_forget(s, to_ns - reach_ns(c));
+	if (s->n_seen == 0)
+		spent_free(s);
 }
 
 static double within(const struct spent *s, const struct curves *c)
