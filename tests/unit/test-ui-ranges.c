@@ -228,6 +228,18 @@ static void names_with_their_energy(void **state)
 	}
 }
 
+/* It has no tab, and so no name for the title of a small screen. */
+static void the_title_is_never_empty(void **state)
+{
+	(void)state;
+	show(60, 10, false);
+	press(&b, '7', 0);
+	assert_non_null(strstr(line(&b, 0), "Phases"));
+	press(&b, '7', 0);
+	assert_non_null(strstr(line(&b, 0), "nvmtop"));
+	stop(&b);
+}
+
 /* The same name within itself, and in two threads at once. */
 static void energy_is_of_the_union(void **state)
 {
@@ -373,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_busiest_lane_is_shown),
 		cmocka_unit_test(a_click_goes_there),
 		cmocka_unit_test(names_with_their_energy),
+		cmocka_unit_test(the_title_is_never_empty),
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),
