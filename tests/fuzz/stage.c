@@ -150,7 +150,7 @@ static void check_same(const struct canvas *a, const struct canvas *b)
 /* The last line starts with its text. */
 static bool shows_question(const struct canvas *c)
 {
-	static const wchar_t text[] = L"End ";
+	static const wchar_t text[] = L"Kill";
 	int x = 0, i = 0;
 
 	for (x = 0; x + 4 <= c->w && c->h > 1; x++) {
