@@ -192,7 +192,7 @@ static void curve_read(struct curves *of, struct curve *c, size_t channel, int64
 	}
 	hole_ns = cover_ns(s, s->channels[channel].tier) + of->column_ns;
 	while (c->next_ns < to_ns && (n = rows_read(of, channel, &c->next_ns, to_ns, t_ns, v)) > 0)
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < n; i++, of->rows++) {
 			if (isnan(v[i]) || t_ns[i] <= c->before_ns)
 				continue;
 			joined &= c->before_ns == INT64_MIN || t_ns[i] - c->before_ns <= hole_ns;
@@ -232,6 +232,7 @@ void curves_read(struct curves *c, int64_t from_ns, int64_t to_ns)
 
 	c->column_ns = c->power == SIZE_MAX || c->trace ? 0 : column_ns(c->timeline, c->power, from_ns);
 	more = curves_margin(c);
+	c->rows = 0;
 	curve_read(c, &c->watts, c->power, from_ns - more, to_ns + more,
 		   c->noisy ? 0 : c->every_ns - c->tick_ns / 2, 1e-3, c->window_ns / 2);
 	curve_read(c, &c->load, c->gpu, from_ns - more, to_ns + more, 0, 1, 0);

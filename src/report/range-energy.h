@@ -32,6 +32,7 @@ struct curves {
 	int64_t column_ns;          /* of a history without rows: it has the mean of that time, too */
 	bool noisy;                 /* power between readings was not measured */
 	struct curve watts, load, heat;
+	size_t rows; /* read for this part */
 	bool no_memory;
 };
 void curves_begin(struct curves *c, struct timeline *timeline, struct trace *trace, size_t power, size_t gpu,

@@ -87,7 +87,7 @@ static bool range_take(void *to, const struct range *r)
 	struct collection *c = to;
 	struct piece *p = &c->pieces[c->n_pieces];
 
-	c->visited++;
+	c->work++;
 	if (r->begin_ns >= c->to_ns || (r->end_ns <= c->from_ns && r->begin_ns < c->from_ns))
 		return true;
 	c->full = c->n_pieces == c->room;
@@ -199,7 +199,7 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 {
 	struct timeline *t = c->curves.timeline;
 
-	c->n_pieces = c->visited = 0;
+	c->n_pieces = c->work = 0;
 	c->from_ns = from_ns;
 	c->to_ns = to_ns;
 	c->full = false;
@@ -207,6 +207,7 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory || c->n_pieces == 0)
 		return !c->full;
 	curves_read(&c->curves, from_ns, to_ns);
+	c->work += c->curves.rows;
 	if (c->about) {
 		pieces_walk(c);
 		pieces_spend(c, c->own, c->n_own, true);

@@ -31,7 +31,7 @@ struct collection {
 	struct interval *union_of;
 	struct open *open;
 	size_t n_pieces, n_own, room;
-	size_t visited;           /* ranges of the part */
+	size_t work;              /* ranges of the part that were visited, and rows read */
 	int64_t begin_ns, end_ns; /* what is outside is not looked at */
 	int64_t from_ns, to_ns;   /* of the part */
 	bool full, no_memory;

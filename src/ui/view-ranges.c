@@ -16,7 +16,7 @@
 #define NAMES_MAX 2048
 #define STEP_MAX  32768 /* ranges */
 #define LATE_NS   (2 * NS_PER_S)
-#define ADD_COST  6 /* of a range, as it is sorted and measured, too */
+#define ADD_COST  6 /* of a range, which is sorted and measured, and of a row */
 
 struct names {
 	const struct session *about;
@@ -64,7 +64,7 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 	while (v->until_ns < target && cost < RANGE_BUDGET) {
 		int64_t to = v->until_ns + v->step_ns < target ? v->until_ns + v->step_ns : target;
 		bool added = collection_add(&v->all, v->until_ns, to);
-		size_t n = ADD_COST * v->all.visited;
+		size_t n = ADD_COST * v->all.work;
 
 		if (v->all.no_memory) {
 			forget(v);
