@@ -11,9 +11,10 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define LEAST   3   /* readings */
-#define OF_EDGE 0.3 /* ticks by which the random moment of a reading moves an edge, standard deviation */
-#define BLOCK   1024
+#define LEAST     3   /* readings */
+#define OF_EDGE   0.3 /* ticks by which the random moment of a reading moves an edge, standard deviation */
+#define BLOCK     1024
+#define ROWS_MOST 50000 /* around a part; with more, a screen does without */
 
 /* A reading around an interval. */
 struct seen {
@@ -23,6 +24,27 @@ struct seen {
 	double hat;   /* seconds inside that it stands for: 1 at its time, falling to 0 at those beside it */
 	bool near;    /* an edge */
 };
+
+static int64_t window_ns(const struct curves *c)
+{
+	return c->window_ns + c->column_ns;
+}
+
+static int64_t every_ns(const struct curves *c)
+{
+	return c->every_ns > c->column_ns ? c->every_ns : c->column_ns;
+}
+
+/* Readings that far from an edge are inside or outside for sure, and there are some. */
+static int64_t reach_ns(const struct curves *c)
+{
+	return window_ns(c) / 2 + 2 * every_ns(c);
+}
+
+int64_t curves_margin(const struct curves *c)
+{
+	return 2 * reach_ns(c) + NS_PER_S;
+}
 
 void curves_begin(struct curves *c, struct timeline *timeline, struct trace *trace, size_t power, size_t gpu,
 		  size_t hottest)
@@ -45,6 +67,8 @@ void curves_begin(struct curves *c, struct timeline *timeline, struct trace *tra
 	/* The chip's mean ends up to a tick before it is seen, and that is up to another one before the row. Of a
 	 * chip that averages over less than a tick, the time is unknown: its mean and its age take half a tick each. */
 	c->window_ns = (c->noisy ? 0 : c->every_ns) + c->tick_ns + (read_at_random(s, p) ? c->tick_ns : 0);
+	if (!trace && (double)curves_margin(c) > ROWS_MOST * (double)c->tick_ns)
+		c->power = SIZE_MAX;
 }
 
 void curves_free(struct curves *c)
@@ -203,27 +227,6 @@ static void curve_read(struct curves *of, struct curve *c, size_t channel, int64
 			curve_add(of, c, t_ns[i] - shift_ns, v[i] * factor, joined);
 			joined = true;
 		}
-}
-
-static int64_t window_ns(const struct curves *c)
-{
-	return c->window_ns + c->column_ns;
-}
-
-static int64_t every_ns(const struct curves *c)
-{
-	return c->every_ns > c->column_ns ? c->every_ns : c->column_ns;
-}
-
-/* Readings that far from an edge are inside or outside for sure, and there are some. */
-static int64_t reach_ns(const struct curves *c)
-{
-	return window_ns(c) / 2 + 2 * every_ns(c);
-}
-
-int64_t curves_margin(const struct curves *c)
-{
-	return 2 * reach_ns(c) + NS_PER_S;
 }
 
 void curves_read(struct curves *c, int64_t from_ns, int64_t to_ns)
