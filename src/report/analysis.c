@@ -17,11 +17,12 @@ static size_t first_of(const struct session *s, enum channel_kind kind)
 	return SIZE_MAX;
 }
 
-/* The only power channel, to be used if the board has no total. */
-static size_t only_power(const struct session *s)
+size_t power_channel(const struct session *s)
 {
-	size_t found = SIZE_MAX, n = 0;
+	size_t found = first_of(s, CHANNEL_POWER_TOTAL), n = 0;
 
+	if (found != SIZE_MAX)
+		return found;
 	for (size_t i = 0; i < s->n_channels; i++)
 		if (s->channels[i].unit == UNIT_MILLIWATT && !s->channels[i].missing[0]) {
 			found = i;
@@ -39,11 +40,9 @@ static int keys_find(struct analysis *a)
 		return -1;
 	a->channels.list = list;
 	a->n_results = a->channels.n = a->brief ? 0 : a->channels.n;
-	a->key[KEY_POWER] = first_of(a->session, CHANNEL_POWER_TOTAL);
+	a->key[KEY_POWER] = power_channel(a->session);
 	a->key[KEY_GPU] = first_of(a->session, CHANNEL_GPU_UTIL);
 	a->key[KEY_HOTTEST] = first_of(a->session, CHANNEL_HOTTEST);
-	if (a->key[KEY_POWER] == SIZE_MAX)
-		a->key[KEY_POWER] = only_power(a->session);
 	for (int k = 0; k < KEYS; k++) {
 		if (a->key[k] == SIZE_MAX)
 			continue;

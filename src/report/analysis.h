@@ -41,6 +41,9 @@ struct analysis {
 	struct part *now;  /* in that case, the one loaded last */
 };
 
+/* The total power, or of a board without it the only power channel. SIZE_MAX: none. */
+size_t power_channel(const struct session *s);
+
 struct reading {
 	report_progress *progress;
 	uint64_t rows, done; /* sum over all traces */

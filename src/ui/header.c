@@ -110,7 +110,8 @@ static void draw_title(const struct ui *u, struct canvas *c, int x, int right)
 {
 	static const char *const keys[] = {"title", "mode", "release"};
 	/* Without tabs, the title names the view. */
-	const char *title = u->at.tabs.h || u->view == views_at(0) ? "nvmtop" : _(u->view->label);
+	bool named = !u->at.tabs.h && u->view != views_at(0) && u->view->label;
+	const char *title = named ? _(u->view->label) : "nvmtop";
 	int w = text_width(title), gap = 2;
 
 	if (x + w > right)

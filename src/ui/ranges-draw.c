@@ -2,6 +2,7 @@
  *
  * What is narrower than a cell would be a flicker of colours: it is one dim bar, darker where there
  * is less of it, and says how many there are and which share of the time they take. */
+#include "report/range-totals.h"
 #include "ui/charts.h"
 #include "ui/draw.h"
 #include "ui/ranges.h"
@@ -11,19 +12,6 @@
 
 #include <string.h>
 
-size_t range_stem(const char *name, uint32_t *hash)
-{
-	size_t n = 0;
-
-	/* FNV-1a */
-	for (*hash = 2166136261u; name[n]; n++) {
-		if (name[n] == ',' && (!strncmp(name + n, ", seq = ", 8) || !strncmp(name + n, ", op_id = ", 10)))
-			break;
-		*hash = (*hash ^ (unsigned char)name[n]) * 16777619u;
-	}
-	return n;
-}
-
 enum hue range_hue(const char *name, uint32_t colour)
 {
 	/* By which of red, green and blue is above the middle of the three. Those of limits are for limits alone. */
@@ -32,9 +20,11 @@ enum hue range_hue(const char *name, uint32_t colour)
 	static const enum hue quiet[] = {HUE_CPU, HUE_POWER, HUE_MEMORY, HUE_GPU, HUE_HEAT};
 	int r = colour >> 16 & 255, g = colour >> 8 & 255, b = colour & 255;
 	int hi = r > g ? r : g, lo = r < g ? r : g, mid;
-	uint32_t hash;
+	uint32_t hash = 2166136261u;
 
-	range_stem(name, &hash);
+	/* FNV-1a */
+	for (size_t i = 0, n = range_stem(name); i < n; i++)
+		hash = (hash ^ (unsigned char)name[i]) * 16777619u;
 	if (!colour)
 		return quiet[(hash ^ hash >> 16) % (sizeof(quiet) / sizeof(quiet[0]))];
 	hi = b > hi ? b : hi;

@@ -67,8 +67,6 @@ int ranges_search(struct ui *u, const struct ui_scene *s);
 int64_t range_step(int64_t step_ns, size_t n);
 size_t range_step_cost(size_t n);
 
-/* The length of what stands before what differs each time, as in "aten::mm, seq = 1", and its hash. */
-size_t range_stem(const char *name, uint32_t *hash);
 enum hue range_hue(const char *name, uint32_t colour);
 void range_length(char out[32], int64_t ns); /* "3.21 ms" */
 

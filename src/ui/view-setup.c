@@ -348,9 +348,10 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		if (y > r.y && y <= r.y + h)
 			draw_item(u, c, item, r.x + 1, y, r.w - 2);
 	}
-	snprintf(text, sizeof(text), _("Rows of %s"), _(u->view->label));
-	if (n > SETS && SETS + 1 >= u->over_scroll && SETS + 1 - u->over_scroll < h)
+	if (n > SETS && SETS + 1 >= u->over_scroll && SETS + 1 - u->over_scroll < h) {
+		snprintf(text, sizeof(text), _("Rows of %s"), _(u->view->label));
 		canvas_text(c, r.x + 3, r.y + 2 + SETS - u->over_scroll, r.w - 5, STYLE_DIM, text);
+	}
 	u->frame.below = line_of(n - 1) + 1 - u->over_scroll - h;
 }
 

@@ -25,7 +25,7 @@ trace: util model
 engine: util model probe
 record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 report: util model trace
-ui: util model probe/processes.h probe/host.h
+ui: util model probe/processes.h probe/host.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record report ui term
 cli: util model board probe trace engine record report ui term app

@@ -11,7 +11,9 @@
 
 #include <cmocka.h>
 
+#include "model/history.h"
 #include "random.h"
+#include "report/range-totals.h"
 #include "report/report.h"
 #include "util/clock.h"
 
@@ -19,6 +21,7 @@
 #define STEP_NS 100000 /* of the known power */
 #define STEPS   400000 /* 40 s */
 #define TICK_NS (10 * NS_PER_MS)
+#define LATE_NS (2 * NS_PER_S) /* of the live screen */
 #define START   NS_PER_S
 
 static double watts[STEPS], sum[STEPS + 1]; /* sum: joules before a step */
@@ -119,9 +122,61 @@ static double mean_of(double from, double to)
 	return b > a ? (sum[b] - sum[a]) / (b - a) : watts[a < STEPS ? a : STEPS - 1];
 }
 
-/* A chip that averages reads the power, and a recorder reads the chip. */
+/* Ranges by name as the screen adds them up. */
+struct screen {
+	struct collection all;
+	int64_t at_ns;
+};
+
+static void screen_begin(struct screen *s, struct timeline *t)
+{
+	*s = (struct screen) {.all = {.begin_ns = START + TICK_NS, .end_ns = INT64_MAX},
+			      .at_ns = START + TICK_NS};
+	assert_true(collection_begin(&s->all, t, 100000));
+}
+
+static void screen_go_on(struct screen *s, int64_t to_ns)
+{
+	for (; s->at_ns < to_ns; s->at_ns = s->all.to_ns)
+		assert_true(
+			collection_add(&s->all, s->at_ns,
+				       to_ns - s->at_ns > NS_PER_S / 16 ? s->at_ns + NS_PER_S / 16 : to_ns));
+}
+
+/* Returns the joules and their bound, up to the last row. */
+static struct spent_result screen_end(struct screen *s)
+{
+	struct spent_result r;
+
+	s->all.end_ns = START + (STEPS * (int64_t)STEP_NS / TICK_NS - 1) * TICK_NS + 1;
+	screen_go_on(s, s->all.end_ns);
+	assert_true(collection_list(&s->all));
+	assert_int_equal(s->all.n, 1);
+	r = s->all.list[0]->in;
+	collection_free(&s->all);
+	return r;
+}
+
+/* What the recorder tells of ranges with the row at t_ns; those that go on, once a second. Returns how many have
+ * ended. */
+static size_t tell(struct sink *s, const struct range *list, size_t n, size_t told, int64_t t_ns)
+{
+	for (; told < n && list[told].end_ns <= t_ns; told++)
+		s->ops->ranges(s, &list[told], 1);
+	for (size_t i = told; i < n && t_ns % NS_PER_S == 0; i++)
+		if (list[i].begin_ns <= t_ns) {
+			struct range open = list[i];
+
+			open.end_ns = t_ns;
+			open.flags = RANGE_OPEN;
+			s->ops->ranges(s, &open, 1);
+		}
+	return told;
+}
+
+/* A chip that averages reads the power, and a recorder reads the chip, for a log and a live screen. */
 static void write_log(int64_t averaging_ns, bool random, const struct range *list, size_t n,
-		      struct ranges *store)
+		      struct ranges *store, struct history *h, struct spent_result *live)
 {
 	struct channel c = {.kind = CHANNEL_POWER_TOTAL,
 			    .tier = TIER_MEDIUM,
@@ -139,12 +194,16 @@ static void write_log(int64_t averaging_ns, bool random, const struct range *lis
 	double phase = uniform(0, 1), window = (double)averaging_ns / STEP_NS;
 	struct err e;
 	struct log_writer *w = log_writer_new(path, true, &e);
-	struct sink *s = log_writer_sink(w);
+	struct sink *s = log_writer_sink(w), *seen = history_sink(h);
+	struct screen screen;
+	size_t told = 0;
 
 	for (int i = 0; i < STEPS; i++)
 		sum[i + 1] = sum[i] + watts[i];
 	log_writer_options(w)->live = false;
 	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	assert_int_equal(seen->ops->begin(seen, &about, &e), 0);
+	screen_begin(&screen, history_timeline(h));
 	for (int64_t t = TICK_NS; t < (int64_t)STEPS * STEP_NS; t += TICK_NS) {
 		double at = ((double)t - (random ? uniform(0, TICK_NS) : 0)) / STEP_NS;
 		double done = (floor(at / window + phase) - phase) * window,
@@ -152,15 +211,22 @@ static void write_log(int64_t averaging_ns, bool random, const struct range *lis
 		int64_t t_ns = START + t;
 
 		s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 1, &t_ns, &mw});
+		seen->ops->rows(seen, &(struct rows) {TIER_MEDIUM, 1, 1, &t_ns, &mw});
+		told = tell(seen, list, n, told, t_ns);
+		screen_go_on(&screen, t_ns - (curves_margin(&screen.all.curves) > LATE_NS
+						      ? curves_margin(&screen.all.curves)
+						      : LATE_NS));
 		log_writer_ready(w);
 	}
 	ranges_push(s, store, list, n);
+	seen->ops->ranges(seen, list + told, n - told);
+	*live = screen_end(&screen);
 	assert_int_equal(s->ops->end(s, &e), 0);
 	log_writer_free(w);
 }
 
-/* Joules and their bound in the report; NaN: none. */
-static double reported(double *within)
+/* Joules and their bound in the report, and of a replay; NaN: none. */
+static double reported(double *within, struct spent_result *replay)
 {
 	struct err e;
 	struct trace *t = trace_open(path, &e);
@@ -168,6 +234,7 @@ static double reported(double *within)
 	char *text = NULL, *at;
 	double joules = NAN;
 	size_t size;
+	struct screen screen;
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(t);
@@ -180,6 +247,8 @@ static double reported(double *within)
 	assert_non_null(at);
 	sscanf(at + 18, "%lf", within);
 	free(text);
+	screen_begin(&screen, trace_timeline(t));
+	*replay = screen_end(&screen);
 	trace_close(t);
 	return joules;
 }
@@ -189,6 +258,12 @@ static int by_value(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+static void assert_equal(double a, double b, double part)
+{
+	if (isnan(a) != isnan(b) || fabs(a - b) > part * fabs(b))
+		fail_msg("%.9g, and not %.9g", a, b);
 }
 
 static void known_integral(void **state)
@@ -201,7 +276,7 @@ static void known_integral(void **state)
 	const char *name = ranges_name(store, "step");
 	int logs = getenv("LOGS") ? atoi(getenv("LOGS")) : LOGS;
 	double *errors = calloc((size_t)logs, sizeof(double)), *bounds = calloc((size_t)logs, sizeof(double));
-	int n = 0, good = 0;
+	int n = 0, good = 0, good_late = 0;
 
 	(void)state;
 	while (n < logs) {
@@ -209,17 +284,29 @@ static void known_integral(void **state)
 		bool random = random_below(2);
 		double truth = 0, joules, within = NAN;
 		enum shape shape = (enum shape)random_below(SHAPES);
+		struct spent_result live, replay, late;
+		struct history *history;
+		struct screen screen;
 		size_t m;
 
 		background();
 		m = instances(list, shape, name, lanes);
 		qsort(list, m, sizeof(*list), by_end);
-		write_log(averaging_ns, random, list, m, store);
+		history = history_new(&e);
+		write_log(averaging_ns, random, list, m, store, history, &live);
+		screen_begin(&screen, history_timeline(history));
+		late = screen_end(&screen);
+		history_free(history);
 		for (int i = 0; i < STEPS; i++)
 			truth += inside[i] ? watts[i] * (STEP_NS / 1e9) : 0;
-		joules = reported(&within);
+		joules = reported(&within, &replay);
+		assert_equal(replay.joules, joules, 1e-9);
+		assert_equal(live.joules, joules, 1e-9);
 		if (isnan(joules))
 			continue;
+		assert_equal(replay.within, within, 0.01);
+		assert_equal(live.within, within, 0.01);
+		good_late += fabs(late.joules - truth) <= late.within;
 		errors[n] = fabs(joules - truth);
 		bounds[n] = within;
 		good += errors[n] <= within;
@@ -231,9 +318,10 @@ static void known_integral(void **state)
 	}
 	qsort(errors, (size_t)n, sizeof(double), by_value);
 	qsort(bounds, (size_t)n, sizeof(double), by_value);
-	printf("# %d of %d within the bound; medians: error %.3f J, bound %.3f J\n", good, n, errors[n / 2],
-	       bounds[n / 2]);
+	printf("# %d of %d within the bound, %d from columns; medians: error %.3f J, bound %.3f J\n", good, n,
+	       good_late, errors[n / 2], bounds[n / 2]);
 	assert_true(good >= 0.95 * n);
+	assert_true(good_late >= 0.95 * n); /* of a history that has most rows as columns only */
 	assert_true(errors[n / 2] >= bounds[n / 2] / 10);
 	ranges_free(store);
 	free(errors);

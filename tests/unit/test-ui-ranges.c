@@ -208,20 +208,35 @@ static void a_click_goes_there(void **state)
 static void names_with_their_energy(void **state)
 {
 	(void)state;
-	show(100, 30, false);
-	b.fake.constant = 5000; /* mW, everywhere */
+	for (int live = 0; live < 2; live++) {
+		show(100, 30, live);
+		b.fake.constant = 5000; /* mW, everywhere */
+		press(&b, '7', 0);
+		press(&b, '7', 0);
+		for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
+			;
+		draw(&b);
+		assert_shows(&b, "backward");
+		assert_shows(&b, "         4      32 s       8 s     160.0         0       5.0");
+		assert_shows(&b, "       200       4 s     20 ms      20.0         0       5.0"); /* aten::mm, whatever its numbers */
+		assert_shows(&b, "DALI: load");
+		assert_shows(&b, "         1      4 ms      4 ms        --        --        --");
+		assert_shows(&b, "7 Phases");
+		press(&b, K_ENTER, 0); /* to the next one of the first line */
+		assert_true(b.ui->view == &view_overview);
+		stop(&b);
+	}
+}
+
+/* It has no tab, and so no name for the title of a small screen. */
+static void the_title_is_never_empty(void **state)
+{
+	(void)state;
+	show(60, 10, false);
 	press(&b, '7', 0);
+	assert_non_null(strstr(line(&b, 0), "Phases"));
 	press(&b, '7', 0);
-	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
-		;
-	draw(&b);
-	assert_shows(&b, "backward");
-	assert_shows(&b, "         4      32 s       8 s     160.0       5.0");
-	assert_shows(&b, "       200       4 s     20 ms      20.0       5.0"); /* aten::mm, whatever its numbers */
-	assert_shows(&b, "         1      4 ms      4 ms        --        --");
-	assert_shows(&b, "7 Phases");
-	press(&b, K_ENTER, 0); /* to the next one of the first line */
-	assert_true(b.ui->view == &view_overview);
+	assert_non_null(strstr(line(&b, 0), "nvmtop"));
 	stop(&b);
 }
 
@@ -244,7 +259,7 @@ static void energy_is_of_the_union(void **state)
 	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
 		;
 	draw(&b);
-	assert_shows(&b, "         4      17 s    4.25 s      50.0       5.0");
+	assert_shows(&b, "         4      17 s    4.25 s      50.0         0       5.0");
 	stop(&b);
 }
 
@@ -263,15 +278,18 @@ static void what_grows_is_read_again(void **state)
 }
 
 static size_t visits;
+static char names[8192][8];
+static bool differ;
 
 /* One each microsecond. */
 static void flood(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	struct fake *f = (struct fake *)t;
-	struct range r = {.name = "flood", .lane = &f->lanes[0]};
+	struct range r = {.lane = &f->lanes[0]};
 
 	for (r.end_ns = from_ns; r.end_ns <= to_ns && r.end_ns >= f->first_ns && r.end_ns < f->last_ns; r.end_ns += 1000) {
 		r.begin_ns = r.end_ns - 500;
+		r.name = differ ? names[r.end_ns / 1000 % 8192] : "flood";
 		visits++;
 		if (!visit(arg, &r))
 			return;
@@ -287,17 +305,22 @@ static void floods_are_read_in_small_steps(void **state)
 
 	(void)state;
 	ops.ranges = flood;
-	for (int names = 0; names < 2; names++) {
+	for (size_t i = 0; i < 8192; i++)
+		snprintf(names[i], sizeof(names[i]), "%zu", i);
+	for (int i = 0; i < 4; i++) {
+		bool by_name = i & 1;
+
+		differ = i & 2;
 		show(80, 40, false);
 		b.fake.last_ns = b.fake.first_ns + 2 * NS_PER_S;
 		b.fake.timeline.ops = &ops;
 		ui_reset(b.ui, &b.scene);
 		at(0);
-		press(&b, names ? '7' : '/', 0);
-		type(&b, names ? "7" : "no such");
-		press(&b, names ? K_NONE : K_ENTER, 0);
+		press(&b, by_name ? '7' : '/', 0);
+		type(&b, by_name ? "7" : "no such");
+		press(&b, by_name ? K_NONE : K_ENTER, 0);
 		longer = 0;
-		for (int i = 0; i < 1000 && more; i++) {
+		for (int k = 0; k < 1000 && more; k++) {
 			visits = 0;
 			more = ui_advance(b.ui, &b.scene);
 			longer += visits > 2 * RANGE_BUDGET;
@@ -362,6 +385,7 @@ int main(void)
 		cmocka_unit_test(the_busiest_lane_is_shown),
 		cmocka_unit_test(a_click_goes_there),
 		cmocka_unit_test(names_with_their_energy),
+		cmocka_unit_test(the_title_is_never_empty),
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),

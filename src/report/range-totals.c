@@ -1,0 +1,321 @@
+/* The recording is taken in parts, so that only the ranges and rows of one part are in memory. In a part, ranges
+ * become intervals of a group, once as they are and once without the ranges that are nested in them; those of a
+ * group that overlap count once. */
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/analysis.h"
+#include "report/range-totals.h"
+#include "util/clock.h"
+#include "util/intl.h"
+
+#define PART_NS     (600 * NS_PER_S)
+#define PART_RANGES (1u << 19)
+#define LEAST_NS    1000 /* has no more, except in a damaged file */
+
+/* A range, or what is left of it without those nested in it. It may begin before the part, and end after it. */
+struct piece {
+	struct interval at;
+	struct group *group;
+	const struct range_lane *lane;
+	uint16_t depth;
+};
+
+struct open {
+	const struct piece *piece;
+	int64_t cursor_ns; /* end of the last nested one */
+};
+
+static int compare(uintmax_t a, uintmax_t b)
+{
+	return (a > b) - (a < b);
+}
+
+size_t range_stem(const char *name)
+{
+	const char *seq = strstr(name, ", seq = "), *id = strstr(name, ", op_id = ");
+
+	return seq && (!id || seq < id) ? (size_t)(seq - name) : id ? (size_t)(id - name) : strlen(name);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct group *g = a, *h = b;
+	int order = strcmp(g->first, h->first);
+
+	if (order == 0)
+		order = strncmp(g->name, h->name, (size_t)(g->length < h->length ? g->length : h->length));
+	if (order == 0)
+		order = compare((uintmax_t)g->length, (uintmax_t)h->length);
+	if (order == 0)
+		order = compare(g->pid, h->pid);
+	return order ? order : compare(g->tid, h->tid);
+}
+
+/* NULL: out of memory, or too many. */
+static struct group *group_of(struct collection *c, const struct range *r)
+{
+	bool thread = c->by == REPORT_BY_THREAD, full = c->most && c->n >= c->most;
+	struct group *g = c->spare ? c->spare : calloc(1, sizeof(*g)), **found;
+
+	c->no_memory |= !g;
+	if (!g)
+		return NULL;
+	c->spare = g;
+	g->first = thread ? r->lane->process : r->lane->domain;
+	g->name = thread ? r->lane->thread : c->by == REPORT_BY_RANGE ? r->name : "";
+	g->length = (int)range_stem(g->name);
+	g->pid = thread ? r->lane->pid : 0;
+	g->tid = thread ? r->lane->tid : 0;
+	g->all.hottest = g->own.hottest = NAN;
+	g->colour = r->colour;
+	found = full ? tfind(g, &c->tree, by_key) : tsearch(g, &c->tree, by_key);
+	c->no_memory |= !found && !full;
+	if (!found || *found != g)
+		return found ? *found : NULL;
+	c->spare = NULL;
+	g->before = c->newest;
+	c->newest = g;
+	c->n++;
+	return g;
+}
+
+static bool range_take(void *to, const struct range *r)
+{
+	struct collection *c = to;
+	struct piece *p = &c->pieces[c->n_pieces];
+
+	c->work++;
+	if (r->begin_ns >= c->to_ns || (r->end_ns <= c->from_ns && r->begin_ns < c->from_ns))
+		return true;
+	c->full = c->n_pieces == c->room;
+	if (c->full)
+		return false;
+	p->at.begin_ns = r->begin_ns > c->begin_ns ? r->begin_ns : c->begin_ns;
+	p->at.end_ns = r->end_ns < c->end_ns ? r->end_ns : c->end_ns;
+	p->lane = r->lane;
+	p->depth = r->depth;
+	p->group = group_of(c, r);
+	c->n_pieces += p->group != NULL;
+	return !c->no_memory;
+}
+
+static int by_lane(const void *a, const void *b)
+{
+	const struct piece *p = a, *q = b;
+	int order = compare((uintptr_t)p->lane, (uintptr_t)q->lane);
+
+	if (order == 0)
+		order = (p->at.begin_ns > q->at.begin_ns) - (p->at.begin_ns < q->at.begin_ns);
+	return order ? order : compare(p->depth, q->depth);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct piece *p = a, *q = b;
+	int order = compare((uintptr_t)p->group, (uintptr_t)q->group);
+
+	return order ? order : (p->at.begin_ns > q->at.begin_ns) - (p->at.begin_ns < q->at.begin_ns);
+}
+
+static void own_add(struct collection *c, const struct piece *p, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns < to_ns && from_ns < c->to_ns && to_ns > c->from_ns)
+		c->own[c->n_own++] = (struct piece) {.at = {from_ns, to_ns}, .group = p->group};
+}
+
+/* The next range of the lane begins at next_ns. */
+static void range_close(struct collection *c, const struct open *o, int64_t next_ns)
+{
+	const struct piece *p = o->piece;
+	int64_t end = p->at.end_ns, length = end - p->at.begin_ns,
+		to = next_ns - length < end ? next_ns : end + length;
+	struct curve_point load;
+
+	own_add(c, p, o->cursor_ns, end);
+	if (to <= end)
+		return;
+	load = curve_between(&c->curves.load, end, to);
+	p->group->after += load.area;
+	p->group->after_known += load.known;
+	p->group->after_ns += to - end;
+}
+
+/* Of a lane, ranges that begin are put on a stack, by depth. */
+static void pieces_walk(struct collection *c)
+{
+	size_t n = 0;
+
+	qsort(c->pieces, c->n_pieces, sizeof(*c->pieces), by_lane);
+	c->n_own = 0;
+	for (size_t i = 0; i <= c->n_pieces; i++) {
+		const struct piece *p = i < c->n_pieces ? &c->pieces[i] : NULL;
+		bool same = p && i > 0 && p->lane == p[-1].lane;
+
+		while (n > 0 && (!same || c->open[n - 1].piece->depth >= p->depth ||
+				 c->open[n - 1].piece->at.end_ns <= p->at.begin_ns))
+			range_close(c, &c->open[--n], same ? p->at.begin_ns : c->to_ns);
+		if (!p)
+			break;
+		if (n > 0) {
+			own_add(c, c->open[n - 1].piece, c->open[n - 1].cursor_ns, p->at.begin_ns);
+			if (c->open[n - 1].cursor_ns < p->at.end_ns)
+				c->open[n - 1].cursor_ns = p->at.end_ns;
+		}
+		c->open[n++] = (struct open) {p, p->at.begin_ns};
+	}
+}
+
+/* Adds the unions of the pieces of each group. */
+static void pieces_spend(struct collection *c, struct piece *list, size_t n, bool own)
+{
+	struct interval *u = c->union_of;
+	size_t m = 0;
+
+	qsort(list, n, sizeof(*list), by_group);
+	for (size_t i = 0; i < n; i++) {
+		const struct interval *at = &list[i].at;
+		struct group *g = list[i].group;
+
+		if (!own) {
+			g->count += at->begin_ns >= c->from_ns;
+			g->total_ns += (at->end_ns < c->to_ns ? at->end_ns : c->to_ns) -
+				       (at->begin_ns > c->from_ns ? at->begin_ns : c->from_ns);
+		}
+		if (m > 0 && at->begin_ns <= u[m - 1].end_ns)
+			u[m - 1].end_ns = u[m - 1].end_ns > at->end_ns ? u[m - 1].end_ns : at->end_ns;
+		else
+			u[m++] = *at;
+		if (i + 1 < n && list[i + 1].group == g)
+			continue;
+		spent_add(own ? &g->own : &g->all, &c->curves, u, m, c->from_ns, c->to_ns);
+		m = 0;
+	}
+}
+
+bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
+{
+	struct timeline *t = c->curves.timeline;
+
+	c->n_pieces = c->work = 0;
+	c->from_ns = from_ns;
+	c->to_ns = to_ns;
+	c->full = false;
+	t->ops->ranges(t, from_ns, to_ns - 1, 0, range_take, c);
+	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory || c->n_pieces == 0)
+		return !c->full;
+	curves_read(&c->curves, from_ns, to_ns);
+	c->work += c->curves.rows;
+	if (c->about) {
+		pieces_walk(c);
+		pieces_spend(c, c->own, c->n_own, true);
+	}
+	pieces_spend(c, c->pieces, c->n_pieces, false);
+	c->no_memory |= c->curves.no_memory;
+	return true;
+}
+
+static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, report_progress *progress)
+{
+	int64_t length = PART_NS, start_ns = from_ns;
+
+	c->begin_ns = from_ns;
+	c->end_ns = to_ns;
+	while (from_ns < to_ns && !c->no_memory) {
+		int64_t to = to_ns - from_ns > length ? from_ns + length : to_ns;
+
+		if (!collection_add(c, from_ns, to)) {
+			length /= 2;
+			continue;
+		}
+		if (progress)
+			progress((double)(to - start_ns) / (double)(to_ns - start_ns));
+		from_ns = to;
+		length = length < PART_NS / 2 ? 2 * length : PART_NS;
+	}
+}
+
+static int by_energy(const void *a, const void *b)
+{
+	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
+	double x = isnan(g->in.joules) ? -1 : g->in.joules, y = isnan(h->in.joules) ? -1 : h->in.joules;
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (g->all.time_ns != h->all.time_ns)
+		return g->all.time_ns < h->all.time_ns ? 1 : -1;
+	return by_key(g, h);
+}
+
+static bool room_make(struct collection *c, size_t room)
+{
+	c->room = room;
+	c->pieces = calloc(room, sizeof(*c->pieces));
+	c->own = calloc(2 * room, sizeof(*c->own));
+	c->union_of = calloc(2 * room, sizeof(*c->union_of));
+	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
+	c->no_memory = !c->pieces || !c->own || !c->union_of || !c->open;
+	return !c->no_memory;
+}
+
+bool collection_begin(struct collection *c, struct timeline *t, size_t room)
+{
+	c->by = REPORT_BY_RANGE;
+	curves_begin(&c->curves, t, NULL, power_channel(t->ops->session(t)), SIZE_MAX, SIZE_MAX);
+	return room_make(c, room);
+}
+
+bool collection_list(struct collection *c)
+{
+	struct group **list = reallocarray(c->list, c->n + 1, sizeof(struct group *));
+	size_t n = 0;
+
+	c->list = list ? list : c->list;
+	c->no_memory |= !list;
+	if (c->no_memory)
+		return false;
+	for (struct group *g = c->newest; g; g = g->before) {
+		g->in = spent_get(&g->all, &c->curves);
+		g->alone = spent_get(&g->own, &c->curves);
+		list[n++] = g;
+	}
+	qsort(list, n, sizeof(struct group *), by_energy);
+	return true;
+}
+
+int collect(struct collection *c, report_progress *progress, struct err *e)
+{
+	const struct epochs *eps = &c->about->epochs;
+
+	curves_begin(&c->curves, trace_timeline(c->about->trace), c->about->trace, c->about->key[KEY_POWER],
+		     c->about->key[KEY_GPU], c->about->key[KEY_HOTTEST]);
+	room_make(c, PART_RANGES);
+	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
+		last = epochs_chain(eps, i);
+		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
+	}
+	return collection_list(c) ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+}
+
+static void group_free(void *p)
+{
+	struct group *g = p;
+
+	spent_free(&g->all);
+	spent_free(&g->own);
+	free(g);
+}
+
+void collection_free(struct collection *c)
+{
+	tdestroy(c->tree, group_free);
+	free(c->spare);
+	free(c->list);
+	free(c->pieces);
+	free(c->own);
+	free(c->union_of);
+	free(c->open);
+	curves_free(&c->curves);
+}

@@ -1,0 +1,56 @@
+/* range-totals: count, time, energy and load of ranges by name, thread or domain. */
+#ifndef NVMTOP_REPORT_RANGE_TOTALS_H
+#define NVMTOP_REPORT_RANGE_TOTALS_H
+
+#include "report/range-energy.h"
+
+struct analysis;
+
+/* The texts belong to the timeline. */
+struct group {
+	struct group *before;
+	const char *first, *name; /* domain and range, or process and thread */
+	int length;               /* of the name */
+	uint32_t pid, tid;
+	uint64_t count;
+	int64_t total_ns,
+		after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
+	double after, after_known; /* GPU percent times seconds, and these seconds */
+	struct spent all, own;     /* own: without nested ranges */
+	struct spent_result in, alone;
+	uint32_t colour; /* of a range */
+};
+
+struct collection {
+	const struct analysis *about;
+	int by;     /* enum report_by */
+	void *tree; /* of groups */
+	struct group **list, *newest, *spare;
+	size_t n, most; /* groups; 0: any number */
+	struct piece *pieces, *own;
+	struct interval *union_of;
+	struct open *open;
+	size_t n_pieces, n_own, room;
+	size_t work;              /* ranges of the part that were visited, and rows read */
+	int64_t begin_ns, end_ns; /* what is outside is not looked at */
+	int64_t from_ns, to_ns;   /* of the part */
+	bool full, no_memory;
+	struct curves curves;
+};
+
+/* The totals of a recording: set about and by, the rest to zero. The list is sorted by energy. */
+int collect(struct collection *c, bool (*progress)(double done), struct err *e);
+void collection_free(struct collection *c);
+
+/* Or by range of a timeline, part after part, with room for that many ranges in one: set most, begin_ns and end_ns.
+ * There is nothing of GPU load, temperature, and own. Returns false if out of memory. */
+bool collection_begin(struct collection *c, struct timeline *t, size_t room);
+/* Returns false if there are too many ranges in the part: nothing was added. */
+bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns);
+/* Sorts the list. Returns false if out of memory. */
+bool collection_list(struct collection *c);
+
+/* What is different in each call, such as ", seq = 7", does not belong to the name. Returns the length of the rest. */
+size_t range_stem(const char *name);
+
+#endif
