@@ -34,6 +34,8 @@ struct collection {
 	size_t work;              /* ranges of the part that were visited, and rows read */
 	int64_t begin_ns, end_ns; /* what is outside is not looked at */
 	int64_t from_ns, to_ns;   /* of the part */
+	bool live;		  /* floods come folded */
+	bool folded;		  /* some did: they are not in the totals */
 	bool full, no_memory;
 	struct curves curves;
 };
@@ -42,7 +44,7 @@ struct collection {
 int collect(struct collection *c, bool (*progress)(double done), struct err *e);
 void collection_free(struct collection *c);
 
-/* Or by range of a timeline, part after part, with room for that many ranges in one: set most, begin_ns and end_ns.
+/* Or by range of a timeline, part after part, with room for that many ranges in one: set most, begin_ns, end_ns and live.
  * There is nothing of GPU load, temperature, and own. Returns false if out of memory. */
 bool collection_begin(struct collection *c, struct timeline *t, size_t room);
 /* Returns false if there are too many ranges in the part: nothing was added. */

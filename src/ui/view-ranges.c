@@ -42,7 +42,7 @@ static bool begin(struct ui *u, const struct ui_scene *s, struct names *v)
 	forget(v);
 	v->until_ns = u->extent.first_ns;
 	v->step_ns = RANGE_STEP_FIRST;
-	v->all = (struct collection) {.most = NAMES_MAX, .begin_ns = v->until_ns};
+	v->all = (struct collection) {.most = NAMES_MAX, .begin_ns = v->until_ns, .live = s->live};
 	if (!collection_begin(&v->all, s->timeline, STEP_MAX))
 		forget(v);
 	else
@@ -90,7 +90,7 @@ static void draw_numbers(struct ui *u, struct canvas *c, const struct group *g, 
 	range_length(text[TOTAL], g->total_ns);
 	range_length(text[MEAN], g->count ? g->total_ns / (int64_t)g->count : 0);
 	quantity_text(text[JOULES], UNIT_JOULE, g->in.joules, NUMBER_W - 2);
-	snprintf(text[WITHIN], QUANTITY_TEXT, !known ? "--" : g->in.within < 9.95 ? "%.2g" : "%.0f", g->in.within);
+	snprintf(text[WITHIN], QUANTITY_TEXT, !known ? "--" : g->in.within < 9.95 ? "%#.2g" : "%.0f", g->in.within);
 	quantity_text(text[WATTS], UNIT_MILLIWATT, g->in.watts * 1e3, NUMBER_W - 2);
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + i * NUMBER_W, y, NUMBER_W, i < JOULES || known ? STYLE_TEXT : STYLE_DIM, text[i]);
@@ -115,6 +115,9 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 			  v->busy ? _("Reading the ranges.") : _("No range is recorded; nvmtop record --nvtx records those that a program marks."));
 		return;
 	}
+	lines -= v->all.folded && lines > 1;
+	if (v->all.folded)
+		screen_cut(u, c, x, y + lines + 1, w, STYLE_DIM, _("The shortest ranges of a flood are not counted here; a recording has them."));
 	canvas_text(c, x, y, name_w, STYLE_DIM, _("range"));
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + name_w + i * NUMBER_W, y, NUMBER_W, STYLE_DIM, titles[i]);

@@ -217,8 +217,8 @@ static void names_with_their_energy(void **state)
 			;
 		draw(&b);
 		assert_shows(&b, "backward");
-		assert_shows(&b, "         4      32 s       8 s     160.0         0       5.0");
-		assert_shows(&b, "       200       4 s     20 ms      20.0         0       5.0"); /* aten::mm, whatever its numbers */
+		assert_shows(&b, "         4      32 s       8 s     160.0       0.0       5.0");
+		assert_shows(&b, "       200       4 s     20 ms      20.0       0.0       5.0"); /* aten::mm, whatever its numbers */
 		assert_shows(&b, "DALI: load");
 		assert_shows(&b, "         1      4 ms      4 ms        --        --        --");
 		assert_shows(&b, "7 Phases");
@@ -259,7 +259,7 @@ static void energy_is_of_the_union(void **state)
 	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
 		;
 	draw(&b);
-	assert_shows(&b, "         4      17 s    4.25 s      50.0         0       5.0");
+	assert_shows(&b, "         4      17 s    4.25 s      50.0       0.0       5.0");
 	stop(&b);
 }
 
@@ -361,6 +361,33 @@ static void floods_are_seen(void **state)
 	stop(&b);
 }
 
+/* A live screen does not keep the shortest ranges of a flood. */
+static void counts_without_the_shortest_say_so(void **state)
+{
+	const struct range_lane *l;
+	struct range *r;
+
+	(void)state;
+	for (int folded = 0; folded < 2; folded++) {
+		start(&b, 100, 30, true, CHARSET_ASCII);
+		l = fake_lane(&b.fake, 1, "a", "");
+		fake_range(&b.fake, l, "step", 0, 1000, 3000);
+		if (folded) {
+			r = fake_range(&b.fake, l, "", 1, 1200, 2200);
+			r->flags = RANGE_FOLDED;
+			r->colour = 5000000;
+		}
+		ui_reset(b.ui, &b.scene);
+		views_show(b.ui, &view_ranges);
+		for (int i = 0; i < 100; i++)
+			ui_advance(b.ui, &b.scene);
+		draw(&b);
+		assert_shows(&b, "step");
+		assert_int_equal(strstr(b.text, "shortest ranges of a flood are not counted") != NULL, folded);
+		stop(&b);
+	}
+}
+
 static void no_colour_is_that_of_a_limit(void **state)
 {
 	(void)state;
@@ -390,6 +417,7 @@ int main(void)
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),
 		cmocka_unit_test(floods_are_seen),
+		cmocka_unit_test(counts_without_the_shortest_say_so),
 		cmocka_unit_test(no_colour_is_that_of_a_limit),
 	};
 
