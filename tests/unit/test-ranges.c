@@ -366,9 +366,10 @@ static void strip(void)
 		assert_int_equal(log_unpack(u, &h, f.p + at + LOG_HEAD, &raw), LOG_OK);
 		assert_true(raw.n > 7 && raw.p[raw.n - 7] == LOG_TAG_RANGES);
 		again = (struct log_head) {.stored = 0};
-		for (uint8_t tag = 100; again.stored != h.stored; tag++) { /* one that compresses as well */
+		for (uint16_t tag = 100; again.stored != h.stored; tag++) { /* one that compresses as well */
 			assert_true(tag != 0);
-			raw.p[raw.n - 7] = tag;
+			raw.p[raw.n - 7] = (uint8_t)tag;
+			raw.p[raw.n - 6] = (uint8_t)(tag >> 8);
 			again = h;
 			out.n = 0;
 			assert_int_equal(log_pack(p, &again, raw.p, raw.n, &out), 0);
