@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "trace/recover.h"
+#include "util/clock.h"
 #include "util/job.h"
 #include "util/intl.h"
 
@@ -56,6 +57,7 @@ static void fetch_run(struct job *a)
 {
 	struct fetch *f = (struct fetch *)a;
 	char path[sizeof f->path];
+	int64_t soon_ns = clock_now_ns() + 50 * NS_PER_MS;
 	struct trace_summary s;
 
 	memcpy(path, f->path, sizeof path);
@@ -66,7 +68,9 @@ static void fetch_run(struct job *a)
 	f->got.trace = trace_open_view(path, &f->got.err);
 	if (!f->got.trace || job_is_cancelled(a))
 		return;
-	trace_lanes(f->got.trace, NULL, 0); /* reads the ranges: not while a picture is drawn */
+	/* The first picture has the ranges if they are soon read. */
+	while (trace_ranges_more(f->got.trace) && clock_now_ns() < soon_ns)
+		;
 	if (!f->waits)
 		look(f->got.trace);
 	if (f->got.err.code == ERR_NONE)

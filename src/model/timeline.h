@@ -79,6 +79,9 @@ struct timeline_ops {
 	 * some may be folded (RANGE_FOLDED). NULL: no ranges are recorded. */
 	void (*ranges)(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg);
+	/* Reads on in the ranges, for a few ms. Returns false once all were read, before which ranges() and lanes()
+	 * would wait. NULL: there is nothing to read. */
+	bool (*ranges_more)(struct timeline *t);
 	/* Lanes of all ranges, in order of appearance. Returns their number; NULL as above. */
 	size_t (*lanes)(struct timeline *t, const struct range_lane **out, size_t most);
 };

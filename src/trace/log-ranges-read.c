@@ -1,4 +1,4 @@
-/* Reads ranges: all of them once, into a store that keeps what can be seen on a screen; what is finer is decoded
+/* Reads ranges: all of them once, a few chunks at a time if a screen waits, into a store that keeps what can be seen on a screen; what is finer is decoded
  * again, in the part of the time that is asked for. */
 #include <stdlib.h>
 
@@ -7,6 +7,7 @@
 
 #define STORE_MOST  (UINT32_C(1) << 20)
 #define CHUNKS_MOST 64 /* are decoded for one view */
+#define CHUNKS_STEP 16 /* some 5 ms */
 
 struct pass {
 	struct log_reader *r;
@@ -57,8 +58,9 @@ static void chunk_read(struct log_reader *r, const struct log_item *item)
 	chunk_get(r, item, keep, &pass);
 }
 
-/* Copied, since reading a chunk may replace the list. */
-static void list_read(struct log_reader *r, const struct log_item *list, size_t n)
+/* Reads from range_item on, at most *most chunks. The list is copied, since reading a chunk may replace it. Returns
+ * false if there are more. */
+static bool list_read(struct log_reader *r, const struct log_item *list, size_t n, size_t *most)
 {
 	struct log_item *own = NULL;
 	size_t n_own = 0;
@@ -70,16 +72,20 @@ static void list_read(struct log_reader *r, const struct log_item *list, size_t 
 	for (size_t i = 0; own && i < n; i++)
 		if (list[i].kind == LOG_RANGE)
 			own[n_own++] = list[i];
-	for (size_t i = 0; i < n_own; i++)
-		chunk_read(r, &own[i]);
+	for (; r->range_item < n_own && *most > 0; --*most)
+		chunk_read(r, &own[r->range_item++]);
 	free(own);
+	if (r->range_item < n_own)
+		return false;
+	r->range_item = 0;
+	return true;
 }
 
-static void ranges_read(struct log_reader *r)
+/* Reads at most `most` chunks. */
+static void ranges_read(struct log_reader *r, size_t most)
 {
-	r->ranges_read = true;
-	for (size_t g = 0; g < r->levels[1].n; g++) {
-		const struct log_item *group = &r->levels[1].p[g], *list;
+	for (; r->range_group < r->levels[1].n; r->range_group++) {
+		const struct log_item *group = &r->levels[1].p[r->range_group], *list;
 		size_t n;
 
 		if (group->kind != LOG_INDEX)
@@ -87,9 +93,22 @@ static void ranges_read(struct log_reader *r)
 		if (group->at < r->ranges_from)
 			continue; /* and before that, the chunks it lists */
 		list = log_list_of(r, group, &n);
-		list_read(r, list, n);
+		if (!list_read(r, list, n, &most))
+			return;
 	}
-	list_read(r, r->loose.p, r->loose.n);
+	r->ranges_read = list_read(r, r->loose.p, r->loose.n, &most);
+}
+
+bool log_reader_ranges_more(struct log_reader *r)
+{
+	bool more;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->ranges_read)
+		ranges_read(r, CHUNKS_STEP);
+	more = !r->ranges_read;
+	pthread_mutex_unlock(&r->lock);
+	return more;
 }
 
 struct ranges *log_reader_range_store(struct log_reader *r)
@@ -98,7 +117,7 @@ struct ranges *log_reader_range_store(struct log_reader *r)
 
 	pthread_mutex_lock(&r->lock);
 	if (!r->ranges_read)
-		ranges_read(r);
+		ranges_read(r, SIZE_MAX);
 	store = r->ranges;
 	pthread_mutex_unlock(&r->lock);
 	return store;

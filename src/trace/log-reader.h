@@ -90,6 +90,8 @@ void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int
 		       void *arg);
 /* The store of their names and lanes; NULL: there are no ranges. */
 struct ranges *log_reader_range_store(struct log_reader *r);
+/* Reads some. Returns false once all were read. */
+bool log_reader_ranges_more(struct log_reader *r);
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 

@@ -108,6 +108,7 @@ struct log_reader {
 	struct log_range_chunk *range_chunks;
 	size_t n_range_chunks;
 	bool ranges_read;
+	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
 	struct log_cache caches[LOG_CACHES];
 	struct log_unpacker *unpacker;
 	struct bin_order order;

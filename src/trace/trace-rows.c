@@ -95,6 +95,11 @@ void trace_show_ranges(struct trace *t, struct ranges *r)
 	t->ranges = r;
 }
 
+bool trace_ranges_more(struct trace *t)
+{
+	return !t->ranges && log_reader_ranges_more(t->log);
+}
+
 size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
 {
 	struct ranges *store = t->ranges ? t->ranges : log_reader_range_store(t->log);
@@ -311,6 +316,11 @@ static void get_ranges(struct timeline *tl, int64_t from_ns, int64_t to_ns, int6
 	trace_ranges(trace_of(tl), from_ns, to_ns, least_ns, visit, arg);
 }
 
+static bool get_ranges_more(struct timeline *tl)
+{
+	return trace_ranges_more(trace_of(tl));
+}
+
 static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size_t most)
 {
 	return trace_lanes(trace_of(tl), out, most);
@@ -327,5 +337,6 @@ const struct timeline_ops trace_ops = {
 	.changes = get_changes,
 	.integral = get_integral,
 	.ranges = get_ranges,
+	.ranges_more = get_ranges_more,
 	.lanes = get_lanes,
 };

@@ -97,6 +97,8 @@ const struct gap *trace_gaps(const struct trace *t, size_t *n);
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
 /* From now on these are the ranges of the trace, which owns them, and not those that were recorded. */
 void trace_show_ranges(struct trace *t, struct ranges *r);
+/* Reads on in them, for a few ms. Returns false once all were read, as the other calls do before they return. */
+bool trace_ranges_more(struct trace *t);
 /* The lanes, in order of appearance, at most `most`. Returns the number of all. */
 size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most);
 /* Returns the first gap that ends at or after from_ns, or n of trace_gaps() if there is none. */

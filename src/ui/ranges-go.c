@@ -122,6 +122,8 @@ int ranges_search(struct ui *u, const struct ui_scene *s)
 
 	if (!s->timeline->ops->ranges)
 		return CONDITION_NOWHERE;
+	if (!ranges_ready(u, s))
+		return CONDITION_MORE;
 	l->step_ns = l->step_ns ? l->step_ns : RANGE_STEP_FIRST;
 	while (cost < RANGE_BUDGET) {
 		if (f->back ? f->at_ns <= u->extent.first_ns : f->at_ns >= u->extent.last_ns)

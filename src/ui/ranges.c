@@ -21,12 +21,20 @@ static bool deeper(void *arg, const struct range *r)
 	return l->depths < RANGE_ROWS;
 }
 
+bool ranges_ready(struct ui *u, const struct ui_scene *s)
+{
+	const struct timeline_ops *ops = s->timeline->ops;
+
+	u->ranges.reading = ops->ranges_more && ops->ranges_more(s->timeline);
+	return !u->ranges.reading;
+}
+
 int ranges_lines(struct ui *u, const struct ui_scene *s, int h)
 {
 	struct ranges_lane *l = &u->ranges;
 	int most = h < 20 ? 0 : h < 32 ? 1 : h < 56 ? (h - 16) / 8 : RANGE_ROWS;
 
-	if (!s->timeline || !s->timeline->ops->ranges || !u->about)
+	if (!s->timeline || !s->timeline->ops->ranges || !u->about || !ranges_ready(u, s))
 		return 0;
 	l->n_lanes = s->timeline->ops->lanes(s->timeline, l->lanes, RANGE_LANES);
 	l->n_lanes = l->n_lanes < RANGE_LANES ? l->n_lanes : RANGE_LANES;

@@ -37,6 +37,7 @@ struct ranges_lane {
 	size_t n_lanes, at; /* the lane that is shown */
 	bool picked;	    /* by a person, not as the busiest */
 	bool more;	    /* there is something left to read */
+	bool reading;	    /* a trace is not yet ready to be asked */
 	int level, top;	    /* depths: chosen, and of the first row */
 	int depths;	    /* of all ranges seen so far; 0: not known */
 	int64_t step_ns;    /* of the search; 0: of none yet */
@@ -51,6 +52,8 @@ struct ranges_lane {
 	} slices[RANGE_SLICES];
 };
 
+/* Reads on. Returns false until all that the timeline needs was read, and the next picture reads on. */
+bool ranges_ready(struct ui *u, const struct ui_scene *s);
 /* The lines for them on a screen of so many. */
 int ranges_lines(struct ui *u, const struct ui_scene *s, int h);
 void ranges_prepare(struct ui *u, const struct ui_scene *s);

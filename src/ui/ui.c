@@ -206,7 +206,9 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 		u->ranges.more = false;
 		ranges_prepare(u, s);
 	}
-	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more;
+	if (u->ranges.reading)
+		ranges_ready(u, s);
+	u->frame.more = (views_top(u)->tick && views_top(u)->tick(u, s)) || u->ranges.more || u->ranges.reading;
 	return u->search.going || u->frame.more;
 }
 
@@ -282,6 +284,8 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
+	if (u->ranges.reading)
+		return 0;
 	if (u->search.going || u->frame.more || u->ranges.more)
 		return WORK_MS;
 	if (u->vp.playing)

@@ -56,8 +56,9 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 	int64_t late, target;
 	size_t cost = 0;
 
-	if (!u->extent.any || !s->timeline->ops->ranges || !begin(u, s, v))
-		return false;
+	v->busy = s->timeline->ops->ranges && !ranges_ready(u, s);
+	if (v->busy || !u->extent.any || !s->timeline->ops->ranges || !begin(u, s, v))
+		return v->busy;
 	late = curves_margin(&v->all.curves);
 	target = s->live ? u->extent.last_ns - (late > LATE_NS ? late : LATE_NS) : u->extent.last_ns + 1;
 	v->all.end_ns = s->live ? INT64_MAX : target;

@@ -296,6 +296,52 @@ static void flood(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t le
 	}
 }
 
+static int to_read;
+
+static bool read_on(struct timeline *t)
+{
+	(void)t;
+	return to_read > 0 && --to_read > 0;
+}
+
+static void must_be_read(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	assert_int_equal(to_read, 0);
+	fake_ops.ranges(t, from_ns, to_ns, least_ns, visit, arg);
+}
+
+/* Those of a long recording are read while the screen is shown and keys work; nothing asks for them before. */
+static void a_trace_is_shown_before_its_ranges(void **state)
+{
+	struct timeline_ops ops = fake_ops;
+	int pictures;
+
+	(void)state;
+	ops.ranges_more = read_on;
+	ops.ranges = must_be_read;
+	for (int how = 0; how < 3; how++) {
+		show(100, 40, false);
+		b.fake.timeline.ops = &ops;
+		to_read = 20;
+		ui_reset(b.ui, &b.scene);
+		draw(&b);
+		assert_int_equal(b.ui->at.ranges.h, 0);
+		assert_int_equal(ui_frame_ms(b.ui, &b.scene), 0);
+		press(&b, how == 0 ? '2' : how == 1 ? '/' : '7', 0);
+		type(&b, how == 0 ? "1" : how == 1 ? "step" : "7");
+		press(&b, how == 1 ? K_ENTER : K_NONE, 0);
+		assert_true(to_read > 0);
+		for (pictures = 0; pictures < 40 && ui_advance(b.ui, &b.scene); pictures++)
+			draw(&b);
+		draw(&b);
+		assert_in_range(pictures, 2, 30);
+		assert_int_equal(to_read, 0);
+		assert_shows(&b, "step");
+		assert_int_not_equal(ui_frame_ms(b.ui, &b.scene), 0);
+		stop(&b);
+	}
+}
+
 /* However many there are, a picture takes as long; but the step in which they begin is that of before. */
 static void floods_are_read_in_small_steps(void **state)
 {
@@ -417,6 +463,7 @@ int main(void)
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),
 		cmocka_unit_test(floods_are_seen),
+		cmocka_unit_test(a_trace_is_shown_before_its_ranges),
 		cmocka_unit_test(counts_without_the_shortest_say_so),
 		cmocka_unit_test(no_colour_is_that_of_a_limit),
 	};
