@@ -72,7 +72,8 @@ static const struct channel *power_of(const struct analysis *a)
 
 static struct comparison comparison_make(const struct analysis *list, size_t n, struct range_sums *l)
 {
-	struct comparison c = {.list = list, .sums = l->list, .n_files = n, .n_all = l->n};
+	static const struct range_sum none; /* without any, these are ranges all the same */
+	struct comparison c = {.list = list, .sums = l->list ? l->list : &none, .n_files = n, .n_all = l->n};
 
 	c.all = calloc(l->n + 1, sizeof(*c.all));
 	c.groups = calloc(l->n + 1, sizeof(*c.groups));

@@ -153,6 +153,10 @@ run nvmtop report --by range waves.bin
 ok 'no ranges: said' says out 'no ranges were recorded'
 run nvmtop report --by range waves.bin waves.bin
 ok 'in none of two: said' says out 'no ranges were recorded'
+run nvmtop report --by range --format json waves.bin waves.bin
+ok 'in none of two, as JSON' "$python" -c 'import json; d = json.load(open("out")); assert len(d["traces"]) == 2 and "comparison" not in d, d'
+run nvmtop report --by range --format csv waves.bin waves.bin
+ok 'in none of two, as CSV' is "$(cut -d, -f1-3 out)" file,name,domain
 nvmtop report waves.bin >one
 run nvmtop report --by phase waves.bin
 ok 'by phase is the report' cmp one out
