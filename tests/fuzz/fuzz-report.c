@@ -30,8 +30,9 @@ static void numbers_of(struct trace *t, FILE *nowhere, uint32_t way)
 			     nowhere, NULL, &e);
 	report_write(pair, 2, &all, 0, true, REPORT_JSON, nowhere, NULL, &e);
 	/* These take much memory: one form for each input. */
-	report_ranges(pair, 1 + way % 2, way & 2 ? &some : &all, (enum report_by)(REPORT_BY_RANGE + way % 3),
-		      (enum report_format)(way / 4 % 4), nowhere, NULL, &e);
+	if (trace_lanes(t, NULL, 0) > 0)
+		report_ranges(pair, 1 + way % 2, way & 2 ? &some : &all, (enum report_by)(REPORT_BY_RANGE + way % 3),
+			      (enum report_format)(way / 4 % 4), nowhere, NULL, &e);
 	for (int form = EXPORT_csv; form <= EXPORT_perfetto; form++) {
 		export_write(t, &all, (enum export_form)form, 0, false, nowhere, NULL, &e);
 		export_write(t, &some, (enum export_form)form, 50, false, nowhere, NULL, &e);
