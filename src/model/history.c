@@ -500,7 +500,7 @@ static void ranges_of(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_
 	struct ranges *store = store_of(of_timeline(t));
 
 	if (store)
-		(least_ns > 0 ? ranges_visit_folded : ranges_visit)(store, from_ns, to_ns, visit, arg);
+		ranges_visit(store, from_ns, to_ns, least_ns, visit, arg);
 }
 
 static size_t lanes_of(struct timeline *t, const struct range_lane **out, size_t most)

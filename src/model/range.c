@@ -362,13 +362,6 @@ static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_v
 	return on;
 }
 
-void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
-{
-	pthread_mutex_lock(&r->lock);
-	visit_kept(r, from_ns, to_ns, visit, arg);
-	pthread_mutex_unlock(&r->lock);
-}
-
 static bool visit_folds(const struct ranges *r, const struct fold_row *row, int64_t from_ns, int64_t to_ns,
 			range_visit *visit, void *arg)
 {
@@ -393,13 +386,13 @@ static bool visit_folds(const struct ranges *r, const struct fold_row *row, int6
 	return on;
 }
 
-void ranges_visit_folded(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	bool on;
 
 	pthread_mutex_lock(&r->lock);
 	on = visit_kept(r, from_ns, to_ns, visit, arg);
-	for (size_t i = 0; on && i < r->n_rows; i++)
+	for (size_t i = 0; on && least_ns > 0 && i < r->n_rows; i++)
 		on = visit_folds(r, &r->rows[i], from_ns, to_ns, visit, arg);
 	pthread_mutex_unlock(&r->lock);
 }

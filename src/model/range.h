@@ -49,12 +49,11 @@ const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *
 bool ranges_add(struct ranges *r, const struct range *range);
 /* Ranges shorter than that may be missing. */
 int64_t ranges_least_ns(struct ranges *r);
-/* Calls visit() for those that touch [from_ns, to_ns], in order of their ends, the open ones last, until it
- * returns false. It must not call the store. */
+/* Calls visit() for those that touch [from_ns, to_ns], in order of their ends, the open ones last, and then, if
+ * least_ns > 0, for what stands for those that are missing (RANGE_FOLDED), until it returns false. It must not
+ * call the store. */
 typedef bool range_visit(void *arg, const struct range *range);
-void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg);
-/* The same, and then what stands for those that are missing. */
-void ranges_visit_folded(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg);
+void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
 /* Whether there are any, and the lanes, in order of appearance; returns their number. */
 size_t ranges_lanes(struct ranges *r, const struct range_lane **out, size_t most);
 

@@ -167,7 +167,7 @@ void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int
 		n += touches(&r->range_chunks[i], &v);
 	if (ranges_least_ns(store) <= least_ns || (least_ns > 0 && n > CHUNKS_MOST)) {
 		pthread_mutex_unlock(&r->lock);
-		(least_ns > 0 ? ranges_visit_folded : ranges_visit)(store, from_ns, to_ns, visit, arg);
+		ranges_visit(store, from_ns, to_ns, least_ns, visit, arg);
 		return;
 	}
 	for (size_t i = 0; i < r->n_range_chunks && !v.off; i++)
@@ -175,5 +175,5 @@ void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int
 			chunk_get(r, &r->range_chunks[i].item, closed, &v);
 	pthread_mutex_unlock(&r->lock);
 	if (!v.off)
-		ranges_visit(store, from_ns, to_ns, still_open, &v);
+		ranges_visit(store, from_ns, to_ns, 0, still_open, &v);
 }

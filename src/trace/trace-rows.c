@@ -84,7 +84,7 @@ const struct change *trace_changes(const struct trace *t, size_t *n)
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	if (t->ranges)
-		(least_ns > 0 ? ranges_visit_folded : ranges_visit)(t->ranges, from_ns, to_ns, visit, arg);
+		ranges_visit(t->ranges, from_ns, to_ns, least_ns, visit, arg);
 	else
 		log_reader_ranges(t->log, from_ns, to_ns, least_ns, visit, arg);
 }

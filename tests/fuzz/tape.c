@@ -382,7 +382,7 @@ struct tape *tape_open_grown(const struct tape *old)
 		memcpy(t->gaps, old->gaps, t->n_gaps * sizeof(*t->gaps));
 	t->ranges = old->ranges ? ranges_new(1024, &e) : NULL;
 	if (t->ranges)
-		ranges_visit(old->ranges, 0, INT64_MAX, copy_range, t->ranges);
+		ranges_visit(old->ranges, 0, INT64_MAX, 0, copy_range, t->ranges);
 	t->about.channels = t->channels;
 	t->about.facts = t->facts;
 	t->any = true;
@@ -613,7 +613,7 @@ static void get_ranges(struct timeline *tl, int64_t from_ns, int64_t to_ns, int6
 	struct tape *t = tape_of(tl, 0);
 
 	if (t->ranges)
-		(least_ns > 0 ? ranges_visit_folded : ranges_visit)(t->ranges, from_ns, to_ns, visit, arg);
+		ranges_visit(t->ranges, from_ns, to_ns, least_ns, visit, arg);
 }
 
 static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size_t most)

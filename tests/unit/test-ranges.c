@@ -60,7 +60,7 @@ static void parts_of_the_time(void **state)
 
 	(void)state;
 	fill(r, N);
-	ranges_visit(r, START + 10 * NS_PER_S + 1, START + 11 * NS_PER_S, count, &f);
+	ranges_visit(r, START + 10 * NS_PER_S + 1, START + 11 * NS_PER_S, 0, count, &f);
 	assert_int_equal(f.n, 1000);
 	assert_int_equal(ranges_least_ns(r), 0);
 	/* A long one that ended last is found in each part. */
@@ -69,7 +69,7 @@ static void parts_of_the_time(void **state)
 				       .name = ranges_name(r, "all"),
 				       .lane = ranges_lane(r, &lane)});
 	f = (struct found) {0};
-	ranges_visit(r, START + NS_PER_S + 1000, START + NS_PER_S + 2000, count, &f);
+	ranges_visit(r, START + NS_PER_S + 1000, START + NS_PER_S + 2000, 0, count, &f);
 	assert_int_equal(f.n, 1);
 	assert_string_equal(f.name, "all");
 	ranges_free(r);
@@ -84,16 +84,16 @@ static void floods_are_thinned(void **state)
 	(void)state;
 	fill(r, N);
 	assert_true(ranges_least_ns(r) > 1000);
-	ranges_visit(r, INT64_MIN, INT64_MAX, count, &f);
+	ranges_visit(r, INT64_MIN, INT64_MAX, 0, count, &f);
 	assert_in_range(f.n, N / 100, 10000);
 	assert_int_equal(f.folded, 0);
 	/* None is lost: what is missing is counted, where it was. */
 	f = (struct found) {0};
-	ranges_visit_folded(r, INT64_MIN, INT64_MAX, count, &f);
+	ranges_visit(r, INT64_MIN, INT64_MAX, 1, count, &f);
 	assert_int_equal(f.n + f.folded, N);
 	assert_int_equal(f.length, N / 100 * NS_PER_MS + (N - N / 100) * 1000);
 	f = (struct found) {0};
-	ranges_visit_folded(r, START + 10 * NS_PER_S, START + 20 * NS_PER_S, count, &f);
+	ranges_visit(r, START + 10 * NS_PER_S, START + 20 * NS_PER_S, 1, count, &f);
 	assert_in_range(f.n + f.folded, 9900, 10100);
 	ranges_free(r);
 }
@@ -109,13 +109,13 @@ static void open_ones_are_replaced(void **state)
 	ranges_add(r, &range);
 	range.end_ns += 5;
 	ranges_add(r, &range);
-	ranges_visit(r, START, START + 100, count, &f);
+	ranges_visit(r, START, START + 100, 0, count, &f);
 	assert_true(f.n == 1 && f.open == 1 && f.last_ns == START + 10);
 	range.flags = 0;
 	range.end_ns += 5;
 	ranges_add(r, &range);
 	f = (struct found) {0};
-	ranges_visit(r, START, START + 100, count, &f);
+	ranges_visit(r, START, START + 100, 0, count, &f);
 	assert_true(f.n == 1 && f.open == 0 && f.last_ns == START + 15);
 	ranges_free(r);
 }
