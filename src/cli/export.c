@@ -120,7 +120,7 @@ static bool find_domain(void *arg, const struct range *r)
 {
 	struct wanted *w = arg;
 
-	w->found = !strcmp(range_domain(r->lane), w->domain);
+	w->found = !strcmp(range_domain(r->lane->domain), w->domain);
 	return !w->found;
 }
 

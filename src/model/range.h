@@ -17,9 +17,9 @@ struct range_lane {
 };
 
 /* As options and reports name it. */
-static inline const char *range_domain(const struct range_lane *lane)
+static inline const char *range_domain(const char *domain)
 {
-	return lane->domain[0] ? lane->domain : "default";
+	return *domain ? domain : "default";
 }
 
 enum range_payload { RANGE_NO_PAYLOAD, RANGE_UNSIGNED, RANGE_SIGNED, RANGE_DOUBLE };

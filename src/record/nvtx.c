@@ -977,7 +977,7 @@ bool nvtx_had_domain(const struct nvtx *n, const char *domain)
 	size_t all = ranges_lanes(n->store, lanes, LANES);
 
 	for (size_t i = 0; i < all && i < LANES; i++)
-		if (!strcmp(range_domain(lanes[i]), domain))
+		if (!strcmp(range_domain(lanes[i]->domain), domain))
 			return true;
 	return false;
 }

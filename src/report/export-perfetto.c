@@ -506,7 +506,7 @@ static void perfetto_range(struct export *x, const struct range *r)
 	put_int(&event, EVENT_TYPE, TYPE_BEGIN);
 	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
 	put_text(&event, EVENT_NAME, r->name);
-	put_text(&event, EVENT_CATEGORY, range_domain(r->lane));
+	put_text(&event, EVENT_CATEGORY, range_domain(r->lane->domain));
 	if (r->category)
 		put_text(&event, EVENT_CATEGORY, r->category);
 	if (r->payload)

@@ -73,34 +73,13 @@ static void values_of(const struct group *g, double out[COLUMNS])
 	memcpy(out, v, sizeof(v));
 }
 
-static void title_of(const struct collection *c, const struct group *g, bool ids, char *out, size_t size)
-{
-	if (c->by == REPORT_BY_THREAD && !ids)
-		snprintf(out, size, "%s%s%s", g->first, *g->name ? " " : "", g->name);
-	else if (c->by == REPORT_BY_THREAD)
-		snprintf(out, size, "%s%s%s %u/%u", g->first, *g->name ? " " : "", g->name, g->pid, g->tid);
-	else if (c->by == REPORT_BY_DOMAIN)
-		snprintf(out, size, "%s", *g->first ? g->first : "default");
-	else
-		snprintf(out, size, "%.*s", g->length, g->name);
-}
-
-/* With the domain of a range. */
-static void full_title(const struct collection *c, const struct group *g, char *out, size_t size)
-{
-	const char *domain = c->by == REPORT_BY_RANGE ? g->first : "";
-	int n = snprintf(out, size, "%s%s", domain, *domain ? ": " : "");
-
-	title_of(c, g, true, out + n, size - (size_t)n);
-}
-
 static int room_of(const struct collection *c)
 {
 	char title[sizeof(((struct table *)NULL)->cell[0])];
 	int room = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		full_title(c, c->list[i], title, sizeof(title));
+		collection_title(c, c->list[i], title, sizeof(title));
 		room = room_with(room, title);
 	}
 	return room;
@@ -125,7 +104,7 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 		t.wide[t.n++] = -1;
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		full_title(c, c->list[i], title, sizeof(title));
+		collection_title(c, c->list[i], title, sizeof(title));
 		values_of(c->list[i], v);
 		cell_text(&t, title);
 		for (size_t k = 0; k < COLUMNS; k++)
@@ -176,7 +155,7 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	double v[COLUMNS];
 
 	g = g ? g : &none;
-	title_of(c, g, true, title, sizeof(title));
+	collection_name(c, g, true, title, sizeof(title));
 	values_of(g, v);
 	if (r->as == AS_JSON)
 		json_open(r, NULL, '{');
@@ -255,7 +234,7 @@ static void sums_add(struct range_sums *l, const struct collection *c, size_t fi
 				      .known = g->all.known * 1e9 / (double)g->all.time_ns,
 				      .why = g->in.why};
 
-		title_of(c, g, false, title, sizeof(title));
+		collection_name(c, g, false, title, sizeof(title));
 		range_sum_add(l, &s, title);
 	}
 }

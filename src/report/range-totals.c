@@ -288,6 +288,26 @@ bool collection_list(struct collection *c)
 	return true;
 }
 
+void collection_name(const struct collection *c, const struct group *g, bool ids, char *out, size_t size)
+{
+	if (c->by == REPORT_BY_THREAD && !ids)
+		snprintf(out, size, "%s%s%s", g->first, *g->name ? " " : "", g->name);
+	else if (c->by == REPORT_BY_THREAD)
+		snprintf(out, size, "%s%s%s %u/%u", g->first, *g->name ? " " : "", g->name, g->pid, g->tid);
+	else if (c->by == REPORT_BY_DOMAIN)
+		snprintf(out, size, "%s", range_domain(g->first));
+	else
+		snprintf(out, size, "%.*s", g->length, g->name);
+}
+
+void collection_title(const struct collection *c, const struct group *g, char *out, size_t size)
+{
+	const char *domain = c->by == REPORT_BY_RANGE ? g->first : "";
+	int n = snprintf(out, size, "%s%s", domain, *domain ? ": " : "");
+
+	collection_name(c, g, true, out + n, size - (size_t)n);
+}
+
 int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;

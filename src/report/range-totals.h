@@ -52,6 +52,11 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns);
 /* Sorts the list. Returns false if out of memory. */
 bool collection_list(struct collection *c);
 
+/* The name of a group: of a thread with its ids, if they are wanted. */
+void collection_name(const struct collection *c, const struct group *g, bool ids, char *out, size_t size);
+/* The same with ids, and with the domain of a range before it. size: more than a domain. */
+void collection_title(const struct collection *c, const struct group *g, char *out, size_t size);
+
 /* What is different in each call, such as ", seq = 7", does not belong to the name. Returns the length of the rest. */
 size_t range_stem(const char *name);
 

@@ -150,7 +150,7 @@ static bool range_point(void *arg, const struct range *r)
 {
 	struct points *p = arg;
 
-	return r->depth > 0 || strcmp(range_domain(r->lane), p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
+	return r->depth > 0 || strcmp(range_domain(r->lane->domain), p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
 }
 
 /* Marks, and the begins of the outermost ranges of the domain. */

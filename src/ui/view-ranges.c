@@ -56,8 +56,10 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 	int64_t late, target;
 	size_t cost = 0;
 
-	v->busy = s->timeline->ops->ranges && !ranges_ready(u, s);
-	if (v->busy || !u->extent.any || !s->timeline->ops->ranges || !begin(u, s, v))
+	if (!u->extent.any || !s->timeline->ops->ranges)
+		return false;
+	v->busy = !ranges_ready(u, s);
+	if (v->busy || !begin(u, s, v))
 		return v->busy;
 	late = curves_margin(&v->all.curves);
 	target = s->live ? u->extent.last_ns - (late > LATE_NS ? late : LATE_NS) : u->extent.last_ns + 1;
@@ -126,7 +128,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 	for (int i = v->top; i < v->n && i < v->top + lines; i++) {
 		const struct group *g = v->all.list[i];
 
-		snprintf(title, sizeof(title), "%s%s%.*s", g->first, *g->first ? ": " : "", g->length, g->name);
+		collection_title(&v->all, g, title, sizeof(title));
 		text_printable(name, sizeof(name), title, strlen(title));
 		screen_cut(u, c, x, ++y, name_w - 1, i == v->at ? STYLE_SELECTED : STYLE_TEXT, name);
 		draw_numbers(u, c, g, v->all.list[0]->in.joules, x + name_w, y, bar_w, most);
