@@ -85,7 +85,7 @@ typedef struct nvmtop_options {
 	double fast_hz;		/* GPU, CPU, memory, EMC: 0.1 .. 10000; 0: 1000 */
 	double medium_hz;	/* power rails, clocks; 0: 100 */
 	double slow_hz;		/* temperatures; 0: 10 */
-	int force;		/* overwrite an existing file */
+	int force;		/* replace an existing recording or empty file */
 	int gentle;		/* read the GPU less than twice a second, so that it can fall asleep */
 	int marks;		/* accept the marks of other programs (nvmtop mark, nvmtop/mark.h) on a
 				 * socket and a thread; only one recorder of a process can */

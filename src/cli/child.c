@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,18 +109,28 @@ int run_apart(int (*what)(const struct options *o), const struct options *o)
 	exit(status);
 }
 
+static bool runnable(const char *file)
+{
+	struct stat st;
+
+	if (access(file, X_OK) < 0 || stat(file, &st) < 0)
+		return false;
+	errno = EACCES;
+	return S_ISREG(st.st_mode);
+}
+
 bool command_find(const char *name)
 {
 	char file[4096];
 	const char *path = getenv("PATH");
 
 	if (strchr(name, '/'))
-		return access(name, X_OK) == 0;
+		return runnable(name);
 	errno = ENOENT;
 	for (const char *p = path ? path : "/usr/local/bin:/usr/bin:/bin"; *p;) {
 		size_t len = strcspn(p, ":");
 		int n = snprintf(file, sizeof file, "%.*s/%s", len ? (int)len : 1, len ? p : ".", name);
-		if (n > 0 && (size_t)n < sizeof file && access(file, X_OK) == 0)
+		if (n > 0 && (size_t)n < sizeof file && runnable(file))
 			return true;
 		p += len + (p[len] == ':');
 	}

@@ -67,7 +67,8 @@ int main(int argc, char **argv)
 #endif
 	if (options_parse(&o, argc, argv, &e) < 0) {
 		complain(&e);
-		fprintf(stderr, _("Try 'nvmtop --help'.\n"));
+		bool named = o.verb && o.verb->name;
+		fprintf(stderr, _("Try 'nvmtop %s%s--help'.\n"), named ? o.verb->name : "", named ? " " : "");
 		return ERR_USAGE;
 	}
 	if (o.help) {

@@ -45,7 +45,7 @@ int operands_files(struct options *o, struct err *e)
 int operand_out(struct options *o, const char *text, struct err *e)
 {
 	if (o->out)
-		return err_set(e, ERR_USAGE, _("unexpected file \"%s\": one file is written"), shown_word(text));
+		return err_set(e, ERR_USAGE, _("only one output file can be given, not also \"%s\""), shown_word(text));
 	o->out = text;
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* Parses the command line: the verb, or the option that is its alias, then the options of that verb. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "trace/log-writer.h"
 #include "util/intl.h"
 
 /* A set of options. */
@@ -178,21 +180,47 @@ static bool nearer(const char *word, size_t length, const char *name, size_t *be
 	return true;
 }
 
-/* Rejects a first word that is not a file, but similar to a verb. */
+/* The verb, option or command that was probably meant by a word that is no verb; NULL: no idea. */
+static const char *verb_near(const char *word)
+{
+	static const struct {
+		const char *word, *near;
+	} others[] = {{"version", "--version"}, {"demo", "--demo"},   {"top", "nvmtop"},     {"list", "boards"},  {"profile", "record"},
+		      {"run", "record"},	{"start", "record"},   {"show", "replay"},  {"view", "replay"},
+		      {"stats", "report"},	{"compare", "report"}, {"diff", "report"}};
+	const char *near = NULL;
+	size_t length = strlen(word), best = FAR;
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(word, others[i].word))
+			return others[i].near;
+	for (size_t i = 0; verbs[i]; i++)
+		if (verbs[i]->name && length && !strncmp(verbs[i]->name, word, length))
+			return verbs[i]->name;
+	for (size_t i = 0; verbs[i]; i++)
+		if (verbs[i]->name && nearer(word, length, verbs[i]->name, &best))
+			near = verbs[i]->name;
+	return near;
+}
+
+static int verb_unknown(const char *word, struct err *e)
+{
+	const char *near = verb_near(word);
+
+	if (near)
+		return err_set(e, ERR_USAGE, _("unknown verb \"%s\", and no such file; did you mean \"%s\"?"),
+			       shown_word(word), near);
+	return err_set(e, ERR_USAGE, _("unknown verb \"%s\", and no such file"), shown_word(word));
+}
+
+/* Rejects a first word that is neither a verb nor looks like a file. */
 static int check_verb(const struct line *l, struct err *e)
 {
-	const char *word = l->n > 1 ? l->words[1] : "-", *near = NULL;
-	size_t best = FAR;
+	const char *word = l->n > 1 ? l->words[1] : "-";
 
-	if (l->verb != &verb_screen || word[0] == '-' || access(word, F_OK) == 0)
+	if (l->verb != &verb_screen || word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0)
 		return 0;
-	for (size_t i = 0; verbs[i]; i++)
-		if (verbs[i]->name && nearer(word, strlen(word), verbs[i]->name, &best))
-			near = verbs[i]->name;
-	if (!near)
-		return 0;
-	return err_set(e, ERR_USAGE, _("there is no verb or file \"%s\"; did you mean \"%s\"?"),
-		       shown_word(word), near);
+	return verb_unknown(word, e);
 }
 
 /* Is the word a prefix of the option's name? */
@@ -355,6 +383,45 @@ static int take_words(struct line *l, struct err *e)
 	return 0;
 }
 
+/* A recording without a suffix of ours may have the name of a program only by -o. */
+static bool is_program(const char *word)
+{
+	char here[PATH_MAX];
+	struct err e;
+
+	snprintf(here, sizeof here, "%s%s", strchr(word, '/') ? "" : "./", word);
+	if (command_find(here)) /* a recording on a FAT file system is executable, too */
+		return log_file_check(word, true, &e) < 0;
+	return !text_ends_in(word, ".nvmt") && !text_ends_in(word, ".bin") && command_find(word);
+}
+
+/* Rejects operands that are probably a command without "--" before it; its options may have been rejected. */
+static int check_command(const struct line *l, bool rejected, struct err *e)
+{
+	size_t n = l->n_operands, first = n > 1 && !l->o->out && text_ends_in(l->operands[0], ".nvmt"), used = 0;
+	bool several = n + (l->o->out != NULL) > 1;
+	char words[300] = "";
+
+	for (int i = l->at; i < l->n; i++)
+		if (!strcmp(l->words[i], "--"))
+			return 0;
+	if (!l->verb->runs_command || n == 0 || !(several || is_program(l->operands[0])))
+		return 0;
+	for (size_t i = 0; i < n && used + 1 < sizeof words; i++) {
+		const char *word = l->operands[i];
+		bool here = i == first && !strchr(word, '/') && !command_find(word) && access(word, X_OK) == 0;
+		used += (size_t)snprintf(words + used, sizeof words - used, "%s%s%s%s", i ? " " : "",
+					 i == first ? "-- " : "", here ? "./" : "", shown_word(word));
+	}
+	used = least(used, sizeof words - 1);
+	snprintf(words + used, sizeof words - used, "%s", rejected ? " ..." : "");
+	if (several)
+		return err_set(e, ERR_USAGE,
+			       _("only one output file can be given; to record a command: nvmtop record %s"), words);
+	return err_set(e, ERR_USAGE, _("\"%s\" is a program; to record a command: nvmtop record %s"),
+		       shown_word(l->operands[0]), words);
+}
+
 /* Takes the words after "--": the command of a recording, else operands. */
 static int take_rest(struct line *l, struct err *e)
 {
@@ -378,7 +445,7 @@ static int take_help(struct options *o, int argc, char **argv, struct err *e)
 {
 	o->help = true;
 	o->verb = argc > 2 ? verb_find(argv[2]) : &verb_screen;
-	return o->verb ? 0 : operand_unexpected(argv[2], e);
+	return o->verb ? 0 : verb_unknown(argv[2], e);
 }
 
 int options_parse(struct options *o, int argc, char **argv, struct err *e)
@@ -397,11 +464,10 @@ int options_parse(struct options *o, int argc, char **argv, struct err *e)
 	if (choose(&l, e) < 0 || check_verb(&l, e) < 0)
 		return -1;
 	list_own(&l);
-	if (take_words(&l, e) < 0)
-		return -1;
-	if (o->help || o->version)
+	bool rejected = take_words(&l, e) < 0;
+	if (!rejected && (o->help || o->version))
 		return 0;
-	if (take_rest(&l, e) < 0)
+	if (check_command(&l, rejected, e) < 0 || rejected || take_rest(&l, e) < 0)
 		return -1;
 	o->files = l.operands;
 	o->n_files = l.n_operands;

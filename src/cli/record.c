@@ -682,7 +682,7 @@ static int finish(struct options *o, struct err *e)
 static const struct option_entry own[] = {
 	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
 	 .take = value_output},
-	{"force", NULL, N_("overwrite FILE if it exists"), FLAG(force)},
+	{"force", NULL, N_("replace FILE if it is a recording or empty"), FLAG(force)},
 	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), TIME(duration_ns), .least = 1e-9,
 	 .wants = N_("a time longer than 0")},
 	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},

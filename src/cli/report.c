@@ -122,6 +122,8 @@ static int finish(struct options *o, struct err *e)
 	const struct option_rule rules[] = {
 		{ranges && o->summary, N_("--summary is for phases, not for --by range, thread or domain")},
 		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
+		{o->per > 0 && o->summary && o->format != REPORT_JSON,
+		 N_("--per adds lines to each phase, which --summary leaves out: give one of them")},
 		{o->nsys && !ranges, N_("--nsys is for --by range, thread or domain, not for phases")},
 		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
 	};

@@ -231,7 +231,7 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 		return -1;
 	r->writer = log_writer_new(path, o.force != 0, e);
 	if (!r->writer)
-		return e->num == EEXIST ? say_exists(path, e) : -1;
+		return e->num == EEXIST && !o.force ? say_exists(path, e) : -1;
 	probes = probe_set_of(r, &o, hz, e);
 	if (!probes)
 		return -1;

@@ -1,5 +1,5 @@
 /* Names and creates the files of a recording. Errors are found before the first sample, and an existing file
- * is only replaced on request. */
+ * is only replaced on request, and only by a recording if it was one: the name may be a mistake. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,30 +11,10 @@
 
 #include "util/intl.h"
 #include "util/text.h"
+#include "trace/log-reader.h"
 #include "trace/log-writer.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20)
-
-static int cannot(const char *path, int num, struct err *e)
-{
-	char shown[PATH_MAX];
-
-	text_printable(shown, sizeof(shown), path, strlen(path));
-	if (num == EEXIST)
-		return err_num(e, ERR_FAILED, EEXIST,
-			       _("%s already exists: choose another name, or use --force"), shown);
-	if (num == EISDIR)
-		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder: give the name of a file in it"),
-			       shown);
-	if (num == ENOSPC)
-		return err_num(e, ERR_FAILED, ENOSPC,
-			       _("cannot record to %s: the disk is full (less than %d MB are free)"), shown,
-			       (int)(ROOM_MIN >> 20));
-	if (num == EBUSY)
-		return err_num(e, ERR_FAILED, EBUSY,
-			       _("%s is being recorded by another process: choose another name"), shown);
-	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
-}
 
 /* Returns 0 or an errno. Where locks are unsupported, O_EXCL alone must suffice. */
 static int lock(int fd)
@@ -46,7 +26,7 @@ static int lock(int fd)
 	return EBUSY;
 }
 
-/* May the file be replaced, if it exists? Returns 0 or an errno. */
+/* May the file be replaced, if it exists? Only one that is empty or begins as ours. Returns 0 or an errno. */
 static int replaceable(const char *path)
 {
 	struct stat st;
@@ -54,18 +34,45 @@ static int replaceable(const char *path)
 
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : errno;
-	if (S_ISLNK(st.st_mode)) /* the link is replaced, not its target */
-		return stat(path, &st) < 0 ? errno : S_ISREG(st.st_mode) ? 0 : EEXIST;
-	if (S_ISDIR(st.st_mode))
-		return EISDIR;
+	bool link = S_ISLNK(st.st_mode); /* the link is replaced, not its target */
+	if (link && stat(path, &st) < 0)
+		return errno;
 	if (!S_ISREG(st.st_mode))
-		return EEXIST;
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+		return S_ISDIR(st.st_mode) ? EISDIR : EEXIST;
+	fd = open(path, (link ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno;
-	num = lock(fd);
+	num = link ? 0 : lock(fd);
+	if (!num && st.st_size > 0 && !nvmt1_begins(fd) && !log_begins(fd))
+		num = EEXIST;
 	close(fd);
 	return num;
+}
+
+static int cannot(const char *path, int num, struct err *e)
+{
+	char shown[PATH_MAX];
+
+	text_printable(shown, sizeof(shown), path, strlen(path));
+	if (num == EEXIST && replaceable(path) == 0)
+		return err_num(e, ERR_FAILED, EEXIST,
+			       _("%s already exists: choose another name, or use --force"), shown);
+	if (num == EEXIST)
+		return err_num(e, ERR_FAILED, EEXIST,
+			       _("%s exists and is not a recording of nvmtop, so it is not replaced: choose "
+				 "another name"),
+			       shown);
+	if (num == EISDIR)
+		return err_num(e, ERR_FAILED, EISDIR, _("%s is a folder: give the name of a file in it"),
+			       shown);
+	if (num == ENOSPC)
+		return err_num(e, ERR_FAILED, ENOSPC,
+			       _("cannot record to %s: the disk is full (less than %d MB are free)"), shown,
+			       (int)(ROOM_MIN >> 20));
+	if (num == EBUSY)
+		return err_num(e, ERR_FAILED, EBUSY,
+			       _("%s is being recorded by another process: choose another name"), shown);
+	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
 }
 
 /* Creates the file under another name and renames it: readers of the old file keep it. */

@@ -86,6 +86,9 @@ run nvmtop --cut waves.bin --from 3 -o there.bin
 ok 'never over a file: status 1' is "$status" 1
 ok 'never over a file: untouched' is "$(cat there.bin)" precious
 run nvmtop --cut waves.bin --from 3 -o there.bin --force
+ok 'with --force neither, if it is no recording' test "$status:$(cat there.bin)" = 1:precious
+cp waves.bin there.bin
+run nvmtop --cut waves.bin --from 3 -o there.bin --force
 ok 'but with --force' sound there.bin
 run nvmtop --cut waves.bin --from 30 -o x.bin
 ok 'behind its end: status 1' is "$status" 1

@@ -141,9 +141,13 @@ touch there.bin
 run nvmtop --demo --record --keep 1 there.bin
 ok 'a file that is there: status 1' is "$status" 1
 ok 'is not touched' test ! -s there.bin
-echo old >old.nvmt
+echo other >other.nvmt
+run nvmtop --demo --record --force --keep 1 --duration 0.5 other.nvmt
+ok '--force: another file is refused at once' test "$status:$(cat other.nvmt)" = 1:other
+run nvmtop --demo --record --duration 2 old.nvmt
+cp old.nvmt before
 run nvmtop --demo --record --force --keep 1 --duration 0.5 old.nvmt
-ok '--force without a trigger: what is there stays' grep -q old old.nvmt
+ok '--force without a trigger: what is there stays' cmp before old.nvmt
 begin --force --keep 1 old.nvmt
 kill -USR2 $pid
 sleep 0.5

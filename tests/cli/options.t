@@ -44,6 +44,11 @@ wrong() {
     ok "$name: status 2" is "$status" 2
     ok "$name: nothing on standard output" test ! -s out
     ok "$name: a sentence" says err '^nvmtop: '
+    case $(cat err) in
+    # Found later; the sentence has what there is.
+    *'unknown view'* | *'unknown board'* | *'export nvmt1 needs a file'*) ;;
+    *) ok "$name: where the help is" says err "^Try 'nvmtop .*--help'\.$" ;;
+    esac
 }
 wrong 'unknown option' --frobnicate
 wrong 'unknown short option' -Z
@@ -121,14 +126,81 @@ ok 'the start of several of a verb: only its own' says err 'ambiguous: --force, 
 wrong 'a mode with a verb' record --report
 wrong 'sampling options of a verb that samples nothing' report --fast-hz 5 x
 wrong 'help of no verb' help frobnicate
-for word in repotr recor chekc boards.; do
-    wrong "a misspelt verb: $word" $word x
+# unknown MEANT WORD...
+unknown() {
+    meant=$1
+    shift
+    wrong "no verb: $*" "$@"
+    ok "no verb: $*: it is called that" says err "^nvmtop: unknown verb \"$1\""
+    ok "no verb: $*: what was meant" says err "; did you mean \"$meant\"?\$"
+}
+unknown report repotr
+unknown report repotr x
+unknown record recor x
+unknown check chekc x
+unknown record rec
+unknown record rec --duration 5
+unknown record profile -- x
+unknown record start
+unknown boards list
+unknown nvmtop top
+unknown --version version
+wrong 'a word without a like' frobnicate
+ok 'a word without a like: no guess' says err '^nvmtop: unknown verb "frobnicate", and no such file$'
+wrong 'help of a part of a verb' help rec
+ok 'help of a part of a verb: what was meant' says err '^nvmtop: unknown verb "rec".*"record"?$'
+for verb in record report export boards; do
+    wrong "an option that $verb lacks" "$verb" --frobnicate
+    ok "the help of $verb" says err "^Try 'nvmtop $verb --help'\.\$"
 done
-ok 'a misspelt verb: the one that was meant' says err '^nvmtop: there is no verb or file "boards."; did you mean "boards"?$'
-wrong 'a misspelt verb alone' repotr
-ok 'a misspelt verb alone: the one that was meant' says err 'no verb or file "repotr"; did you mean "report"?'
-run nvmtop other.nvmt
-ok 'a file that does not exist is like no verb' says err 'cannot read other.nvmt'
+wrong 'no option of the screen' --frobnicate
+ok 'the help of the screen' says err "^Try 'nvmtop --help'\.\$"
+for file in other.nvmt boards. ./report; do
+    run nvmtop $file
+    ok "$file is a file that does not exist" says err "cannot read $file"
+done
+
+# A command without "--" would be taken for the file, and its options for those of nvmtop.
+# command SENTENCE WORD...
+command() {
+    sentence=$1
+    shift
+    wrong "record $*" record --demo --duration 0.1 "$@"
+    ok "record $*: how it is meant" says err "^nvmtop: $sentence\$"
+}
+printf '#!/bin/sh\n' >prog
+cp prog prog.bin
+chmod +x prog prog.bin
+cp prog before
+how='to record a command: nvmtop record'
+one='only one output file can be given; '
+command "\"./prog\" is a program; $how -- ./prog" ./prog
+command "\"./prog\" is a program; $how -- ./prog" ./prog --force
+command "\"./prog\" is a program; $how -- ./prog" --force ./prog
+command "\"prog\" is a program; $how -- ./prog" prog
+command "\"prog.bin\" is a program; $how -- ./prog.bin" prog.bin
+command "\"sleep\" is a program; $how -- sleep" sleep
+command "$one$how -- sleep 1" sleep 1
+command "$one$how -- sleep 1 \.\.\." sleep 1 --frobnicate
+command "\"sh\" is a program; $how -- sh \.\.\." sh -c 'echo x'
+command "$one$how a.nvmt -- ./prog" a.nvmt ./prog
+command "$one$how -- ./prog" -o a.nvmt ./prog
+command "$one$how -- a b" a b
+ok 'the program is what it was' cmp before prog
+ok 'and nothing was recorded' sh -c '! ls a.nvmt* sleep* 2>/dev/null'
+for word in sleep.nvmt ./sleep; do
+    run nvmtop record --demo --duration 0.1 "$word"
+    ok "a recording may be called $word" is "$status" 0
+done
+chmod +x sleep.nvmt sleep
+for word in sleep.nvmt ./sleep; do
+    run nvmtop record --demo --duration 0.1 --force "$word"
+    ok "$word may be executable, as on a FAT file system" is "$status" 0
+done
+run nvmtop record --demo --duration 0.1 -o date
+ok 'a recording may have the name of a program by -o' is "$status" 0
+run nvmtop record --demo uname -- true
+ok 'a recording may have the name of a program before a command' is "$status" 0
 wrong 'nothing to replay' replay
 wrong 'nothing to check' check
 wrong 'two to check' check a b
@@ -146,6 +218,10 @@ wrong 'cut without a range' cut a -o b
 wrong 'cut without an output' cut a --from 1
 wrong 'cut to standard output' cut a --from 1 -o -
 wrong 'a range that ends before it begins' report --from 5 --to 4 a
+for format in table csv markdown; do
+    wrong "--per with --summary: $format" report --per 5 --summary --format $format x
+    ok "--per with --summary: $format: that is said" says err '^nvmtop: --per .* which --summary leaves out'
+done
 wrong 'one to join' join a -o b
 wrong 'an operand for once' once x
 wrong 'an operand for boards' boards x
@@ -164,9 +240,9 @@ wrong 'follow of one frame' replay x --follow --print 80x24
 wrong 'a picture without --print' replay x --format svg
 wrong 'a table on the screen' replay x --format table
 wrong 'recording options for a replay' replay x --split 5
-wrong 'recording options for a file' x --split 5
+wrong 'recording options for a file' x.nvmt --split 5
 ok 'recording options for a file: that is said' says err '^nvmtop: --flush, --split, .* are only for nvmtop record and the live screen'
-wrong 'niceness for a file' x --nice 5
+wrong 'niceness for a file' x.nvmt --nice 5
 wrong 'two settings files' --config x --no-config
 wrong 'an interval of zero' -d 0
 wrong 'an interval of a minute' --interval 60

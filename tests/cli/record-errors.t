@@ -4,9 +4,11 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
 refused() {
-    name=$1 file=$2
-    shift 2
-    run nvmtop --demo --record --duration 0.2 "$@" "$file"
+    name=$1
+    shift
+    test "$1" = -o || set -- -o "$@"
+    file=$2
+    run nvmtop --demo --record --duration 0.2 "$@"
     ok "$name: status 1" is "$status" 1
     ok "$name: one sentence" one_line err
     ok "$name: names the file" says err "$file"
@@ -36,8 +38,31 @@ refused 'a pipe' pipe --force
 refused 'a device' /dev/null --force
 refused 'below a file' exists.bin/x.bin
 refused 'a link to nowhere' dangling
-run nvmtop --demo --record --duration 0.2 --force exists.bin
-ok '--force overwrites' judge exists.bin "t['counts']['fast'] > 0"
+# Only what was a recording, or nothing, is replaced by one.
+foreign='is not a recording of nvmtop, so it is not replaced: choose another name$'
+ok 'an existing file: --force is no help' says err "$foreign"
+printf '#!/bin/sh\n' >prog
+chmod +x prog
+echo 'int main;' >code.c
+for file in exists.bin prog code.c; do
+    cp "$file" before
+    refused "--force over $file" -o "$file" --force
+    ok "--force over $file: why" says err "$foreign"
+    ok "--force over $file: untouched" cmp before "$file"
+done
+cp prog other.bin.nvmt
+refused '--force over another file where the log would be' other.bin --force
+ok '--force over another file where the log would be: untouched' cmp prog other.bin.nvmt
+: >empty.bin
+refused 'an empty file without --force' empty.bin
+ok 'an empty file: --force would replace it' says err 'choose another name, or use --force$'
+run nvmtop --demo --record --duration 0.2 --force empty.bin
+ok '--force replaces an empty file' judge empty.bin "t['counts']['fast'] > 0"
+run nvmtop --demo --record --duration 0.6 --force empty.bin
+ok '--force replaces a file of version 1' judge empty.bin "t['fast']['last_s'] > 0.4"
+run nvmtop --demo --record --duration 0.2 log.nvmt
+run nvmtop --demo --record --duration 0.6 --force log.nvmt
+ok '--force replaces a log' judge log.nvmt "t['fast']['last_s'] > 0.4"
 run nvmtop record --demo made.bin -- sh -c 'echo precious >made.bin'
 ok 'a file that was made meanwhile is untouched' is "$(cat made.bin)" precious
 ok 'a file that was made meanwhile: what completes the recording' says err 'the recording is made.bin.nvmt: nvmtop recover '
@@ -59,19 +84,22 @@ else
 fi
 
 # A symbolic link of that name is replaced; what it leads to is left alone.
-echo target >target
+cp log.nvmt target
 ln -s target link.bin
 refused 'a link to a file' link.bin
 run nvmtop --demo --record --duration 0.2 --force link.bin
 ok '--force replaces a link' test -f link.bin -a ! -L link.bin
-ok 'and not what it leads to' is "$(cat target)" target
+ok 'and not what it leads to' cmp log.nvmt target
+ln -s prog tool.bin
+refused '--force over a link to a program' -o tool.bin --force
+ok 'it stays a link' test -L tool.bin
 ln -s folder linked
 refused 'a link to a folder' linked --force
 ln -s /dev/null nulled
 refused 'a link to a device' nulled --force
 ln -s target way.bin.nvmt
 refused 'a link where the log would be' way.bin
-ok 'it is not followed' is "$(cat target)" target
+ok 'it is not followed' cmp log.nvmt target
 refused '/dev/full' /dev/full --force
 long=$(printf '%0255d' 0)
 run nvmtop --demo --record --duration 0.2 "$long"
