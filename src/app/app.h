@@ -46,6 +46,7 @@ struct options {
 	const char *trigger; /* a valid condition, or NULL */
 	char **command;      /* the arguments after "--", or NULL */
 	int kill;            /* signal to the command at the end of the duration; 0: none */
+	int ready_fd;        /* gets a newline when the recording has begun; 0: none */
 	bool stats;          /* print a report of the recording */
 	int repeat, warmup;  /* recorded runs of the command, and runs before them; 0: a single run */
 	const char *nvtx;    /* NULL: no NVTX ranges; else domains to record, "": any, "all": without limit */
@@ -152,6 +153,8 @@ void live_close(struct live *l);
 bool live_is_demo(const struct live *l);
 const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns);
 
+/* Keeps what asks for an end or a mark until signals_open(), or delivers what was kept. */
+void signals_hold(bool hold);
 /* Blocks the signals that are read from a descriptor; to be called before any thread starts. Returns the
  * descriptor, or -1. */
 int signals_open(struct err *e);

@@ -265,7 +265,7 @@ static int start(struct top *t, struct err *e)
 	if (app_settings_load(t->chosen, t->o, NULL, e) < 0)
 		return -1;
 	app_settings_options(t->chosen, t->o, &uo, &how);
-	/* Before this call signals end the program. */
+	/* Before this call only SIGQUIT ends the program at once. */
 	t->signals = signals_open(e);
 	if (t->signals < 0)
 		return -1;

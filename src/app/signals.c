@@ -8,26 +8,39 @@
 #include "app/app.h"
 #include "util/intl.h"
 
-static const int ours[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,  SIGUSR2, SIGALRM,
-			   SIGXCPU, SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT};
+static const int ours[] = {SIGINT,  SIGTERM, SIGHUP,  SIGUSR1,  SIGUSR2, SIGQUIT,
+			   SIGALRM, SIGXCPU, SIGCHLD, SIGWINCH, SIGTSTP, SIGCONT};
+#define HELD 5 /* of them; with Ctrl-\ the user can end a start that hangs */
 /* Writes to a closed pipe or beyond the file size limit must fail with an error; a background job that
  * writes to the terminal must not be stopped. */
 static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGTTOU};
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-int signals_open(struct err *e)
+/* The first n of ours. A blocked signal is queued even if it is ignored, so SIGHUP under nohup is left out. */
+static void first_of_ours(size_t n, sigset_t *set)
 {
 	struct sigaction was;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < n; i++)
+		if (ours[i] != SIGHUP || sigaction(SIGHUP, NULL, &was) < 0 || was.sa_handler != SIG_IGN)
+			sigaddset(set, ours[i]);
+}
+
+void signals_hold(bool hold)
+{
 	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(ours); i++) {
-		/* A blocked signal is queued even if it is ignored, so leave it out. */
-		if (ours[i] == SIGHUP && sigaction(SIGHUP, NULL, &was) == 0 && was.sa_handler == SIG_IGN)
-			continue;
-		sigaddset(&set, ours[i]);
-	}
+	first_of_ours(HELD, &set);
+	sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
+int signals_open(struct err *e)
+{
+	sigset_t set;
+
+	first_of_ours(COUNT(ours), &set);
 	for (size_t i = 0; i < COUNT(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	/* A script starts its background jobs with SIGINT ignored, and then sends it to end a recording.

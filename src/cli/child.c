@@ -151,8 +151,15 @@ static _Noreturn void become(char **argv)
 	_exit(num == ENOENT ? 127 : 126);
 }
 
-int command_hold(char **argv, pid_t *child, int *go, struct err *e)
+void terminal_pass(pid_t from, pid_t to)
 {
+	if (tcgetpgrp(STDIN_FILENO) == from)
+		tcsetpgrp(STDIN_FILENO, to);
+}
+
+int command_hold(char **argv, bool group, pid_t *child, int *go, struct err *e)
+{
+	pid_t ours = getpgrp();
 	int ends[2], num = pipe2(ends, O_CLOEXEC) < 0 ? errno : 0;
 	pid_t pid = num ? -1 : fork();
 	char byte;
@@ -164,8 +171,12 @@ int command_hold(char **argv, pid_t *child, int *go, struct err *e)
 		close(ends[1]);
 		if (read(ends[0], &byte, 1) != 1)
 			_exit(1);
+		if (group)
+			terminal_pass(ours, getpid());
 		become(argv);
 	}
+	if (group)
+		setpgid(pid, pid);
 	close(ends[0]);
 	*child = pid;
 	*go = ends[1];

@@ -38,23 +38,12 @@ static int end(int status)
 	_exit(status);
 }
 
-/* A mark may arrive as soon as the process exists, and must not kill it. */
-static void hold_marks(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	sigaddset(&set, SIGUSR2);
-	sigprocmask(how, &set, NULL);
-}
-
 int main(int argc, char **argv)
 {
 	struct options o;
 	struct err e;
 
-	hold_marks(SIG_BLOCK);
+	signals_hold(true); /* one may arrive as soon as the process exists */
 	signal(SIGXFSZ, SIG_IGN); /* write() returns an error instead, which is reported with the file name */
 	hold_closed_numbers();
 	descriptors_raise();
@@ -79,7 +68,7 @@ int main(int argc, char **argv)
 		printf("%s\n", PACKAGE_STRING);
 		return stdout_flush(0);
 	}
-	if (!o.verb->takes_marks)
-		hold_marks(SIG_UNBLOCK);
+	if (!o.verb->takes_signals || o.print_w)
+		signals_hold(false);
 	return end(o.verb->apart ? run_apart(o.verb->run, &o) : stdout_flush(o.verb->run(&o)));
 }

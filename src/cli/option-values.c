@@ -1,4 +1,5 @@
 /* Parses values of options; error messages list the valid values. */
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -70,6 +71,19 @@ int value_count(struct options *o, const struct option_entry *t, const char *val
 	*(int *)member(o, t->at) = (int)n;
 	if (t->has)
 		*(bool *)member(o, t->has) = true;
+	return 0;
+}
+
+int value_ready_fd(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	int flags;
+
+	if (value_count(o, t, value, e) < 0)
+		return -1;
+	flags = fcntl(o->ready_fd, F_GETFL);
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return err_set(e, ERR_USAGE, _("--ready-fd: descriptor %d is not open for writing"), o->ready_fd);
+	fcntl(o->ready_fd, F_SETFD, FD_CLOEXEC); /* the command would keep it open */
 	return 0;
 }
 

@@ -17,18 +17,38 @@
 #include "app/stream.h"
 #include "util/clock.h"
 #include "util/intl.h"
+#include "util/io.h"
 
 #define WARM_MS     150 /* values still missing then appear after the first row */
 #define PROGRESS_NS (NS_PER_S / 4)
 /* Grace period for a command that was asked to end; then the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
 
+/* With --kill the command has a process group of its own, which the terminal does not reach with ours. */
+static bool has_group(const struct recorder *r)
+{
+	return r->child && r->o->kill;
+}
+
+static int command_kill(const struct recorder *r, int sig)
+{
+	return kill(has_group(r) ? -r->child : r->child, sig);
+}
+
 /* Restores the terminal and stops the process; resumes when continued. */
 static void suspend(struct recorder *r)
 {
 	recorder_line_wipe(r);
 	ttykeys_stop(&r->keys);
+	if (has_group(r)) {
+		command_kill(r, SIGSTOP);
+		terminal_pass(r->child, getpgrp());
+	}
 	raise(SIGSTOP);
+	if (has_group(r)) {
+		terminal_pass(getpgrp(), r->child);
+		command_kill(r, SIGCONT);
+	}
 	if (r->progress && !r->o->command)
 		ttykeys_start(&r->keys);
 }
@@ -37,8 +57,13 @@ static void reap(struct recorder *r)
 {
 	int status;
 
-	if (!r->child || waitpid(r->child, &status, WNOHANG) != r->child)
+	if (!r->child || waitpid(r->child, &status, WNOHANG | (has_group(r) ? WUNTRACED : 0)) != r->child)
 		return;
+	if (WIFSTOPPED(status)) {
+		suspend(r);
+		return;
+	}
+	terminal_pass(r->child, getpgrp());
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (r->writer)
@@ -54,9 +79,9 @@ static void asked_to_end(struct recorder *r, int sig, bool from_terminal)
 	if (!r->child || r->asked)
 		r->stop = true;
 	r->asked = true;
-	if (!r->child || from_terminal)
+	if (!r->child || (from_terminal && !has_group(r)))
 		return;
-	kill(r->child, sig);
+	command_kill(r, sig);
 	r->child_status = 128 + sig;
 	int64_t grace = clock_now_ns() + GRACE_NS;
 	if (grace < r->until_ns)
@@ -185,7 +210,7 @@ static void kill_command(struct recorder *r)
 	if (r->killed || r->asked || !r->child || clock_now_ns() < r->kill_ns)
 		return;
 	r->killed = true;
-	if (kill(r->child, r->o->kill) < 0 && errno != ESRCH) {
+	if (command_kill(r, r->o->kill) < 0 && errno != ESRCH) {
 		err_sys(&e, ERR_FAILED, errno, _("cannot send --kill to the COMMAND"));
 		recorder_say(r, e.text);
 	}
@@ -351,6 +376,15 @@ static bool delay(struct recorder *r, struct err *e)
 	return false;
 }
 
+/* --ready-fd: as s6 and others expect it. */
+static void say_ready(const struct recorder *r)
+{
+	if (!r->o->ready_fd)
+		return;
+	write_all(r->o->ready_fd, "\n", 1);
+	close(r->o->ready_fd);
+}
+
 /* What is missing of the NVTX ranges. */
 static void say_ranges(struct recorder *r)
 {
@@ -391,6 +425,7 @@ static int record(struct recorder *r)
 	marker_begin(r->marker, r->engine);
 	if (r->keep)
 		say_holding(r);
+	say_ready(r);
 	command_release(&r->go);
 	run(r);
 	marks_end(r);
@@ -435,7 +470,7 @@ static int open_output(struct recorder *r, struct options *o, unsigned run, char
 {
 	if (r->to_pipe && !(r->writer = stream_to_stdout(e)))
 		return -1;
-	if (o->command && command_hold(o->command, &r->child, &r->go, e) < 0)
+	if (o->command && command_hold(o->command, o->kill, &r->child, &r->go, e) < 0)
 		return -1;
 	if (o->out && name_expand(o->out, r->child, run, name, PATH_MAX, e) < 0)
 		return -1;
@@ -531,6 +566,8 @@ static int record_run(struct recorder *r, unsigned run)
 	status = session(r, &o, run);
 	if (r->go >= 0) /* it could not begin */
 		close(r->go);
+	if (r->child) /* it ignored requests to end */
+		terminal_pass(r->child, getpgrp());
 	if (o.stats)
 		stats = print_stats(r);
 	return status ? status : stats;
@@ -542,7 +579,7 @@ static int warm_up(struct recorder *r)
 	const struct options *o = r->o;
 	struct err e;
 
-	if (command_hold(o->command, &r->child, &r->go, &e) < 0)
+	if (command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0)
 		return complain(&e);
 	command_release(&r->go);
 	if (o->kill)
@@ -593,8 +630,10 @@ static int repeat(const struct recorder *each)
 			 i < 0 ? i + o.warmup + 1 : i + 1, i < 0 ? o.warmup : o.repeat);
 		recorder_say(&r, line);
 		status = i < 0 ? warm_up(&r) : record_run(&r, (unsigned)i + 1);
-		if (i >= 0)
+		if (i >= 0) {
 			files[i] = strcpy(names[i], r.file);
+			o.ready_fd = 0; /* was told */
+		}
 		go_on = !r.asked && (!status || r.killed) && (i < 0 || *r.file);
 		if (!go_on)
 			recorder_say(&r,
@@ -696,6 +735,9 @@ static const struct option_entry own[] = {
 	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
 	{"phases-from", "DOMAIN", N_("FILE.bin: a phase begins with each outermost NVTX range of DOMAIN"),
 	 TEXT(phases_from)},
+	{"ready-fd", "N", N_("write a newline to descriptor N and close it when the recording has begun"),
+	 .take = value_ready_fd, .at = AT(ready_fd, int), .least = 3, .most = 1 << 20,
+	 .wants = N_("the number of an open descriptor, 3 or more")},
 	{"stop-on-eof", NULL, N_("stop when standard input is closed"), FLAG(stop_on_eof)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
@@ -706,7 +748,7 @@ const struct verb verb_record = {
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
 	.groups = {&options, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
-	.takes_marks = true,
+	.takes_signals = true,
 	.runs_command = true,
 	.finish = finish,
 	.run = cmd_record,

@@ -227,7 +227,7 @@ const struct verb verb_screen = {
 	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_history, &group_files,
 		   &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_TOP,
-	.takes_marks = true,
+	.takes_signals = true,
 	.finish = finish_screen,
 	.run = run,
 };
@@ -240,7 +240,7 @@ const struct verb verb_replay = {
 	.groups = {&options, &group_replay, &group_drawing, &group_settings},
 	.also = &group_history,
 	.runs_as = MODE_TOP,
-	.takes_marks = true,
+	.takes_signals = true,
 	.finish = finish_replay,
 	.run = run,
 };

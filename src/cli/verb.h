@@ -18,10 +18,13 @@ int stdout_flush(int status);
 
 /* Does the command of a recording exist? If not, errno has the reason. */
 bool command_find(const char *name);
-/* Creates the process of a command, which waits for command_release(*go); it exits if *go is closed.
+/* Creates the process of a command, which waits for command_release(*go); it exits if *go is closed. group: it leads
+ * a process group of its own, which gets the terminal if ours has it.
  * Returns -1 and sets *e on error. If exec fails, the exit status of the child is 126 or 127. */
-int command_hold(char **argv, pid_t *child, int *go, struct err *e);
+int command_hold(char **argv, bool group, pid_t *child, int *go, struct err *e);
 void command_release(int *go);
+/* Makes another process group that of the foreground, if `from` is. */
+void terminal_pass(pid_t from, pid_t to);
 
 /* The environment of a program whose NVTX ranges are to be recorded. */
 enum { NVTX_LIBRARY, NVTX_FOLDER, NVTX_FILTER, NVTX_VARIABLES };
@@ -80,7 +83,7 @@ struct verb {
 	const struct option_group *also;       /* accepted with the mode option, without effect */
 	enum mode runs_as;
 	bool apart;	  /* runs in a child process: see run_apart() */
-	bool takes_marks; /* SIGUSR1 and SIGUSR2 stay blocked until it reads them */
+	bool takes_signals; /* they stay held until it calls signals_open() */
 	bool runs_command;
 	/* Assigns the operands, and rejects invalid combinations. */
 	int (*finish)(struct options *o, struct err *e);
@@ -117,7 +120,7 @@ option_taker value_flag, value_text, value_time, value_number, value_count, valu
 
 /* Each for one option, with its own members. */
 option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger, value_tier,
-	value_history, value_interval, value_theme, value_signal;
+	value_history, value_interval, value_theme, value_signal, value_ready_fd;
 int value_form(struct options *o, const char *value, struct err *e);
 
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,

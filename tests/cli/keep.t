@@ -4,12 +4,7 @@
 
 # begin OPTION...: a recorder in the background that holds something
 begin() {
-    $EMU "$NVMTOP" --demo --record "$@" 2>err &
-    pid=$!
-    for i in $(seq 400); do
-        grep -q 'keeping the last' err && break
-        sleep 0.05
-    done
+    record_begin "$@"
     sleep 1.5
 }
 wait_file() {

@@ -75,6 +75,13 @@ soon() {
         sleep 0.1
     done
 }
+# record_begin OPTION... FILE: $pid is a recorder in the background that has begun, or has failed; its errors go to err
+record_begin() {
+    test -p ready || mkfifo ready
+    $EMU "$NVMTOP" --demo --record --ready-fd 9 "$@" 2>err 9>ready &
+    pid=$!
+    read -r _ <ready
+}
 one_line() { is "$(wc -l <"$1")" 1; }
 says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1:"; cat "$1"; return 1; }; }
 # judge FILE EXPRESSION: a Python expression over what an independent reader of the log,

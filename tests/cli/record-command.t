@@ -57,6 +57,18 @@ ok 'a program that ends before the duration: its status' is "$status" 3
 run nvmtop --demo --record --duration 3 --max-size 64Ki m2.nvmt --kill TERM -- sleep 1000
 ok 'a recording that is full before: the signal comes at the end of the duration all the same' is "$status" 143
 
+# What a program started gets the signal too, and nvmtop does not.
+gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
+for signal in TERM KILL; do
+    run nvmtop --demo --record --force --duration 0.3 m.nvmt --kill $signal -- \
+        sh -c 'sleep 1000 & echo $! >started; sleep 1000; true'
+    ok "--kill $signal of a script: its status" is "$status" $((128 + $(kill -l $signal)))
+    ok "--kill $signal of a script: what it started is gone" soon gone "$(cat started)"
+    ok "--kill $signal of a script: the recording is complete" judge m.nvmt "t['end']"
+done
+run nvmtop --demo --record --force --duration 1000 m.nvmt --kill TERM -- sh -c 'trap "exit 5" TERM; kill -TERM $PPID; while :; do sleep 0.1; done'
+ok '--kill: SIGTERM before the end is passed on' is "$status" 5
+
 # Patterns in the name.
 run env RUN=first $EMU "$NVMTOP" --demo --record -o 'n-%p-%h-%q{RUN}%%.nvmt' -- sh -c 'echo $$; exit 7'
 ok 'patterns: the status of the program' is "$status" 7

@@ -2,15 +2,10 @@
 # Every way to end a recording leaves a complete file; marks from a signal.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-# begin FILE...: a recorder in the background that has begun
+# begin FILE: a recorder in the background that has written samples of two tiers
 begin() {
-    $EMU "$NVMTOP" --demo --record "$@" 2>err &
-    pid=$!
-    for i in $(seq 200); do
-        ls ./*.nvmt >/dev/null 2>&1 && break
-        sleep 0.05
-    done
-    sleep 0.5
+    record_begin "$1"
+    soon judge "$1" "t['counts']['fast'] > 10 and t['counts']['medium'] > 0"
 }
 for sig in INT QUIT TERM HUP; do
     if test $sig = HUP && hup_ignored; then
@@ -27,10 +22,9 @@ for sig in INT QUIT TERM HUP; do
     ok "SIG$sig: a complete file" judge "$sig.nvmt" "t['counts']['fast'] > 10 and t['counts']['medium'] > 0"
     ok "SIG$sig: a summary" says err "$sig.nvmt"
 done
-nohup $EMU "$NVMTOP" --demo --record nohup.nvmt >/dev/null 2>err &
+nohup $EMU "$NVMTOP" --demo --record --ready-fd 9 nohup.nvmt >/dev/null 2>err 9>ready &
 pid=$!
-for i in $(seq 200); do test -e nohup.nvmt && break; sleep 0.05; done
-sleep 0.5
+read -r _ <ready
 kill -HUP $pid
 sleep 0.5
 ok 'nohup: SIGHUP is ignored' kill -0 $pid
@@ -70,6 +64,69 @@ early() {
     wait $pid
     is "$?" 0 && judge early.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3]"
 }
+# Those that come before the command line was read.
+cat >early.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+char *setlocale(int category, const char *locale)
+{
+	if (getenv("EARLY"))
+		kill(getpid(), atoi(getenv("EARLY")));
+	unsetenv("EARLY");
+	return ((char *(*)(int, const char *))dlsym(RTLD_NEXT, "setlocale"))(category, locale);
+}
+END
+preload=
+${CC:-cc} -shared -fPIC -o early.so early.c -ldl 2>/dev/null && preload=$scratch/early.so
+LD_PRELOAD=$preload EARLY=9 sh -c '"$NVMTOP" --version; exit $?' >/dev/null 2>&1
+test $? = 137 || preload=
+for sig in INT:2 TERM:15 HUP:1; do
+    name=SIG${sig%:*}
+    if test -z "$preload" || { test "$name" = SIGHUP && hup_ignored; }; then
+        skip "an early $name" 'it cannot be sent here: needs a compiler, no sanitizer and SIGHUP not ignored'
+        continue
+    fi
+    # in the background: with SIGINT ignored
+    EARLY=${sig#*:} LD_PRELOAD=$preload "$NVMTOP" --demo --record --duration 100 "early-$name.nvmt" 2>err &
+    wait $!
+    status=$?
+    ok "an early $name: status 0" is "$status" 0
+    ok "an early $name: a complete file" judge "early-$name.nvmt" "t['end']"
+    run env EARLY=${sig#*:} LD_PRELOAD="$preload" "$NVMTOP" --demo --record early-c.nvmt --force -- sleep 1000
+    ok "an early $name: passed on to the command" is "$status" $((128 + ${sig#*:}))
+    run env EARLY=${sig#*:} LD_PRELOAD="$preload" "$NVMTOP" check early-c.nvmt
+    ok "an early $name: ends what records nothing" is "$status" $((128 + ${sig#*:}))
+done
+
+# --ready-fd
+ready_refused() {
+    title=$1 sentence=$2
+    shift 2
+    run nvmtop record --demo --duration 0.1 refused.nvmt "$@"
+    ok "$title: status 2" is "$status" 2
+    ok "$title: why" says err "$sentence"
+    ok "$title: no file" test ! -e refused.nvmt
+}
+ready_refused 'a descriptor that is closed' '^nvmtop: --ready-fd: descriptor 9 is not open for writing' --ready-fd 9
+ready_refused 'a descriptor to read from' '^nvmtop: --ready-fd: descriptor 9 is not open for writing' --ready-fd 9 9</dev/null
+for number in 2 -1 x '' 3.5; do
+    ready_refused "descriptor '$number'" '^nvmtop: ".*" is not a valid value for --ready-fd' --ready-fd "$number"
+done
+run nvmtop record --demo --ready-fd 9 ready.nvmt -- sh -c 'cat told; test -e /proc/self/fd/9 || echo closed' 9>told
+ok 'the command begins when that was told, and does not have the descriptor' is "$(cat out)" "
+closed"
+run nvmtop record --demo --ready-fd 9 no-such-folder/x.nvmt 9>told
+ok 'what cannot begin says nothing' test "$status" = 1 -a ! -s told
+run nvmtop record --demo --ready-fd 9 --delay 1000 late.nvmt -- true 9>told
+ok 'what has not begun yet neither' test "$status" = 0 -a ! -s told
+run nvmtop record --demo --ready-fd 9 --repeat 2 --warmup 1 again.nvmt -- cp told seen 9>told
+ok 'several runs: the first tells it' test "$status:$(wc -c <told):$(wc -c <seen)" = 0:1:1
+run nvmtop record --demo --ready-fd 9 --keep 1 --duration 0.1 kept.nvmt 9>told
+ok '--keep' is "$(wc -c <told)" 1
+
 if test -z "$EMU"; then
     ok 'marks from the first moment on: each is in the recording' early
 else

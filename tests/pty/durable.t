@@ -48,6 +48,19 @@ check "a crashing recorder dies of the signal" wait_prompt 139
 check "a crashing recorder restores the terminal" usable_terminal
 check "a crashing recorder leaves a usable file" sh -c "cd $dir && $program --report y.nvmt >/dev/null"
 
+# With --kill a recorded command has a process group of its own: it has the terminal all the same.
+run "clear; $program record --demo --duration 1000 --kill TERM k.nvmt -- sh -c 'read line; echo got-\$line; exec sleep 1000'"
+keys hello Enter
+check "a command with --kill reads the terminal" wait_for "got-hello"
+keys C-z
+check "Ctrl-Z stops it and the recorder" usable_terminal
+run fg
+wait_for "sleep 1000"
+keys C-c
+check "Ctrl-C ends it" wait_prompt 130
+check "and the terminal is usable" usable_terminal
+check "and the recording is complete" sh -c "cd $dir && $program check k.nvmt >/dev/null"
+
 disk=$tmp/disk
 mkdir "$disk"
 if mount -t tmpfs -o size=14m none "$disk" 2>/dev/null; then
