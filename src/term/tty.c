@@ -30,8 +30,8 @@ int tty_open(struct tty *t, struct err *e)
 	t->fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (t->fd < 0)
 		return err_sys(e, ERR_USAGE, errno,
-			       _("there is no terminal for the screen; use nvmtop record to record without "
-				 "one, nvmtop once to print one reading, or --print WxH to print one frame as text: /dev/tty"));
+			       _("there is no terminal for the screen: ssh -t HOST nvmtop and docker exec -it have "
+				 "one; without one use nvmtop record, nvmtop once or --print WxH: /dev/tty"));
 	if (tcgetattr(t->fd, &t->shell) < 0) {
 		err_sys(e, ERR_USAGE, errno,
 			_("the terminal cannot be used for the screen; use nvmtop record, nvmtop once or --print "

@@ -372,4 +372,7 @@ for term in '' dumb no-such-terminal; do
     ok "no screen with TERM='$term': says what to use" says err 'nvmtop record'
     ok "no screen with TERM='$term': one line" one_line err
 done
+run env SSH_CONNECTION='10.0.0.1 5000 10.0.0.2 22' setsid $EMU "$NVMTOP" --demo </dev/null
+ok 'over ssh without a terminal: status 2' is "$status" 2
+ok 'over ssh without a terminal: the option that gives one' says err 'ssh -t HOST nvmtop'
 done_testing
