@@ -147,7 +147,8 @@ static int open_total(struct probe_ctx *o, struct err *e)
 		n_best = n;
 		if (!chosen.note[0])
 			snprintf(chosen.note, sizeof chosen.note, "%s",
-				 n > 1                                             ? _("sum of rails")
+				 n > 1 && carrier ? _("sum of rails, without the carrier board")
+				 : n > 1          ? _("sum of rails")
 				 : carrier && !strcmp(carrier, o->s->words[first]) ? _("carrier input")
 										   : _("module input"));
 	}
