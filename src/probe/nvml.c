@@ -170,12 +170,13 @@ static void try_device(struct nvml *n, unsigned i)
 }
 
 /* Finds the devices that answer. Returns false with the reason if there are none. */
-static bool find_devices(struct nvml *n, char *why, size_t size)
+static bool find_devices(struct nvml *n, bool *refused, char *why, size_t size)
 {
 	char text[NAME_SIZE] = "";
 	unsigned count = 0;
 	int status = n->count(&count);
 
+	*refused = status;
 	if (status) {
 		say(n, status, text, sizeof text);
 		snprintf(why, size, _("NVML cannot count its devices: %s"), text);
@@ -189,6 +190,7 @@ static bool find_devices(struct nvml *n, char *why, size_t size)
 		    (status = n->name(n->handles[n->n], name, sizeof name))) {
 			say(n, status, text, sizeof text);
 			snprintf(why, size, _("NVML device %u: %s"), i, text);
+			*refused = true;
 			continue;
 		}
 		name[sizeof name - 1] = '\0';
@@ -205,7 +207,7 @@ static bool find_devices(struct nvml *n, char *why, size_t size)
 	return n->n > 0;
 }
 
-static bool start(struct nvml *n, const char *library, char *why, size_t size)
+static bool start(struct nvml *n, const char *library, bool *refused, char *why, size_t size)
 {
 	char text[96];
 
@@ -219,24 +221,28 @@ static bool start(struct nvml *n, const char *library, char *why, size_t size)
 		return false;
 	}
 	int status = n->init();
+	*refused = status;
 	if (status) {
 		say(n, status, text, sizeof text);
 		snprintf(why, size, _("NVML cannot be initialised: %s"), text);
 		return false;
 	}
 	n->started = true;
-	return find_devices(n, why, size);
+	return find_devices(n, refused, why, size);
 }
 
-struct nvml *nvml_open(const char *library, char *why, size_t size)
+struct nvml *nvml_open(const char *library, bool *refused, char *why, size_t size)
 {
 	struct nvml *n = calloc(1, sizeof *n);
+	bool ignored;
 
+	refused = refused ? refused : &ignored;
+	*refused = false;
 	if (!n) {
 		snprintf(why, size, "%s", _("out of memory"));
 		return NULL;
 	}
-	if (!start(n, library, why, size)) {
+	if (!start(n, library, refused, why, size)) {
 		nvml_close(n);
 		return NULL;
 	}

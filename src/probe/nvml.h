@@ -35,8 +35,8 @@ struct nvml_device {
 
 /* Loads the library, starts it, and queries every device for everything; takes as long as the driver does, a
  * second if it was idle. Returns NULL with the reason in why: no library, no driver, no device, or none that
- * answers. */
-struct nvml *nvml_open(const char *library, char *why, size_t size);
+ * answers. *refused (may be NULL): the library is there, and would not start or list its devices. */
+struct nvml *nvml_open(const char *library, bool *refused, char *why, size_t size);
 void nvml_close(struct nvml *n);
 
 unsigned nvml_devices(const struct nvml *n);

@@ -40,10 +40,10 @@ static const struct quantity {
 	[NVML_OFA] = {"ofa", "OFA.util", "OFA", CHANNEL_ENGINE_UTIL, UNIT_PERCENT, FAMILY_OTHER, 100},
 };
 
-/* Used by the reader thread; nvml and why do not change after its first pass. */
+/* Used by the reader thread; nvml, refused and why do not change after its first pass. */
 struct reader {
 	const char *library;
-	bool tried;
+	bool tried, refused;
 	struct nvml *nvml;
 	char why[200];
 	double last[SLOTS];
@@ -72,7 +72,7 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 
 	if (!r->tried) {
 		r->tried = true;
-		r->nvml = nvml_open(r->library, r->why, sizeof r->why);
+		r->nvml = nvml_open(r->library, &r->refused, r->why, sizeof r->why);
 	}
 	for (unsigned i = 0; r->nvml && i < nvml_devices(r->nvml) * NVML_QUANTITIES; i++) {
 		enum nvml_quantity q = (enum nvml_quantity)(i % NVML_QUANTITIES);
@@ -158,9 +158,9 @@ static bool first_pass(struct async_reader *s, int64_t patience_ns)
 	return true;
 }
 
-/* Returns the session of the probe set, or a new one; NULL with the reason. */
+/* Returns the session of the probe set, or a new one; NULL with the reason. *refused: an NVML is there all the same. */
 static struct session *session_open(const struct probe_set *probes, const char *library, int64_t patience_ns,
-				    char *why, size_t size)
+				    bool *refused, char *why, size_t size)
 {
 	for (size_t i = 0; i < probes->n_probes; i++)
 		if (probes->probes[i]->ops == &nvml_ops) {
@@ -188,6 +188,7 @@ static struct session *session_open(const struct probe_set *probes, const char *
 		s->nvml = r->nvml;
 		return s;
 	}
+	*refused = !answered || r->refused;
 	snprintf(why, size, "%s", answered ? r->why : _("NVML did not answer within 5 s: check the driver"));
 	let_go(s);
 	return NULL;
@@ -297,6 +298,7 @@ static int add_all(struct probe_ctx *o, struct nvml_probe *n, const char *why, s
 int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience_ns, struct err *e)
 {
 	char why[200] = "";
+	bool refused = false;
 
 	if (check_words(o->s, e) < 0)
 		return -1;
@@ -304,10 +306,10 @@ int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience
 	if (!n)
 		return -1;
 	n->probe.gentle = nvml_probe_gentle;
-	n->session = session_open(o->probes, library, patience_ns, why, sizeof why);
+	n->session = session_open(o->probes, library, patience_ns, &refused, why, sizeof why);
 	if (n->session)
 		n->probe.readers[0] = n->session->slow;
-	if (!n->session && asked(o->s, "optional")) {
+	if (!n->session && !refused && asked(o->s, "optional")) {
 		nvml_probe_close(&n->probe);
 		return 0;
 	}

@@ -348,7 +348,7 @@ static bool read_nvml(struct procs *r, struct procs_list *l)
 		return false;
 	if (!r->nvml_tried) {
 		r->nvml_tried = true;
-		r->nvml = nvml_open(NVML_LIBRARY, r->nvml_why, sizeof(r->nvml_why));
+		r->nvml = nvml_open(NVML_LIBRARY, NULL, r->nvml_why, sizeof(r->nvml_why));
 	}
 	for (unsigned i = 0; r->nvml && i < nvml_devices(r->nvml); i++)
 		any |= nvml_processes(r->nvml, i, take_from_nvml, l);

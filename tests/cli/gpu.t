@@ -33,4 +33,25 @@ ok 'the trace says what it is' says load.jsonl 'moving average'
 rm $gpu/load
 run nvmtop --boards --board ./gpu.board --sysroot root
 ok 'without load and counters: the reason' says out 'gpu.0/load (not there)'
+
+# The driver was updated while it ran, so its library refuses; the machine is this one.
+cat >nvml.c <<'END'
+int nvmlInit_v2(void) { return 18; }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned *n) { *n = 0; return 18; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned i, void **h) { (void)i; *h = 0; return 18; }
+int nvmlDeviceGetName(void *h, char *s, unsigned n) { (void)h; (void)s; (void)n; return 18; }
+const char *nvmlErrorString(int e) { return e == 18 ? "Driver/library version mismatch" : "?"; }
+END
+mkdir driver
+if test -z "$EMU" && ${CC:-cc} -shared -fPIC -o driver/libnvidia-ml.so.1 nvml.c 2>/dev/null; then
+    for way in boards once '--view gpu --print 120x40' '--view overview --print 120x40'; do
+        # shellcheck disable=SC2086
+        run env LD_LIBRARY_PATH="$scratch/driver" "$NVMTOP" $way --board generic --no-config
+        ok "an NVML that refuses: nvmtop $way: status" is "$status" 0
+        ok "an NVML that refuses: nvmtop $way: the reason" says out 'Driver/library version mismatch'
+    done
+else
+    skip 'an NVML that refuses' 'it cannot be made here: needs a compiler, and no emulator'
+fi
 done_testing

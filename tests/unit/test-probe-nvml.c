@@ -277,9 +277,12 @@ static void test_none(void **state)
 	expect_none(&t, "libnvidia-ml-that-is-not-there.so.1", "not installed");
 	begin(&t);
 	expect_none(&t, "libm.so.6", "not a known version of NVML");
+	/* One that is installed and refuses is said, also if it is optional. */
 	begin(&t);
 	fake.init = NOT_SUPPORTED;
-	expect_none(&t, NULL, "NVML cannot be initialised: Not Supported");
+	assert_int_equal(open_words(&t, TIER_FAST, NULL, "util optional", NULL), 0);
+	assert_string_equal(tree_channel(&t, "gpu.util")->missing, "NVML cannot be initialised: Not Supported");
+	tree_end(&t);
 	begin(&t);
 	fake.devices = 0;
 	expect_none(&t, NULL, "no device");
