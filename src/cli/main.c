@@ -3,7 +3,9 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "util/job.h"
@@ -38,6 +40,20 @@ static int end(int status)
 	_exit(status);
 }
 
+/* ssh passes LANG to machines that do not have that locale, and the terminal is in UTF-8 all the same, unless LANG
+ * names another encoding. */
+static void locale_set(void)
+{
+	const char *all = getenv("LC_ALL"), *type = getenv("LC_CTYPE"), *lang = getenv("LANG");
+	const char *name = all && *all ? all : type && *type ? type : lang && *lang ? lang : "C";
+	const char *encoding = strchr(name, '.');
+
+	if (setlocale(LC_ALL, "") || setlocale(LC_CTYPE, ""))
+		return;
+	if (!encoding || !strncasecmp(encoding, ".utf", 4))
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
@@ -47,7 +63,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* write() returns an error instead, which is reported with the file name */
 	hold_closed_numbers();
 	descriptors_raise();
-	setlocale(LC_ALL, "");
+	locale_set();
 	/* Numbers are the same in every locale. */
 	setlocale(LC_NUMERIC, "C");
 #if ENABLE_NLS

@@ -17,6 +17,15 @@ print() {
 print replay '20x5 60x16 80x24 120x40 200x60 9x1' --replay "$trace"
 print replay-ascii '20x5 60x16 80x24 120x40 200x60' --ascii --replay "$trace"
 print replay-at 80x24 --replay "$trace" --at 3
+# A locale that is not installed: the terminal is in UTF-8 all the same, if the name does not say otherwise.
+nvmtop --print 80x24 --replay "$trace" --at 3 >utf8
+nvmtop --print 80x24 --ascii --replay "$trace" --at 3 >ascii
+for name in xx_YY.UTF-8:utf8 xx_YY.utf8:utf8 xx_YY:utf8 xx_YY.ISO-8859-1:ascii C:ascii; do
+    for variable in LC_ALL LC_CTYPE LANG; do
+        run env -u LC_ALL -u LC_CTYPE -u LANG $variable=${name%:*} $EMU "$NVMTOP" --print 80x24 --replay "$trace" --at 3
+        ok "$variable=${name%:*} is ${name#*:}" cmp "${name#*:}" out
+    done
+done
 print version1 120x40 --replay "$NVMTOP_SRC/tests/traces/version-1.bin"
 print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view setup
 print setup-ascii 80x24 --ascii --replay "$trace" --view setup
