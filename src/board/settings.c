@@ -39,73 +39,101 @@ struct mode {
 	size_t n_limits;
 };
 
-/* Finds the section "< WORD ... NAME=name ..." or "< WORD ID=id ...". Returns the end of its first line, or
- * NULL. */
-static const char *section_find(const char *text, const char *word, const char *name, int64_t id)
-{
-	for (const char *p = text; (p = strstr(p, word)); p++) {
-		const char *end = p + strcspn(p, "\n>"), *at;
-		int64_t n;
+/* A line of the configuration that has words: "< POWER_MODEL ID=2 NAME=MODE_30W >" begins a section, "GPU MAX_FREQ
+ * 612000000" is in one. '#' begins a comment anywhere but in quotes. */
+struct conf_line {
+	bool begins; /* a section; the words are without < and > */
+	size_t n;
+	char text[256];
+	const char *words[8];
+};
 
-		if (name && (at = strstr(p, " NAME=")) && at < end && !strncmp(at + 6, name, strlen(name)) &&
-		    strchr(" \t>", at[6 + strlen(name)]))
-			return end;
-		if (!name && (at = strstr(p, " ID=")) && at < end && num_i64(at + 4, end, &n) && n == id)
-			return end;
+/* Takes the next line at *p, and moves *p behind it. Returns false at the end. */
+static bool conf_next(const char **p, struct conf_line *l)
+{
+	for (l->n = 0; !l->n && **p; *p += **p == '\n') {
+		const char *end = *p + strcspn(*p, "\n"), *at = *p;
+		size_t used = 0;
+		bool quoted = false, within = false;
+
+		*p = end;
+		at += strspn(at, " \t");
+		l->begins = *at == '<';
+		for (; at < end && used + 2 < sizeof l->text && (quoted || *at != '#'); at++) {
+			bool blank = !quoted && strchr(" \t\r<>", *at);
+
+			quoted ^= *at == '"';
+			if (!blank && !within && l->n == sizeof l->words / sizeof *l->words)
+				break;
+			if (!blank && !within)
+				l->words[l->n++] = l->text + used;
+			if (blank ? within : *at != '"')
+				l->text[used++] = blank ? '\0' : *at;
+			within = !blank;
+		}
+		l->text[used] = '\0';
 	}
-	return NULL;
+	return l->n;
+}
+
+/* The value of a word such as "ID=2", or "". */
+static const char *conf_value(const struct conf_line *l, const char *key)
+{
+	for (size_t i = 1; i < l->n; i++)
+		if (!strncmp(l->words[i], key, strlen(key)))
+			return l->words[i] + strlen(key);
+	return "";
+}
+
+static bool is_number(const char *word, int64_t *n)
+{
+	const char *end = word + strlen(word);
+
+	return num_i64(word, end, n) == end;
 }
 
 /* Gets the file of a unit's highest clock. Returns false if it is unknown. */
 static bool limit_path(const struct mode *m, const char *conf, const char *unit, char *out, size_t size)
 {
-	const char *p = section_find(conf, "< PARAM ", unit, 0), *end = p ? p + strcspn(p, "<") : NULL;
-	const char *at = p ? strstr(p, "\nMAX_FREQ /") : NULL;
+	struct conf_line l;
+	bool within = false;
 
-	if (at && at < end) {
-		at += strlen("\nMAX_FREQ ");
-		text_printable(out, size, at, strcspn(at, " \t\r\n"));
-	} else {
-		snprintf(out, size, "%s", !strcmp(unit, "GPU") ? m->gpu : "");
-	}
+	snprintf(out, size, "%s", !strcmp(unit, "GPU") ? m->gpu : "");
+	while (conf_next(&conf, &l))
+		if (l.begins)
+			within = !strcmp(l.words[0], "PARAM") && !strcmp(conf_value(&l, "NAME="), unit);
+		else if (within && l.n > 1 && !strcmp(l.words[0], "MAX_FREQ") && l.words[1][0] == '/')
+			snprintf(out, size, "%s", l.words[1]);
 	return *out;
 }
 
-/* Takes the lines "UNIT MAX_FREQ N" of the mode, up to the next section; N = -1 means no limit. */
-static void limits_take(struct mode *m, const char *conf, const char *p)
-{
-	const char *end = p + strcspn(p, "<");
-	char unit[32];
-	long long most;
-
-	for (m->n_limits = 0; p < end && m->n_limits < MODE_LIMITS; p += strcspn(p, "\n")) {
-		p += *p == '\n';
-		if (sscanf(p, "%31s MAX_FREQ %19lld", unit, &most) == 2 && most > 0 &&
-		    limit_path(m, conf, unit, m->limits[m->n_limits].path, sizeof m->limits->path))
-			m->limits[m->n_limits++].most = most;
-	}
-}
-
+/* Looks the mode up in the lines of its section; N = -1 in "UNIT MAX_FREQ N" means no limit. */
 static void mode_look_up(struct mode *m, const struct root *r, int64_t id)
 {
 	char *conf = malloc(CONF_SIZE);
-	const char *p, *name, *end;
+	const char *p = conf;
+	struct conf_line l;
+	bool within = false;
+	int64_t n;
 
 	m->known = false;
-	if (!conf || root_read(r, CONF, conf, CONF_SIZE) <= 0 ||
-	    !(end = section_find(conf, "POWER_MODEL", NULL, id))) {
-		free(conf);
-		return;
-	}
-	for (p = end; p > conf && *p != '<'; p--)
-		;
-	name = strstr(p, " NAME=");
-	if (name && name < end) {
-		text_printable(m->name, sizeof m->name, name + 6, strcspn(name + 6, " \t\n>"));
-		limits_take(m, conf, end);
-		m->known = m->name[0];
-		m->id = id;
-	}
+	m->n_limits = 0;
+	m->id = id;
+	if (!conf || root_read(r, CONF, conf, CONF_SIZE) <= 0)
+		p = "";
+	while (conf_next(&p, &l))
+		if (l.begins) {
+			const char *name = conf_value(&l, "NAME=");
+			within = !m->known && *name && !strcmp(l.words[0], "POWER_MODEL") &&
+				 is_number(conf_value(&l, "ID="), &n) && n == id;
+			if (within)
+				text_printable(m->name, sizeof m->name, name, strlen(name));
+			m->known |= within;
+		} else if (within && l.n > 2 && !strcmp(l.words[1], "MAX_FREQ") && m->n_limits < MODE_LIMITS &&
+			   is_number(l.words[2], &n) && n > 0 &&
+			   limit_path(m, conf, l.words[0], m->limits[m->n_limits].path, sizeof m->limits->path)) {
+			m->limits[m->n_limits++].most = n;
+		}
 	free(conf);
 }
 

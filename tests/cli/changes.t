@@ -108,4 +108,26 @@ ok 'by the files that the configuration names' says out 'MODE_15W, not in force'
 echo 1113600 >$cpu/cpufreq/policy4/scaling_max_freq
 run nvmtop --sysroot tree --boards
 ok 'and one that is' says out 'MODE_15W$'
+# mode TEXT NAME: what the configuration TEXT calls mode 1; "" if it does not
+mode() {
+    printf "$1" >tree/etc/nvpmodel/nvpmodel_p3701_0000.conf
+    run nvmtop once --sysroot tree --json
+    ok "a configuration: $2" is "$("$python" -c 'import json; print(json.load(open("out"))["facts"].get("mode", ""))')" "$3"
+}
+real='< POWER_MODEL ID=1 NAME=REAL >\nCPU_ONLINE CORE_0 1\n'
+mode "# < POWER_MODEL ID=1 NAME=OLD >\n$real" 'a mode in a comment' REAL
+mode "< POWER_MODEL ID=0 NAME=X > # < POWER_MODEL ID=1 NAME=OLD >\n$real" 'a mode in a comment behind another' REAL
+mode "  \t#< POWER_MODEL ID=1 NAME=OLD >\n\n$real" 'a comment behind blanks' REAL
+mode '# < POWER_MODEL ID=1 NAME=OLD >\n' 'only in a comment' ''
+mode '< POWER_MODEL ID=1 # NAME=OLD >\n' 'a name in a comment' ''
+mode '< POWER_MODEL ID=1 NAME=REAL ># 15 W\r\nGPU MAX_FREQ 816000000 # MHz\r\n' 'CRLF and comments at the end' REAL
+mode '<POWER_MODEL  ID=1\tNAME=REAL>' 'no blanks at the brackets, no end of line' REAL
+mode '< POWER_MODEL NAME="REAL 15 # W" ID=1 >\n' 'a name in quotes, before the number' 'REAL 15 # W'
+mode "< POWER_MODEL ID=11 NAME=X >\n< POWER_MODEL ID=01x NAME=X >\n< POWER_MODELS ID=1 NAME=X >\n$real" 'others that are like it' REAL
+mode "< PARAM TYPE=FILE NAME=POWER_MODEL >\nPOWER_MODEL ID=1 NAME=X\n$real" 'words of its kind elsewhere' REAL
+mode "$(printf '%%0300d' 0)\n< $(printf '%%0400d' 0) >\n$real" 'long lines' REAL
+mode "# < PARAM TYPE=CLOCK NAME=A >\n# MAX_FREQ /sys/class/devfreq/17000000.gpu/max_freq\n< POWER_MODEL ID=1 NAME=REAL >\nA MAX_FREQ 1\n# GPU MAX_FREQ 1\n" \
+    'limits in comments' REAL
+mode "< POWER_MODEL ID=1 NAME=REAL >\nA MAX_FREQ 1\n< PARAM TYPE=CLOCK NAME=A >\nMAX_FREQ /sys/class/devfreq/17000000.gpu/max_freq # it\n" \
+    'a file that is named later' 'REAL, not in force'
 done_testing
