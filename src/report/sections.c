@@ -9,6 +9,8 @@
 #include "report/analysis.h"
 
 #define STATS 7 /* columns that fit into 80 characters */
+#define YEAR_2000_S INT64_C(946684800)
+#define CLOCK_MOST_S 4e9 /* of a step of the clock; a century */
 
 /* A sentence or a title on a separate line. */
 static void title(const struct page *o, const char *hashes, const char *text)
@@ -286,6 +288,33 @@ static void change_lines(const struct page *o, const struct analysis *a)
 		putc('\n', o->f);
 }
 
+static bool date_text(int64_t real_ns, char *out, size_t size)
+{
+	time_t t = (time_t)(real_ns / NS_PER_S);
+	struct tm tm;
+
+	return localtime_r(&t, &tm) && strftime(out, size, "%Y-%m-%d %H:%M:%S", &tm);
+}
+
+/* A board without a battery begins in 1970, and its clock is set when the network is there. */
+static void clock_note(const struct page *o, const struct analysis *a)
+{
+	const int64_t start_ns = a->session->start.real_ns;
+	double set_s = 0, changed_s;
+	size_t n;
+	const struct change *list = trace_changes(a->trace, &n);
+	char when[40];
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i].what, "clock") && sscanf(list[i].to, "%lf s", &changed_s) == 1)
+			set_s += changed_s;
+	if (fabs(set_s) >= 1 && fabs(set_s) < CLOCK_MOST_S && start_ns &&
+	    date_text(start_ns + (int64_t)(set_s * NS_PER_S), when, sizeof(when)))
+		fprintf(o->f, _("The clock was set during the recording: by the new time it began at %s.\n\n"), when);
+	else if (start_ns && start_ns < YEAR_2000_S * NS_PER_S)
+		fprintf(o->f, "%s\n\n", _("The clock of the machine had not been set: the date is not the real one."));
+}
+
 void write_head(const struct page *o, const struct analysis *a)
 {
 	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
@@ -293,18 +322,14 @@ void write_head(const struct page *o, const struct analysis *a)
 
 	if (!board)
 		board = fact_get(a->session->facts, a->session->n_facts, "board");
-	if (a->session->start.real_ns) {
-		time_t start = (time_t)(a->session->start.real_ns / NS_PER_S);
-		struct tm tm;
-
-		if (localtime_r(&start, &tm))
-			strftime(when, sizeof(when), ", %Y-%m-%d %H:%M:%S", &tm);
-	}
-	snprintf(head, sizeof(head), "%s: %s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "",
-		 when);
+	if (a->session->start.real_ns)
+		date_text(a->session->start.real_ns, when, sizeof(when));
+	snprintf(head, sizeof(head), "%s: %s%s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "",
+		 *when ? ", " : "", when);
 	title(o, "##", head);
 	if (!o->markdown)
 		putc('\n', o->f);
+	clock_note(o, a);
 }
 
 /* The limits of energy computed from sampled power. */

@@ -299,7 +299,7 @@ void log_builder_change(struct log_builder *b, const struct change *c)
 	facts_change(b->facts, b->about->n_facts, c);
 }
 
-/* Reads the clocks once per group, and records suspends and clock steps since the last time. */
+/* Reads the clocks once per group and at the end, and records suspends and clock steps since the last time. */
 static void clocks_read(struct log_builder *b)
 {
 	struct clock_anchor was = b->anchor, now;
@@ -589,6 +589,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	uint64_t newest = 0;
 	int64_t span;
 
+	clocks_read(b);
 	ranges_flush(b);
 	ranges_tell(b);
 	events_flush(b);
