@@ -297,6 +297,7 @@ static void stopped(void **state)
 	assert_non_null(f);
 	assert_int_equal(export_write(t, &pick, EXPORT_csv, 0, false, f, stop, &e), -1);
 	fclose(f);
+	assert_int_equal(truncate(to, 0), 0); /* what is no recording is never replaced */
 	two[0] = two[1] = t;
 	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
 	assert_true(is_there(folder, "new.bin")); /* the existing one */
