@@ -151,7 +151,12 @@ static int by_model_file(struct detection *d, const char *path)
 {
 	char text[160];
 
-	return file_line(d->root, path, text, sizeof text) ? by_model(d, text, path) : -1;
+	if (file_line(d->root, path, text, sizeof text))
+		return by_model(d, text, path);
+	if (errno == EPERM)
+		snprintf(d->why, sizeof d->why,
+			 _("%s is not believed: it must be a file of root or of this user, or mounted"), path);
+	return -1;
 }
 
 /* JETSON_MODEL_NAME contains a name such as JETSON_ORIN_NANO, or a model. */

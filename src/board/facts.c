@@ -53,7 +53,7 @@ static bool os_release(const struct root *r, char *out, size_t size)
 	char text[4096];
 
 	return (root_read(r, "/etc/os-release", text, sizeof text) > 0 ||
-		root_read(r, "/usr/lib/os-release", text, sizeof text) > 0) &&
+		root_read_trusted(r, "/usr/lib/os-release", text, sizeof text) > 0) &&
 	       shell_value(text, "PRETTY_NAME", out, size);
 }
 
@@ -202,7 +202,7 @@ static bool l4t_package(const struct root *r, char *out, size_t size)
 	if (!text)
 		return false;
 	out[0] = '\0';
-	ssize_t n = root_read(r, "/var/lib/dpkg/status", text, room);
+	ssize_t n = root_read_trusted(r, "/var/lib/dpkg/status", text, room);
 	const char *p = n > 0 ? strstr(text, wanted) : NULL;
 	const char *end = p ? strstr(p + 1, "\n\n") : NULL;
 	const char *version = p ? strstr(p + 1, "\nVersion: ") : NULL;

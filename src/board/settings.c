@@ -156,7 +156,7 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 	char status[128];
 	int64_t id;
 
-	ssize_t n = root_read(r, MODE_STATUS, status, sizeof status);
+	ssize_t n = root_read_trusted(r, MODE_STATUS, status, sizeof status);
 	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
 	if (!p || !num_i64(p + 6, status + n, &id))
 		return false;
@@ -180,7 +180,7 @@ static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 	(void)arg;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		const char *p;
-		if (root_read(r, places[i].file, text, sizeof text) <= 0 ||
+		if (root_read_trusted(r, places[i].file, text, sizeof text) <= 0 ||
 		    !(p = strstr(text, places[i].before)))
 			continue;
 		p += strlen(places[i].before);

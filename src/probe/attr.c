@@ -47,7 +47,7 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size)
 {
 	char buf[160];
 
-	ssize_t n = root_read(r, path, buf, sizeof buf);
+	ssize_t n = root_read_trusted(r, path, buf, sizeof buf);
 	if (n < 0)
 		return false;
 	const char *end = memchr(buf, '\n', (size_t)n);

@@ -81,10 +81,10 @@ static void read_cuda(const struct root *r, char out[32])
 	char text[16384];
 	const char *p;
 
-	if (root_read(r, "/usr/local/cuda/version.json", text, sizeof text) > 0 &&
+	if (root_read_trusted(r, "/usr/local/cuda/version.json", text, sizeof text) > 0 &&
 	    (p = strstr(text, "\"cuda\"")) && (p = strstr(p, "\"version\"")) && (p = strchr(p, ':')))
 		take_version(out, p + 1 + strspn(p + 1, " \t\""));
-	else if (root_read(r, "/usr/local/cuda/version.txt", text, sizeof text) > 0 &&
+	else if (root_read_trusted(r, "/usr/local/cuda/version.txt", text, sizeof text) > 0 &&
 		 !strncmp(text, "CUDA Version ", 13))
 		take_version(out, text + 13);
 }
@@ -98,7 +98,7 @@ static void read_installed(const struct root *r, struct host *h)
 		text_printable(h->serial, sizeof h->serial, text, strlen(text));
 	read_cuda(r, h->version[HOST_CUDA]);
 	char *status = malloc(STATUS_SIZE);
-	if (status && root_read(r, "/var/lib/dpkg/status", status, STATUS_SIZE) > 0)
+	if (status && root_read_trusted(r, "/var/lib/dpkg/status", status, STATUS_SIZE) > 0)
 		host_packages(status, h);
 	free(status);
 	h->installed = true;

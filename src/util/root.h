@@ -42,6 +42,10 @@ int root_list(const struct root *r, const char *path, char ***names, size_t *n);
  * with errno. Trailing newlines are removed, NULs in the file are kept. */
 ssize_t root_read(const struct root *r, const char *path, char *buf, size_t size);
 
+/* The same; but on the running machine others can write in folders outside of /sys, /proc and /etc: there it fails with
+ * EPERM if the file is a link, or is neither of root nor of this user nor a mount point. */
+ssize_t root_read_trusted(const struct root *r, const char *path, char *buf, size_t size);
+
 /* Reads a file with one decimal integer. Returns 0, or -1 with errno (EINVAL for other contents). */
 int root_read_i64(const struct root *r, const char *path, long long *out);
 

@@ -205,4 +205,35 @@ END
 ok 'names of files are told' says said '?.31m'
 ok 'and none of them as it is' is "$(cat raw)" ''
 
+# Who may write in /tmp must not choose the board: a machine of its own, without a device tree.
+at=/tmp/nv_jetson_model
+alone='--mount'
+test "$(id -u)" -eq 0 || alone='--user --map-root-user --mount'
+# inside COMMANDS: after these, in an empty /tmp, what detects the board
+inside() {
+    # shellcheck disable=SC2086
+    run unshare $alone sh -c "mount -t tmpfs none /tmp && { $1; } && exec timeout 60 '$NVMTOP' boards --no-config"
+}
+model='NVIDIA Jetson Orin Nano Developer Kit'
+if test -z "$EMU" && test ! -e /proc/device-tree/compatible && inside : && test "$status" -eq 0; then
+    inside "echo '$model' >$at"
+    ok 'a model in /tmp that is of this user' says out "$at says"
+    inside "echo '$model' >/tmp/x; ln -s x $at"
+    ok 'a link: not believed' says out "$at is not believed"
+    inside "mkfifo $at"
+    ok 'a FIFO: not believed' says out "$at is not believed"
+    inside "echo '$model' >/tmp/x; : >$at; mount --bind /tmp/x $at"
+    ok 'one that is mounted' says out "$at says"
+    if test "$(id -u)" -eq 0; then
+        inside "echo '$model' >$at; chown 65534 $at"
+        ok 'one of another user: not believed' says out "$at is not believed"
+        ok 'one of another user: its text is nowhere' sh -c '! grep -q "Orin Nano Developer" out'
+        inside "echo '$model' >/tmp/x; chown 65534 /tmp/x; : >$at; mount --bind /tmp/x $at"
+        ok 'one of another user that is mounted' says out "$at says"
+    else
+        skip 'a model in /tmp of another user' 'only root can make one'
+    fi
+else
+    skip 'a model in /tmp' 'needs namespaces, and a machine without a device tree'
+fi
 done_testing
