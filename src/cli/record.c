@@ -502,7 +502,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 static int print_stats(struct recorder *r)
 {
 	const char *file = r->file;
-	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .summary = true};
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick};
 	int status;
 
 	if (!*file)
@@ -514,7 +514,6 @@ static int print_stats(struct recorder *r)
 	}
 	status = report_files(&o, stderr);
 	if (r->ranges && status == 0) {
-		o.summary = false;
 		o.by = REPORT_BY_RANGE;
 		status = report_files(&o, stderr);
 	}

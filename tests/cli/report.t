@@ -102,7 +102,7 @@ assert [float(r["energy_within_j"])] == [s["energy_within_j"] for s in e if s["n
 assert r["read_every_s"] == "0.01", r'
 run nvmtop --report --epoch 1 --select 'step.power' moments.bin
 ok 'the bound in a table' says out '^energy  *J  *+- J  *mean W'
-ok 'which loads are not resolved' says out 'loads faster than 20 ms are not$'
+ok 'which loads are not resolved' says out 'loads faster than 20 ms do not$'
 run nvmtop --report --format markdown --epoch 1 --select 'step.power' moments.bin
 ok 'the bound in Markdown' says out '^| energy | J | +- J | mean W'
 run nvmtop --report --select '*.power' waves.bin
@@ -170,9 +170,9 @@ r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x
 assert [x["verdict"] for x in r] == ["", "partly unknown"] * 2, r
 assert [round(float(x["coverage"]), 1) for x in r] == [1, 0.2, 1, 0.2], r'
 for format in table markdown; do
-    run nvmtop --report --format $format even.bin holes.bin
+    run nvmtop --report --all --format $format even.bin holes.bin
     ok "as $format" says out 'energy, main.power.* -- .*unknown time'
-    ok "and its share" says out 'B: .* known for 20.0 % of the time'
+    ok "and its share" says out 'B: .* known for only 20.0 % of the time'
 done
 run nvmtop --report --per 10 --format json --select main.power holes.bin
 ok 'no joules an item, either' holds out "s['main.power']['energy_per_item_j'] is None"
@@ -200,10 +200,10 @@ ok 'the same program twice: nothing differs' verdicts even.bin same.bin 'len(v) 
 ok 'another one: all of it differs, and seldom with a warning' \
     verdicts even.bin shift.bin 'len(differ) == 60 and len(drift) <= 6'
 ok 'what drifts within a run has a warning' verdicts walk1.bin walk2.bin 'len(differ) > 5 and len(drift) > 0.8 * len(differ)'
-run nvmtop --report walk1.bin walk2.bin
+run nvmtop --report --all walk1.bin walk2.bin
 ok 'in the table' says out 'differs ~'
 ok 'and what it means' says out '^~: drifts'
-run nvmtop --report walk1.bin
+run nvmtop --report --all walk1.bin
 ok 'where repetitions are summed up' says out '+-.*~ '
 run nvmtop --report --format csv walk1.bin walk2.bin
 ok 'in CSV' says out ',differs,.*,drifts$'
@@ -212,7 +212,7 @@ ok 'in CSV' says out ',differs,.*,drifts$'
 run nvmtop --report waves.bin
 ok 'the first table is by phase' is "$(sed -n '3p;5p' out | tr -s ' ' | tr '\n' ' ')" \
     'phase from s to s s J mean W GPU % max C 1 work 2.000 4.000 2.000 16.00 8.000 50.92 43.90 '
-nvmtop --report waves.bin | sed '/^phase 0/,$d' >long
+nvmtop --report waves.bin | sed '/^whole$/,$d' >long
 run nvmtop --report --summary waves.bin
 ok 'alone' cmp long out
 ok 'with what is not known of the power' says out '^6 rest .*!$'
@@ -245,12 +245,82 @@ golden report-table.txt --report --per 50 --select 'gpu.util,cpu0*,*.power,temp.
 golden report-pair.txt --report --select 'gpu.util,cpu0*,*.power,temp.cpu' a.bin b.bin
 golden report-three.txt --report --select 'gpu.util,*.power' a.bin b.bin waves.bin
 golden report-pair.md --report --format markdown --select 'gpu.util,*.power' a.bin b.bin
-nvmtop --report --per 3 "$NVMTOP_SRC/tests/traces/demo.bin" >wide
-nvmtop --report a.bin "$NVMTOP_SRC/tests/traces/demo.bin" >>wide
-ok 'tables fit eighty columns' "$python" -c 'import sys
-long = [l for l in open("wide", encoding="utf-8") if len(l) > 81 and "/" not in l]
-sys.exit(long[0] if long else 0)'
+golden report-first.txt --report waves.bin
+golden report-first-pair.txt --report --per 50 a.bin b.bin
+golden report-first-three.txt --report a.bin b.bin waves.bin
 
+# The answer first: the phases, the whole, and how to get the rest.
+demo=$NVMTOP_SRC/tests/traces/demo.bin
+nvmtop --report "$demo" >first
+ok 'two tables' is "$(grep -c '^phase \|^signal \|^energy \|^temperature \|^counter ' first)" 2
+ok 'the second one is of the whole' is "$(sed '1,/^whole  /d;/^signal /,$d' first | sed -n 2p)" whole
+ok 'the last line says how to get the rest' is "$(tail -n 1 first)" 'More: nvmtop report --phase N FILE (all of one phase), or --all'
+nvmtop --report --phase 1 "$demo" >one
+ok 'a phase in full' is "$(grep -c '^signal \|^energy \|^temperature \|^Without' one; grep -c '^More' one)" '4
+0'
+nvmtop --report --all "$demo" >all
+ok 'all phases in full' is "$(grep -c '^signal ' all; grep -c '^More' all)" "$(($(nvmtop --report --summary "$demo" | grep -c '^[0-9w]') + 0))
+0"
+nvmtop --report --format json "$demo" >first
+nvmtop --report --all --format json "$demo" >all
+ok 'JSON is complete' cmp first all
+nvmtop --report "$demo" "$demo" >first
+ok 'of two: time, energy and power by phase' is "$(grep ':$' first)" 'duration:
+energy, power.total:
+mean, power.total:'
+ok 'and how to get the rest' says first '^More: '
+run nvmtop --report --all --summary "$demo"
+ok 'everything and only the phases: status 2' is "$status" 2
+run nvmtop --report --per 100 --summary waves.bin
+ok 'the phases have what an item costs' is "$(sed -n '3p;5p' out | tr -s ' ' | tr '\n' ' ')" \
+    'phase ms/item J/item s J mean W GPU % max C 1 work 20.000 0.1600 2.000 16.00 8.000 50.92 43.90 '
+
+# A terminal decides how wide tables are; elsewhere nothing is cut. What is printed on one of that many columns:
+cat >columns.py <<'END'
+import os, sys, terminal
+pid, master, slave = terminal.spawn(sys.argv[2:], (int(sys.argv[1]), 50), os.environ)
+os.close(slave)
+text = b""
+try:
+    while more := os.read(master, 65536):
+        text += more
+except OSError:
+    pass
+os.waitpid(pid, 0)
+sys.stdout.buffer.write(text.replace(b"\r\n", b"\n"))
+END
+columns() { env LC_ALL=C.UTF-8 "$python" columns.py "$1" $EMU "$NVMTOP" report "$2" "$demo" "$demo" | grep -v '/' >"wide$1" && test -s "wide$1"; }
+widest() { env LC_ALL=C.UTF-8 "$python" -c 'import sys; print(max(len(l.rstrip("\n")) for l in open(sys.argv[1], encoding="utf-8")))' "$1"; }
+names() { env LC_ALL=C.UTF-8 grep -o '^[A-Za-z, ]*[A-Za-z0-9_]*\.[A-Za-z0-9_.]*' "$1" | sort -u; }
+nvmtop --report --all "$demo" "$demo" | grep -v '/' >piped
+for n_columns in 80 120; do
+    columns $n_columns --all
+    ok "it fits into $n_columns columns" test "$(widest wide$n_columns)" -le $n_columns
+    ok 'with whole names' is "$(names wide$n_columns)" "$(names piped)"
+done
+ok 'those of the trace' says piped 'energy, VDDQ_VDD2_1V8AO.power '
+ok 'in 120 columns as in a pipe' cmp wide120 piped
+ok 'and in 80 without the least important columns' sh -c 'grep -q "B - A.*95 %" piped && ! grep -q "95 %" wide80'
+# A name that has no room, even then, is cut with an ellipsis, and only there.
+"$python" - <<'END'
+import nvmt_write as w
+t = w.Trace()
+for i in range(2000):
+    t.row(0, i * 1_000_000, **{"gpu.util": 1})
+for i, label in enumerate(("推論の開始", "x" * 60, "end")):
+    t.marks.append((500_000_000 * (i + 1), label))
+open("labels.bin", "wb").write(t.bytes())
+END
+demo=labels.bin
+env LC_ALL=C.UTF-8 $EMU "$NVMTOP" report labels.bin >out
+ok 'a label of 60 letters is whole in a pipe' says out '^2 x\{60\} '
+env LC_ALL=C.UTF-8 "$python" columns.py 80 $EMU "$NVMTOP" report labels.bin >out
+ok 'on a terminal it has an ellipsis' says out '^2 x*…x*  *'
+aligned() { env LC_ALL=C.UTF-8 "$python" -c 'import sys, unicodedata
+rows = sys.stdin.read().split("\n\n")[1].splitlines()
+wide = {sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in row) for row in rows}
+sys.exit(0 if len(rows) == 6 and len(wide) == 1 and max(wide) <= 80 else repr(rows))' <out; }
+ok 'and columns are aligned below a label of double width' aligned
 # What is not there.
 run nvmtop --report --epoch nothing waves.bin
 ok 'no such epoch: status 1' is "$status" 1
@@ -294,10 +364,10 @@ ok 'a cut file: what is there is reported' says out 'gpu.util'
 # Names that are cut can still be told from each other.
 nvmtop --record --duration 0.3 --sysroot "$roots/agx_orin-36" orin.bin 2>err
 told_apart() { grep -a '^throttle\.[^:]*[0-9]$\|^VDD.* [A-Z]$' "$1" | cut -d' ' -f1 | sort | uniq -d >twice && test ! -s twice; }
-nvmtop --report orin.bin >out
+nvmtop --report --all orin.bin >out
 ok 'no two signals have the same name in a table' told_apart out
 ok 'and all of them are there' is "$(grep -c '^throttle\.[^:]*[0-9]$\|^throttle\..* events$' out)" 7
-nvmtop --report orin.bin orin.bin | sed '/^whole/,$d' | grep -v ' s  ' >out
+nvmtop --report --all orin.bin orin.bin | sed '/^whole/,$d' | grep -v ' s  ' >out
 ok 'nor where two traces are compared' sh -c "grep -o '^throttle[^ ]*' out | sort | uniq -d | grep . && exit 1; grep -q '^throttle' out"
 ok "counters are compared by what they rose" sh -c '! grep "^energy.total\|^nvmtop.late" out && grep -q "^rise, energy.total" out && grep -q "^rise, nvmtop.late" out'
 done_testing

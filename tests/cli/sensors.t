@@ -56,7 +56,7 @@ ok 'and no throttling' json 'not any(x["kind"] == "throttle" and x["value"] for 
 run nvmtop --record --duration 0.6 --sysroot hot --force hot.bin
 ok 'summary: nothing throttled' says err 'throttling: none'
 ok 'summary: the notice, and for how long' says err 'notices: *hot to touch for [0-9.]* '
-run nvmtop --report hot.bin
+run nvmtop --report --all hot.bin
 ok 'report: nothing throttled' sh -c 'grep -q "throttled for 0.000 s" out && ! grep "throttled for" out | grep -qv "for 0.000 s"'
 run nvmtop --replay hot.bin --print 120x40 --view thermal
 ok 'screen: the notice by its name, and for how long' says out '^ *hot to touch  *0\.[0-9] s'
