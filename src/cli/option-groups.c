@@ -94,7 +94,6 @@ static const struct option_entry signals[] = {
 	{"select", "NAMES", N_("only these signals, such as gpu.util,*.power"), TEXT(pick.select)},
 	{"phase", "N|LABEL",
 	 N_("only the phase with this number or label (n:N, label:LABEL: only one of them)"), TEXT(pick.epoch)},
-	{"epoch", "N|LABEL", N_("same as --phase"), TEXT(pick.epoch)},
 };
 const struct option_group group_signals = {N_("Signals and phases"), OPTIONS(signals)};
 

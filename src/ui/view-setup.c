@@ -341,7 +341,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	draw_preview(u, c);
 	box_draw(u, c, &r);
-	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
+	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Settings"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
 
@@ -460,7 +460,7 @@ static const struct key_entry keys[] = {
 /* clang-format on */
 
 const struct view view_setup = {
-	.name = "setup",
+	.name = "settings",
 	.keys = keys,
 	.covers = true,
 	.panel = true,

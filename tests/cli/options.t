@@ -137,7 +137,7 @@ wrong 'no form' export
 wrong 'a form that does not exist' export xml x
 wrong 'nothing to export' export csv
 wrong 'two to export' export csv a b
-for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--epoch 1' '--tier fast' '--resample 5'; do
+for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--tier fast' '--resample 5'; do
     # shellcheck disable=SC2086
     wrong "a part as version 1: $part" export nvmt1 $part x.nvmt -o y.bin
     ok "a part as version 1: $part: what writes one" says err 'nvmtop cut'

@@ -16,7 +16,7 @@ cat >pick.py <<'END'
 import json, sys
 d = json.load(sys.stdin)
 w = d["traces"][0]["whole"]
-e = d["traces"][0]["epochs"]
+e = d["traces"][0]["phases"]
 s = {x["name"]: x for x in w["signals"]}
 def es(i): return {x["name"]: x for x in e[i]["signals"]}
 def near(a, b, tolerance): return abs(a - b) <= tolerance
@@ -28,14 +28,14 @@ write waves.bin
 run nvmtop --report --format json waves.bin
 ok 'a trace of an independent writer' is "$status" 0
 cp out waves.json
-ok 'every statistic of every signal and epoch' truth waves.json '{}'
+ok 'every statistic of every signal and phase' truth waves.json '{}'
 # 200 J less 0.11 s at 12.095 W on average that nobody recorded
 ok 'energy of a ramp' holds waves.json "near(s['ramp.power']['energy_j'], 200 - 0.11 * 12.095, 1e-6)"
 ok 'energy of whole sine waves' holds waves.json "near(es(1)['wave.power']['energy_j'], 10, 1e-3)"
 ok 'time that is not covered is not bridged' holds waves.json "near(s['ramp.power']['covered_s'], 19.89, 1e-9)"
 ok 'mean power is over the time that is covered' \
     holds waves.json "near(s['ramp.power']['mean_power_w'], 198.66955 / 19.89, 1e-6)"
-ok 'the energies of the epochs are that of the whole' holds waves.json \
+ok 'the energies of the phases are that of the whole' holds waves.json \
     "near(sum(es(i)['ramp.power']['energy_j'] for i in range(len(e))), s['ramp.power']['energy_j'], 1e-9)"
 # The sampler was late before it had made a row.
 "$python" -c 'import nvmt_write as w
@@ -50,7 +50,7 @@ ok 'temperature rise' holds waves.json "s['temp.cpu']['rise'] == 20"
 ok 'time throttled' holds waves.json "near(s['throttle.x']['throttled_s'], 2.5, 1e-9)"
 ok 'late and lost ticks, where they were' holds waves.json \
     "w['ticks']['fast']['late'] == 50 and e[1]['ticks']['fast']['late'] == 50 and w['ticks']['medium']['lost'] == 10"
-ok 'epochs and their labels' holds waves.json "[x['label'] for x in e] == [''] + ['work', 'rest'] * 4 + ['work']"
+ok 'phases and their labels' holds waves.json "[x['label'] for x in e] == [''] + ['work', 'rest'] * 4 + ['work']"
 ok 'their times' holds waves.json "(e[1]['from_s'], e[1]['to_s'], e[9]['to_s']) == (2, 4, 20)"
 ok 'the median of a ramp is its middle' holds waves.json "near(s['cpu0.util']['p50'], 50, 0.15)"
 
@@ -59,17 +59,17 @@ ok 'it is shown, too' says out 'wave .*5.0 W'
 run nvmtop --print 80x24 --replay waves.bin
 ok 'a size that is not known is left out' says out 'RAM 1.0 GiB'
 
-run nvmtop --print 120x60 --replay waves.bin --view epochs
+run nvmtop --print 120x60 --replay waves.bin --view phases
 ok 'where means of a phase are, too, counters have none' sh -c '! sed 2d out | grep "ticks.n\|spent.j\|events.n" && grep -q "most.hot .*[0-9]" out'
 
-run nvmtop --report --format json --per 50 --epoch work --select ramp.power waves.bin
-ok 'per item: of the epochs of one label' \
+run nvmtop --report --format json --per 50 --phase work --select ramp.power waves.bin
+ok 'per item: of the phases of one label' \
     holds out "len(e) == 5 and e[0]['items'] == 50 and near(e[0]['s_per_item'], 0.04, 1e-12)"
 ok 'per item: energy' holds out "near(es(0)['ramp.power']['energy_per_item_j'], 6 / 50, 1e-9)"
 run nvmtop --report --format json --from 1 --to 3 waves.bin
 ok 'a stretch' holds out "[x['duration_s'] for x in e] == [1, 1] and near(s['ramp.power']['energy_j'], 4, 1e-9)"
 
-# 50 ticks in the epoch from 2 s to 4 s were late: the value behind them, 14.7 %,
+# 50 ticks in the phase from 2 s to 4 s were late: the value behind them, 14.7 %,
 # stands for 51 ms.
 write counters.bin --counters
 run nvmtop --report --format json counters.bin
@@ -79,14 +79,14 @@ ok 'and say so' holds out "s['gpu.util']['mean_of'] == 'counters' and 'mean_of' 
 
 # Loads that are faster than the readings, in step with the clock and not: 101 runs of 10 s.
 write moments.bin --moments 1 --seconds 1010
-run nvmtop --report --format json --epoch run --select '*.power' moments.bin
+run nvmtop --report --format json --phase run --select '*.power' moments.bin
 cp out moments.json
 cat >within.py <<'END'
 import json
 from nvmt_write import LOADS, load_j
 d = json.load(open("moments.json"))["traces"][0]
 for rail in LOADS:
-    runs = [(e["from_s"], e["to_s"], s) for e in d["epochs"] for s in e["signals"] if s["name"] == rail + ".power"][:100]
+    runs = [(e["from_s"], e["to_s"], s) for e in d["phases"] for s in e["signals"] if s["name"] == rail + ".power"][:100]
     off = [(s["energy_j"] - load_j(rail, b) + load_j(rail, a), s["energy_within_j"]) for a, b, s in runs]
     inside = sum(abs(e) <= within for e, within in off)
     bias = sum(e for e, _ in off) / load_j(rail, 1000)
@@ -94,16 +94,16 @@ for rail in LOADS:
     assert all(0 < within < 40 and s["read_every_s"] == 0.01 for (_, within), (_, _, s) in zip(off, runs)), (rail, off)
 END
 ok 'the energy of 95 runs of 100 is within the bound' "$python" within.py
-run nvmtop --report --format csv --epoch 1 --select 'step.power' moments.bin
+run nvmtop --report --format csv --phase 1 --select 'step.power' moments.bin
 ok 'the bound as CSV' "$python" -c 'import csv, json
 r = next(csv.DictReader(open("out")))
-e = json.load(open("moments.json"))["traces"][0]["epochs"][0]["signals"]
+e = json.load(open("moments.json"))["traces"][0]["phases"][0]["signals"]
 assert [float(r["energy_within_j"])] == [s["energy_within_j"] for s in e if s["name"] == "step.power"], r
 assert r["read_every_s"] == "0.01", r'
-run nvmtop --report --epoch 1 --select 'step.power' moments.bin
+run nvmtop --report --phase 1 --select 'step.power' moments.bin
 ok 'the bound in a table' says out '^energy  *J  *+- J  *mean W'
 ok 'which loads are not resolved' says out 'loads faster than 20 ms do not$'
-run nvmtop --report --format markdown --epoch 1 --select 'step.power' moments.bin
+run nvmtop --report --format markdown --phase 1 --select 'step.power' moments.bin
 ok 'the bound in Markdown' says out '^| energy | J | +- J | mean W'
 run nvmtop --report --select '*.power' waves.bin
 ok 'readings in step with a clock have no bound' sh -c '! grep -q "+- J" out'
@@ -126,14 +126,14 @@ write b.bin --jitter 2 --scale 1.2
 run nvmtop --report --format json a.bin b.bin
 cat >compare.py <<'END'
 import json, sys
-c = {x["epoch"]: {(q["signal"], q["quantity"]): q["traces"] for q in x["quantities"]}
+c = {x["phase"]: {(q["signal"], q["quantity"]): q["traces"] for q in x["quantities"]}
      for x in json.load(sys.stdin)["comparison"]}
 def t(x, y): return 2.306004 * ((x["sd"] ** 2 + y["sd"] ** 2) / 5) ** 0.5     # 8 degrees of freedom
 sys.exit(0 if eval(sys.argv[1]) else repr(c)[:2000])
 END
 compared() { "$python" compare.py "$1" <out; }
-ok 'epochs of one label are one' \
-    compared "set(c) == {'epoch 0', 'work', 'rest', 'whole'} and c['work'][('wave.power', 'energy')][0]['n'] == 5"
+ok 'phases of one label are one' \
+    compared "set(c) == {'phase 0', 'work', 'rest', 'whole'} and c['work'][('wave.power', 'energy')][0]['n'] == 5"
 ok 'a real difference is one' compared "c['work'][('wave.power', 'energy')][1]['verdict'] == 'differs'"
 ok 'noise is noise' compared "c['work'][('cpu0.util', 'mean')][1]['verdict'] == 'within noise'"
 ok 'the difference is the true one' compared "abs(c['work'][('wave.power', 'energy')][1]['difference'] - 2) < 0.05"
@@ -142,8 +142,8 @@ ok 'what occurs once says nothing about noise' \
 ok "the interval is Welch's" \
     compared "(lambda x, y: abs(y['difference_ci95'] / t(x, y) - 1) < 1e-3)(*c['work'][('cpu0.util', 'mean')])"
 ok 'a label is told from a number' "$python" -c 'import json
-c = {x["epoch"]: (x["label"], x["number"]) for x in json.load(open("out"))["comparison"]}
-assert c == {"epoch 0": (None, 0), "work": ("work", None), "rest": ("rest", None), "whole": (None, None)}, c'
+c = {x["phase"]: (x["label"], x["number"]) for x in json.load(open("out"))["comparison"]}
+assert c == {"phase 0": (None, 0), "work": ("work", None), "rest": ("rest", None), "whole": (None, None)}, c'
 run nvmtop --report --format csv a.bin b.bin
 ok 'as CSV' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
@@ -166,7 +166,7 @@ ok 'but how much is known' compared "abs(c['step'][('main.power', 'energy')][1][
 ok 'what is known has one' compared "c['step'][('gpu.util', 'mean')][1]['verdict'] == 'within noise'"
 run nvmtop --report --format csv even.bin holes.bin
 ok 'as CSV' "$python" -c 'import csv
-r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x["epoch"] == "step"]
+r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x["phase"] == "step"]
 assert [x["verdict"] for x in r] == ["", "partly unknown"] * 2, r
 assert [round(float(x["coverage"]), 1) for x in r] == [1, 0.2, 1, 0.2], r'
 for format in table markdown; do
@@ -190,7 +190,7 @@ write shift.bin --reps shift --jitter 2
 verdicts() { # A B EXPRESSION
     nvmtop --report --format json "$1" "$2" >out && "$python" -c 'import json, sys
 c = json.load(open("out"))["comparison"]
-v = [q["traces"][1] for g in c for q in g["quantities"] if g["epoch"] == "step" and q["signal"] and q["signal"][0] == "q"]
+v = [q["traces"][1] for g in c for q in g["quantities"] if g["phase"] == "step" and q["signal"] and q["signal"][0] == "q"]
 chance = [x for x in v if x["p"] < 0.05]
 differ = [x for x in v if x["verdict"] == "differs"]
 drift = [x for x in differ if x["drifts"]]
@@ -221,13 +221,13 @@ ok 'of several traces, whatever is selected' is "$(grep -c '^whole .* J\|^whole 
 run nvmtop --report --summary --format json waves.bin
 ok 'as JSON' "$python" -c 'import json
 t = json.load(open("out"))["traces"][0]
-assert [round(x["energy_j"], 1) for x in t["epochs"][:3]] == [12, 16, 20] and "signals" not in t["whole"], t
-assert t["whole"]["hottest_c"] == 60 and t["epochs"][1]["power"] == "power.total", t["whole"]'
+assert [round(x["energy_j"], 1) for x in t["phases"][:3]] == [12, 16, 20] and "signals" not in t["whole"], t
+assert t["whole"]["hottest_c"] == 60 and t["phases"][1]["power"] == "power.total", t["whole"]'
 run nvmtop --report --summary --format csv waves.bin
 ok 'as CSV' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
 assert len(r) == 11 and r[1]["label"] == "work" and round(float(r[1]["mean_power_w"]), 2) == 8, r[1]
-assert r[10]["epoch"] == "whole" and float(r[10]["hottest_c"]) == 60, r[10]'
+assert r[10]["phase"] == "whole" and float(r[10]["hottest_c"]) == 60, r[10]'
 run nvmtop --report --summary --format markdown waves.bin
 ok 'as Markdown' says out '^| 1 work | 2.000 | 4.000 | 2.000 | 16.00 | '
 run nvmtop --export csv --summary waves.bin
@@ -322,20 +322,18 @@ wide = {sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in row) for row 
 sys.exit(0 if len(rows) == 6 and len(wide) == 1 and max(wide) <= 80 else repr(rows))' <out; }
 ok 'and columns are aligned below a label of double width' aligned
 # What is not there.
-run nvmtop --report --epoch nothing waves.bin
-ok 'no such epoch: status 1' is "$status" 1
-ok 'no such epoch: named' says err 'nothing'
+run nvmtop --report --phase nothing waves.bin
+ok 'no such phase: status 1' is "$status" 1
+ok 'no such phase: named' says err 'nothing'
 run nvmtop --report --select 'gpu.util,vdd*' waves.bin
 ok 'no such signal: status 1' is "$status" 1
 ok 'no such signal: named' says err 'vdd'
 # Phase 3 is that from 6 s to 8 s; the label 3 is that of phase 2.
 write numbers.bin --labels 7,3,5
 froms() { "$python" -c 'import json,sys
-print(*[round(x["from_s"]) for x in json.load(sys.stdin)["traces"][0]["epochs"]])' <out; }
+print(*[round(x["from_s"]) for x in json.load(sys.stdin)["traces"][0]["phases"]])' <out; }
 run nvmtop --report --format json --phase 3 waves.bin
 ok 'a number is a number' is "$(froms)" 6
-run nvmtop --report --format json --epoch 3 waves.bin
-ok 'by its other name' is "$(froms)" 6
 run nvmtop --report --phase 3 numbers.bin
 ok 'a number that is a label, too: status 2' is "$status" 2
 ok 'and a sentence that names both' says err 'n:3.*label:3'

@@ -197,7 +197,7 @@ for r in rows:
         seconds += r["time_s"] - at[0]
         joules += (r["time_s"] - at[0]) * (mw + at[1]) / 2000
     at = r["time_s"], mw
-whole = json.load(open("report"))["traces"][0]["epochs"][-1]
+whole = json.load(open("report"))["traces"][0]["phases"][-1]
 total, counter = ({s["name"]: s for s in whole["signals"]}[n] for n in ("power.total", "energy.total"))
 mean, energy = map(float, re.search(r"power: *mean ([0-9.]+) W, .*energy ([0-9.]+) J", open("summary").read()).groups())
 share = re.search(r"measured ([0-9]+) % of the time", open("summary").read())
