@@ -178,7 +178,7 @@ static const struct word {
 	 N_("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or -light) or mono")},
 	{"charts", "What charts are drawn with: blocks, or braille (twice as many columns).", take_charts, give_charts,
 	 N_("blocks or braille")},
-	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
+	{"mouse", "Use the mouse: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
 	{"frames", "Frame rate: frames a second, 0.1 to 60; auto: when something changes.", take_frames, give_frames,

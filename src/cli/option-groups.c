@@ -20,7 +20,7 @@ static const struct option_entry sampling[] = {
 	{"fast-hz", "HZ", N_("rate of GPU, CPU, memory and EMC (1000)"), RATE(hz[TIER_FAST])},
 	{"medium-hz", "HZ", N_("rate of power rails and clocks (100)"), RATE(hz[TIER_MEDIUM])},
 	{"slow-hz", "HZ", N_("rate of temperatures (10)"), RATE(hz[TIER_SLOW])},
-	{"gentle", NULL, N_("read the GPU less than twice a second, so that it can fall asleep"), FLAG(gentle)},
+	{"gentle", NULL, N_("read the GPU less than twice a second, so that it can power down"), FLAG(gentle)},
 	{"board", "NAME|FILE", N_("use this board instead of the detected one"), TEXT(board)},
 	{"sysroot", "DIR", N_("read all kernel files below DIR instead of /"), TEXT(sysroot)},
 };

@@ -173,7 +173,7 @@ static void watch_sensors(struct recorder *r)
 {
 	char text[256];
 
-	while (silence_news(&r->silence, r->engine, r->since_ns, text, sizeof text))
+	while (silence_news(&r->silence, r->engine, text, sizeof text))
 		recorder_say(r, text);
 }
 

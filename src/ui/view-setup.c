@@ -264,7 +264,7 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		value_of(u, item, text, sizeof(text));
 		screen_cut(u, c, x + name_w, y, w - 3 - name_w, style, text);
 	} else if (item == items(u) - 1) {
-		canvas_text(c, x, y, w - 2, style, _("all rows as they came"));
+		canvas_text(c, x, y, w - 2, style, _("Reset all rows"));
 	} else {
 		const struct spot *p = &u->places[place_at(u, item - SETS)];
 
