@@ -40,6 +40,10 @@ ok 'a CPU that does not move is not 100 percent' json 'c["cpu0.util"]["value"] i
 run nvmtop --once --json --sysroot "$roots/orin_nx-36-offline"
 ok 'cores by number' json 'sorted(x["index"] if "index" in x else int(x["name"][3:-5]) for x in t["channels"] if x["kind"] == "core_util") == list(range(8))'
 
+cp -R -P "$roots/pc" many && mkdir -p many/sys/devices/system/cpu && seq -s , 0 2 506 >many/sys/devices/system/cpu/online
+run nvmtop --once --json --sysroot many
+ok 'what is too long for a fact ends in an ellipsis' json 't["facts"]["cpu.online"].startswith("0,2,4,") and t["facts"]["cpu.online"].endswith("...")'
+
 run nvmtop --once --sysroot /no/such/folder
 ok 'no such root: status 1' is "$status" 1
 ok 'no such root: named' says err /no/such/folder
