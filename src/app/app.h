@@ -67,7 +67,7 @@ struct options {
 	enum report_by by;
 	bool has_by;
 	const char *nsys; /* an export of Nsight Systems, or NULL */
-	bool summary;
+	bool summary, all; /* of a report: only the table of phases, everything */
 	enum picture { PICTURE_NOT_TOLD, PICTURE_TEXT, PICTURE_SVG } picture; /* of --print */
 	enum export_form form;
 	const char *phases_from; /* an NVTX domain, or NULL */

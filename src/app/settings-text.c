@@ -83,7 +83,6 @@ static bool may_be_view(const char *name)
 /* The caller checks that the view exists. */
 static bool take_view(struct settings *s, const char *value)
 {
-	value = ui_view_renamed(value);
 	if (!may_be_view(value))
 		return false;
 	strcpy(s->view, strcmp(value, "overview") ? value : "");
@@ -179,7 +178,7 @@ static const struct word {
 	 N_("auto, dark, light, high-contrast, colour-blind, terminal (all three also with -dark or -light) or mono")},
 	{"charts", "What charts are drawn with: blocks, or braille (twice as many columns).", take_charts, give_charts,
 	 N_("blocks or braille")},
-	{"mouse", "Whether the mouse does something: yes or no.", take_mouse, give_mouse, N_("yes or no")},
+	{"mouse", "Use the mouse: yes or no.", take_mouse, give_mouse, N_("yes or no")},
 	{"view", "The view to begin with: overview, gpu, cpu, memory, power, thermal, ...", take_view,
 	 give_view, N_("the name of a view, such as overview, gpu or power")},
 	{"frames", "Frame rate: frames a second, 0.1 to 60; auto: when something changes.", take_frames, give_frames,
@@ -202,7 +201,7 @@ static int list_of(const char *key, const char **view)
 {
 	size_t n = strcspn(key, ".");
 
-	*view = ui_view_renamed(key + n + 1);
+	*view = key + n + 1;
 	for (int i = 0; key[n] && **view && may_be_view(*view) && i < LISTS; i++)
 		if (strlen(lists[i]) == n && !strncmp(key, lists[i], n))
 			return i;
@@ -425,7 +424,7 @@ static void take_line(const struct reading *r, char *line)
 		/* TRANSLATORS: the second is "theme: auto, dark or light" */
 		report(r, _("\"%s\" is not a valid value for %s"), value, valid);
 	} else if (w->take == take_view) {
-		check_view(r, ui_view_renamed(value));
+		check_view(r, value);
 	}
 }
 

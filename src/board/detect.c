@@ -101,27 +101,26 @@ static void list_entries(const char *blob, size_t len, char *out, size_t size)
 /* If nothing matches, d->why gets the entries of the device tree. */
 static int by_compatible(struct detection *d)
 {
-	char blob[BLOB_MAX], entries[192], path[160];
+	char blob[BLOB_MAX], entries[192];
 	const char *entry = NULL;
 
 	ssize_t len = root_read(d->root, COMPATIBLE, blob, sizeof blob);
 	int error = errno;
-	snprintf(path, sizeof path, "%.120s%s", root_is_live(d->root) ? "" : root_dir(d->root), COMPATIBLE);
 	if (len < 0) {
 		if (error == ENOENT)
-			snprintf(d->why, sizeof d->why, _("there is no %s"), path);
+			snprintf(d->why, sizeof d->why, _("there is no %s"), COMPATIBLE);
 		else
-			snprintf(d->why, sizeof d->why, "%s: %.60s", path, strerror(error));
+			snprintf(d->why, sizeof d->why, "%s: %.60s", COMPATIBLE, strerror(error));
 		return -1;
 	}
 	int which = board_match(blob, (size_t)len, d->all, d->n, &entry);
 	if (which < 0) {
 		list_entries(blob, (size_t)len, entries, sizeof entries);
-		snprintf(d->why, sizeof d->why, _("%.100s has %.140s"), path, *entries ? entries : "\"\"");
+		snprintf(d->why, sizeof d->why, _("%.100s has %.140s"), COMPATIBLE, *entries ? entries : "\"\"");
 		return -1;
 	}
 	text_printable(entries, sizeof entries, entry, strlen(entry));
-	snprintf(d->why, sizeof d->why, _("%.150s has \"%.90s\""), path, entries);
+	snprintf(d->why, sizeof d->why, _("%.150s has \"%.90s\""), COMPATIBLE, entries);
 	return which;
 }
 

@@ -198,7 +198,7 @@ static void watch_sensors(struct recorder *r)
 {
 	char text[256];
 
-	while (silence_news(&r->silence, r->engine, r->since_ns, text, sizeof text))
+	while (silence_news(&r->silence, r->engine, text, sizeof text))
 		recorder_say(r, text);
 }
 
@@ -537,7 +537,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 static int print_stats(struct recorder *r)
 {
 	const char *file = r->file;
-	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .summary = true};
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick};
 	int status;
 
 	if (!*file)
@@ -549,7 +549,6 @@ static int print_stats(struct recorder *r)
 	}
 	status = report_files(&o, stderr);
 	if (r->ranges && status == 0) {
-		o.summary = false;
 		o.by = REPORT_BY_RANGE;
 		status = report_files(&o, stderr);
 	}

@@ -1,7 +1,6 @@
 /* One status line on standard error, rewritten in place. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/pretrigger.h"
@@ -37,13 +36,6 @@ void recorder_say(struct recorder *r, const char *text)
 	fprintf(stderr, "nvmtop: %s\n", text);
 }
 
-static int terminal_columns(void)
-{
-	struct winsize ws;
-
-	return ioctl(STDERR_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
-}
-
 /* Overwrites the previous text. */
 static void line_put(struct recorder *r, const char *line, int used, int columns)
 {
@@ -61,7 +53,7 @@ void recorder_line(struct recorder *r)
 	struct engine_stats es;
 	struct log_writer_stats ws;
 	char part[5][160], line[1024] = "", elapsed[32], size[32];
-	int columns = terminal_columns() - 1, used = 0, len = 0;
+	int width = terminal_width(STDERR_FILENO), columns = (width ? width : 80) - 1, used = 0, len = 0;
 
 	pid_t front = tcgetpgrp(STDERR_FILENO);
 	if (!r->progress || (front >= 0 && front != getpgrp()))

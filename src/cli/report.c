@@ -68,7 +68,11 @@ static int write_report(struct trace *const *traces, size_t n, const struct opti
 {
 	if (o->by != REPORT_BY_PHASE)
 		return report_ranges(traces, n, &o->pick, o->by, o->format, out, progress_show, e);
-	return report_write(traces, n, &o->pick, o->per, o->summary, o->format, out, progress_show, e);
+	/* What is chosen is wanted in full. */
+	bool all = o->all || o->pick.epoch || o->pick.select;
+	enum report_part part = o->summary ? REPORT_PHASES : all ? REPORT_ALL : REPORT_FIRST;
+
+	return report_write(traces, n, &o->pick, o->per, part, o->format, out, progress_show, e);
 }
 
 int report_files(const struct options *o, FILE *out)
@@ -109,6 +113,7 @@ static const struct option_entry own[] = {
 	 .at = AT(by, enum report_by), .words = by_names, .wants = N_("phase, range, thread or domain")},
 	{"nsys", "FILE", N_("kernels and NVTX ranges from an export of Nsight Systems (SQLite)"), TEXT(nsys)},
 	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
+	{"all", NULL, N_("print everything about each phase; also with --phase or --select"), FLAG(all)},
 	{"per", "N", N_("each phase has N items; print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
 	 .wants = N_("a number of items above 0")},
 };
@@ -121,9 +126,9 @@ static int finish(struct options *o, struct err *e)
 	bool ranges = o->by != REPORT_BY_PHASE;
 	const struct option_rule rules[] = {
 		{ranges && o->summary, N_("--summary is for phases, not for --by range, thread or domain")},
+		{ranges && o->all, N_("--all is for phases, not for --by range, thread or domain")},
+		{o->all && o->summary, N_("--all and --summary exclude each other")},
 		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
-		{o->per > 0 && o->summary && o->format != REPORT_JSON,
-		 N_("--per adds lines to each phase, which --summary leaves out: give one of them")},
 		{o->nsys && !ranges, N_("--nsys is for --by range, thread or domain, not for phases")},
 		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
 	};

@@ -188,7 +188,6 @@ static int finish_screen(struct options *o, struct err *e)
 				 "record to write one"),
 			       shown_word(o->files[1]));
 	o->replay = o->n_files ? o->files[0] : NULL;
-	o->view = o->view ? ui_view_renamed(o->view) : NULL;
 	if ((o->replay ? check_replay(o, e) : check_live(o, e)) < 0)
 		return -1;
 	return check_shown(o, e);

@@ -187,7 +187,7 @@ static int named(struct expr_parser *p)
 		return expr_emit_number(p, NAN);
 	column = p->column(p->arg, name);
 	if (column < 0)
-		return expr_expected(p, at, _("the name of a channel that this tier has above this line"));
+		return expr_expected(p, at, _("the name of a signal that this tier has above this line"));
 	return expr_emit(p, value_of_column, 0, (unsigned)column, true);
 }
 
@@ -207,7 +207,7 @@ struct formula *formula_compile(const char *text, int (*column)(void *arg, const
 				struct err *e)
 {
 	struct expr_parser p = {.ends = " \t<>=!&|()[],+-*/",
-				.operands = _("a number, a channel, a function or \"(\""),
+				.operands = _("a number, a signal, a function or \"(\""),
 				.follow = _("an operator or the end"),
 				.highest = LEVEL_PRODUCT,
 				.operand = operand,

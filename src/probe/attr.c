@@ -45,7 +45,7 @@ size_t text_number(char *dst, size_t size, const char *prefix, unsigned n)
 
 bool file_line(const struct root *r, const char *path, char *out, size_t size)
 {
-	char buf[160];
+	char buf[512];
 
 	ssize_t n = root_read_trusted(r, path, buf, sizeof buf);
 	if (n < 0)
@@ -54,7 +54,7 @@ bool file_line(const struct root *r, const char *path, char *out, size_t size)
 	size_t len = end ? (size_t)(end - buf) : (size_t)n;
 	while (len && (buf[len - 1] == '\0' || buf[len - 1] == ' '))
 		len--;
-	text_printable(out, size, buf, len);
+	text_shortened(out, size, buf, len);
 	return true;
 }
 

@@ -62,7 +62,7 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	if (!strcmp(k, "gate") && strcmp(v, "none") != 0)
 		return statement_error(s, e, _("gate= takes only \"none\", not \"%s\""), v);
 	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
-		return statement_error(s, e, _("unknown channel kind \"%s\""), v);
+		return statement_error(s, e, _("unknown signal kind \"%s\""), v);
 	if (!strcmp(k, "unit") && unit_find(v) < 0)
 		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J"), v);
 	if (!strcmp(k, "family") && family_find(v) < 0)
@@ -169,9 +169,9 @@ int probe_open(struct probe_set *r, const struct statement *s, int64_t tick_ns, 
 int probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
 {
 	if (probe_set_find(o->probes, c->name))
-		return statement_error(o->s, e, _("duplicate channel \"%s\""), c->name);
+		return statement_error(o->s, e, _("duplicate signal \"%s\""), c->name);
 	if (o->probes->width[c->tier] >= UINT16_MAX)
-		return statement_error(o->s, e, _("more channels than a tier can hold"));
+		return statement_error(o->s, e, _("more signals than a tier can hold"));
 	return probe_set_add_channel(o->probes, c) ? 0 : statement_error(o->s, e, _("out of memory"));
 }
 

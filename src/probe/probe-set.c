@@ -85,7 +85,7 @@ int probe_set_add_fact(struct probe_set *r, const char *key, const char *value)
 	r->facts = all;
 	struct fact *f = &all[r->n_facts++];
 	text_printable(f->key, sizeof f->key, key, strlen(key));
-	text_printable(f->value, sizeof f->value, value, strlen(value));
+	text_shortened(f->value, sizeof f->value, value, strlen(value));
 	return 0;
 }
 

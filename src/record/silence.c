@@ -11,7 +11,7 @@ static double seconds(int64_t ns)
 	return (double)ns / (double)NS_PER_S;
 }
 
-bool silence_news(struct silence *told, struct engine *g, int64_t since_ns, char *out, size_t size)
+bool silence_news(struct silence *told, struct engine *g, char *out, size_t size)
 {
 	struct engine_hang h;
 
@@ -20,8 +20,8 @@ bool silence_news(struct silence *told, struct engine *g, int64_t since_ns, char
 
 		if (!(told->begun & bit)) {
 			told->begun |= bit;
-			snprintf(out, size, _("%s has not answered since %.1f s: its driver hangs"),
-				 h.channel->name, seconds(h.since_ns > since_ns ? h.since_ns - since_ns : 0));
+			snprintf(out, size, _("%s has not answered for %.1f s: its driver hangs"),
+				 h.channel->name, seconds((h.until_ns ? h.until_ns : clock_now_ns()) - h.since_ns));
 			return true;
 		}
 		if (h.until_ns && !(told->ended & bit)) {

@@ -13,9 +13,8 @@ struct silence {
 };
 _Static_assert(ENGINE_HANGS <= 64, "a bit for each");
 
-/* Writes the next unreported message: a sensor does not answer, or answers again. Times count from since_ns
- * (CLOCK_MONOTONIC). Returns false if there is none. */
-bool silence_news(struct silence *told, struct engine *g, int64_t since_ns, char *out, size_t size);
+/* Writes the next unreported message: a sensor does not answer, or answers again. Returns false if there is none. */
+bool silence_news(struct silence *told, struct engine *g, char *out, size_t size);
 
 /* Writes a summary line for the nth sensor that did not answer between two times; returns
  * false if there are no more. */

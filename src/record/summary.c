@@ -340,7 +340,7 @@ void summary_print(const struct summary *s, FILE *out)
 
 	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(s));
 	text_bytes(size, sizeof size, s->written.bytes);
-	fprintf(out, _("nvmtop: recorded %s in %s (%s)\n"), elapsed, s->file, size);
+	fprintf(out, _("nvmtop: recorded %s to %s (%s)\n"), elapsed, s->file, size);
 	for (size_t i = 0; i < n; i++)
 		wide = text_width(_(lines[i].title)) > wide ? text_width(_(lines[i].title)) : wide;
 	for (size_t i = 0; i < n; i++) {

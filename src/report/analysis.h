@@ -106,38 +106,42 @@ void signed_text(char *out, double v, double largest);
 struct page {
 	FILE *f;
 	bool markdown;
-	int room; /* width of signal names, the same in all tables */
+	int room;    /* width of signal names, the same in all tables */
+	int columns; /* width of the terminal; 0: no terminal, nothing is left out or shortened */
 };
 void write_head(const struct page *o, const struct analysis *a); /* before the tables */
 void write_phases(const struct page *o, const struct analysis *a); /* one line per phase */
+/* Everything about each phase; or the table of the whole, and how to get the rest (which write_more() says). */
 void write_parts(const struct page *o, const struct analysis *a);
+void write_whole(const struct page *o, const struct analysis *a);
+void write_more(FILE *f);
 void write_json(FILE *f, const struct analysis *list, size_t n);
 void write_csv(FILE *f, const struct analysis *list, size_t n);
 
 /* A table: its columns with their widths (negative: left-aligned) and heads. Cells are filled row by row;
  * the heads are printed before the first row. */
 #define TABLE_MOST 9
+#define CELL_TEXT  1200
 struct table {
 	const struct page *page;
 	size_t n;
 	int wide[TABLE_MOST];
 	const char *head[TABLE_MOST];
+	unsigned spare;    /* bits of columns that are left out on a narrow terminal, the last one first */
+	unsigned left_out; /* those that are */
 	size_t rows, filled;
-	char cell[TABLE_MOST][128];
+	char cell[TABLE_MOST][CELL_TEXT];
 };
-size_t text_cells(const char *text); /* width in columns: characters */
 void cell_text(struct table *t, const char *text);
 void cell_shown(struct table *t, double v, double largest);  /* as shown_text() */
 void cell_if(struct table *t, bool known, double v, double largest); /* "" if not known */
 void cell_signed(struct table *t, double v, double largest); /* as signed_text() */
 void cell_fixed(struct table *t, double v, int decimals);
-/* The width of a column with that text, too: of the longest one, within limits. Begin with 0. */
+/* The width of a column with that text, too. */
 int room_with(int room, const char *text);
-/* The smallest width of at least `least` at which no two names are shortened to the same text. */
-int names_room(const char *const *names, size_t n, int least);
 
 /* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n);
+void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n);
 
 /* The ranges of one name, thread or domain in one of several traces. */
 struct range_sum {
@@ -159,7 +163,7 @@ struct range_sums {
 void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title);
 void range_sums_free(struct range_sums *l);
 /* Compares the ranges of n traces by name. Returns -1 if out of memory. */
-int compare_ranges(struct record *r, const struct analysis *list, size_t n, struct range_sums *l,
-		   enum report_format format, struct err *e);
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
+		   struct range_sums *l, enum report_format format, struct err *e);
 
 #endif

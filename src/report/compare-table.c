@@ -1,5 +1,6 @@
 /* Comparisons as text: for one trace the spread of repeated epochs, for two their difference, for more
- * the difference of each to the first. */
+ * the difference of each to the first. A table has the quantities of one phase; or one quantity of each phase, or of
+ * each range. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,54 +51,40 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 		 at ? at + 2 : name);
 }
 
-#define NAME      120
 #define FILE_NAME 24
 
-/* A table has a row for each metric, or of ranges for each group: then m is its metric. */
+/* A table has a row for each metric, or for each group: then m is its metric. */
 static size_t rows_of(const struct comparison *c, const struct metric *m)
 {
-	return m ? c->n_groups : c->n_metrics;
+	return m ? c->n_groups + !c->sums : c->n_metrics;
 }
 
 /* Returns the metric of a row, whose cells can then be had. */
-static const struct metric *row_begin(struct comparison *c, const struct metric *m, size_t i, char name[NAME])
+static const struct metric *row_begin(struct comparison *c, const struct metric *m, size_t i, char name[CELL_TEXT])
 {
 	if (m) {
 		group_begin(c, &c->groups[i]);
-		group_title(c, &c->groups[i], true, name, NAME);
+		group_title(c, &c->groups[i], true, name, CELL_TEXT);
 		return m;
 	}
-	metric_name(&c->metrics[i], name, NAME);
+	metric_name(&c->metrics[i], name, CELL_TEXT);
 	return &c->metrics[i];
 }
 
-static int range_room(const struct comparison *c)
+/* The same width in all tables, so that they align. */
+static int room_of(const struct comparison *c, bool groups)
 {
-	char name[NAME];
-	int room = 0;
+	char name[CELL_TEXT];
+	int room = room_with(18, c->n_files == 1 ? _("mean of the repetitions") : "");
 
-	for (size_t g = 0; g < c->n_groups; g++) {
-		group_title(c, &c->groups[g], true, name, NAME);
+	for (size_t i = 0; i < (groups ? c->n_groups : c->n_metrics); i++) {
+		if (groups)
+			group_title(c, &c->groups[i], true, name, CELL_TEXT);
+		else
+			metric_name(&c->metrics[i], name, CELL_TEXT);
 		room = room_with(room, name);
 	}
 	return room;
-}
-
-/* The same width in all tables, so that they align. */
-static int room_of(const struct comparison *c, int least)
-{
-	char(*text)[NAME] = calloc(c->n_metrics + 1, sizeof(*text));
-	const char **names = calloc(c->n_metrics + 1, sizeof(*names));
-
-	for (size_t i = 0; text && names && i < c->n_metrics; i++) {
-		metric_name(&c->metrics[i], text[i], NAME);
-		names[i] = text[i];
-	}
-	if (text && names)
-		least = names_room(names, c->n_metrics, least);
-	free(text);
-	free(names);
-	return least;
 }
 
 static struct shown metric_unit(const struct metric *m, double largest)
@@ -153,18 +140,18 @@ static void drift_note(FILE *o, bool any)
 		      o);
 }
 
-/* The spread of the repeated epochs of one file, or of the ranges of a name over many files. */
+/* The spread of the repeated epochs of one file, or of each phase or range over many files. */
 static void spread_table(const struct page *o, struct comparison *c, const struct metric *of)
 {
 	struct table t = {o,
-			  of ? 6 : 5,
+			  c->sums ? 6 : 5,
 			  {-o->room, 11, 11, 11, -4, 11},
 			  .head = {_("mean of the repetitions"), _("mean"), "95 %", _("sd"), _("unit"),
 				   of && of->what == RANGE_ENERGY ? "+-" : ""}};
 	bool any = false;
 
 	for (size_t i = 0; i < rows_of(c, of); i++) {
-		char name[NAME];
+		char name[CELL_TEXT];
 		const struct metric *m = row_begin(c, of, i, name);
 		const struct cell x = of ? cell_over(c, m) : *cell_of(c, 0, m);
 		struct shown u = metric_unit(m, x.mean);
@@ -178,7 +165,7 @@ static void spread_table(const struct page *o, struct comparison *c, const struc
 		cell_plus_minus(&t, interval, mean, drifting);
 		cell_shown(&t, x.sd * u.factor, mean);
 		cell_text(&t, u.unit);
-		if (of)
+		if (c->sums)
 			cell_within(&t, m, &x);
 		any |= drifting;
 	}
@@ -223,7 +210,8 @@ static void pair_table(const struct page *o, struct comparison *c, const struct 
 	struct table t = {o,
 			  8,
 			  {-o->room, -3, 8, 8, 8, 8, 7, -12},
-			  .head = {"", "", "A", "B", "B - A", of ? "" : "95 %", "", ""}};
+			  .spare = 1 << 4 | 1 << 5,
+			  .head = {"", "", "A", "B", "B - A", c->sums ? "" : "95 %", "", ""}};
 	struct table bounds = {o,
 			       8,
 			       {-o->room, -3, 8, 7, 8, 7, 7, -12},
@@ -231,7 +219,7 @@ static void pair_table(const struct page *o, struct comparison *c, const struct 
 	bool any = false;
 
 	for (size_t i = 0; i < rows_of(c, of); i++) {
-		char name[NAME];
+		char name[CELL_TEXT];
 		const struct metric *m = row_begin(c, of, i, name);
 
 		if (cell_of(c, 0, m)->n + cell_of(c, 1, m)->n > 0)
@@ -249,7 +237,7 @@ static bool many_rows(struct table *t, const struct comparison *c, const struct 
 	const struct cell *first = cell_of(c, 0, m);
 	double size = 0;
 	struct shown u;
-	bool any = false, bounds = false, compared = !c->sums, drift = false;
+	bool any = false, bounds = false, compared = false, drift = false;
 
 	for (size_t k = 0; k < t->n - 2; k++) {
 		const struct cell *x = cell_of(c, files[k], m);
@@ -298,7 +286,8 @@ static void file_name(char out[FILE_NAME], size_t f)
 		snprintf(out, FILE_NAME, "#%zu", f + 1);
 }
 
-static void many_table(const struct page *o, struct comparison *c, const struct metric *of)
+/* Returns true if a value drifts. */
+static bool many_table(const struct page *o, struct comparison *c, const struct metric *of)
 {
 	bool any = false;
 
@@ -313,21 +302,24 @@ static void many_table(const struct page *o, struct comparison *c, const struct 
 			t.head[t.n++] = letter[k];
 		}
 		for (size_t i = 0; i < rows_of(c, of); i++) {
-			char name[NAME];
+			char name[CELL_TEXT];
 			const struct metric *m = row_begin(c, of, i, name);
 
 			any |= many_rows(&t, c, m, files, name);
 		}
 	}
-	if (of && of->what != RANGE_ENERGY)
-		return;
+	return any;
+}
+
+static void signs_note(FILE *f, bool any)
+{
 	fputs(_("*: differs from A; =: within noise; ?: occurs once, so the noise is unknown; -: too much "
 		"of the\ntime is unknown\n"),
-	      o->f);
+	      f);
 	if (any)
 		fputs(_("~: differs from A, but drifts within a run, so that its repetitions are not "
 			"independent\n"),
-		      o->f);
+		      f);
 }
 
 static void files_list(FILE *o, const struct comparison *c)
@@ -356,7 +348,7 @@ static void tell_unknown(const struct page *o, const struct comparison *c)
 		if (worst > 0.9999)
 			continue;
 		num_fixed(text, floor(worst * 1000) / 10, 1);
-		fprintf(o->f, _("%c: some of its signals are known for %s %% of the time only\n"),
+		fprintf(o->f, _("%c: some of its signals are known for only %s %% of the time\n"),
 			f < 26 ? 'A' + (int)f : '#', text);
 		any = true;
 	}
@@ -367,10 +359,15 @@ static void tell_unknown(const struct page *o, const struct comparison *c)
 static void group_table(const struct page *o, struct comparison *c, const struct group *g)
 {
 	char title[160];
+	bool once = c->n_files > 1;
 
 	group_title(c, g, true, title, sizeof(title));
 	fprintf(o->f, "%s%s:", o->markdown ? "### " : "", title);
-	for (size_t f = 0; f < c->n_files; f++) {
+	for (size_t f = 0; f < c->n_files; f++)
+		once &= count(c, g, f) == 1;
+	if (once)
+		fputs(_(" once each"), o->f);
+	for (size_t f = 0; f < c->n_files && !once; f++) {
 		unsigned long long n = count(c, g, f);
 		const char *comma = f > 0 ? "," : "";
 
@@ -386,36 +383,60 @@ static void group_table(const struct page *o, struct comparison *c, const struct
 	else if (c->n_files == 2)
 		pair_table(o, c, NULL);
 	else
-		many_table(o, c, NULL);
+		signs_note(o->f, many_table(o, c, NULL));
 	putc('\n', o->f);
 }
 
-static void range_table(const struct page *o, struct comparison *c, const struct metric *m)
+/* Of ranges or of phases. */
+static bool quantity_table(const struct page *o, struct comparison *c, const struct metric *m)
 {
-	const struct page spread = {o->f, o->markdown, o->room < 30 ? 30 : o->room};
-	char name[NAME];
+	const struct page spread = {o->f, o->markdown, room_with(o->room, _("mean of the repetitions")), o->columns};
+	const char *mean = m->what == MEAN ? _("mean") : "";
+	char name[CELL_TEXT];
+	bool any = false;
 
 	metric_name(m, name, sizeof(name));
-	fprintf(o->f, "%s%s:%s", o->markdown ? "### " : "", name, o->markdown ? "\n\n" : "\n");
+	fprintf(o->f, "%s%s%s%s:%s", o->markdown ? "### " : "", mean, *mean ? ", " : "", name,
+		o->markdown ? "\n\n" : "\n");
 	if (c->n_files == 2) {
 		pair_table(o, c, m);
 	} else {
 		spread_table(&spread, c, m);
 		putc('\n', o->f);
-		many_table(o, c, m);
+		any = many_table(o, c, m);
 	}
 	putc('\n', o->f);
+	return any;
 }
 
-void comparison_tables(FILE *f, bool markdown, struct comparison *c)
+/* Of phases: duration, energy and power of what the table of phases has; without a total, the energy of each rail. */
+static bool answers(const struct comparison *c, const struct metric *m)
 {
-	struct page page = {f, markdown, c->sums ? range_room(c) : room_of(c, c->n_files == 1 ? 30 : 18)};
+	size_t power = c->list->key[KEY_POWER];
+
+	if (c->sums || !m->channel)
+		return true;
+	if (power == SIZE_MAX)
+		return m->what == ENERGY || m->what == ITEM_ENERGY;
+	return m->what != RISE && m->what != THROTTLED &&
+	       !strcmp(m->channel->name, c->list->session->channels[power].name);
+}
+
+void comparison_tables(const struct page *o, bool all, struct comparison *c)
+{
+	const bool by_quantity = c->sums || !all;
+	const struct page page = {o->f, o->markdown, room_of(c, by_quantity), o->columns};
+	FILE *f = o->f;
+	bool any = false;
 
 	if (c->n_files > 1)
 		files_list(f, c);
-	for (size_t m = 0; c->sums && m < c->n_metrics; m++)
-		range_table(&page, c, &c->metrics[m]);
-	for (size_t g = 0; !c->sums && g <= c->n_groups; g++) {
+	for (size_t m = 0; by_quantity && m < c->n_metrics; m++)
+		if (answers(c, &c->metrics[m]))
+			any |= quantity_table(&page, c, &c->metrics[m]);
+	if (by_quantity && c->n_files > 2 && (!c->sums || c->metrics[c->n_metrics - 1].what == RANGE_ENERGY))
+		signs_note(f, any);
+	for (size_t g = 0; !by_quantity && g <= c->n_groups; g++) {
 		if (!group_shown(c, &c->groups[g]))
 			continue;
 		group_begin(c, &c->groups[g]);
@@ -429,12 +450,14 @@ void comparison_tables(FILE *f, bool markdown, struct comparison *c)
 			c->tested);
 }
 
-void compare_tables(FILE *f, bool markdown, const struct analysis *list, size_t n)
+void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n)
 {
 	struct comparison c = compare_make(list, n);
 
 	compare_test(&c);
 	if (c.ok)
-		comparison_tables(f, markdown, &c);
+		comparison_tables(o, all, &c);
+	if (c.ok && !all)
+		write_more(o->f);
 	compare_free(&c);
 }

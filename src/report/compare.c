@@ -194,7 +194,7 @@ void group_title(const struct comparison *c, const struct group *g, bool transla
 	else if (*x->label)
 		snprintf(out, size, "%s", x->label);
 	else
-		snprintf(out, size, translated ? _("phase %llu") : "epoch %llu", (unsigned long long)x->id);
+		snprintf(out, size, translated ? _("phase %llu") : "phase %llu", (unsigned long long)x->id);
 }
 
 bool group_shown(const struct comparison *c, const struct group *g)

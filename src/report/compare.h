@@ -102,8 +102,8 @@ struct difference difference(const struct comparison *c, const struct cell *a, c
 /* Do the values of one file drift, so that repetitions are not independent? */
 bool drifts(const struct cell *x);
 
-/* The outputs. */
-void comparison_tables(FILE *f, bool markdown, struct comparison *c);
+/* The outputs. all: of phases every quantity; else their time and energy. */
+void comparison_tables(const struct page *o, bool all, struct comparison *c);
 void put_comparison(struct record *r, struct comparison *c);
 
 #endif

@@ -16,9 +16,9 @@ static void put_part(struct record *r, const struct analysis *a, const struct pa
 	int64_t start = a->session->start.mono_ns;
 
 	if (p != &a->whole)
-		PUT(r, {"epoch", IN_BOTH, COUNT_OF(p->epoch.id)});
+		PUT(r, {"phase", IN_BOTH, COUNT_OF(p->epoch.id)});
 	else
-		PUT(r, {"epoch", IN_CSV, TEXT_OF("whole")}, {"epoch", IN_JSON, LABEL_OF("")});
+		PUT(r, {"phase", IN_CSV, TEXT_OF("whole")}, {"phase", IN_JSON, LABEL_OF("")});
 	PUT(r, {"label", IN_BOTH, TEXT_OF(p->epoch.label)},
 	    {"from_s", IN_BOTH, TIME_OF(p->epoch.from_ns - start)},
 	    {"to_s", IN_BOTH, TIME_OF(p->epoch.to_ns - start)},
@@ -147,7 +147,7 @@ static void json_trace(struct record *r, const struct analysis *a)
 		json_close(r, "}");
 	}
 	json_close(r, "]");
-	json_open(r, "epochs", '[');
+	json_open(r, "phases", '[');
 	for (size_t i = 0; i < a->epochs.n; i++) {
 		record_line(r);
 		json_part(r, NULL, a, part_load(a, i));
@@ -275,7 +275,7 @@ static void json_metric(struct record *r, const struct comparison *c, const stru
 static void csv_title(struct record *r, const struct comparison *c, const struct group *g, const char *title,
 		      const char *file)
 {
-	PUT(r, {"file", IN_CSV, TEXT_OF(file)}, {"epoch", IN_CSV, TEXT_OF(title)});
+	PUT(r, {"file", IN_CSV, TEXT_OF(file)}, {"phase", IN_CSV, TEXT_OF(title)});
 	if (c->sums)
 		PUT(r, {"domain", IN_CSV, TEXT_OF(c->all[g->first].domain)});
 }
@@ -312,7 +312,7 @@ static void json_title(struct record *r, const struct comparison *c, const struc
 		return;
 	}
 	/* The key is needed beside the title, since a label may look like a title. */
-	PUT(r, {"epoch", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},
+	PUT(r, {"phase", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},
 	    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)},
 	    {"number", labelled ? IN_JSON : 0, LABEL_OF("")});
 }
@@ -336,7 +336,7 @@ void put_comparison(struct record *r, struct comparison *c)
 	if (r->as == AS_CSV)
 		fputs(c->sums ? "file,name,domain,signal,quantity,unit,n,mean,sd,ci95,within,difference,"
 				"difference_percent,difference_within,verdict,coverage,reason\n"
-			      : "file,epoch,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,"
+			      : "file,phase,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,"
 				"verdict,coverage,p,drift_p,warning\n",
 		      r->f);
 	for (size_t g = 0; c->ok && g < c->n_groups + !c->sums; g++) {

@@ -256,7 +256,7 @@ static void perfetto_begin(struct export *x)
 		x->error = ENOMEM;
 	write_clocks(x);
 	write_group(x, UUID_BOARD, 0, 0, title ? title : "nvmtop");
-	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "epochs");
+	write_group(x, UUID_EPOCHS, UUID_BOARD, 0, "phases");
 	write_group(x, UUID_MARKS, UUID_BOARD, 1, "marks");
 	write_group(x, UUID_GAPS, UUID_BOARD, 2, "gaps");
 	for (unsigned t = 0; t < TIERS; t++)
@@ -425,7 +425,7 @@ static void perfetto_epoch(struct export *x, const struct epoch *ep, bool begins
 	char name[128];
 
 	all_end(x, begins ? ep->from_ns : ep->to_ns);
-	numbered(name, sizeof(name), "epoch", ep->id, ep->label);
+	numbered(name, sizeof(name), "phase", ep->id, ep->label);
 	write_named(x, begins ? ep->from_ns : ep->to_ns, begins ? TYPE_BEGIN : TYPE_END, UUID_EPOCHS,
 		    begins ? name : NULL);
 }

@@ -84,7 +84,7 @@ static void csv_start(struct export *x)
 
 static void csv_begin(struct export *x)
 {
-	fputs("time_s,row,epoch,event", x->f);
+	fputs("time_s,row,phase,event", x->f);
 	for (size_t i = 0; i < x->channels.n; i++) {
 		const struct channel *c = &x->session->channels[x->channels.list[i]];
 		char name[sizeof(c->name) + 16];
@@ -197,7 +197,7 @@ static struct record jsonl_left(struct export *x, int64_t t_ns, const char *row,
 
 	json_open(&r, NULL, '{');
 	PUT(&r, {"time_s", IN_JSON, TIME_OF(since(x, t_ns))}, {"row", IN_JSON, TEXT_OF(row)},
-	    {"epoch", IN_JSON, COUNT_OF(epoch)});
+	    {"phase", IN_JSON, COUNT_OF(epoch)});
 	return r;
 }
 

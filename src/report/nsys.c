@@ -359,7 +359,7 @@ static int open_export(struct import *m)
 	if (sqlite3_open_v2(m->path, &m->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		return failed(m);
 	if (sqlite3_exec(m->db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_NOTADB)
-		return err_set(m->e, ERR_FAILED, _("%s is no SQLite file: nsys export --type sqlite REPORT writes one"),
+		return err_set(m->e, ERR_FAILED, _("%s is not an SQLite file: nsys export --type sqlite REPORT writes one"),
 			       m->path);
 	return 0;
 }

@@ -163,8 +163,8 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 	}
 }
 
-int compare_ranges(struct record *r, const struct analysis *list, size_t n, struct range_sums *l,
-		   enum report_format format, struct err *e)
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
+		   struct range_sums *l, enum report_format format, struct err *e)
 {
 	struct comparison c = comparison_make(list, n, l);
 	bool ok = c.ok, table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
@@ -174,7 +174,7 @@ int compare_ranges(struct record *r, const struct analysis *list, size_t n, stru
 	} else if (ok && !table) {
 		put_comparison(r, &c);
 	} else if (ok) {
-		comparison_tables(r->f, format == REPORT_MARKDOWN, &c);
+		comparison_tables(o, true, &c);
 		write_notes(r->f, &c, l);
 	}
 	compare_free(&c);

@@ -7,6 +7,7 @@
 #include "report/analysis.h"
 #include "report/range-totals.h"
 #include "util/intl.h"
+#include "util/text.h"
 
 #define LATE 10 /* percent of GPU load after a range that are worth a note */
 
@@ -75,8 +76,8 @@ static void values_of(const struct group *g, double out[COLUMNS])
 
 static int room_of(const struct collection *c)
 {
-	char title[sizeof(((struct table *)NULL)->cell[0])];
-	int room = 0;
+	char title[CELL_TEXT];
+	int room = 20;
 
 	for (size_t i = 0; i < c->n; i++) {
 		collection_title(c, c->list[i], title, sizeof(title));
@@ -90,9 +91,10 @@ static void write_table(const struct page *o, const struct collection *c, int wh
 	struct table t = {.page = o,
 			  .n = 1,
 			  .wide = {-o->room},
+			  .spare = which == 1 ? 1 << 6 | 1 << 7 | 1 << 8 : 1 << 4 | 1 << 5,
 			  .head = {which == 1 ? _(by_names[c->by]) : _("without nested")}};
 	double v[COLUMNS];
-	char title[sizeof(t.cell[0])];
+	char title[CELL_TEXT];
 
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (columns[k].table == which) {
@@ -172,9 +174,9 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 		record_line(r);
 }
 
-static void write_trace(struct record *r, const struct collection *c, enum report_format format)
+static void write_trace(struct record *r, const struct page *o, const struct collection *c, enum report_format format)
 {
-	const struct page page = {r->f, format == REPORT_MARKDOWN, room_of(c)};
+	const struct page page = {o->f, o->markdown, room_of(c), o->columns};
 	char path[4096];
 
 	if (format == REPORT_TABLE || format == REPORT_MARKDOWN) {
@@ -240,8 +242,8 @@ static void sums_add(struct range_sums *l, const struct collection *c, size_t fi
 }
 
 /* Of several traces the tables are those of their comparison. */
-static int write_one(struct record *r, struct analysis *about, struct range_sums *sums, size_t file,
-		     enum report_by by, enum report_format format, report_progress *progress, struct err *e)
+static int write_one(struct record *r, const struct page *o, struct analysis *about, struct range_sums *sums,
+		     size_t file, enum report_by by, enum report_format format, report_progress *progress, struct err *e)
 {
 	struct collection c = {.about = about, .by = by};
 	int done = collect(&c, progress, e);
@@ -249,13 +251,13 @@ static int write_one(struct record *r, struct analysis *about, struct range_sums
 	if (done == 0 && sums)
 		sums_add(sums, &c, file);
 	if (done == 0 && (!sums || format == REPORT_JSON))
-		write_trace(r, &c, format);
+		write_trace(r, o, &c, format);
 	collection_free(&c);
 	return done;
 }
 
-static int write_ranges(struct record *r, struct analysis *list, struct trace *const *traces, size_t n,
-			const struct selection *p, enum report_by by, enum report_format format,
+static int write_ranges(struct record *r, const struct page *o, struct analysis *list,
+			struct trace *const *traces, size_t n, const struct selection *p, enum report_by by, enum report_format format,
 			report_progress *progress, struct err *e)
 {
 	struct reading reading = {.progress = progress};
@@ -270,14 +272,14 @@ static int write_ranges(struct record *r, struct analysis *list, struct trace *c
 	for (; done == 0 && begun < n; begun++)
 		if (analysis_begin(&list[begun], traces[begun], p, 0, true, &reading, e) < 0 ||
 		    power_select(&list[begun], p, e) < 0 ||
-		    write_one(r, &list[begun], n > 1 ? &sums : NULL, begun, by, format, progress, e) < 0)
+		    write_one(r, o, &list[begun], n > 1 ? &sums : NULL, begun, by, format, progress, e) < 0)
 			done = -1;
 	if (format == REPORT_JSON)
 		json_close(r, "]");
 	else if (n > 1)
 		r->as = AS_CSV;
 	if (done == 0 && n > 1)
-		done = compare_ranges(r, list, n, &sums, format, e);
+		done = compare_ranges(r, o, list, n, &sums, format, e);
 	if (format == REPORT_JSON)
 		fputs("}\n", r->f);
 	for (size_t i = 0; i < begun; i++)
@@ -294,10 +296,11 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
 	struct analysis *list = calloc(n, sizeof(*list));
 	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
+	const struct page page = {all, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
 	int done = all && list ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
 
 	if (done == 0)
-		done = write_ranges(&r, list, traces, n, p, by, format, progress, e);
+		done = write_ranges(&r, &page, list, traces, n, p, by, format, progress, e);
 	if (all && fclose(all) != 0 && done == 0)
 		done = err_set(e, ERR_FAILED, _("out of memory"));
 	if (progress)

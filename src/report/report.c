@@ -4,12 +4,13 @@
 #include <stdlib.h>
 
 #include "util/intl.h"
+#include "util/text.h"
 #include "report/analysis.h"
 
-static void write_all(FILE *f, const struct analysis *list, size_t n, enum report_format format)
+static void write_all(FILE *f, const struct analysis *list, size_t n, enum report_part part, enum report_format format)
 {
-	struct page page = {f, format == REPORT_MARKDOWN, 0};
-	bool brief = list[0].brief;
+	const struct page page = {f, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
+	bool brief = part == REPORT_PHASES;
 
 	if (format == REPORT_JSON) {
 		write_json(f, list, n);
@@ -23,14 +24,15 @@ static void write_all(FILE *f, const struct analysis *list, size_t n, enum repor
 		write_head(&page, &list[i]);
 		write_phases(&page, &list[i]);
 	}
-	if (brief)
-		return;
-	if (n == 1)
+	if (part == REPORT_ALL && n == 1)
 		write_parts(&page, &list[0]);
-	compare_tables(f, page.markdown, list, n);
+	if (part == REPORT_FIRST && n == 1)
+		write_whole(&page, &list[0]);
+	else if (!brief)
+		compare_tables(&page, part == REPORT_ALL, list, n);
 }
 
-int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
+int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, enum report_part part,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
 	struct analysis *list = calloc(n, sizeof(*list));
@@ -40,13 +42,13 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 	int error = 0;
 
 	for (; r == 0 && begun < n; begun++)
-		r = analysis_begin(&list[begun], traces[begun], p, per, summary, &reading, e);
+		r = analysis_begin(&list[begun], traces[begun], p, per, part == REPORT_PHASES, &reading, e);
 	for (size_t i = 0; r == 0 && i < n; i++)
 		r = analyse(&list[i], &reading, e);
 	if (r == 0) {
 		if (progress)
 			progress(1);
-		write_all(f, list, n, format);
+		write_all(f, list, n, part, format);
 		fflush(f);
 		error = errno;
 	}

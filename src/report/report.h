@@ -20,11 +20,16 @@ typedef bool report_progress(double done);
 
 enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 
-/* Writes statistics of each epoch of a trace and of the whole; for several traces also their differences.
- * per > 0: number of items per epoch. summary: only the table of phases of each trace. Returns -1 if a
+/* What a table has, or Markdown: the table of phases of each trace; with it the table of the whole, or of several
+ * traces the differences in time and energy; or everything about each phase. JSON and CSV have everything, too, unless
+ * it is only the phases. */
+enum report_part { REPORT_FIRST, REPORT_PHASES, REPORT_ALL };
+
+/* Writes statistics of each phase of a trace and of the whole; for several traces also their differences.
+ * per > 0: number of items per phase. A terminal decides the width of tables. Returns -1 if a
  * selected item does not exist, or if out of memory. If writing to f fails it returns 0, with ferror(f)
  * and errno set. */
-int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, bool summary,
+int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, enum report_part part,
 		 enum report_format format, FILE *f, report_progress *progress, struct err *e);
 
 /* Writes statistics of ranges by name, thread or domain. Arguments and result are those of report_write(); if

@@ -1,4 +1,4 @@
-/* Reports as text of 80 columns, or Markdown. */
+/* Reports of one trace as text or Markdown: the phases and the whole first, everything on request. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,10 @@
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "report/analysis.h"
 
-#define STATS 7 /* columns that fit into 80 characters */
+#define STATS 7
 #define YEAR_2000_S INT64_C(946684800)
 #define CLOCK_MOST_S 4e9 /* of a step of the clock; a century */
 
@@ -62,7 +63,7 @@ static void stats_row(struct table *t, const struct analysis *a, const struct pa
 static void missing_list(FILE *f, const struct analysis *a, const struct part *p)
 {
 	const char *title = _("Without a value:");
-	size_t column = 0;
+	int column = 0;
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		const char *name = channel_of(a, i)->name;
@@ -71,13 +72,13 @@ static void missing_list(FILE *f, const struct analysis *a, const struct part *p
 			continue;
 		if (column == 0) {
 			fputs(title, f);
-			column = text_cells(title);
-		} else if (column + text_cells(name) + 2 > 78) {
+			column = text_width(title);
+		} else if (column + text_width(name) + 2 > 78) {
 			putc('\n', f);
 			column = 0;
 		}
 		fprintf(f, " %s", name);
-		column += text_cells(name) + 1;
+		column += text_width(name) + 1;
 	}
 	if (column > 0)
 		fputs("\n\n", f);
@@ -224,35 +225,38 @@ static void ticks_lines(FILE *f, const struct analysis *a, const struct part *p)
 /* The same width in all tables, so that they align. */
 static int room_of(const struct analysis *a)
 {
-	const char **names = calloc(a->channels.n + 1, sizeof(*names));
 	int room = 18;
 
-	for (size_t i = 0; names && i < a->channels.n; i++)
-		names[i] = channel_of(a, i)->name;
-	if (names)
-		room = names_room(names, a->channels.n, room);
-	free(names);
+	for (size_t i = 0; i < a->channels.n; i++)
+		room = room_with(room, channel_of(a, i)->name);
 	return room;
 }
 
-static void write_part(const struct page *o, const struct analysis *a, const struct part *p)
+static void stats_table(const struct page *o, const struct analysis *a, const struct part *p)
 {
-	struct table stats = {
+	struct table t = {
 		.page = o,
 		.n = STATS + 2,
 		.wide = {-o->room, 7, 7, 7, 7, 7, 7, 7, -4},
+		.spare = 1 << 2 | 1 << 4 | 1 << 6,
 		.head = {_("signal"), _("mean"), _("sd"), "min", "p50", "p95", "p99", "max", _("unit")}};
-	struct table heat = {o,
-			     4,
-			     {-o->room - 1, 12, 10, 14},
-			     .head = {_("temperature"), _("first C"), _("last C"), _("rise C")}};
-	struct table counters = {o, 3, {-o->room - 1, 12, -4}, .head = {_("counter"), _("rise"), _("unit")}};
 	char text[160];
 
 	part_title(a, p, text, sizeof(text));
 	title(o, "###", text);
 	ticks_lines(o->f, a, p);
-	table_of(&stats, a, p, stats_row);
+	table_of(&t, a, p, stats_row);
+}
+
+static void write_part(const struct page *o, const struct analysis *a, const struct part *p)
+{
+	struct table heat = {o,
+			     4,
+			     {-o->room - 1, 12, 10, 14},
+			     .head = {_("temperature"), _("first C"), _("last C"), _("rise C")}};
+	struct table counters = {o, 3, {-o->room - 1, 12, -4}, .head = {_("counter"), _("rise"), _("unit")}};
+
+	stats_table(o, a, p);
 	energy_table(o, a, p);
 	table_of(&heat, a, p, heat_row);
 	table_of(&counters, a, p, counter_row);
@@ -332,8 +336,8 @@ void write_head(const struct page *o, const struct analysis *a)
 	clock_note(o, a);
 }
 
-/* The limits of energy computed from sampled power. */
-static void energy_notes(FILE *f, const struct analysis *a)
+/* The limits of energy computed from sampled power; bound: its tables have one. */
+static void energy_notes(FILE *f, const struct analysis *a, bool bound)
 {
 	int64_t slowest = 0;
 	bool regular = false;
@@ -348,7 +352,7 @@ static void energy_notes(FILE *f, const struct analysis *a)
 		regular |= !read_at_random(a->session, c);
 		slowest = ns > slowest ? ns : slowest;
 	}
-	if (!slowest)
+	if (!slowest || (!regular && !bound))
 		return;
 	num_text(every, (double)slowest / 1e6);
 	num_text(twice, (double)slowest * 2 / 1e6);
@@ -359,22 +363,41 @@ static void energy_notes(FILE *f, const struct analysis *a)
 			every, twice);
 	else
 		fprintf(f,
-			_("Power is read every %s ms, at random moments: loads faster than %s ms are not\n"
-			  "resolved; their energy is within +- J.\n"),
+			_("Power is read every %s ms, at random moments: loads faster than %s ms do not\n"
+			  "show, but their energy is counted, with the error bound +- J.\n"),
 			every, twice);
 	putc('\n', f);
 }
 
 void write_parts(const struct page *o, const struct analysis *a)
 {
-	struct page tables = {o->f, o->markdown, room_of(a)};
+	const struct page tables = {o->f, o->markdown, room_of(a), o->columns};
 
 	for (size_t i = 0; i < a->epochs.n; i++)
 		write_part(&tables, a, part_load(a, i));
 	if (a->epochs.n > 1)
 		write_part(&tables, a, &a->whole);
 	change_lines(o, a);
-	energy_notes(o->f, a);
+	energy_notes(o->f, a, true);
+}
+
+void write_whole(const struct page *o, const struct analysis *a)
+{
+	const struct page tables = {o->f, o->markdown, room_of(a), o->columns};
+
+	stats_table(&tables, a, &a->whole);
+	energy_notes(o->f, a, false);
+	write_more(o->f);
+}
+
+void write_more(FILE *f)
+{
+	fputs(_("More: nvmtop report --phase N FILE (all of one phase), or --all\n"), f);
+}
+
+static void phase_name(const struct epoch *ep, char *out, size_t size)
+{
+	snprintf(out, size, "%llu%s%s", (unsigned long long)ep->id, *ep->label ? " " : "", ep->label);
 }
 
 /* Adds a line to the table of phases. Returns true if part of its energy is unknown. */
@@ -386,13 +409,18 @@ static bool phase_row(struct table *t, const struct analysis *a, const struct pa
 	bool unknown =
 		!isnan(joules) && p->duration_ns - power->covered_ns >
 					  cover_ns(a->session, a->session->channels[a->key[KEY_POWER]].tier);
+	double items = items_of(a, p), item = power && items > 0 ? item_energy(a, p, a->at[KEY_POWER]) : NAN;
 	char name[96];
 
-	snprintf(name, sizeof(name), "%llu%s%s", (unsigned long long)p->epoch.id, *p->epoch.label ? " " : "",
-		 p->epoch.label);
+	phase_name(&p->epoch, name, sizeof(name));
 	cell_text(t, p == &a->whole ? _("whole") : name);
-	cell_fixed(t, seconds_at(a, p->epoch.from_ns), 3);
-	cell_fixed(t, seconds_at(a, p->epoch.to_ns), 3);
+	if (items > 0) {
+		cell_fixed(t, 1e3 * seconds_of(p) / items, 3);
+		cell_shown(t, item, item);
+	} else {
+		cell_fixed(t, seconds_at(a, p->epoch.from_ns), 3);
+		cell_fixed(t, seconds_at(a, p->epoch.to_ns), 3);
+	}
 	cell_fixed(t, seconds_of(p), 3);
 	cell_shown(t, joules, joules);
 	cell_shown(t, watts, watts);
@@ -404,13 +432,20 @@ static bool phase_row(struct table *t, const struct analysis *a, const struct pa
 
 void write_phases(const struct page *o, const struct analysis *a)
 {
+	bool items = a->per > 0;
 	struct table t = {.page = o,
 			  .n = 9,
 			  .wide = {-17, 9, 9, 8, 9, 7, 6, 6, -1},
-			  .head = {_("phase"), _("from s"), _("to s"), _("s"), "J", _("mean W"), "GPU %",
-				   _("max C"), ""}};
+			  .spare = items ? 1 << 6 | 1 << 7 : 1 << 1 | 1 << 2,
+			  .head = {_("phase"), items ? _("ms/item") : _("from s"), items ? _("J/item") : _("to s"), _("s"),
+				   "J", _("mean W"), "GPU %", _("max C"), ""}};
 	bool unknown = false;
+	char name[96];
 
+	for (size_t i = 0; i < a->epochs.n; i++) {
+		phase_name(&a->epochs.list[i], name, sizeof(name));
+		t.wide[0] = -room_with(-t.wide[0], name);
+	}
 	for (size_t i = 0; i < a->epochs.n; i++)
 		unknown |= phase_row(&t, a, part_load(a, i));
 	if (a->epochs.n > 1)

@@ -1,81 +1,61 @@
 /* Formats tables as text or Markdown. */
-#include <math.h>
+#include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/num.h"
+#include "util/text.h"
 #include "report/analysis.h"
 
-size_t text_cells(const char *text)
-{
-	size_t n = 0;
-
-	for (; *text; text++)
-		n += ((unsigned char)*text & 0xC0) != 0x80;
-	return n;
-}
-
-static const char *skip_cells(const char *text, size_t n)
-{
-	for (; n > 0 && *text; n--)
-		do
-			text++;
-		while (((unsigned char)*text & 0xC0) == 0x80);
-	return text;
-}
-
-static size_t tail_of(size_t room)
-{
-	return room > 12 ? 8 : room / 2;
-}
-
-/* Shortens a long text in the middle: names differ at both ends. */
-static void cut_text(FILE *o, const char *text, size_t width)
-{
-	size_t w = text_cells(text), tail = tail_of(width);
-	const char *end;
-
-	if (w <= width) {
-		fputs(text, o);
-		return;
-	}
-	end = skip_cells(text, width - tail - 1);
-	fwrite(text, 1, (size_t)(end - text), o);
-	putc('~', o);
-	fputs(skip_cells(text, w - tail), o);
-}
-
-/* Are two names equal after being shortened to that width? */
-static bool look_same(const char *a, const char *b, size_t room)
-{
-	size_t tail = tail_of(room), wa = text_cells(a), wb = text_cells(b), head;
-
-	if (wa <= room || wb <= room || !strcmp(a, b))
-		return false;
-	head = (size_t)(skip_cells(a, room - tail - 1) - a);
-	return !strncmp(a, b, head) && !strcmp(skip_cells(a, wa - tail), skip_cells(b, wb - tail));
-}
-
-int names_room(const char *const *names, size_t n, int least)
-{
-	size_t room = (size_t)least;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < i; j++)
-			while (look_same(names[i], names[j], room))
-				room++;
-	return (int)room;
-}
-
-#define ROOM_LEAST 20
-#define ROOM_MOST  48
+#define ROOM_LEAST 20 /* of the names in the first column, if the terminal has no room for whole ones */
+#define ROOM_GOOD  40 /* for which columns are left out */
 
 int room_with(int room, const char *text)
 {
-	int wide = (int)text_cells(text);
+	int wide = text_width(text);
 
-	wide = wide < ROOM_LEAST ? ROOM_LEAST : wide > ROOM_MOST ? ROOM_MOST : wide;
 	return room > wide ? room : wide;
+}
+
+/* Shortens a text in the middle: names differ at both ends. Only for a terminal. */
+static void shorten(char *text, int room)
+{
+	const char *head = text, *next = text;
+	const char *more = strcmp(nl_langinfo(CODESET), "UTF-8") ? "~" : "\u2026";
+	mbstate_t state = {0};
+	int wide = text_width(text), used = 0, width;
+	char out[CELL_TEXT];
+	wchar_t ch;
+
+	if (wide <= room)
+		return;
+	for (; text_next(&next, &state, &ch, &width); used += width) {
+		if (used + width <= room - room / 3 - 1)
+			head = next;
+		if (wide - used - width <= room / 3)
+			break;
+	}
+	snprintf(out, sizeof(out), "%.*s%s%s", (int)(head - text), text, more, next);
+	strcpy(text, out);
+}
+
+/* Decides which columns a terminal has room for, and how wide the first one is. */
+static void columns_fit(struct table *t)
+{
+	int columns = t->page->columns, room = abs(t->wide[0]), rest = (int)t->n - 1;
+
+	for (size_t i = 1; i < t->n; i++)
+		rest += abs(t->wide[i]);
+	if (!columns || t->page->markdown)
+		return;
+	for (size_t i = t->n; --i > 0 && rest + (room < ROOM_GOOD ? room : ROOM_GOOD) > columns;)
+		if (t->spare & 1u << i) {
+			rest -= abs(t->wide[i]) + 1;
+			t->left_out |= 1u << i;
+		}
+	if (rest + room > columns)
+		room = columns - rest > ROOM_LEAST ? columns - rest : ROOM_LEAST;
+	t->wide[0] = -room;
 }
 
 static void markdown_cell(FILE *o, const char *text)
@@ -92,22 +72,22 @@ static void markdown_cell(FILE *o, const char *text)
 static void line(const struct table *t, const char *const *cells)
 {
 	FILE *o = t->page->f;
-	size_t owed = 0; /* blanks are written only if something follows */
+	int owed = 0; /* blanks are written only if something follows */
 
 	for (size_t i = 0; i < t->n; i++) {
-		size_t room = (size_t)abs(t->wide[i]), w = text_cells(cells[i]),
-		       blanks = w < room ? room - w : 0;
+		int room = abs(t->wide[i]), w = text_width(cells[i]), blanks = w < room ? room - w : 0;
 
+		if (t->left_out & 1u << i)
+			continue;
 		if (t->page->markdown) {
 			markdown_cell(o, cells[i]);
 			continue;
 		}
 		owed += (i > 0) + (t->wide[i] > 0 ? blanks : 0);
 		if (w > 0) {
-			fprintf(o, "%*s", (int)owed, "");
+			fprintf(o, "%*s%s", owed, "", cells[i]);
 			owed = 0;
 		}
-		cut_text(o, cells[i], t->wide[i] < 0 ? room : w);
 		owed += t->wide[i] < 0 ? blanks : 0;
 	}
 	fputs(t->page->markdown ? "|\n" : "\n", o);
@@ -118,11 +98,14 @@ static void row_end(struct table *t)
 	const char *cells[TABLE_MOST];
 
 	if (t->rows++ == 0) {
+		columns_fit(t);
 		line(t, t->head);
 		for (size_t i = 0; t->page->markdown && i < t->n; i++)
 			fputs(t->wide[i] < 0 ? "|---" : "|--:", t->page->f);
 		fputs(t->page->markdown ? "|\n" : "", t->page->f);
 	}
+	if (t->page->columns && !t->page->markdown)
+		shorten(t->cell[0], abs(t->wide[0]));
 	for (size_t i = 0; i < t->n; i++)
 		cells[i] = t->cell[i];
 	line(t, cells);

@@ -453,7 +453,7 @@ static int finish(struct follow *f, struct err *e)
 			_("%s went through a terminal, which changed its bytes: use ssh -T"), f->shown);
 	else if (f->rows_first)
 		err_set(e, ERR_FAILED,
-			_("the beginning of the stream is damaged: its list of channels is lost"));
+			_("the beginning of the stream is damaged: its list of signals is lost"));
 	else if (f->any)
 		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), f->shown);
 	else

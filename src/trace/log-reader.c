@@ -421,7 +421,7 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 		r->begin = from + at;
 		r->id = h.session;
 	} else {
-		err_set(e, ERR_FAILED, _("%s is no recording: no chunk of a log begins in it"), r->shown);
+		err_set(e, ERR_FAILED, _("%s is not an nvmtop recording"), r->shown);
 	}
 	free(p);
 	return found;

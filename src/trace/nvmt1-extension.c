@@ -355,7 +355,7 @@ static void sort_runs(struct nvmt1 *f)
 		if (r->channel >= f->channels.n || r->count == 0 || r->row > UINT64_MAX / 4 || r->count > UINT64_MAX / 4)
 			continue;
 		if (before && before->channel == r->channel && r->row < before->row + before->count) {
-			nvmt1_damage(f, _("the runs of channel %s are out of order"),
+			nvmt1_damage(f, _("the runs of signal %s are out of order"),
 				     ((struct channel *)f->channels.p)[r->channel].name);
 			continue;
 		}
@@ -367,7 +367,7 @@ static void sort_runs(struct nvmt1 *f)
 /* Drops the extension except its marks. */
 static void drop(struct nvmt1 *f)
 {
-	nvmt1_damage(f, _("its extension has no clocks or no channels"));
+	nvmt1_damage(f, _("its extension has no clocks or no signals"));
 	free(f->channels.p);
 	free(f->facts.p);
 	f->channels = f->facts = (struct nvmt1_list) {NULL, 0};

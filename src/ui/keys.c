@@ -279,7 +279,7 @@ const struct key_entry keys_common[] = {
 	{ KEYS_TIME, WHEN_CHARTS, { { '[', 0, -1 }, { ']', 0, 1 } },
 	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'd', 0, 1 }, { 'D', 0, -1 } },
-	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] stop at its edges, Enter tells of it"), "d D", NULL, bar_level, 0 },
+	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] then stop at its edges, Enter shows details"), "d D", NULL, bar_level, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'R', 0, 0 } },
 	  act_range_lane, "R", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 } },

@@ -158,8 +158,6 @@ bool ui_wants_host(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error message; NULL past the end. */
 const char *ui_view_name(size_t i);
-/* The current name of a view that may have its name of version 0.1. */
-const char *ui_view_renamed(const char *name);
 
 /* The keys for --help: group, names and effect, ordered by group. False past the end. */
 bool ui_key(size_t i, const char **group, const char **keys, const char **what);

@@ -132,7 +132,6 @@ static const struct key_entry keys[] = {
 
 const struct view view_phases = {
 	.name = "phases",
-	.renamed = "epochs",
 	.label = N_("Phases"),
 	.key = '7',
 	.turned = &view_ranges,

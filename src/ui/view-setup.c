@@ -264,7 +264,7 @@ static void draw_item(struct ui *u, struct canvas *c, int item, int x, int y, in
 		value_of(u, item, text, sizeof(text));
 		screen_cut(u, c, x + name_w, y, w - 3 - name_w, style, text);
 	} else if (item == items(u) - 1) {
-		canvas_text(c, x, y, w - 2, style, _("all rows as they came"));
+		canvas_text(c, x, y, w - 2, style, _("Reset all rows"));
 	} else {
 		const struct spot *p = &u->places[place_at(u, item - SETS)];
 
@@ -341,7 +341,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		return;
 	draw_preview(u, c);
 	box_draw(u, c, &r);
-	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Set-up"));
+	canvas_textf(c, r.x + 2, r.y, r.w - 4, STYLE_STRONG, " %s ", _("Settings"));
 	for (int item = 0; item < n; item++) {
 		int y = r.y + 1 + line_of(item) - u->over_scroll;
 
@@ -460,7 +460,7 @@ static const struct key_entry keys[] = {
 /* clang-format on */
 
 const struct view view_setup = {
-	.name = "setup",
+	.name = "settings",
 	.keys = keys,
 	.covers = true,
 	.panel = true,

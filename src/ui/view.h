@@ -15,7 +15,6 @@ enum move { MOVE_LINE = 1, MOVE_PAGE, MOVE_WHEEL };
 
 struct view {
 	const char *name;    /* for --view; NULL: not available there */
-	const char *renamed; /* its name in version 0.1, or NULL */
 	const char *label;   /* on its tab, to be translated; NULL: no tab */
 	uint32_t key;        /* of its tab: any character */
 	const struct view *turned; /* shown when its key is pressed again; or NULL */

@@ -69,14 +69,6 @@ const char *ui_view_name(size_t i)
 	return i < N_VIEWS ? views[i]->name : NULL;
 }
 
-const char *ui_view_renamed(const char *name)
-{
-	for (size_t i = 0; i < N_VIEWS; i++)
-		if (views[i]->renamed && !strcmp(name, views[i]->renamed))
-			return views[i]->name;
-	return name;
-}
-
 const struct view *views_top(const struct ui *u)
 {
 	return u->over ? u->over : u->view;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <wchar.h>
 
 #include "util/clock.h"
@@ -91,6 +92,13 @@ int text_width(const char *text)
 	while (text_next(&text, &state, &ch, &width))
 		used += width;
 	return used;
+}
+
+int terminal_width(int fd)
+{
+	struct winsize ws;
+
+	return ioctl(fd, TIOCGWINSZ, &ws) == 0 ? ws.ws_col : 0;
 }
 
 bool text_ends_in(const char *text, const char *end)

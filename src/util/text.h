@@ -26,6 +26,7 @@ void text_bytes(char *buf, size_t size, uint64_t bytes);
  * become '?'. Width 0 is a combining mark. Returns false at the end. */
 bool text_next(const char **p, mbstate_t *state, wchar_t *ch, int *width);
 int text_width(const char *text); /* width in terminal columns */
+int terminal_width(int fd);        /* in columns; 0: not a terminal, or it does not tell */
 
 /* Does text end in `end`? */
 bool text_ends_in(const char *text, const char *end);

@@ -60,7 +60,7 @@ ok 'facts are those of the beginning' says file.jsonl '"mode":"MODE_30W"'
 ok 'the summary tells them' says file.err 'changes: *cpu4.governor: schedutil -> performance; '
 run nvmtop --check file.bin
 ok 'the file is sound' is $status 0
-nvmtop --report file.bin >report
+nvmtop --report --all file.bin >report
 ok 'the report lists them' says report '^ *[0-9.]* s  mode: MODE_30W -> MODE_50W$'
 ok 'and a sensor that died' says report 'temp.tj: [0-9.]* C -> --$'
 nvmtop --report --format json file.bin >report.json

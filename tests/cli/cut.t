@@ -26,7 +26,7 @@ ok 'marks are numbered anew' judge middle.bin "[s['id'] for s in t['sync']] == [
 ok 'and keep their places' judge middle.bin "[round(s['time_s'], 6) for s in t['sync']] == [1, 3, 5, 7, 9]"
 run nvmtop --export jsonl middle.bin
 ok 'the clocks are those of its start' says out '"monotonic_ns":5003000000123,"realtime_ns":1700000003000000000,"boottime_ns":6003000000123'
-ok 'labels are kept' says out '"row":"mark","epoch":1,"label":"rest"'
+ok 'labels are kept' says out '"row":"mark","phase":1,"label":"rest"'
 ok 'so are gaps' says out '"row":"gap".*"missed":50'
 ok 'and what version 1 has no room for' says out '"throttle.x":1'
 run nvmtop --cut waves.bin --from 3.12 --to 3.13 -o gap.bin

@@ -33,14 +33,14 @@ assert d["clocks"] is None and d["counters"]["cpu0.util"][1][:2] == [1000000, No
 table='import csv; r = list(csv.DictReader(open("out")))'
 run nvmtop --export csv --tier medium --select 'ramp.*,gpu.util' waves.bin
 ok 'a tier and some signals' py "$table
-assert list(r[0]) == ['time_s', 'row', 'epoch', 'event', 'ramp.voltage [mV]', 'ramp.current [mA]', 'ramp.power [mW]'], r[0]
+assert list(r[0]) == ['time_s', 'row', 'phase', 'event', 'ramp.voltage [mV]', 'ramp.current [mA]', 'ramp.power [mW]'], r[0]
 assert sum(x['row'] == 'medium' for x in r) == 1991 and sum(x['row'] == 'gap' for x in r) == 1, len(r)"
-run nvmtop --export csv --epoch work --select gpu.util waves.bin
-ok 'the epochs of a label' py "$table
-assert {x['epoch'] for x in r} == {'1', '3', '5', '7', '9'} and sum(x['row'] == 'mark' for x in r) == 5"
-run nvmtop --export csv --epoch 2 --select gpu.util waves.bin
-ok 'an epoch by number' py "$table
-assert {x['epoch'] for x in r} == {'2'} and len(r) == 2002 and r[2]['time_s'] == '4.000000000', r[:3]"
+run nvmtop --export csv --phase work --select gpu.util waves.bin
+ok 'the phases of a label' py "$table
+assert {x['phase'] for x in r} == {'1', '3', '5', '7', '9'} and sum(x['row'] == 'mark' for x in r) == 5"
+run nvmtop --export csv --phase 2 --select gpu.util waves.bin
+ok 'a phase by number' py "$table
+assert {x['phase'] for x in r} == {'2'} and len(r) == 2002 and r[2]['time_s'] == '4.000000000', r[:3]"
 run nvmtop --export csv --from 1.5 --to 2.5 --select gpu.util waves.bin
 ok 'a stretch' py "$table
 t = [float(x['time_s']) for x in r if x['row'] == 'fast']

@@ -9,11 +9,11 @@ export XDG_CACHE_HOME
 disorder() { "$python" "$NVMTOP_SRC/tests/tools/disorder.py" "$@"; }
 bounded() { timeout 60 "$@"; }
 nvmtop() { bounded $EMU "$NVMTOP" "$@"; }
-# rows EPOCH: fast rows of the epoch in the report in `out`
+# rows PHASE: fast rows of the phase in the report in `out`
 rows() {
     "$python" -c 'import json,sys
-parts = json.load(open("out"))["traces"][0]["epochs"]
-print([p["ticks"]["fast"]["samples"] for p in parts if p["epoch"] == int(sys.argv[1])][0])' "$1"
+parts = json.load(open("out"))["traces"][0]["phases"]
+print([p["ticks"]["fast"]["samples"] for p in parts if p["phase"] == int(sys.argv[1])][0])' "$1"
 }
 # as_it_should: what every way of reading does with a trace of which a time is wrong
 all_say() {
@@ -36,9 +36,9 @@ ok 'of which all is used' is "$status:$(rows 0):$(rows 27)" 0:20000:20000
 
 cp long.bin bad.bin
 disorder shuffle bad.bin 1 between
-run nvmtop --report --epoch m0 bad.bin
-ok 'disorder between what is looked at first: --report --epoch: status 3' is "$status" 3
-ok 'disorder between what is looked at first: --report --epoch: said' says err 'row [0-9]* of the medium section'
+run nvmtop --report --phase m0 bad.bin
+ok 'disorder between what is looked at first: --report --phase: status 3' is "$status" 3
+ok 'disorder between what is looked at first: --report --phase: said' says err 'row [0-9]* of the medium section'
 run nvmtop --export csv --tier medium bad.bin
 ok 'disorder between what is looked at first: no row twice' test "$(wc -l <out)" -lt 1000
 for how in random backwards blocks; do

@@ -45,7 +45,7 @@ for size in 80x24 200x60; do
     same "the screen at $size" --print $size --at 3.5 --replay "$trace" --no-config
 done
 same 'a picture' --print 80x24 --format svg --replay "$trace" --no-config
-for view in gpu cpu memory power thermal epochs board; do
+for view in gpu cpu memory power thermal phases board; do
     same "the view $view" --print 120x40 --view $view --replay "$trace" --no-config
 done
 printf 'frames = 2.5\nhistory = 10.5s\n' >point.conf

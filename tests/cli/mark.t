@@ -30,7 +30,7 @@ sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
 
 run nvmtop --mark nobody
 ok 'without a recorder: status 1' is "$status" 1
-ok 'without a recorder: a sentence' says err 'none of your recorders or live screens'
+ok 'without a recorder: a sentence' says err 'nothing to mark: no nvmtop of yours is running'
 ok 'without a recorder: one line' one_line err
 
 begin one.bin
@@ -84,7 +84,7 @@ ok 'all of them landed, on the right row' landed one.bin \
     "labels == ['wärm up', '', '--odd', 'from C', 'my label']"
 ok 'the file is sound' judge one.bin "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
 ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"
-ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view epochs --replay one.bin | grep -q "from C"' "$NVMTOP"
+ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view phases --replay one.bin | grep -q "from C"' "$NVMTOP"
 ok 'from C without a recorder: none took it' sh -c '! ./t-c99'
 ok 'from Python without a recorder: nothing happens' "$python" readme.py
 

@@ -29,6 +29,7 @@ ok 'each reading is there each time' is "$bad" 0
 run nvmtop --once --json --sysroot "$roots/agx_orin-36"
 ok 'a board that was sent in' is "$status" 0
 ok 'is recognised' json 't["facts"]["board"] == "agx_orin" and t["facts"]["release"] == "L4T 36.4.3"'
+ok 'by its files, not by where they were put' json 't["facts"]["why"].startswith("/proc/device-tree/compatible has ") and not any("'"$roots"'" in x for x in t["facts"].values())'
 ok 'four rails' json 'sum(x["kind"] == "rail_power" for x in t["channels"]) == 4'
 ok 'rail power is volt times ampere' json 'abs(c["VDD_GPU_SOC.power"]["value"] - c["VDD_GPU_SOC.voltage"]["value"] * c["VDD_GPU_SOC.current"]["value"] / 1000) < 0.01'
 ok 'the total is the sum by the rule' json 'abs(c["power.total"]["value"] - sum(c[r + ".power"]["value"] for r in ("VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"))) < 0.01'
@@ -38,6 +39,10 @@ ok 'a CPU that does not move is not 100 percent' json 'c["cpu0.util"]["value"] i
 
 run nvmtop --once --json --sysroot "$roots/orin_nx-36-offline"
 ok 'cores by number' json 'sorted(x["index"] if "index" in x else int(x["name"][3:-5]) for x in t["channels"] if x["kind"] == "core_util") == list(range(8))'
+
+cp -R -P "$roots/pc" many && mkdir -p many/sys/devices/system/cpu && seq -s , 0 2 506 >many/sys/devices/system/cpu/online
+run nvmtop --once --json --sysroot many
+ok 'what is too long for a fact ends in an ellipsis' json 't["facts"]["cpu.online"].startswith("0,2,4,") and t["facts"]["cpu.online"].endswith("...")'
 
 run nvmtop --once --sysroot /no/such/folder
 ok 'no such root: status 1' is "$status" 1

@@ -209,7 +209,7 @@ wrong 'no form' export
 wrong 'a form that does not exist' export xml x
 wrong 'nothing to export' export csv
 wrong 'two to export' export csv a b
-for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--epoch 1' '--tier fast' '--resample 5'; do
+for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--tier fast' '--resample 5'; do
     # shellcheck disable=SC2086
     wrong "a part as version 1: $part" export nvmt1 $part x.nvmt -o y.bin
     ok "a part as version 1: $part: what writes one" says err 'nvmtop cut'
@@ -218,10 +218,6 @@ wrong 'cut without a range' cut a -o b
 wrong 'cut without an output' cut a --from 1
 wrong 'cut to standard output' cut a --from 1 -o -
 wrong 'a range that ends before it begins' report --from 5 --to 4 a
-for format in table csv markdown; do
-    wrong "--per with --summary: $format" report --per 5 --summary --format $format x
-    ok "--per with --summary: $format: that is said" says err '^nvmtop: --per .* which --summary leaves out'
-done
 wrong 'one to join' join a -o b
 wrong 'an operand for once' once x
 wrong 'an operand for boards' boards x

@@ -27,8 +27,8 @@ for name in xx_YY.UTF-8:utf8 xx_YY.utf8:utf8 xx_YY:utf8 xx_YY.ISO-8859-1:ascii C
     done
 done
 print version1 120x40 --replay "$NVMTOP_SRC/tests/traces/version-1.bin"
-print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view setup
-print setup-ascii 80x24 --ascii --replay "$trace" --view setup
+print setup '60x16 80x24 120x40 200x60' --replay "$trace" --view settings
+print setup-ascii 80x24 --ascii --replay "$trace" --view settings
 print help '60x16 80x24 120x40 200x60' --replay "$trace" --view help
 "${NVMTOP%/src/nvmtop}/tests/tools/ranges" ranges.nvmt 2000
 print ranges-ascii '80x24 120x40' --ascii --replay ranges.nvmt --at 1.5

@@ -97,7 +97,7 @@ run nvmtop --demo --record p.nvmt --stats -- sh -c 'echo out; sleep 0.3; exit 6'
 ok '--stats: the status of the program' is "$status" 6
 ok "--stats: the program's output" is "$(cat out)" out
 sed -n '/^p.nvmt: /,$p' err >stats
-nvmtop report --summary p.nvmt >report
+nvmtop report p.nvmt >report
 ok '--stats: the report of the phases' cmp stats report
 run nvmtop --demo --record p.bin --stats --duration 0.3
 ok '--stats of version 1' is "$status" 0

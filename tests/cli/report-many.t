@@ -26,6 +26,6 @@ with open("out", "wb") as f:
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 sys.exit(0 if status == 0 and most < 200 * 1024 else "status %d, %d kB" % (status, most))
 END
-ok 'a report over 300 000 phases: below 200 MB' "$python" most.py "$NVMTOP" many.bin
+ok 'a report over 300 000 phases: below 200 MB' "$python" most.py "$NVMTOP" --all many.bin
 ok 'with all of them' is "$(grep -c '^phase ' out)" 300002
 done_testing

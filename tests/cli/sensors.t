@@ -56,7 +56,7 @@ ok 'and no throttling' json 'not any(x["kind"] == "throttle" and x["value"] for 
 run nvmtop --record --duration 0.6 --sysroot hot --force hot.bin
 ok 'summary: nothing throttled' says err 'throttling: none'
 ok 'summary: the notice, and for how long' says err 'notices: *hot to touch for [0-9.]* '
-run nvmtop --report hot.bin
+run nvmtop --report --all hot.bin
 ok 'report: nothing throttled' sh -c 'grep -q "throttled for 0.000 s" out && ! grep "throttled for" out | grep -qv "for 0.000 s"'
 run nvmtop --replay hot.bin --print 120x40 --view thermal
 ok 'screen: the notice by its name, and for how long' says out '^ *hot to touch  *0\.[0-9] s'
@@ -197,7 +197,7 @@ for r in rows:
         seconds += r["time_s"] - at[0]
         joules += (r["time_s"] - at[0]) * (mw + at[1]) / 2000
     at = r["time_s"], mw
-whole = json.load(open("report"))["traces"][0]["epochs"][-1]
+whole = json.load(open("report"))["traces"][0]["phases"][-1]
 total, counter = ({s["name"]: s for s in whole["signals"]}[n] for n in ("power.total", "energy.total"))
 mean, energy = map(float, re.search(r"power: *mean ([0-9.]+) W, .*energy ([0-9.]+) J", open("summary").read()).groups())
 share = re.search(r"measured ([0-9]+) % of the time", open("summary").read())

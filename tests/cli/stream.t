@@ -136,7 +136,7 @@ ok 'with samples behind the gap' judge slow.nvmt "t['fast']['increasing'] and t[
 told() {
     nvmtop --report --format json "$1" | "$python" -c '
 import json, sys
-e = json.load(sys.stdin)["traces"][0]["epochs"][-1]
+e = json.load(sys.stdin)["traces"][0]["phases"][-1]
 j = e["energy_j"]
 print(*(sum(t[k] for t in e["ticks"].values()) for k in ("late", "lost")), "%.2f" % j if j < 1000 else "%.0f" % j)'
 }

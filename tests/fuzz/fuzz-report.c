@@ -26,9 +26,9 @@ static void numbers_of(struct trace *t, FILE *nowhere, uint32_t way)
 	struct err e;
 
 	for (int format = REPORT_TABLE; format <= REPORT_MARKDOWN; format++)
-		report_write(pair, 1 + (size_t)format % 2, format % 2 ? &some : &all, 3, false, (enum report_format)format,
-			     nowhere, NULL, &e);
-	report_write(pair, 2, &all, 0, true, REPORT_JSON, nowhere, NULL, &e);
+		report_write(pair, 1 + (size_t)format % 2, format % 2 ? &some : &all, 3,
+			     (enum report_part)((format + way) % 3), (enum report_format)format, nowhere, NULL, &e);
+	report_write(pair, 2, &all, 0, REPORT_PHASES, REPORT_JSON, nowhere, NULL, &e);
 	/* These take much memory: one form for each input. */
 	if (trace_lanes(t, NULL, 0) > 0)
 		report_ranges(pair, 1 + way % 2, way & 2 ? &some : &all, (enum report_by)(REPORT_BY_RANGE + way % 3),

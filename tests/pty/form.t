@@ -1,5 +1,5 @@
 #!/bin/sh
-# Appearance on a real terminal: themes, setup screen, saved settings, mouse, copies of the screen.
+# Appearance on a real terminal: themes, screen of settings, saved settings, mouse, copies of the screen.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -51,13 +51,13 @@ leave
 show "--replay $trace"
 check "the mouse is on" until_true mouse_is 1
 keys F2
-check "F2 opens the setup screen" wait_for "Set-up"
+check "F2 opens the screen of settings" wait_for "Settings"
 keys Right
 check "another theme, live" until_true coloured '48;2;0;0;0'
 keys Down Down Down Right
 check "the mouse is off, live" until_true mouse_is 0
 keys Escape
-wait_gone "Set-up"
+wait_gone "Settings"
 keys Down Down H
 check "H hides the chosen row" wait_for "CPU is hidden"
 keys z
@@ -66,10 +66,10 @@ keys Escape Escape
 wait_for "Heat gpu"
 check "settings are saved while the screen runs" wait_file "$conf" "hide.overview = cpu.util"
 keys F2
-wait_for "Set-up"
-check "the setup screen shows the history" wait_for "up to 32 MiB"
+wait_for "Settings"
+check "the screen of settings shows the history" wait_for "up to 32 MiB"
 keys F2
-wait_gone "Set-up"
+wait_gone "Settings"
 was_inode=$(stat -c %i "$conf")
 leave
 check "the file is not written again on exit" [ "$(stat -c %i "$conf")" = "$was_inode" ]
@@ -93,7 +93,7 @@ check "an unreadable settings file is reported" wait_for "cannot read the settin
 keys F2 Right
 wait_for "high contrast"
 keys F2
-wait_gone "Set-up"
+wait_gone "Settings"
 keys q
 check "failing to save the settings is reported" wait_for "cannot save the settings in"
 wait_prompt
@@ -108,7 +108,7 @@ not_in_file() {
 }
 check "reverting it is saved too" until_true not_in_file "$conf" "theme = high-contrast"
 keys F2
-wait_gone "Set-up"
+wait_gone "Settings"
 leave
 cp "$trace" "$dir/demo.bin"
 show "--replay demo.bin"

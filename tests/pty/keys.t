@@ -130,9 +130,9 @@ check "it scrolls back" until_true line_is 4
 keys Escape
 wait_gone "sync mark"
 keys O
-check "O opens the setup screen" wait_for "Set-up"
+check "O opens the screen of settings" wait_for "Settings"
 keys Escape
-wait_gone "Set-up"
+wait_gone "Settings"
 
 # The mouse on the key bar and the strip
 bar "? keys"

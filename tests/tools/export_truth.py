@@ -85,7 +85,7 @@ def from_jsonl(path):
         for line in f:
             at = ns(line[len('{"time_s":'):line.index(",")])
             v = json.loads(line)
-            del v["time_s"], v["epoch"]
+            del v["time_s"], v["phase"]
             row = v.pop("row")
             if row == "mark":
                 marks.append((at, len(marks) + 1, v["label"]))
@@ -122,7 +122,7 @@ def from_perfetto(path):
     d["slices"] = [s[:3] for s in d["slices"] if "/gaps/" not in s[3]]
     bounds = [START_MONO] + [m[0] for m in marks] + [START_MONO + max(x[-1] for x in t.times)]
     assert [(a, b) for a, b, _ in d["slices"]] == list(zip(bounds, bounds[1:])), d["slices"]
-    assert d["slices"][1][2] == "epoch 1: work"
+    assert d["slices"][1][2] == "phase 1: work"
 
 
 {"csv": from_csv, "jsonl": from_jsonl, "perfetto": from_perfetto}[sys.argv[1]](sys.argv[2])

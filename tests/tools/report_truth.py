@@ -31,7 +31,7 @@ def values(t, name):
 
 def check_signal(t, p, s, a, b, plain):
     tier = ("fast", "medium", "slow").index(s["tier"])
-    what = f"{p['epoch']} {s['name']}"
+    what = f"{p['phase']} {s['name']}"
     v = [x for x, at in zip(values(t, s["name"]), t.times[tier]) if a <= at < b]
     if s["name"] == "gpu.util" and plain:   # version 1 cannot express missing values
         v = [x or 0.0 for x in v]
@@ -68,9 +68,9 @@ def main():
     t.bytes()       # computes the rest
     end = max(x[-1] for x in t.times) + 1
     bounds = [0] + [m[0] for m in t.marks] + [end]
-    if len(d["epochs"]) != len(bounds) - 1:
-        sys.exit(f"{len(d['epochs'])} epochs")
-    parts = list(zip(d["epochs"], bounds, bounds[1:])) + [(d["whole"], 0, end)]
+    if len(d["phases"]) != len(bounds) - 1:
+        sys.exit(f"{len(d['phases'])} phases")
+    parts = list(zip(d["phases"], bounds, bounds[1:])) + [(d["whole"], 0, end)]
     checked = sum(check_signal(t, p, s, a, b, len(sys.argv) > 2) for p, a, b in parts for s in p["signals"])
     print(checked, "checked,", len(bad), "wrong", *bad[:20], sep="\n")
     sys.exit(1 if bad or checked < 10 * len(parts) else 0)

@@ -312,11 +312,11 @@ static void test_errors(void **state)
 {
 	(void)state;
 	refused("", 1, "found the end");
-	refused("   ", 4, "a number, a channel");
+	refused("   ", 4, "a number, a signal");
 	refused("1 +", 4, "found the end");
 	refused("1 2", 3, "an operator or the end, found \"2\"");
-	refused("1 + cpu9.util", 5, "the name of a channel");
-	refused("[cpu 9]", 1, "the name of a channel");
+	refused("1 + cpu9.util", 5, "the name of a signal");
+	refused("[cpu 9]", 1, "the name of a signal");
 	refused("sim(1)", 1, "a function such as");
 	refused("2 * hold(0, 0, 1)", 10, "a number above 0, found \"0,\"");
 	refused("hold(-1, 0, 1)", 6, "a number above 0");
@@ -325,7 +325,7 @@ static void test_errors(void **state)
 	refused("noise(1, 0)", 10, "a number above 0");
 	refused("round(1, 1 - 1)", 10, "a number above 0");
 	refused("floor(1, 2)", 8, "an operator or \")\"");
-	refused("floor()", 7, "a number, a channel");
+	refused("floor()", 7, "a number, a signal");
 	refused("round(1)", 8, "another argument");
 	refused("hold(10, 0, 1, 2)", 17, "another argument");
 	refused("min(1", 6, "another argument");
@@ -340,7 +340,7 @@ static void test_errors(void **state)
 	refused("5msx", 2, "a unit");
 	refused("5MS", 2, "a unit");
 	refused("[gpu.util", 10, "\"]\"");
-	refused("[]", 1, "a number, a channel");
+	refused("[]", 1, "a number, a signal");
 	refused("1 & 2", 3, "an operator or the end");
 	refused("t for 2s", 3, "an operator or the end");
 	refused("t(1)", 1, "a function such as");

@@ -233,7 +233,7 @@ static void set_up(void **state)
 	struct bench *b = *state;
 
 	press(b, K_F2, 0);
-	assert_non_null(strstr(b->text, "Set-up"));
+	assert_non_null(strstr(b->text, "Settings"));
 	assert_int_equal(press(b, K_RIGHT, 0).kind, REQUEST_SETTINGS);
 	assert_int_equal(ui_settings(b->ui)->theme, THEME_CONTRAST);
 	assert_non_null(strstr(b->text, "high contrast"));
@@ -280,7 +280,7 @@ static void set_up(void **state)
 	press(b, K_ENTER, 0);
 	assert_int_equal(ui_settings(b->ui)->n_charts, 0);
 	press(b, K_ESC, 0);
-	assert_null(strstr(b->text, "Set-up"));
+	assert_null(strstr(b->text, "Settings"));
 	assert_true(line_of(b, "GPU") < line_of(b, "CPU"));
 }
 

@@ -5,10 +5,10 @@
 
 same() {
     nvmtop --report --format json "$1" >report 2>err || return 1
-    nvmtop --print 200x"$3" --replay "$1" --view epochs >screen 2>err || return 1
+    nvmtop --print 200x"$3" --replay "$1" --view phases >screen 2>err || return 1
     "$python" - "$2" <<'END'
 import json, re, sys
-epochs = json.load(open("report"))["traces"][0]["epochs"]
+phases = json.load(open("report"))["traces"][0]["phases"]
 lines = open("screen", encoding="utf-8").read().split("\n")
 scale = {"mW": 1e-3, "kB": 1 / 1048576, "Hz": 1e-6}
 bad, held = [], 0
@@ -21,7 +21,7 @@ def near(what, shown, true, slack):
         bad.append("%s: %s on the screen, %r in the report" % (what, shown, true))
 
 top = [i for i, l in enumerate(lines) if re.match(r" +phase +from", l)][0]
-for i, e in enumerate(epochs):
+for i, e in enumerate(phases):
     number = re.findall(r"-?\d+\.\d+|--", lines[top + 1 + i].split(" s ", 1)[1])
     near("duration", number[0], e["duration_s"], 0.02)
     # The report knows power from the first to the last sample, the screen for the time
@@ -29,7 +29,7 @@ for i, e in enumerate(epochs):
     power = [s for s in e["signals"] if s["name"] == "power.total"][0]
     near("energy", number[1], e["energy_j"], e["mean_power_w"] * 1.1 * power["covered_s"] / power["samples"])
 # The signals of the first phase.
-signals = {s["name"]: s for s in epochs[0]["signals"] if s["samples"]}
+signals = {s["name"]: s for s in phases[0]["signals"] if s["samples"]}
 for name, label in (("gpu.util", "GPU"), ("cpu.util", "CPU"), ("emc.util", "EMC"), ("power.total", "Power")):
     row = [l for l in lines if re.match(" %s +(%%|W) +[0-9]" % label, l)]
     s = signals.get(name)
@@ -47,5 +47,5 @@ END
 trace=$NVMTOP_SRC/tests/traces
 ok 'phases of a trace' same "$trace/demo.bin" 15 40
 ok 'phases of another one' same "$trace/views.bin" 10 60
-ok 'of a trace of version 1 alone' nvmtop --print 80x24 --replay "$trace/version-1.bin" --view epochs
+ok 'of a trace of version 1 alone' nvmtop --print 80x24 --replay "$trace/version-1.bin" --view phases
 done_testing
