@@ -189,7 +189,8 @@ static int parse_match(struct parser *p, struct err *e)
 {
 	for (size_t i = 1; i < p->n; i++) {
 		if (p->b->n_matches == MATCHES_MAX)
-			return wrong(p, e, _("too many matches"));
+			return wrong(p, e, _("a board file can have at most %d entries of match"),
+				     MATCHES_MAX);
 		p->b->matches[p->b->n_matches++] = p->word[i].text;
 	}
 	return 0;
@@ -198,7 +199,8 @@ static int parse_match(struct parser *p, struct err *e)
 static struct clue *add_clue(struct parser *p, enum clue_kind kind, struct err *e)
 {
 	if (p->b->n_clues == CLUES_MAX) {
-		wrong(p, e, _("out of memory, or more than %d lines of model, alias and sense"), CLUES_MAX);
+		wrong(p, e, _("a board file can have at most %d entries of model, alias and sense"),
+		      CLUES_MAX);
 		return NULL;
 	}
 	p->b->clues[p->b->n_clues].kind = kind;
@@ -330,7 +332,7 @@ static const struct {
 	{"soc", 0, WORDS_MAX, parse_fact, ""},
 	{"notice", 0, WORDS_MAX, parse_fact, ""},
 	{"fact", 0, WORDS_MAX, parse_fact, ""},
-	{"demo", 1, 2, parse_demo, N_("\"demo\" takes one time")},
+	{"demo", 1, 2, parse_demo, N_("\"demo\" takes at most one time")},
 	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
 };
 
@@ -393,7 +395,7 @@ static int parse_statement(struct parser *p, struct err *e)
 		if (strcmp(first, lines[i].word) != 0)
 			continue;
 		if (p->expression)
-			return wrong(p, e, _("\"%s\" takes no ="), first);
+			return wrong(p, e, _("\"%s\" takes no expression after ="), first);
 		if (p->n < lines[i].least || p->n > lines[i].most)
 			return wrong(p, e, "%s", _(lines[i].needs));
 		return lines[i].parse(p, e);
@@ -502,7 +504,7 @@ static struct board *parse(const char *path, const char *text, size_t len, struc
 	result = text ? parse_text(b, b->path, copy, len, NULL, e) : parse_file(b, path, NULL, e);
 	if (!result && (!b->name[0] || !b->title[0]))
 		result = err_set(e, ERR_FAILED,
-				 _("%s: a board file needs a line \"board NAME\" and one \"title TEXT\""),
+				 _("%s: a board file needs the lines \"board NAME\" and \"title TEXT\""),
 				 b->path);
 	else if (!result && !b->n_statements)
 		result = err_set(e, ERR_FAILED, _("%s: this board file has no signals"), b->path);

@@ -93,7 +93,7 @@ static void print_channels(const struct options *o, const struct probe_set *prob
 	if (missing)
 		printf(_("\nMissing (%zu), and what was tried:\n"), n);
 	else
-		printf(_("\nChannels (%zu): name, how often it is read (fast %g, medium %g, slow %g times a "
+		printf(_("\nSignals (%zu): name, how often it is read (fast %g, medium %g, slow %g times a "
 			 "second), unit, source\n"),
 		       n, o->hz[TIER_FAST], o->hz[TIER_MEDIUM], o->hz[TIER_SLOW]);
 	for (int family = 0; family < FAMILIES; family++)

@@ -20,7 +20,8 @@ static const struct option_entry sampling[] = {
 	{"fast-hz", "HZ", N_("rate of GPU, CPU, memory and EMC (1000)"), RATE(hz[TIER_FAST])},
 	{"medium-hz", "HZ", N_("rate of power rails and clocks (100)"), RATE(hz[TIER_MEDIUM])},
 	{"slow-hz", "HZ", N_("rate of temperatures (10)"), RATE(hz[TIER_SLOW])},
-	{"gentle", NULL, N_("read the GPU less than twice a second, so that it can fall asleep"), FLAG(gentle)},
+	{"gentle", NULL, N_("read the GPU less than twice a second, so that it can power down"),
+	 FLAG(gentle)},
 	{"board", "NAME|FILE", N_("use this board instead of the detected one"), TEXT(board)},
 	{"sysroot", "DIR", N_("read all kernel files below DIR instead of /"), TEXT(sysroot)},
 };
@@ -71,7 +72,8 @@ const struct option_group group_drawing = {N_("Characters and colours"), OPTIONS
 
 static const struct option_entry nvtx[] = {
 	{"nvtx", "[=DOMAIN,...|all]",
-	 N_("record NVTX ranges: at most 200000 a second of each domain, only of these, or all"), TEXT(nvtx)},
+	 N_("record NVTX ranges; DOMAIN,...: only these; all: no limit of 200000 a second a domain"),
+	 TEXT(nvtx)},
 };
 const struct option_group group_nvtx = {N_("NVTX ranges"), OPTIONS(nvtx)};
 
@@ -92,8 +94,8 @@ const struct option_group group_history = {N_("History"), OPTIONS(history)};
 
 static const struct option_entry signals[] = {
 	{"select", "NAMES", N_("only these signals, such as gpu.util,*.power"), TEXT(pick.select)},
-	{"phase", "N|LABEL",
-	 N_("only the phase with this number or label (n:N, label:LABEL: only one of them)"), TEXT(pick.epoch)},
+	{"phase", "N|LABEL", N_("only the phase with this number or label (n:N or label:LABEL to say which)"),
+	 TEXT(pick.epoch)},
 	{"epoch", "N|LABEL", N_("same as --phase"), TEXT(pick.epoch)},
 };
 const struct option_group group_signals = {N_("Signals and phases"), OPTIONS(signals)};

@@ -175,8 +175,8 @@ int value_form(struct options *o, const char *value, struct err *e)
 	static const char *const names[] = {EXPORT_FORMS(EXPORT_NAME) "nvmt1", NULL};
 	int i = word_find(names, value);
 	if (i < 0)
-		return err_set(e, ERR_USAGE, _("\"%s\" is not a form to export to: give one of %s"),
-			       shown_word(value), EXPORT_FORMS(EXPORT_LIST) "nvmt1");
+		return err_set(e, ERR_USAGE, _("unknown export format \"%s\": use %s"), shown_word(value),
+			       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
 	o->form = (enum export_form)i;
 	return 0;
 }

@@ -20,7 +20,7 @@ bool silence_news(struct silence *told, struct engine *g, int64_t since_ns, char
 
 		if (!(told->begun & bit)) {
 			told->begun |= bit;
-			snprintf(out, size, _("%s has not answered since %.1f s: its driver hangs"),
+			snprintf(out, size, _("%s stopped answering at %.1f s: its driver hangs"),
 				 h.channel->name, seconds(h.since_ns > since_ns ? h.since_ns - since_ns : 0));
 			return true;
 		}
@@ -44,7 +44,7 @@ bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, 
 
 		if (until <= since || nth--)
 			continue;
-		snprintf(out, size, _("%s for %.1f s, from %.1f s on"), h.channel->name,
+		snprintf(out, size, _("%s for %.1f s, starting at %.1f s"), h.channel->name,
 			 seconds(until - since), seconds(since - from_ns));
 		return true;
 	}

@@ -168,7 +168,7 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 	if ((double)p->known_ns < 0.95 * all)
 		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->known_ns / all);
 	if (gpu_alone)
-		add(buf, size, "%s", _("; of the GPU alone, by NVML"));
+		add(buf, size, "%s", _("; GPU only, from NVML"));
 }
 
 /* Appends what throttled (or the notices), and for how long or how often. Channels that
@@ -340,7 +340,7 @@ void summary_print(const struct summary *s, FILE *out)
 
 	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(s));
 	text_bytes(size, sizeof size, s->written.bytes);
-	fprintf(out, _("nvmtop: recorded %s in %s (%s)\n"), elapsed, s->file, size);
+	fprintf(out, _("nvmtop: recorded %s to %s (%s)\n"), elapsed, s->file, size);
 	for (size_t i = 0; i < n; i++)
 		wide = text_width(_(lines[i].title)) > wide ? text_width(_(lines[i].title)) : wide;
 	for (size_t i = 0; i < n; i++) {

@@ -30,7 +30,7 @@ sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
 
 run nvmtop --mark nobody
 ok 'without a recorder: status 1' is "$status" 1
-ok 'without a recorder: a sentence' says err 'none of your recorders or live screens'
+ok 'without a recorder: a sentence' says err '^nvmtop: nothing to mark: .*sudo nvmtop mark'
 ok 'without a recorder: one line' one_line err
 
 begin one.bin

@@ -34,7 +34,7 @@ ok 'version 1: a file that is called orin.bin.tmp stays' is "$(cat orin.bin.tmp)
 rm orin.bin.tmp
 ok 'version 1: status 0' is "$status" 0
 ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
-ok 'version 1: the summary names it' says err 'recorded .* in orin.bin ('
+ok 'version 1: the summary names it' says err 'recorded .* to orin.bin ('
 size=$("$python" -c 'import os; n = os.stat("orin.bin").st_size / 1000; print(f"{n:.{int(n < 99.95)}f} kB")')
 ok 'version 1: and its size' says err "orin.bin ($size)"
 ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
@@ -102,7 +102,7 @@ ok 'power is measured' says err 'mean [0-9.]* W, maximum [0-9.]* W, energy [0-9.
 ok 'and the hottest zone' says err 'hottest: .* [0-9.]* C$'
 run nvmtop --record --sysroot "$roots/pc" --duration 0.2 few.nvmt
 ok 'what cannot be measured says so' says err 'not measured$'
-ok 'less than a second is told, too' says err 'recorded [0-9.]* s in few.nvmt'
+ok 'less than a second is told, too' says err 'recorded [0-9.]* s to few.nvmt'
 ok 'own cost, late ticks and lost rows are in the trace' judge nice.nvmt "{'nvmtop.cpu', 'nvmtop.late', 'nvmtop.lost'} <= set(t['slow']['fields'])"
 if test "$(id -u)" = 0 && setpriv --bounding-set=-sys_nice true 2>/dev/null; then
     run setpriv --bounding-set=-sys_nice $EMU "$NVMTOP" --demo --record --duration 0.2 normal.nvmt

@@ -140,7 +140,7 @@ static void everything_is_told(void **state)
 	(void)state;
 	stream(begin_with(CHANNELS));
 	text = text_of();
-	line(text, "nvmtop: recorded 2.0 s in run.bin (1.2 MB)\n");
+	line(text, "nvmtop: recorded 2.0 s to run.bin (1.2 MB)\n");
 	line(text, "  samples:    1999 fast, 201 medium, 21 slow; 2 late, 5 lost\n");
 	line(text, "99 % within 1 us, all within 5.1 ms; longest interval 3.0 ms\n");
 	/* Trapezoids over 0 .. 990 and 1500 .. 2000 ms: 14.8005 and 13.75 J. */
@@ -174,7 +174,7 @@ static void power_of_the_gpu_alone(void **state)
 	for (int ms = 0; ms <= 2000; ms += 100)
 		row(s, TIER_SLOW, 1, ms, &mw);
 	text = text_of();
-	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; of the GPU alone, by NVML\n");
+	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; GPU only, from NVML\n");
 	free(text);
 }
 
