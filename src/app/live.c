@@ -59,7 +59,7 @@ void priority_text(const struct options *o, char *buf, size_t size)
 	int refused = o->has_nice ? 0 : engine_realtime_refused();
 
 	if (o->has_nice)
-		snprintf(buf, size, _("niceness %d, as asked"), o->nice);
+		snprintf(buf, size, _("niceness %d, as requested"), o->nice);
 	else if (!refused)
 		snprintf(buf, size, "%s", _("real time (SCHED_FIFO)"));
 	else if (geteuid() == 0)

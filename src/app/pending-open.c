@@ -94,7 +94,7 @@ void pending_open_start(struct top *t, const char *path, bool second)
 	struct fetch *f;
 
 	if (second && (!t->source.trace || t->source.growing)) {
-		top_say(t, STYLE_WARN, _("a second trace is compared with a saved one: open that first"));
+		top_say(t, STYLE_WARN, _("to compare two traces, open the first one before the second"));
 		return;
 	}
 	f = fetch_start(path, false, &e);

@@ -51,13 +51,13 @@ void keeping_begun(const struct options *o, struct pretrigger *k, char *buf, siz
 	seconds(span, sizeof span, o->keep_ns);
 	if (!o->trigger) {
 		snprintf(buf, size,
-			 _("keeping the last %s in at most %s; w or SIGUSR2 writes them to a "
-			   "file"),
+			 _("keeping the last %s in memory (at most %s); w or SIGUSR2 writes them to a file"),
 			 span, memory);
 		return;
 	}
 	text_printable(shown, sizeof shown, o->trigger, strlen(o->trigger));
-	snprintf(buf, size, _("keeping the last %s in at most %s; w, SIGUSR2 or %s writes them to a file"),
+	snprintf(buf, size,
+		 _("keeping the last %s in memory (at most %s); w, SIGUSR2 or %s writes them to a file"),
 		 span, memory, shown);
 }
 
@@ -111,7 +111,8 @@ bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bo
 
 static bool enough(void *wait)
 {
-	return end_wait_enough(wait, _("not all of what was kept is on the disk"));
+	return end_wait_enough(wait,
+			       _("the file is incomplete: some of the kept samples are not on the disk"));
 }
 
 int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err *e)

@@ -365,7 +365,7 @@ static bool take_item(struct settings *s, enum list list, const char *view, cons
 static void take_list(const struct reading *r, enum list list, const char *view, char *p)
 {
 	static const char *const takes[LISTS] = {
-		N_("\"%s\": %s takes names of signals such as gpu.util, with commas between them"),
+		N_("\"%s\": %s takes names of signals separated by commas, such as gpu.util, emc.util"),
 		N_("\"%s\": %s takes names with a number of lines, such as gpu.util 4, power.total 2"),
 		N_("\"%s\": %s takes items such as emc.util after gpu.util, or power.total first"),
 	};

@@ -20,8 +20,8 @@ const char *board_path(const struct board *b);  /* the file it was loaded from *
 /* Detects the board of the machine below root: compares the NUL-separated entries of
  * /proc/device-tree/compatible exactly with the `match` lines of all known boards, then tries less certain
  * sources; see detect.c. Returns "generic" if nothing matches, NULL and sets *e on error. `why` gets a
- * sentence for the user. On success e->code is ERR_NONE, or ERR_DAMAGED if a board file could not be read or,
- * if nothing matches, not be parsed; e then names it and the reason. */
+ * sentence for the user. On success e->code is ERR_NONE, or ERR_DAMAGED if a board file could not be read or
+ * parsed; e then names it and the reason. */
 struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e);
 
 /* Visits every known board in order of name. A file that does not parse is visited with b NULL and its

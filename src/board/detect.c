@@ -22,13 +22,12 @@ struct detection {
 	struct board **all;
 	size_t n;
 	char why[256];
-	/* The first file that could not be read, the first that could not be parsed, and the first unreadable
-	 * folder. */
-	struct err unread, broken, closed;
+	/* The first file that could not be read or parsed, and the first folder that could not be read. */
+	struct err unusable, closed;
 };
 
 /* Loads the board files that parse. A file that does not parse must not prevent the detection of another
- * board; `nvmtop boards` reports it. */
+ * board. */
 static int load_all(struct detection *d, struct err *e)
 {
 	struct board_file *files;
@@ -41,14 +40,13 @@ static int load_all(struct detection *d, struct err *e)
 	if (!d->all)
 		err_sys(e, ERR_FAILED, errno, _("cannot list the board files"));
 	for (size_t i = 0; d->all && i < n_files; i++) {
-		struct err why = {.code = ERR_NONE}, *first;
+		struct err why;
 
 		d->all[d->n] = board_parse(files[i].path, &why);
-		first = why.num ? &d->unread : &d->broken;
 		if (d->all[d->n])
 			d->n++;
-		else if (first->code == ERR_NONE)
-			*first = why;
+		else if (d->unusable.code == ERR_NONE)
+			d->unusable = why;
 	}
 	free(files);
 	return d->all ? 0 : -1;
@@ -243,23 +241,24 @@ static int identify(struct detection *d)
 	return which;
 }
 
-/* Reports why the wrong board, or none, may have been detected; e->code is ERR_NONE if there is no reason. */
-static void tell_unread(const struct detection *d, bool recognised, struct err *e)
+/* Reports what was ignored, since it may have led to the wrong board or to none; e->code is ERR_NONE if
+ * nothing was. */
+static void tell_ignored(const struct detection *d, bool recognised, struct err *e)
 {
-	const struct err *why = d->unread.code != ERR_NONE   ? &d->unread
-				: d->broken.code != ERR_NONE ? &d->broken
-							     : &d->closed;
+	const struct err *file = &d->unusable;
 
 	e->code = ERR_NONE;
-	if (recognised && why == &d->unread)
-		err_set(e, ERR_DAMAGED, "%s", why->text);
-	else if (!recognised && why == &d->closed && why->code != ERR_NONE)
+	if (file->code != ERR_NONE && !recognised)
+		err_set(e, ERR_DAMAGED, _("%s; it may describe this machine, and no other board file does"),
+			file->text);
+	else if (file->num)
+		err_set(e, ERR_DAMAGED, "%s", file->text);
+	else if (file->code != ERR_NONE)
+		err_set(e, ERR_DAMAGED, _("board file ignored: %s"), file->text);
+	else if (d->closed.code != ERR_NONE && !recognised)
 		err_set(e, ERR_DAMAGED,
 			_("%s; a file in it may describe this machine, and no other board file does"),
-			why->text);
-	else if (!recognised && why->code != ERR_NONE)
-		err_set(e, ERR_DAMAGED, _("%s; it may describe this machine, and no other board file does"),
-			why->text);
+			d->closed.text);
 }
 
 /* A board that the user names takes precedence over detection. */
@@ -302,7 +301,7 @@ struct board *board_detect(const struct root *r, char *why, size_t size, struct 
 		else
 			found = d.all[i];
 	free(d.all);
-	tell_unread(&d, found, &told);
+	tell_ignored(&d, found, &told);
 	if (!found)
 		found = board_load("generic", e);
 	if (found && e)

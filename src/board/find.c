@@ -169,8 +169,15 @@ struct board *board_load(const char *name, struct err *e)
 		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, dir);
 		return NULL;
 	}
-	err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop boards` lists all"), shown,
-		*tried ? tried : "-");
+	/* Every installation has it. */
+	if (*tried && !board_find_file("generic.board", path, sizeof path))
+		err_set(e, ERR_FAILED,
+			_("the board files of nvmtop are in none of the folders %s; run `make install`, or set "
+			  "NVMTOP_BOARDS to the folder they are in"),
+			tried);
+	else
+		err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop boards` lists all"),
+			shown, *tried ? tried : "-");
 	return NULL;
 }
 

@@ -189,7 +189,8 @@ static int parse_match(struct parser *p, struct err *e)
 {
 	for (size_t i = 1; i < p->n; i++) {
 		if (p->b->n_matches == MATCHES_MAX)
-			return wrong(p, e, _("too many matches"));
+			return wrong(p, e, _("a board file can have at most %d entries of match"),
+				     MATCHES_MAX);
 		p->b->matches[p->b->n_matches++] = p->word[i].text;
 	}
 	return 0;
@@ -198,7 +199,8 @@ static int parse_match(struct parser *p, struct err *e)
 static struct clue *add_clue(struct parser *p, enum clue_kind kind, struct err *e)
 {
 	if (p->b->n_clues == CLUES_MAX) {
-		wrong(p, e, _("out of memory, or more than %d lines of model, alias and sense"), CLUES_MAX);
+		wrong(p, e, _("a board file can have at most %d entries of model, alias and sense"),
+		      CLUES_MAX);
 		return NULL;
 	}
 	p->b->clues[p->b->n_clues].kind = kind;
@@ -281,12 +283,18 @@ static int parse_demo(struct parser *p, struct err *e)
 
 static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e);
 
+static bool is_same_file(const char *x, const char *y)
+{
+	struct stat a, b;
+
+	return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static int parse_include(struct parser *p, struct err *e)
 {
 	char path[sizeof p->b->path], elsewhere[sizeof path];
 	const char *file = p->word[1].text, *slash = strrchr(p->file, '/');
 	int folder = *file == '/' || !slash ? 0 : (int)(slash - p->file + 1);
-	struct err why;
 
 	int n = snprintf(path, sizeof path, "%.*s%s", folder, p->file, file);
 	if (n < 0 || (size_t)n >= sizeof path)
@@ -295,19 +303,17 @@ static int parse_include(struct parser *p, struct err *e)
 	if (!strchr(file, '/') && access(path, F_OK) < 0 &&
 	    board_find_file(file, elsewhere, sizeof elsewhere))
 		strcpy(path, elsewhere);
-	if (p->depth >= DEPTH_MAX)
-		return wrong(p, e, _("files are included more than %d levels deep"), DEPTH_MAX);
 	for (const struct parser *o = p; o; o = o->outer)
-		if (!strcmp(o->file, path))
-			return wrong(p, e, _("\"%s\" includes itself"), path);
-	if (parse_file(p->b, path, p, &why) == 0)
-		return 0;
-	/* A file that cannot be read is reported with the line that includes it. */
-	if (strncmp(why.text, path, strlen(path)) != 0 || why.text[strlen(path)] != ':')
-		return wrong(p, e, "%s", why.text);
-	if (e)
-		*e = why;
-	return -1;
+		if (is_same_file(o->file, path))
+			return wrong(p, e, _("\"%s\" would include itself; remove this line"), path);
+	if (p->depth >= DEPTH_MAX)
+		return wrong(p, e,
+			     _("\"%s\" would be more than %d includes deep; include it from a file nearer "
+			       "to the board file"),
+			     path, DEPTH_MAX);
+	if (p->b->n_files >= FILES_MAX)
+		return wrong(p, e, _("a board has at most %d files, with those it includes"), FILES_MAX);
+	return parse_file(p->b, path, p, e);
 }
 
 static const struct {
@@ -326,7 +332,7 @@ static const struct {
 	{"soc", 0, WORDS_MAX, parse_fact, ""},
 	{"notice", 0, WORDS_MAX, parse_fact, ""},
 	{"fact", 0, WORDS_MAX, parse_fact, ""},
-	{"demo", 1, 2, parse_demo, N_("\"demo\" takes one time")},
+	{"demo", 1, 2, parse_demo, N_("\"demo\" takes at most one time")},
 	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
 };
 
@@ -389,7 +395,7 @@ static int parse_statement(struct parser *p, struct err *e)
 		if (strcmp(first, lines[i].word) != 0)
 			continue;
 		if (p->expression)
-			return wrong(p, e, _("\"%s\" takes no ="), first);
+			return wrong(p, e, _("\"%s\" takes no expression after ="), first);
 		if (p->n < lines[i].least || p->n > lines[i].most)
 			return wrong(p, e, "%s", _(lines[i].needs));
 		return lines[i].parse(p, e);
@@ -461,21 +467,23 @@ static char *read_whole(struct board *b, int fd, const char *shown, size_t *len,
 
 static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
 {
-	char shown[512], *text;
+	char shown[512];
 	size_t len;
+	struct err why;
 	/* The name lives as long as the statements that point to it. */
 	char *name = board_alloc(b, strlen(path) + 1);
 
-	if (!name || ++b->n_files > FILES_MAX)
-		return err_set(e, ERR_FAILED, _("\"%s\": out of memory, or more than %d files"), path,
-			       FILES_MAX);
-	strcpy(name, path);
+	b->n_files++;
 	text_printable(shown, sizeof shown, path, strlen(path));
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	text = read_whole(b, fd, shown, &len, e);
+	int fd = name ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+	char *text = read_whole(b, fd, shown, &len, &why);
 	if (fd >= 0)
 		close(fd);
-	return text ? parse_text(b, name, text, len, outer, e) : -1;
+	if (text)
+		return parse_text(b, strcpy(name, path), text, len, outer, e);
+	if (outer)
+		return wrong(outer, e, "%s", why.text);
+	return err_num(e, why.code, why.num, "%s", why.text);
 }
 
 /* If text is NULL, reads the file. */
@@ -496,7 +504,7 @@ static struct board *parse(const char *path, const char *text, size_t len, struc
 	result = text ? parse_text(b, b->path, copy, len, NULL, e) : parse_file(b, path, NULL, e);
 	if (!result && (!b->name[0] || !b->title[0]))
 		result = err_set(e, ERR_FAILED,
-				 _("%s: a board file needs a line \"board NAME\" and one \"title TEXT\""),
+				 _("%s: a board file needs the lines \"board NAME\" and \"title TEXT\""),
 				 b->path);
 	else if (!result && !b->n_statements)
 		result = err_set(e, ERR_FAILED, _("%s: this board file has no signals"), b->path);

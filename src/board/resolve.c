@@ -76,11 +76,10 @@ static int set_past(const struct board *b, struct probe_set *probes, struct err 
 {
 	for (size_t i = 0; b->past_ns && i < probes->n_probes; i++)
 		if (!probes->probes[i]->computes && !probes->probes[i]->derived)
-			return err_set(
-				e, ERR_FAILED,
-				_("%s: a demo with a past has only computed signals: wave, event, total, "
-				  "hottest"),
-				b->path);
+			return err_set(e, ERR_FAILED,
+				       _("%s: with \"demo TIME\" all signals must be computed ones: wave, "
+					 "event, total or hottest"),
+				       b->path);
 	probes->past_ns = b->past_ns;
 	return 0;
 }
@@ -105,7 +104,8 @@ struct probe_set *board_resolve(const struct board *b, const struct root *r, con
 		return NULL;
 	}
 	if (!count_present(probes)) {
-		err_set(e, ERR_FAILED, _("no signal of the board \"%s\" can be read below \"%s\"; first: %s"),
+		err_set(e, ERR_FAILED,
+			_("none of the signals of the board \"%s\" can be read below \"%s\"; the first: %s"),
 			b->name, root_dir(r), probes->n_channels ? probes->channels[0].missing : "-");
 		probe_set_free(probes);
 		return NULL;

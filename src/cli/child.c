@@ -69,7 +69,7 @@ static int wait_for(pid_t child, int from)
 	while ((ready = poll(&p, 1, ALL_MS)) < 0 && errno == EINTR)
 		;
 	if (ready == 0) {
-		err_set(&e, ERR_FAILED, _("a file of the kernel does not answer; nvmtop has given up"));
+		err_set(&e, ERR_FAILED, _("a kernel file does not answer; nvmtop has given up"));
 		return complain(&e);
 	}
 	if (read(from, &byte, 1) != 1)

@@ -51,7 +51,7 @@ static int cmd_join(const struct options *o)
 static int check_made(const struct options *o, struct err *e)
 {
 	const struct option_rule rules[] = {
-		{!o->out, N_("-o FILE is missing: the name of the new trace")},
+		{!o->out, N_("missing -o FILE, the name of the new trace")},
 		{is_stream(o->out), N_("the new trace is written to a file, not to standard output")},
 	};
 

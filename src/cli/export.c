@@ -185,7 +185,8 @@ static bool picks(const struct options *o)
 static int finish(struct options *o, struct err *e)
 {
 	if (o->n_files == 0)
-		return err_set(e, ERR_USAGE, _("missing FORM: give one of %s, and the name of a trace"),
+		return err_set(e, ERR_USAGE,
+			       _("missing FORMAT and FILE: give a format (%s) and the name of a trace"),
 			       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
 	if (value_form(o, o->files[0], e) < 0)
 		return -1;
@@ -198,7 +199,9 @@ static int finish(struct options *o, struct err *e)
 			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
 				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
 	if (o->phases_from && o->form != EXPORT_NVMT1)
-		return err_set(e, ERR_USAGE, _("--phases-from is for nvmtop export nvmt1: other forms have the ranges themselves"));
+		return err_set(e, ERR_USAGE,
+			       _("--phases-from is only for nvmtop export nvmt1: the other formats contain "
+				 "the ranges themselves"));
 	return operands_files(o, e);
 }
 

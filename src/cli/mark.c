@@ -41,7 +41,8 @@ static int finish(struct options *o, struct err *e)
 static const struct option_entry own[] = {
 	{"pid", "PID", N_("only in the recording or screen of this process"), PID},
 	{"to", "PID", N_("same as --pid"), PID},
-	{"nvtx", NULL, N_("also in Nsight Systems, or another NVTX tool that this runs under"), FLAG(nvtx_mark)},
+	{"nvtx", NULL, N_("pass the mark also to Nsight Systems or the NVTX tool that this runs under"),
+	 FLAG(nvtx_mark)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 

@@ -23,7 +23,8 @@ int nvtx_mark(const char *label, int64_t *t_ns, struct err *e)
 	if (nvtx_begin(tool))
 		*(void **)&mark = nvtx_function(CORE, MARK);
 	if (!mark)
-		return err_set(e, ERR_FAILED, _("--nvtx: no tool of NVTX accepts marks here (NVTX_INJECTION64_PATH %s)"),
+		return err_set(e, ERR_FAILED,
+			       _("--nvtx: no NVTX tool accepts marks here (NVTX_INJECTION64_PATH %s)"),
 			       path ? path : _("is not set"));
 	*t_ns = clock_now_ns();
 	mark(label);

@@ -80,7 +80,7 @@ static void reason_now(const struct live *l, const struct channel *c, char *out,
 	} else if (c->kind == CHANNEL_RAIL_VOLTAGE || c->kind == CHANNEL_RAIL_CURRENT ||
 		   c->kind == CHANNEL_RAIL_POWER) {
 		snprintf(out, size, "%s",
-			 _("one of voltage, current and power could not be read, so none has a value"));
+			 _("voltage, current or power could not be read, so none of the three has a value"));
 	} else if (!root_is_live(l->root)) {
 		snprintf(out, size, "%s", _("it is the difference of two readings, and its files do not "
 					    "change"));
@@ -271,7 +271,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 const struct verb verb_once = {
 	.name = "once",
 	.operands = "",
-	.summary = N_("print one reading of everything"),
+	.summary = N_("print one reading of every signal"),
 	.groups = {&options, &group_sampling},
 	.runs_as = MODE_ONCE,
 	.apart = true,

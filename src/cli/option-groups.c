@@ -71,7 +71,8 @@ const struct option_group group_drawing = {N_("Characters and colours"), OPTIONS
 
 static const struct option_entry nvtx[] = {
 	{"nvtx", "[=DOMAIN,...|all]",
-	 N_("record NVTX ranges: at most 200000 a second of each domain, only of these, or all"), TEXT(nvtx)},
+	 N_("record NVTX ranges; DOMAIN,...: only these; all: no limit of 200000 a second a domain"),
+	 TEXT(nvtx)},
 };
 const struct option_group group_nvtx = {N_("NVTX ranges"), OPTIONS(nvtx)};
 
@@ -92,8 +93,8 @@ const struct option_group group_history = {N_("History"), OPTIONS(history)};
 
 static const struct option_entry signals[] = {
 	{"select", "NAMES", N_("only these signals, such as gpu.util,*.power"), TEXT(pick.select)},
-	{"phase", "N|LABEL",
-	 N_("only the phase with this number or label (n:N, label:LABEL: only one of them)"), TEXT(pick.epoch)},
+	{"phase", "N|LABEL", N_("only the phase with this number or label (n:N or label:LABEL to say which)"),
+	 TEXT(pick.epoch)},
 };
 const struct option_group group_signals = {N_("Signals and phases"), OPTIONS(signals)};
 

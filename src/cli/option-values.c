@@ -190,7 +190,7 @@ int value_form(struct options *o, const char *value, struct err *e)
 	int i = word_find(names, value);
 	if (i < 0)
 		return err_set(e, ERR_USAGE, _("unknown export format \"%s\": use %s"), shown_word(value),
-			       "csv, jsonl, perfetto or nvmt1");
+			       EXPORT_FORMS(EXPORT_LIST) "nvmt1");
 	o->form = (enum export_form)i;
 	return 0;
 }

@@ -431,7 +431,7 @@ static int take_rest(struct line *l, struct err *e)
 	if (l->verb->runs_command && l->at == l->n)
 		return err_set(e, ERR_USAGE, _("missing COMMAND after \"--\""));
 	if (l->verb == &verb_screen)
-		return err_set(e, ERR_USAGE, _("a COMMAND to run is only for nvmtop record"));
+		return err_set(e, ERR_USAGE, _("only nvmtop record can run a COMMAND"));
 	if (l->verb->runs_command)
 		l->o->command = l->words + l->at;
 	else

@@ -45,7 +45,7 @@ static int cmd_recover(const struct options *o)
 }
 
 static const struct option_entry own[] = {
-	{"force", NULL, N_("replace FILE.bin if it exists by the recording in FILE.bin.nvmt"), FLAG(force)},
+	{"force", NULL, N_("replace an existing FILE.bin with the recording in FILE.bin.nvmt"), FLAG(force)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 

@@ -152,7 +152,7 @@ static int check_live(const struct options *o, struct err *e)
 	const struct option_rule rules[] = {
 		{o->has_at, N_("--at needs a FILE to replay")},
 		{o->follow, N_("--follow needs a FILE to replay")},
-		{o->with, N_("--with needs a FILE to replay, which the second one is compared with")},
+		{o->with, N_("--with needs a FILE to compare with: nvmtop replay FILE --with SECOND")},
 		{o->align, N_("--align needs --with FILE")},
 	};
 
@@ -211,9 +211,9 @@ static int run(const struct options *o)
 static const char *const pictures[] = {"", "text", "svg", NULL};
 static const struct option_entry own[] = {
 	{"view", "NAME", N_("initial view"), TEXT(view)},
-	{"frames", "HZ", N_("frames per second, 0.1 to 60 (default: when something changes)"),
-	 NUMBER(frames), .least = 0.1, .most = 60, .wants = N_("a rate from 0.1 to 60 per second")},
-	{"interval", "SEC", N_("the same as the time between two frames"), .letter = 'd',
+	{"frames", "HZ", N_("frames per second, 0.1 to 60 (default: when something changes)"), NUMBER(frames),
+	 .least = 0.1, .most = 60, .wants = N_("a rate from 0.1 to 60 per second")},
+	{"interval", "SEC", N_("the same, as seconds between two frames"), .letter = 'd',
 	 .take = value_interval},
 	{"print", "WxH", N_("print one frame of the screen as text"), .take = value_print},
 	{"format", "NAME", N_("for --print: text or svg"), WORD(picture, enum picture, pictures),

@@ -49,8 +49,8 @@ static void print_verbs(FILE *out)
 	fprintf(out, "%s",
 		_("Usage: nvmtop [OPTION]... [FILE]\n"
 		  "       nvmtop VERB [OPTION]... [ARGUMENT]...\n"
-		  "Monitor, recorder and replay for NVIDIA Jetson boards.\n"));
-	fprintf(out, "\n%s:\n", _("Verbs (nvmtop VERB --help lists the options of one)"));
+		  "Shows and records the load, power and heat of an NVIDIA Jetson, 1000 times a second.\n"));
+	fprintf(out, "\n%s:\n", _("Verbs (nvmtop VERB --help lists its options)"));
 	for (size_t i = 0; verbs[i]; i++)
 		if (verbs[i]->name)
 			fprintf(out, "  %-22s %s\n", verbs[i]->name, _(verbs[i]->summary));

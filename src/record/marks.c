@@ -562,7 +562,8 @@ static int no_receiver(long to, struct err *e)
 			       _("process %ld is not one of your recorders or live screens; running: %s"), to,
 			       pids);
 	return err_set(e, ERR_FAILED,
-		       _("nothing to mark: no nvmtop of yours is running (one started with sudo? sudo nvmtop mark)"));
+		       _("nothing to mark: no nvmtop of yours is recording or showing a live screen (one "
+			 "started with sudo? use sudo nvmtop mark)"));
 }
 
 int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e)

@@ -69,7 +69,8 @@ static int expand_one(const char **p, long pid, char *out, size_t size, struct e
 		snprintf(name, sizeof name, "%.*s", (int)(end - from - 3), from + 3);
 		if (!(value = getenv(name)))
 			return err_set(e, ERR_USAGE,
-				       _("the environment variable \"%s\" of a file name is not set"), name);
+				       _("the environment variable \"%s\" in the file name is not set"),
+				       name);
 		n = snprintf(out, size, "%s", value);
 	} else {
 		snprintf(name, sizeof name, "%.2s", from);

@@ -352,7 +352,10 @@ static void write_file(struct pretrigger *k, struct pretrigger_file *f)
 	while (!c.writer) {
 		if (!part_path_free(path, over, &number, f->path, sizeof(f->path))) {
 			text_printable(shown, sizeof(shown), path, strlen(path));
-			err_set(&f->err, ERR_FAILED, _("%s: no name is left for another file"), shown);
+			err_set(&f->err, ERR_FAILED,
+				_("no unused name is left for another file beside %s: move earlier files "
+				  "away"),
+				shown);
 			return;
 		}
 		pthread_mutex_lock(&k->lock);

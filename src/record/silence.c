@@ -44,7 +44,7 @@ bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, 
 
 		if (until <= since || nth--)
 			continue;
-		snprintf(out, size, _("%s for %.1f s, from %.1f s on"), h.channel->name,
+		snprintf(out, size, _("%s for %.1f s, starting at %.1f s"), h.channel->name,
 			 seconds(until - since), seconds(since - from_ns));
 		return true;
 	}

@@ -168,7 +168,7 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 	if ((double)p->known_ns < 0.95 * all)
 		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->known_ns / all);
 	if (gpu_alone)
-		add(buf, size, "%s", _("; of the GPU alone, by NVML"));
+		add(buf, size, "%s", _("; GPU only, from NVML"));
 }
 
 /* Appends what throttled (or the notices), and for how long or how often. Channels that

@@ -74,7 +74,15 @@ rmdir mine/agx_orin.board
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/pc"
 ok 'a broken one may be this' says out 'note: .*broken.board:1: .*; it may describe this machine, and no other board file does'
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
-ok 'where another one fits it is only listed' sh -c 'grep -q "^  .*broken.board:1:" out && ! grep "note:.*broken" out'
+ok 'where another one fits it is listed' says out '^  .*broken.board:1:'
+ignored="board file ignored: .*mine/broken.board:1: unknown statement \"nonsense\""
+ok 'and said, with its line' says out "note: $ignored"
+for verb in once 'record --duration 0.2 mine.nvmt' '--print 100x30'; do
+    # shellcheck disable=SC2086
+    run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" $verb --sysroot "$roots/agx_orin-36"
+    ok "${verb%% *} goes on" is "$status" 0
+    ok "${verb%% *} says it" says err "^nvmtop: $ignored"
+done
 # Root may read everything: then somebody else tries.
 cat >other.py <<'END'
 import os, sys
@@ -152,6 +160,48 @@ printf 'board broken\ntitle "Broken"\nslow nonsense x\n' >broken.board
 run nvmtop --boards --board ./broken.board
 ok 'a broken board file fails' test "$status" -ne 0
 ok 'with file and line' says err 'broken.board:3'
+
+# Includes: where the fault is, once, and what to do.
+printf 'board a\ntitle A\ninclude b.inc\nfast cpu\n' >a.board
+fault() { # NAME MESSAGE
+    run nvmtop once --board ./a.board
+    ok "$1" is "$(cat err)" "nvmtop: $2"
+}
+printf 'include ./b.inc\n' >b.inc
+fault 'a file that includes itself by another name' './b.inc:1: "././b.inc" would include itself; remove this line'
+printf '\ninclude a.board\n' >b.inc
+fault 'a file that includes the one it is in' './b.inc:2: "./a.board" would include itself; remove this line'
+printf 'include c.inc\n' >b.inc
+fault 'a file that is not there' './b.inc:1: cannot read the board file "./c.inc": No such file or directory'
+printf 'fast cpu\nslow x\n' >c.inc
+run nvmtop once --board ./a.board
+ok 'an error two files down has one place' says err '^nvmtop: ./c.inc:2: unknown probe "x"'
+i=0
+while test $i -lt 9; do
+    printf 'include %s.inc\n' $((i + 1)) >$i.inc
+    i=$((i + 1))
+done
+echo 'fast cpu' >9.inc
+printf 'include 0.inc\n' >b.inc
+fault 'too many levels' './6.inc:1: "./7.inc" would be more than 8 includes deep; include it from a file nearer to the board file'
+
+# A program without its board files.
+mkdir alone
+cp "$NVMTOP" alone
+alone() { run env -u NVMTOP_BOARDS XDG_CONFIG_HOME="$scratch/alone" $EMU alone/nvmtop "$@"; }
+alone boards
+if test "$status" -eq 0; then
+    skip 'no board files' 'nvmtop is installed here: run it where it is not'
+else
+    for verb in once boards 'boards --board tx2' 'record --demo --duration 1 x.nvmt' '--print 80x24'; do
+        # shellcheck disable=SC2086
+        alone $verb
+        ok "no board files: $verb" is "$status" 1
+        ok 'where they should be, and what to do' says err \
+            "^nvmtop: the board files of nvmtop are in none of the folders $scratch/alone/nvmtop/boards, /.*; run .make install., or set NVMTOP_BOARDS"
+    done
+fi
+
 # The name of a file is text of somebody else, too.
 esc=$(printf '\033')
 wild="w${esc}[31m"

@@ -21,7 +21,7 @@ end() {
 }
 
 begin --keep 1 spike.nvmt
-ok 'it says how much memory it takes' says err 'keeping the last 1 s in at most .* [kM]B; w or SIGUSR2'
+ok 'it says how much memory it takes' says err 'keeping the last 1 s in memory (at most .* [kM]B); w or SIGUSR2'
 ok 'nothing is written without a trigger' test ! -e spike.nvmt
 kill -USR1 $pid
 sleep 0.2

@@ -30,7 +30,7 @@ sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
 
 run nvmtop --mark nobody
 ok 'without a recorder: status 1' is "$status" 1
-ok 'without a recorder: a sentence' says err 'nothing to mark: no nvmtop of yours is running'
+ok 'without a recorder: a sentence' says err '^nvmtop: nothing to mark: .*sudo nvmtop mark'
 ok 'without a recorder: one line' one_line err
 
 begin one.bin
@@ -76,9 +76,9 @@ if $cxx --version >/dev/null 2>&1 && echo 'int main() { return 0; }' | $cxx -x c
 else
     skip 'mark.h as C++' "no $cxx here: ./bootstrap --tests installs g++"
 fi
-sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/README.md" >readme.py
-ok 'four lines of Python in the README' is "$(grep -c . readme.py)" 4
-ok 'and they run' "$python" readme.py
+sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/docs/recording.md" >sockets.py
+ok 'four lines of Python in docs/recording.md' is "$(grep -c . sockets.py)" 4
+ok 'and they run' "$python" sockets.py
 end $pid
 ok 'all of them landed, on the right row' landed one.bin \
     "labels == ['wärm up', '', '--odd', 'from C', 'my label']"
@@ -86,7 +86,7 @@ ok 'the file is sound' judge one.bin "[s['id'] for s in t['sync']] == [1, 2, 3, 
 ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"
 ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view phases --replay one.bin | grep -q "from C"' "$NVMTOP"
 ok 'from C without a recorder: none took it' sh -c '! ./t-c99'
-ok 'from Python without a recorder: nothing happens' "$python" readme.py
+ok 'from Python without a recorder: nothing happens' "$python" sockets.py
 
 # A user who has no folder below /run: the sockets are in /tmp.
 cat >no-run.py <<'END'
@@ -100,7 +100,7 @@ try:
     os.getuid = lambda: user
     for run in os.environ["XDG_RUNTIME_DIR"], "/no/such/folder", "":
         os.environ["XDG_RUNTIME_DIR"] = run
-        exec(open("readme.py").read(), {})
+        exec(open("sockets.py").read(), {})
         assert listener.recv(512, socket.MSG_DONTWAIT).endswith(b" my label"), run
 finally:
     shutil.rmtree(folder)

@@ -66,8 +66,8 @@ ok 'a program with processes of its own runs' is "$status" 0
 ok 'its file is removed after its end' soon no_files
 run container $EMU "$NVMTOP" mark 'from inside'
 ok 'a mark by nvmtop' is "$status" 0
-sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/README.md" >readme.py
-run container "$python" readme.py
+sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/docs/recording.md" >sockets.py
+run container "$python" sockets.py
 ok 'a mark by Python' is "$status" 0
 end
 ok 'its ranges are in the recording' has alone.nvmt '

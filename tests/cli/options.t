@@ -106,6 +106,8 @@ ok 'no file to replay: that is said' says err 'replay needs a FILE'
 wrong 'two that need a file' --cut --replay x
 wrong 'a check as JSON' --check --json x
 ok 'a check as JSON: that is said' says err '--json is not an option of nvmtop check, but of nvmtop once'
+wrong 'an export format that does not exist' export xml x
+ok 'an export format that does not exist: those that do' says err '^nvmtop: unknown export format "xml": use csv, jsonl, perfetto, nvmt1$'
 run nvmtop --print 80x24 --demo --view nonsense
 ok 'an unknown view: those that there are' says err '"nonsense"; .* overview, gpu, cpu, .* board'
 run nvmtop --once --board no_such_board

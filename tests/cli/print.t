@@ -50,7 +50,7 @@ run nvmtop --print 120x40 --demo --view phases
 ok 'its energy is that of all of it' sh -c '! grep -q "!" out'
 { sed 's/^demo .*/demo 5s/' "$NVMTOP_SRC/boards/demo.board" && echo 'slow value up path=/proc/uptime'; } >past.board
 run nvmtop --print 80x24 --board ./past.board
-ok 'a signal that is read has no past' says err 'has only computed signals'
+ok 'a signal that is read has no past' says err 'with "demo TIME" all signals must be computed ones'
 for w in 1 2 7 19 33; do
     for h in 1 2 4 11; do
         nvmtop --print ${w}x$h --replay "$trace" >out 2>err || echo "$w $h" >>bad

@@ -84,7 +84,7 @@ name_wrong 'o%' '^nvmtop: "%" in a file name is unknown: use %p'
 name_wrong 'o%z' '^nvmtop: "%z" in a file name is unknown: use %p'
 name_wrong 'o%q' '^nvmtop: "%q" in a file name is unknown'
 name_wrong 'o%q{RUN' '^nvmtop: "%q" in a file name is unknown'
-name_wrong 'o%q{NOT_SET}' '^nvmtop: the environment variable "NOT_SET" of a file name is not set'
+name_wrong 'o%q{NOT_SET}' '^nvmtop: the environment variable "NOT_SET" in the file name is not set'
 name_wrong 'o%p' '^nvmtop: %p in a file name is the process ID of a COMMAND'
 run env LONG="$(printf '%05000d' 0)" $EMU "$NVMTOP" record --demo --duration 0.2 -o '%q{LONG}'
 ok 'a name that becomes too long: status 2' is "$status" 2

@@ -20,6 +20,13 @@ check "an unknown board is reported after the screen" wait_for 'unknown board "n
 check "exit status 2" wait_prompt 2
 check "the terminal is restored" usable_terminal
 
+mkdir -p cfg/nvmtop/boards
+printf 'board mine\ntitle Mine\nslow nonsense x\n' >cfg/nvmtop/boards/mine.board
+run "clear; XDG_CONFIG_HOME=$dir/cfg $program --sysroot $roots/agx_orin-36"
+check "a board file of the user that is ignored is named, with its line" wait_for "board file ignored: $dir/cfg/nvmtop/boards/mine.board:3: "
+keys q
+wait_prompt 0
+
 run "clear; $program --replay rec/a.bin"
 wait_for "q quit"
 keys Escape

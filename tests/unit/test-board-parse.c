@@ -212,9 +212,9 @@ static void test_include_loops(void **state)
 	tree_path(&t, "/a.board", path);
 	assert_null(board_parse(path, &e));
 	assert_non_null(strstr(e.text, "itself"));
-	tree_file(&t, "/b.inc", "include ./b.inc\n"); /* another path to itself: the depth limit ends it */
+	tree_file(&t, "/b.inc", "include ./b.inc\n"); /* another path to itself */
 	assert_null(board_parse(path, &e));
-	assert_non_null(strstr(e.text, "deep"));
+	assert_non_null(strstr(e.text, "itself"));
 	/* 3^8 includes without a loop */
 	tree_file(&t, "/b.inc", "include 0.inc\n");
 	for (int i = 0; i < 7; i++) {

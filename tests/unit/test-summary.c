@@ -174,7 +174,7 @@ static void power_of_the_gpu_alone(void **state)
 	for (int ms = 0; ms <= 2000; ms += 100)
 		row(s, TIER_SLOW, 1, ms, &mw);
 	text = text_of();
-	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; of the GPU alone, by NVML\n");
+	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; GPU only, from NVML\n");
 	free(text);
 }
 
