@@ -138,7 +138,7 @@ class Tree:
                 self.why.append(f"no row of the {tier} tier for {longest:.2f} s")
         for file, names in self.hung.items():
             # otherwise it was not read: powered down, for example
-            if missed & names and not any(f"{n} stopped answering" in self.said and f"no answer: {n} for" in self.said
+            if missed & names and not any(f"{n} has not answered for" in self.said and f"no answer: {n} for" in self.said
                                     for n in names):
                 self.why.append(f"nothing is said of {file} ({', '.join(sorted(names))})")
 

@@ -194,6 +194,8 @@ int main(int argc, char **argv)
 	list = calloc(flood + 100, sizeof(*list));
 	for (size_t i = 0; i < about.n_channels; i++)
 		channels[i].lo = channels[i].hi = channels[i].warn = channels[i].crit = NAN;
+	if (w)
+		log_writer_options(w)->live = false; /* its times are made up */
 	if (!s || !store || !list || s->ops->begin(s, &about, &e) < 0) {
 		fprintf(stderr, "ranges FILE.nvmt [N [LABEL [WATTS [IDS]]]]: %s\n", e.text);
 		return 1;
