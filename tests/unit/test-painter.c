@@ -90,7 +90,7 @@ static void a_colour_behind(void **state)
 		const char *bytes;
 	} kinds[] = {
 		{"xterm-256color", COLOUR_RGB, "\033[38;2;39;144;79;48;2;25;70;45m\342\226\204"},
-		{"xterm-256color", COLOUR_256, "\033[38;5;71;48;5;22m\342\226\204"},
+		{"xterm-256color", COLOUR_256, "\033[38;5;28;48;5;22m\342\226\204"},
 		{"xterm-256color", COLOUR_16, "\033[92;42m\342\226\204"},
 		{"xterm", COLOUR_AUTO, "\033[1;32;40m\342\226\204"}, /* one tone a hue: the mean alone */
 		{"vt100", COLOUR_AUTO, "\033[1m\342\226\222"},
