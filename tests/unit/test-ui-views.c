@@ -34,7 +34,7 @@ static void keys_and_tabs_lead_to_every_view(void **state)
 
 	(void)state;
 	for (size_t i = 0; views_at(i); i++)
-		if (views_at(i)->label)
+		if (views_at(i)->label && !views_at(i)->wanted)
 			snprintf(tabs[n++], sizeof(tabs[0]), "%c%s", (int)views_at(i)->key, views_at(i)->label);
 	assert_string_equal(tabs[0], "1Overview");
 	for (int live = 0; live < 2; live++) {
