@@ -615,6 +615,11 @@ static void a_newer_list_does_not_move_the_choice(void **state)
 	press(&b, 'x', 0);
 	assert_shows(&b, "Kill p6 (106)?");
 	press(&b, 'n', 0);
+	b.scene.procs_kept = "elsewhere";
+	press(&b, 'x', 0);
+	assert_shows(&b, "elsewhere");
+	assert_hides(&b, "kill");
+	b.scene.procs_kept = NULL;
 	read_processes(&b, &l, 2, 12);
 	press(&b, K_DOWN, 0);
 	press(&b, 'x', 0);
