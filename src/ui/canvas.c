@@ -188,6 +188,8 @@ struct cell cell_plain(struct cell c, bool hues)
 		return heat_plain(c);
 	else if (is_band(c.back) && hues && (block || c.style == STYLE_MARK || c.style == STYLE_FRAME))
 		c.back = 0;
+	else if (block && is_band(c.style) && c.back && hues) /* a notch */
+		c = (struct cell) {{0x2588}, c.back, 0};
 	else if (block && is_band(c.back))
 		c.ch[0] = 0x2592;
 	else if ((block && !c.back && is_band(c.style)) || (c.ch[0] == 0x25A0 && is_band(c.style)))

@@ -166,6 +166,7 @@ static void few_colours(void **state)
 		{{{0x2585}, STYLE_BAND(HUE_CPU, 3), 0}, 0x2591, 0x2591},
 		{{{0x2585}, STYLE_MEAN(HUE_CPU, 3), STYLE_BAND(HUE_CPU, 3)}, 0x2585, 0x2592},
 		{{{0x2588}, STYLE_MEAN(HUE_ALERT, 3), 0}, 0x2588, 0x2593},
+		{{{0x2581}, STYLE_BAND(HUE_CPU, 3), STYLE_MEAN(HUE_CPU, 3)}, 0x2588, 0x2581}, /* a notch */
 		/* a heat strip: idle, low, busy */
 		{{{0x2580}, STYLE_TRACK, STYLE_TRACK}, ' ', ' '},
 		{{{0x2580}, STYLE_BAND(HUE_CPU, 0), STYLE_TRACK}, ' ', ' '},
