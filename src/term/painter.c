@@ -245,7 +245,7 @@ static attr_t attributes(unsigned look)
 	       (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) | (look & LOOK_REVERSE ? A_REVERSE : 0);
 }
 
-/* Eight colours are one tone a hue. */
+/* Eight colours are one tone a hue, 16 are two. */
 static struct cell fitting(const struct painter *p, struct cell c)
 {
 	bool seen;
@@ -254,7 +254,7 @@ static struct cell fitting(const struct painter *p, struct cell c)
 	c.style = c.style < STYLES ? c.style : STYLE_TEXT;
 	c.back = c.back < STYLES ? c.back : 0;
 	seen = c.ch[0] != CELL_PAINTED || p->looks[c.back].back != p->looks[STYLE_TEXT].bg;
-	return p->inks > 8 ? c : cell_plain(c, p->inks && seen);
+	return p->inks > 16 ? c : cell_plain(c, p->inks / 8 * seen);
 }
 
 static void put_row(struct painter *p, int y, const struct cell *cells, int n)

@@ -152,46 +152,51 @@ static void the_terminals_own_colours(void **state)
 	}
 }
 
-/* With one tone a hue, and with none, what is empty or only a maximum has another character. */
+/* What is empty has another character, and where a hue has one tone or none, what is only a maximum, too. */
 static void few_colours(void **state)
 {
 	static const struct {
 		struct cell cell;
-		wchar_t eight, none;
+		wchar_t sixteen, eight, none;
 	} cells[] = {
-		{{{0x25A0}, STYLE_TRACK, 0}, 0xB7, 0xB7},
-		{{{0x25A0}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x25A0, 0x25A0},
-		{{{0x25A0}, STYLE_BAND(HUE_CPU, 3), 0}, 0x2591, 0x2591},
-		{{{0x2588}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x2588, 0x2588},
-		{{{0x2585}, STYLE_BAND(HUE_CPU, 3), 0}, 0x2591, 0x2591},
-		{{{0x2585}, STYLE_MEAN(HUE_CPU, 3), STYLE_BAND(HUE_CPU, 3)}, 0x2585, 0x2592},
-		{{{0x2588}, STYLE_MEAN(HUE_ALERT, 3), 0}, 0x2588, 0x2593},
-		{{{0x2581}, STYLE_BAND(HUE_CPU, 3), STYLE_MEAN(HUE_CPU, 3)}, 0x2588, 0x2581}, /* a notch */
+		{{{0x25A0}, STYLE_TRACK, 0}, 0xB7, 0xB7, 0xB7},
+		{{{0x25A0}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x25A0, 0x25A0, 0x25A0},
+		{{{0x25A0}, STYLE_BAND(HUE_CPU, 3), 0}, 0x25A0, 0x2591, 0x2591},
+		{{{0x2588}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x2588, 0x2588, 0x2588},
+		{{{0x2585}, STYLE_BAND(HUE_CPU, 3), 0}, 0x2585, 0x2591, 0x2591},
+		{{{0x2585}, STYLE_MEAN(HUE_CPU, 3), STYLE_BAND(HUE_CPU, 3)}, 0x2585, 0x2585, 0x2592},
+		{{{0x2588}, STYLE_MEAN(HUE_ALERT, 3), 0}, 0x2588, 0x2588, 0x2593},
+		{{{0x2581}, STYLE_BAND(HUE_CPU, 3), STYLE_MEAN(HUE_CPU, 3)}, 0x2581, 0x2588, 0x2581}, /* a notch */
 		/* a heat strip: idle, low, busy */
-		{{{0x2580}, STYLE_TRACK, STYLE_TRACK}, ' ', ' '},
-		{{{0x2580}, STYLE_BAND(HUE_CPU, 0), STYLE_TRACK}, ' ', ' '},
-		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_BAND(HUE_CPU, 4)}, 0x2580, 0x2580},
-		{{{0x2580}, STYLE_TRACK, STYLE_MEAN(HUE_CPU, 0)}, 0x2584, 0x2584},
-		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_MEAN(HUE_CPU, 7)}, 0x2588, 0x2588},
-		{{{0x2584}, STYLE_TRACK, 0}, ' ', ' '},
+		{{{0x2580}, STYLE_TRACK, STYLE_TRACK}, ' ', ' ', ' '},
+		{{{0x2580}, STYLE_BAND(HUE_CPU, 0), STYLE_TRACK}, 0x2580, ' ', ' '},
+		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_BAND(HUE_CPU, 4)}, 0x2580, 0x2580, 0x2580},
+		{{{0x2580}, STYLE_TRACK, STYLE_MEAN(HUE_CPU, 0)}, 0x2584, 0x2584, 0x2584},
+		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_MEAN(HUE_CPU, 7)}, 0x2580, 0x2588, 0x2588},
+		{{{0x2584}, STYLE_TRACK, 0}, ' ', ' ', ' '},
 		/* the bars of ranges; a grey one is black with eight colours */
-		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_CPU, 1)}, CELL_PAINTED, 0x2500},
-		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_OTHER, 1)}, 0x2500, 0x2500},
+		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_CPU, 1)}, CELL_PAINTED, CELL_PAINTED, 0x2500},
+		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_OTHER, 1)}, CELL_PAINTED, 0x2500, 0x2500},
 	};
 	static const struct {
 		const char *term;
+		enum colour_choice choice;
 		enum theme theme;
-	} kinds[] = {{"xterm", THEME_STANDARD}, {"linux", THEME_TERMINAL}, {"xterm-256color", THEME_MONO}, {"vt100", THEME_STANDARD}};
+	} kinds[] = {{"xterm-256color", COLOUR_16, THEME_STANDARD},
+		     {"xterm", COLOUR_AUTO, THEME_STANDARD},
+		     {"linux", COLOUR_AUTO, THEME_TERMINAL},
+		     {"xterm-256color", COLOUR_AUTO, THEME_MONO},
+		     {"vt100", COLOUR_AUTO, THEME_STANDARD}};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-		struct painter *p = open_as(kinds[k].term, COLOUR_AUTO, kinds[k].theme);
+		struct painter *p = open_as(kinds[k].term, kinds[k].choice, kinds[k].theme);
 		char want[MB_LEN_MAX + 1];
 
 		canvas_clear(&canvas);
 		free(frame(p));
 		for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-			wchar_t ch = k < 2 ? cells[i].eight : cells[i].none;
+			wchar_t ch = k == 0 ? cells[i].sixteen : k < 3 ? cells[i].eight : cells[i].none;
 
 			put(5, 5, STYLE_TEXT, 0, '-');
 			free(frame(p));
