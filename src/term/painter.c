@@ -27,10 +27,10 @@ struct painter {
 	bool ansi;
 	bool repaint;
 	bool changes; /* the output updates a previous frame */
-	int has;     /* colours of the terminal */
-	int colours; /* how many of them may be used, */
-	int inks;    /* and of these by the theme */
-	bool count; /* more colours than ncurses supports: they get numbers, see rgb */
+	int has;      /* colours of the terminal */
+	int colours;  /* how many of them may be used, */
+	int inks;     /* and of these by the theme */
+	bool count;   /* more colours than ncurses supports: they get numbers, see rgb */
 	int rgb[256];
 	struct look looks[STYLES];  /* in ncurses colours */
 	short pair[STYLES][STYLES]; /* for a style and its background; 0: not created */
