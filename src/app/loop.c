@@ -29,9 +29,13 @@ void top_say(void *to, enum style style, const char *text)
 static void scene_procs(struct top *t)
 {
 	struct ui_scene *s = &t->scene;
-	bool wanted = t->source.live.root && !t->source.remote && ui_wants_procs(t->ui, s);
+	const struct root *root = t->source.live.root;
+	bool wanted = root && !t->source.remote && ui_wants_procs(t->ui, s);
 	struct err e;
 
+	s->procs_kept = live_is_demo(&t->source.live)  ? _("the processes of the demo are simulated: none can be ended")
+			: root && root_is_live(root) ? NULL
+						     : _("these processes run on another machine: none can be ended");
 	s->procs = wanted ? live_demo_procs(&t->source.live, s->now_ns) : NULL;
 	if (s->procs) {
 		s->procs_serial = s->procs->serial;
@@ -290,6 +294,7 @@ static int start(struct top *t, struct err *e)
 	ui_reset(t->ui, &t->scene);
 	if (t->o->has_at)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
+	top_say(t, STYLE_TEXT, term_notice(t->term));
 	if (t->chosen->trouble[0])
 		top_say(t, STYLE_WARN, t->chosen->trouble);
 	pending_open_report_next(t, t->source.next);

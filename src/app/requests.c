@@ -21,10 +21,8 @@ static void end_process(struct top *t, const struct request *r)
 	char text[96];
 	struct err e;
 
-	if (live_is_demo(&t->source.live)) {
-		top_say(t, STYLE_WARN, _("the processes of the demo are made up: none was ended"));
-	} else if (!t->source.live.root || !root_is_live(t->source.live.root)) {
-		top_say(t, STYLE_WARN, _("these processes run on another machine: none was ended"));
+	if (t->scene.procs_kept) {
+		top_say(t, STYLE_WARN, t->scene.procs_kept);
 	} else if (procs_signal(r->pid, r->start, r->sig, &e) < 0) {
 		top_say(t, STYLE_ALERT, e.text);
 	} else {

@@ -1,4 +1,5 @@
 /* Terminfo queries. Separate because <term.h> defines hundreds of common words as macros. */
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <term.h>
@@ -11,37 +12,65 @@ static bool has(const char *s)
 	return s && s != (char *)-1;
 }
 
-int kind_check(const char *term, int fd, struct err *e)
+/* found: as from setupterm(). */
+static bool draws(const char *term, int fd, int *found)
 {
-	char name[64];
-	int found = 0;
 	bool able = false;
 
-	if (!term || !*term)
-		return err_set(
-			e, ERR_USAGE,
-			_("TERM is not set, so nothing can be drawn on this terminal; set it, or use "
-			  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print "
-			  "one frame as text"));
-	if (setupterm(term, fd, &found) == 0) {
+	*found = 0;
+	if (setupterm(term, fd, found) == 0) {
 		able = has(tigetstr("cup"));
 		del_curterm(cur_term);
 	}
-	if (able)
-		return 0;
+	return able;
+}
+
+/* Terminals that bring their own entry, which a machine reached by ssh may lack, understand what xterm does. */
+static const char *stand_in(const char *term, int fd)
+{
+	static const char *const kin[] = {"xterm-*", "alacritty", "foot*", "wezterm", "*-256color", "*-direct"};
+	int found;
+
+	for (size_t i = 0; i < sizeof kin / sizeof *kin; i++)
+		if (!fnmatch(kin[i], term, 0))
+			return draws("xterm-256color", fd, &found) ? "xterm-256color"
+			       : draws("xterm", fd, &found)        ? "xterm"
+								   : NULL;
+	return NULL;
+}
+
+const char *kind_find(const char *term, int fd, struct err *e)
+{
+	const char *other;
+	char name[64];
+	int found;
+
+	if (!term || !*term) {
+		err_set(e, ERR_USAGE,
+			_("TERM is not set, so nothing can be drawn on this terminal; set it, or use "
+			  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print "
+			  "one frame as text"));
+		return NULL;
+	}
+	if (draws(term, fd, &found))
+		return term;
+	other = found == 1 ? NULL : stand_in(term, fd);
+	if (other)
+		return other;
 	text_printable(name, sizeof name, term, strlen(term));
 	if (found == 1 || !strcmp(term, "dumb"))
-		return err_set(e, ERR_USAGE,
-			       _("a terminal of the kind \"%s\" cannot show the screen; use nvmtop record "
-				 "to record, nvmtop once to print one reading, or --print WxH to print one "
-				 "frame as text"),
-			       name);
-	return err_set(
-		e, ERR_USAGE,
-		_("TERM is \"%s\", a kind of terminal that is not known here; set it to one that is, or use "
-		  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print one "
-		  "frame as text"),
-		name);
+		err_set(e, ERR_USAGE,
+			_("a terminal of the kind \"%s\" cannot show the screen; use nvmtop record "
+			  "to record, nvmtop once to print one reading, or --print WxH to print one "
+			  "frame as text"),
+			name);
+	else
+		err_set(e, ERR_USAGE,
+			_("TERM is \"%s\", a kind of terminal that is not known here; set it to one that is, or use "
+			  "nvmtop record to record, nvmtop once to print one reading, or --print WxH to print one "
+			  "frame as text"),
+			name);
+	return NULL;
 }
 
 static bool begins(const char *s, const char *with)

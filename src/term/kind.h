@@ -7,9 +7,9 @@
 
 #include "util/err.h"
 
-/* ERR_USAGE if a terminal of this type cannot draw a screen. term: $TERM, NULL if not set. fd:
- * the terminal. */
-int kind_check(const char *term, int fd, struct err *e);
+/* The type of terminal to use: term, or one that an unknown one can be taken for. NULL: it cannot draw a screen,
+ * ERR_USAGE. term: $TERM, NULL if not set. fd: the terminal. */
+const char *kind_find(const char *term, int fd, struct err *e);
 
 /* The rest needs curses to be initialized. */
 /* Supports mouse, focus and paste reports. */

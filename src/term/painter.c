@@ -27,8 +27,10 @@ struct painter {
 	bool ansi;
 	bool repaint;
 	bool changes; /* the output updates a previous frame */
-	int colours;
-	bool count; /* more colours than ncurses supports: they get numbers, see rgb */
+	int has;      /* colours of the terminal */
+	int colours;  /* how many of them may be used, */
+	int inks;     /* and of these by the theme */
+	bool count;   /* more colours than ncurses supports: they get numbers, see rgb */
 	int rgb[256];
 	struct look looks[STYLES];  /* in ncurses colours */
 	short pair[STYLES][STYLES]; /* for a style and its background; 0: not created */
@@ -37,13 +39,13 @@ struct painter {
 
 static void count_colours(struct painter *p, const char *term, enum colour_choice choice)
 {
-	int has = tigetnum("colors");
-	bool rgb = (choice == COLOUR_RGB || kind_truecolor(term)) && (has > 256 || kind_counts_colours());
+	bool rgb;
 
-	p->colours = palette_colours(choice == COLOUR_RGB && !rgb ? COLOUR_256 : choice, has, rgb);
+	p->has = tigetnum("colors");
+	rgb = (choice == COLOUR_RGB || kind_truecolor(term)) && (p->has > 256 || kind_counts_colours());
+	p->colours = palette_colours(choice == COLOUR_RGB && !rgb ? COLOUR_256 : choice, p->has, rgb);
 	if (p->colours && (start_color() != OK || use_default_colors() != OK))
 		p->colours = 0;
-	p->count = p->colours == PALETTE_RGB && has == 256;
 }
 
 /* Call newterm() and undo the signal handlers it installs. */
@@ -156,11 +158,15 @@ static int ink(struct painter *p, int colour)
 
 void painter_looks(struct painter *p, enum theme theme, enum ground ground)
 {
+	p->inks = theme == THEME_MONO                          ? 0
+		  : theme == THEME_TERMINAL && p->colours > 16 ? palette_colours(COLOUR_16, p->has, false)
+							       : p->colours;
+	p->count = p->inks == PALETTE_RGB && p->has == 256;
 	memset(p->rgb, -1, sizeof p->rgb);
 	memset(p->pair, 0, sizeof p->pair);
 	memset(p->filled, 0, sizeof p->filled);
 	for (int s = 0; s < STYLES; s++) {
-		struct look l = palette_look(theme, ground, (enum style)s, p->colours);
+		struct look l = palette_look(theme, ground, (enum style)s, p->inks);
 
 		p->looks[s] = (struct look) {ink(p, l.fg), ink(p, l.bg), ink(p, l.back), l.attributes};
 	}
@@ -191,11 +197,7 @@ static int glyph(const struct painter *p, const struct cell *c, int room, wchar_
 	int width = 1;
 
 	memset(out, 0, 3 * sizeof *out);
-	/* A theme may have no colours, either. */
-	if (p->colours && (c->ch[0] != CELL_PAINTED || !c->back || c->back >= STYLES || p->looks[c->back].back >= 0))
-		out[0] = c->ch[0];
-	else
-		out[0] = cell_plain(c);
+	out[0] = c->ch[0];
 	if (!p->utf8) {
 		if (out[0] < 32 || out[0] > 126)
 			out[0] = L'?';
@@ -243,24 +245,32 @@ static attr_t attributes(unsigned look)
 	       (look & LOOK_UNDERLINE ? A_UNDERLINE : 0) | (look & LOOK_REVERSE ? A_REVERSE : 0);
 }
 
+/* Eight colours are one tone a hue, 16 are two. */
+static struct cell fitting(const struct painter *p, struct cell c)
+{
+	bool seen;
+
+	c.ch[0] = c.ch[0] ? c.ch[0] : L' '; /* half of a missing wide character */
+	c.style = c.style < STYLES ? c.style : STYLE_TEXT;
+	c.back = c.back < STYLES ? c.back : 0;
+	seen = c.ch[0] != CELL_PAINTED || p->looks[c.back].back != p->looks[STYLE_TEXT].bg;
+	return p->inks > 16 ? c : cell_plain(c, p->inks / 8 * seen);
+}
+
 static void put_row(struct painter *p, int y, const struct cell *cells, int n)
 {
 	static const struct cell blank = {.ch = {L' '}, .style = STYLE_TEXT};
 	int used = 0;
 
 	for (int x = 0; x < p->shown.w;) {
-		const struct cell *c = x < n ? &cells[x] : &blank;
+		struct cell c = fitting(p, x < n ? cells[x] : blank);
 		wchar_t text[3];
 		short colours;
-		int style = c->style < STYLES ? c->style : STYLE_TEXT, back = c->back < STYLES ? c->back : 0;
 
-		if (c->ch[0] == 0)
-			c = &blank; /* half of a missing wide character */
 		/* ncurses counts a wide character as one cell here */
-		x += glyph(p, c, p->shown.w - x, text);
-		colours = cell_pair(p, style, back, &text[0]);
-
-		setcchar(&p->row[used++], text, attributes(p->looks[style].attributes), colours, NULL);
+		x += glyph(p, &c, p->shown.w - x, text);
+		colours = cell_pair(p, c.style, c.back, &text[0]);
+		setcchar(&p->row[used++], text, attributes(p->looks[c.style].attributes), colours, NULL);
 	}
 	mvadd_wchnstr(y, 0, p->row, used);
 }

@@ -3,13 +3,12 @@
  * One hue per group: green GPU, blue CPU, violet memory, teal power, rose heat, grey everything else.
  * Amber is only for values near a limit, red for exceeded limits and the recording dot.
  *
- * A palette is one table from which everything is computed: the shades of a hue lie between its low and
- * high end, a band is a shade blended with the ground, and 256-colour mode uses the nearest fixed
- * colours. tests/unit/test-palette.c checks contrast and the distances seen by colour-blind eyes.
+ * With 24 bits the shades of a hue lie between its low and high end, and a band is a shade blended with the
+ * ground. With 256 colours a hue has four tones, picked by hand. tests/unit/test-palette.c checks contrast and
+ * the distances seen by colour-blind eyes.
  *
  * With 16 and 8 colours the terminal defines them: bright is the mean, normal the band; with 8, bright
  * is bold and grey is dim. Without colours, bold, dim, underline and reverse are used. */
-#include <limits.h>
 #include <stdlib.h>
 
 #include "term/palette.h"
@@ -25,7 +24,9 @@ enum ink {
 	TAB, BANNER, BANNER_TEXT, BANNER_STRONG, SELECTED, SELECTED_TEXT,
 	LOW, /* first of one per hue; with 16 colours the band */
 	HIGH = LOW + HUES,
-	INKS = HIGH + HUES
+	INKS = HIGH + HUES,
+	TONES = 4, /* of a mean, with 256 colours */
+	INKS_256 = INKS + (TONES - 1) * HUES
 };
 
 /* 0xrrggbb, for a dark and a light ground. */
@@ -61,6 +62,37 @@ static const int inks[][2][INKS] = {
 		{ON_LIGHT,
 		 0x549d79, 0x5888ff, 0x9f84d7, 0x7c999a, 0xb67d98, 0x8e9094, 0xad8b4c, 0xde6f6f,
 		 0x006e37, 0x2c69ff, 0x3900ac, 0x003739, 0xa55f80, 0x55585e, 0x8a5a00, 0xc80f10},
+	},
+};
+
+/* The same of the 256 colours that all terminals have, as the nearest ones would not be steps of one hue: a band
+ * and the highest tone of each hue, then the three tones below it, the lowest first. */
+#define ON_DARK_256  233, 252, 255, 244, 237, 236, 137,  232, 52, 224, 255, 24, 231
+#define ON_LIGHT_256 231, 234, 16, 241, 251, 253, 136,  231, 124, 224, 231, 24, 231
+static const int inks_256[][2][INKS_256] = {
+	[THEME_STANDARD] = {
+		{ON_DARK_256,
+		 22, 24, 54, 23, 89, 239, 94, 52,  114, 75, 135, 80, 211, 249, 214, 203,
+		 28, 26, 97, 30, 132, 243, 136, 124,  34, 68, 98, 37, 168, 245, 172, 160,  77, 69, 99, 44, 204, 247, 208, 196},
+		{ON_LIGHT_256,
+		 151, 153, 183, 152, 218, 250, 180, 217,  22, 24, 98, 23, 125, 240, 94, 124,
+		 71, 68, 141, 73, 175, 245, 172, 203,  34, 67, 135, 37, 168, 243, 166, 196,  28, 25, 99, 30, 132, 242, 130, 160},
+	},
+	[THEME_CONTRAST] = {
+		{16, 231, 231, 252, 246, 239, 178,  16, 88, 231, 231, 226, 16,
+		 22, 24, 53, 23, 89, 238, 58, 52,  83, 75, 176, 87, 211, 252, 220, 210,
+		 28, 67, 133, 30, 132, 246, 136, 160,  34, 68, 134, 37, 168, 248, 178, 196,  40, 69, 170, 44, 204, 250, 214, 203},
+		{231, 16, 16, 238, 242, 145, 94,  231, 88, 231, 231, 19, 231,
+		 151, 153, 183, 152, 218, 249, 180, 217,  22, 25, 54, 23, 89, 237, 58, 88,
+		 65, 63, 92, 66, 132, 243, 166, 196,  29, 27, 91, 31, 126, 241, 130, 160,  28, 26, 55, 30, 125, 239, 94, 124},
+	},
+	[THEME_SAFE] = {
+		{ON_DARK_256,
+		 22, 60, 54, 23, 89, 239, 94, 52,  76, 111, 99, 159, 204, 249, 214, 203,
+		 28, 67, 61, 66, 96, 243, 136, 124,  34, 68, 62, 73, 132, 245, 172, 160,  40, 110, 98, 116, 168, 247, 208, 196},
+		{ON_LIGHT_256,
+		 151, 153, 183, 152, 218, 250, 180, 217,  22, 26, 55, 23, 96, 240, 94, 124,
+		 72, 69, 135, 109, 175, 245, 172, 203,  35, 33, 98, 66, 168, 243, 166, 196,  29, 27, 92, 30, 132, 242, 130, 160},
 	},
 };
 
@@ -113,78 +145,19 @@ static int mix(int a, int b, int n, int of)
 	return mixed;
 }
 
-/* Colours 16 to 255 are the same on all terminals: a cube and a grey ramp. */
-static int rgb_of(int n)
-{
-	static const unsigned char step[] = {0, 95, 135, 175, 215, 255};
-
-	if (n >= 232)
-		return (8 + 10 * (n - 232)) * 0x010101;
-	n -= 16;
-	return step[n / 36] << 16 | step[n / 6 % 6] << 8 | step[n % 6];
-}
-
-/* The shift of the channel that exceeds the two others by more than `by`; -1: there is none. */
-static int strongest(int rgb, int by)
-{
-	for (int at = 0; at < 24; at += 8) {
-		int v = rgb >> at & 255, next = rgb >> (at + 8) % 24 & 255, last = rgb >> (at + 16) % 24 & 255;
-
-		if (v > next + by && v > last + by)
-			return at;
-	}
-	return -1;
-}
-
-/* Error of an approximation: lightness and hue; grey instead of a hue, or another hue, costs most. Exact only below
- * most, as lightness alone excludes nearly all colours. */
-static int loss(int a, int b, int most)
-{
-	int r = a >> 16, g = a >> 8 & 255, bl = a & 255, dr = r - (b >> 16), dg = g - (b >> 8 & 255),
-	    db = bl - (b & 255), light = (2 * dr + 5 * dg + db) / 8, hue;
-	bool faded;
-
-	if (light * light >= most)
-		return most;
-	hue = strongest(a, 16);
-	faded = b % 0x010101 == 0 && abs(r - g) + abs(bl - g) > 24;
-	return light * light + ((dr - dg) * (dr - dg) + (db - dg) * (db - dg)) / 6 +
-	       750 * (faded + (hue >= 0 && hue != strongest(b, 0)));
-}
-
-static int nearest(int rgb)
-{
-	int best = 16, least = INT_MAX;
-
-	for (int i = 16; i < 256; i++) {
-		int lost = loss(rgb, rgb_of(i), least);
-
-		if (lost < least) {
-			least = lost;
-			best = i;
-		}
-	}
-	return best;
-}
-
 static int ink(const int *p, enum style style, int colours)
 {
-	int n = (int)style - STYLE_SHADES, hue = n / (2 * SHADES), part = 2 * (n % SHADES) + 1, shade;
+	int n = (int)style - STYLE_SHADES, hue = n / (2 * SHADES), tone = n % SHADES * TONES / SHADES, shade;
 	bool band = n / SHADES % 2;
 
 	if (style < STYLE_SHADES)
 		return p[tints[style].fg];
-	if (colours <= 16)
+	if (colours == 256 && !band && tone < TONES - 1)
+		return p[INKS + tone * HUES + hue];
+	if (colours <= 256)
 		return p[(band ? LOW : HIGH) + hue];
-	if (colours == 256) /* too few for all shades: two for the mean, one for the band */
-		part = band ? 2 * SHADES - 3 : part < SHADES ? SHADES / 2 : 3 * SHADES / 2;
-	shade = mix(p[LOW + hue], p[HIGH + hue], part, 2 * SHADES);
+	shade = mix(p[LOW + hue], p[HIGH + hue], 2 * (n % SHADES) + 1, 2 * SHADES);
 	return band ? mix(p[GROUND], shade, 42, 100) : shade;
-}
-
-static int number(int ink, int colours)
-{
-	return colours == 256 ? nearest(ink) : colours == 8 ? ink & 7 : ink;
 }
 
 static struct look without(enum style style)
@@ -208,7 +181,7 @@ struct look palette_look(enum theme theme, enum ground ground, enum style style,
 	if (theme == THEME_TERMINAL && colours > 16)
 		colours = 16;
 	l.attributes = style < STYLE_SHADES ? tints[style].coloured : 0;
-	p = colours <= 16 ? first_16[light] : inks[theme][light];
+	p = colours <= 16 ? first_16[light] : colours == 256 ? inks_256[theme][light] : inks[theme][light];
 	fg = shade = ink(p, style, colours);
 	bg = style < STYLE_SHADES ? p[tints[style].bg] : p[GROUND];
 	if (style == STYLE_WARN && light && colours <= 16) { /* yellow is unreadable on white */
@@ -223,9 +196,9 @@ struct look palette_look(enum theme theme, enum ground ground, enum style style,
 		fg = p[TEXT];
 		shade = p[GROUND];
 	}
-	l.fg = number(fg, colours);
-	l.bg = number(bg, colours);
-	l.back = number(shade, colours);
+	l.fg = colours == 8 ? fg & 7 : fg;
+	l.bg = colours == 8 ? bg & 7 : bg;
+	l.back = colours == 8 ? shade & 7 : shade;
 	if (theme == THEME_TERMINAL) {
 		l.back = shade == p[GROUND] ? -1 : l.back;
 		l.fg = fg == p[TEXT] ? -1 : l.fg;

@@ -42,6 +42,7 @@ struct term {
 	struct input *input;
 	struct painter *painter;
 	int w, h;
+	char notice[160]; /* of an unknown TERM, or "" */
 	bool reports; /* supports mouse, focus and paste reports */
 	bool on;      /* the terminal is in use */
 	bool stale;   /* `next` has not been sent */
@@ -217,7 +218,7 @@ static void give(struct term *t)
 
 struct term *term_open(const struct term_options *o, struct err *e)
 {
-	const char *term = getenv("TERM");
+	const char *told = getenv("TERM"), *term;
 	struct term *t = calloc(1, sizeof *t);
 	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 
@@ -227,8 +228,15 @@ struct term *term_open(const struct term_options *o, struct err *e)
 	}
 	if (tty_open(&t->tty, e) < 0)
 		goto fail;
-	if (kind_check(term, t->tty.fd, e) < 0)
+	term = kind_find(told, t->tty.fd, e);
+	if (!term)
 		goto fail;
+	if (term != told) {
+		char name[40];
+
+		text_printable(name, sizeof name, told, strlen(told));
+		snprintf(t->notice, sizeof t->notice, _("TERM=%s is not known here: taken for %s"), name, term);
+	}
 	t->tty.shared = o->shared;
 	t->input = input_open(term, utf8, env_escape_ms(o->escape_ms));
 	if (!t->input) {
@@ -260,6 +268,11 @@ void term_close(struct term *t)
 	tty_close(&t->tty);
 	canvas_free(&t->next);
 	free(t);
+}
+
+const char *term_notice(const struct term *t)
+{
+	return t->notice;
 }
 
 int term_fd(const struct term *t)

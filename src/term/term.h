@@ -21,12 +21,13 @@ struct term_options {
 struct term;
 
 /* Take over /dev/tty. ERR_USAGE, with a message naming alternatives, if there is no usable
- * terminal (TERM unset, unknown or dumb). SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM and SIGHUP
+ * terminal (TERM unset, unknown and unlike an xterm, or dumb). SIGWINCH, SIGTSTP, SIGCONT, SIGINT, SIGTERM and SIGHUP
  * must be blocked. */
 struct term *term_open(const struct term_options *o, struct err *e);
 /* Restore the terminal and print the captured stderr. */
 void term_close(struct term *t);
 
+const char *term_notice(const struct term *t);	/* for the user: what an unknown TERM is taken for; or "" */
 int term_fd(const struct term *t);		/* poll it for input */
 int term_timeout_ms(const struct term *t);	/* longest time to poll; -1: no limit */
 void term_size(const struct term *t, int *w, int *h);

@@ -160,21 +160,44 @@ static bool is_band(int style)
 	return style >= STYLE_SHADES && (style - STYLE_SHADES) % (2 * SHADES) >= SHADES;
 }
 
-wchar_t cell_plain(const struct cell *p)
+/* A cell of a heat strip is two channels; what is not lit is blank. */
+static struct cell heat_plain(struct cell c, int tones)
 {
-	bool block = p->ch[0] >= 0x2581 && p->ch[0] <= 0x2588 && p->style >= STYLE_SHADES;
+	bool upper = c.style >= STYLE_SHADES && (tones == 2 || !is_band(c.style));
+	bool lower = c.back >= STYLE_SHADES && (tones == 2 || !is_band(c.back));
 
-	if (p->style == STYLE_TRACK && p->ch[0] == 0x25A0)
-		return 0xB7;
-	if (p->ch[0] == CELL_PAINTED)
-		return 0x2500;
-	if (!block)
-		return p->ch[0];
-	if (is_band(p->back))
-		return 0x2592;
-	if (is_band(p->style) && !p->back)
-		return 0x2591;
-	return p->style >= STYLE_MEAN(HUE_ALERT, 0) ? 0x2593 : p->ch[0];
+	if (upper && lower && tones == 2)
+		return c;
+	c.ch[0] = upper && lower ? 0x2588 : upper ? 0x2580 : lower ? 0x2584 : L' ';
+	c.style = upper ? c.style : c.back;
+	c.back = 0;
+	return c;
+}
+
+struct cell cell_plain(struct cell c, int tones)
+{
+	bool block = c.ch[0] >= 0x2581 && c.ch[0] <= 0x2588 && c.style >= STYLE_SHADES;
+
+	c.back = c.back == STYLE_TRACK ? 0 : c.back;
+	if (c.ch[0] == 0x25A0 && c.style == STYLE_TRACK)
+		c.ch[0] = 0xB7;
+	else if (c.ch[0] == 0x2580 || (c.ch[0] == 0x2584 && c.style == STYLE_TRACK))
+		return heat_plain(c, tones);
+	else if (tones == 2)
+		return c;
+	else if (c.ch[0] == CELL_PAINTED && !tones)
+		c.ch[0] = 0x2500;
+	else if (is_band(c.back) && tones && (block || c.style == STYLE_MARK || c.style == STYLE_FRAME))
+		c.back = 0;
+	else if (block && is_band(c.style) && c.back && tones) /* a notch */
+		c = (struct cell) {{0x2588}, c.back, 0};
+	else if (block && is_band(c.back))
+		c.ch[0] = 0x2592;
+	else if ((block && !c.back && is_band(c.style)) || (c.ch[0] == 0x25A0 && is_band(c.style)))
+		c.ch[0] = 0x2591;
+	else if (block && c.style >= STYLE_MEAN(HUE_ALERT, 0) && !tones)
+		c.ch[0] = 0x2593;
+	return c;
 }
 
 static void print_char(wchar_t ch, mbstate_t *state, FILE *out)
@@ -201,9 +224,12 @@ void canvas_print(const struct canvas *c, FILE *out)
 
 		while (end > 0 && row[end - 1].ch[0] == L' ' && !row[end - 1].ch[1])
 			end--;
-		for (int x = 0; x < end; x++)
-			for (int i = 0; i < 2 && row[x].ch[i]; i++)
-				print_char(i ? row[x].ch[i] : cell_plain(&row[x]), &state, out);
+		for (int x = 0; x < end; x++) {
+			struct cell cell = cell_plain(row[x], 0);
+
+			for (int i = 0; i < 2 && cell.ch[i]; i++)
+				print_char(cell.ch[i], &state, out);
+		}
 		fputc('\n', out);
 	}
 }

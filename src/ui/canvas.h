@@ -73,9 +73,9 @@ int canvas_text(struct canvas *c, int x, int y, int w, enum style s, const char 
 int canvas_textf(struct canvas *c, int x, int y, int w, enum style s, const char *fmt, ...)
 	__attribute__((format(printf, 6, 7)));
 int canvas_right(struct canvas *c, int x, int y, int w, enum style s, const char *text);	/* right-aligned in w */
-/* The character to show without colours: a band is a lighter shade than a mean, the empty part of a bar
- * is dots. */
-wchar_t cell_plain(const struct cell *p);
+/* The cell for an output that has no colours, or one or two tones a hue: the empty part of a bar is dots, an idle part
+ * of a heat strip is blank, and with less than two tones a band is a lighter shade than a mean. */
+struct cell cell_plain(struct cell c, int tones);
 /* Returns true if cells x..x+w-1 are blank; cells outside the canvas are. */
 bool canvas_is_blank(const struct canvas *c, int x, int y, int w);
 /* Writes plain text, one line per row, without trailing blanks. */

@@ -210,7 +210,12 @@ static const char *bar_marks(const struct ui *u, const struct ui_scene *s)
 
 static const char *bar_level(const struct ui *u, const struct ui_scene *s)
 {
-	return u->at.ranges.h ? _("range level") : NULL;
+	return u->at.ranges.h ? _("level") : NULL;
+}
+
+static const char *bar_ranges(const struct ui *u, const struct ui_scene *s)
+{
+	return ranges_any(u) && !u->view->plain ? _("ranges") : NULL;
 }
 
 static const char *bar_goto(const struct ui *u, const struct ui_scene *s)
@@ -263,6 +268,8 @@ const struct key_entry keys_common[] = {
 	  act_space, "Space", N_("pause, or play from the cursor"), "Space", NULL, bar_space, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'o', 0, 0 } },
 	  act_open, "o", N_("list saved traces and open one"), "o", N_("open"), NULL, 0 },
+	{ KEYS_VIEWS, WHEN_CHARTS, { { 'R', 0, VIEW_ranges } },
+	  act_view, "R", N_("NVTX ranges by name: count, time, joules"), "R", NULL, bar_ranges, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '+', 0, 1 }, { '=', 0, 1 }, { '-', 0, -1 }, { '_', 0, -1 } },
 	  act_zoom, "+ -", N_("zoom in, zoom out: half, twice as much time"), "+ -", NULL, bar_zoom, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { '0', 0, 0 } },
@@ -280,8 +287,8 @@ const struct key_entry keys_common[] = {
 	  act_go_mark, "[ ]", N_("previous, next mark or event"), "[ ]", NULL, bar_marks, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'd', 0, 1 }, { 'D', 0, -1 } },
 	  act_range_level, "d D", N_("inner, outer level of ranges: [ ] then stop at its edges, Enter shows details"), "d D", NULL, bar_level, 0 },
-	{ KEYS_TIME, WHEN_CHARTS, { { 'R', 0, 0 } },
-	  act_range_lane, "R", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
+	{ KEYS_TIME, WHEN_CHARTS, { { 't', 0, 0 } },
+	  act_range_lane, "t", N_("ranges of another thread"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { 'm', 0, 1 } },
 	  act_extreme, "m", N_("to the maximum of the selected row"), NULL, NULL, NULL, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'e', 0, 1 }, { 'E', 0, -1 } },

@@ -101,7 +101,7 @@ static void draw_whose(struct ui *u, struct canvas *c)
 		screen_cut(u, c, x, y, u->at.chart.x - 2 - x, STYLE_DIM, l->lane->domain);
 	else
 		screen_cut(u, c, u->at.name.x, y + 1, w, STYLE_DIM, domain);
-	snprintf(text, sizeof(text), _("lane %zu of %zu (R)"), l->at + 1, l->n_lanes);
+	snprintf(text, sizeof(text), _("lane %zu of %zu (t)"), l->at + 1, l->n_lanes);
 	if (l->rows > 2 && l->n_lanes > 1)
 		screen_cut(u, c, u->at.name.x, y + 2, w, STYLE_DIM, text);
 }

@@ -43,6 +43,11 @@ int ranges_lines(struct ui *u, const struct ui_scene *s, int h)
 	return most < l->depths ? most : l->depths;
 }
 
+bool ranges_any(const struct ui *u)
+{
+	return u->ranges.depths;
+}
+
 struct pass {
 	struct ranges_lane *l;
 	int64_t *busy;

@@ -56,6 +56,7 @@ struct ranges_lane {
 bool ranges_ready(struct ui *u, const struct ui_scene *s);
 /* The lines for them on a screen of so many. */
 int ranges_lines(struct ui *u, const struct ui_scene *s, int h);
+bool ranges_any(const struct ui *u);
 void ranges_prepare(struct ui *u, const struct ui_scene *s);
 void ranges_draw(struct ui *u, struct canvas *c);
 key_handler act_range_level, act_range_lane;

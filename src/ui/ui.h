@@ -69,6 +69,7 @@ struct ui_scene {
 
 	const struct procs_list *procs;	/* NULL: not read; see ui_wants_procs() */
 	uint64_t procs_serial;
+	const char *procs_kept;	/* why none of them can be ended; NULL: they can */
 	const struct host *host; /* NULL: not read; see ui_wants_host() */
 
 	const char *files_folder;	/* the listed folder, printable */

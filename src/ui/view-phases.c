@@ -134,7 +134,6 @@ const struct view view_phases = {
 	.name = "phases",
 	.label = N_("Phases"),
 	.key = '7',
-	.turned = &view_ranges,
 	.keys = keys,
 	.plain = true,
 	.every_ms = 250, /* the last phase grows, wherever the cursor is */

@@ -183,7 +183,7 @@ static void processes_move(struct ui *u, const struct ui_scene *s, enum move how
 
 static const char *bar_kill(const struct ui *u, const struct ui_scene *s)
 {
-	return state_of(u)->pid ? _("kill") : NULL;
+	return state_of(u)->pid && !s->procs_kept ? _("kill") : NULL;
 }
 
 static const char *bar_whole(const struct ui *u, const struct ui_scene *s)
@@ -272,7 +272,9 @@ static void ask_kill(struct ui *u, const struct ui_scene *s, struct request *r, 
 {
 	static const struct modal question = {kill_key, kill_draw, true};
 
-	if (selected_line(state_of(u)) >= 0)
+	if (s->procs_kept)
+		screen_say(u, STYLE_DIM, "%s", s->procs_kept);
+	else if (selected_line(state_of(u)) >= 0)
 		modal_open(u, &question, &view_processes);
 }
 

@@ -111,6 +111,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 	const char *const titles[] = {_("count"), _("total"), _("mean"), "J", "+- J", "W"};
 	char title[256], name[256];
 
+	canvas_text(c, x, u->at.axis.y, u->at.axis.h ? w : 0, STYLE_TITLE, _("Ranges"));
 	u->frame.more = v->busy;
 	v->n = v->about == u->about && collection_list(&v->all) ? (int)v->all.n : 0;
 	if (!v->n) {
@@ -156,13 +157,21 @@ static void go(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 	act_search_next(u, s, r, 1);
 }
 
+static const char *bar_go(const struct ui *u, const struct ui_scene *s)
+{
+	return ((struct names *)ui_state(u, &view_ranges))->n ? _("show the next") : NULL;
+}
+
 static const struct key_entry keys[] = {
-	{.group = KEYS_STRETCH, .when = WHEN_CHARTS, .keys = {{K_ENTER, 0, 0}}, .handler = go},
+	{KEYS_STRETCH, WHEN_CHARTS, {{K_ENTER, 0, 0}}, go, NULL, NULL, "Enter", NULL, bar_go, 0},
 	{.handler = NULL},
 };
 
 const struct view view_ranges = {
 	.name = "ranges",
+	.label = N_("Ranges"),
+	.key = 'R',
+	.wanted = ranges_any,
 	.keys = keys,
 	.plain = true,
 	.every_ms = 1000,

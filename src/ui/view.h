@@ -17,7 +17,7 @@ struct view {
 	const char *name;    /* for --view; NULL: not available there */
 	const char *label;   /* on its tab, to be translated; NULL: no tab */
 	uint32_t key;        /* of its tab: any character */
-	const struct view *turned; /* shown when its key is pressed again; or NULL */
+	bool (*wanted)(const struct ui *u); /* false: it has no tab now; or NULL */
 	const struct key_entry *keys; /* its own keys, up to a handler NULL; or NULL */
 
 	bool plain;     /* no charts, time axis or events */
@@ -52,8 +52,8 @@ struct view {
 
 /* The views in tab order; the first is the default. */
 #define VIEWS(X)                                                                                              \
-	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(ranges) X(processes) X(board) X(signals)               \
-	X(help) X(setup) X(files)
+	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)                         \
+	X(ranges) X(help) X(setup) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
 #define VIEW_NUMBER(name) VIEW_##name,

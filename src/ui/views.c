@@ -104,9 +104,12 @@ void views_cover(struct ui *u, const struct view *v)
 
 void act_view(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
-	const struct view *v = views[arg];
+	views_show(u, views[arg]);
+}
 
-	views_show(u, u->view == v && !u->over && v->turned ? v->turned : v);
+static bool has_tab(const struct ui *u, const struct view *v)
+{
+	return v->label && (v == u->view || !v->wanted || v->wanted(u));
 }
 
 /* Go to the next view with a tab, wrapping around. */
@@ -116,7 +119,7 @@ void act_turn(struct ui *u, const struct ui_scene *s, struct request *r, int arg
 
 	do
 		at = (at + N_VIEWS + (size_t)arg) % N_VIEWS;
-	while (!views[at]->label);
+	while (!has_tab(u, views[at]));
 	act_view(u, s, r, (int)at);
 }
 
@@ -147,16 +150,17 @@ static int tab_width(const struct tabs_look *l, int label, bool full)
 }
 
 /* Count the widest name in full, so that tabs hardly move when the view changes. */
-static bool tabs_fit(const struct tabs_look *l, int room)
+static bool tabs_fit(const struct ui *u, const struct tabs_look *l, int room)
 {
 	int w = -l->step, widest = 0;
 
 	for (size_t i = 0; i < N_VIEWS; i++) {
-		int label = views[i]->label ? text_width(_(views[i]->label)) : 0;
-		int more = tab_width(l, label, true) - tab_width(l, label, false);
+		int label, more;
 
-		if (!label)
+		if (!has_tab(u, views[i]))
 			continue;
+		label = text_width(_(views[i]->label));
+		more = tab_width(l, label, true) - tab_width(l, label, false);
 		w += tab_width(l, label, false) + l->step;
 		widest = more > widest ? more : widest;
 	}
@@ -170,16 +174,18 @@ void tabs_draw(struct ui *u, struct canvas *c)
 
 	if (!u->at.tabs.h)
 		return;
-	while (l < last && !tabs_fit(l, c->w))
+	while (l < last && !tabs_fit(u, l, c->w))
 		l++;
 	for (size_t i = 0; i < N_VIEWS; i++) {
 		const struct view *v = views[i];
-		const char *label = v->label ? _(v->label) : "";
-		bool shown = v == u->view || (v->turned && v->turned == u->view);
-		int w = tab_width(l, text_width(label), shown), name = x + 2 + (shown ? 1 : l->gap);
+		bool shown = v == u->view;
+		const char *label;
+		int w, name = x + 2 + (shown ? 1 : l->gap);
 
-		if (!*label)
+		if (!has_tab(u, v))
 			continue;
+		label = _(v->label);
+		w = tab_width(l, text_width(label), shown);
 		for (int k = 0; shown && k < w; k++)
 			canvas_put(c, x + k, y, STYLE_TAB, L' ');
 		canvas_put(c, x + 1, y, shown ? STYLE_TAB : STYLE_KEY, (wchar_t)v->key);

@@ -52,4 +52,16 @@ keys 1
 check "back to the overview" wait_for "Load"
 keys q
 wait_prompt 0
+
+# those of a demo are nobody's: a made-up process must not look as if it could be killed
+run "clear; $program --demo --view processes"
+wait_for "10 processes"
+keys Down
+wait_for "Enter command"
+check "the demo: the key bar has no kill" off_screen "x kill"
+keys x
+check "the demo: x says that they are simulated" wait_for "are simulated"
+check "the demo: x asks nothing" off_screen "SIGTERM"
+keys q
+wait_prompt 0
 pty_end

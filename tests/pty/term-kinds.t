@@ -83,6 +83,32 @@ check "NO_COLOR: bold is used" grep -q -a '[[;]1m' "$tmp/nocolor"
 sent "$tmp/nocolor" TERM=xterm-256color NO_COLOR=
 check "NO_COLOR empty: colours" [ "$(colours "$tmp/nocolor")" -gt 0 ]
 
+drawing="styles wide notice"
+# entries that come with a terminal, and are not on a machine reached by ssh
+for kind in xterm-no-such alacritty footless wezterm no-such-256color no-such-direct; do
+	infocmp "$kind" >/dev/null 2>&1 && continue
+	check "$kind: draws" sent "$tmp/kin" "TERM=$kind"
+	check "$kind: as xterm-256color" has_bytes "$tmp/kin" '[38;5;'
+	check "$kind: mouse on" has_bytes "$tmp/kin" '[?1002h'
+	check "$kind: says so, and leaves the environment as it was" \
+		in_file "$tmp/log-kind" "TERM=$kind notice=TERM=$kind is not known here: taken for xterm-256color"
+done
+check "a known one: no notice" sent "$tmp/kin" TERM=xterm
+check "a known one: nothing to say" grep -q '^TERM=xterm notice=$' "$tmp/log-kind"
+if command -v tic >/dev/null; then
+	mkdir "$tmp/terminfo"
+	printf 'xterm-256color|cannot move the cursor,\n\tam,\n' | tic -o "$tmp/terminfo" - 2>/dev/null
+	check "no xterm-256color: draws" sent "$tmp/kin" TERM=xterm-no-such "TERMINFO=$tmp/terminfo"
+	check "no xterm-256color: as xterm" grep -q 'taken for xterm$' "$tmp/log-kind"
+	check "no xterm-256color: no 256 colours" lacks_bytes "$tmp/kin" '[38;5;'
+fi
+T pipe-pane "cat >$tmp/screen"
+run "clear; env TERM=xterm-no-such $program --demo"
+check "the screen says so" wait_file "$tmp/screen" 'TERM=xterm-no-such is not known here: taken for xterm-256color'
+keys q
+wait_prompt 0
+T pipe-pane
+
 drawing=wide
 # pipe-pane also captures the shell's echo, which is ASCII here
 sent "$tmp/c" TERM=screen LC_ALL=C

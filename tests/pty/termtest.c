@@ -5,7 +5,8 @@
  *
  * Words: styles (every style by name), wide (non-ASCII text), fill (letters up to the last
  * cell), flood (a new frame every millisecond), stderr (print a line there), crash, abort,
- * overflow (after the first key), thread (do these in a thread), mono, escape=MS. */
+ * overflow (after the first key), thread (do these in a thread), mono, escape=MS, notice (of
+ * the terminal, and TERM). */
 #include <errno.h>
 #include <locale.h>
 #include <poll.h>
@@ -283,6 +284,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", e.text);
 		return (int)e.code;
 	}
+	if (has("notice"))
+		fprintf(lg, "TERM=%s notice=%s\n", getenv("TERM"), term_notice(t));
 	int rc = run(t, signals);
 	term_close(t);
 	fprintf(lg, "bye\n");

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -89,9 +90,9 @@ static void a_colour_behind(void **state)
 		const char *bytes;
 	} kinds[] = {
 		{"xterm-256color", COLOUR_RGB, "\033[38;2;39;144;79;48;2;25;70;45m\342\226\204"},
-		{"xterm-256color", COLOUR_256, "\033[38;5;71;48;5;22m\342\226\204"},
+		{"xterm-256color", COLOUR_256, "\033[38;5;28;48;5;22m\342\226\204"},
 		{"xterm-256color", COLOUR_16, "\033[92;42m\342\226\204"},
-		{"xterm", COLOUR_AUTO, "\033[1;32;42m\342\226\204"},
+		{"xterm", COLOUR_AUTO, "\033[1;32;40m\342\226\204"}, /* one tone a hue: the mean alone */
 		{"vt100", COLOUR_AUTO, "\033[1m\342\226\222"},
 	};
 
@@ -104,7 +105,7 @@ static void a_colour_behind(void **state)
 		shows(p, kinds[i].bytes, true);
 		/* a changed background redraws the cell */
 		put(5, 5, STYLE_MEAN(HUE_GPU, 0), STYLE_BAND(HUE_ALERT, 7), 0x2584);
-		shows(p, "\342\226\204", strcmp(kinds[i].term, "vt100") != 0);
+		shows(p, "\342\226\204", kinds[i].choice != COLOUR_AUTO);
 		painter_close(p);
 	}
 }
@@ -119,6 +120,92 @@ static void the_ground_is_painted(void **state)
 	put(5, 5, STYLE_MEAN(HUE_GPU, 0), 0, 'x');
 	shows(p, "48;", false);
 	painter_close(p);
+}
+
+/* Not shades of black, as which their numbers look on terminals with 24 bits. */
+static void the_terminals_own_colours(void **state)
+{
+	static const struct {
+		const char *term, *bytes;
+	} kinds[] = {{"xterm-256color", "\033[92;42m\342\226\204"}, {"xterm-direct", "\033[1;32"}}; /* it has eight */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct painter *p = painter_open(kinds[i].term, COLOUR_RGB, true);
+		char *bytes;
+
+		if (!p) /* is not installed everywhere */
+			continue;
+		painter_close(p);
+		p = open_as(kinds[i].term, COLOUR_RGB, THEME_TERMINAL);
+		charts(0);
+		put(5, 5, STYLE_MEAN(HUE_GPU, 0), STYLE_BAND(HUE_GPU, 0), 0x2584);
+		bytes = frame(p);
+		assert_non_null(strstr(bytes, kinds[i].bytes));
+		for (const char *more = "38;\00048;\00038:\00048:"; *more; more += 4)
+			assert_null(strstr(bytes, more));
+		free(bytes);
+		/* and back */
+		painter_looks(p, THEME_STANDARD, GROUND_DARK);
+		shows(p, "48", true);
+		painter_close(p);
+	}
+}
+
+/* What is empty has another character, and where a hue has one tone or none, what is only a maximum, too. */
+static void few_colours(void **state)
+{
+	static const struct {
+		struct cell cell;
+		wchar_t sixteen, eight, none;
+	} cells[] = {
+		{{{0x25A0}, STYLE_TRACK, 0}, 0xB7, 0xB7, 0xB7},
+		{{{0x25A0}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x25A0, 0x25A0, 0x25A0},
+		{{{0x25A0}, STYLE_BAND(HUE_CPU, 3), 0}, 0x25A0, 0x2591, 0x2591},
+		{{{0x2588}, STYLE_MEAN(HUE_CPU, 3), 0}, 0x2588, 0x2588, 0x2588},
+		{{{0x2585}, STYLE_BAND(HUE_CPU, 3), 0}, 0x2585, 0x2591, 0x2591},
+		{{{0x2585}, STYLE_MEAN(HUE_CPU, 3), STYLE_BAND(HUE_CPU, 3)}, 0x2585, 0x2585, 0x2592},
+		{{{0x2588}, STYLE_MEAN(HUE_ALERT, 3), 0}, 0x2588, 0x2588, 0x2593},
+		{{{0x2581}, STYLE_BAND(HUE_CPU, 3), STYLE_MEAN(HUE_CPU, 3)}, 0x2581, 0x2588, 0x2581}, /* a notch */
+		/* a heat strip: idle, low, busy */
+		{{{0x2580}, STYLE_TRACK, STYLE_TRACK}, ' ', ' ', ' '},
+		{{{0x2580}, STYLE_BAND(HUE_CPU, 0), STYLE_TRACK}, 0x2580, ' ', ' '},
+		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_BAND(HUE_CPU, 4)}, 0x2580, 0x2580, 0x2580},
+		{{{0x2580}, STYLE_TRACK, STYLE_MEAN(HUE_CPU, 0)}, 0x2584, 0x2584, 0x2584},
+		{{{0x2580}, STYLE_MEAN(HUE_CPU, 0), STYLE_MEAN(HUE_CPU, 7)}, 0x2580, 0x2588, 0x2588},
+		{{{0x2584}, STYLE_TRACK, 0}, ' ', ' ', ' '},
+		/* the bars of ranges; a grey one is black with eight colours */
+		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_CPU, 1)}, CELL_PAINTED, CELL_PAINTED, 0x2500},
+		{{{CELL_PAINTED}, STYLE_TEXT, STYLE_BAND(HUE_OTHER, 1)}, CELL_PAINTED, 0x2500, 0x2500},
+	};
+	static const struct {
+		const char *term;
+		enum colour_choice choice;
+		enum theme theme;
+	} kinds[] = {{"xterm-256color", COLOUR_16, THEME_STANDARD},
+		     {"xterm", COLOUR_AUTO, THEME_STANDARD},
+		     {"linux", COLOUR_AUTO, THEME_TERMINAL},
+		     {"xterm-256color", COLOUR_AUTO, THEME_MONO},
+		     {"vt100", COLOUR_AUTO, THEME_STANDARD}};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+		struct painter *p = open_as(kinds[k].term, kinds[k].choice, kinds[k].theme);
+		char want[MB_LEN_MAX + 1];
+
+		canvas_clear(&canvas);
+		free(frame(p));
+		for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+			wchar_t ch = k == 0 ? cells[i].sixteen : k < 3 ? cells[i].eight : cells[i].none;
+
+			put(5, 5, STYLE_TEXT, 0, '-');
+			free(frame(p));
+			canvas.cells[5 * W + 5] = cells[i].cell;
+			snprintf(want, sizeof want, "%lc", (wint_t)ch);
+			shows(p, ch == ' ' ? "\342" : want, ch != ' '); /* a blank may be an erased line */
+		}
+		painter_close(p);
+	}
 }
 
 /* Limits the bytes for shades; both bounds are a third above the current need. */
@@ -150,6 +237,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_colour_behind),
 		cmocka_unit_test(the_ground_is_painted),
+		cmocka_unit_test(the_terminals_own_colours),
+		cmocka_unit_test(few_colours),
 		cmocka_unit_test(few_bytes),
 	};
 	int failed;

@@ -247,6 +247,38 @@ static void alarms_are_seen(void **state)
 				}
 }
 
+/* With 256 colours. Two tones would have one edge, which reads as a threshold. */
+static void tones_are_four_even_steps(void **state)
+{
+	(void)state;
+	for (int theme = 0; theme < THEME_TERMINAL; theme++)
+		for (int ground = GROUND_DARK; ground <= GROUND_LIGHT; ground++)
+			for (int i = 1; i < HUES * SHADES; i++) {
+				int hue = i / SHADES, n = i % SHADES;
+				int below = look(theme, ground, STYLE_MEAN(hue, n - 1), 256).fg, fg = look(theme, ground, STYLE_MEAN(hue, n), 256).fg;
+				double d = distance(below, fg, 0);
+
+				if (!n)
+					continue;
+				if (n % 2 ? fg != below : d < 3 || d > 19 || (luminance(fg) < luminance(below)) != (ground == GROUND_LIGHT))
+					fail_msg("theme %d ground %d hue %d shade %d: %06x, %06x, distance %.1f", theme, ground, hue, n, below, fg, d);
+			}
+}
+
+/* A column in amber or red has neighbours of its family. */
+static void alarms_are_seen_in_charts(void **state)
+{
+	(void)state;
+	EACH_PAINTED(theme, ground, colours)
+	for (int i = 0; i < 2 * HUE_WARN * SHADES; i++) {
+		int hue = i / 2 / SHADES, n = i / 2 % SHADES, alarm = HUE_WARN + i % 2;
+		double d = distance(look(theme, ground, STYLE_MEAN(hue, n), colours).fg, look(theme, ground, STYLE_MEAN(alarm, n), colours).fg, 0);
+
+		if (d < 9)
+			fail_msg("theme %d ground %d colours %d hue %d shade %d alarm %d: %.1f", theme, ground, colours, hue, n, alarm, d);
+	}
+}
+
 /* A painter can number 240 colours. */
 static void colours_can_be_counted(void **state)
 {
@@ -345,7 +377,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(can_be_read),           cmocka_unit_test(the_mean_is_seen_on_the_band),
 		cmocka_unit_test(the_distance_is_right), cmocka_unit_test(families_are_told_apart),
-		cmocka_unit_test(alarms_are_seen),       cmocka_unit_test(colours_can_be_counted),
+		cmocka_unit_test(alarms_are_seen),       cmocka_unit_test(tones_are_four_even_steps),
+		cmocka_unit_test(alarms_are_seen_in_charts), cmocka_unit_test(colours_can_be_counted),
 		cmocka_unit_test(all_of_them),           cmocka_unit_test(number_of_colours),
 	};
 

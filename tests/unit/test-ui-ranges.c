@@ -51,7 +51,7 @@ static void as_deep_as_there_is_room(void **state)
 		}
 	start(&b, 80, 40, false, CHARSET_ASCII);
 	assert_int_equal(b.ui->at.ranges.h, 0);
-	assert_hides(&b, "range level");
+	assert_hides(&b, "d D");
 	stop(&b);
 }
 
@@ -64,7 +64,7 @@ static void bars_nest_in_time(void **state)
 	lane(text, sizeof(text));
 	assert_string_equal(text, " main                      |step 0----|step 1----|step 2---|step 3----|\n"
 				  " default domain             |fo~|bac~  |fo~|bac~ |for~|bac~ |fo~|bac~ |\n"
-				  " lane 1 of 3 (R)                              |      ::::::           |\n");
+				  " lane 1 of 3 (t)                              |      ::::::           |\n");
 	stop(&b);
 }
 
@@ -100,8 +100,8 @@ static void there_is_no_mean_of_two_readings(void **state)
 {
 	(void)state;
 	show(80, 40, false);
-	press(&b, 'R', 0); /* nothing but the loader and NCCL */
-	press(&b, 'R', 0);
+	press(&b, 't', 0); /* nothing but the loader and NCCL */
+	press(&b, 't', 0);
 	assert_shows(&b, "python3 4721");
 	at(20002);
 	press(&b, K_ENTER, 0);
@@ -177,11 +177,11 @@ static void the_busiest_lane_is_shown(void **state)
 	(void)state;
 	show(80, 40, false);
 	assert_shows(&b, " main ");
-	press(&b, 'R', 0);
+	press(&b, 't', 0);
 	assert_shows(&b, " loader ");
-	press(&b, 'R', 0);
+	press(&b, 't', 0);
 	assert_shows(&b, "python3 4721");
-	press(&b, 'R', 0);
+	press(&b, 't', 0);
 	assert_shows(&b, " main ");
 	b.fake.n_lanes = 2;
 	b.fake.ranges[1].end_ns = b.fake.last_ns; /* the loader is busier now */
@@ -189,7 +189,7 @@ static void the_busiest_lane_is_shown(void **state)
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
 	assert_shows(&b, " loader ");
-	press(&b, 'R', 0);
+	press(&b, 't', 0);
 	assert_shows(&b, " main ");
 	stop(&b);
 }
@@ -211,8 +211,7 @@ static void names_with_their_energy(void **state)
 	for (int live = 0; live < 2; live++) {
 		show(100, 30, live);
 		b.fake.constant = 5000; /* mW, everywhere */
-		press(&b, '7', 0);
-		press(&b, '7', 0);
+		press(&b, 'R', 0);
 		for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
 			;
 		draw(&b);
@@ -221,22 +220,65 @@ static void names_with_their_energy(void **state)
 		assert_shows(&b, "       200       4 s     20 ms      20.0       0.0       5.0"); /* aten::mm, whatever its numbers */
 		assert_shows(&b, "DALI: load");
 		assert_shows(&b, "         1      4 ms      4 ms        --        --        --");
-		assert_shows(&b, "7 Phases");
+		assert_shows(&b, "R Ranges");
+		assert_int_equal(strncmp(line(&b, 2), " Ranges", 7), 0);
+		assert_shows(&b, "Enter show the next");
 		press(&b, K_ENTER, 0); /* to the next one of the first line */
 		assert_true(b.ui->view == &view_overview);
 		stop(&b);
 	}
 }
 
-/* It has no tab, and so no name for the title of a small screen. */
-static void the_title_is_never_empty(void **state)
+/* A small screen has no tabs: its title names the view. */
+static void the_title_is_that_of_the_view(void **state)
 {
 	(void)state;
 	show(60, 10, false);
 	press(&b, '7', 0);
 	assert_non_null(strstr(line(&b, 0), "Phases"));
-	press(&b, '7', 0);
-	assert_non_null(strstr(line(&b, 0), "nvmtop"));
+	press(&b, 'R', 0);
+	assert_non_null(strstr(line(&b, 0), "Ranges"));
+	stop(&b);
+}
+
+static int turns(bool back)
+{
+	int n = 0;
+
+	do
+		press(&b, back ? K_BACKTAB : K_TAB, 0);
+	while (++n < 20 && b.ui->view != &view_overview && b.ui->view != &view_ranges);
+	return b.ui->view == &view_ranges ? n : 0;
+}
+
+/* Wherever a person looks for it: the tabs, Tab, the key bar, the help. */
+static void the_view_is_found(void **state)
+{
+	static const int widths[] = {80, 120, 200};
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		for (int live = 0; live < 2; live++) {
+			show(widths[i], 24, live);
+			assert_shows(&b, widths[i] == 80 ? "R Ran" : "R Ranges");
+			assert_shows(&b, "R ranges");
+			assert_int_equal(turns(false), 10);
+			press(&b, K_TAB, 0);
+			assert_int_equal(turns(true), 1);
+			press(&b, K_F1, 0);
+			for (int page = 0; page < 20 && !strstr(b.text, "NVTX ranges by name"); page++)
+				press(&b, K_DOWN, 0);
+			assert_shows(&b, "NVTX ranges by name");
+			stop(&b);
+		}
+	/* without ranges it is not in the way, and R tells how there would be some */
+	start(&b, 120, 24, false, CHARSET_ASCII);
+	assert_hides(&b, "anges");
+	assert_int_equal(turns(false), 0);
+	press(&b, 'R', 0);
+	assert_shows(&b, "R Ranges");
+	assert_shows(&b, "nvmtop record --nvtx");
+	assert_hides(&b, "show the next");
 	stop(&b);
 }
 
@@ -254,8 +296,7 @@ static void energy_is_of_the_union(void **state)
 	fake_range(&b.fake, fake_lane(&b.fake, 2, "b", ""), "f", 0, 13000, 17000);
 	fake_range(&b.fake, l, "f", 0, 10000, 20000);
 	ui_reset(b.ui, &b.scene);
-	press(&b, '7', 0);
-	press(&b, '7', 0);
+	press(&b, 'R', 0);
 	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
 		;
 	draw(&b);
@@ -327,8 +368,8 @@ static void a_trace_is_shown_before_its_ranges(void **state)
 		draw(&b);
 		assert_int_equal(b.ui->at.ranges.h, 0);
 		assert_int_equal(ui_frame_ms(b.ui, &b.scene), 0);
-		press(&b, how == 0 ? '2' : how == 1 ? '/' : '7', 0);
-		type(&b, how == 0 ? "1" : how == 1 ? "step" : "7");
+		press(&b, how == 0 ? '2' : how == 1 ? '/' : 'R', 0);
+		type(&b, how == 0 ? "1" : how == 1 ? "step" : "R");
 		press(&b, how == 1 ? K_ENTER : K_NONE, 0);
 		assert_true(to_read > 0);
 		for (pictures = 0; pictures < 40 && ui_advance(b.ui, &b.scene); pictures++)
@@ -362,8 +403,8 @@ static void floods_are_read_in_small_steps(void **state)
 		b.fake.timeline.ops = &ops;
 		ui_reset(b.ui, &b.scene);
 		at(0);
-		press(&b, by_name ? '7' : '/', 0);
-		type(&b, by_name ? "7" : "no such");
+		press(&b, by_name ? 'R' : '/', 0);
+		type(&b, by_name ? "R" : "no such");
 		press(&b, by_name ? K_NONE : K_ENTER, 0);
 		longer = 0;
 		for (int k = 0; k < 1000 && more; k++) {
@@ -458,7 +499,8 @@ int main(void)
 		cmocka_unit_test(the_busiest_lane_is_shown),
 		cmocka_unit_test(a_click_goes_there),
 		cmocka_unit_test(names_with_their_energy),
-		cmocka_unit_test(the_title_is_never_empty),
+		cmocka_unit_test(the_title_is_that_of_the_view),
+		cmocka_unit_test(the_view_is_found),
 		cmocka_unit_test(energy_is_of_the_union),
 		cmocka_unit_test(what_grows_is_read_again),
 		cmocka_unit_test(floods_are_read_in_small_steps),
