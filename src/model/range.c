@@ -1,7 +1,7 @@
 /* Ranges come by the hundred thousand a second, and hours of them are looked at on a screen 200 columns wide:
- * the store is an array in order of end, thinned by length when it is full. Blocks of it know their earliest
- * begin, so that a part of the time is found without a look at each range. Those that are dropped are counted
- * in parts of the time, which become longer as it goes on. */
+ * the store is an array in order of end, of which the older part is thinned by length when it is full. Blocks of it
+ * know their earliest begin, so that a part of the time is found without a look at each range. Those that are dropped
+ * are counted in parts of the time, which become longer as it goes on. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,9 @@
 #define BLOCK	  1024
 #define OPEN_MAX  4096
 #define LANES_MAX 4096
+#define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
-#define FOLD_ROWS 64
+#define FOLD_ROWS 256
 
 struct name {
 	struct name *next; /* in its slot */
@@ -201,7 +202,7 @@ static void put(struct ranges *r, size_t i, const struct range *range)
 	r->list[i] = *range;
 }
 
-/* NULL: out of memory, or too many. */
+/* What is beyond the last row is counted in it. NULL: out of memory. */
 static struct fold_row *row_of(struct ranges *r, const struct range *range)
 {
 	struct fold_row *row;
@@ -209,8 +210,10 @@ static struct fold_row *row_of(struct ranges *r, const struct range *range)
 	for (size_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].lane == range->lane && r->rows[i].depth == range->depth)
 			return &r->rows[i];
-	row = r->n_rows < FOLD_ROWS ? &r->rows[r->n_rows] : NULL;
-	if (!row || !(row->folds = calloc(FOLDS, sizeof(*row->folds))))
+	if (r->n_rows == FOLD_ROWS)
+		return &r->rows[FOLD_ROWS - 1];
+	row = &r->rows[r->n_rows];
+	if (!(row->folds = calloc(FOLDS, sizeof(*row->folds))))
 		return NULL;
 	if (r->n_rows++ == 0)
 		r->folds_ns = range->begin_ns;
@@ -246,23 +249,38 @@ static void fold(struct ranges *r, const struct range *range)
 	row->folds[i].ns += range->end_ns - range->begin_ns;
 }
 
-/* Drops the shorter half, about: each length that is left out is twice the one before. */
+/* Lengths of one class differ by less than a factor of 2: those of class k are below 1 << k ns. */
+static int length_class(const struct range *range)
+{
+	int64_t ns = range->end_ns - range->begin_ns;
+
+	return ns > 0 ? 64 - __builtin_clzll((unsigned long long)ns) : 0;
+}
+
+/* Drops a quarter, of those before the newest: the shortest classes, and of the last one of these the oldest. */
 static void thin(struct ranges *r)
 {
-	while (r->n > r->most - r->most / 4) {
-		size_t n = r->n;
+	size_t all = r->n, old = all - (all / 2 < NEWEST ? all / 2 : NEWEST), drop = all / 4, of[64] = {0};
+	int k = 0;
 
-		r->least_ns = r->least_ns ? 2 * r->least_ns : NS_PER_S / 1000000;
-		r->n = 0;
-		for (size_t i = 0; i < n; i++)
-			if (r->list[i].end_ns - r->list[i].begin_ns >= r->least_ns) {
-				struct range kept = r->list[i];
+	for (size_t i = 0; i < old; i++)
+		of[length_class(&r->list[i])]++;
+	for (; of[k] < drop; k++)
+		drop -= of[k];
+	r->n = 0;
+	for (size_t i = 0; i < all; i++) {
+		struct range range = r->list[i];
+		int class = i < old ? length_class(&range) : 64;
 
-				put(r, r->n++, &kept);
-			} else {
-				fold(r, &r->list[i]);
-			}
+		if (class < k || (class == k && drop > 0)) {
+			drop -= class == k;
+			fold(r, &range);
+		} else {
+			put(r, r->n++, &range);
+		}
 	}
+	if (r->least_ns < INT64_C(1) << k)
+		r->least_ns = INT64_C(1) << k;
 }
 
 static bool grow(struct ranges *r)
@@ -295,9 +313,9 @@ static struct range *open_find(struct ranges *r, const struct range *range)
 
 static bool add(struct ranges *r, const struct range *range)
 {
-	struct range *open = r->n_open || range->flags & RANGE_OPEN ? open_find(r, range) : NULL;
+	struct range *open = r->n_open || range->flags & RANGE_AGAIN ? open_find(r, range) : NULL;
 
-	if (range->flags & RANGE_OPEN) {
+	if (range->flags & RANGE_AGAIN) {
 		if (!open && r->n_open < OPEN_MAX)
 			open = &r->open[r->n_open++];
 		if (open)
@@ -308,10 +326,6 @@ static bool add(struct ranges *r, const struct range *range)
 		*open = r->open[--r->n_open];
 	if (r->n == r->most)
 		thin(r);
-	if (range->end_ns - range->begin_ns < r->least_ns) {
-		fold(r, range);
-		return true;
-	}
 	if (r->n == r->room && !grow(r))
 		return false;
 	put(r, r->n++, range);
@@ -351,13 +365,13 @@ static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_v
 	bool on = true;
 
 	for (size_t i = first_at(r, from_ns); on && i < r->n; i++) {
-		if (i % BLOCK == 0 && r->begins[i / BLOCK] > to_ns)
+		if (i % BLOCK == 0 && r->begins[i / BLOCK] >= to_ns)
 			i += BLOCK - 1;
-		else if (r->list[i].begin_ns <= to_ns && r->list[i].end_ns >= from_ns)
+		else if (range_touches(&r->list[i], from_ns, to_ns))
 			on = visit(arg, &r->list[i]);
 	}
 	for (size_t i = 0; on && i < r->n_open; i++)
-		if (r->open[i].begin_ns <= to_ns && r->open[i].end_ns >= from_ns)
+		if (range_touches(&r->open[i], from_ns, to_ns))
 			on = visit(arg, &r->open[i]);
 	return on;
 }
@@ -371,7 +385,7 @@ static bool visit_folds(const struct ranges *r, const struct fold_row *row, int6
 	for (; on && i < FOLDS; i++) {
 		int64_t begin = r->folds_ns + (int64_t)(i << r->fold_zoom);
 
-		if (begin > to_ns)
+		if (begin >= to_ns)
 			break;
 		if (row->folds[i].n)
 			on = visit(arg, &(struct range) {.begin_ns = begin,

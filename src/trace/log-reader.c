@@ -734,7 +734,7 @@ static void end_read(struct log_reader *r)
 		r->tail.next[0] = '\0';
 }
 
-static void extent(struct log_reader *r)
+static void rows_extent(struct log_reader *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		uint64_t rows = r->rows[t], first;
@@ -749,6 +749,32 @@ static void extent(struct log_reader *r)
 	}
 }
 
+/* What came before the start is part of how it was then. */
+static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
+{
+	int64_t start_ns = r->session.start.mono_ns > 0 ? r->session.start.mono_ns : 0;
+
+	from_ns = from_ns > start_ns ? from_ns : start_ns;
+	to_ns = to_ns > start_ns ? to_ns : start_ns;
+	r->from_ns = from_ns < r->from_ns ? from_ns : r->from_ns;
+	r->to_ns = to_ns > r->to_ns ? to_ns : r->to_ns;
+}
+
+/* A gap lies between rows. The begin of the first range is not looked for: there may be one from the start on. */
+static void extent(struct log_reader *r)
+{
+	int64_t end_ns = log_ranges_end(r);
+
+	r->from_ns = r->any ? r->first_ns : INT64_MAX;
+	r->to_ns = r->any ? r->last_ns : INT64_MIN;
+	if (r->n_marks)
+		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
+	if (r->n_changes)
+		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
+	if (end_ns != INT64_MIN || (r->any && !r->ranges_from))
+		reach(r, r->session.start.mono_ns, end_ns);
+}
+
 static int load(struct log_reader *r, uint64_t from, struct err *e)
 {
 	if (!first_head(r, from, e) || describe(r, e) < 0)
@@ -757,10 +783,11 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	if (r->newest > r->generations[0].number || r->n_generations > 1)
 		metas_read(r);
-	extent(r);
+	rows_extent(r);
 	end_read(r);
 	if (events_read(r) < 0 || clocks_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
+	extent(r);
 	if (r->newer)
 		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
 	return 0;
@@ -884,7 +911,9 @@ uint64_t log_reader_rows(const struct log_reader *r, enum tier tier)
 
 bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns)
 {
-	*first_ns = r->first_ns;
-	*last_ns = r->last_ns;
-	return r->any;
+	bool any = r->from_ns <= r->to_ns;
+
+	*first_ns = any ? r->from_ns : 0;
+	*last_ns = any ? r->to_ns : 0;
+	return any;
 }

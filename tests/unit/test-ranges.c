@@ -98,6 +98,81 @@ static void floods_are_thinned(void **state)
 	ranges_free(r);
 }
 
+/* Of a steady loop the newest are always all there, and each of the others is counted, once. */
+static void the_newest_stay(void **state)
+{
+	enum { MOST = 1 << 18, NEWEST = 100000 };
+	struct err e;
+	struct ranges *r = ranges_new(MOST, &e);
+	const char *name = ranges_name(r, "step");
+	const struct range_lane *l = ranges_lane(r, &lane);
+
+	(void)state;
+	for (int64_t i = 0; i < 1000000; i++) {
+		struct found f = {0};
+
+		assert_true(ranges_add(r, &(struct range) {.begin_ns = START + i * 1000,
+							   .end_ns = START + i * 1000 + 600,
+							   .name = name,
+							   .lane = l}));
+		if (i < NEWEST || i % 37777)
+			continue;
+		ranges_visit(r, START + (i - NEWEST + 1) * 1000, INT64_MAX, 0, count, &f);
+		assert_int_equal(f.n, NEWEST);
+		assert_int_equal(f.length, NEWEST * 600);
+		assert_int_equal(f.last_ns, START + i * 1000 + 600);
+		f = (struct found) {0};
+		ranges_visit(r, INT64_MIN, INT64_MAX, 1, count, &f);
+		assert_in_range(f.n, NEWEST, MOST);
+		assert_int_equal(f.n + f.folded, i + 1);
+		assert_int_equal(f.length, (i + 1) * 600);
+	}
+	ranges_free(r);
+}
+
+struct kept {
+	int64_t first_ns;
+	size_t brief, slow;
+};
+
+static bool sort_out(void *arg, const struct range *r)
+{
+	struct kept *k = arg;
+	bool slow = r->end_ns - r->begin_ns > 100000;
+
+	k->slow += slow;
+	k->brief += !slow;
+	if (!slow && r->begin_ns < k->first_ns)
+		k->first_ns = r->begin_ns;
+	return true;
+}
+
+/* Of those before the newest the short ones go first, and of these the oldest. */
+static void older_ones_go_by_length(void **state)
+{
+	enum { MOST = 10000, LONG_EVERY = 4 };
+	struct err e;
+	struct ranges *r = ranges_new(MOST, &e);
+	const char *name = ranges_name(r, "step");
+	const struct range_lane *l = ranges_lane(r, &lane);
+	struct kept k = {.first_ns = INT64_MAX};
+	size_t brief = 0;
+
+	(void)state;
+	for (int64_t i = 0; i < 3 * MOST / 2; i++)
+		ranges_add(r, &(struct range) {.begin_ns = START + i * NS_PER_MS,
+					       .end_ns = START + i * NS_PER_MS + (i % LONG_EVERY ? 1000 : 500000),
+					       .name = name,
+					       .lane = l});
+	ranges_visit(r, INT64_MIN, INT64_MAX, 0, sort_out, &k);
+	assert_int_equal(k.slow, (3 * MOST / 2 + LONG_EVERY - 1) / LONG_EVERY);
+	/* None of the short ones that are left is older than one that is not. */
+	for (int64_t i = (k.first_ns - START) / NS_PER_MS; i < 3 * MOST / 2; i++)
+		brief += i % LONG_EVERY != 0;
+	assert_int_equal(k.brief, brief);
+	ranges_free(r);
+}
+
 static void open_ones_are_replaced(void **state)
 {
 	struct err e;
@@ -166,8 +241,8 @@ static void recorded(void **state)
 	assert_true(f.n == 101);
 	f = (struct found) {0};
 	trace_ranges(t, INT64_MIN, INT64_MAX, NS_PER_MS, count, &f);
-	assert_int_equal(f.n, 1); /* none of the others is that long */
 	assert_int_equal(f.n + f.folded, MOST + 1);
+	assert_in_range(f.folded, 1, MOST);
 	assert_int_equal(trace_lanes(t, NULL, 0), 1);
 	trace_close(t);
 }
@@ -399,6 +474,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_the_time),
 		cmocka_unit_test(floods_are_thinned),
+		cmocka_unit_test(the_newest_stay),
+		cmocka_unit_test(older_ones_go_by_length),
 		cmocka_unit_test(open_ones_are_replaced),
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
