@@ -659,16 +659,16 @@ static bool newest_meta(struct log_reader *r, uint64_t *at)
 	return meta && meta_read(r, meta, &h);
 }
 
-/* Whether the META in raw_index says that no ranges precede it; older logs do not say. */
-static bool meta_denies_ranges(struct log_reader *r)
+/* Whether the META in raw_index says that there were ranges before it; -1: it does not say, as in older logs. */
+static int meta_ranges(struct log_reader *r)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
 	unsigned tag;
 
 	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_RANGES)
-			return log_get_u8(&record) == 0 && !record.bad;
-	return false;
+		if (tag == LOG_TAG_RANGES && record.p < record.end)
+			return log_get_u8(&record) != 0;
+	return -1;
 }
 
 /* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
@@ -704,7 +704,8 @@ static int clocks_read(struct log_reader *r)
 		if (!r->tail.ended)
 			r->tail.tally = tally;
 		r->anchors[r->n_anchors++] = a;
-		r->ranges_from = meta_denies_ranges(r) ? at : 0;
+		r->had_ranges = meta_ranges(r) > 0;
+		r->ranges_from = meta_ranges(r) == 0 ? at : 0;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
 	gaps_without_suspends(r);
@@ -771,7 +772,7 @@ static void extent(struct log_reader *r)
 		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
 	if (r->n_changes)
 		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
-	if (end_ns != INT64_MIN || (r->any && !r->ranges_from))
+	if (end_ns != INT64_MIN || r->had_ranges)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 

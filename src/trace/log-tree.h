@@ -104,6 +104,7 @@ struct log_reader {
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
 	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
 	struct log_bytes events; /* kind, length and record, as in INDEX */
+	bool had_ranges;       /* before the newest META */
 	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct log_range_chunk *range_chunks;
