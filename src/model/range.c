@@ -3,6 +3,7 @@
  * know their earliest begin, so that a part of the time is found without a look at each range. Those that are dropped
  * are counted in parts of the time, which become longer as it goes on. */
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 #include "util/intl.h"
 
 #define BLOCK	  1024
-#define OPEN_MAX  4096
-#define LANES_MAX 4096
+#define AGAIN_MAX (1 << 20)
+#define LANES_MAX (1 << 20)
 #define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
 #define FOLD_ROWS 256
@@ -32,18 +33,25 @@ struct fold_row {
 	} *folds;
 };
 
+/* One that may come again, in order of arrival. */
+struct again {
+	struct range range;
+	struct again *before, *after;
+};
+
 struct ranges {
 	pthread_mutex_t lock;
 	struct range *list;
 	size_t n, room, most;
 	int64_t *begins; /* the earliest begin of each block of the list */
 	int64_t least_ns;
-	struct range *open;
-	size_t n_open;
+	struct again *first, *last;
+	void *again; /* a tree of them, by what tells that it is the same */
+	size_t n_again;
 	struct name **slots;
 	size_t n_names, n_slots;
-	struct range_lane *lanes[LANES_MAX];
-	size_t n_lanes;
+	struct range_lane **lanes, **lane_slots; /* in order of appearance; by hash */
+	size_t n_lanes, n_lane_slots;
 	struct fold_row rows[FOLD_ROWS];
 	size_t n_rows;
 	int64_t folds_ns; /* begin of the first */
@@ -60,8 +68,7 @@ struct ranges *ranges_new(size_t most, struct err *e)
 		r->n_slots = 1024;
 		r->fold_zoom = 16;
 		r->slots = calloc(r->n_slots, sizeof(*r->slots));
-		r->open = calloc(OPEN_MAX, sizeof(*r->open));
-		if (r->slots && r->open)
+		if (r->slots)
 			return r;
 	}
 	ranges_free(r);
@@ -82,8 +89,10 @@ void ranges_free(struct ranges *r)
 		free(r->lanes[i]);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
+	free(r->lanes);
+	free(r->lane_slots);
 	free(r->slots);
-	free(r->open);
+	tdestroy(r->again, free);
 	free(r->list);
 	free(r->begins);
 	pthread_mutex_destroy(&r->lock);
@@ -156,19 +165,46 @@ static bool same_lane(const struct range_lane *a, const struct range_lane *b)
 	       !strcmp(a->thread, b->thread) && !strcmp(a->domain, b->domain);
 }
 
+/* Where the lane is, or would be. */
+static struct range_lane **lane_slot(const struct ranges *r, const struct range_lane *lane)
+{
+	uint32_t h = hash(lane->process) ^ 3 * hash(lane->thread) ^ 5 * hash(lane->domain);
+
+	h ^= 2654435761u * (lane->pid + 7 * lane->tid);
+	while (r->lane_slots[h % r->n_lane_slots] && !same_lane(r->lane_slots[h % r->n_lane_slots], lane))
+		h++;
+	return &r->lane_slots[h % r->n_lane_slots];
+}
+
+static bool lanes_grow(struct ranges *r)
+{
+	size_t n = r->n_lane_slots ? 2 * r->n_lane_slots : 64;
+	struct range_lane **lanes = reallocarray(r->lanes, n / 2, sizeof(*lanes)), **slots;
+
+	r->lanes = lanes ? lanes : r->lanes;
+	slots = lanes && n / 2 <= LANES_MAX ? calloc(n, sizeof(*slots)) : NULL;
+	if (!slots)
+		return false;
+	free(r->lane_slots);
+	r->lane_slots = slots;
+	r->n_lane_slots = n;
+	for (size_t i = 0; i < r->n_lanes; i++)
+		*lane_slot(r, r->lanes[i]) = r->lanes[i];
+	return true;
+}
+
 static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
 {
-	struct range_lane *copy;
+	struct range_lane **slot;
 
-	for (size_t i = r->n_lanes; i-- > 0;)
-		if (same_lane(r->lanes[i], lane))
-			return r->lanes[i];
-	copy = r->n_lanes < LANES_MAX ? malloc(sizeof(*copy)) : NULL;
-	if (copy) {
-		*copy = *lane;
-		r->lanes[r->n_lanes++] = copy;
+	if (r->n_lanes == r->n_lane_slots / 2 && !lanes_grow(r))
+		return NULL;
+	slot = lane_slot(r, lane);
+	if (!*slot && (*slot = malloc(sizeof(**slot))) != NULL) {
+		**slot = *lane;
+		r->lanes[r->n_lanes++] = *slot;
 	}
-	return copy;
+	return *slot;
 }
 
 const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane)
@@ -302,28 +338,56 @@ static bool grow(struct ranges *r)
 	return true;
 }
 
-static struct range *open_find(struct ranges *r, const struct range *range)
+static int by_key(const void *a, const void *b)
 {
-	for (size_t i = r->n_open; i-- > 0;)
-		if (r->open[i].begin_ns == range->begin_ns && r->open[i].lane == range->lane &&
-		    r->open[i].depth == range->depth && r->open[i].name == range->name)
-			return &r->open[i];
-	return NULL;
+	const struct range *p = a, *q = b;
+
+	if (p->begin_ns != q->begin_ns)
+		return p->begin_ns < q->begin_ns ? -1 : 1;
+	if (p->lane != q->lane)
+		return (uintptr_t)p->lane < (uintptr_t)q->lane ? -1 : 1;
+	if (p->name != q->name)
+		return (uintptr_t)p->name < (uintptr_t)q->name ? -1 : 1;
+	return p->depth - q->depth;
+}
+
+static bool again_add(struct ranges *r, const struct range *range)
+{
+	struct again *a = r->n_again < AGAIN_MAX ? malloc(sizeof(*a)) : NULL;
+
+	if (!a)
+		return false;
+	*a = (struct again) {*range, r->last, NULL};
+	if (!tsearch(a, &r->again, by_key)) {
+		free(a);
+		return false;
+	}
+	*(r->last ? &r->last->after : &r->first) = a;
+	r->last = a;
+	r->n_again++;
+	return true;
+}
+
+static void again_drop(struct ranges *r, struct again *a)
+{
+	tdelete(a, &r->again, by_key);
+	*(a->before ? &a->before->after : &r->first) = a->after;
+	*(a->after ? &a->after->before : &r->last) = a->before;
+	r->n_again--;
+	free(a);
 }
 
 static bool add(struct ranges *r, const struct range *range)
 {
-	struct range *open = r->n_open || range->flags & RANGE_AGAIN ? open_find(r, range) : NULL;
+	struct again **found = tfind(range, &r->again, by_key);
 
 	if (range->flags & RANGE_AGAIN) {
-		if (!open && r->n_open < OPEN_MAX)
-			open = &r->open[r->n_open++];
-		if (open)
-			*open = *range;
-		return open != NULL;
+		if (found)
+			(*found)->range = *range;
+		return found || again_add(r, range);
 	}
-	if (open)
-		*open = r->open[--r->n_open];
+	if (found)
+		again_drop(r, *found);
 	if (r->n == r->most)
 		thin(r);
 	if (r->n == r->room && !grow(r))
@@ -370,9 +434,9 @@ static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_v
 		else if (range_touches(&r->list[i], from_ns, to_ns))
 			on = visit(arg, &r->list[i]);
 	}
-	for (size_t i = 0; on && i < r->n_open; i++)
-		if (range_touches(&r->open[i], from_ns, to_ns))
-			on = visit(arg, &r->open[i]);
+	for (const struct again *a = r->first; on && a; a = a->after)
+		if (range_touches(&a->range, from_ns, to_ns))
+			on = visit(arg, &a->range);
 	return on;
 }
 

@@ -25,7 +25,8 @@ static bool keep(void *arg, const struct range *range)
 		if (range->end_ns > p->chunk->to_ns)
 			p->chunk->to_ns = range->end_ns;
 	}
-	return ranges_add(p->r->ranges, range);
+	ranges_add(p->r->ranges, range);
+	return true;
 }
 
 /* names: the store of their names. */

@@ -109,8 +109,9 @@ assert max(t) <= 1.985 + 1e-6, max(t)'
 # Of a program that is recorded, whose ranges are open at its end.
 unset NVTX_INJECTION64_PATH NVMTOP_NVTX NVMTOP_NVTX_DIR
 for hz in 1 10 1000; do
-    run nvmtop record --demo --nvtx --fast-hz $hz --medium-hz 1 --slow-hz 1 --force -o open.nvmt -- $EMU "$build/tests/tools/marked" open
+    run nvmtop record --demo --nvtx --stats --fast-hz $hz --medium-hz 1 --slow-hz 1 --force -o open.nvmt -- $EMU "$build/tests/tools/marked" open
     ok "open at the end, $hz Hz: as many as were made" is "$(in_log open.nvmt)" "[('copy', 3), ('request', 1), ('run', 1), ('step', 3)]"
+    ok "open at the end, $hz Hz: in the table of --stats" says err '^run  *1 '
     all_agree open.nvmt "open at the end, $hz Hz"
 done
 done_testing

@@ -195,6 +195,54 @@ static void open_ones_are_replaced(void **state)
 	ranges_free(r);
 }
 
+/* So many that are open at a time that each would be looked for among all, twice. */
+static void many_are_open(void **state)
+{
+	enum { MOST = 200000 };
+	struct err e;
+	struct ranges *r = ranges_new(10000, &e);
+	struct range range = {.lane = ranges_lane(r, &lane), .name = ranges_name(r, "run")};
+	struct found f;
+
+	(void)state;
+	for (int pass = 0; pass < 3; pass++) {
+		for (int i = 0; i < MOST; i++) {
+			range.begin_ns = START + i / 10;
+			range.depth = (uint16_t)(i % 10);
+			range.end_ns = START + NS_PER_S * (pass + 1);
+			range.flags = pass < 2 || i >= 10 ? RANGE_OPEN : 0;
+			assert_true(ranges_add(r, &range));
+		}
+		f = (struct found) {0};
+		ranges_visit(r, START, INT64_MAX, 0, count, &f);
+		assert_true(f.n == MOST && f.open == MOST - (pass == 2 ? 10 : 0));
+	}
+	ranges_free(r);
+}
+
+static void many_lanes(void **state)
+{
+	enum { MOST = 50000 };
+	struct err e;
+	struct ranges *r = ranges_new(10000, &e);
+	static const struct range_lane *got[MOST], *all[MOST];
+
+	(void)state;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < MOST; i++) {
+			struct range_lane l = {.pid = i / 500, .tid = i / 500, .process = "worker"};
+			const struct range_lane *p;
+
+			snprintf(l.domain, sizeof(l.domain), "%u", i % 500);
+			p = ranges_lane(r, &l);
+			assert_true(p && (pass == 0 || p == got[i]));
+			got[i] = p;
+		}
+	assert_int_equal(ranges_lanes(r, all, MOST), MOST);
+	assert_memory_equal(got, all, sizeof(all));
+	ranges_free(r);
+}
+
 /* More than the reader's store keeps are found when the part that is looked at is short. */
 static void recorded(void **state)
 {
@@ -477,6 +525,8 @@ int main(void)
 		cmocka_unit_test(the_newest_stay),
 		cmocka_unit_test(older_ones_go_by_length),
 		cmocka_unit_test(open_ones_are_replaced),
+		cmocka_unit_test(many_are_open),
+		cmocka_unit_test(many_lanes),
 		cmocka_unit_test_setup_teardown(recorded, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(denied, set_up, tear_down),
