@@ -750,13 +750,18 @@ static void rows_extent(struct log_reader *r)
 	}
 }
 
-/* What came before the start is part of how it was then. */
+#define DAY_NS (86400 * NS_PER_S)
+
+/* What came before the start is part of how it was then; no recording goes on for a day without a row. */
 static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
 {
 	int64_t start_ns = r->session.start.mono_ns > 0 ? r->session.start.mono_ns : 0;
+	int64_t most_ns = (r->any ? r->last_ns : start_ns) + DAY_NS;
 
 	from_ns = from_ns > start_ns ? from_ns : start_ns;
 	to_ns = to_ns > start_ns ? to_ns : start_ns;
+	from_ns = from_ns < most_ns ? from_ns : most_ns;
+	to_ns = to_ns < most_ns ? to_ns : most_ns;
 	r->from_ns = from_ns < r->from_ns ? from_ns : r->from_ns;
 	r->to_ns = to_ns > r->to_ns ? to_ns : r->to_ns;
 }
