@@ -13,7 +13,6 @@
 
 #define BLOCK	  1024
 #define AGAIN_MAX (1 << 20)
-#define LANES_MAX (1 << 20)
 #define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
 #define FOLD_ROWS 256
@@ -50,8 +49,9 @@ struct ranges {
 	size_t n_again;
 	struct name **slots;
 	size_t n_names, n_slots;
-	struct range_lane **lanes, **lane_slots; /* in order of appearance; by hash */
-	size_t n_lanes, n_lane_slots;
+	struct range_lane **lanes; /* in order of appearance */
+	size_t n_lanes;
+	void *lane_tree; /* the same, sorted */
 	struct fold_row rows[FOLD_ROWS];
 	size_t n_rows;
 	int64_t folds_ns; /* begin of the first */
@@ -76,6 +76,11 @@ struct ranges *ranges_new(size_t most, struct err *e)
 	return NULL;
 }
 
+static void no_free(void *lane)
+{
+	(void)lane;
+}
+
 void ranges_free(struct ranges *r)
 {
 	if (!r)
@@ -87,10 +92,10 @@ void ranges_free(struct ranges *r)
 		}
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
+	tdestroy(r->lane_tree, no_free);
+	free(r->lanes);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
-	free(r->lanes);
-	free(r->lane_slots);
 	free(r->slots);
 	tdestroy(r->again, free);
 	free(r->list);
@@ -159,52 +164,38 @@ const char *ranges_name(struct ranges *r, const char *text)
 	return name;
 }
 
-static bool same_lane(const struct range_lane *a, const struct range_lane *b)
+static int by_lane(const void *a, const void *b)
 {
-	return a->pid == b->pid && a->tid == b->tid && !strcmp(a->process, b->process) &&
-	       !strcmp(a->thread, b->thread) && !strcmp(a->domain, b->domain);
-}
+	const struct range_lane *l = a, *k = b;
+	int order;
 
-/* Where the lane is, or would be. */
-static struct range_lane **lane_slot(const struct ranges *r, const struct range_lane *lane)
-{
-	uint32_t h = hash(lane->process) ^ 3 * hash(lane->thread) ^ 5 * hash(lane->domain);
-
-	h ^= 2654435761u * (lane->pid + 7 * lane->tid);
-	while (r->lane_slots[h % r->n_lane_slots] && !same_lane(r->lane_slots[h % r->n_lane_slots], lane))
-		h++;
-	return &r->lane_slots[h % r->n_lane_slots];
-}
-
-static bool lanes_grow(struct ranges *r)
-{
-	size_t n = r->n_lane_slots ? 2 * r->n_lane_slots : 64;
-	struct range_lane **lanes = reallocarray(r->lanes, n / 2, sizeof(*lanes)), **slots;
-
-	r->lanes = lanes ? lanes : r->lanes;
-	slots = lanes && n / 2 <= LANES_MAX ? calloc(n, sizeof(*slots)) : NULL;
-	if (!slots)
-		return false;
-	free(r->lane_slots);
-	r->lane_slots = slots;
-	r->n_lane_slots = n;
-	for (size_t i = 0; i < r->n_lanes; i++)
-		*lane_slot(r, r->lanes[i]) = r->lanes[i];
-	return true;
+	if (l->pid != k->pid)
+		return l->pid < k->pid ? -1 : 1;
+	if (l->tid != k->tid)
+		return l->tid < k->tid ? -1 : 1;
+	order = strcmp(l->process, k->process);
+	order = order ? order : strcmp(l->thread, k->thread);
+	return order ? order : strcmp(l->domain, k->domain);
 }
 
 static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
 {
-	struct range_lane **slot;
+	struct range_lane **found = tfind(lane, &r->lane_tree, by_lane), **more, *copy;
 
-	if (r->n_lanes == r->n_lane_slots / 2 && !lanes_grow(r))
+	if (found || r->n_lanes == RANGE_LANES_MAX)
+		return found ? *found : NULL;
+	more = r->n_lanes & (r->n_lanes - 1) ? r->lanes : reallocarray(r->lanes, 2 * r->n_lanes + 1, sizeof(*more));
+	copy = more ? malloc(sizeof(*copy)) : NULL;
+	r->lanes = more ? more : r->lanes;
+	if (!copy)
 		return NULL;
-	slot = lane_slot(r, lane);
-	if (!*slot && (*slot = malloc(sizeof(**slot))) != NULL) {
-		**slot = *lane;
-		r->lanes[r->n_lanes++] = *slot;
+	*copy = *lane;
+	if (!tsearch(copy, &r->lane_tree, by_lane)) {
+		free(copy);
+		return NULL;
 	}
-	return *slot;
+	r->lanes[r->n_lanes++] = copy;
+	return copy;
 }
 
 const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane)

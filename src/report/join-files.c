@@ -95,7 +95,7 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 		}
 		trace_extent(traces[i], &t_ns, &t_ns);
 		end_ns = t_ns + out[i].shift > end_ns ? t_ns + out[i].shift : end_ns;
-		if (end_ns - start > YEAR_NS)
+		if (end_ns > start + YEAR_NS)
 			return err_set(e, ERR_FAILED,
 				       _("%s was recorded more than a year after the first: a trace cannot "
 					 "hold that"),

@@ -62,22 +62,26 @@ static void chunk_read(struct log_reader *r, const struct log_item *item)
 	chunk_get(r, item, r->ranges, keep, &pass);
 }
 
+/* Those among n items that are not before that offset. Returns their number. */
+static size_t chunks_of(const struct log_item *list, size_t n, uint64_t from, struct log_range_chunk *out)
+{
+	size_t n_out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == LOG_RANGE && list[i].at >= from)
+			out[n_out++] = (struct log_range_chunk) {list[i], INT64_MAX, INT64_MIN};
+	return n_out;
+}
+
 /* Reads from range_item on, at most *most chunks. The list is copied, since reading a chunk may replace it. Returns
  * false if there are more. */
 static bool list_read(struct log_reader *r, const struct log_item *list, size_t n, size_t *most)
 {
-	struct log_item *own = NULL;
-	size_t n_own = 0;
+	struct log_range_chunk *own = n ? calloc(n, sizeof(*own)) : NULL;
+	size_t n_own = own ? chunks_of(list, n, 0, own) : 0;
 
-	for (size_t i = 0; i < n; i++)
-		n_own += list[i].kind == LOG_RANGE;
-	own = n_own ? calloc(n_own, sizeof(*own)) : NULL;
-	n_own = 0;
-	for (size_t i = 0; own && i < n; i++)
-		if (list[i].kind == LOG_RANGE)
-			own[n_own++] = list[i];
 	for (; r->range_item < n_own && *most > 0; --*most)
-		chunk_read(r, &own[r->range_item++]);
+		chunk_read(r, &own[r->range_item++].item);
 	free(own);
 	if (r->range_item < n_own)
 		return false;
@@ -137,16 +141,6 @@ static bool ends(void *arg, const struct range *range)
 	c->from_ns = range->end_ns < c->from_ns ? range->end_ns : c->from_ns;
 	c->to_ns = range->end_ns > c->to_ns ? range->end_ns : c->to_ns;
 	return true;
-}
-
-static size_t chunks_of(const struct log_item *list, size_t n, uint64_t from, struct log_range_chunk *out)
-{
-	size_t n_out = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == LOG_RANGE && list[i].at >= from)
-			out[n_out++] = (struct log_range_chunk) {list[i], INT64_MAX, INT64_MIN};
-	return n_out;
 }
 
 static int by_offset(const void *a, const void *b)

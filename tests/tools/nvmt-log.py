@@ -305,6 +305,8 @@ class Recording:
             for k in sorted(events):
                 yield {key: events[k]}
         yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},
+               "ranges": len(self.ranges) + len(self.again),
+               "open": sum(r["flags"] & 1 for r in self.again.values()),
                "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}
 
 
