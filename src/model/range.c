@@ -1,8 +1,9 @@
 /* Ranges come by the hundred thousand a second, and hours of them are looked at on a screen 200 columns wide:
- * the store is an array in order of end, thinned by length when it is full. Blocks of it know their earliest
- * begin, so that a part of the time is found without a look at each range. Those that are dropped are counted
- * in parts of the time, which become longer as it goes on. */
+ * the store is an array in order of end, of which the older part is thinned by length when it is full. Blocks of it
+ * know their earliest begin, so that a part of the time is found without a look at each range. Those that are dropped
+ * are counted in parts of the time, which become longer as it goes on. */
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,10 @@
 #include "util/intl.h"
 
 #define BLOCK	  1024
-#define OPEN_MAX  4096
-#define LANES_MAX 4096
+#define AGAIN_MAX (1 << 20)
+#define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
-#define FOLD_ROWS 64
+#define FOLD_ROWS 256
 
 struct name {
 	struct name *next; /* in its slot */
@@ -31,18 +32,26 @@ struct fold_row {
 	} *folds;
 };
 
+/* One that may come again, in order of arrival. */
+struct again {
+	struct range range;
+	struct again *before, *after;
+};
+
 struct ranges {
 	pthread_mutex_t lock;
 	struct range *list;
 	size_t n, room, most;
 	int64_t *begins; /* the earliest begin of each block of the list */
 	int64_t least_ns;
-	struct range *open;
-	size_t n_open;
+	struct again *first, *last;
+	void *again; /* a tree of them, by what tells that it is the same */
+	size_t n_again;
 	struct name **slots;
 	size_t n_names, n_slots;
-	struct range_lane *lanes[LANES_MAX];
+	struct range_lane **lanes; /* in order of appearance */
 	size_t n_lanes;
+	void *lane_tree; /* the same, sorted */
 	struct fold_row rows[FOLD_ROWS];
 	size_t n_rows;
 	int64_t folds_ns; /* begin of the first */
@@ -59,13 +68,17 @@ struct ranges *ranges_new(size_t most, struct err *e)
 		r->n_slots = 1024;
 		r->fold_zoom = 16;
 		r->slots = calloc(r->n_slots, sizeof(*r->slots));
-		r->open = calloc(OPEN_MAX, sizeof(*r->open));
-		if (r->slots && r->open)
+		if (r->slots)
 			return r;
 	}
 	ranges_free(r);
 	err_set(e, ERR_FAILED, _("out of memory"));
 	return NULL;
+}
+
+static void no_free(void *lane)
+{
+	(void)lane;
 }
 
 void ranges_free(struct ranges *r)
@@ -79,10 +92,12 @@ void ranges_free(struct ranges *r)
 		}
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
+	tdestroy(r->lane_tree, no_free);
+	free(r->lanes);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
 	free(r->slots);
-	free(r->open);
+	tdestroy(r->again, free);
 	free(r->list);
 	free(r->begins);
 	pthread_mutex_destroy(&r->lock);
@@ -149,24 +164,37 @@ const char *ranges_name(struct ranges *r, const char *text)
 	return name;
 }
 
-static bool same_lane(const struct range_lane *a, const struct range_lane *b)
+static int by_lane(const void *a, const void *b)
 {
-	return a->pid == b->pid && a->tid == b->tid && !strcmp(a->process, b->process) &&
-	       !strcmp(a->thread, b->thread) && !strcmp(a->domain, b->domain);
+	const struct range_lane *l = a, *k = b;
+	int order;
+
+	if (l->pid != k->pid)
+		return l->pid < k->pid ? -1 : 1;
+	if (l->tid != k->tid)
+		return l->tid < k->tid ? -1 : 1;
+	order = strcmp(l->process, k->process);
+	order = order ? order : strcmp(l->thread, k->thread);
+	return order ? order : strcmp(l->domain, k->domain);
 }
 
 static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
 {
-	struct range_lane *copy;
+	struct range_lane **found = tfind(lane, &r->lane_tree, by_lane), **more, *copy;
 
-	for (size_t i = r->n_lanes; i-- > 0;)
-		if (same_lane(r->lanes[i], lane))
-			return r->lanes[i];
-	copy = r->n_lanes < LANES_MAX ? malloc(sizeof(*copy)) : NULL;
-	if (copy) {
-		*copy = *lane;
-		r->lanes[r->n_lanes++] = copy;
+	if (found || r->n_lanes == RANGE_LANES_MAX)
+		return found ? *found : NULL;
+	more = r->n_lanes & (r->n_lanes - 1) ? r->lanes : reallocarray(r->lanes, 2 * r->n_lanes + 1, sizeof(*more));
+	copy = more ? malloc(sizeof(*copy)) : NULL;
+	r->lanes = more ? more : r->lanes;
+	if (!copy)
+		return NULL;
+	*copy = *lane;
+	if (!tsearch(copy, &r->lane_tree, by_lane)) {
+		free(copy);
+		return NULL;
 	}
+	r->lanes[r->n_lanes++] = copy;
 	return copy;
 }
 
@@ -201,7 +229,7 @@ static void put(struct ranges *r, size_t i, const struct range *range)
 	r->list[i] = *range;
 }
 
-/* NULL: out of memory, or too many. */
+/* What is beyond the last row is counted in it. NULL: out of memory. */
 static struct fold_row *row_of(struct ranges *r, const struct range *range)
 {
 	struct fold_row *row;
@@ -209,8 +237,10 @@ static struct fold_row *row_of(struct ranges *r, const struct range *range)
 	for (size_t i = 0; i < r->n_rows; i++)
 		if (r->rows[i].lane == range->lane && r->rows[i].depth == range->depth)
 			return &r->rows[i];
-	row = r->n_rows < FOLD_ROWS ? &r->rows[r->n_rows] : NULL;
-	if (!row || !(row->folds = calloc(FOLDS, sizeof(*row->folds))))
+	if (r->n_rows == FOLD_ROWS)
+		return &r->rows[FOLD_ROWS - 1];
+	row = &r->rows[r->n_rows];
+	if (!(row->folds = calloc(FOLDS, sizeof(*row->folds))))
 		return NULL;
 	if (r->n_rows++ == 0)
 		r->folds_ns = range->begin_ns;
@@ -246,23 +276,38 @@ static void fold(struct ranges *r, const struct range *range)
 	row->folds[i].ns += range->end_ns - range->begin_ns;
 }
 
-/* Drops the shorter half, about: each length that is left out is twice the one before. */
+/* Lengths of one class differ by less than a factor of 2: those of class k are below 1 << k ns. */
+static int length_class(const struct range *range)
+{
+	int64_t ns = range->end_ns - range->begin_ns;
+
+	return ns > 0 ? 64 - __builtin_clzll((unsigned long long)ns) : 0;
+}
+
+/* Drops a quarter, of those before the newest: the shortest classes, and of the last one of these the oldest. */
 static void thin(struct ranges *r)
 {
-	while (r->n > r->most - r->most / 4) {
-		size_t n = r->n;
+	size_t all = r->n, old = all - (all / 2 < NEWEST ? all / 2 : NEWEST), drop = all / 4, of[64] = {0};
+	int k = 0;
 
-		r->least_ns = r->least_ns ? 2 * r->least_ns : NS_PER_S / 1000000;
-		r->n = 0;
-		for (size_t i = 0; i < n; i++)
-			if (r->list[i].end_ns - r->list[i].begin_ns >= r->least_ns) {
-				struct range kept = r->list[i];
+	for (size_t i = 0; i < old; i++)
+		of[length_class(&r->list[i])]++;
+	for (; of[k] < drop; k++)
+		drop -= of[k];
+	r->n = 0;
+	for (size_t i = 0; i < all; i++) {
+		struct range range = r->list[i];
+		int class = i < old ? length_class(&range) : 64;
 
-				put(r, r->n++, &kept);
-			} else {
-				fold(r, &r->list[i]);
-			}
+		if (class < k || (class == k && drop > 0)) {
+			drop -= class == k;
+			fold(r, &range);
+		} else {
+			put(r, r->n++, &range);
+		}
 	}
+	if (r->least_ns < INT64_C(1) << k)
+		r->least_ns = INT64_C(1) << k;
 }
 
 static bool grow(struct ranges *r)
@@ -284,34 +329,58 @@ static bool grow(struct ranges *r)
 	return true;
 }
 
-static struct range *open_find(struct ranges *r, const struct range *range)
+static int by_key(const void *a, const void *b)
 {
-	for (size_t i = r->n_open; i-- > 0;)
-		if (r->open[i].begin_ns == range->begin_ns && r->open[i].lane == range->lane &&
-		    r->open[i].depth == range->depth && r->open[i].name == range->name)
-			return &r->open[i];
-	return NULL;
+	const struct range *p = a, *q = b;
+
+	if (p->begin_ns != q->begin_ns)
+		return p->begin_ns < q->begin_ns ? -1 : 1;
+	if (p->lane != q->lane)
+		return (uintptr_t)p->lane < (uintptr_t)q->lane ? -1 : 1;
+	if (p->name != q->name)
+		return (uintptr_t)p->name < (uintptr_t)q->name ? -1 : 1;
+	return p->depth - q->depth;
+}
+
+static bool again_add(struct ranges *r, const struct range *range)
+{
+	struct again *a = r->n_again < AGAIN_MAX ? malloc(sizeof(*a)) : NULL;
+
+	if (!a)
+		return false;
+	*a = (struct again) {*range, r->last, NULL};
+	if (!tsearch(a, &r->again, by_key)) {
+		free(a);
+		return false;
+	}
+	*(r->last ? &r->last->after : &r->first) = a;
+	r->last = a;
+	r->n_again++;
+	return true;
+}
+
+static void again_drop(struct ranges *r, struct again *a)
+{
+	tdelete(a, &r->again, by_key);
+	*(a->before ? &a->before->after : &r->first) = a->after;
+	*(a->after ? &a->after->before : &r->last) = a->before;
+	r->n_again--;
+	free(a);
 }
 
 static bool add(struct ranges *r, const struct range *range)
 {
-	struct range *open = r->n_open || range->flags & RANGE_OPEN ? open_find(r, range) : NULL;
+	struct again **found = tfind(range, &r->again, by_key);
 
-	if (range->flags & RANGE_OPEN) {
-		if (!open && r->n_open < OPEN_MAX)
-			open = &r->open[r->n_open++];
-		if (open)
-			*open = *range;
-		return open != NULL;
+	if (range->flags & RANGE_AGAIN) {
+		if (found)
+			(*found)->range = *range;
+		return found || again_add(r, range);
 	}
-	if (open)
-		*open = r->open[--r->n_open];
+	if (found)
+		again_drop(r, *found);
 	if (r->n == r->most)
 		thin(r);
-	if (range->end_ns - range->begin_ns < r->least_ns) {
-		fold(r, range);
-		return true;
-	}
 	if (r->n == r->room && !grow(r))
 		return false;
 	put(r, r->n++, range);
@@ -351,14 +420,14 @@ static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_v
 	bool on = true;
 
 	for (size_t i = first_at(r, from_ns); on && i < r->n; i++) {
-		if (i % BLOCK == 0 && r->begins[i / BLOCK] > to_ns)
+		if (i % BLOCK == 0 && r->begins[i / BLOCK] >= to_ns)
 			i += BLOCK - 1;
-		else if (r->list[i].begin_ns <= to_ns && r->list[i].end_ns >= from_ns)
+		else if (range_touches(&r->list[i], from_ns, to_ns))
 			on = visit(arg, &r->list[i]);
 	}
-	for (size_t i = 0; on && i < r->n_open; i++)
-		if (r->open[i].begin_ns <= to_ns && r->open[i].end_ns >= from_ns)
-			on = visit(arg, &r->open[i]);
+	for (const struct again *a = r->first; on && a; a = a->after)
+		if (range_touches(&a->range, from_ns, to_ns))
+			on = visit(arg, &a->range);
 	return on;
 }
 
@@ -371,7 +440,7 @@ static bool visit_folds(const struct ranges *r, const struct fold_row *row, int6
 	for (; on && i < FOLDS; i++) {
 		int64_t begin = r->folds_ns + (int64_t)(i << r->fold_zoom);
 
-		if (begin > to_ns)
+		if (begin >= to_ns)
 			break;
 		if (row->folds[i].n)
 			on = visit(arg, &(struct range) {.begin_ns = begin,

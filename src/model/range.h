@@ -1,7 +1,7 @@
 /* range: the ranges of time that programs mark with NVTX. They nest within a lane: one domain of one thread.
  *
- * A store keeps as many as it may; once there are more, it keeps those that are long enough to be seen when so
- * many are in view, and ranges_least_ns() says how long that is. Any thread may call. */
+ * A store keeps as many as it may; once there are more, it keeps the newest, and of the others those that are long
+ * enough to be seen when so many are in view: ranges_least_ns() says how long that is. Any thread may call. */
 #ifndef NVMTOP_MODEL_RANGE_H
 #define NVMTOP_MODEL_RANGE_H
 
@@ -25,7 +25,9 @@ static inline const char *range_domain(const char *domain)
 enum range_payload { RANGE_NO_PAYLOAD, RANGE_UNSIGNED, RANGE_SIGNED, RANGE_DOUBLE };
 
 #define RANGE_OPEN   1 /* it had not ended at end_ns, when that was written; one without this flag replaces it */
-#define RANGE_FOLDED 2 /* it stands for shorter ones that begin in it: colour is their number, value their time */
+#define RANGE_FOLDED 2 /* it stands for others that begin in it: colour is their number, value their time */
+#define RANGE_BEYOND 4 /* it ended after the part of a recording that this is; one without this flag replaces it */
+#define RANGE_AGAIN  (RANGE_OPEN | RANGE_BEYOND) /* flags of those that may come again */
 
 struct range {
 	int64_t begin_ns, end_ns;
@@ -39,19 +41,28 @@ struct range {
 	const char *category; /* of the store, NULL: none; its name, or its number if it has no name */
 };
 
+#define RANGE_LANES_MAX 65536 /* at most, in a store */
+
 struct ranges;
 struct ranges *ranges_new(size_t most, struct err *e);
 void ranges_free(struct ranges *r);
-/* The store's copy of a name or a lane, valid until ranges_free(); NULL: out of memory. */
+/* The store's copy of a name or a lane, valid until ranges_free(); NULL: out of memory, or too many
+ * lanes. */
 const char *ranges_name(struct ranges *r, const char *text);
 const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane);
 /* In order of end, within a second. Name and lane are the store's. Returns false if out of memory. */
 bool ranges_add(struct ranges *r, const struct range *range);
 /* Ranges shorter than that may be missing. */
 int64_t ranges_least_ns(struct ranges *r);
-/* Calls visit() for those that touch [from_ns, to_ns], in order of their ends, the open ones last, and then, if
- * least_ns > 0, for what stands for those that are missing (RANGE_FOLDED), until it returns false. It must not
- * call the store. */
+/* Does it touch [from_ns, to_ns)? One that ends at from_ns does not, unless it begins there. */
+static inline bool range_touches(const struct range *r, int64_t from_ns, int64_t to_ns)
+{
+	return r->begin_ns < to_ns && (r->end_ns > from_ns || r->begin_ns >= from_ns);
+}
+
+/* Calls visit() for those that touch [from_ns, to_ns), in order of their ends, those that may come again last, and
+ * then, if least_ns > 0, for what stands for those that are missing (RANGE_FOLDED), until it returns false. It must
+ * not call the store. */
 typedef bool range_visit(void *arg, const struct range *range);
 void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
 /* Whether there are any, and the lanes, in order of appearance; returns their number. */

@@ -51,7 +51,7 @@ size_t changes_between(const struct change *changes, size_t n_changes, int64_t f
 struct timeline;
 struct timeline_ops {
 	const struct session *(*session)(struct timeline *t);
-	/* First and last sample time of any tier. False: no samples. */
+	/* First and last time of a sample; in a trace, of anything. False: there are none. */
 	bool (*extent)(struct timeline *t, int64_t *first_ns, int64_t *last_ns);
 	/* Fills in columns first .. first+n-1 of a channel at a zoom (ZOOM_MIN..ZOOM_MAX); n is 0 in a
 	 * bin without samples. */
@@ -75,7 +75,7 @@ struct timeline_ops {
 	 * because rows were dropped, or if there are too many to read within a frame. NULL: not
 	 * supported. */
 	bool (*integral)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out);
-	/* Visits the ranges that touch [from_ns, to_ns], roughly in order of end; of those shorter than least_ns
+	/* Visits the ranges that touch [from_ns, to_ns), roughly in order of end; of those shorter than least_ns
 	 * some may be folded (RANGE_FOLDED). NULL: no ranges are recorded. */
 	void (*ranges)(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg);

@@ -109,10 +109,11 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 	}
 }
 
-/* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. */
+/* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. All of them are
+ * copied whole, so that those of stretches that are joined again are the same ranges. */
 struct part {
 	struct copy *p;
-	int64_t stretch_ns, from_ns, until_ns, end_ns;
+	int64_t from_ns, until_ns, end_ns;
 };
 
 static bool copy_range(void *arg, const struct range *range)
@@ -120,18 +121,12 @@ static bool copy_range(void *arg, const struct range *range)
 	const struct part *part = arg;
 	struct copy *p = part->p;
 	struct range r = *range;
-	bool on = r.end_ns >= part->end_ns;
 
-	if (on ? part->until_ns < part->end_ns || r.begin_ns >= part->end_ns
-	       : r.end_ns < part->from_ns || r.end_ns >= part->until_ns)
+	if (r.end_ns > part->until_ns && part->until_ns < part->end_ns)
 		return true;
-	if (r.begin_ns < part->stretch_ns)
-		r.begin_ns = part->stretch_ns;
-	if (on) {
-		r.end_ns = part->end_ns;
-		r.flags |= RANGE_OPEN;
-	}
-	r.begin_ns += p->shift;
+	if (r.end_ns > part->end_ns)
+		r.flags |= RANGE_BEYOND;
+	r.begin_ns = r.begin_ns + p->shift > 0 ? r.begin_ns + p->shift : 0;
 	r.end_ns += p->shift;
 	p->sink->ops->ranges(p->sink, &r, 1);
 	return copy_ready(p);
@@ -151,7 +146,7 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	size_t n_marks, n_gaps, mark = 0, gap = 0;
 	const struct mark *marks = trace_marks(p->t, &n_marks);
 	const struct gap *gaps = trace_gaps(p->t, &n_gaps);
-	struct part part = {p, from_ns, from_ns, from_ns, end_ns};
+	struct part part = {p, from_ns, from_ns, end_ns};
 
 	for (int t = 0; t < TIERS; t++) {
 		p->row[t] = trace_row_from(p->t, (enum tier)t, from_ns);

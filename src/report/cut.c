@@ -4,6 +4,13 @@
 #include "util/intl.h"
 #include "report/copy-rows.h"
 
+static bool is_one(void *found, const struct range *range)
+{
+	(void)range;
+	*(bool *)found = true;
+	return false;
+}
+
 int trace_cut(struct trace *t, const struct selection *range, const char *path, bool force,
 	      report_progress *progress, struct err *e)
 {
@@ -12,6 +19,7 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 	struct fact *facts;
 	struct copy p;
 	char shown[512];
+	bool any;
 	int r = -1;
 
 	shown_path(t, shown, sizeof(shown));
@@ -21,7 +29,10 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 		from += range->from_ns;
 	end = range->has_to && range->to_ns <= last - about.start.mono_ns ? about.start.mono_ns + range->to_ns
 									: last + 1;
-	if (from >= end || copy_rows_of(t, from, end) == 0)
+	any = from < end && copy_rows_of(t, from, end) > 0;
+	if (from < end && !any)
+		trace_ranges(t, from, end, 0, is_one, &any);
+	if (!any)
 		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown);
 	/* The new trace starts at the cut. */
 	if (about.start.real_ns)

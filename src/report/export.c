@@ -249,6 +249,7 @@ static void epoch_write(struct flow *w, const struct epoch *ep, bool continues, 
 			    trace_row_from(x->trace, (enum tier)i, w->hz > 0 ? end_ns : ep->end_ns));
 	events_seek(w, ep->from_ns);
 	range_order_part(&w->ranges, ep->from_ns, ep->end_ns);
+	events_until(w, ep->from_ns - 1); /* ranges that began before */
 	if (w->form->epoch)
 		w->form->epoch(x, ep, true);
 	if (w->hz > 0)

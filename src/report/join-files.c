@@ -57,16 +57,6 @@ static int64_t shift_of(const struct trace *first, const struct trace *b, int64_
 	return llabs(apart) < 2 * NS_PER_S ? 0 : apart;
 }
 
-static int64_t latest(const int64_t last_ns[TIERS])
-{
-	int64_t best = -1;
-
-	for (int t = 0; t < TIERS; t++)
-		if (last_ns[t] > best)
-			best = last_ns[t];
-	return best;
-}
-
 /* Where the parts are in the joined trace. */
 struct place {
 	int64_t shift;
@@ -75,7 +65,7 @@ struct place {
 
 static int places_find(struct trace *const *traces, size_t n, struct place *out, struct err *e)
 {
-	int64_t last[TIERS] = {-1, -1, -1}, t_ns, start = trace_session(traces[0])->start.mono_ns;
+	int64_t last[TIERS] = {-1, -1, -1}, t_ns, end_ns = 0, start = trace_session(traces[0])->start.mono_ns;
 
 	for (size_t i = 0; i < n; i++) {
 		char shown[512];
@@ -87,7 +77,7 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 		if (i > 0) {
 			if (same_board(traces[0], traces[i], e) < 0)
 				return -1;
-			out[i].shift = shift_of(traces[0], traces[i], latest(last), &out[i].known);
+			out[i].shift = shift_of(traces[0], traces[i], end_ns, &out[i].known);
 		}
 		for (int t = 0; t < TIERS; t++) {
 			uint64_t rows = trace_rows(traces[i], (enum tier)t);
@@ -103,7 +93,9 @@ static int places_find(struct trace *const *traces, size_t n, struct place *out,
 			trace_row_times(traces[i], (enum tier)t, rows - 1, 1, &t_ns);
 			last[t] = t_ns + out[i].shift;
 		}
-		if (latest(last) - start > YEAR_NS)
+		trace_extent(traces[i], &t_ns, &t_ns);
+		end_ns = t_ns + out[i].shift > end_ns ? t_ns + out[i].shift : end_ns;
+		if (end_ns > start + YEAR_NS)
 			return err_set(e, ERR_FAILED,
 				       _("%s was recorded more than a year after the first: a trace cannot "
 					 "hold that"),

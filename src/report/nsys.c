@@ -343,7 +343,7 @@ static int hand_over(struct import *m)
 	qsort(m->list, m->n, sizeof(*m->list), by_end);
 	for (size_t i = 0; i < m->n; i++) {
 		any |= m->list[i].begin_ns <= last && m->list[i].end_ns >= first;
-		if (!ranges_add(m->store, &m->list[i]) && !(m->list[i].flags & RANGE_OPEN))
+		if (!ranges_add(m->store, &m->list[i]))
 			return err_set(m->e, ERR_FAILED, _("out of memory"));
 	}
 	if (!any)

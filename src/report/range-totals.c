@@ -88,11 +88,10 @@ static bool range_take(void *to, const struct range *r)
 	struct piece *p = &c->pieces[c->n_pieces];
 
 	c->work++;
-	c->folded |= (r->flags & RANGE_FOLDED) != 0;
-	if (r->flags & RANGE_FOLDED)
+	if (r->flags & RANGE_FOLDED) {
+		c->folded += r->begin_ns >= c->from_ns ? r->colour : 0;
 		return true;
-	if (r->begin_ns >= c->to_ns || (r->end_ns <= c->from_ns && r->begin_ns < c->from_ns))
-		return true;
+	}
 	c->full = c->n_pieces == c->room;
 	if (c->full)
 		return false;
@@ -206,7 +205,7 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 	c->from_ns = from_ns;
 	c->to_ns = to_ns;
 	c->full = false;
-	t->ops->ranges(t, from_ns, to_ns - 1, c->live, range_take, c);
+	t->ops->ranges(t, from_ns, to_ns, c->live, range_take, c);
 	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory || c->n_pieces == 0)
 		return !c->full;
 	curves_read(&c->curves, from_ns, to_ns);

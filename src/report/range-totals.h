@@ -35,7 +35,7 @@ struct collection {
 	int64_t begin_ns, end_ns; /* what is outside is not looked at */
 	int64_t from_ns, to_ns;   /* of the part */
 	bool live;		  /* floods come folded */
-	bool folded;		  /* some did: they are not in the totals */
+	uint64_t folded;	  /* so many did: they are not in the totals */
 	bool full, no_memory;
 	struct curves curves;
 };

@@ -162,7 +162,7 @@ static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns
 
 	*out = (struct range) {.colour = log_get_u32(&in)};
 	out->depth = (uint16_t)log_get_u16(&in);
-	out->flags = (uint8_t)log_get_u8(&in);
+	out->flags = (uint8_t)log_get_u8(&in) & RANGE_AGAIN;
 	out->payload = (uint8_t)log_get_u8(&in);
 	out->value = log_get_u64(&in);
 	if (__builtin_add_overflow(*end_ns, step, end_ns) || length < 0 ||

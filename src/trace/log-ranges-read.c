@@ -4,6 +4,7 @@
 
 #include "trace/log-range.h"
 #include "trace/log-tree.h"
+#include "util/clock.h"
 
 #define STORE_MOST  (UINT32_C(1) << 20)
 #define CHUNKS_MOST 64 /* are decoded for one view */
@@ -18,23 +19,26 @@ static bool keep(void *arg, const struct range *range)
 {
 	struct pass *p = arg;
 
-	if (!(range->flags & RANGE_OPEN)) {
+	if (!(range->flags & RANGE_AGAIN)) {
 		if (range->begin_ns < p->chunk->from_ns)
 			p->chunk->from_ns = range->begin_ns;
 		if (range->end_ns > p->chunk->to_ns)
 			p->chunk->to_ns = range->end_ns;
 	}
-	return ranges_add(p->r->ranges, range);
+	ranges_add(p->r->ranges, range);
+	return true;
 }
 
-static bool chunk_get(struct log_reader *r, const struct log_item *item, range_visit *visit, void *arg)
+/* names: the store of their names. */
+static bool chunk_get(struct log_reader *r, const struct log_item *item, struct ranges *names, range_visit *visit,
+		      void *arg)
 {
 	struct log_head h;
 	bool good;
 
 	if (!log_read_chunk(r, item, &h, &r->raw))
 		return false;
-	good = log_ranges_get(r->raw.p, r->raw.n, r->ranges, visit, arg);
+	good = log_ranges_get(r->raw.p, r->raw.n, names, visit, arg);
 	if (!good)
 		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
 	return good;
@@ -55,25 +59,29 @@ static void chunk_read(struct log_reader *r, const struct log_item *item)
 	r->range_chunks = more;
 	pass.chunk = &more[r->n_range_chunks++];
 	*pass.chunk = (struct log_range_chunk) {*item, INT64_MAX, INT64_MIN};
-	chunk_get(r, item, keep, &pass);
+	chunk_get(r, item, r->ranges, keep, &pass);
+}
+
+/* Those among n items that are not before that offset. Returns their number. */
+static size_t chunks_of(const struct log_item *list, size_t n, uint64_t from, struct log_range_chunk *out)
+{
+	size_t n_out = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == LOG_RANGE && list[i].at >= from)
+			out[n_out++] = (struct log_range_chunk) {list[i], INT64_MAX, INT64_MIN};
+	return n_out;
 }
 
 /* Reads from range_item on, at most *most chunks. The list is copied, since reading a chunk may replace it. Returns
  * false if there are more. */
 static bool list_read(struct log_reader *r, const struct log_item *list, size_t n, size_t *most)
 {
-	struct log_item *own = NULL;
-	size_t n_own = 0;
+	struct log_range_chunk *own = n ? calloc(n, sizeof(*own)) : NULL;
+	size_t n_own = own ? chunks_of(list, n, 0, own) : 0;
 
-	for (size_t i = 0; i < n; i++)
-		n_own += list[i].kind == LOG_RANGE;
-	own = n_own ? calloc(n_own, sizeof(*own)) : NULL;
-	n_own = 0;
-	for (size_t i = 0; own && i < n; i++)
-		if (list[i].kind == LOG_RANGE)
-			own[n_own++] = list[i];
 	for (; r->range_item < n_own && *most > 0; --*most)
-		chunk_read(r, &own[r->range_item++]);
+		chunk_read(r, &own[r->range_item++].item);
 	free(own);
 	if (r->range_item < n_own)
 		return false;
@@ -123,6 +131,59 @@ struct ranges *log_reader_range_store(struct log_reader *r)
 	return store;
 }
 
+/* The first and the last end in a chunk, without those that ended beyond the recording. */
+static bool ends(void *arg, const struct range *range)
+{
+	struct log_range_chunk *c = arg;
+
+	if (range->flags & RANGE_BEYOND)
+		return true;
+	c->from_ns = range->end_ns < c->from_ns ? range->end_ns : c->from_ns;
+	c->to_ns = range->end_ns > c->to_ns ? range->end_ns : c->to_ns;
+	return true;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct log_range_chunk *c = a, *d = b;
+
+	return (c->item.at > d->item.at) - (c->item.at < d->item.at);
+}
+
+int64_t log_ranges_end(struct log_reader *r)
+{
+	struct err e;
+	struct ranges *names = ranges_new(0, &e);
+	struct log_range_chunk *last = NULL, *more;
+	size_t n = 0, groups = r->levels[1].n;
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t i = groups < 2 ? 0 : groups - 2; names && i <= groups; i++) {
+		const struct log_item *group = &r->levels[1].p[i], *list = r->loose.p;
+		size_t n_list = r->loose.n;
+
+		if (i < groups && group->kind != LOG_INDEX)
+			continue; /* its chunks are loose */
+		if (i < groups)
+			list = log_list_of(r, group, &n_list);
+		more = reallocarray(last, n + n_list + 1, sizeof(*last));
+		if (!more)
+			break;
+		last = more;
+		n += chunks_of(list, n_list, r->ranges_from, last + n);
+	}
+	if (n > 0)
+		qsort(last, n, sizeof(*last), by_offset);
+	/* They are in order of end, within a second. */
+	while (n-- > 0 && (end_ns == INT64_MIN || last[n + 1].from_ns >= end_ns - NS_PER_S)) {
+		chunk_get(r, &last[n].item, names, ends, &last[n]);
+		end_ns = last[n].to_ns > end_ns ? last[n].to_ns : end_ns;
+	}
+	free(last);
+	ranges_free(names);
+	return end_ns;
+}
+
 struct view {
 	int64_t from_ns, to_ns;
 	range_visit *visit;
@@ -130,27 +191,27 @@ struct view {
 	bool off;
 };
 
-static bool closed(void *arg, const struct range *range)
+static bool final(void *arg, const struct range *range)
 {
 	struct view *v = arg;
 
-	if (!(range->flags & RANGE_OPEN) && range->begin_ns <= v->to_ns && range->end_ns >= v->from_ns)
+	if (!(range->flags & RANGE_AGAIN) && range_touches(range, v->from_ns, v->to_ns))
 		v->off = !v->visit(v->arg, range);
 	return !v->off;
 }
 
-static bool still_open(void *arg, const struct range *range)
+static bool others(void *arg, const struct range *range)
 {
 	struct view *v = arg;
 
-	if (range->flags & RANGE_OPEN)
+	if (range->flags & RANGE_AGAIN)
 		v->off = !v->visit(v->arg, range);
 	return !v->off;
 }
 
 static bool touches(const struct log_range_chunk *c, const struct view *v)
 {
-	return c->from_ns <= v->to_ns && c->to_ns >= v->from_ns;
+	return c->from_ns < v->to_ns && c->to_ns >= v->from_ns;
 }
 
 void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
@@ -172,8 +233,8 @@ void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int
 	}
 	for (size_t i = 0; i < r->n_range_chunks && !v.off; i++)
 		if (touches(&r->range_chunks[i], &v))
-			chunk_get(r, &r->range_chunks[i].item, closed, &v);
+			chunk_get(r, &r->range_chunks[i].item, store, final, &v);
 	pthread_mutex_unlock(&r->lock);
 	if (!v.off)
-		ranges_visit(store, from_ns, to_ns, 0, still_open, &v);
+		ranges_visit(store, from_ns, to_ns, 0, others, &v);
 }

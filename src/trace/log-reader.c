@@ -659,16 +659,16 @@ static bool newest_meta(struct log_reader *r, uint64_t *at)
 	return meta && meta_read(r, meta, &h);
 }
 
-/* Whether the META in raw_index says that no ranges precede it; older logs do not say. */
-static bool meta_denies_ranges(struct log_reader *r)
+/* Whether the META in raw_index says that there were ranges before it; -1: it does not say, as in older logs. */
+static int meta_ranges(struct log_reader *r)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
 	unsigned tag;
 
 	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_RANGES)
-			return log_get_u8(&record) == 0 && !record.bad;
-	return false;
+		if (tag == LOG_TAG_RANGES && record.p < record.end)
+			return log_get_u8(&record) != 0;
+	return -1;
 }
 
 /* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
@@ -704,7 +704,8 @@ static int clocks_read(struct log_reader *r)
 		if (!r->tail.ended)
 			r->tail.tally = tally;
 		r->anchors[r->n_anchors++] = a;
-		r->ranges_from = meta_denies_ranges(r) ? at : 0;
+		r->had_ranges = meta_ranges(r) > 0;
+		r->ranges_from = meta_ranges(r) == 0 ? at : 0;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
 	gaps_without_suspends(r);
@@ -734,7 +735,7 @@ static void end_read(struct log_reader *r)
 		r->tail.next[0] = '\0';
 }
 
-static void extent(struct log_reader *r)
+static void rows_extent(struct log_reader *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		uint64_t rows = r->rows[t], first;
@@ -749,6 +750,37 @@ static void extent(struct log_reader *r)
 	}
 }
 
+#define DAY_NS (86400 * NS_PER_S)
+
+/* What came before the start is part of how it was then; no recording goes on for a day without a row. */
+static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
+{
+	int64_t start_ns = r->session.start.mono_ns > 0 ? r->session.start.mono_ns : 0;
+	int64_t most_ns = (r->any ? r->last_ns : start_ns) + DAY_NS;
+
+	from_ns = from_ns > start_ns ? from_ns : start_ns;
+	to_ns = to_ns > start_ns ? to_ns : start_ns;
+	from_ns = from_ns < most_ns ? from_ns : most_ns;
+	to_ns = to_ns < most_ns ? to_ns : most_ns;
+	r->from_ns = from_ns < r->from_ns ? from_ns : r->from_ns;
+	r->to_ns = to_ns > r->to_ns ? to_ns : r->to_ns;
+}
+
+/* A gap lies between rows. The begin of the first range is not looked for: there may be one from the start on. */
+static void extent(struct log_reader *r)
+{
+	int64_t end_ns = log_ranges_end(r);
+
+	r->from_ns = r->any ? r->first_ns : INT64_MAX;
+	r->to_ns = r->any ? r->last_ns : INT64_MIN;
+	if (r->n_marks)
+		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
+	if (r->n_changes)
+		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
+	if (end_ns != INT64_MIN || r->had_ranges)
+		reach(r, r->session.start.mono_ns, end_ns);
+}
+
 static int load(struct log_reader *r, uint64_t from, struct err *e)
 {
 	if (!first_head(r, from, e) || describe(r, e) < 0)
@@ -757,10 +789,11 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	if (r->newest > r->generations[0].number || r->n_generations > 1)
 		metas_read(r);
-	extent(r);
+	rows_extent(r);
 	end_read(r);
 	if (events_read(r) < 0 || clocks_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
+	extent(r);
 	if (r->newer)
 		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
 	return 0;
@@ -884,7 +917,9 @@ uint64_t log_reader_rows(const struct log_reader *r, enum tier tier)
 
 bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns)
 {
-	*first_ns = r->first_ns;
-	*last_ns = r->last_ns;
-	return r->any;
+	bool any = r->from_ns <= r->to_ns;
+
+	*first_ns = any ? r->from_ns : 0;
+	*last_ns = any ? r->to_ns : 0;
+	return any;
 }

@@ -70,6 +70,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size);
 /* Rows are numbered from 0 in each tier. Those of a damaged chunk have times at the beginning of its cell and
  * no values. */
 uint64_t log_reader_rows(const struct log_reader *r, enum tier tier);
+/* Same as trace_extent(). */
 bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns);
 uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns);
 void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out);
@@ -85,7 +86,7 @@ void log_reader_pass(struct log_reader *r, bool on);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
-/* Ranges that touch [from_ns, to_ns]; those shorter than least_ns may be missing. */
+/* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
 void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg);
 /* The store of their names and lanes; NULL: there are no ranges. */

@@ -94,8 +94,9 @@ struct log_reader {
 	size_t n_faulty;
 	bool quiet; /* another scan will report the damage */
 	bool newer; /* a critical chunk of an unknown kind or version was found */
-	int64_t first_ns, last_ns;
+	int64_t first_ns, last_ns; /* of rows */
 	bool any;
+	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */
 	uint64_t rows[TIERS];
 	/* INDEX chunks of each level, by cell. Level 1 are the groups: each row is in exactly one of them. */
 	struct log_items levels[LOG_LEVELS + 1];
@@ -103,6 +104,7 @@ struct log_reader {
 	struct log_items loose; /* other chunks that no INDEX lists, by cell */
 	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
 	struct log_bytes events; /* kind, length and record, as in INDEX */
+	bool had_ranges;       /* before the newest META */
 	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct log_range_chunk *range_chunks;
@@ -168,6 +170,9 @@ struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t ro
 const double *log_block_values(struct log_block *b, unsigned column);
 struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
+
+/* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
+int64_t log_ranges_end(struct log_reader *r);
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

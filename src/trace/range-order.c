@@ -47,7 +47,7 @@ static int by_begin(const void *a, const void *b)
 	return p->depth - q->depth;
 }
 
-/* Reads those that touch [from_ns, the end of a window) and are not done. */
+/* Reads those that touch a window from from_ns on and are not done. */
 static void window(struct range_order *o, int64_t from_ns)
 {
 	int64_t to_ns;
@@ -55,7 +55,7 @@ static void window(struct range_order *o, int64_t from_ns)
 	if (__builtin_add_overflow(from_ns, o->window_ns, &to_ns) || to_ns > o->to_ns)
 		to_ns = o->to_ns;
 	o->n = o->at = 0;
-	trace_ranges(o->trace, from_ns, to_ns - 1, 0, keep, o);
+	trace_ranges(o->trace, from_ns, to_ns, 0, keep, o);
 	if (o->n)
 		qsort(o->list, o->n, sizeof(*o->list), by_begin);
 	if (o->n < FEW && o->window_ns < INT64_MAX / 2)

@@ -178,8 +178,6 @@ uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t m
 
 /* --- timeline --- */
 
-#define BEHIND_NS (NS_PER_S / 2) /* the values of the last row are current for that long */
-
 static struct trace *trace_of(struct timeline *tl)
 {
 	return (struct trace *)tl;
@@ -190,17 +188,9 @@ static const struct session *get_session(struct timeline *tl)
 	return &trace_of(tl)->session;
 }
 
-/* A mark that ends a recording is later than its last row, and is part of it. */
 static bool get_extent(struct timeline *tl, int64_t *first_ns, int64_t *last_ns)
 {
-	bool known = trace_extent(trace_of(tl), first_ns, last_ns);
-	size_t n;
-	const struct mark *marks = trace_marks(trace_of(tl), &n);
-	int64_t end = n ? marks[n - 1].t_ns : *last_ns;
-
-	if (end > *last_ns && end - *last_ns < BEHIND_NS)
-		*last_ns = end;
-	return known;
+	return trace_extent(trace_of(tl), first_ns, last_ns);
 }
 
 static void get_columns(struct timeline *tl, size_t channel, int zoom, int64_t first, size_t n,

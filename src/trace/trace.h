@@ -65,7 +65,8 @@ uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t m
 /* Rows as they were sampled, numbered from 0 in each tier. first + n must not exceed trace_rows(). Several
  * threads may read at once. */
 const struct session *trace_session(const struct trace *t);
-/* The first and last time of all rows. Returns false if there are none. */
+/* The first and last time of rows, marks, changes and ranges; with ranges it begins at the start of the recording.
+ * Returns false if there are none. */
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);
 uint64_t trace_rows(const struct trace *t, enum tier tier);
 /* Returns the first row at or after t_ns, or trace_rows() if there is none. */
@@ -92,7 +93,7 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
-/* Ranges that touch [from_ns, to_ns], roughly in order of end; those shorter than least_ns may be missing, with 0
+/* Ranges that touch [from_ns, to_ns), roughly in order of end; those shorter than least_ns may be missing, with 0
  * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
 /* From now on these are the ranges of the trace, which owns them, and not those that were recorded. */

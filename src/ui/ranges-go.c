@@ -34,7 +34,7 @@ bool ranges_here(const struct ui *u, const struct ui_scene *s, struct range *out
 
 	if (!u->at.ranges.h || !u->ranges.lane)
 		return false;
-	s->timeline->ops->ranges(s->timeline, u->vp.head_ns, u->vp.head_ns, 0, is_here, &w);
+	s->timeline->ops->ranges(s->timeline, u->vp.head_ns - 1, u->vp.head_ns + 1, 0, is_here, &w);
 	*out = w.range;
 	return w.found;
 }
@@ -78,7 +78,7 @@ bool ranges_edge(const struct ui *u, const struct ui_scene *s, int by, int64_t *
 		end = away > INT64_MAX / 8 || (by > 0 ? head + away > last : head - away < last);
 		w.from_ns = by > 0 ? head + 1 : end ? last : head - away;
 		w.to_ns = by < 0 ? head - 1 : end ? last : head + away;
-		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, w.least_ns, has_edge, &w);
+		s->timeline->ops->ranges(s->timeline, w.from_ns - 1, w.to_ns + 1, w.least_ns, has_edge, &w);
 	}
 	*out = w.at_ns;
 	return w.found && w.at_ns >= u->extent.first_ns && w.at_ns <= u->extent.last_ns;
@@ -131,7 +131,7 @@ int ranges_search(struct ui *u, const struct ui_scene *s)
 		w.n = 0;
 		w.from_ns = f->back ? f->at_ns - l->step_ns : f->at_ns + 1;
 		w.to_ns = f->back ? f->at_ns - 1 : f->at_ns + l->step_ns;
-		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns, 0, has_name, &w);
+		s->timeline->ops->ranges(s->timeline, w.from_ns, w.to_ns + 1, 0, has_name, &w);
 		cost += range_step_cost(w.n);
 		l->step_ns = range_step(l->step_ns, w.n);
 		f->at_ns = f->back ? w.from_ns : w.to_ns;

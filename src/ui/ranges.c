@@ -124,7 +124,7 @@ static void slice_read(struct ui *u, const struct ui_scene *s, size_t at, struct
 	memset(p->busy, 0, sizeof(l->slices[at].busy));
 	for (int row = 0; row < l->rows; row++)
 		memset(&l->cells[row][at * RANGE_SLICE], 0, RANGE_SLICE * sizeof(l->cells[0][0]));
-	s->timeline->ops->ranges(s->timeline, p->from_ns, p->to_ns - 1, least_ns, collect, p);
+	s->timeline->ops->ranges(s->timeline, p->from_ns, p->to_ns, least_ns, collect, p);
 }
 
 /* Returns what it cost. */

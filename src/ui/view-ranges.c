@@ -109,7 +109,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 	int most = w - 16 < NUMBERS * NUMBER_W ? (w - 16) / NUMBER_W : NUMBERS, bar_w = w >= 110 ? w / 4 : 0;
 	int name_w = w - most * NUMBER_W - (bar_w ? bar_w + 2 : 0);
 	const char *const titles[] = {_("count"), _("total"), _("mean"), "J", "+- J", "W"};
-	char title[256], name[256];
+	char title[256], name[256], missing[160];
 
 	canvas_text(c, x, u->at.axis.y, u->at.axis.h ? w : 0, STYLE_TITLE, _("Ranges"));
 	u->frame.more = v->busy;
@@ -120,8 +120,13 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 		return;
 	}
 	lines -= v->all.folded && lines > 1;
+	snprintf(missing, sizeof(missing),
+		 P_("%llu range of a flood, among the shortest or the oldest, is not counted here; a recording has it.",
+		    "%llu ranges of a flood, the shortest and the oldest, are not counted here; a recording has them.",
+		    v->all.folded),
+		 (unsigned long long)v->all.folded);
 	if (v->all.folded)
-		screen_cut(u, c, x, y + lines + 1, w, STYLE_DIM, _("The shortest ranges of a flood are not counted here; a recording has them."));
+		screen_cut(u, c, x, y + lines + 1, w, STYLE_DIM, missing);
 	canvas_text(c, x, y, name_w, STYLE_DIM, _("range"));
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + name_w + i * NUMBER_W, y, NUMBER_W, STYLE_DIM, titles[i]);

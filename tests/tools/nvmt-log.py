@@ -2,7 +2,7 @@
 """An independent reader of nvmtop's log (.nvmt), written from docs/format-nvmt.md: shares no
 code with nvmtop and needs only libzstd.
 
-  nvmt-log.py FILE            all of it as JSON lines: session, rows, marks, gaps, changes, end
+  nvmt-log.py FILE            all of it as JSON lines: session, rows, ranges, marks, gaps, changes, end
   nvmt-log.py --brief FILE    the same without the rows
 
 nvmt-log-check.py checks its content for consistency.
@@ -175,6 +175,7 @@ class Recording:
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
         self.marks, self.gaps, self.changes = {}, {}, {}
+        self.ranges, self.again = [], {}
         self.rows = {}  # tier: [cell, times, values by channel number]
         seq = None
         for h, at, payload in chunks(p):
@@ -217,12 +218,30 @@ class Recording:
             for r in Bytes(payload).records():
                 c = {"t": r.get("q"), "what": r.text(), "from": r.text(), "to": r.text()}
                 self.changes.setdefault((c["t"], r.raw), c)
+        elif h.kind == RANGE:
+            self.take_ranges(Bytes(payload))
         elif h.kind == END:
             b = Bytes(payload)
             reason, distance = b.get("BQ")
             self.end = {"reason": reason, "distance": distance, "tally": b.get("13Q"), "next": b.text()}
             if distance and self.head(at - distance).kind != INDEX:
                 raise Damage("END leads to no INDEX")
+
+    def take_ranges(self, b):
+        """Those with flag 1 or 4 stay apart: the next of the same begin, lane, depth and name replaces them."""
+        names = [b.text() for _ in range(b.get("I"))]
+        lanes = [(b.get("I"), b.get("I"), b.text(), b.text(), b.text()) for _ in range(b.get("I"))]
+        n, end = b.get("I"), 0
+        raw = unshuffle(b.take(40 * n), n, 40)
+        for step, length, name, lane, colour, depth, flags, payload, value in struct.iter_unpack("<qqIIIHBBQ", raw):
+            end += step
+            r = {"begin": end - length, "end": end, "name": names[name], "lane": lanes[lane], "depth": depth, "flags": flags}
+            key = r["begin"], r["lane"], depth, r["name"]
+            self.again.pop(key, None)
+            if flags & 5:
+                self.again[key] = r
+            else:
+                self.ranges.append(r)
 
     def head(self, at):
         return Head(self.file[at:at + 48])
@@ -280,10 +299,14 @@ class Recording:
             for _, t, v in cells:
                 for i, ns in enumerate(t):
                     yield {"tier": tier, "t": ns, "v": {k: c[i] for k, c in v.items() if not math.isnan(c[i])}}
+        for r in self.ranges + list(self.again.values()):
+            yield {"range": r}
         for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes)):
             for k in sorted(events):
                 yield {key: events[k]}
         yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},
+               "ranges": len(self.ranges) + len(self.again),
+               "open": sum(r["flags"] & 1 for r in self.again.values()),
                "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}
 
 

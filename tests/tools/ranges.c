@@ -1,4 +1,4 @@
-/* Writes a trace with known ranges: ranges FILE.nvmt [N [LABEL [WATTS [IDS]]]]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
+/* Writes a trace with known ranges: ranges FILE.nvmt [N [LABEL [WATTS [IDS [HZ]]]]]. 4 s from monotonic 1000 s and 2026-01-01 12:00:00 UTC:
  *
  *   python3 100, thread main 100, default domain:
  *     epoch 0.1 .. 3.9 s, red; in it steps k = 0 .. 8, each 300 ms from 0.2 + 0.4 k on, payload k; in a step
@@ -12,7 +12,8 @@
  * and N short ranges, 1 us each 4 s / N, in a domain flood. VDD_IN is at 15 W in a step, at 5 W otherwise, and
  * the GPU is busy to 90 % in a step and 50 ms after it; readings of power are means of the 10 ms before. A mark "half" is at 2 s,
  * and one with the LABEL (if it is not empty) 1.5 ms after the begin. WATTS are those in a step. IDS is added to the ids
- * of processes and threads, and then every second short range is in another thread. */
+ * of processes and threads, and then every second short range is in another thread. With HZ the rows of all tiers are
+ * at that rate, in the middle of their periods; 0: there are none. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static struct channel channels[] = {
 	 .kind = CHANNEL_TEMPERATURE},
 };
 static struct fact facts[] = {{"board", "agx_orin"}};
-static const struct session about = {.channels = channels,
+static struct session about = {.channels = channels,
 				     .n_channels = 3,
 				     .width = {1, 1, 1},
 				     .hz = {1000, 100, 10},
@@ -56,7 +57,7 @@ static const struct session about = {.channels = channels,
 static struct ranges *store;
 static struct range *list;
 static size_t n;
-static double step_mw = 15000;
+static double step_mw = 15000, hz = NAN;
 static uint32_t ids;
 
 static const struct range_lane *lane(uint32_t pid, uint32_t tid, const char *process, const char *thread,
@@ -158,6 +159,14 @@ static void mark(struct sink *s, int64_t t_ns, const char *label)
 	s->ops->mark(s, &m);
 }
 
+/* Whether a tier with a row every `usual` ms has one at that time. */
+static bool due(int ms, int usual)
+{
+	int period = hz > 0 ? (int)lround(1000 / hz) : 0;
+
+	return isnan(hz) ? ms % usual == 0 : period && ms % period == period / 2;
+}
+
 static void record(struct sink *s, const char *label)
 {
 	size_t done = 0;
@@ -169,10 +178,11 @@ static void record(struct sink *s, const char *label)
 			mark(s, START + 3 * NS_PER_MS / 2, label);
 		if (ms == 2000)
 			mark(s, START + 2 * NS_PER_S, "half");
-		push(s, TIER_FAST, ms, in_step(ms, 50) ? 90 : 0);
-		if (ms % 10 == 0)
+		if (due(ms, 1))
+			push(s, TIER_FAST, ms, in_step(ms, 50) ? 90 : 0);
+		if (due(ms, 10))
 			push(s, TIER_MEDIUM, ms, in_step(ms - 1, 0) ? step_mw : 5000);
-		if (ms % 100 == 0)
+		if (due(ms, 100))
 			push(s, TIER_SLOW, ms, 50 + ms / 1000.0);
 		while (done < n && list[done].end_ns <= START + ms * NS_PER_MS && done - first < MOST)
 			done++;
@@ -196,8 +206,11 @@ int main(int argc, char **argv)
 		channels[i].lo = channels[i].hi = channels[i].warn = channels[i].crit = NAN;
 	if (w)
 		log_writer_options(w)->live = false; /* its times are made up */
+	hz = argc > 6 ? strtod(argv[6], NULL) : hz;
+	for (int t = 0; hz > 0 && t < TIERS; t++)
+		about.hz[t] = hz;
 	if (!s || !store || !list || s->ops->begin(s, &about, &e) < 0) {
-		fprintf(stderr, "ranges FILE.nvmt [N [LABEL [WATTS [IDS]]]]: %s\n", e.text);
+		fprintf(stderr, "ranges FILE.nvmt [N [LABEL [WATTS [IDS [HZ]]]]]: %s\n", e.text);
 		return 1;
 	}
 	step_mw = argc > 4 ? 1000 * strtod(argv[4], NULL) : step_mw;

@@ -214,7 +214,7 @@ static void fake_visit(struct timeline *t, int64_t from_ns, int64_t to_ns, int64
 	struct fake *f = (struct fake *)t;
 
 	for (size_t i = 0; i < f->n_ranges; i++)
-		if (f->ranges[i].begin_ns <= to_ns && f->ranges[i].end_ns >= from_ns && !visit(arg, &f->ranges[i]))
+		if (range_touches(&f->ranges[i], from_ns, to_ns) && !visit(arg, &f->ranges[i]))
 			return;
 }
 
