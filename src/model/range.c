@@ -3,6 +3,7 @@
  * begin, so that a part of the time is found without a look at each range. Those that are dropped are counted
  * in parts of the time, which become longer as it goes on. */
 #include <pthread.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,6 @@
 
 #define BLOCK	  1024
 #define OPEN_MAX  4096
-#define LANES_MAX 4096
 #define FOLDS	  2048
 #define FOLD_ROWS 64
 
@@ -41,8 +41,9 @@ struct ranges {
 	size_t n_open;
 	struct name **slots;
 	size_t n_names, n_slots;
-	struct range_lane *lanes[LANES_MAX];
+	struct range_lane **lanes; /* in order of appearance */
 	size_t n_lanes;
+	void *lane_tree; /* the same, sorted */
 	struct fold_row rows[FOLD_ROWS];
 	size_t n_rows;
 	int64_t folds_ns; /* begin of the first */
@@ -68,6 +69,11 @@ struct ranges *ranges_new(size_t most, struct err *e)
 	return NULL;
 }
 
+static void no_free(void *lane)
+{
+	(void)lane;
+}
+
 void ranges_free(struct ranges *r)
 {
 	if (!r)
@@ -79,6 +85,8 @@ void ranges_free(struct ranges *r)
 		}
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
+	tdestroy(r->lane_tree, no_free);
+	free(r->lanes);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
 	free(r->slots);
@@ -149,24 +157,37 @@ const char *ranges_name(struct ranges *r, const char *text)
 	return name;
 }
 
-static bool same_lane(const struct range_lane *a, const struct range_lane *b)
+static int by_lane(const void *a, const void *b)
 {
-	return a->pid == b->pid && a->tid == b->tid && !strcmp(a->process, b->process) &&
-	       !strcmp(a->thread, b->thread) && !strcmp(a->domain, b->domain);
+	const struct range_lane *l = a, *k = b;
+	int order;
+
+	if (l->pid != k->pid)
+		return l->pid < k->pid ? -1 : 1;
+	if (l->tid != k->tid)
+		return l->tid < k->tid ? -1 : 1;
+	order = strcmp(l->process, k->process);
+	order = order ? order : strcmp(l->thread, k->thread);
+	return order ? order : strcmp(l->domain, k->domain);
 }
 
 static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
 {
-	struct range_lane *copy;
+	struct range_lane **found = tfind(lane, &r->lane_tree, by_lane), **more, *copy;
 
-	for (size_t i = r->n_lanes; i-- > 0;)
-		if (same_lane(r->lanes[i], lane))
-			return r->lanes[i];
-	copy = r->n_lanes < LANES_MAX ? malloc(sizeof(*copy)) : NULL;
-	if (copy) {
-		*copy = *lane;
-		r->lanes[r->n_lanes++] = copy;
+	if (found || r->n_lanes == RANGE_LANES_MAX)
+		return found ? *found : NULL;
+	more = r->n_lanes & (r->n_lanes - 1) ? r->lanes : reallocarray(r->lanes, 2 * r->n_lanes + 1, sizeof(*more));
+	copy = more ? malloc(sizeof(*copy)) : NULL;
+	r->lanes = more ? more : r->lanes;
+	if (!copy)
+		return NULL;
+	*copy = *lane;
+	if (!tsearch(copy, &r->lane_tree, by_lane)) {
+		free(copy);
+		return NULL;
 	}
+	r->lanes[r->n_lanes++] = copy;
 	return copy;
 }
 
