@@ -19,9 +19,9 @@
 #include "report/nsys-db.h"
 
 #define LIBRARY "libsqlite3.so.0"
-#define MAGIC	"SQLite format 3"
-#define HEADER	20
-#define IS_WAL	18 /* offset: 2 if writes go to a log first */
+#define MAGIC   "SQLite format 3"
+#define HEADER  20
+#define IS_WAL  18 /* offset: 2 if writes go to a log first */
 
 static int load(struct sql *sql, struct err *e)
 {
@@ -34,12 +34,14 @@ static int load(struct sql *sql, struct err *e)
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
 
 	if (!library)
-		return err_set(e, ERR_FAILED, _("--nsys needs SQLite (apt install libsqlite3-0): %s"), dlerror());
+		return err_set(e, ERR_FAILED, _("--nsys needs SQLite (apt install libsqlite3-0): %s"),
+			       dlerror());
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		void *f = dlsym(library, calls[i].name);
 
 		if (!f)
-			return err_set(e, ERR_FAILED, _("--nsys needs a newer SQLite: %s has no %s"), LIBRARY, calls[i].name);
+			return err_set(e, ERR_FAILED, _("--nsys needs a newer SQLite: %s has no %s"), LIBRARY,
+				       calls[i].name);
 		memcpy((char *)sql + calls[i].at, &f, sizeof(f));
 	}
 	return 0;
@@ -63,7 +65,9 @@ static int look_at(const char *path, uint8_t head[HEADER], struct err *e)
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, ERR_FAILED, _("%s is not a regular file: an export of nsys is one"), path);
 	if (n < HEADER || memcmp(head, MAGIC, sizeof(MAGIC)) != 0)
-		return err_set(e, ERR_FAILED, _("%s is not an SQLite file: nsys export --type sqlite REPORT writes one"), path);
+		return err_set(e, ERR_FAILED,
+			       _("%s is not an SQLite file: nsys export --type sqlite REPORT writes one"),
+			       path);
 	return 0;
 }
 
@@ -91,7 +95,8 @@ static bool address(char *out, size_t size, const char *path, const char *way)
 	size_t n = (size_t)snprintf(out, size, "file://");
 
 	for (; *path && n + 4 < size; path++)
-		n += (size_t)snprintf(out + n, size - n, strchr("%?#", *path) ? "%%%02X" : "%c", (unsigned char)*path);
+		n += (size_t)snprintf(out + n, size - n, strchr("%?#", *path) ? "%%%02X" : "%c",
+				      (unsigned char)*path);
 	return !*path && (size_t)snprintf(out + n, size - n, "?%s", way) < size - n;
 }
 

@@ -54,7 +54,6 @@ struct import {
 	size_t n;
 	int64_t last_ns; /* the last end in the export */
 	void *lanes, *names; /* trees */
-	const struct lane *last; /* of the event before */
 	bool marked;	  /* times are aligned by a mark */
 	int64_t shift_ns; /* to CLOCK_MONOTONIC; without a mark, to the wall clock */
 };
@@ -266,36 +265,23 @@ static void lane_fill(struct import *m, struct range_lane *l, sqlite3_stmt *q, c
 	snprintf(l->domain, sizeof(l->domain), "%s", name_of(m, DOMAIN_OF_PROCESS, id >> 24, part));
 }
 
-static const struct range_lane *lane_add(struct import *m, const struct key *key, const struct range_lane *about)
-{
-	struct lane *lane = calloc(1, sizeof(*lane));
-
-	if (!lane)
-		return NULL;
-	*lane = (struct lane) {*key, ranges_lane(m->store, about)};
-	if (!lane->lane || !tsearch(lane, &m->lanes, by_key)) {
-		free(lane);
-		return NULL;
-	}
-	m->last = lane;
-	return lane->lane;
-}
-
 static const struct range_lane *lane_of(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 {
 	struct key key = {m->sql.column_int64(q, ID), m->sql.column_int64(q, DOMAIN), kind};
+	struct lane **found = tfind(&key, &m->lanes, by_key), *lane;
 	struct range_lane about;
-	struct lane **found;
 
-	if (m->last && by_key(&m->last->key, &key) == 0)
-		return m->last->lane;
-	found = tfind(&key, &m->lanes, by_key);
-	if (found) {
-		m->last = *found;
-		return m->last->lane;
-	}
+	if (found)
+		return (*found)->lane;
 	lane_fill(m, &about, q, domain);
-	return lane_add(m, &key, &about);
+	lane = calloc(1, sizeof(*lane));
+	if (!lane)
+		return NULL;
+	*lane = (struct lane) {key, ranges_lane(m->store, &about)};
+	if (lane->lane && tsearch(lane, &m->lanes, by_key))
+		return lane->lane;
+	free(lane);
+	return NULL;
 }
 
 static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
