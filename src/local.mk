@@ -6,7 +6,7 @@ EXTRA_DIST += src/sources.sh
 noinst_LIBRARIES += src/libcore.a
 src_libcore_a_SOURCES = $(core_sources)
 core = src/libcore.a
-core_LIBS = $(core) $(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(SQLITE_LIBS) $(LTLIBINTL)
+core_LIBS = $(core) $(NCURSES_LIBS) $(TERMKEY_LIBS) $(ZLIB_LIBS) $(ZSTD_LIBS) $(LTLIBINTL)
 
 bin_PROGRAMS += src/nvmtop
 src_nvmtop_SOURCES = $(cli_sources)

@@ -89,6 +89,11 @@ tests_fuzz_try_input_SOURCES = tests/fuzz/fuzz-input.c tests/fuzz/try.c
 check_PROGRAMS += tests/fuzz/run-trace tests/fuzz/run-report
 tests_fuzz_run_trace_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-trace.c
 tests_fuzz_run_report_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-report.c
+# and with changes of chunks, records and fields whose checksums are right
+check_PROGRAMS += tests/fuzz/mutate-trace tests/fuzz/mutate-report tests/fuzz/mutate-stream
+tests_fuzz_mutate_trace_SOURCES = tests/fuzz/mutate.c tests/fuzz/fuzz-trace.c
+tests_fuzz_mutate_report_SOURCES = tests/fuzz/mutate.c tests/fuzz/fuzz-report.c
+tests_fuzz_mutate_stream_SOURCES = tests/fuzz/mutate.c tests/fuzz/fuzz-stream.c
 # the screen: see there for how to make many more runs
 check_PROGRAMS += tests/fuzz/try-ui
 tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/tape.c

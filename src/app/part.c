@@ -39,7 +39,7 @@ static bool goes_on(const struct trace_summary *here, const char *path, int by)
 	then = by > 0 ? &there : here;
 	return trace_peek(path, &there, &e) == 0 && here->real_ns && there.real_ns &&
 	       !strcmp(here->board, there.board) &&
-	       then->real_ns >= first->real_ns + first->duration_ns - NS_PER_S;
+	       then->real_ns - first->real_ns >= first->duration_ns - NS_PER_S;
 }
 
 bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size)

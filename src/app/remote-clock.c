@@ -194,7 +194,7 @@ void remote_scene(struct remote *r, struct ui_scene *s)
 	s->timeline = history_timeline(r->history);
 	s->live = !r->ended;
 	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
-	s->wall_ns = st.start.real_ns ? st.start.real_ns + (s->now_ns - st.start.mono_ns) : 0;
+	s->wall_ns = st.start.real_ns ? clock_wall_ns(&st.start, s->now_ns) : 0;
 	s->late = st.late[TIER_FAST];
 	s->lost = st.lost[TIER_FAST];
 	say_where(r, r->related ? s->now_ns - r->newest_ns : 0, r->related ? now - r->came_ns : 0);

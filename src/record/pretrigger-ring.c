@@ -50,7 +50,7 @@ static void drop_first(struct chunk_ring *r)
 bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk, size_t n)
 {
 	struct chunk_ring *r = ring;
-	int64_t oldest = ((e->cell + 1) << LOG_CELL_ZOOM) - r->span_ns;
+	int64_t oldest = log_cell_ns(e->cell + 1) - r->span_ns;
 	struct ring_chunk *c;
 
 	if (e->kind != LOG_DATA && e->kind != LOG_MARK && e->kind != LOG_GAP && e->kind != LOG_STATE &&
@@ -67,7 +67,7 @@ bool chunk_ring_put(void *ring, const struct log_entry *e, const uint8_t *chunk,
 	r->end = &c->next;
 	*bytes_of(r, c) += sizeof(*c) + n;
 	while (r->first != c &&
-	       (r->bytes > r->limit || (r->first->entry.cell + 1) << LOG_CELL_ZOOM <= oldest))
+	       (r->bytes > r->limit || log_cell_ns(r->first->entry.cell + 1) <= oldest))
 		drop_first(r);
 	if (r->bytes + r->range_bytes > r->bytes_most)
 		r->bytes_most = r->bytes + r->range_bytes;

@@ -195,7 +195,7 @@ static int next_chunk(struct copy *c)
 	}
 	got = chunk_ring_read(&k->ring, c->unpacker, &c->entry, &c->raw);
 	if (got > 0)
-		k->copied_ns = (c->entry.cell + 1) << LOG_CELL_ZOOM;
+		k->copied_ns = log_cell_ns(c->entry.cell + 1);
 	pthread_mutex_unlock(&k->lock);
 	return got;
 }
@@ -212,7 +212,7 @@ static void find_first(struct copy *c)
 	if (!first || !k->ring.dropped || k->ring.read != &k->ring.first)
 		return;
 	/* A stretch that had to wait too long has lost its first rows already. */
-	late = (first->entry.cell << LOG_CELL_ZOOM) - c->out->from_ns;
+	late = log_cell_ns(first->entry.cell) - c->out->from_ns;
 	for (int t = 0; late > 0 && t < TIERS; t++)
 		if (c->about.width[t])
 			c->gone[t] = (uint64_t)((double)late * c->about.hz[t] / (double)NS_PER_S);

@@ -143,7 +143,7 @@ static void watch(struct pretrigger *k, const struct rows *r)
 static int64_t oldest_ns(const struct pretrigger *k)
 {
 	const struct ring_chunk *c = k->ring.first;
-	int64_t ns = c ? c->entry.cell << LOG_CELL_ZOOM : INT64_MAX;
+	int64_t ns = c ? log_cell_ns(c->entry.cell) : INT64_MAX;
 
 	return ns < k->begin_ns ? k->begin_ns : ns;
 }

@@ -11,6 +11,14 @@ static bool is_one(void *found, const struct range *range)
 	return false;
 }
 
+/* A clock of the start, later; 0: unknown. */
+static int64_t moved(int64_t clock_ns, int64_t by_ns)
+{
+	int64_t at;
+
+	return clock_ns && !__builtin_add_overflow(clock_ns, by_ns, &at) && log_time_good(at) ? at : 0;
+}
+
 int trace_cut(struct trace *t, const struct selection *range, const char *path, bool force,
 	      report_progress *progress, struct err *e)
 {
@@ -35,10 +43,8 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 	if (!any)
 		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown);
 	/* The new trace starts at the cut. */
-	if (about.start.real_ns)
-		about.start.real_ns += from - about.start.mono_ns;
-	if (about.start.boot_ns)
-		about.start.boot_ns += from - about.start.mono_ns;
+	about.start.real_ns = moved(about.start.real_ns, from - about.start.mono_ns);
+	about.start.boot_ns = moved(about.start.boot_ns, from - about.start.mono_ns);
 	about.start.mono_ns = from;
 	about.facts = facts = copy_facts(t, from);
 	if (!facts)

@@ -24,7 +24,7 @@ size_t export_columns(struct timeline *t, int64_t from_ns, int64_t to_ns, int zo
 	}
 	putc('\n', f);
 	for (int64_t at = first; at < end; at++) {
-		put_seconds(f, (at << zoom) - s->start.mono_ns);
+		put_seconds(f, at * (INT64_C(1) << zoom) - s->start.mono_ns);
 		for (size_t i = 0; i < s->n_channels; i++) {
 			struct bin b;
 

@@ -46,9 +46,10 @@ static int same_board(const struct trace *a, const struct trace *b, struct err *
 static int64_t shift_of(const struct trace *first, const struct trace *b, int64_t last_ns, bool *known)
 {
 	const struct clock_anchor *s = &trace_session(first)->start, *o = &trace_session(b)->start;
-	int64_t apart = (o->real_ns - o->mono_ns) - (s->real_ns - s->mono_ns), from, to;
+	int64_t apart, from, to;
 
-	*known = s->real_ns != 0 && o->real_ns != 0;
+	*known = s->real_ns != 0 && o->real_ns != 0 &&
+		 !__builtin_sub_overflow(o->real_ns - o->mono_ns, s->real_ns - s->mono_ns, &apart) && log_time_good(apart);
 	if (!*known) {
 		trace_extent(b, &from, &to);
 		return last_ns + llround(1e9 / trace_session(first)->hz[TIER_FAST]) - from;

@@ -6,79 +6,142 @@
 
 #ifdef HAVE_SQLITE
 
-#include <limits.h>
-#include <sqlite3.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
+#include "report/nsys-db.h"
+#include "trace/log.h"
 
 /* A globalTid is 8 bits of the host, 8 of the virtual machine, 24 of the process and 24 of the thread. */
 #define PROCESS_OF(id) ((uint32_t)((id) >> 24 & 0xFFFFFF))
 #define THREAD_OF(id)  ((uint32_t)((id) & 0xFFFFFF))
 #define DEPTH_MAX      1024
 #define NAME_SIZE      1024
+#define SQL_SIZE       1024
 #define TIME_MOST      (INT64_C(1) << 61) /* differences and sums of two times do not overflow */
 
 enum { START, END, NAME, ID, DOMAIN, TYPE, COLOUR }; /* columns of NVTX ranges */
 enum { STREAM = DOMAIN, DEVICE };		     /* of what runs on the GPU */
 
-/* A domain of a thread, or a stream. */
-struct lane {
+struct key {
 	int64_t id, part;
 	int kind;
+};
+
+/* A domain of a thread, or a stream. */
+struct lane {
+	struct key key;
 	const struct range_lane *lane;
 };
 
+/* Of a process, a thread, or a domain of a process. */
+struct name {
+	struct key key;
+	char text[64];
+};
+enum { PROCESS, THREAD, DOMAIN_OF_PROCESS };
+
 struct import {
-	sqlite3 *db;
+	struct sql sql;
 	const char *path;
 	struct trace *trace;
 	struct err *e;
+	bool failed; /* *e is set */
 	struct ranges *store;
 	struct range *list;
 	size_t n;
 	int64_t last_ns; /* the last end in the export */
-	struct lane *lanes;
-	size_t n_lanes, last_lane;
+	void *lanes, *names; /* trees */
 	bool marked;	  /* times are aligned by a mark */
 	int64_t shift_ns; /* to CLOCK_MONOTONIC; without a mark, to the wall clock */
 };
 
+static int by_key(const void *a, const void *b)
+{
+	const struct key *p = a, *q = b;
+
+	if (p->id != q->id)
+		return p->id < q->id ? -1 : 1;
+	if (p->part != q->part)
+		return p->part < q->part ? -1 : 1;
+	return (p->kind > q->kind) - (p->kind < q->kind);
+}
+
 static int failed(struct import *m)
 {
-	return err_set(m->e, ERR_FAILED, "%s: %s", m->path, sqlite3_errmsg(m->db));
+	m->failed = true;
+	return nsys_db_failed(&m->sql, m->path, m->e);
 }
 
+static int no_memory(struct import *m)
+{
+	m->failed = true;
+	return err_set(m->e, ERR_FAILED, _("out of memory"));
+}
+
+/* column: NULL: whether there is such a table. */
 static bool has(struct import *m, const char *table, const char *column)
 {
-	return sqlite3_table_column_metadata(m->db, NULL, table, column, NULL, NULL, NULL, NULL, NULL) == SQLITE_OK;
+	int rc = m->sql.table_column_metadata(m->sql.db, NULL, table, column, NULL, NULL, NULL, NULL, NULL);
+
+	if (rc != SQLITE_OK && rc != SQLITE_ERROR)
+		failed(m);
+	return rc == SQLITE_OK;
 }
 
-/* Stores the first value for the parameters id and part. Returns false if there is none. */
-static bool look_up(struct import *m, const char *sql, int64_t id, int64_t part, char *out, size_t size)
+/* Returns 1 if the table has these columns, the last of which is followed by NULL, and 0 if there is no such table. */
+static int has_all(struct import *m, const char *table, const char *const *columns)
+{
+	if (!has(m, table, NULL))
+		return m->failed ? -1 : 0;
+	for (; *columns; columns++)
+		if (!has(m, table, *columns))
+			return m->failed ? -1
+					 : err_set(m->e, ERR_FAILED,
+						   _("%s: its table %s has no column %s: nvmtop does not know this version of nsys"),
+						   m->path, table, *columns);
+	return 1;
+}
+
+/* Returns a query, or NULL if it asks for a table or column that is not there. */
+static sqlite3_stmt *ask(struct import *m, const char *sql)
 {
 	sqlite3_stmt *q = NULL;
-	const char *text = NULL;
+	int rc = m->sql.prepare_v2(m->sql.db, sql, -1, &q, NULL);
 
-	out[0] = '\0';
-	if (sqlite3_prepare_v2(m->db, sql, -1, &q, NULL) == SQLITE_OK) {
-		sqlite3_bind_int64(q, 1, id);
-		sqlite3_bind_int64(q, 2, part);
-		text = sqlite3_step(q) == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
-		if (text)
-			text_printable(out, size, text, strlen(text));
-	}
-	sqlite3_finalize(q);
-	return text != NULL;
+	if (rc != SQLITE_OK && rc != SQLITE_ERROR)
+		failed(m);
+	return q;
+}
+
+/* Returns false at the end, or if it failed. */
+static bool next(struct import *m, sqlite3_stmt *q)
+{
+	int step = q && !m->failed ? m->sql.step(q) : SQLITE_DONE;
+
+	if (step != SQLITE_ROW && step != SQLITE_DONE)
+		failed(m);
+	return step == SQLITE_ROW;
+}
+
+/* Returns the first number that it finds, or another one. */
+static int64_t number_of(struct import *m, const char *sql, int64_t other)
+{
+	sqlite3_stmt *q = ask(m, sql);
+	int64_t n = next(m, q) ? m->sql.column_int64(q, 0) : other;
+
+	m->sql.finalize(q);
+	return n;
 }
 
 static int type_of(struct import *m, const char *name, int usual)
 {
-	char sql[128], id[32];
+	char sql[128];
 
 	snprintf(sql, sizeof(sql), "SELECT id FROM ENUM_NSYS_EVENT_TYPE WHERE name = '%s'", name);
-	return look_up(m, sql, 0, 0, id, sizeof(id)) ? atoi(id) : usual;
+	return (int)number_of(m, sql, usual);
 }
 
 static bool is_time(int64_t ns)
@@ -97,106 +160,135 @@ static int64_t time_of(struct import *m, int64_t t_ns)
 	a = trace_anchors(m->trace, &n);
 	while (i + 1 < n && a[i + 1].real_ns <= real_ns)
 		i++;
-	return n ? a[i].mono_ns + real_ns - a[i].real_ns : INT64_MIN;
+	return n && !__builtin_add_overflow(a[i].mono_ns, real_ns - a[i].real_ns, &t_ns) ? t_ns : INT64_MIN;
 }
 
 /* A mark that record left in both, or else the wall clock. */
 static int align(struct import *m, char *note, size_t size)
 {
-	const char *sql = "SELECT min(start) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId "
-			  "WHERE eventType = ? AND coalesce(text, value) = ? HAVING count(*) = 1";
-	char utc[32];
+	sqlite3_stmt *q = ask(m, "SELECT min(start) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId "
+				 "WHERE eventType = ? AND coalesce(text, value) = ? HAVING count(*) = 1");
 	size_t n;
 	const struct mark *marks = trace_marks(m->trace, &n);
 	int type = type_of(m, "NvtxMark", 34);
-	sqlite3_stmt *q = NULL;
 
-	if (sqlite3_prepare_v2(m->db, sql, -1, &q, NULL) != SQLITE_OK)
-		n = 0;
-	for (size_t i = 0; i < n && !m->marked; i++) {
+	for (size_t i = 0; q && i < n && !m->marked; i++) {
 		if (strncmp(marks[i].label, NSYS_MARK, strlen(NSYS_MARK)))
 			continue;
-		sqlite3_bind_int(q, 1, type);
-		sqlite3_bind_text(q, 2, marks[i].label, -1, SQLITE_STATIC);
-		if (sqlite3_step(q) == SQLITE_ROW && is_time(sqlite3_column_int64(q, 0))) {
-			m->marked = true;
-			m->shift_ns = marks[i].t_ns - sqlite3_column_int64(q, 0);
+		m->sql.bind_int64(q, 1, type);
+		m->sql.bind_text(q, 2, marks[i].label, -1, SQLITE_STATIC);
+		if (next(m, q) && is_time(m->sql.column_int64(q, 0))) {
+			m->shift_ns = marks[i].t_ns - m->sql.column_int64(q, 0);
+			m->marked = log_time_good(m->shift_ns);
 			snprintf(note, size, _("%s is aligned by the mark \"%s\""), m->path, marks[i].label);
 		}
-		sqlite3_reset(q);
+		m->sql.reset(q);
 	}
-	sqlite3_finalize(q);
-	if (m->marked)
-		return 0;
-	if (trace_session(m->trace)->start.real_ns <= 0 ||
-	    !look_up(m, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0, 0, utc, sizeof(utc)))
+	m->sql.finalize(q);
+	if (!m->marked)
+		m->shift_ns = number_of(m, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0);
+	if (m->marked || m->failed)
+		return m->failed ? -1 : 0;
+	if (trace_session(m->trace)->start.real_ns <= 0 || m->shift_ns == 0 || !is_time(m->shift_ns))
 		return err_set(m->e, ERR_FAILED,
 			       _("%s has neither a mark of the recording nor is the wall clock of both known: it cannot be "
 				 "aligned"),
 			       m->path);
-	m->shift_ns = strtoll(utc, NULL, 10);
-	if (!is_time(m->shift_ns))
-		m->shift_ns = 0;
 	snprintf(note, size,
 		 _("%s is aligned by the wall clock, and not by a mark as \"nvmtop record -- nsys profile ...\" sets it"),
 		 m->path);
 	return 0;
 }
 
-static void lane_fill(struct import *m, struct range_lane *l, sqlite3_stmt *q, const char *domain)
+/* Reads names: columns id, part, text. The first of an id and part counts. */
+static void names_read(struct import *m, int kind, const char *sql)
 {
-	int64_t id = sqlite3_column_int64(q, ID), part = sqlite3_column_int64(q, DOMAIN);
-	char sql[256];
+	sqlite3_stmt *q = ask(m, sql);
 
-	*l = (struct range_lane) {.pid = PROCESS_OF(id)};
-	look_up(m, "SELECT name FROM PROCESSES WHERE globalPid = ?", id & ~INT64_C(0xFFFFFF), 0, l->process,
-		sizeof(l->process));
-	if (domain) {
-		snprintf(l->domain, sizeof(l->domain), "%s", domain);
-		snprintf(l->thread, sizeof(l->thread), "GPU %d stream %lld", sqlite3_column_int(q, DEVICE), (long long)part);
-		return;
+	while (next(m, q)) {
+		struct name *name = calloc(1, sizeof(*name)), **at;
+		const char *text = (const char *)m->sql.column_text(q, 2);
+
+		if (!name) {
+			no_memory(m);
+			break;
+		}
+		name->key = (struct key) {m->sql.column_int64(q, 0), m->sql.column_int64(q, 1), kind};
+		text_printable(name->text, sizeof(name->text), text ? text : "", text ? strlen(text) : 0);
+		at = tsearch(name, &m->names, by_key);
+		if (!at)
+			no_memory(m);
+		if (!at || *at != name)
+			free(name);
 	}
-	if (sqlite3_column_int(q, TYPE)) {
-		l->tid = THREAD_OF(id);
-		look_up(m, "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId WHERE globalTid = ?", id, 0, l->thread,
-			sizeof(l->thread));
-	}
+	m->sql.finalize(q);
+}
+
+static int read_names(struct import *m)
+{
+	char sql[SQL_SIZE];
+
+	names_read(m, PROCESS, "SELECT globalPid >> 24, 0, name FROM PROCESSES");
+	names_read(m, THREAD, "SELECT globalTid, 0, value FROM ThreadNames JOIN StringIds ON id = nameId");
 	snprintf(sql, sizeof(sql),
-		 "SELECT coalesce(text, value) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId "
-		 "WHERE eventType = %d AND globalTid >> 24 = ?1 >> 24 AND domainId = ?2",
+		 "SELECT globalTid >> 24, domainId, coalesce(text, value) FROM NVTX_EVENTS e "
+		 "LEFT JOIN StringIds s ON s.id = e.textId WHERE eventType = %d",
 		 type_of(m, "NvtxDomainCreate", 75));
-	look_up(m, sql, id, part, l->domain, sizeof(l->domain));
+	names_read(m, DOMAIN_OF_PROCESS, sql);
+	return m->failed ? -1 : 0;
+}
+
+static const char *name_of(const struct import *m, int kind, int64_t id, int64_t part)
+{
+	struct name **found = tfind(&(struct key) {id, part, kind}, &m->names, by_key);
+
+	return found ? (*found)->text : "";
 }
 
 /* domain: of what runs on the GPU; NULL: a range of NVTX. */
+static void lane_fill(struct import *m, struct range_lane *l, sqlite3_stmt *q, const char *domain)
+{
+	int64_t id = m->sql.column_int64(q, ID), part = m->sql.column_int64(q, DOMAIN);
+
+	*l = (struct range_lane) {.pid = PROCESS_OF(id)};
+	snprintf(l->process, sizeof(l->process), "%s", name_of(m, PROCESS, id >> 24, 0));
+	if (domain) {
+		snprintf(l->domain, sizeof(l->domain), "%s", domain);
+		snprintf(l->thread, sizeof(l->thread), "GPU %lld stream %lld", (long long)m->sql.column_int64(q, DEVICE),
+			 (long long)part);
+		return;
+	}
+	if (m->sql.column_int64(q, TYPE)) {
+		l->tid = THREAD_OF(id);
+		snprintf(l->thread, sizeof(l->thread), "%s", name_of(m, THREAD, id, 0));
+	}
+	snprintf(l->domain, sizeof(l->domain), "%s", name_of(m, DOMAIN_OF_PROCESS, id >> 24, part));
+}
+
 static const struct range_lane *lane_of(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 {
-	int64_t id = sqlite3_column_int64(q, ID), part = sqlite3_column_int64(q, DOMAIN);
+	struct key key = {m->sql.column_int64(q, ID), m->sql.column_int64(q, DOMAIN), kind};
+	struct lane **found = tfind(&key, &m->lanes, by_key), *lane;
 	struct range_lane about;
-	struct lane *more;
 
-	for (size_t k = 0; k < m->n_lanes; k++) {
-		struct lane *l = &m->lanes[(m->last_lane + k) % m->n_lanes];
-
-		if (l->id == id && l->part == part && l->kind == kind) {
-			m->last_lane = (size_t)(l - m->lanes);
-			return l->lane;
-		}
-	}
+	if (found)
+		return (*found)->lane;
 	lane_fill(m, &about, q, domain);
-	more = reallocarray(m->lanes, m->n_lanes + 1, sizeof(*more));
-	if (!more)
+	lane = calloc(1, sizeof(*lane));
+	if (!lane)
 		return NULL;
-	m->lanes = more;
-	more[m->n_lanes] = (struct lane) {id, part, kind, ranges_lane(m->store, &about)};
-	return more[m->n_lanes++].lane;
+	*lane = (struct lane) {key, ranges_lane(m->store, &about)};
+	if (lane->lane && tsearch(lane, &m->lanes, by_key))
+		return lane->lane;
+	free(lane);
+	return NULL;
 }
 
 static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 {
-	const char *text = (const char *)sqlite3_column_text(q, NAME);
-	bool open = sqlite3_column_type(q, END) == SQLITE_NULL;
-	int64_t begin_ns = sqlite3_column_int64(q, START), end_ns = open ? begin_ns : sqlite3_column_int64(q, END);
+	const char *text = (const char *)m->sql.column_text(q, NAME);
+	bool open = m->sql.column_type(q, END) == SQLITE_NULL;
+	int64_t begin_ns = m->sql.column_int64(q, START), end_ns = open ? begin_ns : m->sql.column_int64(q, END);
 	char name[NAME_SIZE];
 	struct range *more, *r;
 
@@ -204,7 +296,7 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 		return 0;
 	more = m->n & (m->n - 1) ? m->list : reallocarray(m->list, 2 * m->n + 1, sizeof(*more));
 	if (!more)
-		return err_set(m->e, ERR_FAILED, _("out of memory"));
+		return no_memory(m);
 	m->list = more;
 	text_shortened(name, sizeof(name), text ? text : "", text ? strlen(text) : 0);
 	r = &m->list[m->n];
@@ -212,50 +304,53 @@ static int add(struct import *m, sqlite3_stmt *q, const char *domain, int kind)
 			     .end_ns = time_of(m, end_ns),
 			     .name = ranges_name(m->store, name),
 			     .lane = lane_of(m, q, domain, kind),
-			     .colour = domain ? 0 : (uint32_t)sqlite3_column_int64(q, COLOUR),
+			     .colour = domain ? 0 : (uint32_t)m->sql.column_int64(q, COLOUR),
 			     .flags = open ? RANGE_OPEN : 0};
+	if (r->name && !r->lane && ranges_lanes(m->store, NULL, 0) == RANGE_LANES_MAX)
+		return err_set(m->e, ERR_FAILED, _("%s has ranges of more than %d threads and streams: nvmtop cannot read that many"),
+			       m->path, RANGE_LANES_MAX);
 	if (!r->name || !r->lane)
-		return err_set(m->e, ERR_FAILED, _("out of memory"));
-	if (r->end_ns < r->begin_ns)
+		return no_memory(m);
+	if (r->end_ns < r->begin_ns || !log_time_good(r->begin_ns) || !log_time_good(r->end_ns))
 		return 0;
 	m->last_ns = m->n == 0 || r->end_ns > m->last_ns ? r->end_ns : m->last_ns;
 	m->n++;
 	return 0;
 }
 
-static int select_all(struct import *m, char *sql, const char *domain, int kind)
+static int select_all(struct import *m, const char *sql, const char *domain, int kind)
 {
-	sqlite3_stmt *q = NULL;
-	int r = sql ? 0 : err_set(m->e, ERR_FAILED, _("out of memory")), step;
+	sqlite3_stmt *q = ask(m, sql);
+	int r = q ? 0 : failed(m);
 
-	if (r == 0 && sqlite3_prepare_v2(m->db, sql, -1, &q, NULL) != SQLITE_OK)
-		r = failed(m);
-	while (r == 0 && (step = sqlite3_step(q)) != SQLITE_DONE)
-		r = step == SQLITE_ROW ? add(m, q, domain, domain ? kind : sqlite3_column_int(q, TYPE)) : failed(m);
-	sqlite3_finalize(q);
-	sqlite3_free(sql);
-	return r;
+	while (r == 0 && next(m, q))
+		r = add(m, q, domain, domain ? kind : (int)m->sql.column_int64(q, TYPE));
+	m->sql.finalize(q);
+	return m->failed ? -1 : r;
 }
 
 static int read_nvtx(struct import *m)
 {
+	static const char *const columns[] = {"start", "end", "eventType", "text", "globalTid", NULL};
 	const char *text = has(m, "NVTX_EVENTS", "textId") ? "coalesce(text, (SELECT value FROM StringIds WHERE id = textId))"
 							   : "text";
 	const char *colour = has(m, "NVTX_EVENTS", "color") ? "color" : "0";
 	const char *domain = has(m, "NVTX_EVENTS", "domainId") ? "domainId" : "0";
 	int nested = type_of(m, "NvtxPushPopRange", 59), pairs = type_of(m, "NvtxStartEndRange", 60);
+	int there = has_all(m, "NVTX_EVENTS", columns);
+	char sql[SQL_SIZE];
 
-	if (!has(m, "NVTX_EVENTS", "start"))
-		return 0;
-	return select_all(m,
-			  sqlite3_mprintf("SELECT start, \"end\", %s, globalTid, %s, eventType = %d, %s FROM NVTX_EVENTS "
-					  "WHERE eventType IN (%d, %d)",
-					  text, domain, nested, colour, nested, pairs),
-			  NULL, 0);
+	if (there <= 0)
+		return there;
+	snprintf(sql, sizeof(sql),
+		 "SELECT start, \"end\", %s, globalTid, %s, eventType = %d, %s FROM NVTX_EVENTS WHERE eventType IN (%d, %d)", text,
+		 domain, nested, colour, nested, pairs);
+	return select_all(m, sql, NULL, 0);
 }
 
 static int read_gpu(struct import *m)
 {
+	static const char *const columns[] = {"start", "end", "streamId", "deviceId", NULL};
 	static const struct {
 		const char *table, *domain, *column, *name, *other;
 	} kinds[] = {
@@ -269,19 +364,19 @@ static int read_gpu(struct import *m)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		char table[64];
+		char table[64], sql[SQL_SIZE];
 		bool usual;
+		int there;
 
 		snprintf(table, sizeof(table), "CUPTI_ACTIVITY_KIND_%s", kinds[i].table);
-		if (!has(m, table, "start"))
+		there = has_all(m, table, columns);
+		if (there == 0)
 			continue;
 		usual = has(m, table, kinds[i].column) &&
 			(strcmp(kinds[i].column, "copyKind") || has(m, "ENUM_CUDA_MEMCPY_OPER", "label"));
-		r = select_all(m,
-			       sqlite3_mprintf("SELECT start, \"end\", %s, %s, streamId, deviceId FROM %s",
-					       usual ? kinds[i].name : kinds[i].other,
-					       has(m, table, "globalPid") ? "globalPid" : "0", table),
-			       kinds[i].domain, 2 + (int)i);
+		snprintf(sql, sizeof(sql), "SELECT start, \"end\", %s, %s, streamId, deviceId FROM %s",
+			 usual ? kinds[i].name : kinds[i].other, has(m, table, "globalPid") ? "globalPid" : "0", table);
+		r = there < 0 ? -1 : select_all(m, sql, kinds[i].domain, 2 + (int)i);
 	}
 	return r;
 }
@@ -354,27 +449,18 @@ static int hand_over(struct import *m)
 	return 0;
 }
 
-static int open_export(struct import *m)
-{
-	if (sqlite3_open_v2(m->path, &m->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		return failed(m);
-	if (sqlite3_exec(m->db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_NOTADB)
-		return err_set(m->e, ERR_FAILED, _("%s is not an SQLite file: nsys export --type sqlite REPORT writes one"),
-			       m->path);
-	return 0;
-}
-
 int report_nsys(struct trace *t, const char *path, char *note, size_t size, struct err *e)
 {
 	struct import m = {.path = path, .trace = t, .e = e};
 	int r = 0;
 
-	if (open_export(&m) < 0 || !(m.store = ranges_new(SIZE_MAX / sizeof(struct range), e)) ||
-	    align(&m, note, size) < 0 || read_nvtx(&m) < 0 || read_gpu(&m) < 0 || hand_over(&m) < 0)
+	if (nsys_db_open(&m.sql, path, e) < 0 || !(m.store = ranges_new(SIZE_MAX / sizeof(struct range), e)) ||
+	    align(&m, note, size) < 0 || read_names(&m) < 0 || read_nvtx(&m) < 0 || read_gpu(&m) < 0 || hand_over(&m) < 0)
 		r = -1;
 	ranges_free(m.store);
-	sqlite3_close(m.db);
-	free(m.lanes);
+	nsys_db_close(&m.sql);
+	tdestroy(m.lanes, free);
+	tdestroy(m.names, free);
 	free(m.list);
 	return r;
 }

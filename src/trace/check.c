@@ -88,6 +88,18 @@ static void check_ranges(struct check *c, const struct log_item *item)
 	ranges_free(names);
 }
 
+static void check_events(struct check *c, const struct log_item *item)
+{
+	struct log_in in = {c->file.p, c->file.p + c->file.n, false}, record;
+	struct log_event ev;
+	bool good = true;
+
+	while (log_get_record(&in, &record))
+		good &= log_event_get(item->kind, &record, &ev);
+	if (in.bad || !good)
+		report(c, _("the events at offset %llu are damaged"), (unsigned long long)item->at);
+}
+
 static void check_chunks(struct check *c)
 {
 	struct log_head h;
@@ -104,6 +116,11 @@ static void check_chunks(struct check *c)
 			check_index(c, item);
 		else if (item->kind == LOG_RANGE)
 			check_ranges(c, item);
+		else if (item->kind == LOG_META && !log_meta_good(c->file.p, c->file.n))
+			report(c, _("the description at offset %llu has times that are out of range"),
+			       (unsigned long long)item->at);
+		else if (log_has_events(item->kind))
+			check_events(c, item);
 	}
 	c->out->chunks = c->items.n;
 }

@@ -25,7 +25,6 @@
 #define FOREIGN	  65536 /* so many bytes without a chunk are no log */
 #define EVENTS	  1024
 #define VALUES_MOST (1 << 22) /* of a section */
-#define TIME_MOST (INT64_C(1) << 61)
 #define QUIET_NS  (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
 
 struct follow {
@@ -107,9 +106,11 @@ static int take_events(struct follow *f, const struct log_head *h, struct err *e
 
 	(void)e;
 	while (in.p < in.end && log_get_record(&in, &record))
-		if (log_event_get(h->kind, &record, &ev) && ev.t_ns <= TIME_MOST && ev.t_ns >= -TIME_MOST &&
-		    (h->kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST))
+		if (!log_event_get(h->kind, &record, &ev))
+			in.bad = true;
+		else if (h->kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST)
 			event_add(f, &ev);
+	f->state.chunks += in.bad;
 	return 0;
 }
 
@@ -153,11 +154,15 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 {
 	const struct session *s = log_reader_session(f->meta);
 
+	if (!log_meta_good(f->raw.p, f->raw.n)) {
+		f->state.chunks++;
+		return 0;
+	}
 	if (log_generation_find(f->meta, h->generation))
 		return 0;
 	if (log_meta_take(f->meta, h, f->raw.p, f->raw.n) < 0)
 		return no_memory(e);
-	if (!f->state.begun && s->n_channels > 0 && s->start.mono_ns >= 0 && s->start.mono_ns <= TIME_MOST)
+	if (!f->state.begun && s->n_channels > 0)
 		return begin(f, e);
 	if (!f->state.begun || f->meta->n_generations > 2)
 		log_generation_drop(f->meta, 0);
@@ -207,7 +212,7 @@ static int take_section(struct follow *f, const struct log_head *h, const struct
 	if (!t_ns || !values) {
 		r = -1;
 	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
-		   t_ns[0] >= f->about.start.mono_ns && t_ns[s->n - 1] <= TIME_MOST) {
+		   t_ns[0] >= f->about.start.mono_ns) {
 		r = 0;
 		f->all_known &= log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
 						   values + (size_t)s->n * width);
@@ -237,7 +242,7 @@ static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 	if (r < 0)
 		return no_memory(e);
 	f->state.chunks += r > 0 || got < 0;
-	events_send(f, TIERS, (int64_t)((uint64_t)h->cell << LOG_CELL_ZOOM));
+	events_send(f, TIERS, log_cell_ns(h->cell));
 	if (f->to->ops->rest)
 		f->to->ops->rest(f->to);
 	return 0;
@@ -250,7 +255,7 @@ static bool range_send(void *arg, const struct range *range)
 	struct follow *f = arg;
 	struct range r = *range;
 
-	if (r.end_ns < f->about.start.mono_ns || r.end_ns > TIME_MOST)
+	if (r.end_ns < f->about.start.mono_ns)
 		return true;
 	if (r.begin_ns < f->about.start.mono_ns)
 		r.begin_ns = f->about.start.mono_ns;

@@ -186,7 +186,7 @@ void log_builder_ranges(struct log_builder *b, const struct range *list, size_t 
 /* Says how many ranges were lost since the last time. */
 static void ranges_tell(struct log_builder *b)
 {
-	struct change c = {.t_ns = (b->newest_cell + 1) << LOG_CELL_ZOOM, .what = "ranges.lost"};
+	struct change c = {.t_ns = log_cell_ns(b->newest_cell + 1), .what = "ranges.lost"};
 
 	if (b->lost_ranges == 0)
 		return;
@@ -467,7 +467,7 @@ static void levels_close(struct log_builder *b, int64_t cell)
 		int64_t span;
 
 		log_fold_open(b->fold, 1, &span);
-		if (span >= late && !all_at(b, log_span_cell(span + 1, 1) << LOG_CELL_ZOOM))
+		if (span >= late && !all_at(b, log_cell_ns(log_span_cell(span + 1, 1))))
 			return;
 		level_close(b, 1);
 		for (int level = 2; level <= LOG_LEVELS; level++) {
@@ -657,7 +657,7 @@ static int64_t waiting_ns(const struct log_builder *b)
 
 void log_builder_restart(struct log_builder *b, const char *name)
 {
-	int64_t ns = waiting_ns(b), newest = (b->newest_cell + 1) << LOG_CELL_ZOOM;
+	int64_t ns = waiting_ns(b), newest = log_cell_ns(b->newest_cell + 1);
 
 	log_builder_split(b, INT64_MAX, name, "");
 	output_begin(b, ns == INT64_MAX ? newest : ns);
@@ -666,7 +666,7 @@ void log_builder_restart(struct log_builder *b, const char *name)
 /* These rows were counted as written. */
 static void rows_lost(struct log_builder *b, const struct log_entry *e)
 {
-	int64_t from = e->cell << LOG_CELL_ZOOM, to = from + CELL_NS;
+	int64_t from = log_cell_ns(e->cell), to = from + CELL_NS;
 
 	for (int t = 0; t < TIERS; t++) {
 		struct gap *hole = &b->tier[t].hole;
@@ -731,15 +731,15 @@ static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
 
 	if (!first_cell(b, cell))
 		return false;
-	if (*cell << LOG_CELL_ZOOM >= b->cut_ns)
+	if (log_cell_ns(*cell) >= b->cut_ns)
 		return cut_due(b, now_ns);
-	end_ns = (*cell + 1) << LOG_CELL_ZOOM;
+	end_ns = log_cell_ns(*cell + 1);
 	return any_at(b, end_ns + LOG_LATE_NS) || all_at(b, end_ns) || end_ns + LOG_LATE_NS <= now_ns;
 }
 
 static void cell_next(struct log_builder *b, int64_t cell)
 {
-	if (cell << LOG_CELL_ZOOM >= b->cut_ns) {
+	if (log_cell_ns(cell) >= b->cut_ns) {
 		output_end(b, LOG_SPLIT, b->next);
 		output_begin(b, b->cut_ns);
 	}
@@ -773,8 +773,8 @@ int64_t log_builder_due(const struct log_builder *b)
 	int64_t cell = 0, due = INT64_MAX;
 
 	if (first_cell(b, &cell))
-		due = cell << LOG_CELL_ZOOM >= b->cut_ns ? b->cut_ns + GROUP_LATE * CELL_NS
-							 : ((cell + 1) << LOG_CELL_ZOOM) + LOG_LATE_NS;
+		due = log_cell_ns(cell) >= b->cut_ns ? b->cut_ns + GROUP_LATE * CELL_NS
+							 : log_cell_ns(cell + 1) + LOG_LATE_NS;
 	return due < b->event_ns ? due : b->event_ns;
 }
 

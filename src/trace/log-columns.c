@@ -346,8 +346,13 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 		struct log_in in = {b->records + i * LOG_STAT_SIZE, b->records + (i + 1) * LOG_STAT_SIZE, false};
 		struct log_in number = in;
 
-		if (log_get_u32(&number) == r->numbers[channel])
-			log_stat_get(&in, out);
+		if (log_get_u32(&number) != r->numbers[channel])
+			continue;
+		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != log_span(cell, level) ||
+		    log_span(log_cell(out->last_ns), level) != log_span(cell, level)) {
+			log_note(r, LOG_FAULT_CONTENT, item->at, LOG_SEQ_NONE, item->cell, 0);
+			return false;
+		}
 	}
 	return true;
 }

@@ -5,7 +5,6 @@
 
 #include "trace/log-range.h"
 
-#define TIME_MOST (INT64_C(1) << 61) /* differences of times do not overflow */
 #define RECORD 40 /* bytes */
 
 /* The distinct pointers among those in the ranges; an index is the position in the sorted list. */
@@ -167,7 +166,7 @@ static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns
 	out->value = log_get_u64(&in);
 	if (__builtin_add_overflow(*end_ns, step, end_ns) || length < 0 ||
 	    __builtin_sub_overflow(*end_ns, length, &out->begin_ns) || name >= t->n_names || lane >= t->n_lanes ||
-	    out->payload > RANGE_DOUBLE || out->begin_ns < 0 || *end_ns > TIME_MOST)
+	    out->payload > RANGE_DOUBLE || out->begin_ns < 0 || !log_time_good(*end_ns))
 		return false;
 	out->end_ns = *end_ns;
 	out->name = t->names[name];

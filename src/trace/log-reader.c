@@ -19,6 +19,7 @@
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
 #define EVENTS	  (1 << 20)
+#define PERIOD_MOST (3600 * NS_PER_S) /* of a channel */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
@@ -74,7 +75,7 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 		return true;
 	d->first = fault;
 	d->seq = seq;
-	d->t_ns = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM);
+	d->t_ns = log_cell_ns(cell);
 	return true;
 }
 
@@ -219,6 +220,8 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 	c->kind = (enum channel_kind)or_other(channel_kind_find(from->kind), CHANNEL_OTHER);
 	c->unit = (enum unit)or_other(unit_find(from->unit), UNIT_NONE);
 	c->family = (enum family)or_other(family_find(from->family), FAMILY_OTHER);
+	if (c->period_ns < 0 || c->period_ns > PERIOD_MOST)
+		c->period_ns = 0;
 	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
@@ -299,6 +302,18 @@ static void meta_channel(struct log_reader *r, struct log_in *in, struct log_gen
 		g->column[c->tier][c->column] = (uint16_t)column;
 }
 
+bool log_meta_good(const uint8_t *p, size_t n)
+{
+	struct log_in in = {p, p + n, false}, record;
+	struct clock_anchor a;
+	unsigned tag;
+
+	while (log_get_tagged(&in, &tag, &record))
+		if ((tag == LOG_TAG_START || tag == LOG_TAG_ANCHOR) && !log_anchor_get(&record, &a))
+			return false;
+	return !in.bad;
+}
+
 /* TIER records precede CHANNEL records. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
@@ -367,7 +382,12 @@ void log_about_free(struct log_reader *r)
 
 static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
 {
-	return log_read_chunk(r, item, h, &r->raw_index);
+	if (!log_read_chunk(r, item, h, &r->raw_index))
+		return false;
+	if (log_meta_good(r->raw_index.p, r->raw_index.n))
+		return true;
+	log_note(r, LOG_FAULT_CONTENT, item->at, h->seq, item->cell, 0);
+	return false;
 }
 
 void log_meta_new(struct log_reader *r, const struct log_item *item)
@@ -393,7 +413,7 @@ static void metas_read(struct log_reader *r)
 	}
 }
 
-/* Reads the latest anchor and tally of the META in raw_index. */
+/* Reads the latest anchor and tally of the META in raw_index, which is good. */
 static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
@@ -466,6 +486,9 @@ static int describe(struct log_reader *r, struct err *e)
 		return 0;
 	if (r->newer)
 		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
+	if (r->damage.first == LOG_FAULT_CONTENT)
+		return err_set(e, ERR_FAILED, _("%s cannot be read: its description has times that are out of range"),
+			       r->shown);
 	if (mangled)
 		return err_set(e, ERR_FAILED,
 			       _("%s went through a terminal, which changes bytes: use ssh -T"), r->shown);
@@ -475,20 +498,37 @@ static int describe(struct log_reader *r, struct err *e)
 
 /* --- events --- */
 
+void log_events_put(struct log_reader *r, const struct log_item *item, struct log_in in, uint64_t seq)
+{
+	struct log_event ev;
+	struct log_in record;
+	bool good = true, quiet = r->quiet;
+
+	while (in.p < in.end) {
+		unsigned kind = item->kind == LOG_INDEX ? log_get_u8(&in) : item->kind;
+		const uint8_t *from = in.p;
+
+		if (!log_get_record(&in, &record))
+			break;
+		if (!log_event_get(kind, &record, &ev)) {
+			good &= !log_has_events(kind);
+			continue;
+		}
+		log_put_u8(&r->events, kind);
+		log_bytes_put(&r->events, from, (size_t)(in.p - from));
+	}
+	r->quiet = false; /* no scan will see it */
+	if (in.bad || !good)
+		log_note(r, LOG_FAULT_CONTENT, item->at, seq, item->cell, 0);
+	r->quiet = quiet;
+}
+
 static void events_chunk(struct log_reader *r, const struct log_item *item)
 {
 	struct log_head h;
-	struct log_in in, record;
 
-	if (!log_read_chunk(r, item, &h, &r->raw))
-		return;
-	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
-	while (log_get_record(&in, &record)) {
-		log_put_u8(&r->events, item->kind);
-		log_bytes_put(&r->events, record.p - 2, (size_t)(record.end - record.p) + 2);
-	}
-	if (in.bad)
-		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+	if (log_read_chunk(r, item, &h, &r->raw))
+		log_events_put(r, item, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false}, h.seq);
 }
 
 static int by_mark(const void *a, const void *b)
@@ -573,7 +613,7 @@ static int events_read(struct log_reader *r)
 	for (size_t i = 0; i < r->marked.n; i++)
 		events_chunk(r, &r->marked.p[i]);
 	for (size_t i = 0; i < r->loose.n; i++)
-		if (r->loose.p[i].kind >= LOG_MARK && r->loose.p[i].kind <= LOG_STATE)
+		if (log_has_events(r->loose.p[i].kind))
 			events_chunk(r, &r->loose.p[i]);
 	in = count = (struct log_in) {r->events.p, r->events.p + r->events.n, false};
 	while (event_next(&count, &kind, &record))
@@ -747,6 +787,11 @@ static void rows_extent(struct log_reader *r)
 		if (b && (!r->any || b->t_ns[b->n - 1] > r->last_ns))
 			r->last_ns = b->t_ns[b->n - 1];
 		r->any |= b != NULL;
+	}
+	/* Rows that are lost are at the beginning of their cell. */
+	if (r->any && log_cell(r->first_ns) < log_cell(r->session.start.mono_ns)) {
+		log_note(r, LOG_FAULT_CONTENT, r->begin, LOG_SEQ_NONE, log_cell(r->first_ns), 0);
+		r->session.start = (struct clock_anchor) {.mono_ns = r->first_ns};
 	}
 }
 

@@ -159,26 +159,31 @@ bool log_fields_get(struct log_in *in, const struct log_field *f, void *record)
 			memset(p + f->at, 0, f->memory);
 		if (from)
 			memcpy(p + f->at, from, f->file);
+		if (f->is_time && !log_time_good(*(const int64_t *)(const void *)(p + f->at)))
+			in->bad = true;
 	}
 	return !in->bad;
 }
 
-#define FIELD(type, member, bytes) {offsetof(struct type, member), sizeof(((struct type *)0)->member), bytes}
-#define STR 0
+#define FIELD_OF(type, member, bytes, time) {offsetof(struct type, member), sizeof(((struct type *)0)->member), bytes, time}
+#define FIELD(type, member, bytes) FIELD_OF(type, member, bytes, false)
+#define TIME(type, member)	   FIELD_OF(type, member, 8, true)
+#define STR			   0
+#define LAST			   {0, 0, 0, false}
 
 const struct log_field log_mark_fields[] = {
-	FIELD(mark, id, 8), FIELD(mark, t_ns, 8), FIELD(mark, label, STR), {0, 0, 0}};
+	FIELD(mark, id, 8), TIME(mark, t_ns), FIELD(mark, label, STR), LAST};
 const struct log_field log_gap_fields[] = {
-	FIELD(gap, tier, 1), FIELD(gap, cause, 1), FIELD(gap, from_ns, 8), FIELD(gap, to_ns, 8),
-	FIELD(gap, missed, 8), {0, 0, 0}};
+	FIELD(gap, tier, 1), FIELD(gap, cause, 1), TIME(gap, from_ns), TIME(gap, to_ns),
+	FIELD(gap, missed, 8), LAST};
 const struct log_field log_change_fields[] = {
-	FIELD(change, t_ns, 8), FIELD(change, what, STR), FIELD(change, from, STR), FIELD(change, to, STR),
-	{0, 0, 0}};
+	TIME(change, t_ns), FIELD(change, what, STR), FIELD(change, from, STR), FIELD(change, to, STR),
+	LAST};
 const struct log_field log_anchor_fields[] = {
-	FIELD(clock_anchor, mono_ns, 8), FIELD(clock_anchor, real_ns, 8), FIELD(clock_anchor, boot_ns, 8),
-	{0, 0, 0}};
+	TIME(clock_anchor, mono_ns), TIME(clock_anchor, real_ns), TIME(clock_anchor, boot_ns),
+	LAST};
 const struct log_field log_fact_fields[] = {
-	FIELD(fact, key, STR), FIELD(fact, value, STR), {0, 0, 0}};
+	FIELD(fact, key, STR), FIELD(fact, value, STR), LAST};
 const struct log_field log_channel_fields[] = {
 	FIELD(log_channel, number, 4), FIELD(log_channel, c.tier, 1), FIELD(log_channel, c.column, 2),
 	FIELD(log_channel, c.index, 2), FIELD(log_channel, c.lo, 8), FIELD(log_channel, c.hi, 8),
@@ -186,18 +191,18 @@ const struct log_field log_channel_fields[] = {
 	FIELD(log_channel, c.name, STR), FIELD(log_channel, c.label, STR), FIELD(log_channel, kind, STR),
 	FIELD(log_channel, unit, STR), FIELD(log_channel, family, STR), FIELD(log_channel, c.source, STR),
 	FIELD(log_channel, c.note, STR), FIELD(log_channel, c.missing, STR), FIELD(log_channel, c.kernel, STR),
-	{0, 0, 0}};
+	LAST};
 const struct log_field log_stat_fields[] = {
 	FIELD(span_stats, channel, 4), FIELD(span_stats, n, 8), FIELD(span_stats, min, 8),
 	FIELD(span_stats, max, 8), FIELD(span_stats, sum, 8), FIELD(span_stats, squares, 8),
-	FIELD(span_stats, first_ns, 8), FIELD(span_stats, first, 8), FIELD(span_stats, last_ns, 8),
+	TIME(span_stats, first_ns), FIELD(span_stats, first, 8), TIME(span_stats, last_ns),
 	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
-	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), {0, 0, 0}};
+	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), LAST};
 #define TALLY(t) FIELD(log_tally, rows[t], 8), FIELD(log_tally, late[t], 8), FIELD(log_tally, lost[t], 8)
 const struct log_field log_tally_fields[] = {
-	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), {0, 0, 0}};
+	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), LAST};
 const struct log_field log_entry_fields[] = {
 	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
 	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),
 	FIELD(log_entry, rows[0], 4), FIELD(log_entry, rows[1], 4), FIELD(log_entry, rows[2], 4),
-	FIELD(log_entry, rows[3], 4), {0, 0, 0}};
+	FIELD(log_entry, rows[3], 4), LAST};

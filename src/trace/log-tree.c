@@ -307,19 +307,14 @@ static struct log_item *find_item(const struct log_items *items, uint64_t at)
 			    : NULL;
 }
 
-static bool has_events(unsigned kind)
-{
-	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
-}
-
 /* Takes the event records in an INDEX, or the chunks with them if it is incomplete. wanted: no INDEX above
  * has them. Returns whether INDEX chunks below must be read for more. */
-static bool take_events(struct log_reader *r, const struct log_listing *l, bool wanted)
+static bool take_events(struct log_reader *r, const struct log_item *index, const struct log_listing *l, bool wanted)
 {
 	if (wanted && !l->incomplete)
-		log_bytes_put(&r->events, l->events.p, (size_t)(l->events.end - l->events.p));
+		log_events_put(r, index, l->events, LOG_SEQ_NONE);
 	for (size_t i = 0; wanted && l->incomplete && i < l->own.n; i++)
-		if (has_events(l->own.p[i].kind))
+		if (log_has_events(l->own.p[i].kind))
 			items_add(&r->marked, &l->own.p[i]);
 	return wanted && l->incomplete;
 }
@@ -333,7 +328,7 @@ static bool take_tree(struct log_reader *r, const struct log_item *index, bool e
 
 	if (good && (index->aux > 1 || events)) {
 		good = log_listing_read(r, index, &l);
-		events = good && take_events(r, &l, events);
+		events = good && take_events(r, index, &l, events);
 	}
 	for (size_t i = 0; good && i < l.own.n; i++)
 		good = l.own.p[i].kind != LOG_INDEX || take_tree(r, &l.own.p[i], events);
@@ -429,7 +424,7 @@ static void take_scanned(struct log_reader *r, struct log_items *items)
 		if (index->kind != LOG_INDEX)
 			continue;
 		if (log_listing_read(r, index, &l)) {
-			take_events(r, &l, l.level == 1);
+			take_events(r, index, &l, l.level == 1);
 			items_add(&r->levels[l.level], index);
 		}
 		for (size_t k = 0; k < l.own.n; k++) {
@@ -787,7 +782,7 @@ const double *log_block_values(struct log_block *b, unsigned column)
 /* Fills a block with lost rows: times at the beginning of the cell, no values. */
 static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b, int64_t after_ns)
 {
-	int64_t t = (int64_t)((uint64_t)b->cell << LOG_CELL_ZOOM);
+	int64_t t = log_cell_ns(b->cell);
 	int64_t last = t + (INT64_C(1) << LOG_CELL_ZOOM) - 1;
 
 	for (uint32_t i = 0; i < b->n; i++) {

@@ -138,12 +138,22 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 
 /* Adds the channels that a META describes. Returns -1 if out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
+/* Whether the clocks of a META can be. */
+bool log_meta_good(const uint8_t *p, size_t n);
 /* Reads a META if its generation is not known yet. */
 void log_meta_new(struct log_reader *r, const struct log_item *item);
 void log_generation_drop(struct log_reader *r, size_t i);
 /* A reader without a file, which only takes META. Returns NULL if out of memory. */
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
+
+static inline bool log_has_events(unsigned kind)
+{
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
+}
+
+/* Keeps the good ones among the events of a chunk or INDEX. */
+void log_events_put(struct log_reader *r, const struct log_item *item, struct log_in in, uint64_t seq);
 
 /* log-tree.c */
 /* Adds the chunks in [from, to) to items, in the order of the file. */

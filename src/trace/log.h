@@ -24,9 +24,20 @@
 #define LOG_SPAN_BITS 6 /* a span consists of 64 spans of the level below */
 #define LOG_LEVELS    3
 
+/* Times are less than 2^62 away from 0, like those of cells, so that the difference of two does not overflow. */
+static inline bool log_time_good(int64_t t_ns)
+{
+	return t_ns < LOG_CELL_LIMIT << LOG_CELL_ZOOM && t_ns > -(LOG_CELL_LIMIT << LOG_CELL_ZOOM);
+}
+
 static inline int64_t log_cell(int64_t t_ns)
 {
 	return t_ns >> LOG_CELL_ZOOM;
+}
+
+static inline int64_t log_cell_ns(int64_t cell)
+{
+	return cell * (INT64_C(1) << LOG_CELL_ZOOM);
 }
 
 /* The number of the span that contains the cell, and the first cell of a span. */
@@ -268,15 +279,16 @@ struct log_tally {
 };
 
 /* The fields of a record without its length, in file order; memory 0 ends the list. file: size of an integer
- * or double in bytes; 0: a str. */
+ * or double in bytes; 0: a str. is_time: log_time_good() holds. */
 struct log_field {
 	uint16_t at, memory;
 	uint8_t file;
+	bool is_time;
 };
 extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
 	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[], log_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
-bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if too short */
+bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if it cannot be */
 
 struct log_channel {
 	uint32_t number;

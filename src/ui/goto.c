@@ -189,7 +189,7 @@ static bool parse_wall(const char *text, const struct clock_anchor *start, const
 		       int64_t *out)
 {
 	int64_t wall = start->real_ns - start->mono_ns, rest;
-	time_t first = (time_t)((e->first_ns + wall) / NS_PER_S);
+	time_t first = (time_t)(clock_wall_ns(start, e->first_ns) / NS_PER_S);
 	int days = (int)((e->last_ns - e->first_ns) / (86400 * NS_PER_S)) + 2;
 	bool dated = strlen(text) >= 11 && text[4] == '-';
 	struct tm day;
@@ -207,8 +207,8 @@ static bool parse_wall(const char *text, const struct clock_anchor *start, const
 		t = mktime(&at);
 		if (t < 0 || t > INT64_MAX / NS_PER_S - 1)
 			return false;
-		ns = (int64_t)t * NS_PER_S + rest - wall;
-		if (ns < e->first_ns - NS_PER_S || ns > e->last_ns + NS_PER_S)
+		if (__builtin_sub_overflow((int64_t)t * NS_PER_S + rest, wall, &ns) || ns < e->first_ns - NS_PER_S ||
+		    ns > e->last_ns + NS_PER_S)
 			continue;
 		*out = ns;
 		return true;

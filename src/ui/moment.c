@@ -80,7 +80,7 @@ static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to
 			if (!matches(w, &b))
 				i += back ? -1 : 1;
 		}
-		t->ops->value(t, channel, ((i + 1) << zoom) - 1, out);
+		t->ops->value(t, channel, (i + 1) * (INT64_C(1) << zoom) - 1, out);
 		/* If columns are finer than the samples, the next sample may be the matching one. */
 		if (!matches_at(t, channel, w, *out)) {
 			int64_t later = t->ops->step(t, t->ops->session(t)->channels[channel].tier, *out, 1);

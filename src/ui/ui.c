@@ -170,7 +170,7 @@ int64_t screen_wall(const struct ui *u, int64_t t_ns)
 {
 	if (!u->about || !u->about->start.real_ns)
 		return 0;
-	return u->about->start.real_ns + (t_ns - u->about->start.mono_ns);
+	return clock_wall_ns(&u->about->start, t_ns);
 }
 
 void screen_clock(char out[SCREEN_CLOCK], int64_t wall_ns)

@@ -352,8 +352,7 @@ static void add_limits(struct page *p, const struct ui *u)
 static void add_samples(struct page *p, const struct ui *u)
 {
 	const struct session *about = u->about;
-	int64_t begin_ns = about->start.real_ns + u->extent.first_ns - about->start.mono_ns;
-	time_t begin = (time_t)(begin_ns / NS_PER_S);
+	time_t begin = (time_t)(clock_wall_ns(&about->start, u->extent.first_ns) / NS_PER_S);
 	int all[FAMILIES] = {0}, missing = 0;
 	char text[160] = "";
 	struct tm tm;

@@ -41,6 +41,15 @@ void clock_anchor(struct clock_anchor *out)
 	}
 }
 
+int64_t clock_wall_ns(const struct clock_anchor *a, int64_t t_ns)
+{
+	int64_t since = t_ns - a->mono_ns, wall;
+
+	if (__builtin_add_overflow(a->real_ns, since, &wall))
+		return since < 0 ? INT64_MIN : INT64_MAX;
+	return wall;
+}
+
 size_t times_from(const void *list, size_t n, size_t each, size_t time, int64_t t_ns)
 {
 	const char *p = list;

@@ -21,6 +21,9 @@ int64_t clock_cpu_ns(void);	/* CPU time used by all threads of this process */
 /* Reads all three as close together as possible: the tightest of a few attempts. */
 void clock_anchor(struct clock_anchor *out);
 
+/* The wall clock at t_ns; times in files may be so far apart that it saturates. */
+int64_t clock_wall_ns(const struct clock_anchor *a, int64_t t_ns);
+
 /* Returns the index of the first of n rising times that is at t_ns or later; n if there is none. The items of the
  * list have `each` bytes and their time, an int64_t, at offset `time`. */
 size_t times_from(const void *list, size_t n, size_t each, size_t time, int64_t t_ns);

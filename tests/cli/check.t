@@ -140,6 +140,29 @@ for verb in 'report --summary' 'export csv' 'cut --from 0 -o newer.cut.nvmt'; do
     ok "a log with a chunk of another kind: said by $verb" says err 'does not know: 1 of its chunks were skipped'
 done
 
+# Times that cannot be, under right checksums; 2^62 is the first that cannot.
+timed() {
+    "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" "$1" "$traces/ranges.nvmt" bad.nvmt || exit 99
+    run nvmtop check bad.nvmt
+    ok "$1: status" is "$status" "$2"
+    ok "$1: said" says "$3" "$4"
+    run nvmtop report bad.nvmt
+    ok "$1: no phase is far away" test -z "$(grep -E '[0-9]{8}' out)"
+}
+edge=4611686018427387904
+for ns in -9223372036854775808 9223372036854775807 $edge -$edge; do
+    for what in start wall anchor; do
+        timed $what=$ns 1 err 'cannot be read: its description has times that are out of range'
+    done
+done
+timed start=4000000000000000000 3 out 'the first, of unknown number, is about 0.0 s after the start: what it holds cannot be'
+for ns in -9223372036854775808 9223372036854775807 $edge; do
+    timed first-time=$ns 3 out 'the STAT at offset'
+    timed last-time=$ns 3 out 'the STAT at offset'
+    timed range=$ns 3 out 'the ranges at offset [0-9]* are damaged'
+    timed mark=$ns 3 out 'the events at offset [0-9]* are damaged'
+done
+
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
 base = [open(f, "rb").read() for f in ("good.bin", "plain.bin")]

@@ -87,6 +87,108 @@ head -c 9000 wall.sqlite >cut.sqlite
 run nvmtop report --nsys cut.sqlite run.nvmt
 ok 'a damaged file: status 1' is "$status" 1
 ok 'a damaged file: said in one line' one_line err
+# --- what SQLite says, and what is in its folder afterwards ---
+cat >databases.py <<'P'
+import os, shutil, sqlite3, sys
+def copy(name):
+    shutil.copy("wall.sqlite", name)
+    return sqlite3.connect(name, isolation_level=None)
+db = copy("closed.sqlite")
+db.execute("PRAGMA journal_mode = WAL")
+db.close()
+shutil.copy("closed.sqlite", "live.sqlite")
+live = sqlite3.connect("live.sqlite", isolation_level=None)
+live.execute("UPDATE StringIds SET value = 'renamed' WHERE value = 'sgemm'")
+for end in "", "-wal":
+    shutil.copy("live.sqlite" + end, "dead.sqlite" + end)
+live.execute("BEGIN IMMEDIATE")
+live.execute("DELETE FROM StringIds")
+locked = copy("locked.sqlite")
+locked.execute("BEGIN EXCLUSIVE")
+for table, column in ("NVTX_EVENTS", "end"), ("CUPTI_ACTIVITY_KIND_KERNEL", "streamId"):
+    db = copy("no-%s.sqlite" % column)
+    names = ", ".join('"%s"' % c[1] for c in db.execute("PRAGMA table_info(%s)" % table) if c[1] != column)
+    db.execute("CREATE TABLE other AS SELECT %s FROM %s" % (names, table))
+    db.execute("DROP TABLE " + table)
+    db.execute("ALTER TABLE other RENAME TO " + table)
+    db.close()
+raw = open("wall.sqlite", "rb").read()
+for n in 2000, 5000, len(raw) // 2, len(raw) - 5000:
+    open("cut-%d.sqlite" % n, "wb").write(raw[:n])
+os.mkfifo("fifo.sqlite")
+os.symlink("live.sqlite", "link.sqlite")
+shutil.copy("wall.sqlite", "a?b %41#.sqlite")
+print("ready", flush=True)
+sys.stdin.read() # live and locked are open until then
+P
+mkfifo hold
+"$python" databases.py <hold >ready &
+exec 9>hold
+ok 'databases' soon grep -q ready ready
+before=$(ls)
+for name in closed live dead link; do
+    run nvmtop report --nsys $name.sqlite --format json run.nvmt
+    test $name = closed && kernel=sgemm || kernel=renamed
+    ok "a database with a log of writes, $name: what is in both is read" py "$check"'
+has("'$kernel'", "CUDA kernel", 9, 1.8, 27)'
+done
+run nvmtop report --nsys 'a?b %41#.sqlite' run.nvmt
+ok 'a name with characters of an address' is "$status" 0
+for case in 'locked:locked' 'cut-2000:malformed' 'cut-5000:malformed' 'no-end:NVTX_EVENTS has no column end' \
+    'no-streamId:CUPTI_ACTIVITY_KIND_KERNEL has no column streamId' 'fifo:not a regular file'; do
+    run timeout 60 $EMU "$NVMTOP" report --nsys "${case%%:*}.sqlite" run.nvmt
+    ok "${case%%:*}: status 1" is "$status" 1
+    ok "${case%%:*}: said" says err "${case#*:}"
+    ok "${case%%:*}: in one line" one_line err
+done
+for name in cut-*.sqlite; do
+    run nvmtop report --nsys "$name" run.nvmt
+    ok "$name: the reason of SQLite" says err 'malformed\|not a database'
+done
+ok 'nothing is left beside a database' is "$(ls)" "$before"
+exec 9>&-
+wait
+
+# --- many threads ---
+many() {
+    "$python" -c 'import sqlite3, sys
+db = sqlite3.connect("many.sqlite")
+db.execute("DELETE FROM NVTX_EVENTS")
+db.executemany("INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid, domainId) VALUES (?, ?, 59, ?, ?, 0)",
+               ((700000000 + 1000 * i, 700000900 + 1000 * i, "work", 100 << 24 | 1000 + i % int(sys.argv[1])) for i in range(2 * int(sys.argv[1]))))
+db.commit()' "$1"
+}
+cp wall.sqlite many.sqlite
+many 20000
+run nvmtop report --nsys many.sqlite --format json run.nvmt
+ok '20 000 threads' py "$check"'
+assert g["work"]["count"] == 40000 and abs(g["work"]["total_s"] - 0.036) < 1e-9, g["work"]'
+many 70000
+run nvmtop report --nsys many.sqlite run.nvmt
+ok '70 000 threads: status 1' is "$status" 1
+ok '70 000 threads: said' says err 'more than 65536 threads and streams'
+
+# --- SQLite is loaded when it is needed ---
+if command -v readelf >/dev/null; then
+    top=${NVMTOP%/src/nvmtop}
+    for f in "$NVMTOP" "$top/src/nsys/nvmtop-nsys" "$top/libnvmtop.so.1"; do
+        readelf -d "$f" >needed
+        ok "${f##*/} does not need it" sh -c 'grep -q NEEDED needed && ! grep -q sqlite needed'
+    done
+else
+    skip 'nothing needs it' 'no readelf: apt install binutils'
+fi
+if test -z "$EMU"; then
+    mkdir none
+    echo 'no library' >none/libsqlite3.so.0
+    run env LD_LIBRARY_PATH="$scratch/none" "$NVMTOP" report --nsys wall.sqlite run.nvmt
+    ok 'without SQLite: status 1' is "$status" 1
+    ok 'without SQLite: the package' says err 'apt install libsqlite3-0'
+    ok 'without SQLite: in one line' one_line err
+    run env LD_LIBRARY_PATH="$scratch/none" "$NVMTOP" report run.nvmt
+    ok 'without SQLite: another report' is "$status" 0
+fi
+
 run nvmtop report --nsys wall.sqlite run.nvmt marked.nvmt
 ok 'two recordings: status 2' is "$status" 2
 run nvmtop report --nsys wall.sqlite --summary run.nvmt

@@ -10,6 +10,7 @@ version   an unknown version in it
 column    an unknown kind for one of its constant columns
 kind      a chunk of an unknown kind after it
 lost      remove it, but keep its number
+TIME=NS   this time, of all records that have it: start, wall, anchor (META), mark, gap, state, range, first-time, last-time (STAT)
 """
 
 import importlib.util
@@ -37,6 +38,54 @@ def changed(field, raw):
         v, = struct.unpack_from("<" + form, records, i)
         struct.pack_into("<" + form, records, i, v * 2 + 7)
     return raw[:8] + shuffle(records, n, size)
+
+
+def first_of(b, kind):
+    n = b.get("I")
+    for _ in range(n):
+        if kind == "lane":
+            b.get("II")
+        for _ in range(3 if kind == "lane" else 1):
+            b.text()
+
+
+def at_time(what, h, raw, ns):
+    """The payload with another time."""
+    p, b = bytearray(raw), log.Bytes(raw)
+    if h.kind == log.META and what in ("start", "wall", "anchor"):
+        while b.left():
+            tag, n = b.get("HI")
+            if tag == (4 if what == "anchor" else 3):
+                struct.pack_into("<q", p, b.at + 8 * (what == "wall"), ns)
+            b.take(n)
+    places = {"mark": (log.MARK, 8), "gap": (log.GAP, 10), "state": (log.STATE, 0)}
+    if h.kind == places.get(what, (None,))[0]:
+        while b.left():
+            n = b.get("H")
+            struct.pack_into("<q", p, b.at + places[what][1], ns)
+            b.take(n)
+    if h.kind == log.INDEX and what in places:
+        _, _, size, n, _ = struct.unpack_from("<BBHII", raw)
+        b.take(12 + size * n)
+        while b.left():
+            kind, n = b.get("BH")
+            if kind == places[what][0]:
+                struct.pack_into("<q", p, b.at + places[what][1], ns)
+            b.take(n)
+    if h.kind == log.RANGE and what == "range":
+        first_of(b, "name")
+        first_of(b, "lane")
+        n = b.get("I")
+        records = bytearray(log.unshuffle(raw[b.at:b.at + 40 * n], n, 40))
+        struct.pack_into("<q", records, 0, ns)
+        p[b.at:b.at + 40 * n] = shuffle(bytes(records), n, 40)
+    if h.kind == log.STATS and what in ("first-time", "last-time"):
+        _, _, size, n = struct.unpack_from("<BBHI", raw)
+        records = bytearray(log.unshuffle(raw[8:], n, size))
+        for i in range(44 if what == "first-time" else 60, n * size, size):
+            struct.pack_into("<q", records, i, ns)
+        p[8:] = shuffle(bytes(records), n, size)
+    return bytes(p)
 
 
 def other_column(raw):
@@ -69,6 +118,7 @@ def edit(what, p):
     all_chunks = [(h, at, raw) for h, at, raw in log.chunks(p) if h]
     data = [at for h, at, _ in all_chunks if h.kind == log.DATA]
     middle, out, moved, shift = data[len(data) // 2], b"", {}, 0
+    what, _, ns = what.partition("=")
 
     def put(h, kind, payload, version=1, codec=0, cell=None):
         nonlocal out
@@ -80,14 +130,18 @@ def edit(what, p):
     for h, at, raw in all_chunks:
         place, here = len(out), at == middle
         if h.kind == log.META:
-            put(h, h.kind, p[at + 48:at + 48 + h.stored], codec=h.codec)
+            if ns:
+                put(h, h.kind, log.SIGNATURE + at_time(what, h, raw, int(ns)))
+            else:
+                put(h, h.kind, p[at + 48:at + 48 + h.stored], codec=h.codec)
         elif h.kind == log.INDEX:
-            put(h, h.kind, listed(raw, at, place, moved))
+            put(h, h.kind, listed(at_time(what, h, raw, int(ns)) if ns else raw, at, place, moved))
         elif h.kind == log.END:
             to = moved.get(at - struct.unpack_from("<Q", raw, 1)[0], (place, 0))[0]
             put(h, h.kind, raw[:1] + struct.pack("<Q", place - to) + raw[9:])
         elif not (here and what == "lost"):
             raw = changed(what, raw) if h.kind == log.STATS and what in FIELDS else raw
+            raw = at_time(what, h, raw, int(ns)) if ns else raw
             put(h, h.kind, other_column(raw) if here and what == "column" else raw,
                 version=9 if here and what == "version" else 1, codec=7 if here and what == "codec" else 0)
         if len(out) > place:

@@ -488,6 +488,44 @@ static void records(void **state)
 	log_bytes_free(&b);
 }
 
+/* Each time of each record, at the edge and beyond it. */
+static void gate(void **state)
+{
+	static const struct {
+		int64_t t_ns;
+		bool good;
+	} times[] = {{(INT64_C(1) << 62) - 1, true},	{INT64_C(1) << 62, false},    {1 - (INT64_C(1) << 62), true},
+		     {-(INT64_C(1) << 62), false}, {INT64_MAX, false},		  {INT64_MIN, false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		for (int field = 0; field < 10; field++) {
+			int64_t t = times[i].t_ns;
+			struct mark m = {.t_ns = field == 0 ? t : 0};
+			struct change c = {.t_ns = field == 1 ? t : 0};
+			struct gap g = {.from_ns = field == 2 ? t : -(INT64_C(1) << 61), .to_ns = field == 3 ? t : INT64_C(1) << 61};
+			struct clock_anchor a = {field == 4 ? t : 0, field == 5 ? t : 0, field == 6 ? t : 0};
+			struct span_stats s = {.first_ns = field == 7 ? t : 0, .last_ns = field == 8 ? t : 0};
+			struct log_bytes b = {.n = 0};
+			struct log_in in;
+			bool all;
+
+			log_mark_put(&b, &m);
+			log_change_put(&b, &c);
+			log_gap_put(&b, &g);
+			log_anchor_put(&b, &a);
+			log_stat_put(&b, &s);
+			in = (struct log_in) {b.p, b.p + b.n, false};
+			all = log_mark_get(&in, &m) && log_change_get(&in, &c) && log_gap_get(&in, &g) &&
+			      log_anchor_get(&in, &a) && log_stat_get(&in, &s);
+			if (field == 2 || field == 3)
+				assert_true(all == (times[i].good && (field == 2) == (t < 0)));
+			else
+				assert_true(all == (times[i].good || field == 9));
+			log_bytes_free(&b);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -496,6 +534,7 @@ int main(void)
 		cmocka_unit_test(bad_times),       cmocka_unit_test(heads),
 		cmocka_unit_test(bad_frames),      cmocka_unit_test(records),
 		cmocka_unit_test(hostile_payload), cmocka_unit_test(hostile_frame),
+		cmocka_unit_test(gate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
