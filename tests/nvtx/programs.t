@@ -12,9 +12,9 @@ cc="$CC $(sed -n 's/^SAN_CFLAGS = //p' "${NVMTOP%/src/nvmtop}/Makefile")"
 
 # run PROGRAM: with a recorder's lock held; prints what it prints, then its records
 run() {
-    rm -rf out && mkdir out && : >out/nvtx-recorder
+    rm -rf out && mkdir out
     NVMTOP_NVTX_DIR=$tmp/out NVMTOP_NVTX=all NVTX_INJECTION64_PATH=$lib LD_LIBRARY_PATH=$tmp \
-        flock out/nvtx-recorder ${EMU:-} "./$1" 2>&1
+        "$dump" out ${EMU:-} "./$1" 2>&1
     ${EMU:-} "$dump" out
 }
 
@@ -58,7 +58,7 @@ push 0 step
 push 0 forward
 pop 0
 pop 0
-process 0 two
+process two
 END
 { $cc -D_GNU_SOURCE -shared -fPIC -I"$here" tools.c -o libnvToolsExt.so.1 -ldl &&
     $cc two.c ./libnvToolsExt.so.1 -o two && run two; } >got 2>&1
@@ -130,7 +130,7 @@ start 0 wide
 end 0
 mark 0 mark
 pop 0
-process 0 three
+process three
 domain 1 TensorRT
 category 1 layers #12
 thread 0 main #1
