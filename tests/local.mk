@@ -41,7 +41,7 @@ tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOG
 tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
 
 # Programs that scripts run.
-helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
+helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/counted tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
 if HAVE_FUSE
 helpers += tests/tools/slowfs
 endif

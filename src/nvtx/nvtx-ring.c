@@ -265,25 +265,24 @@ static int folder_find(char *name, size_t size)
 	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
 }
 
-/* Whether there is a recorder.  Its counters are mapped over our own memory, which needs no more of it. */
+/* Whether there is a recorder.  Its counters are mapped over our own memory, which needs no more of it.  A child that
+ * cannot do so has what its parent mapped. */
 static int recorder_find(const char *folder)
 {
 	char name[sizeof path];
-	void *at = pages + (PAGE - (uintptr_t)pages % PAGE) % PAGE;
+	struct nvtx_recorder *at = (void *)(pages + (PAGE - (uintptr_t)pages % PAGE) % PAGE);
 	struct stat st;
 	int fd, locked;
 
 	snprintf(name, sizeof name, "%s/%s", folder, NVTX_RECORDER);
 	if ((fd = open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) < 0)
-		return 0; /* a child without a descriptor has what its parent mapped */
-	recorder = NULL;
+		return 0;
 	locked = flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN); /* what is mapped would hold it */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size >= (off_t)sizeof *recorder &&
 	    mmap(at, sizeof *recorder, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == at)
-		recorder = at;
+		recorder = at->magic == NVTX_MAGIC && at->version == NVTX_VERSION ? at : NULL;
 	close(fd);
-	if (recorder && (recorder->magic != NVTX_MAGIC || recorder->version != NVTX_VERSION))
-		recorder = NULL;
 	return locked && recorder;
 }
 
@@ -827,6 +826,8 @@ static int put(struct thread *t, uint32_t domain, enum nvtx_kind kind, uint64_t 
 	if (LOAD(domains[domain].off))
 		return 0;
 	if (!t || self.busy) {
+		if (!self.busy)
+			file(); /* the place to count */
 		count(kind == NVTX_END ? NVTX_LOST_END : self.busy ? NVTX_LOST_BUSY : self.why);
 		return 0;
 	}

@@ -175,6 +175,7 @@ class Recording:
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
         self.marks, self.gaps, self.changes = {}, {}, {}
+        self.ended, self.open = 0, {}  # ranges; those that were open at some time, and whether they still are
         self.rows = {}  # tier: [cell, times, values by channel number]
         seq = None
         for h, at, payload in chunks(p):
@@ -217,12 +218,30 @@ class Recording:
             for r in Bytes(payload).records():
                 c = {"t": r.get("q"), "what": r.text(), "from": r.text(), "to": r.text()}
                 self.changes.setdefault((c["t"], r.raw), c)
+        elif h.kind == RANGE:
+            self.ranges(Bytes(payload))
         elif h.kind == END:
             b = Bytes(payload)
             reason, distance = b.get("BQ")
             self.end = {"reason": reason, "distance": distance, "tally": b.get("13Q"), "next": b.text()}
             if distance and self.head(at - distance).kind != INDEX:
                 raise Damage("END leads to no INDEX")
+
+    def ranges(self, b):
+        """A range without the flag replaces the one that was open, and an open one the one before."""
+        names = [b.text() for _ in range(b.get("I"))]
+        lanes = [(*b.get("II"), b.text(), b.text(), b.text()) for _ in range(b.get("I"))]
+        n = b.get("I")
+        rows = unshuffle(b.take(40 * n), n, 40)
+        end = 0
+        for i in range(n):
+            step, length, name, lane, _, depth, flags, _, _ = struct.unpack_from("<qqIIIHBBQ", rows, 40 * i)
+            end += step
+            key = end - length, lanes[lane], depth, names[name]
+            if flags & 1 or key in self.open:
+                self.open[key] = flags & 1
+            else:
+                self.ended += 1
 
     def head(self, at):
         return Head(self.file[at:at + 48])
@@ -284,6 +303,7 @@ class Recording:
             for k in sorted(events):
                 yield {key: events[k]}
         yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},
+               "ranges": self.ended + len(self.open), "open": sum(self.open.values()),
                "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}
 
 
