@@ -615,20 +615,13 @@ static const char *text_of(enum nvtx_message type, const void *s, char buf[NVTX_
 	return type == NVTX_TEXT ? s : buf;
 }
 
-static uint32_t wide(struct nvtx_head *h, const wchar_t *s)
+static uint32_t string(struct nvtx_head *h, enum nvtx_message type, const void *text)
 {
 	char buf[NVTX_NAME + 1];
+	size_t n;
+	const char *s = text_of(type, text, buf, &n);
 
-	return intern(h, buf, utf8(buf, s));
-}
-
-static uint32_t string(struct nvtx_head *h, enum nvtx_message type, const void *s)
-{
-	if (type == NVTX_REGISTERED)
-		return (uint32_t)(uintptr_t)s;
-	if (!s || (type != NVTX_TEXT && type != NVTX_WIDE))
-		return 0;
-	return type == NVTX_TEXT ? intern(h, s, strnlen(s, NVTX_NAME)) : wide(h, s);
+	return type == NVTX_REGISTERED ? (uint32_t)(uintptr_t)text : s ? intern(h, s, n) : 0;
 }
 
 /* Threads */

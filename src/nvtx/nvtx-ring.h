@@ -69,6 +69,7 @@ enum nvtx_lost {
 	/* by the recorder */
 	NVTX_LOST_FULL = NVTX_CAUSES, /* `dropped` of the rings */
 	NVTX_LOST_OPEN,		      /* too many are open at a time */
+	NVTX_LOST_LANES,	      /* of too many domains of threads */
 	NVTX_LOST_LATE,		      /* it was read too late to be put in order */
 	NVTX_LOST_MARKS,
 	NVTX_ALL_CAUSES,

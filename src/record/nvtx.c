@@ -140,7 +140,7 @@ static const char *const causes[NVTX_ALL_CAUSES] = {
 	[NVTX_LOST_FSIZE] = "file size", [NVTX_LOST_MEMORY] = "memory",   [NVTX_LOST_NOFILE] = "open files",
 	[NVTX_LOST_FILE] = "file",       [NVTX_LOST_NAME] = "name",       [NVTX_LOST_END] = "end",
 	[NVTX_LOST_FULL] = "full",       [NVTX_LOST_OPEN] = "open",       [NVTX_LOST_LATE] = "late",
-	[NVTX_LOST_MARKS] = "marks",
+	[NVTX_LOST_LANES] = "lanes",	 [NVTX_LOST_MARKS] = "marks",
 };
 
 /* Those are there, without a part. */
@@ -305,7 +305,7 @@ static void take_push(struct nvtx *n, struct file *f, struct nvtx_record *r)
 		l->open[l->depth].depth = (uint16_t)l->depth;
 		f->n_open++;
 	} else {
-		n->lost[NVTX_LOST_OPEN]++;
+		n->lost[l ? NVTX_LOST_OPEN : NVTX_LOST_LANES]++;
 		if (l && l->depth < l->room)
 			l->room = l->depth; /* what is deeper is not there, either */
 	}
@@ -341,7 +341,7 @@ static void take_start(struct nvtx *n, struct file *f, struct nvtx_record *r)
 	if (!f->starts)
 		f->starts = calloc(STARTS, sizeof(*f->starts));
 	if (!l || !f->starts || f->n_starts == STARTS) {
-		n->lost[NVTX_LOST_OPEN]++;
+		n->lost[l ? NVTX_LOST_OPEN : NVTX_LOST_LANES]++;
 		return;
 	}
 	f->starts[f->n_starts].id = r->value;
@@ -894,7 +894,7 @@ size_t nvtx_left_out(const struct nvtx *n)
 	return n->n_left_out;
 }
 
-_Static_assert(NVTX_RATE == 200000 && NVTX_RINGS == 256 && NVTX_DOMAINS == 4096 && MARKS == 1000,
+_Static_assert(NVTX_RATE == 200000 && NVTX_RINGS == 256 && NVTX_DOMAINS == 4096 && MARKS == 1000 && LANES == 4096,
 	       "the sentences below");
 
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
@@ -912,6 +912,7 @@ bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 		[NVTX_LOST_NOFILE] = N_("were lost to the program's limit of open files (ulimit -n)"),
 		[NVTX_LOST_FILE] = N_("were lost because the program could not create its file"),
 		[NVTX_LOST_OPEN] = N_("were too many open at a time"),
+		[NVTX_LOST_LANES] = N_("were of more than 4096 lanes (domains of threads)"),
 		[NVTX_LOST_LATE] = N_("were read more than a second late"),
 		[NVTX_LOST_MARKS] = N_("were marks beyond 1000 a second"),
 		[NVTX_LOST_NAME] = N_("have no name: there was no place for it"),
