@@ -34,14 +34,14 @@ screenshots: tests/tools/shots$(EXEEXT)
 
 # Of a release: translations are complete, and all of this holds for aarch64, too.
 release-check: check
-	@$(SHELL) $(top_srcdir)/tests/tools/check-release.sh $(top_srcdir)
+	@$(SHELL) $(top_srcdir)/tests/tools/check-release.sh $(abs_top_srcdir) '$(abs_top_builddir)/$(nvtx)'
 
 # These say so when the machine was too busy to measure on: they run alone, after all others.
 tests/cli/slow.log: $(filter-out tests/cli/slow.log tests/cli/cpu.log,$(TEST_LOGS))
 tests/cli/cpu.log: $(filter-out tests/cli/cpu.log,$(TEST_LOGS))
 
 # Programs that scripts run.
-helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
+helpers = tests/tools/spin tests/tools/stalls tests/tools/marked tests/tools/counted tests/tools/ranges tests/tools/shots tests/pty/termtest tests/nvtx/nvtx-dump
 if HAVE_FUSE
 helpers += tests/tools/slowfs
 endif

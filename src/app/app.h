@@ -50,6 +50,7 @@ struct options {
 	bool stats;          /* print a report of the recording */
 	int repeat, warmup;  /* recorded runs of the command, and runs before them; 0: a single run */
 	const char *nvtx;    /* NULL: no NVTX ranges; else domains to record, "": any, "all": without limit */
+	enum nvtx_from { NVTX_FROM_COMMAND, NVTX_FROM_ALL } nvtx_from; /* of which programs, with a COMMAND */
 	enum env_form { ENV_SH, ENV_SYSTEMD, ENV_DOCKER } env_form;
 
 	const char *label; /* of a mark; NULL: no label */

@@ -389,8 +389,19 @@ static void say_ready(const struct recorder *r)
 static void say_ranges(struct recorder *r)
 {
 	const char *from = r->o->phases_from;
-	char text[400], domain[64];
+	char text[1024], domain[64];
+	size_t left_out = nvtx_left_out(r->nvtx);
 
+	if (left_out > 0) {
+		snprintf(text, sizeof text,
+			 P_("the NVTX ranges of %zu program that started before the command are left out; "
+			    "--nvtx-from=all records them",
+			    "the NVTX ranges of %zu programs that started before the command are left out; "
+			    "--nvtx-from=all records them",
+			    left_out),
+			 left_out);
+		recorder_say(r, text);
+	}
 	if (nvtx_news(r->nvtx, &r->ranges, text, sizeof text) && (r->ranges || !r->other_library))
 		recorder_say(r, text);
 	if (!from || !r->ranges || nvtx_had_domain(r->nvtx, from))
@@ -486,6 +497,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	struct board *board;
 	char name[PATH_MAX];
 	struct err e;
+	uint64_t since;
 	int status;
 
 	r->marker = marker_open(&e);
@@ -507,7 +519,8 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		board_free(board);
 		r->engine = engine_for(o, probes, &e);
 	}
-	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, &e))) {
+	since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? nvtx_started((uint32_t)r->child) : 0;
+	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, since, &e))) {
 		engine_free(r->engine);
 		r->engine = NULL;
 	}
@@ -705,6 +718,7 @@ static int finish(struct options *o, struct err *e)
 		{o->kill && !(o->command && o->duration_ns), N_("--kill needs --duration and a COMMAND")},
 		{o->repeat && !o->command, N_("--repeat needs a COMMAND")},
 		{o->warmup && !o->repeat, N_("--warmup needs --repeat")},
+		{o->nvtx_from == NVTX_FROM_ALL && !o->nvtx, N_("--nvtx-from needs --nvtx")},
 		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
 		{o->phases_from && !(o->nvtx && o->out && text_ends_in(o->out, ".bin") && !o->keep_ns),
@@ -717,6 +731,8 @@ static int finish(struct options *o, struct err *e)
 	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
 }
 
+/* Order of enum nvtx_from. */
+static const char *const nvtx_froms[] = {"command", "all", NULL};
 static const struct option_entry own[] = {
 	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
 	 .take = value_output},
@@ -732,6 +748,9 @@ static const struct option_entry own[] = {
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
 	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),
 	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
+	{"nvtx-from", "WHICH",
+	 N_("with --nvtx: command (default): of programs that started with the COMMAND or after it; all"),
+	 WORD(nvtx_from, enum nvtx_from, nvtx_froms), .wants = N_("command or all")},
 	{"phases-from", "DOMAIN", N_("FILE.bin: a phase begins with each outermost NVTX range of DOMAIN"),
 	 TEXT(phases_from)},
 	{"ready-fd", "N", N_("write a newline to descriptor N and close it when the recording has begun"),

@@ -6,17 +6,19 @@
  * once they are used:
  *
  *     0                          struct nvtx_head
+ *     NVTX_NOTES_AT              notes: names of domains, threads and categories
  *     NVTX_STRINGS_AT            strings: u32 length, bytes, NUL; 4 byte aligned
  *     NVTX_RINGS_AT              NVTX_RECORDS records for each ring
  *
- * The library sets `reading` to 1 at the beginning if a recorder holds a
- * lock on the file NVTX_RECORDER of the folder.  A recorder
- *   - holds flock(LOCK_EX) on NVTX_RECORDER (LOCK_NB, tried again later: libraries take
- *     LOCK_SH for a moment), so that programs record from their first call on;
- *   - takes a file by flock(LOCK_EX | LOCK_NB);
- *   - if `reading` is 0, sets each `read` to `written` (what is left is an earlier
- *     recorder's), then sets `reading` to 1; sets it to 0 before it lets the file go;
- *   - removes a file that is drained and `ended` or whose process is gone;
+ * A recorder holds flock(LOCK_EX) on the file NVTX_RECORDER of the folder (LOCK_NB, tried again later: libraries take
+ * LOCK_SH for a moment), which begins with struct nvtx_recorder.  It writes this anew, with a number of its own as
+ * `reading`, and 0 there at its end.  Programs that cannot have a file count in it what they lose.
+ *
+ * The library sets `reading` of its file to that number at the beginning if a recorder holds the lock, so that
+ * programs are recorded from their first call on.  A recorder
+ *   - if `reading` is not its number, sets each `read` to `written` (what is left is an earlier
+ *     recorder's), then sets `reading`; sets it to 0 before it lets the file go;
+ *   - removes a file that is drained and whose process is gone, or left it by exec;
  *   - ignores a POP or END without its PUSH or START: that came before it.
  * Without a recorder the library removes files of processes that are gone.
  *
@@ -33,16 +35,44 @@
 #define NVTX_RECORDER "nvtx-recorder"
 #define NVTX_MAGIC    0x787476706f746d6eULL /* "nmtopvtx" */
 enum {
-	NVTX_VERSION = 2,
+	NVTX_VERSION = 3,
 	NVTX_RINGS = 256,
 	NVTX_RECORDS = 32768, /* of one ring, a power of two */
-	NVTX_NOTES = 1024,
-	NVTX_DOMAINS = 128,          /* the last one takes what comes after: never recorded */
-	NVTX_NAME = 1023,            /* longest string in bytes; longer ones are cut */
-	NVTX_STRINGS = 16 << 20,     /* bytes */
-	NVTX_STRINGS_AT = 128 << 10, /* in the file */
+	NVTX_NOTES = 16384,
+	NVTX_DOMAINS = 4096,
+	NVTX_NAME = 1023,             /* longest string in bytes; longer ones are cut */
+	NVTX_STRINGS = 16 << 20,      /* bytes */
+	NVTX_NOTES_AT = 64 << 10,     /* in the file */
+	NVTX_STRINGS_AT = 576 << 10,
 	NVTX_RINGS_AT = NVTX_STRINGS_AT + NVTX_STRINGS,
 	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
+};
+
+/* Why a range or mark is lost.  Each is counted once, where it is lost: made = recorded + lost. */
+enum nvtx_lost {
+	/* by the program, in its head */
+	NVTX_LOST_RATE,
+	NVTX_LOST_THREADS, /* there are NVTX_RINGS */
+	NVTX_LOST_DOMAINS,
+	NVTX_LOST_DEPTH,
+	NVTX_LOST_BUSY,  /* in a signal handler, or while another thread makes the file */
+	/* there or, without a file, in that of the recorder: what the system refused */
+	NVTX_LOST_SPACE,  /* ENOSPC: the folder is full */
+	NVTX_LOST_FSIZE,  /* RLIMIT_FSIZE */
+	NVTX_LOST_MEMORY, /* ENOMEM: RLIMIT_AS */
+	NVTX_LOST_NOFILE, /* RLIMIT_NOFILE */
+	NVTX_LOST_FILE,   /* another error */
+	/* the range is there, without this */
+	NVTX_LOST_NAME,
+	NVTX_LOST_END,
+	NVTX_CAUSES,
+	/* by the recorder */
+	NVTX_LOST_FULL = NVTX_CAUSES, /* `dropped` of the rings */
+	NVTX_LOST_OPEN,		      /* too many are open at a time */
+	NVTX_LOST_LANES,	      /* of too many domains of threads */
+	NVTX_LOST_LATE,		      /* it was read too late to be put in order */
+	NVTX_LOST_MARKS,
+	NVTX_ALL_CAUSES,
 };
 
 /* What a record says.  Those up to MORE are in rings, the others are notes. */
@@ -56,7 +86,6 @@ enum nvtx_kind {
 	NVTX_MORE,    /* of the PUSH or START that comes next in the ring: its category, as tid, and the payload of a START */
 	NVTX_DOMAIN,  /* domain, name */
 	NVTX_THREAD,  /* tid, name; the last one is valid */
-	NVTX_PROCESS, /* name */
 	NVTX_CATEGORY, /* domain, its number as tid, name */
 };
 
@@ -77,8 +106,7 @@ struct nvtx_record {
  * slot i % NVTX_RECORDS, those from read to written - 1 are valid. */
 struct nvtx_ring {
 	_Alignas(64) _Atomic uint64_t written;
-	_Atomic uint64_t dropped;           /* ranges and marks, since the ring was full; END, too */
-	_Atomic uint32_t tid;               /* of its thread, 0: free */
+	_Atomic uint64_t dropped;           /* ranges and marks, since the ring was full */
 	_Alignas(64) _Atomic uint64_t read; /* by the recorder */
 };
 
@@ -91,21 +119,27 @@ struct nvtx_process {
 	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
 };
 
+enum nvtx_ended { NVTX_RUNS, NVTX_EXITS, NVTX_EXECED };
+
 struct nvtx_head {
 	struct nvtx_process process;
 	_Alignas(64) _Atomic uint32_t reading;
 	_Alignas(64) _Atomic uint32_t rings; /* used so far */
 	_Atomic uint32_t strings;            /* bytes used; only offsets from records lead to whole ones */
-	_Atomic uint32_t notes;              /* used, at least NVTX_DOMAINS */
-	_Atomic uint32_t ended;              /* by exit or exec: what comes later does not count */
-	_Atomic uint64_t unnamed;            /* records without their name: no place for strings */
-	_Atomic uint64_t ringless;           /* ranges and marks of threads without a ring */
-	_Atomic uint64_t left_out[NVTX_DOMAINS]; /* ranges and marks beyond NVTX_RATE */
-	/* Names: of the process, at 0; of domain n, at n; from NVTX_DOMAINS on, of threads and categories.  They
-	 * are never taken back, so that a recorder that starts later has them, too.  kind is
-	 * stored last. */
-	struct nvtx_record note[NVTX_NOTES];
+	_Atomic uint32_t notes;              /* used; kind is stored last */
+	_Atomic uint32_t ended;              /* enum nvtx_ended */
+	uint32_t name;                       /* of the process */
+	_Atomic uint64_t lost[NVTX_CAUSES];
 	struct nvtx_ring ring[NVTX_RINGS];
+};
+
+/* The file of the recorder. */
+struct nvtx_recorder {
+	uint64_t magic;
+	uint32_t version;
+	_Atomic uint32_t reading;
+	_Atomic uint64_t lost[NVTX_CAUSES];
+	uint8_t rest[4080 - NVTX_CAUSES * 8]; /* of a page */
 };
 
 /* The folder: $NVMTOP_NVTX_DIR, which sets *asked, or else that of the marks' sockets; where these are in /tmp, one in
@@ -131,7 +165,10 @@ static inline size_t nvtx_ring_folder(char *out, size_t size, int *asked)
 	return (size_t)snprintf(out, size, "/dev/shm%s", disk + 4);
 }
 
-_Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128, "layout");
-_Static_assert(sizeof(struct nvtx_head) <= NVTX_STRINGS_AT, "layout");
+_Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128 && sizeof(struct nvtx_recorder) == 4096,
+	       "layout");
+_Static_assert(sizeof(struct nvtx_head) <= NVTX_NOTES_AT &&
+		       NVTX_NOTES_AT + NVTX_NOTES * sizeof(struct nvtx_record) <= NVTX_STRINGS_AT,
+	       "layout");
 
 #endif

@@ -93,9 +93,7 @@ static void measure(const char *what, const char *library, int threads, int reco
 	if (!mkdtemp(folder) || pipe(ready) < 0)
 		exit(1);
 	snprintf(lock, sizeof lock, "%s/%s", folder, NVTX_RECORDER);
-	fd = open(lock, O_RDWR | O_CREAT, 0600);
-	if (recorder)
-		flock(fd, LOCK_EX);
+	fd = nvtx_file_recorder(folder, recorder);
 	setenv("NVMTOP_NVTX_DIR", folder, 1);
 	setenv("NVMTOP_NVTX", "all", 0);
 	fflush(stdout);

@@ -55,7 +55,7 @@ ok '--repeat: ranges of all runs' says compared '^io: copy  *3 *3 *3$'
 run nvmtop record --demo --nvtx -o short.nvmt -- $marked flood 1000 0.001
 ok 'a program that ends before the folder is read again' has short.nvmt 'len(r) > 1 and "run" in names'
 run nvmtop record --demo --nvtx -o none.nvmt -- true
-ok 'a program without NVTX: that is said' says err 'no NVTX ranges came'
+ok 'a program without NVTX: that is said' says err 'no NVTX ranges were received'
 
 # The look-back buffer.
 run nvmtop record --demo --nvtx --keep 60 -o kept.nvmt -- sh -c "$marked && kill -USR2 \$PPID && sleep 0.5"

@@ -1,5 +1,5 @@
-/* nvtx-file: the recorder's side of a program's NVTX file, for tests: finds it, empties its rings and
- * prints the records.  It trusts the file. */
+/* nvtx-file: the recorder's side of a program's NVTX file, for tests: makes that of the recorder, finds it, empties
+ * its rings and prints the records.  It trusts the file. */
 #ifndef NVTX_FILE_H
 #define NVTX_FILE_H
 
@@ -17,6 +17,20 @@
 #include "nvtx/nvtx-ring.h"
 
 enum { NVTX_FILE_SIZE = NVTX_RINGS_AT + NVTX_RINGS * NVTX_RECORDS * (int)sizeof(struct nvtx_record) };
+
+/* Makes the recorder's file, with the number 1, and locks it if locked; returns its descriptor. */
+static inline int nvtx_file_recorder(const char *folder, int locked)
+{
+	struct nvtx_recorder page = {.magic = NVTX_MAGIC, .version = NVTX_VERSION, .reading = 1};
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/%s", folder, NVTX_RECORDER);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, &page, sizeof page) != sizeof page || (locked && flock(fd, LOCK_EX) < 0))
+		return -1;
+	return fd;
+}
 
 /* The path of the n-th file in the folder, in the order of names; false: there are less.  Not for threads. */
 static inline int nvtx_file_path(const char *folder, int n, char *out, size_t size)
@@ -48,6 +62,11 @@ static inline struct nvtx_head *nvtx_file_open(const char *path)
 	return h == MAP_FAILED || h->process.magic != NVTX_MAGIC ? NULL : h;
 }
 
+static inline const struct nvtx_record *nvtx_file_note(const struct nvtx_head *h, uint32_t i)
+{
+	return (const struct nvtx_record *)(const void *)((const char *)h + NVTX_NOTES_AT) + i;
+}
+
 static inline const char *nvtx_file_string(const struct nvtx_head *h, uint32_t at)
 {
 	return at ? (const char *)h + NVTX_STRINGS_AT + at + 4 : "-";
@@ -76,7 +95,7 @@ static inline uint64_t nvtx_file_drain(struct nvtx_head *h, void (*each)(const s
 static inline void nvtx_file_print(const struct nvtx_head *h, const struct nvtx_record *r, FILE *out)
 {
 	static const char *const kind[] = {"none", "push",   "pop",    "start",  "end",
-					   "mark", "more", "domain", "thread", "process", "category"};
+					   "mark", "more", "domain", "thread", "category"};
 
 	fprintf(out, "%s %u", kind[r->kind <= NVTX_CATEGORY ? r->kind : 0], (unsigned)r->domain);
 	if (r->kind != NVTX_POP && r->kind != NVTX_END && r->kind != NVTX_MORE)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make release-check: checks for a release in addition to make check.
-#   check-release.sh FOLDER-OF-THE-SOURCES
-# Every catalogue is complete, and the test suite passes for aarch64 where it can be
+#   check-release.sh FOLDER-OF-THE-SOURCES LIBRARY-FOR-NVTX
+# Every catalogue is complete, libnvmtop-nvtx.so loads with an older glibc, and the test suite passes for aarch64 where it can be
 # cross-built.
 cd "$1" || exit 1
 tmp=$(mktemp -d) || exit 1
@@ -23,6 +23,11 @@ sh tests/tools/check-aarch64.sh "$tmp/aarch64"
 case $? in
 0) ;;
 77) echo 'aarch64: skipped' ;;
+*) status=1 ;;
+esac
+sh tests/tools/check-glibc.sh "$2"
+case $? in
+0 | 77) ;;
 *) status=1 ;;
 esac
 exit $status

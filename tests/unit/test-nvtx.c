@@ -41,18 +41,15 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t))
 static int setup(void **state)
 {
 	const char *program = getenv("NVMTOP");
-	char lock[128];
-
 	(void)state;
 	strcpy(folder, "/tmp/nvmtop-test-nvtx-XXXXXX");
 	if (!program || strlen(program) < 11 || !mkdtemp(folder))
 		return -1;
 	snprintf(library, sizeof library, "%.*s/libnvmtop-nvtx.so", (int)strlen(program) - 11, program);
-	snprintf(lock, sizeof lock, "%s/%s", folder, NVTX_RECORDER);
-	recorder = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	recorder = nvtx_file_recorder(folder, 1);
 	setenv("NVMTOP_NVTX_DIR", folder, 1);
 	setenv("NVMTOP_NVTX", "all", 1);
-	return flock(recorder, LOCK_EX);
+	return recorder < 0;
 }
 
 static int teardown(void **state)
@@ -112,9 +109,8 @@ static const char *names(struct nvtx_head *h)
 {
 	FILE *f = (*text = 0, fmemopen(text, sizeof text, "w"));
 
-	for (uint32_t i = 1; i < h->notes; i++)
-		if (h->note[i].kind)
-			nvtx_file_print(h, &h->note[i], f);
+	for (uint32_t i = 0; i < h->notes; i++)
+		nvtx_file_print(h, nvtx_file_note(h, i), f);
 	fclose(f);
 	return text;
 }
@@ -233,9 +229,9 @@ static void test_calls(void **state)
 	assert_string_equal(names(h), "domain 1 D\ndomain 2 E\n"
 				      "category 0 c #1\ncategory 0 ç #2\ncategory 1 c #1\ncategory 1 ç #2\n"
 				      "thread 0 thread #77\nthread 0 thréad #78\n");
-	assert_string_equal(nvtx_file_string(h, h->note[0].name), "test-nvtx");
+	assert_string_equal(nvtx_file_string(h, h->name), "test-nvtx");
 	assert_int_equal(h->process.size, sizeof *h);
-	assert_int_equal(h->ended, 1);
+	assert_int_equal(h->ended, NVTX_EXITS);
 	assert_null(nth(1));
 }
 
@@ -422,7 +418,7 @@ static void test_full(void **state)
 	assert_int_equal(pushes + h->ring[0].dropped, 50100);
 }
 
-/* More levels than it remembers */
+/* More levels than it remembers one by one, and more than a ring has places for */
 static void deep(void)
 {
 	load();
@@ -432,15 +428,35 @@ static void deep(void)
 		must(nvtx.pop() == i);
 }
 
+static void too_deep(void)
+{
+	load();
+	for (int i = 0; i < 40000; i++)
+		must(nvtx.push_a("deep") == i);
+	for (int i = 39999; i >= 0; i--)
+		must(nvtx.pop() == i);
+	must(nvtx.push_a("after") == 0 && nvtx.pop() == 0);
+}
+
 static void test_deep(void **state)
 {
+	struct nvtx_head *h;
+
 	(void)state;
 	assert_int_equal(in_child(deep), 0);
 	pushes = pops = 0;
 	level = deepest = 0;
 	nvtx_file_drain(nth(0), nests, NULL);
-	assert_int_equal(pushes, pops);
-	assert_int_equal(deepest, 256);
+	assert_true(pushes == 3000 && pops == 3000 && deepest == 3000);
+	teardown(NULL);
+	setup(NULL);
+	assert_int_equal(in_child(too_deep), 0);
+	h = nth(0);
+	pushes = pops = 0;
+	level = deepest = 0;
+	nvtx_file_drain(h, nests, NULL);
+	assert_true(pushes == pops && deepest > 10000);
+	assert_int_equal(pushes + h->ring[0].dropped + h->lost[NVTX_LOST_DEPTH], 40001);
 }
 
 /* Processes */
@@ -527,7 +543,7 @@ static void test_exec(void **state)
 		return;
 	assert_int_equal(in_child(execs), 0);
 	h = nth(0);
-	assert_int_equal(h->ended, 1);
+	assert_int_equal(h->ended, NVTX_EXECED);
 	assert_string_equal(records(h), "push 0 before exec\n");
 	assert_string_equal(records(nth(1)), "push 0 after exec\npop 0\n");
 	assert_null(nth(2));
@@ -566,7 +582,6 @@ static void nothing(void)
 static void test_killed(void **state)
 {
 	char path[400];
-	int fd;
 
 	(void)state;
 	assert_int_equal(in_child(killed), SIGKILL);
@@ -576,12 +591,6 @@ static void test_killed(void **state)
 	assert_true(nvtx_file_path(folder, 1, path, sizeof path));
 	unlink(path);
 	flock(recorder, LOCK_UN);
-	assert_true(nvtx_file_path(folder, 0, path, sizeof path));
-	fd = open(path, O_RDONLY);
-	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
-	assert_int_equal(in_child(nothing), 0);
-	assert_non_null(nth(0)); /* somebody reads it */
-	close(fd);
 	assert_int_equal(in_child(nothing), 0);
 	assert_null(nth(0));
 }
@@ -648,7 +657,6 @@ static void test_ending_threads(void **state)
 	assert_int_equal(h->rings, 1);
 	assert_int_equal(nvtx_file_drain(h, tids, &different), 2000);
 	assert_true(different > 1);
-	assert_int_equal(h->ring[0].tid, 0);
 }
 
 /* The threads of a program outlive what loaded the library. */
@@ -745,7 +753,7 @@ static void eight(void)
 	}
 	for (unsigned i = 0; i < h->rings; i++)
 		dropped += h->ring[i].dropped;
-	must(!wrong && sum == got[0][1] && !dropped && sum == ranges / THREADS * THREADS && !h->unnamed);
+	must(!wrong && sum == got[0][1] && !dropped && sum == ranges / THREADS * THREADS && !h->lost[NVTX_LOST_NAME]);
 	must(h->strings < 60000 && h->rings <= THREADS); /* each name once, but for races */
 }
 
@@ -859,7 +867,7 @@ static void flood(void)
 	}
 	nvtx_file_drain(h, seconds, NULL);
 	must(most <= NVTX_RATE && pushes >= NVTX_RATE && pushes == pops);
-	must(pushes + h->left_out[0] + h->ring[0].dropped == 1000000);
+	must(pushes + h->lost[NVTX_LOST_RATE] + h->ring[0].dropped == 1000000);
 }
 
 static void test_flood(void **state)
@@ -896,12 +904,12 @@ static void many(void)
 			must(!strncmp(last_name, "aten::mm, seq = ", 16));
 		if (i == 299999) {
 			nvtx_file_drain(h, keep_name, h);
-			must(!strcmp(last_name, "aten::mm") && !h->unnamed);
+			must(!strcmp(last_name, "aten::mm") && !h->lost[NVTX_LOST_NAME]);
 		}
 	}
 	nvtx.push_a("aten::mm, op_id = 5");
 	nvtx_file_drain(h, keep_name, h);
-	must(!strcmp(last_name, "aten::mm") && h->unnamed > 100000 && h->strings <= NVTX_STRINGS);
+	must(!strcmp(last_name, "aten::mm") && h->lost[NVTX_LOST_NAME] > 100000 && h->strings <= NVTX_STRINGS);
 }
 
 static void test_many(void **state)
@@ -913,15 +921,18 @@ static void test_many(void **state)
 static void domains_full(void)
 {
 	struct nvtx_attr a = {.version = 3, .size = sizeof a, .message_type = 1, .message.text = "x"};
+	struct nvtx_head *h;
 	char name[32];
 	void *d = NULL;
 
 	load();
-	for (int i = 0; i < 300; i++) {
+	must((h = nth(0)));
+	for (int i = 0; i < 5000; i++) {
 		snprintf(name, sizeof name, "domain %d", i);
 		d = nvtx.domain_a(name);
-		must(nvtx.domain_push(d, &a) == (i > NVTX_DOMAINS - 2 ? i - (NVTX_DOMAINS - 2) : 0));
+		must(nvtx.domain_push(d, &a) == 0 && nvtx.domain_pop(d) == 0);
 	}
+	must(h->lost[NVTX_LOST_DOMAINS] == 5000 - (NVTX_DOMAINS - 3));
 }
 
 static void test_domains_full(void **state)
@@ -930,7 +941,7 @@ static void test_domains_full(void **state)
 	assert_int_equal(in_child(domains_full), 0);
 	pushes = pops = 0;
 	level = 0;
-	assert_int_equal(nvtx_file_drain(nth(0), nests, NULL), NVTX_DOMAINS - 2);
+	assert_int_equal(nvtx_file_drain(nth(0), nests, NULL), 2 * (NVTX_DOMAINS - 3));
 }
 
 /* No place */
@@ -949,11 +960,61 @@ static void relative_folder(void)
 	must(!nvtx_load(library));
 }
 
+/* Without a file of its own, what is lost is counted in that of the recorder. */
+static struct nvtx_recorder *counted(void)
+{
+	struct nvtx_recorder *page;
+	char name[128];
+	int fd;
+
+	snprintf(name, sizeof name, "%s/%s", folder, NVTX_RECORDER);
+	fd = open(name, O_RDWR | O_CLOEXEC);
+	page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	must(page != MAP_FAILED && close(fd) == 0);
+	return page;
+}
+
+static void lose(const struct nvtx_recorder *page, enum nvtx_lost cause)
+{
+	uint64_t before = page->lost[cause];
+	int status;
+
+	load();
+	must(!nth(0) && nvtx.push_a("a") == 0 && nvtx.push_a("b") == 1 && nvtx.pop() == 1 && nvtx.pop() == 0);
+	nvtx.end(nvtx.start_a("c"));
+	nvtx.mark_a("d");
+	must(page->lost[cause] == before + 4);
+	if (!fork()) { /* a child is the same */
+		must(nvtx.push_a("e") == 0 && nvtx.pop() == 0);
+		exit(0);
+	}
+	must(wait(&status) > 0 && status == 0 && page->lost[cause] == before + 5);
+}
+
 static void small_files(void)
 {
 	struct rlimit few = {100000, RLIM_INFINITY};
+	struct nvtx_recorder *page = counted();
 
-	must(setrlimit(RLIMIT_FSIZE, &few) == 0 && !nvtx_load(library) && !nth(0));
+	must(setrlimit(RLIMIT_FSIZE, &few) == 0);
+	lose(page, NVTX_LOST_FSIZE);
+}
+
+/* All descriptors are taken between two calls of a parent, so that its child has none. */
+static void no_descriptors(void)
+{
+	struct nvtx_recorder *page = counted();
+	int status;
+
+	load();
+	must(nth(0) && nvtx.push_a("a") == 0);
+	if (!fork()) {
+		while (dup(0) >= 0)
+			;
+		must(nvtx.push_a("b") == 1 && nvtx.pop() == 1);
+		_exit(page->lost[NVTX_LOST_NOFILE] != 1); /* no leak check without descriptors */
+	}
+	must(wait(&status) > 0 && status == 0);
 }
 
 static int put_text(const char *path, const char *what)
@@ -979,6 +1040,13 @@ static void small_disk(const char *size)
 static void no_space(void)
 {
 	small_disk("size=100k");
+	recorder = nvtx_file_recorder(folder, 1);
+	lose(counted(), NVTX_LOST_SPACE);
+}
+
+static void no_recorder(void)
+{
+	small_disk("size=100k");
 	must(!nvtx_load(library) && !nth(0));
 }
 
@@ -987,18 +1055,18 @@ static void little_space(void)
 	struct nvtx_head *h;
 	char name[32];
 
-	small_disk("size=800k");
+	small_disk("size=500k");
 	load(); /* for the head, not for a ring */
 	must((h = nth(0)));
 	h->reading = 1;
 	for (int i = 0; i < 5000; i++)
 		must(nvtx.push_a("x") == 0 && nvtx.pop() == 0);
-	must(h->ringless == 5000 && h->rings == 0);
+	must(h->lost[NVTX_LOST_SPACE] == 5000 && h->rings == 0);
 	for (int i = 0; i < 100000; i++) {
 		snprintf(name, sizeof name, "string %d", i);
 		(void)nvtx.register_a(NULL, name);
 	}
-	must(h->unnamed > 0);
+	must(h->lost[NVTX_LOST_NAME] > 0);
 }
 
 static void test_no_place(void **state)
@@ -1009,10 +1077,12 @@ static void test_no_place(void **state)
 	assert_int_equal(in_child(no_folder), 0);
 	assert_int_equal(in_child(relative_folder), 0);
 	assert_int_equal(in_child(small_files), 0);
+	assert_int_equal(in_child(no_descriptors), 0);
 	status = in_child(no_space);
 	if (left_out(WIFEXITED(status) && WEXITSTATUS(status) == 77, "no file system can be mounted here"))
 		return;
 	assert_int_equal(status, 0);
+	assert_int_equal(in_child(no_recorder), 0);
 	assert_int_equal(in_child(little_space), 0);
 }
 
