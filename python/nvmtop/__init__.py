@@ -34,7 +34,7 @@ if _os.environ.get("NVMTOP_NUMPY") != "no":
     except ImportError:
         pass
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"  # of nvmtop as a whole: configure.ac reads this line, too
 __all__ = ["Recorder", "read_trace", "Trace", "Fast", "Medium", "Slow", "Epoch", "Signal", "Ranges", "Range",
            "detect_board", "version", "NvmtopError", "FAILED", "USAGE", "DAMAGED"]
 
