@@ -149,11 +149,16 @@ def _load() -> _c.CDLL:
     broken: Optional[OSError] = None
     for name in _candidates():
         try:
-            return _c.CDLL(name)
+            lib = _c.CDLL(name)
         except OSError as e:
             # It is not there, or it is and cannot be used: then the system names what is missing.
             there = _os.path.exists(name) if "/" in name else not str(e).startswith(name)
             broken = broken or (e if there else None)
+            continue
+        boards = _os.path.join(_os.path.dirname(name), "boards")
+        if "/" in name and _os.path.isdir(boards):  # of a build tree, which need not be installed
+            _os.environ.setdefault("NVMTOP_BOARDS", boards)
+        return lib
     if broken:
         raise ImportError("libnvmtop is installed, but cannot be loaded: %s" % broken)
     raise ImportError("libnvmtop.so.1 was not found: install it (apt install libnvmtop1, or make install and ldconfig "

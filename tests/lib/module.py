@@ -145,6 +145,7 @@ class Held:
         stopped.wait()
         seen.append(len(freed))
         seen.append(lib.nvmtop_sync(*args))
+        return seen[-1]
 
 
 def free(pointer):

@@ -47,6 +47,12 @@ module "$scratch/clone/python"
 cp "$NVMTOP_SRC/python/pyproject.toml" clone/python
 library "$scratch/clone"
 ok 'in sources that were built in place' loads "$scratch/clone/python" "$scratch/clone/libnvmtop.so.1"
+ln -s "$NVMTOP_SRC/boards" clone/boards
+run env -u NVMTOP_BOARDS PYTHONPATH="$scratch/clone/python" "$python" -c 'import nvmtop
+with nvmtop.Recorder("run.nvmt", board="demo"):
+    pass
+print(nvmtop.read_trace("run.nvmt").board)'
+ok 'with the boards there' is "$(cat out)" demo
 module "$scratch/odd"
 library "$scratch"
 library "$scratch/odd/nvmtop"
