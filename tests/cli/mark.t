@@ -4,6 +4,7 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 tool="$python $NVMTOP_SRC/tests/tools/marks.py"
 run_dir=$XDG_RUNTIME_DIR/nvmtop
+demo_without_marks
 
 # begin FILE [OPTION]...: a recorder in the background, that takes marks: $pid
 begin() {
@@ -240,7 +241,7 @@ ok 'what it says was taken has landed, and none of it is broken' landed threads.
 begin endless.bin
 $tool flood "$run_dir" 100000000 2>/dev/null &
 flood=$!
-sleep 0.5
+soon has_marks endless.bin.nvmt 1001
 end $pid
 ok 'a flood that goes on does not keep it from ending' judge endless.bin "t['counts']['sync'] > 1000"
 kill $flood 2>/dev/null
