@@ -179,6 +179,7 @@ until_true() {
 	until "$@"; do
 		[ "$(date +%s)" -lt "$end" ] || {
 			patience=2 # what hangs once need not be waited for each time
+			echo "# waited in vain: $*"
 			return 1
 		}
 		sleep 0.05
