@@ -36,7 +36,7 @@
 #define FOLDER_NS (50 * NS_PER_MS)
 #define TAKE_NS   NS_PER_S
 #define OPEN_NS   NS_PER_S
-#define LATE_NS   NS_PER_S /* a range that ended so long before the last call is invalid */
+#define LATE_NS   NS_PER_S /* a range that ended so long before the last call that left nothing is invalid */
 
 /* Ranges of one domain in one thread; thread 0: those by start and end. */
 struct lane {
@@ -793,7 +793,8 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 		files_look(n, more);
 		flush(n);
 	}
-	n->before_ns = now;
+	if (!more)
+		n->before_ns = now;
 	next = now + (more ? 0 : busy ? BUSY_NS : CALM_NS);
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }

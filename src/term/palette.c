@@ -28,6 +28,7 @@ enum ink {
 	TONES = 4, /* of a mean, with 256 colours */
 	INKS_256 = INKS + (TONES - 1) * HUES
 };
+#define HUE(name) (HIGH + (int)HUE_##name)
 
 /* 0xrrggbb, for a dark and a light ground. */
 #define ON_DARK \
@@ -112,17 +113,17 @@ static const struct {
 	[STYLE_STRONG] = {STRONG, GROUND, B, B},
 	[STYLE_TITLE] = {STRONG, GROUND, B, B},
 
-	[STYLE_GPU] = {HIGH + HUE_GPU, GROUND, 0, B},
-	[STYLE_CPU] = {HIGH + HUE_CPU, GROUND, 0, B},
-	[STYLE_MEMORY] = {HIGH + HUE_MEMORY, GROUND, 0, B},
-	[STYLE_POWER] = {HIGH + HUE_POWER, GROUND, 0, B},
-	[STYLE_HEAT] = {HIGH + HUE_HEAT, GROUND, 0, B},
-	[STYLE_OTHER] = {HIGH + HUE_OTHER, GROUND, 0, B},
+	[STYLE_GPU] = {HUE(GPU), GROUND, 0, B},
+	[STYLE_CPU] = {HUE(CPU), GROUND, 0, B},
+	[STYLE_MEMORY] = {HUE(MEMORY), GROUND, 0, B},
+	[STYLE_POWER] = {HUE(POWER), GROUND, 0, B},
+	[STYLE_HEAT] = {HUE(HEAT), GROUND, 0, B},
+	[STYLE_OTHER] = {HUE(OTHER), GROUND, 0, B},
 
 	[STYLE_MARK] = {STRONG, GROUND, B, B},
-	[STYLE_WARN] = {HIGH + HUE_WARN, GROUND, B, B | U},
-	[STYLE_ALERT] = {HIGH + HUE_ALERT, GROUND, B, B | R},
-	[STYLE_RECORD] = {HIGH + HUE_ALERT, GROUND, B, B | R},
+	[STYLE_WARN] = {HUE(WARN), GROUND, B, B | U},
+	[STYLE_ALERT] = {HUE(ALERT), GROUND, B, B | R},
+	[STYLE_RECORD] = {HUE(ALERT), GROUND, B, B | R},
 	[STYLE_KEY] = {STRONG, GROUND, B, B},
 	[STYLE_KEY_TEXT] = {DIM, GROUND, 0, 0},
 	[STYLE_SELECTED] = {SELECTED_TEXT, SELECTED, 0, R},
@@ -130,7 +131,7 @@ static const struct {
 	[STYLE_BORDER] = {BORDER, GROUND, 0, D},
 	[STYLE_TRACK] = {TRACK, GROUND, 0, D},
 	[STYLE_LIMIT] = {LIMIT, GROUND, 0, D},
-	[STYLE_TAB] = {TAB, HIGH + HUE_GPU, B, R},
+	[STYLE_TAB] = {TAB, HUE(GPU), B, R},
 	[STYLE_BANNER] = {BANNER_TEXT, BANNER, 0, R},
 	[STYLE_BANNER_STRONG] = {BANNER_STRONG, BANNER, B, B | R},
 };

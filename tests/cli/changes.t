@@ -73,8 +73,8 @@ ok 'readers of version 1 see a file like any other' judge file.bin 't["counts"][
 
 # screen SECONDS VIEW: as it was then
 screen() { run nvmtop --print 120x40 --replay file.bin --at $1 --view $2; }
-# when CHANGE: how many seconds after the start
-when() { sed -n "s/^ *\([0-9.]*\) s  $1.*/\1/p" report | head -n 1; }
+# when CHANGE: how many seconds after the start, never before it by rounding
+when() { sed -n "s/^ *\([0-9.]*\) s  $1.*/\1/p" report | awk 'NR == 1 { printf "%.3f", $1 + 0.001 }'; }
 screen 0 board
 ok 'a replay begins with the mode of the beginning' says out 'AGX Orin.* MODE_30W'
 ok 'the board has it' says out 'Power mode  *MODE_30W'

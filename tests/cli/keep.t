@@ -1,6 +1,7 @@
 #!/bin/sh
 # Ring mode: by signal, by condition, beside a command, at the end; what is refused.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
+demo_without_marks
 
 # begin OPTION...: a recorder in the background that holds something
 begin() {
@@ -72,7 +73,7 @@ ok 'and all of it is there' judge both.nvmt "1001 < t['counts']['fast'] <= 5001 
 begin --keep 1 --after 60 killed.nvmt
 kill -USR2 $pid
 wait_file killed.nvmt
-sleep 1.5
+soon has_rows killed.nvmt 501
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'SIGKILL in the time after: what was held and what came is in the file' judge killed.nvmt \

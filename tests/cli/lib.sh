@@ -51,6 +51,16 @@ golden() {
     test -z "${UPDATE:-}" || cp golden "$NVMTOP_SRC/tests/screens/$1.txt"
     ok "$1" diff -u "$NVMTOP_SRC/tests/screens/$1.txt" golden
 }
+# --demo without marks of its own, which come after 24 s, for tests that count their own.
+demo_without_marks() {
+    mkdir "$scratch/boards"
+    sed '/^slow event mark /d' "$NVMTOP_SRC/boards/demo.board" >"$scratch/boards/demo.board" || exit 99
+    export NVMTOP_BOARDS="$scratch/boards"
+}
+# has_rows FILE N, has_marks FILE N: a log that is being written has so many, of the fast tier
+brief() { "$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief "$1"; }
+has_rows() { test "$(brief "$1" | sed -n 's/^{"end":.*"rows": {"0": \([0-9]*\).*/\1/p')" -ge "$2"; }
+has_marks() { test "$(brief "$1" | grep -c '^{"mark":')" -ge "$2"; }
 done_testing() { echo "1..$n"; }
 
 # run COMMAND...: leaves $status, and the files out and err

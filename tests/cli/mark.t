@@ -4,6 +4,7 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 tool="$python $NVMTOP_SRC/tests/tools/marks.py"
 run_dir=$XDG_RUNTIME_DIR/nvmtop
+demo_without_marks
 
 # begin FILE [OPTION]...: a recorder in the background, that takes marks: $pid
 begin() {
@@ -108,7 +109,7 @@ END
 ok 'from Python where /run/user has no folder of this user' "$python" no-run.py
 
 begin late.bin
-sleep 1.2 # there must be a time to be late for
+soon has_rows late.bin.nvmt 1200 # there must be a time to be late for
 $tool send "$run_dir" 0 first 0.7 'older by 0.7 s' 0 third 0.2 fourth >sent
 sleep 0.3
 kill -STOP $pid
@@ -117,12 +118,12 @@ sleep 1.5
 kill -CONT $pid
 end $pid
 ok 'late marks stand at their own time, to the nanosecond' landed late.bin \
-    "sorted(x['t_ns'] for x in m[:4]) == sorted(sent) and labels[0] == 'older by 0.7 s'"
+    "sorted(x['t_ns'] for x in m[:4]) == sorted(sent) and m[labels.index('older by 0.7 s')]['t_ns'] == sent[1]"
 cp stopped sent
 ok 'also when the recorder was stopped' landed late.bin "m[4]['t_ns'] == sent[0]"
 
 begin flooded.bin
-sleep 1.2
+soon has_rows flooded.bin.nvmt 1200
 $tool flood "$run_dir" 3000 1
 end $pid
 run nvmtop --check flooded.bin
@@ -133,13 +134,12 @@ begin a.bin
 first=$pid
 begin b.bin
 second=$pid
-sleep 0.5 # so that something is on the disk
 run nvmtop --mark both
 ok 'two recorders: status 0' is "$status" 0
 ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --pid err"
 run nvmtop mark --pid $second 'only the second'
 ok 'one of two: nothing to say' test ! -s err
-sleep 1
+soon has_marks b.bin.nvmt 2
 end $first
 kill -KILL $second
 wait $second 2>/dev/null
@@ -240,7 +240,7 @@ ok 'what it says was taken has landed, and none of it is broken' landed threads.
 begin endless.bin
 $tool flood "$run_dir" 100000000 2>/dev/null &
 flood=$!
-sleep 0.5
+soon has_marks endless.bin.nvmt 1001
 end $pid
 ok 'a flood that goes on does not keep it from ending' judge endless.bin "t['counts']['sync'] > 1000"
 kill $flood 2>/dev/null

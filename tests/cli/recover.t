@@ -50,7 +50,7 @@ done
 
 begin a.bin
 kill -USR1 $pid
-sleep 0.5
+soon has_marks a.bin.nvmt 1
 end KILL
 for verb in '--report --summary' '--export csv' '--print 80x24 --replay'; do
     run nvmtop $verb a.bin

@@ -30,29 +30,42 @@ client() { cat "$1.client"; }
 remote() { cat "$1.pid"; }
 gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
 session() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$(remote "$1")/status"; }
+size() { wc -c <"$1.bin.nvmt"; }
+grown() { test "$(size "$1")" -gt "$2"; }
 complete() { judge "$1.bin" "t['counts']['fast'] > 10 and t['counts']['medium'] > 3 and t['fast']['increasing']"; }
 
+# An unprivileged sshd can give no terminal where the kernel's are not of the group tty.
+kinds='pty plain eof'
+if ! $ssh -tt rig true <&9 >tty.out 2>&1; then
+    kinds='plain eof'
+    skip 'a recording in a terminal that goes' "sshd gives none here, as root it does: $(tail -n 1 tty.out)"
+fi
 names=
 for how in exit kill session hup cut; do
     ssh_to=$ssh
     test $how = cut && ssh_to=$sshc
-    record "pty-$how" "$ssh_to -tt"
-    record "plain-$how" "$ssh_to" --duration 14
-    record "eof-$how" "$ssh_to" --stop-on-eof
+    for kind in $kinds; do
+        case $kind in
+        pty) record "pty-$how" "$ssh_to -tt" ;;
+        plain) record "plain-$how" "$ssh_to" ;;
+        eof) record "eof-$how" "$ssh_to" --stop-on-eof ;;
+        esac
+    done
 done
 for name in $names; do
     ok "$name: records" soon has_begun "$name"
+    session "$name" >"$name.session"
 done
 
 for how in exit kill session hup cut; do
-    for kind in pty plain eof; do
+    for kind in $kinds; do
         name=$kind-$how
         case $how in
         exit) kill -TERM "$(client "$name")" ;;
         kill) kill -KILL "$(client "$name")" ;;
         session)
-            ok "$name: the session's process is sshd" says "/proc/$(session "$name")/comm" sshd
-            kill -KILL "$(session "$name")"
+            ok "$name: the session's process is sshd" says "/proc/$(cat "$name.session")/comm" sshd
+            kill -KILL "$(cat "$name.session")"
             ;;
         hup) kill -HUP "$(remote "$name")" ;;
         cut) ;;
@@ -63,17 +76,16 @@ sshd_freeze
 
 # Without a terminal nobody tells the recorder, unless standard input does.
 for how in exit kill session cut; do
-    ok "plain-$how: records on" kill -0 "$(remote plain-$how)"
+    ok "plain-$how: the session ends" soon gone "$(cat plain-$how.session)"
+    was=$(size plain-$how)
+    ok "plain-$how: records on" soon grown plain-$how "$was"
+    kill -TERM "$(remote plain-$how)"
 done
 for name in $names; do
     ok "$name: the recorder ends" soon gone "$(remote "$name")"
     ok "$name: the file is complete" complete "$name"
     ok "$name: nothing else is left" test ! -e "$name.bin.nvmt" -a ! -e "$name.bin.tmp"
 done
-for how in exit kill session cut; do
-    ok "plain-$how: to its end" judge plain-$how.bin "t['fast']['last_s'] > 13.5"
-done
-ok 'plain-hup: not to its end' judge plain-hup.bin "t['fast']['last_s'] < 13.5"
 sshd_thaw
 
 # --- streams ---

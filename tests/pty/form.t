@@ -62,7 +62,7 @@ keys Down Down H
 check "H hides the chosen row" wait_for "CPU is hidden"
 keys z
 check "z shows one alone" wait_gone "Heat gpu"
-keys Escape Escape
+keys Escape # two at once are one key with Alt
 wait_for "Heat gpu"
 check "settings are saved while the screen runs" wait_file "$conf" "hide.overview = cpu.util"
 keys F2

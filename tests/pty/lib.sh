@@ -15,6 +15,8 @@
 #   plain_demo                     --demo without a past and without events
 #   need PROGRAM                   fail at once if it was not built
 #   check NAME CMD...              one test, by the command's status
+#   skip NAME WHY                  one that cannot be made here
+#   skip_all WHY                   ends the test: all that is left cannot be made here
 
 unset TMUX TMUX_PANE NO_COLOR COLORFGBG ESCDELAY LINES COLUMNS
 LC_ALL=C.UTF-8
@@ -22,9 +24,18 @@ export LC_ALL
 tests_run=0
 server=0
 tests_failed=0
-patience=${NVMTOP_PTY_WAIT:-15}
+patience=${NVMTOP_PTY_WAIT:-60}
+
+skip() {
+	tests_run=$((tests_run + 1))
+	echo "ok $tests_run - $1 # SKIP $2"
+}
 
 skip_all() {
+	[ "$tests_run" -eq 0 ] || {
+		skip "all that follows" "$1"
+		pty_end
+	}
 	echo "1..0 # SKIP $1"
 	exit 0
 }
@@ -168,6 +179,7 @@ until_true() {
 	until "$@"; do
 		[ "$(date +%s)" -lt "$end" ] || {
 			patience=2 # what hangs once need not be waited for each time
+			echo "# waited in vain: $*"
 			return 1
 		}
 		sleep 0.05

@@ -574,6 +574,33 @@ static void floods(void **state)
 	program_end();
 }
 
+/* More than one call reads, by a recorder that is kept from it for longer than ranges may be late. */
+static void a_backlog_is_not_late(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	size_t all = 0;
+
+	(void)state;
+	program(getpid(), true);
+	nvtx_poll(n, false);
+	head->rings = 8;
+	for (unsigned ring = 0; ring < 8; ring++)
+		for (int k = 0; k < NVTX_RECORDS / 2; k++, all++) {
+			push(ring, t, 0, RUN);
+			pop(ring, t + 5, 0);
+		}
+	nvtx_poll(n, false);
+	assert_in_range(n_got, 1, all - 1);
+	while (clock_now_ns() < t + 2 * NS_PER_S)
+		nanosleep(&(struct timespec) {.tv_nsec = NS_PER_S / 10}, NULL);
+	while (head->ring[7].read != head->ring[7].written)
+		nvtx_poll(n, false);
+	assert_int_equal(n_got, all);
+	nvtx_free(n);
+	program_end();
+}
+
 /* Whatever is in the file, it is read without harm and ranges are valid; take_ranges() looks. */
 static void hostile(void **state)
 {
@@ -631,6 +658,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_screen_yields, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_screen_yields_within_a_tick, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floods, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_backlog_is_not_late, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(hostile, set_up, tear_down),
 	};
 

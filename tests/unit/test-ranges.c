@@ -262,7 +262,7 @@ static void recorded(void **state)
 	for (int64_t i = 0; i < MOST; i += BATCH) {
 		int64_t from = START + i * 10000;
 
-		push(s, from, BATCH * 1e-5);
+		push(s, from, (int)BATCH * 1e-5);
 		for (int64_t k = 0; k < BATCH; k++)
 			list[k] = (struct range) {.begin_ns = from + k * 10000,
 						  .end_ns = from + k * 10000 + 5000 + k,
