@@ -164,7 +164,7 @@ for ns in -9223372036854775808 9223372036854775807 $edge; do
 done
 
 # Bins that cannot be are made again from the rows.
-"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" long.bin --seconds 60
+"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" long.bin --seconds 60 --plain
 nvmtop cut --from 0 --to 59 -o long.nvmt long.bin
 nvmtop --print 80x24 --replay long.nvmt >right 2>err
 for ns in -9223372036854775808 9223372036854775807; do
