@@ -128,7 +128,7 @@ static bool bins_fit(const struct log_section *s, const struct log_item *lod, in
 	int bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom;
 	int64_t first = (int64_t)((uint64_t)log_span(lod->cell, level) << bits);
 
-	return s->first >= first && s->first - first + (int64_t)s->n <= INT64_C(1) << bits;
+	return s->first >= first && (uint64_t)s->first - (uint64_t)first + s->n <= UINT64_C(1) << bits;
 }
 
 enum { PARTS = 4 };

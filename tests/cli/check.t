@@ -163,6 +163,19 @@ for ns in -9223372036854775808 9223372036854775807 $edge; do
     timed mark=$ns 3 out 'the events at offset [0-9]* are damaged'
 done
 
+# Bins that cannot be are made again from the rows.
+"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" long.bin --seconds 60 --plain
+nvmtop cut --from 0 --to 59 -o long.nvmt long.bin
+nvmtop --print 80x24 --replay long.nvmt >right 2>err
+for ns in -9223372036854775808 9223372036854775807; do
+    mkdir -p other
+    "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-edit.py" bin=$ns long.nvmt other/long.nvmt
+    run nvmtop check other/long.nvmt
+    ok "bin=$ns: said" says out 'the LOD at offset [0-9]* is not that of the rows'
+    run nvmtop --print 80x24 --replay other/long.nvmt
+    ok "bin=$ns: the picture is right" sh -c 'sed 1d right >a && sed 1d out >b && diff a b'
+done
+
 # Bad bytes anywhere: a sentence and a status, never more.
 "$python" -c 'import random
 base = [open(f, "rb").read() for f in ("good.bin", "plain.bin")]

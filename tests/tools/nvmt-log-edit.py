@@ -10,7 +10,8 @@ version   an unknown version in it
 column    an unknown kind for one of its constant columns
 kind      a chunk of an unknown kind after it
 lost      remove it, but keep its number
-TIME=NS   this time, of all records that have it: start, wall, anchor (META), mark, gap, state, range, first-time, last-time (STAT)
+TIME=NS   this time, of all records that have it: start, wall, anchor (META), mark, gap, state, range, first-time, last-time (STAT),
+          bin (LOD, its number)
 """
 
 import importlib.util
@@ -79,6 +80,8 @@ def at_time(what, h, raw, ns):
         records = bytearray(log.unshuffle(raw[b.at:b.at + 40 * n], n, 40))
         struct.pack_into("<q", records, 0, ns)
         p[b.at:b.at + 40 * n] = shuffle(bytes(records), n, 40)
+    if h.kind == log.LOD and what == "bin":
+        struct.pack_into("<q", p, 12, ns)
     if h.kind == log.STATS and what in ("first-time", "last-time"):
         _, _, size, n = struct.unpack_from("<BBHI", raw)
         records = bytearray(log.unshuffle(raw[8:], n, size))
