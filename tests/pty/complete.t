@@ -105,7 +105,7 @@ keys r
 check "the next one waits too" wait_for "does not answer yet"
 keys q
 check "q quits without it, with exit status 1" wait_prompt 1
-check "a message says that nothing was recorded" on_screen "nothing was recorded"
+check "a message says that nothing was recorded" wait_for "nothing was recorded"
 check "no file of it is left" whole "$dir" 2
 rm -f "$tmp/folder" "$dir"/*
 
@@ -118,7 +118,7 @@ keys r
 check "a file that cannot be created is reported" wait_for "cannot record"
 keys q
 check "exit status 1" wait_prompt 1
-check "the error is printed" on_screen "cannot record"
+check "the error is printed" wait_for "cannot record"
 
 # ---- slow end
 show
@@ -166,5 +166,5 @@ wait_gone "ended early"
 until_true begun "$dir"
 keys q
 check "the exit status is that of the first" wait_prompt 1
-check "and so is the message" on_screen "ended early"
+check "and so is the message" wait_for "ended early"
 pty_end

@@ -94,7 +94,7 @@ file_hangs() {
 	rule "/far/far.bin clear"
 	check "$1: the file responds" wait_for "> far.bin"
 	wait_gone "Reading this folder"
-	check "$1: other files are listed" on_screen "near.bin"
+	check "$1: other files are listed" wait_for "near.bin"
 	rule "/far/far.bin hang"
 	keys Enter
 	check "$1: the trace is being opened" wait_for "Opening far.bin"
@@ -105,7 +105,7 @@ file_hangs() {
 	wait_for "> far.bin"
 	keys Escape
 	check "$1: Esc cancels opening" wait_gone "Opening"
-	check "$1: the list stays" on_screen "> far.bin"
+	check "$1: the list stays" wait_for "> far.bin"
 	keys Enter
 	wait_for "Opening far.bin"
 	keys 2

@@ -30,5 +30,5 @@ keys w
 check "a file that cannot be written is reported" wait_for "cannot record"
 keys q
 check "exit status 1" wait_prompt 1
-check "the error is printed" on_screen "cannot record"
+check "the error is printed" wait_for "cannot record"
 pty_end

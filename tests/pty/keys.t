@@ -217,7 +217,7 @@ text_bytes "aü"
 check "the filter accepts any letter" wait_for "filter: aü"
 keys BSpace
 check "Backspace removes a whole character" wait_gone "aü"
-check "but not the previous one" on_screen "filter: a"
+check "but not the previous one" wait_for "filter: a"
 keys Escape
 wait_gone "filter:"
 

@@ -63,7 +63,7 @@ keys S x
 wait_for "label of the mark: x"
 keys C-c
 check "Ctrl-C ends it with exit status 0" wait_prompt 0
-check "the mark whose label was being typed is recorded" on_screen "marks:      3"
+check "the mark whose label was being typed is recorded" wait_for "marks:      3"
 check "the file is complete" until_true no_part 1
 run "clear; $program --print 109x30 --replay $dir/r.bin"
 check "the label is in the recording" wait_for " qu"

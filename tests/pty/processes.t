@@ -48,7 +48,7 @@ check "Esc clears the filter" wait_for "PID"
 keys t
 check "t shows a tree" wait_for "processes"
 keys M
-check "M sorts by memory" on_screen "RSS"
+check "M sorts by memory" wait_for "RSS"
 keys 1
 check "back to the overview" wait_for "Load"
 keys q

@@ -105,7 +105,7 @@ press Down
 check "the other run is in the list" wait_for "> b.nvmt"
 press b
 check "compare two runs" until_true matches "B  mean [+-]"
-check "the comparison is on the overview" on_screen "engines, cooling"
+check "the comparison is on the overview" wait_for "engines, cooling"
 check "with five keys at most" within 5
 keys q
 wait_prompt 0

@@ -11,13 +11,13 @@ for set in "TERM=dumb" "-u TERM" "TERM=" "TERM=no-such-terminal"; do
 	run "clear; env $set $TERMTEST $tmp/log-refused"
 	check "$set: exit status 2" wait_prompt 2
 	for word in record once --print; do
-		check "$set: names $word" on_screen "$word"
+		check "$set: names $word" wait_for "$word"
 	done
 	check "$set: no screen was opened" [ ! -s "$tmp/log-refused" ]
 done
 run "clear; TERM=\$(printf 'x\\033[31my') $TERMTEST $tmp/log-refused"
 wait_prompt 2
-check "an escape sequence in TERM is printed safely" on_screen 'x?[31my'
+check "an escape sequence in TERM is printed safely" wait_for 'x?[31my'
 
 if command -v setsid >/dev/null; then
 	setsid -w sh -c "$TERMTEST $tmp/log-refused" >"$tmp/out" 2>"$tmp/err" </dev/null

@@ -133,7 +133,7 @@ for way in crash:139 abort:134 overflow:139 "crash thread:139" "abort thread:134
 	begin ${way%:*} stderr
 	keys x
 	check "${way%:*}: dies of the signal" wait_prompt "${way#*:}"
-	check "${way%:*}: earlier stderr output is printed" on_screen "words to stderr 1"
+	check "${way%:*}: earlier stderr output is printed" wait_for "words to stderr 1"
 	check "${way%:*}: the terminal is restored" usable_terminal
 done
 
@@ -144,7 +144,7 @@ wait_for "nth=2"
 check "stderr does not reach the screen" off_screen words
 keys q
 wait_prompt 0
-check "it is printed afterwards" on_screen "words to stderr 3"
+check "it is printed afterwards" wait_for "words to stderr 3"
 run "clear; $TERMTEST $tmp/log-stderr stderr 2>$tmp/stderr"
 wait_file "$tmp/log-stderr" ready
 keys a

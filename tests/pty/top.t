@@ -80,10 +80,10 @@ dir=$tmp/work
 mkdir "$dir"
 
 check "the screen starts" begin
-check "DEMO is shown" on_screen DEMO
+check "DEMO is shown" wait_for DEMO
 check "the alternate screen is used" [ "$(T display-message -p '#{alternate_on}')" = 1 ]
 for row in CPU EMC RAM Power; do
-	check "there is $row" on_screen " $row "
+	check "there is $row" wait_for " $row "
 done
 remember
 check "it moves" until_true differs
@@ -146,7 +146,7 @@ check "a mark while recording is counted" wait_for "1 mark "
 check "other threads block all signals but faults" threads_leave_signals "$(pid)" 4
 keys r
 check "r again saves" wait_for "saved nvmtop-"
-check "it offers to open the recording" on_screen "Enter opens it"
+check "it offers to open the recording" wait_for "Enter opens it"
 check "a trace exists" until_true is_count 1
 check "it is complete and has the mark" is_complete "$dir"/nvmtop-*.nvmt 1
 
@@ -166,7 +166,7 @@ for size in 1x1 200x60 20x5 60x16 80x24; do
 	sleep 0.1
 done
 check "after many resizes the frame is complete" wait_for "q quit"
-check "and so is the header" on_screen "DEMO"
+check "and so is the header" wait_for "DEMO"
 T resize-window -x 110 -y 36
 until_true axis_has now
 
@@ -215,7 +215,7 @@ check "the trace is complete then too" is_complete "$dir"/nvmtop-*.nvmt 0
 pty_begin 100x30
 run "clear; TERM=dumb $program --demo"
 check "TERM=dumb: exit status 2" wait_prompt 2
-check "TERM=dumb: names alternatives" on_screen "use nvmtop record"
+check "TERM=dumb: names alternatives" wait_for "use nvmtop record"
 run "clear; LC_ALL=C TERM=screen $program --demo"
 wait_for "q quit"
 check "without UTF-8: ASCII only" [ "$(screen | LC_ALL=C tr -d '\000-\176' | wc -c)" -eq 0 ]

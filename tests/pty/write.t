@@ -62,7 +62,7 @@ keys q
 wait_for "waiting for it, Ctrl-C ends"
 keys q
 check "record: a second q ends the wait" ended_by_it 1
-check "record: the unwritten data is reported" on_screen "of end.nvmt are not written"
+check "record: the unwritten data is reported" wait_for "of end.nvmt are not written"
 answers write
 check "record: the terminal is restored" usable_terminal
 run "clear; $slow record --demo --keep 1 kept.nvmt"
@@ -74,7 +74,7 @@ keys q
 wait_for "waiting for it, Ctrl-C ends"
 keys q
 check "record --keep: a second q ends the wait" ended_by_it 1
-check "record --keep: the unwritten data is reported" on_screen "of kept.nvmt are not written"
+check "record --keep: the unwritten data is reported" wait_for "of kept.nvmt are not written"
 answers write
 check "record --keep: the terminal is restored" usable_terminal
 
@@ -90,12 +90,12 @@ keys C-c
 wait_for "^C"
 answers convert
 check "Ctrl-C ends the wait" wait_prompt 3
-check "the command to complete it is printed" on_screen "recover run.bin"
+check "the command to complete it is printed" wait_for "recover run.bin"
 check "the log exists" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
 cp "$src/tests/traces/small.bin" "$tmp/run.bin"
 run "clear; $program run.bin"
 check "an unfinished recording beside another run.bin is reported" wait_for "run.bin.nvmt is an unfinished recording"
-check "the command to replace it is printed" on_screen "recover --force run.bin"
+check "the command to replace it is printed" wait_for "recover --force run.bin"
 keys q
 wait_prompt 0
 pty_end
