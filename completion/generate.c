@@ -1,6 +1,6 @@
 /* Writes what completion must know of the command line, from the tables of the parser, so that no option is listed
- * twice. The output are calls of two functions that each nvmtop.SHELL.in defines, in words that bash, zsh and fish
- * read alike:
+ * twice. The output is calls of two functions that bash/nvmtop.in, zsh/_nvmtop.in and fish/nvmtop.fish.in define, in
+ * words that the three shells read alike:
  *
  *	_nvmtop_verb    VERB OPERANDS FIRST COMMAND SUMMARY
  *	_nvmtop_option  VERB NAME LETTER PLACEHOLDER KIND WORDS HELP
@@ -9,8 +9,8 @@
  * "word" for one of WORDS, the kind of a file or name, or "any".
  *
  * This runs while nvmtop is built, perhaps for another machine, so it is compiled for the building one, together
- * with the files that have the tables. None of their functions is called, so those that they call need not be
- * there: see local.mk. */
+ * with the files that have the tables. The rest of nvmtop is not there: the linker is told to ignore what these
+ * files call (FLAGS_FOR_BUILD of configure.ac), since nothing of it runs here. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@ static void quoted(const char *text)
 {
 	fputs(" \"", stdout);
 	for (; *text; text++) {
-		if (strchr("\\\"$", *text))
+		if (strchr("\\\"$`", *text))
 			putchar('\\');
 		putchar(*text);
 	}

@@ -122,6 +122,9 @@ for sh in bash zsh fish; do
 	say report run.nvmt --phase s
 	sed -i 's/\\//g' list
 	ok "$sh: phases" only 'step one' second
+	say report 'a run.nvmt' --phase 'step o'
+	sed -i 's/\\//g' list
+	ok "$sh: a phase with a blank" only 'step one'
 	say record run.nvmt -- nvmto
 	ok "$sh: commands" gives nvmtop
 	say record -- ls oth
