@@ -19,12 +19,14 @@ cp run.nvmt 'a run.nvmt'
 # Each prints what completes the last of the words, one a line.
 cat >bash.sh <<'END'
 . "$1"
+f=_$(basename "$2" | tr - _)
 shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"
 COMP_POINT=${#COMP_LINE}
-_nvmtop
+$f
 test ${#COMPREPLY[@]} = 0 || printf '%s\n' "${COMPREPLY[@]}"
 END
+setup_with_bash() { bash --norc bash.sh "$NVMTOP_SRC/completion/bash/nvmtop-setup" nvmtop-setup "$@"; }
 with_bash() { bash --norc bash.sh "$built/bash/nvmtop" nvmtop "$@"; }
 
 cat >zsh.sh <<'END'
@@ -46,7 +48,9 @@ zpty -w -n z "$2"$'\t'
 until [[ $(tail -n 1 $got) == end ]]; do zpty -r z line || break; done
 sed '$d; s/ *$//; /^ *$/d' $got
 END
+setup_with_zsh() { zsh -f zsh.sh "$built/zsh" "nvmtop-setup $*" </dev/null; }
 with_zsh() { zsh -f zsh.sh "$built/zsh" "$(line "$@")" </dev/null; }
+setup_with_fish() { HOME=$scratch/away fish -c 'source $argv[1]; complete -C $argv[2]' "$NVMTOP_SRC/completion/fish/nvmtop-setup.fish" "nvmtop-setup $*" | cut -f 1; }
 with_fish() { HOME=$scratch/away fish -c 'source $argv[1]; complete -C $argv[2]' "$built/fish/nvmtop.fish" "$(line "$@")" | cut -f 1; }
 # The words as they are typed.
 line() {
@@ -133,5 +137,7 @@ for sh in bash zsh fish; do
 	ok "$sh: verbs after help" only replay report
 	say boards ''
 	ok "$sh: nothing where nothing is taken" sh -c 'test ! -s list || ! grep -v "^-" list'
+	setup_with_$sh -- >list 2>err
+	ok "$sh: all options of nvmtop-setup" only $(sh "$NVMTOP_SRC/setup/nvmtop-setup" --help | grep -o -- '--[a-z]*' | sort -u) --help
 done
 done_testing
