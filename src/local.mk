@@ -45,6 +45,13 @@ install-exec-local: $(shared) libnvmtop.a
 	$(INSTALL_PROGRAM) $(shared) '$(DESTDIR)$(libdir)/$(shared)'
 	cd '$(DESTDIR)$(libdir)' && ln -sf $(shared) $(soname) && ln -sf $(soname) libnvmtop.so
 	$(INSTALL_DATA) libnvmtop.a '$(DESTDIR)$(libdir)/libnvmtop.a'
+# Programs find the library once it is in the loader's cache.
+install-exec-hook:
+	@PATH=$$PATH:/usr/sbin:/sbin; test -z '$(DESTDIR)' && command -v ldconfig >/dev/null || exit 0; \
+	for f in `ldconfig -p 2>/dev/null | $(SED) -n 's/^.*$(soname) .*=> //p'`; do test "$$f" -ef '$(libdir)/$(soname)' && exit 0; done; \
+	for d in `ldconfig -v -N -X 2>/dev/null | $(SED) -n 's|^\(/[^:]*\):.*|\1|p'`; do test "$$d" -ef '$(libdir)' && \
+		echo "nvmtop: run ldconfig, so that programs find libnvmtop in $(libdir)" && exit 0; done; \
+	echo "nvmtop: programs do not find libnvmtop in $(libdir): add this folder to /etc/ld.so.conf.d and run ldconfig, or set LD_LIBRARY_PATH"
 uninstall-local:
 	cd '$(DESTDIR)$(libdir)' && rm -f libnvmtop.so $(soname) $(shared) libnvmtop.a
 CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a

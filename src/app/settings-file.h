@@ -18,6 +18,8 @@ struct conf_reader {
 	const char *(*view)(size_t i);
 };
 
+/* The names of all themes, each with every ground; NULL ends the list. */
+extern const char *const conf_themes[];
 /* Parses "auto", "light", "high-contrast-dark", ... Returns false for an unknown theme. */
 bool conf_theme(const char *text, enum theme *theme, enum ground *ground);
 const char *conf_theme_name(enum theme theme, enum ground ground);

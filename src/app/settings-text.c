@@ -14,29 +14,28 @@
 #define VALUE_SIZE 64
 #define BLANK      " \t\r"
 
-static const char *const theme_names[THEMES][GROUNDS] = {
-	[THEME_STANDARD] = {"auto", "dark", "light"},
-	[THEME_CONTRAST] = {"high-contrast", "high-contrast-dark", "high-contrast-light"},
-	[THEME_SAFE] = {"colour-blind", "colour-blind-dark", "colour-blind-light"},
-	[THEME_TERMINAL] = {"terminal", "terminal-dark", "terminal-light"},
-	[THEME_MONO] = {"mono", "mono", "mono"},
+const char *const conf_themes[THEMES * GROUNDS + 1] = {
+	[THEME_STANDARD * GROUNDS] = "auto", "dark", "light",
+	[THEME_CONTRAST * GROUNDS] = "high-contrast", "high-contrast-dark", "high-contrast-light",
+	[THEME_SAFE * GROUNDS] = "colour-blind", "colour-blind-dark", "colour-blind-light",
+	[THEME_TERMINAL * GROUNDS] = "terminal", "terminal-dark", "terminal-light",
+	[THEME_MONO * GROUNDS] = "mono", "mono", "mono",
 };
 
 bool conf_theme(const char *text, enum theme *theme, enum ground *ground)
 {
-	for (int t = 0; t < THEMES; t++)
-		for (int g = 0; g < GROUNDS; g++)
-			if (!strcmp(theme_names[t][g], text)) {
-				*theme = (enum theme)t;
-				*ground = (enum ground)g;
-				return true;
-			}
+	for (int i = 0; conf_themes[i]; i++)
+		if (!strcmp(conf_themes[i], text)) {
+			*theme = (enum theme)(i / GROUNDS);
+			*ground = (enum ground)(i % GROUNDS);
+			return true;
+		}
 	return false;
 }
 
 const char *conf_theme_name(enum theme theme, enum ground ground)
 {
-	return theme_names[theme][ground];
+	return conf_themes[theme * GROUNDS + ground];
 }
 
 static bool take_theme(struct settings *s, const char *value)

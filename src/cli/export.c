@@ -205,8 +205,10 @@ static int finish(struct options *o, struct err *e)
 	return operands_files(o, e);
 }
 
+/* Order of enum tier. */
+static const char *const tiers[] = {"fast", "medium", "slow", NULL};
 static const struct option_entry own[] = {
-	{"tier", "NAME", N_("only fast, medium or slow"), .take = value_tier},
+	{"tier", "NAME", N_("only fast, medium or slow"), WORD(pick.tier, int, tiers), .wants = N_("fast, medium or slow")},
 	{"resample", "HZ", N_("resample all signals to HZ rows a second"), RATE(resample_hz)},
 	{"phases-from", "DOMAIN", N_("nvmt1: a phase begins with each outermost NVTX range of DOMAIN"), TEXT(phases_from)},
 };

@@ -1,4 +1,5 @@
 /* Options that several verbs share. */
+#include "app/settings-file.h"
 #include "cli/verb.h"
 #include "util/intl.h"
 
@@ -79,7 +80,7 @@ const struct option_group group_nvtx = {N_("NVTX ranges"), OPTIONS(nvtx)};
 static const struct option_entry settings[] = {
 	{"theme", "NAME",
 	 N_("auto, dark, light, high-contrast, colour-blind, terminal (-dark, -light) or mono"),
-	 .take = value_theme},
+	 .take = value_theme, .words = conf_themes},
 	{"no-mouse", NULL, N_("do not use the mouse"), FLAG(term.no_mouse)},
 	{"config", "FILE", N_("settings file (~/.config/nvmtop/nvmtop.conf)"), TEXT(config)},
 };

@@ -195,12 +195,6 @@ int value_form(struct options *o, const char *value, struct err *e)
 	return 0;
 }
 
-int value_tier(struct options *o, const struct option_entry *t, const char *value, struct err *e)
-{
-	o->pick.tier = tier_find(value);
-	return o->pick.tier >= 0 ? 0 : bad_value(e, t, value, _("fast, medium or slow"));
-}
-
 int value_interval(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	int64_t ns;
@@ -223,12 +217,7 @@ int value_theme(struct options *o, const struct option_entry *t, const char *val
 
 int value_signal(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	static const struct {
-		const char *name;
-		int number;
-	} known[] = {{"none", 0},       {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
-		     {"ABRT", SIGABRT}, {"KILL", SIGKILL}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},
-		     {"ALRM", SIGALRM}, {"TERM", SIGTERM}};
+	static const int numbers[] = {0, SIGHUP, SIGINT, SIGQUIT, SIGABRT, SIGKILL, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM};
 	const char *name = strncasecmp(value, "SIG", 3) ? value : value + 3, *end = value + strlen(value);
 	int64_t n;
 
@@ -236,9 +225,9 @@ int value_signal(struct options *o, const struct option_entry *t, const char *va
 		o->kill = (int)n;
 		return 0;
 	}
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcasecmp(name, known[i].name)) {
-			o->kill = known[i].number;
+	for (size_t i = 0; t->words[i]; i++)
+		if (!strcasecmp(name, t->words[i])) {
+			o->kill = numbers[i];
 			return 0;
 		}
 	return bad_value(e, t, value, _("none, or a signal such as TERM, INT, KILL or 10"));

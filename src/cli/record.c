@@ -733,6 +733,9 @@ static int finish(struct options *o, struct err *e)
 
 /* Order of enum nvtx_from. */
 static const char *const nvtx_froms[] = {"command", "all", NULL};
+/* Order of the numbers in value_signal(). */
+static const char *const signals[] = {"none", "HUP",  "INT",  "QUIT", "ABRT", "KILL",
+				      "USR1", "USR2", "ALRM", "TERM", NULL};
 static const struct option_entry own[] = {
 	{"output", "FILE", N_("write the trace to FILE (default: nvmtop-DATE-TIME.nvmt)"), .letter = 'o',
 	 .take = value_output},
@@ -742,7 +745,7 @@ static const struct option_entry own[] = {
 	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},
 	{"kill", "SIG|none",
 	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),
-	 .take = value_signal},
+	 .take = value_signal, .words = signals},
 	{"stats", NULL, N_("print the report by phase and by range to standard error at the end"), FLAG(stats)},
 	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N, and compare the runs"),
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},

@@ -9,6 +9,7 @@
 #include "cli/verb.h"
 #include "model/history.h"
 #include "trace/trace.h"
+#include "ui/view.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -209,8 +210,10 @@ static int run(const struct options *o)
 
 /* Order of enum picture. */
 static const char *const pictures[] = {"", "text", "svg", NULL};
+#define VIEW_NAME(name) #name,
+static const char *const views[] = {VIEWS_NAMED(VIEW_NAME) NULL};
 static const struct option_entry own[] = {
-	{"view", "NAME", N_("initial view"), TEXT(view)},
+	{"view", "NAME", N_("initial view"), TEXT(view), .words = views},
 	{"frames", "HZ", N_("frames per second, 0.1 to 60 (default: when something changes)"), NUMBER(frames),
 	 .least = 0.1, .most = 60, .wants = N_("a rate from 0.1 to 60 per second")},
 	{"interval", "SEC", N_("the same, as seconds between two frames"), .letter = 'd',

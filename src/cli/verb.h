@@ -60,7 +60,7 @@ struct option_entry {
 	size_t at;  /* offset of the value in struct options */
 	size_t has; /* offset of a bool to set as well; 0: none */
 	double least, most;	  /* in seconds for a time (most 0: no maximum), or a number */
-	const char *const *words; /* valid words, in the order of the enumerators; NULL ends the list */
+	const char *const *words; /* valid words, of value_word() in the order of the enumerators; NULL ends the list */
 	const char *wants;	  /* describes valid values in error messages */
 };
 bool option_value_needed(const struct option_entry *t);
@@ -119,7 +119,7 @@ void verb_help(const struct verb *v, FILE *out);
 option_taker value_flag, value_text, value_time, value_number, value_count, value_word;
 
 /* Each for one option, with its own members. */
-option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger, value_tier,
+option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger,
 	value_history, value_interval, value_theme, value_signal, value_ready_fd;
 int value_form(struct options *o, const char *value, struct err *e);
 

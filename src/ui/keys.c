@@ -305,7 +305,7 @@ const struct key_entry keys_common[] = {
 	  act_select_phase, "V", N_("select the phase around the cursor"), NULL, NULL, NULL, 0 },
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'x', 0, 0 } },
 	  act_phases_hint, NULL, NULL, NULL, NULL, NULL, 0 },
-	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } },
+	{ KEYS_SCREEN, WHEN_CHARTS, { { K_F2, 0, VIEW_settings }, { 'O', 0, VIEW_settings } },
 	  act_cover, "F2 O", N_("settings: colours, mouse, rows"), NULL, NULL, NULL, 0 },
 	{ .group = KEYS_VIEWS, .handler = NULL }, /* replaced by the keys of the view */
 	{ KEYS_STRETCH, WHEN_CHARTS, { { 'L', 0, 0 } },

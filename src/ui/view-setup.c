@@ -41,7 +41,7 @@ struct setup {
 
 static struct setup *state_of(const struct ui *u)
 {
-	struct setup *p = ui_state(u, &view_setup);
+	struct setup *p = ui_state(u, &view_settings);
 
 	if (!p->begun) {
 		p->begun = true;
@@ -454,12 +454,12 @@ static const struct key_entry keys[] = {
 	  setup_shift, NULL, NULL, "K J", NULL, bar_shift, 0 },
 	{ KEYS_ROWS, WHEN_COVERED, { { ')', 0, 1 }, { '(', 0, -1 } },
 	  setup_height, NULL, NULL, ") (", NULL, bar_height, 0 },
-	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, VIEW_setup }, { 'O', 0, VIEW_setup } }, act_cover, NULL, NULL, NULL, NULL, NULL, 0 },
+	{ KEYS_SCREEN, WHEN_COVERED, { { K_F2, 0, VIEW_settings }, { 'O', 0, VIEW_settings } }, act_cover, NULL, NULL, NULL, NULL, NULL, 0 },
 	{ .handler = NULL }
 };
 /* clang-format on */
 
-const struct view view_setup = {
+const struct view view_settings = {
 	.name = "settings",
 	.keys = keys,
 	.covers = true,

@@ -51,9 +51,10 @@ struct view {
 };
 
 /* The views in tab order; the first is the default. */
-#define VIEWS(X)                                                                                              \
+#define VIEWS_NAMED(X) /* for --view */                                                                         \
 	X(overview) X(gpu) X(cpu) X(memory) X(power) X(thermal) X(phases) X(processes) X(board) X(signals)                         \
-	X(ranges) X(help) X(setup) X(files)
+	X(ranges) X(help) X(settings)
+#define VIEWS(X) VIEWS_NAMED(X) X(files)
 #define VIEW_DECLARE(name) extern const struct view view_##name;
 VIEWS(VIEW_DECLARE)
 #define VIEW_NUMBER(name) VIEW_##name,

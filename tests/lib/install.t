@@ -12,6 +12,42 @@ cp out installed
 libdir=$(dirname "$(find dest -name libnvmtop.a)")
 export PKG_CONFIG_PATH="$scratch/$libdir/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$scratch/dest"
 export LD_LIBRARY_PATH="$scratch/$libdir"
+# Whether programs find the library is said only where they would not.
+mkdir tools
+cat >tools/ldconfig <<'END'
+#!/bin/sh
+case $1 in
+-p) echo "	libnvmtop.so.1 (libc6) => $KNOWN/libnvmtop.so.1" ;;
+*) echo "$LOOKS:" ;;
+esac
+END
+chmod +x tools/ldconfig
+mkdir lib
+ln -s lib same
+: >lib/libnvmtop.so.1
+# hint KNOWN LOOKS [DESTDIR]: what is said when the loader knows and looks into these folders
+hint() {
+	export KNOWN="$1" LOOKS="$2"
+	PATH=$scratch/tools:$PATH "${MAKE:-make}" -s -C "$build" install-exec-hook libdir="$scratch/lib" DESTDIR="${3-}" | grep '^nvmtop:'
+}
+ok 'nothing about ldconfig with DESTDIR' sh -c '! grep ldconfig installed'
+ok 'ldconfig, where the loader looks' is "$(hint /usr/lib "$scratch/lib")" "nvmtop: run ldconfig, so that programs find libnvmtop in $scratch/lib"
+ok 'nothing where the loader knows it' is "$(hint "$scratch/lib" /usr/lib)" ''
+ok 'nothing where it knows it by another name' is "$(hint "$scratch/same" /usr/lib)" ''
+ok 'nothing for another root' is "$(hint /usr/lib /usr/lib /tmp/root)" ''
+ok 'where the loader does not look' is "$(hint /usr/lib /usr/lib)" \
+	"nvmtop: programs do not find libnvmtop in $scratch/lib: add this folder to /etc/ld.so.conf.d and run ldconfig, or set LD_LIBRARY_PATH"
+# What is read, what completes, what a desktop shows.
+doc=$(dirname "$(find dest -path '*/doc/*' -name NEWS)")
+for f in README.md NEWS $(cd "$NVMTOP_SRC" && echo docs/*.md); do
+	ok "$f is installed" test -s "$doc/$f"
+done
+share=${doc%/doc/*}
+for f in $(test -f "$build/completion/table" && echo bash-completion/completions/nvmtop zsh/site-functions/_nvmtop \
+	fish/vendor_completions.d/nvmtop.fish) bash-completion/completions/nvmtop-setup fish/vendor_completions.d/nvmtop-setup.fish \
+	applications/nvmtop.desktop icons/hicolor/scalable/apps/nvmtop.svg mime/packages/nvmtop.xml metainfo/nvmtop.metainfo.xml; do
+	ok "$f is installed" test -s "$share/$f"
+done
 # Another prefix after a build: what has folders in it is compiled again.
 "${MAKE:-make}" -C "$build" -pnq 2>/dev/null | sed -n 's/^\(src[^:=]*\): .*[ ]Makefile\( .*\)*$/\1/p' >again
 for f in $(grep -l 'BOARDDIR\|LOCALEDIR' "$NVMTOP_SRC"/src/*.c "$NVMTOP_SRC"/src/*/*.c); do

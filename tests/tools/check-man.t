@@ -63,5 +63,15 @@ if test "$(wc -l <"$dir/verbs")" = "$($EMU "$NVMTOP" --help | sed -n '/^Verbs/,/
 else
     echo "not ok $n - the manual has every verb"
 fi
+# The arguments of the plugin of nsys, as its own message lists them.
+$EMU "${NVMTOP%/*}/nsys/nvmtop-nsys" '?' 2>&1 | grep -oE '[a-z]+=[A-Z]' | sed 's/=.*//' | sort >"$dir/said"
+sed -n 's/^\.It Cm \([a-z]*\) Ns = Ns Ar .*/\1/p' nvmtop-nsys.1 | sort >"$dir/manual"
+n=$((n + 1))
+if test -s "$dir/said" && diff "$dir/said" "$dir/manual" >"$dir/diff"; then
+    echo "ok $n - nvmtop-nsys(1) has the arguments of the plugin"
+else
+    echo "not ok $n - nvmtop-nsys(1) has the arguments of the plugin"
+    sed 's/^/# /' "$dir/diff"
+fi
 rm -rf "$dir"
 echo "1..$n"
