@@ -294,7 +294,8 @@ static int start(struct top *t, struct err *e)
 	ui_reset(t->ui, &t->scene);
 	if (t->o->has_at)
 		ui_seek(t->ui, &t->scene, t->o->at_ns);
-	top_say(t, STYLE_TEXT, term_notice(t->term));
+	if (!t->message[0])
+		top_say(t, STYLE_TEXT, term_notice(t->term));
 	if (t->chosen->trouble[0])
 		top_say(t, STYLE_WARN, t->chosen->trouble);
 	pending_open_report_next(t, t->source.next);

@@ -105,9 +105,15 @@ $EMU "$NVMTOP" --demo --record - --fast-hz 3000 --medium-hz 3000 --slow-hz 3000 
 pid=$!
 cat <fifo >slow.nvmt &
 reader=$!
+# Processor time in ticks, by which a busy machine samples as much as a quiet one.
+used() { sed 's/.*) //' /proc/$pid/stat | awk '{print $12 + $13}'; }
 soon grows slow.nvmt 60000
+begun=$(used)
+soon grows slow.nvmt 180000
+until=$(used)
+until=$((until + 12 * (until - begun + 1))) # for 1.4 MB: a pipe and 1 MB of chunks are full before
 kill -STOP $reader
-sleep 12 # a pipe and 1 MB of chunks are full after 8
+ok 'it samples on' soon eval 'test "$(used)" -ge $until'
 memory=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' /proc/$pid/status)
 ok 'the recorder runs on' kill -0 $pid
 before=$(wc -c <slow.nvmt)

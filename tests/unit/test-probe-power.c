@@ -167,7 +167,7 @@ static void test_totals(void **state)
 	tree_resolve(&t, WAVES "medium rail NO\nmedium total NO or A B or VIN carrier=NO");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "power.total", 7000);
-	assert_string_equal(tree_channel(&t, "power.total")->note, "sum of rails");
+	assert_string_equal(tree_channel(&t, "power.total")->note, "sum of rails, without the carrier board");
 	tree_end(&t);
 
 	tree_begin(&t); /* none is complete: the first one's reason is shown */
