@@ -49,7 +49,7 @@ extern "C" {
 /* Version of this header; nvmtop_api_version() returns that of the loaded library. */
 #define NVMTOP_API_VERSION 201
 NVMTOP_PUBLIC int nvmtop_api_version(void);
-NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "0.1.0" */
+NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "1.2.3" */
 
 enum {
 	NVMTOP_OK = 0,

@@ -396,7 +396,7 @@ def late_spans(program, path):
     """Times when a fast row was due and missing, in ns of CLOCK_REALTIME."""
     build = os.path.join(os.path.dirname(program), "..")
     os.environ.setdefault("NVMTOP_LIBRARY", os.path.join(build, "libnvmtop.so.1"))
-    sys.path.insert(0, os.path.join(build, "python"))
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "python"))
     import nvmtop  # pylint: disable=import-outside-toplevel
     trace = nvmtop.read_trace(path)
     start, times = trace.start_real_ns, list(trace.fast.time_s)

@@ -39,18 +39,30 @@ ok 'the plugin of nsys is in a folder of its own in that of the programs of nvmt
 run "$at/nvmtop-nsys"
 ok 'and says who starts it' says err 'Nsight Systems'
 py=$(sed -n 's/^PYTHON = //p' "$build/Makefile")
-if test -n "$(find dest -name nvmtop.py)"; then
+module=$(find dest -path '*/nvmtop/__init__.py')
+if test -n "$module"; then
+	at=$(dirname "$(dirname "$module")")
 	ok 'the module is where its Python looks, if that looks below the prefix at all' "$py" -c 'import os, site, sys
-at = os.path.dirname(sys.argv[1])[len("dest"):]
+at = sys.argv[1][len("dest"):]
 dirs = [d for d in site.getsitepackages() if d.startswith(sys.argv[2] + "/")]
 sys.exit(0 if not dirs or at in dirs else "%s is not in %s" % (at, dirs))' \
-		"$(find dest -name nvmtop.py)" "$(sed -n 's/^prefix = //p' "$build/Makefile")"
-	at=$(dirname "$(find dest -name nvmtop.py)")
+		"$at" "$(sed -n 's/^prefix = //p' "$build/Makefile")"
+	ok 'with its annotations' test -f "${module%/*}/py.typed"
 	ok 'and make install says where that is' says installed "module is in ${at#dest}, where $py "
 	if test -x /usr/bin/python3 && ! "$build/config.status" --config | grep -q PYTHON=; then
 		ok "its Python is the system's, whatever is first in PATH" is "$py" /usr/bin/python3
 	fi
+	case $same$(sed -n 's/^libdir = //p' "$build/Makefile") in
+	'${exec_prefix}/lib')
+		run env -u LD_LIBRARY_PATH -u NVMTOP_LIBRARY PYTHONPATH="$at" "$py" -c 'import nvmtop; print(nvmtop._lib._name)'
+		ok 'it finds the library that was installed with it' says out "^$(pwd -P)/dest/.*/libnvmtop.so.1\$"
+		;;
+	*) skip 'it finds the library that was installed with it' 'that has sanitizers, or is in a folder of its own' ;;
+	esac
 else
 	skip 'the module is where its Python looks' 'there is no Python: ./bootstrap installs it'
 fi
+run "${MAKE:-make}" -C "$build" uninstall DESTDIR="$scratch/dest"
+ok 'make uninstall leaves no file' is "$(find dest ! -type d)" ''
+ok 'and nothing that Python would take for a module' is "$(find dest -path '*-packages/*')" ''
 done_testing

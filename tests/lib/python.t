@@ -11,7 +11,7 @@ if grep -q '^SAN_CFLAGS = .*fsanitize' "$build/Makefile"; then
 	exit 0
 fi
 NVMTOP_LIBRARY=$build/libnvmtop.so.1
-PYTHONPATH=$build/python
+PYTHONPATH=$NVMTOP_SRC/python
 PYTHONDONTWRITEBYTECODE=1
 export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
 NVMTOP_NUMPY=no "$python" "$NVMTOP_SRC/tests/lib/module.py" plain "$NVMTOP_SRC"
