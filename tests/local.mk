@@ -49,6 +49,7 @@ EXTRA_PROGRAMS += $(helpers)
 check_DATA += $(helpers)
 tests_tools_slowfs_CFLAGS = $(AM_CFLAGS) $(FUSE_CFLAGS)
 tests_tools_slowfs_LDADD = $(FUSE_LIBS)
+tests_tools_counted_LDADD = $(LDADD) -lrt # timers, in glibc before 2.34
 tests_tools_shots_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_now_ns -Wl,--wrap=clock_anchor
 
 if HAVE_CMOCKA
