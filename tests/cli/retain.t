@@ -39,7 +39,7 @@ ok 'by age: two are gone, and nothing that is of another name, no recording or n
 ok 'by age: nor what a link leads to, or is in a folder' test -s target.nvmt -a -s f/other/nvmtop-19700101-000000.nvmt
 ok 'by age: said in one line' is "$(told)" 1
 ok 'by age: how many, how much, and up to which' says err '^nvmtop: --retain removed 2 files, up to nvmtop-19700101-000000.2.nvmt$'
-ok 'by age: it records' judge f/nvmtop-20*.nvmt "t['counts']['fast'] > 10"
+ok 'by age: it records' judge f/nvmtop-20*.nvmt "t['counts']['fast'] > 0"
 retain --retain 7d
 ok 'nothing to remove: nothing is said' is "$status:$(told)" 0:0
 ok 'nothing to remove: both recordings are there' is "$(ls f/nvmtop-20*.nvmt | wc -l)" 2
@@ -116,7 +116,7 @@ status=$?
 ok 'a file that cannot be removed: status 0' is "$status" 0
 ok 'a file that cannot be removed: said once' is "$(grep -c 'cannot remove nvmtop-19700101-000000.nvmt: Permission denied' err)" 1
 ok 'a file that cannot be removed: the others are' test ! -e f/nvmtop-19700101-000001.nvmt
-ok 'a file that cannot be removed: the recording goes on' judge f/nvmtop-20*.3.nvmt "t['counts']['fast'] > 10"
+ok 'a file that cannot be removed: the recording goes on' judge f/nvmtop-20*.3.nvmt "t['counts']['fast'] > 0"
 rm -rf f
 
 # --- two on one folder ---
@@ -136,7 +136,7 @@ for how in retain service; do
     ok "two, $how: without a file" test ! -e f/run.nvmt
     kill -TERM $pid
     wait $pid
-    ok "two, $how: the first is not disturbed" judge f/nvmtop-20*.nvmt "t['end'] and t['counts']['fast'] > 10"
+    ok "two, $how: the first is not disturbed" judge f/nvmtop-20*.nvmt "t['end'] and t['counts']['fast'] > 0"
     run env "$variable" $EMU "$NVMTOP" --demo --record $options --duration 0.1 f/run.nvmt
     ok "two, $how: then there is room" is "$status" 0
     rm -rf f
