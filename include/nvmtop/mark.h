@@ -11,7 +11,8 @@
  *
  * A mark is one datagram of text, at most 512 bytes, to each socket PID.sock
  * in $XDG_RUNTIME_DIR/nvmtop; if that is not set, or not a directory of this user, in
- * /run/user/UID/nvmtop, or else in /tmp/nvmtop-UID:
+ * /run/user/UID/nvmtop, or else in /tmp/nvmtop-UID; and, of recorders that are services, in
+ * $NVMTOP_RUNTIME_DIR or else /run/nvmtop, for the members of its group:
  *
  *     nvmtop-mark 1 SECONDS[.FRACTION][ LABEL]
  *
@@ -82,22 +83,32 @@ static inline size_t nvmtop_mark_folder(char *out, size_t size)
 	return n > 0 && NVMTOP_MARK_AS(size_t, n) < size ? NVMTOP_MARK_AS(size_t, n) : 0;
 }
 
-/* Finds the sockets in that directory that have a listener. The directory must be inaccessible to other
- * users. */
-static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
+/* The same for the recorders that are services. */
+static inline size_t nvmtop_mark_service(char *out, size_t size)
 {
-	char folder[sizeof(p->at[0].path.sun_path)];
-	struct dirent *d;
-	struct stat st;
-	DIR *dir;
-	int fd;
+	const char *run = getenv("NVMTOP_RUNTIME_DIR");
+	int n = snprintf(out, size, "%s", run && run[0] == '/' ? run : "/run/nvmtop");
 
-	p->n = 0;
-	if (!nvmtop_mark_folder(folder, sizeof folder) || lstat(folder, &st) < 0 || !S_ISDIR(st.st_mode) ||
-	    st.st_uid != geteuid() || (st.st_mode & 077) || !(dir = opendir(folder)))
-		return;
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	while (fd >= 0 && p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
+	return n > 0 && NVMTOP_MARK_AS(size_t, n) < size ? NVMTOP_MARK_AS(size_t, n) : 0;
+}
+
+/* May its sockets be used?  Other users must not have access to that of a user, nor create files in that of
+ * services. */
+static inline int nvmtop_mark_safe(const char *folder, int service)
+{
+	struct stat st;
+
+	return lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       (service ? !(st.st_mode & 022) : st.st_uid == geteuid() && !(st.st_mode & 077));
+}
+
+/* Adds the sockets in that directory that have a listener. */
+static inline void nvmtop_mark_look_in(struct nvmtop_mark_peers *p, const char *folder, int fd)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *d;
+
+	while (dir && p->n < NVMTOP_MARK_MOST && (d = readdir(dir))) {
 		union nvmtop_mark_address *to = &p->at[p->n];
 		size_t len = strlen(d->d_name);
 
@@ -109,9 +120,23 @@ static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 		    connect(fd, &to->any, sizeof to->path) == 0)
 			p->n++;
 	}
-	if (fd >= 0)
-		close(fd);
-	closedir(dir);
+	if (dir)
+		closedir(dir);
+}
+
+static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
+{
+	char own[sizeof(p->at[0].path.sun_path)], service[sizeof(p->at[0].path.sun_path)];
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	p->n = 0;
+	if (fd < 0)
+		return;
+	if (nvmtop_mark_folder(own, sizeof own) && nvmtop_mark_safe(own, 0))
+		nvmtop_mark_look_in(p, own, fd);
+	if (nvmtop_mark_service(service, sizeof service) && strcmp(own, service) != 0 && nvmtop_mark_safe(service, 1))
+		nvmtop_mark_look_in(p, service, fd);
+	close(fd);
 }
 
 /* Writes the datagram to out and returns its length. */

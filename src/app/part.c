@@ -1,32 +1,11 @@
 /* Finds the next and previous file of a split recording, so that all of its files are shown as one. */
-#include <stdio.h>
 #include <string.h>
 
 #include "app/app.h"
 #include "util/clock.h"
-#include "util/num.h"
 #include "trace/trace.h"
 
 #define SKIPPED 64 /* maximum of consecutive numbers used by other files */
-
-/* "run.2.bin" is number 2 of "run.bin", which is number 1. Stores the first file's path. */
-static unsigned number_of(const char *path, char *first, size_t size)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.'),
-		   *p;
-	int64_t number;
-
-	snprintf(first, size, "%s", path);
-	if (!dot || dot == base)
-		dot = base + strlen(base);
-	for (p = dot; p > base && p[-1] >= '0' && p[-1] <= '9'; p--)
-		;
-	if (p <= base + 1 || p == dot || p[-1] != '.' || *p == '0' || num_i64(p, dot, &number) != dot ||
-	    number < 2 || number >= 1000000)
-		return 1;
-	snprintf(first, size, "%.*s%s", (int)(p - 1 - path), path, dot);
-	return (unsigned)number;
-}
 
 /* Is it a trace of the same board that starts after the end of the other, or ends before its start? */
 static bool goes_on(const struct trace_summary *here, const char *path, int by)
@@ -45,7 +24,7 @@ static bool goes_on(const struct trace_summary *here, const char *path, int by)
 bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size)
 {
 	char first[4096];
-	unsigned number = number_of(path, first, sizeof first);
+	unsigned number = part_number(path, first, sizeof first);
 
 	for (int i = 0; i < SKIPPED; i++) {
 		number += (unsigned)by;

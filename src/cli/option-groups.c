@@ -39,7 +39,7 @@ static const struct option_entry files[] = {
 	{"sync", "SEC", N_("same as --flush"), TIME(limits.sync_ns), .least = 0.1, .most = 86400,
 	 .wants = N_("a time from 100ms to 24h")},
 	{"split", "SEC|BYTES", N_("start a new file every SEC seconds or BYTES (such as 500M)"),
-	 .take = value_split},
+	 LIMIT(limits.split)},
 	{"max-size", "BYTES", N_("stop before the recording exceeds BYTES"), .take = value_max_size},
 };
 const struct option_group group_files = {N_("Recorded files"), OPTIONS(files)};

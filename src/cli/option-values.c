@@ -127,19 +127,22 @@ int value_max_size(struct options *o, const struct option_entry *t, const char *
 	return bad_value(e, t, value, _("a number of bytes such as 500k, 100M or 2G, at least 64Ki"));
 }
 
-int value_split(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+int value_limit(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	o->limits.split_ns = 0;
-	o->limits.split_bytes = 0;
-	if (num_duration_ns(value, &o->limits.split_ns) && o->limits.split_ns >= NS_PER_S)
-		return 0;
-	o->limits.split_ns = 0;
-	if (*value && !strchr("0123456789", value[strlen(value) - 1]) &&
-	    num_bytes(value, &o->limits.split_bytes) && o->limits.split_bytes >= TRACE_BYTES_MIN)
-		return 0;
-	return bad_value(e, t, value,
-			 _("a time of at least 1 second such as 3600 or 1h, or a size of at least 64Ki "
-			   "such as 500M"));
+	struct trace_limit *l = member(o, t->at);
+	uint64_t bytes;
+	int64_t ns;
+
+	if (num_duration_ns(value, &ns) && ns >= NS_PER_S)
+		l->ns = ns;
+	else if (*value && !strchr("0123456789", value[strlen(value) - 1]) && num_bytes(value, &bytes) &&
+		 bytes >= TRACE_BYTES_MIN)
+		l->bytes = bytes;
+	else
+		return bad_value(e, t, value,
+				 _("a time of at least 1 second such as 3600, 1h or 7d, or a size of at least 64Ki "
+				   "such as 500M"));
+	return 0;
 }
 
 int value_history(struct options *o, const struct option_entry *t, const char *value, struct err *e)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -168,6 +169,12 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
 }
 
+static void say_new(struct recorder *r, struct err *said, const struct err *now)
+{
+	if (strcmp(said->text, now->text) != 0)
+		recorder_say(r, (*said = *now).text);
+}
+
 /* Reports changes in the state of the disk. Returns false if the recording is full or has failed. */
 static bool watch_disk(struct recorder *r)
 {
@@ -180,6 +187,8 @@ static bool watch_disk(struct recorder *r)
 		recorder_say(r, text);
 	engine_add_lost(r->engine, s.lost_rows - r->lost);
 	r->lost = s.lost_rows;
+	say_new(r, &r->removed, &s.removed);
+	say_new(r, &r->kept, &s.kept);
 	if (s.full)
 		recorder_say(r, recording_full());
 	return !s.full && !s.failed;
@@ -460,6 +469,28 @@ static int record(struct recorder *r)
 	return r->child_status ? r->child_status : status;
 }
 
+/* Locks the folder for as long as the process lives, and makes room for the first file. */
+static int folder_begin(struct recorder *r, struct options *o, struct err *e)
+{
+	const char *dated = o->out ? NULL : "nvmtop-00000000-000000.nvmt", *path = o->out ? o->out : dated;
+	struct err removed = {.text = ""}, kept = {.text = ""};
+	int fd;
+
+	if (!limit_is_set(&o->limits.retain) && !getenv("LOGS_DIRECTORY"))
+		return 0;
+	fd = log_folder_open(path);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return err_set(e, ERR_FAILED,
+			       _("another service, or nvmtop with --retain, records to the folder of %s: choose "
+				 "another folder"),
+			       shown_word(path));
+	o->limits.dated = dated;
+	log_file_retain(path, &o->limits, &removed, &kept);
+	say_new(r, &r->removed, &removed);
+	say_new(r, &r->kept, &kept);
+	return 0;
+}
+
 static struct log_writer *files_new(const struct options *o, struct err *e)
 {
 	struct log_writer *w;
@@ -486,6 +517,8 @@ static int open_output(struct recorder *r, struct options *o, unsigned run, char
 	if (o->out && name_expand(o->out, r->child, run, name, PATH_MAX, e) < 0)
 		return -1;
 	o->out = o->out ? name : NULL;
+	if (!r->to_pipe && run < 2 && folder_begin(r, o, e) < 0)
+		return -1;
 	if (!r->to_pipe && !o->keep_ns)
 		r->writer = files_new(o, e);
 	return r->writer || o->keep_ns ? 0 : -1;
@@ -696,10 +729,9 @@ static int cmd_record(const struct options *o)
 
 static int finish(struct options *o, struct err *e)
 {
-	bool limited =
-		o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes || o->limits.max_bytes;
+	bool splits = limit_is_set(&o->limits.split), retains = limit_is_set(&o->limits.retain);
+	bool limited = o->limits.sync_ns || splits || o->limits.max_bytes || retains;
 
-	bool splits = o->limits.split_ns || o->limits.split_bytes;
 	char name[PATH_MAX];
 
 	for (size_t i = 0; i < o->n_files; i++)
@@ -711,7 +743,9 @@ static int finish(struct options *o, struct err *e)
 	const struct option_rule rules[] = {
 		{is_stream(o->out) && o->force, N_("--force is only for a file: a stream overwrites nothing")},
 		{is_stream(o->out) && limited,
-		 N_("--flush, --split and --max-size are only for files, not for a stream")},
+		 N_("--flush, --split, --max-size and --retain are only for files, not for a stream")},
+		{retains && (o->repeat || (o->out && (strstr(o->out, "%p") || text_ends_in(o->out, ".bin")))),
+		 N_("--retain cannot be used with --repeat, %p in the name, or a FILE.bin")},
 		{is_stream(o->out) && o->keep_ns, N_("--keep writes files, not a stream: give the name of a file")},
 		{o->stop_on_eof && o->command,
 		 N_("--stop-on-eof cannot be used with a COMMAND, which reads standard input")},
@@ -723,7 +757,7 @@ static int finish(struct options *o, struct err *e)
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
 		{o->phases_from && !(o->nvtx && o->out && text_ends_in(o->out, ".bin") && !o->keep_ns),
 		 N_("--phases-from needs --nvtx and a FILE.bin without --keep: other recordings have the ranges themselves")},
-		{o->keep_ns && limited, N_("--flush, --split and --max-size cannot be used with --keep")},
+		{o->keep_ns && limited, N_("--flush, --split, --max-size and --retain cannot be used with --keep")},
 	};
 
 	if (o->command)
@@ -742,6 +776,9 @@ static const struct option_entry own[] = {
 	{"force", NULL, N_("replace FILE if it is a recording or empty"), FLAG(force)},
 	{"duration", "SEC", N_("stop after SEC seconds (also 1m30s, 250ms)"), TIME(duration_ns), .least = 1e-9,
 	 .wants = N_("a time longer than 0")},
+	{"retain", "SEC|BYTES",
+	 N_("remove the oldest recordings of this name, by age (7d), total size (10G), or both: give it twice"),
+	 LIMIT(limits.retain)},
 	{"delay", "SEC", N_("start SEC seconds later; a COMMAND starts at once"), TIME(delay_ns)},
 	{"kill", "SIG|none",
 	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),

@@ -24,6 +24,7 @@ struct recorder {
 	struct pretrigger *keep;         /* kept in memory, written when triggered */
 	size_t kept_told;
 	struct trouble trouble;
+	struct err removed, kept; /* what was reported of --retain */
 	uint64_t lost;      /* lost rows already passed to the engine */
 	int signals;
 	struct ttykeys keys;

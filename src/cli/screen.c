@@ -162,8 +162,8 @@ static int check_live(const struct options *o, struct err *e)
 
 static bool records(const struct options *o)
 {
-	return o->limits.sync_ns || o->limits.split_ns || o->limits.split_bytes || o->limits.max_bytes ||
-	       o->keep_ns || o->has_nice;
+	return o->limits.sync_ns || limit_is_set(&o->limits.split) || o->limits.max_bytes || o->keep_ns ||
+	       o->has_nice;
 }
 
 static int check_shown(const struct options *o, struct err *e)

@@ -110,16 +110,17 @@ void verb_help(const struct verb *v, FILE *out);
 #define FLAG(member) .take = value_flag, .at = AT(member, bool)
 #define TEXT(member) .take = value_text, .at = AT(member, const char *)
 #define TIME(member) .take = value_time, .at = AT(member, int64_t)
+#define LIMIT(member) .take = value_limit, .at = AT(member, struct trace_limit)
 #define NUMBER(member) .take = value_number, .at = AT(member, double)
 #define RATE(member) NUMBER(member), .least = 0.1, .most = 10000, .wants = N_("a rate from 0.1 to 10000 per second")
 #define COUNT(member, from, to) .take = value_count, .at = AT(member, int), .least = from, .most = to
 #define WORD(member, type, list) .take = value_word, .at = AT(member, type), .words = list
 
 /* Store the value in the member that the entry names. */
-option_taker value_flag, value_text, value_time, value_number, value_count, value_word;
+option_taker value_flag, value_text, value_time, value_limit, value_number, value_count, value_word;
 
 /* Each for one option, with its own members. */
-option_taker value_demo, value_print, value_output, value_split, value_max_size, value_trigger,
+option_taker value_demo, value_print, value_output, value_max_size, value_trigger,
 	value_history, value_interval, value_theme, value_signal, value_ready_fd;
 int value_form(struct options *o, const char *value, struct err *e);
 

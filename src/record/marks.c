@@ -93,25 +93,27 @@ static bool address(struct sockaddr_un *out, const char *folder, const char *nam
 	return n > 0 && (size_t)n < sizeof(out->sun_path);
 }
 
-/* Is it a directory, not a link, owned by this user and closed to all others? Then no other user can create,
- * remove or read a socket in it. */
-static bool is_ours(const char *path)
-{
-	struct stat st;
+enum folder { FOLDER_OWN, FOLDER_SERVICE, FOLDERS };
 
-	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
-	       !(st.st_mode & 077);
+/* Returns false if there is none, or it is that of services and this user's as well. */
+static bool folder_path(enum folder i, char *out, size_t size)
+{
+	char own[sizeof(((struct sockaddr_un *)0)->sun_path)] = "";
+
+	if (i == FOLDER_OWN)
+		return nvmtop_mark_folder(out, size) > 0;
+	nvmtop_mark_folder(own, sizeof(own));
+	return nvmtop_mark_service(out, size) > 0 && strcmp(own, out) != 0;
 }
 
-/* The address of a process. Returns false if no folder is private to this user. */
-static bool folder_of(long pid, struct sockaddr_un *out)
+/* The address of a process. Returns false if there is none that is safe. */
+static bool folder_of(enum folder i, long pid, struct sockaddr_un *out)
 {
 	char folder[sizeof(out->sun_path)], name[32];
 
-	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !is_ours(folder))
-		return false;
 	snprintf(name, sizeof(name), "%ld.sock", pid);
-	return address(out, folder, name);
+	return folder_path(i, folder, sizeof(folder)) && nvmtop_mark_safe(folder, i == FOLDER_SERVICE) &&
+	       address(out, folder, name);
 }
 
 /* The process id in the name of a socket; 0 if it is not such a name. */
@@ -152,43 +154,52 @@ static void folder_sweep(void *unused, const struct sockaddr_un *at)
 		unlink(at->sun_path);
 }
 
-/* Calls `call` for each socket of this user. Returns -1 and sets *e if the folder exists but is
- * not private to this user. */
+/* Calls `call` for each socket of this user and of services. Returns -1 and sets *e if the folder of the user exists
+ * but is not private. */
 static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
 {
 	struct sockaddr_un at;
 	char folder[sizeof(at.sun_path)];
 	struct dirent *d;
 	struct stat st;
+	bool safe;
 	DIR *dir;
 
-	if (!nvmtop_mark_folder(folder, sizeof(folder)) || lstat(folder, &st) < 0)
-		return 0;
-	if (!is_ours(folder))
-		return err_set(e, ERR_FAILED,
-			       _("cannot accept marks from other programs: %s is not a folder that only you can "
-				 "access (chmod 700, or remove it)"),
-			       folder);
-	dir = opendir(folder);
-	while (dir && (d = readdir(dir)))
-		if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
-			call(to, &at);
-	if (dir)
-		closedir(dir);
+	for (enum folder i = 0; i < FOLDERS; i++) {
+		if (!folder_path(i, folder, sizeof(folder)) || lstat(folder, &st) < 0)
+			continue;
+		safe = nvmtop_mark_safe(folder, i == FOLDER_SERVICE);
+		if (!safe && i == FOLDER_OWN)
+			return err_set(
+				e, ERR_FAILED,
+				_("cannot accept marks from other programs: %s is not a folder that only you can "
+				  "access (chmod 700, or remove it)"),
+				folder);
+		dir = safe ? opendir(folder) : NULL;
+		while (dir && (d = readdir(dir)))
+			if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
+				call(to, &at);
+		if (dir)
+			closedir(dir);
+	}
 	return 0;
 }
 
-/* Sets the address of this process; creates the folder and removes sockets of processes that have ended. */
-static int folder_own(struct sockaddr_un *out, struct err *e)
+/* Sets the address of this process, and whether it is a service; creates the folder and removes sockets of processes
+ * that have ended. */
+static int folder_own(struct sockaddr_un *out, bool *service, struct err *e)
 {
+	const char *run = getenv("NVMTOP_RUNTIME_DIR");
 	char folder[sizeof(out->sun_path)] = "", name[32];
-	int num;
+	int num = 0;
 
+	*service = run && *run && folder_of(FOLDER_SERVICE, getpid(), out);
 	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
-	if (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name))
+	if (!*service && (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name)))
 		return err_set(e, ERR_FAILED,
 			       _("cannot accept marks from other programs: no folder for the socket"));
-	num = mkdir(folder, 0700) < 0 ? errno : 0;
+	if (!*service && mkdir(folder, 0700) < 0)
+		num = errno;
 	if (num && num != EEXIST)
 		return err_sys(e, ERR_FAILED, num,
 			       _("cannot accept marks from other programs: cannot create the folder %s"),
@@ -196,10 +207,9 @@ static int folder_own(struct sockaddr_un *out, struct err *e)
 	if (folder_each(folder_sweep, NULL, e) < 0)
 		return -1;
 	if (folder_listens(out))
-		return err_set(
-			e, ERR_FAILED,
-			_("cannot accept marks from other programs: another nvmtop has the socket %s/%s"),
-			folder, name);
+		return err_set(e, ERR_FAILED,
+			       _("cannot accept marks from other programs: another nvmtop has the socket %s"),
+			       out->sun_path);
 	unlink(out->sun_path); /* left by an earlier process with this pid */
 	return 0;
 }
@@ -211,6 +221,7 @@ static int folder_own(struct sockaddr_un *out, struct err *e)
  * sending and the sender's user. */
 struct inbox {
 	struct sockaddr_un at;
+	bool service; /* members of its group may send */
 	int fd, quit, signals;
 	pthread_t thread;
 	inbox_take *take;
@@ -270,7 +281,7 @@ static void read_notes(struct inbox *b, struct letter *l, struct msghdr *m)
 			struct ucred who;
 
 			memcpy(&who, CMSG_DATA(c), sizeof(who));
-			l->trusted = who.uid == geteuid() || who.uid == 0;
+			l->trusted = b->service || who.uid == geteuid() || who.uid == 0;
 		} else if (c->cmsg_type == SCM_RIGHTS) {
 			close_all(c);
 		}
@@ -362,7 +373,7 @@ static int listen_at(struct inbox *b)
 	setsockopt(b->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 	if (bind(b->fd, (const struct sockaddr *)&b->at, sizeof(b->at)) < 0)
 		return -1;
-	chmod(b->at.sun_path, 0600);
+	chmod(b->at.sun_path, b->service ? 0660 : 0600);
 	return 0;
 }
 
@@ -393,7 +404,7 @@ struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
 	b->signals = signals;
 	clock_anchor(&now);
 	b->offset_ns = now.real_ns - now.mono_ns;
-	if (folder_own(&b->at, e) < 0) {
+	if (folder_own(&b->at, &b->service, e) < 0) {
 		discard(b, false);
 		return NULL;
 	}
@@ -563,7 +574,7 @@ static int no_receiver(long to, struct err *e)
 			       pids);
 	return err_set(e, ERR_FAILED,
 		       _("nothing to mark: no nvmtop of yours is recording or showing a live screen (one "
-			 "started with sudo? use sudo nvmtop mark)"));
+			 "started with sudo? use sudo nvmtop mark; a service? join the group nvmtop)"));
 }
 
 int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e)
@@ -586,8 +597,9 @@ int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size
 	}
 	if (!to)
 		r = folder_each(deliver, &p, e);
-	else if (folder_of(to, &one))
-		deliver(&p, &one);
+	for (enum folder i = 0; to && i < FOLDERS; i++)
+		if (folder_of(i, to, &one))
+			deliver(&p, &one);
 	close(p.fd);
 	if (r < 0)
 		return -1;

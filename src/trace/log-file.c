@@ -1,5 +1,7 @@
-/* Names and creates the files of a recording. Errors are found before the first sample, and an existing file
- * is only replaced on request, and only by a recording if it was one: the name may be a mistake. */
+/* Names, creates and removes the files of a recording. Errors are found before the first sample, and an existing
+ * file is only replaced on request, and only by a recording if it was one: the name may be a mistake. */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,21 +11,29 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "util/clock.h"
 #include "util/intl.h"
+#include "util/num.h"
 #include "util/text.h"
 #include "trace/log-reader.h"
 #include "trace/log-writer.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20)
 
-/* Returns 0 or an errno. Where locks are unsupported, O_EXCL alone must suffice. */
-static int lock(int fd)
+/* Returns 0 or an errno; EBUSY: another has it. */
+static int try_lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-	if (fcntl(fd, F_OFD_SETLK, &l) == 0 || (errno != EAGAIN && errno != EACCES))
+	if (fcntl(fd, F_OFD_SETLK, &l) == 0)
 		return 0;
-	return EBUSY;
+	return errno == EAGAIN || errno == EACCES ? EBUSY : errno;
+}
+
+/* Where locks are unsupported, O_EXCL alone must suffice. */
+static int lock(int fd)
+{
+	return try_lock(fd) == EBUSY ? EBUSY : 0;
 }
 
 /* May the file be replaced, if it exists? Only one that is empty or begins as ours. Returns 0 or an errno. */
@@ -111,7 +121,7 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
-static int folder_open(const char *path)
+int log_folder_open(const char *path)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -125,7 +135,7 @@ static bool has_room(const char *path)
 {
 	struct statvfs v;
 	bool room = true;
-	int fd = folder_open(path);
+	int fd = log_folder_open(path);
 
 	if (fd < 0)
 		return true;
@@ -206,6 +216,24 @@ int part_path(const char *path, unsigned number, char *out, size_t size)
 	return n >= 0 && (size_t)n < size ? 0 : -1;
 }
 
+unsigned part_number(const char *path, char *first, size_t size)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.'),
+		   *p;
+	int64_t number;
+
+	snprintf(first, size, "%s", path);
+	if (!dot || dot == base)
+		dot = base + strlen(base);
+	for (p = dot; p > base && p[-1] >= '0' && p[-1] <= '9'; p--)
+		;
+	if (p <= base + 1 || p == dot || p[-1] != '.' || *p == '0' || num_i64(p, dot, &number) != dot ||
+	    number < 2 || number >= 1000000)
+		return 1;
+	snprintf(first, size, "%.*s%s", (int)(p - 1 - path), path, dot);
+	return (unsigned)number;
+}
+
 bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size)
 {
 	while (part_path(path, *number, out, size) == 0) {
@@ -218,10 +246,102 @@ bool part_path_free(const char *path, bool over, unsigned *number, char *out, si
 
 void log_file_list(const char *path)
 {
-	int fd = folder_open(path);
+	int fd = log_folder_open(path);
 
 	if (fd < 0)
 		return;
 	fsync(fd);
 	close(fd);
+}
+
+/* --- files that are too many --- */
+
+/* Is it a file of the recording `base`? dated: in which a digit is any digit. */
+static bool is_part(const char *name, const char *base, bool dated)
+{
+	char first[NAME_MAX + 1];
+	size_t i = 0;
+
+	if (part_number(name, first, sizeof(first)) > 1 && !strcmp(name, base))
+		return true;
+	while (base[i] &&
+	       (first[i] == base[i] || (dated && isdigit((uint8_t)base[i]) && isdigit((uint8_t)first[i]))))
+		i++;
+	return first[i] == base[i];
+}
+
+/* Finds the first part that ended after after_ns, and the size of all such parts. */
+static bool part_oldest(DIR *dir, const char *base, bool dated, int64_t after_ns, char name[NAME_MAX + 1],
+			int64_t *ended_ns, uint64_t *bytes)
+{
+	int64_t ns;
+	struct dirent *d;
+	struct stat st;
+
+	*ended_ns = INT64_MAX;
+	*bytes = 0;
+	rewinddir(dir);
+	while ((d = readdir(dir))) {
+		if (!is_part(d->d_name, base, dated) ||
+		    fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		ns = (int64_t)st.st_mtim.tv_sec * NS_PER_S + st.st_mtim.tv_nsec;
+		if (ns <= after_ns)
+			continue;
+		*bytes += (uint64_t)st.st_size;
+		if (ns < *ended_ns) {
+			*ended_ns = ns;
+			strcpy(name, d->d_name);
+		}
+	}
+	return *ended_ns < INT64_MAX;
+}
+
+/* Returns 0 or an errno; EBUSY: it is being recorded, EEXIST: it is no recording. The lock keeps others from
+ * recording to it meanwhile. */
+static int part_remove(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int num = fd < 0 ? errno : try_lock(fd);
+
+	if (!num && !nvmt1_begins(fd) && !log_begins(fd))
+		num = EEXIST;
+	if (!num && unlinkat(folder, name, 0) < 0)
+		num = errno;
+	if (fd >= 0)
+		close(fd);
+	return num;
+}
+
+/* What could not be removed does not count from then on, or all others would be removed for it. */
+void log_file_retain(const char *path, const struct trace_limits *l, struct err *removed, struct err *kept)
+{
+	const char *slash = strrchr(path, '/'), *base = l->dated ? l->dated : slash ? slash + 1 : path;
+	int fd = limit_is_set(&l->retain) ? log_folder_open(path) : -1, num;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	char name[NAME_MAX + 1], shown[NAME_MAX + 1];
+	int64_t ended_ns, kept_ns = INT64_MIN;
+	size_t gone = 0, failed = 0;
+	struct clock_anchor now;
+	uint64_t bytes;
+
+	clock_anchor(&now);
+	while (dir && part_oldest(dir, base, l->dated, kept_ns, name, &ended_ns, &bytes) &&
+	       ((l->retain.ns && now.real_ns - ended_ns > l->retain.ns) ||
+		(l->retain.bytes && bytes > l->retain.bytes))) {
+		num = part_remove(fd, name);
+		text_printable(shown, sizeof(shown), name, strlen(name));
+		if (!num) {
+			gone++;
+			err_set(removed, ERR_NONE,
+				P_("--retain removed %zu file: %s", "--retain removed %zu files, up to %s", gone),
+				gone, shown);
+			continue;
+		}
+		kept_ns = ended_ns;
+		if (num != EBUSY && num != EEXIST && !failed++)
+			err_sys(kept, ERR_FAILED, num, _("--retain cannot remove %s"), shown);
+	}
+	if (dir)
+		closedir(dir);
 }

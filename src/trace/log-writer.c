@@ -50,7 +50,7 @@ static uint64_t margin(const struct session *about, uint64_t limit)
 
 static bool by_group(const struct log_writer *w)
 {
-	return w->limits.split_ns >= GROUPS_NS;
+	return w->limits.split.ns >= GROUPS_NS;
 }
 
 const char *writer_part_name(const struct log_writer *w, unsigned number, char path[PATH_MAX])
@@ -86,14 +86,14 @@ static void look(struct log_writer *w, int64_t until_ns)
 	}
 	if (w->cutting || w->until_ns != INT64_MAX)
 		return;
-	near = bytes + margin(w->about, l->split_bytes);
-	w->want |= l->split_bytes && near + 3 * margin(w->about, l->split_bytes) >= l->split_bytes;
-	w->want |= l->split_ns && until_ns >= w->due_ns - LEAD_NS;
+	near = bytes + margin(w->about, l->split.bytes);
+	w->want |= l->split.bytes && near + 3 * margin(w->about, l->split.bytes) >= l->split.bytes;
+	w->want |= l->split.ns && until_ns >= w->due_ns - LEAD_NS;
 	if (w->next.fd < 0 || w->file.part != w->part) /* not open yet, or already in use */
 		return;
-	if (l->split_bytes && near >= l->split_bytes)
+	if (l->split.bytes && near >= l->split.bytes)
 		split(w, edge(w->newest_ns + 1, false));
-	else if (l->split_ns && until_ns >= w->due_ns - LEAD_NS)
+	else if (l->split.ns && until_ns >= w->due_ns - LEAD_NS)
 		split(w, w->newest_ns < w->due_ns ? w->due_ns : edge(w->newest_ns + 1, false));
 }
 
@@ -117,13 +117,13 @@ static void part_ended(struct log_writer *w, uint64_t bytes)
 	w->made += bytes;
 	w->part++;
 	w->cutting = false;
-	while (w->limits.split_ns && w->due_ns <= w->cut_ns)
-		w->due_ns = edge(w->due_ns + w->limits.split_ns, by_group(w));
+	while (w->limits.split.ns && w->due_ns <= w->cut_ns)
+		w->due_ns = edge(w->due_ns + w->limits.split.ns, by_group(w));
 }
 
 static uint64_t part_limit(const struct log_writer *w)
 {
-	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split_bytes;
+	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split.bytes;
 
 	return w->limits.max_bytes && (!most || left < most) ? left : most;
 }
@@ -238,7 +238,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	pthread_mutex_lock(&w->lock);
 	w->about = about;
 	w->newest_ns = w->cut_ns = about->start.mono_ns;
-	w->due_ns = edge(about->start.mono_ns + w->limits.split_ns, by_group(w));
+	w->due_ns = edge(about->start.mono_ns + w->limits.split.ns, by_group(w));
 	w->options.limit = part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
 	if (w->builder) {

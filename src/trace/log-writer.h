@@ -7,14 +7,25 @@
 #include "trace/log-builder.h"
 #include "trace/nvmt1.h"
 
-/* Size limits of a recording, and when it continues in a new file. */
-struct trace_limits {
-	int64_t sync_ns;      /* 0: 5 s */
-	int64_t split_ns;     /* start a new file this often; 0: never */
-	uint64_t split_bytes; /* start a new file before one gets larger; 0: never */
-	uint64_t max_bytes;   /* total size of all files; 0: no limit */
+/* A time, a size, or whichever comes first; 0: none. */
+struct trace_limit {
+	int64_t ns;
+	uint64_t bytes;
 };
-#define TRACE_BYTES_MIN 65536 /* minimum of split_bytes and max_bytes */
+static inline bool limit_is_set(const struct trace_limit *l)
+{
+	return l->ns || l->bytes;
+}
+
+/* Limits of a recording and of its files. */
+struct trace_limits {
+	int64_t sync_ns;           /* 0: 5 s */
+	struct trace_limit split;  /* start a new file this often, and before one gets larger */
+	uint64_t max_bytes;        /* total size of all files; 0: no limit */
+	struct trace_limit retain; /* remove the oldest files that are older, or more, than this */
+	const char *dated;         /* not NULL: of this name, in which a digit is any digit */
+};
+#define TRACE_BYTES_MIN 65536 /* minimum of sizes */
 
 struct log_writer;
 
@@ -68,6 +79,7 @@ struct log_writer_stats {
 	bool reader_gone;    /* failed because the reader closed the pipe */
 	struct err err;      /* the current problem; ERR_NONE: none */
 	struct err last;     /* the last problem that lost data; ERR_NONE: none */
+	struct err removed, kept; /* the last files that `retain` removed, or could not remove */
 	char path[PATH_MAX]; /* the current file, or the last one */
 };
 /* Statistics of a channel over all chunks, after end(). */
@@ -86,6 +98,11 @@ int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg
 int log_file_make(const char *path, bool force, struct err *e);
 /* Returns 0 if a file can probably be created there later, replacing one if force; else -1 and sets *e. */
 int log_file_check(const char *path, bool force, struct err *e);
+/* Applies `retain` to the recordings of that name, numbered or not, to which nobody records. Sets *removed or *kept
+ * to a sentence if it removed some, or could not. */
+void log_file_retain(const char *path, const struct trace_limits *l, struct err *removed, struct err *kept);
+/* Opens the directory that the file is in. Returns its descriptor, or -1 with errno. */
+int log_folder_open(const char *path);
 /* Syncs the directory, so that the name is on disk, too. */
 void log_file_list(const char *path);
 /* The name of the log of that recording: the same, or with .nvmt appended to .bin.
@@ -98,6 +115,8 @@ bool log_file_final(const char *log, char *out, size_t size);
 bool trace_name_free(const char *path, bool over);
 /* The name of file `number`: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ... Returns -1 if it is too long. */
 int part_path(const char *path, unsigned number, char *out, size_t size);
+/* "run.2.bin" is number 2 of "run.bin", which is number 1. Stores the first file's path. */
+unsigned part_number(const char *path, char *first, size_t size);
 /* The first such name that is free, from *number on. Returns false if it is too long. */
 bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size);
 

@@ -96,7 +96,7 @@ static bool suffix_form(const char *text, double *seconds)
 	static const struct {
 		const char *name;
 		double seconds;
-	} suffix[] = {{"h", 3600}, {"min", 60}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"s", 1}};
+	} suffix[] = {{"d", 86400}, {"h", 3600}, {"min", 60}, {"ms", 1e-3}, {"us", 1e-6}, {"m", 60}, {"s", 1}};
 	double total = 0, last = INFINITY;
 
 	while (*text) {

@@ -15,7 +15,7 @@ const char *num_i64(const char *p, const char *end, int64_t *out);
  * else. */
 bool num_double(const char *text, double *out);
 
-/* Parses all of text as a duration: "90", "1.5", "250ms", "10s", "2m", "1h30m", "01:02:03.5" (h:m:s) or
+/* Parses all of text as a duration: "90", "1.5", "250ms", "10s", "2m", "1h30m", "7d", "01:02:03.5" (h:m:s) or
  * "02:03" (m:s). *out is in nanoseconds, 0 .. 2^62. */
 bool num_duration_ns(const char *text, int64_t *out);
 

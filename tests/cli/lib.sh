@@ -10,7 +10,8 @@ test -x "$python" || python=python3
 XDG_CONFIG_HOME=$scratch/config
 XDG_RUNTIME_DIR=$scratch/run
 mkdir -m 700 "$XDG_RUNTIME_DIR"
-export XDG_CONFIG_HOME XDG_RUNTIME_DIR
+NVMTOP_RUNTIME_DIR=$scratch/service # which is not there: nor a service of this machine
+export XDG_CONFIG_HOME XDG_RUNTIME_DIR NVMTOP_RUNTIME_DIR
 unset LANGUAGE NO_COLOR
 roots=$NVMTOP_ROOTS
 

@@ -262,4 +262,67 @@ for kind in link open; do
     run nvmtop --mark
     ok "a folder that is $kind: no mark" is "$status" 1
 done
+
+# A service: its folder is open to a group. $as is its user, $member one of the group, $other neither.
+rm -rf "$run_dir"
+chmod 711 "$scratch"
+as= member=
+if test "$(id -u)" -eq 0; then
+    as='setpriv --reuid 65534 --regid 54321 --clear-groups'
+    member='setpriv --reuid 54322 --regid 54322 --groups 54321'
+    other='setpriv --reuid 54322 --regid 54322 --clear-groups'
+fi
+$as mkdir service 2>/dev/null || { mkdir service && chown 65534:54321 service; }
+chmod 750 service
+chmod 711 "$XDG_RUNTIME_DIR"
+mkfifo ready && chmod 666 ready
+mkdir logs && chmod 777 logs
+sed 's,/run/nvmtop/,service/,' sockets.py >service.py
+# serve FILE: $pid is a service in the background that records
+serve() {
+    $as env XDG_RUNTIME_DIR= $EMU "$NVMTOP" --demo --record --ready-fd 9 "$1" 2>"$1.err" 9>ready &
+    pid=$!
+    read -r _ <ready
+}
+serve logs/served.bin
+ok 'a service: its socket is for the group' is "$(stat -c %a service/$pid.sock)" 660
+run $member env XDG_RUNTIME_DIR= $EMU "$NVMTOP" mark 'of a member'
+ok 'a service: a member of the group marks it' is "$status:$(cat err)" 0:
+run $member env XDG_RUNTIME_DIR= $EMU "$NVMTOP" mark --pid $pid 'by its PID'
+ok 'a service: also by its PID' is "$status:$(cat err)" 0:
+ok 'a service: from C' $member env XDG_RUNTIME_DIR= $EMU ./t-c99
+ok 'a service: from Python' $member env XDG_RUNTIME_DIR= "$python" service.py
+if test -n "$member"; then
+    run $other env XDG_RUNTIME_DIR= $EMU "$NVMTOP" mark 'of another'
+    ok 'a service: no other user does' is "$status" 1
+    ok 'a service: and it is said what to do' says err 'a service? join the group nvmtop'
+else
+    skip 'a service: no other user does' 'only root can be other users: run it as root'
+    skip 'a service: and it is said what to do' 'only root can be other users: run it as root'
+fi
+XDG_RUNTIME_DIR=$scratch/run
+chmod 700 "$XDG_RUNTIME_DIR"
+service=$pid
+NVMTOP_RUNTIME_DIR=$scratch/none
+begin beside.bin
+NVMTOP_RUNTIME_DIR=$scratch/service
+run nvmtop mark both
+ok 'a service, and a recorder of this user: both are marked' says err "marked 2 .*$pid, $service\|marked 2 .*$service, $pid"
+end $pid
+run env XDG_RUNTIME_DIR="$scratch" NVMTOP_RUNTIME_DIR="$scratch/nvmtop" $EMU "$NVMTOP" mark nobody
+ok 'one folder as both: nobody there' is "$status" 1
+end $service
+ok 'its socket has gone' test ! -e service/$service.sock
+ok 'what was marked' landed logs/served.bin "labels == ['of a member', 'by its PID', 'from C', 'my label', 'both']"
+serve logs/killed.bin
+kill -KILL $pid
+wait $pid 2>/dev/null
+killed=$pid
+serve logs/next.bin
+ok 'what a killed one left is removed by the next' test ! -e service/$killed.sock -a -S service/$pid.sock
+end $pid
+chmod 777 service
+serve logs/open.bin
+ok 'a folder that all can write to is not used' test -z "$(ls service)"
+end $pid
 done_testing

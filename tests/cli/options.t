@@ -59,7 +59,7 @@ ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
 wrong 'one dash' -replay x
 ok 'one dash: two were meant' says err 'did you mean --replay?'
 wrong 'the start of several' --re x
-ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --repeat, --ready-fd, --resample'
+ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --retain, --repeat, --ready-fd, --resample'
 wrong 'a long word' --$(printf '%0500d' 0)
 ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay

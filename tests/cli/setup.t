@@ -59,6 +59,10 @@ modes >after
 ok 'nothing else was touched' is "$(diff before after | grep -c '^>')" 2
 run setup --root tree
 ok 'again: nothing to do' says out '0 permissions changed'
+ok 'without systemd: that it does not last' says out 'systemd does not run here: run nvmtop-setup again after each boot'
+mkdir -p tree/run/systemd/system
+run setup --root tree
+ok 'with systemd: nothing of that' one_line out
 run setup --root tree --remove
 ok '--remove' is "$status" 0
 modes >after
@@ -81,6 +85,21 @@ ok 'and all is as it was at first' cmp before after
 run setup --root tree --group no-such-group-here
 ok 'a group that is not there' is "$status" 1
 ok 'says how to make it' says err groupadd
+modes >after
+ok 'and nothing was changed' cmp before after
+ok 'nor noted' test ! -e tree/run/nvmtop-setup.list
+mkdir -p read-only/sys
+if test "$(id -u)" -ne 0; then chmod 555 read-only/sys; fi
+if test "$(id -u)" -ne 0 || mount -t tmpfs -o ro none read-only/sys 2>/dev/null; then
+    run setup --root read-only
+    ok 'a read-only /sys, as in a container' is "$status" 1
+    ok 'a read-only /sys: a sentence' one_line err
+    ok 'a read-only /sys: what to do' says err 'as it is in a container: run nvmtop-setup outside'
+    ok 'a read-only /sys: nothing is noted' test ! -e read-only/run
+    umount read-only/sys 2>/dev/null
+else
+    skip 'a read-only /sys' 'nothing can be mounted here: run it as root'
+fi
 run setup --nonsense
 ok 'an option that is none' is "$status" 2
 run setup --root /no/such/folder

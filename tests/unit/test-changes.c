@@ -243,7 +243,7 @@ static void test_followed(void **state)
 /* Files of a series: each has the changes of its own time and the facts at its beginning. */
 static void test_split(void **state)
 {
-	const struct trace_limits limits = {.split_ns = 2 * NS_PER_S};
+	const struct trace_limits limits = {.split.ns = 2 * NS_PER_S};
 	struct script *s = script_with_mode(3600);
 	struct log_writer *series = log_writer_new(in_folder("p.nvmt"), true, &e);
 	struct sink *sink = log_writer_sink(series);

@@ -146,7 +146,7 @@ static bool no_trouble(const struct log_writer_stats *st)
 
 static void split_by_time(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split_ns = 2 * NS_PER_S});
+	struct log_writer *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
 	struct column all[TIERS] = {{.n = 0}};
 	struct log_writer_stats st;
 	static struct seen seen;
@@ -195,7 +195,7 @@ static void split_by_time(void **state)
 
 static void split_by_size(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split_bytes = 100000});
+	struct log_writer *w = series(&(struct trace_limits) {.split.bytes = 100000});
 	struct column all[TIERS] = {{.n = 0}};
 	static struct seen seen;
 	char name[PATH_MAX];
@@ -387,7 +387,7 @@ static void sync_fails(void **state)
 /* The next file cannot be created: the recording stays in the current one. */
 static void cannot_split(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split_ns = NS_PER_S});
+	struct log_writer *w = series(&(struct trace_limits) {.split.ns = NS_PER_S});
 	struct rlimit was, none;
 	struct column all[TIERS] = {{.n = 0}};
 	static struct seen seen;
@@ -418,7 +418,7 @@ static void names(void **state)
 	f = fopen(name, "w");
 	assert_non_null(f);
 	fclose(f);
-	w = series(&(struct trace_limits) {.split_ns = 2 * NS_PER_S});
+	w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
 	push_until(w, 0, two_files);
 	push(log_writer_sink(w), START + 100 * NS_PER_S, 1);
 	nanosleep(&(struct timespec) {.tv_nsec = 100000000}, NULL);
