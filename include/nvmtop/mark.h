@@ -134,7 +134,8 @@ static inline void nvmtop_mark_look(struct nvmtop_mark_peers *p)
 		return;
 	if (nvmtop_mark_folder(own, sizeof own) && nvmtop_mark_safe(own, 0))
 		nvmtop_mark_look_in(p, own, fd);
-	if (nvmtop_mark_service(service, sizeof service) && strcmp(own, service) != 0 && nvmtop_mark_safe(service, 1))
+	if (nvmtop_mark_service(service, sizeof service) && strcmp(own, service) != 0 &&
+	    nvmtop_mark_safe(service, 1))
 		nvmtop_mark_look_in(p, service, fd);
 	close(fd);
 }

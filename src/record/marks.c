@@ -154,8 +154,8 @@ static void folder_sweep(void *unused, const struct sockaddr_un *at)
 		unlink(at->sun_path);
 }
 
-/* Calls `call` for each socket of this user and of services. Returns -1 and sets *e if the folder of the user exists
- * but is not private. */
+/* Calls `call` for each socket of this user and of services. Returns -1 and sets *e if the folder of the user
+ * exists but is not private. */
 static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), void *to, struct err *e)
 {
 	struct sockaddr_un at;
@@ -185,8 +185,8 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
 	return 0;
 }
 
-/* Sets the address of this process, and whether it is a service; creates the folder and removes sockets of processes
- * that have ended. */
+/* Sets the address of this process, and whether it is a service; creates the folder and removes sockets of
+ * processes that have ended. */
 static int folder_own(struct sockaddr_un *out, bool *service, struct err *e)
 {
 	const char *run = getenv("NVMTOP_RUNTIME_DIR");

@@ -128,7 +128,7 @@ refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power >
 refused 'a stream' 'not a stream' --record --keep 1 -
 refused 'replay' 'not an option of nvmtop replay, but of the screen, nvmtop record' --replay x.bin --keep 1
 refused 'parts' 'cannot be used with --keep' --record --keep 1 --split 10 x.bin
-run nvmtop --demo --record --keep 30d x.bin
+run nvmtop --demo --record --keep 30x x.bin
 ok 'a wrong suffix' is "$status" 2
 run nvmtop --demo --record --keep 100000h x.bin
 ok 'more than the memory: status 1' is "$status" 1

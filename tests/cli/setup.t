@@ -89,14 +89,13 @@ modes >after
 ok 'and nothing was changed' cmp before after
 ok 'nor noted' test ! -e tree/run/nvmtop-setup.list
 mkdir -p read-only/sys
-if test "$(id -u)" -ne 0; then chmod 555 read-only/sys; fi
-if test "$(id -u)" -ne 0 || mount -t tmpfs -o ro none read-only/sys 2>/dev/null; then
+if mount -t tmpfs -o ro none read-only/sys 2>/dev/null; then
     run setup --root read-only
     ok 'a read-only /sys, as in a container' is "$status" 1
     ok 'a read-only /sys: a sentence' one_line err
     ok 'a read-only /sys: what to do' says err 'as it is in a container: run nvmtop-setup outside'
     ok 'a read-only /sys: nothing is noted' test ! -e read-only/run
-    umount read-only/sys 2>/dev/null
+    umount read-only/sys
 else
     skip 'a read-only /sys' 'nothing can be mounted here: run it as root'
 fi
