@@ -153,10 +153,12 @@ screen() {
     test $tries -lt 300 && return $status
 }
 ok 'the screen opens and closes' screen
-for page in nvmtop nvmtop-setup nvmtop-trace; do
+for page in nvmtop nvmtop-nsys nvmtop-record nvmtop-setup nvmtop-trace; do
     ok "man $page" inside man -w $page
 done
-ok 'the unit is where systemd looks' test -f "$root/lib/systemd/system/nvmtop-setup.service"
+for unit in nvmtop-setup nvmtop-record@; do
+    ok "$unit.service is where systemd looks" test -f "$root/lib/systemd/system/$unit.service"
+done
 
 ok 'the development files and the module are installed' install_them './libnvmtop-dev_*.deb ./python3-nvmtop_*.deb gcc libc6-dev pkg-config'
 works library
@@ -180,7 +182,7 @@ later() {
     dpkg-deb --root-owner-group -b "$build/later" "$root/packages/later.deb"
 }
 ok 'a later version is made' later
-mkdir -p "$root/var/log/nvmtop" "$root/etc/nvmtop"
+mkdir "$root/var/log/nvmtop"
 echo data >"$root/var/log/nvmtop/run.nvmt"
 echo "# the administrator's" >"$root/etc/nvmtop/record-gpu.conf"
 ok 'the upgrade' install_them './later.deb'
