@@ -185,18 +185,29 @@ ok 'a later version is made' later
 mkdir "$root/var/log/nvmtop"
 echo data >"$root/var/log/nvmtop/run.nvmt"
 echo "# the administrator's" >"$root/etc/nvmtop/record-gpu.conf"
+# From here on systemd seems to run, and both services, which were enabled.
+mkdir -p "$root/run/systemd/system" "$root/etc/systemd/system/multi-user.target.wants"
+for unit in nvmtop-setup nvmtop-record@gpu; do
+    ln -s "/lib/systemd/system/${unit%gpu}.service" "$root/etc/systemd/system/multi-user.target.wants/$unit.service"
+done
+printf '#!/bin/sh\necho "$*" >>/tmp/systemctl\n' >"$root/usr/bin/systemctl"
+chmod 755 "$root/usr/bin/systemctl"
 ok 'the upgrade' install_them './later.deb'
 cp "$build/apt.log" "$build/second.log"
 ok 'does not say it again' lacks "$build/second.log" 'usermod'
 ok 'leaves the permissions' is "$(modes)" '710 nvmtop 640 nvmtop '
+ok 'restarts nvmtop-setup, if it runs' says "$root/tmp/systemctl" '^try-restart .*nvmtop-setup.service'
+ok 'and what records' says "$root/tmp/systemctl" '^try-restart .*nvmtop-record@\*.service'
 ok 'is there' is "$(inside dpkg-query -W -f '${Version}' nvmtop)" "$version+later"
 
 ok 'removing' inside apt-get remove -y -q nvmtop
 ok 'puts the permissions back' is "$(modes)" '700 root 600 root '
+ok 'stops the services' says "$root/tmp/systemctl" '^stop nvmtop-record@\*.service nvmtop-setup.service'
 ok 'leaves recordings' test -f "$root/var/log/nvmtop/run.nvmt"
 ok 'leaves the configuration' test -f "$root/etc/nvmtop/record-gpu.conf"
 ok 'purging' inside sh -c 'apt-get purge -y -q nvmtop && apt-get purge -y -q --autoremove libnvmtop1 libnvmtop-dev python3-nvmtop gcc libc6-dev pkg-config'
-rm -rf "$root/sys/kernel"
+rm -rf "$root/sys/kernel" "$root/usr/bin/systemctl"
+rmdir -p --ignore-fail-on-non-empty "$root/etc/systemd/system/multi-user.target.wants"
 unowned >"$build/after"
 ok 'leaves nothing' diff "$build/before" "$build/after"
 ok 'but the user' says "$root/etc/passwd" '^nvmtop:'
