@@ -439,7 +439,7 @@ static size_t ranges_in(const char *name)
 /* The part before the ranges, the one that has them, both joined, and that after a crash. */
 static void parts(void **state)
 {
-	static char name[3][sizeof(path) + 16];
+	static char name[3][sizeof(path) + 20];
 	const struct selection part[] = {{.has_to = true, .to_ns = 24 * NS_PER_S},
 					 {.has_from = true, .from_ns = 24 * NS_PER_S}};
 	size_t n = record_late(26), left;
