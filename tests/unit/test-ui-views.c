@@ -743,7 +743,7 @@ static void the_overview_shows_the_busiest(void **state)
 	draw(&b);
 	assert_true(ui_wants_procs(b.ui, &b.scene));
 	for (int i = 0; i < 9; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), " p%d ", i);
 		if (i == 4 || i == 5 || i == 3 || i == 1)
