@@ -142,7 +142,7 @@ static void the_terminals_own_colours(void **state)
 		put(5, 5, STYLE_MEAN(HUE_GPU, 0), STYLE_BAND(HUE_GPU, 0), 0x2584);
 		bytes = frame(p);
 		assert_non_null(strstr(bytes, kinds[i].bytes));
-		for (const char *more = "38;\00048;\00038:\00048:"; *more; more += 4)
+		for (const char *more = "38;\00048;\00038:\00048:\000"; *more; more += 4)
 			assert_null(strstr(bytes, more));
 		free(bytes);
 		/* and back */
