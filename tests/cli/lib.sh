@@ -64,6 +64,18 @@ has_rows() { test "$(brief "$1" | sed -n 's/^{"end":.*"rows": {"0": \([0-9]*\).*
 has_marks() { test "$(brief "$1" | grep -c '^{"mark":')" -ge "$2"; }
 done_testing() { echo "1..$n"; }
 
+# Ends the test where Python cannot load the library that was built.
+need_library_for_python() {
+    if test -n "$EMU"; then
+        echo '1..0 # SKIP built for another machine: run it there'
+        exit 0
+    fi
+    if grep -q '^SAN_CFLAGS = .*fsanitize' "${NVMTOP%/src/nvmtop}/Makefile"; then
+        echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python: build without'
+        exit 0
+    fi
+}
+
 # run COMMAND...: leaves $status, and the files out and err
 run() {
     "$@" >out 2>err

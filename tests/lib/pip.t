@@ -2,14 +2,7 @@
 # pip install ./python in an environment of its own, and a recording made from there.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
-if test -n "$EMU"; then
-	echo '1..0 # SKIP built for another machine: run it there'
-	exit 0
-fi
-if grep -q '^SAN_CFLAGS = .*fsanitize' "$build/Makefile"; then
-	echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python: build without'
-	exit 0
-fi
+need_library_for_python
 if ! "$python" -c 'import sys, flit_core, pip, venv
 sys.exit(tuple(map(int, flit_core.__version__.split(".")[:2])) < (3, 2))' 2>/dev/null; then
 	echo '1..0 # SKIP pip, venv or flit_core (3.2 or later) is missing: ./bootstrap --tests installs them where the system has them'

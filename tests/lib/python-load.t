@@ -2,14 +2,7 @@
 # Where the Python module finds the library, and what it says when it does not.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
-if test -n "$EMU"; then
-	echo '1..0 # SKIP built for another machine: run it there'
-	exit 0
-fi
-if grep -q '^SAN_CFLAGS = .*fsanitize' "$build/Makefile"; then
-	echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python: build without'
-	exit 0
-fi
+need_library_for_python
 unset NVMTOP_LIBRARY LD_LIBRARY_PATH
 PYTHONDONTWRITEBYTECODE=1 NVMTOP_NUMPY=no
 export PYTHONDONTWRITEBYTECODE NVMTOP_NUMPY

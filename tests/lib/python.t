@@ -2,14 +2,7 @@
 # The Python module, with NumPy and without.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 build=${NVMTOP%/src/nvmtop}
-if test -n "$EMU"; then
-	echo '1..0 # SKIP built for another machine: run it there'
-	exit 0
-fi
-if grep -q '^SAN_CFLAGS = .*fsanitize' "$build/Makefile"; then
-	echo '1..0 # SKIP a library with sanitizers cannot be loaded into Python: build without'
-	exit 0
-fi
+need_library_for_python
 NVMTOP_LIBRARY=$build/libnvmtop.so.1
 PYTHONPATH=$NVMTOP_SRC/python
 PYTHONDONTWRITEBYTECODE=1
