@@ -66,6 +66,8 @@ enum channel_kind {
 	CHANNEL_KINDS
 };
 
+#define WINDOW_UNKNOWN (-1)
+
 /* Texts are printable UTF-8 and always terminated. */
 struct channel {
 	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
@@ -79,6 +81,9 @@ struct channel {
 	double lo, hi;		/* natural range (0..100, 0..MemTotal); NaN: scale to the data */
 	double warn, crit;	/* near the limit, and over it; NaN: no known limit */
 	int64_t period_ns;	/* how often the kernel updates it; 0: every tick */
+	/* A value is the mean over this time (0: of its moment; WINDOW_UNKNOWN: a file does not say), which ends this
+	 * long before the value was read, as far as the driver says or is known. */
+	int64_t window_ns, age_ns;
 	char source[160];	/* the kernel file, or the formula over other channels */
 	char note[96];		/* "mean of 100 ms", "sum of rails", "estimate", "demo"; may be "" */
 	char missing[200];	/* why it has no value, and how to enable it; or "" */

@@ -38,6 +38,8 @@ static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t
 	snprintf(to.family, sizeof(to.family), "%s", family_name(c->family));
 	log_channel_put(raw, &to);
 	log_put_str(raw, "");
+	log_put_i64(raw, c->window_ns);
+	log_put_i64(raw, c->age_ns);
 	tag_end(raw, start);
 }
 

@@ -214,9 +214,17 @@ static int or_other(int found, int other)
 static bool get_channel(struct log_in *in, struct log_channel *from)
 {
 	struct channel *c = &from->c;
+	char former[sizeof(c->name)];
 
 	if (!log_channel_get(in, from))
 		return false;
+	log_get_str(in, former, sizeof(former));
+	c->window_ns = in->p < in->end ? log_get_i64(in) : WINDOW_UNKNOWN;
+	c->age_ns = in->p < in->end ? log_get_i64(in) : 0;
+	if (in->bad || c->window_ns < 0 || c->window_ns > PERIOD_MOST)
+		c->window_ns = WINDOW_UNKNOWN;
+	if (in->bad || c->age_ns < 0 || c->age_ns > PERIOD_MOST)
+		c->age_ns = 0;
 	c->kind = (enum channel_kind)or_other(channel_kind_find(from->kind), CHANNEL_OTHER);
 	c->unit = (enum unit)or_other(unit_find(from->unit), UNIT_NONE);
 	c->family = (enum family)or_other(family_find(from->family), FAMILY_OTHER);

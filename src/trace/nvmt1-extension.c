@@ -92,6 +92,7 @@ static void read_channel(struct nvmt1 *f, struct log_in *in, void *to)
 	c->lo = log_get_f64(in);
 	c->hi = log_get_f64(in);
 	c->period_ns = log_get_i64(in);
+	c->window_ns = WINDOW_UNKNOWN;
 	c->warn = log_get_f64(in);
 	c->crit = log_get_f64(in);
 	log_get_str(in, c->name, sizeof(c->name));

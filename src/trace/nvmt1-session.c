@@ -47,6 +47,7 @@ static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot)
 	c->lo = unit == UNIT_PERCENT || unit == UNIT_KB ? 0 : NAN;
 	c->hi = unit == UNIT_PERCENT ? 100 : NAN;
 	c->warn = c->crit = NAN;
+	c->window_ns = WINDOW_UNKNOWN;
 	if (known[field].label) {
 		snprintf(c->name, sizeof(c->name), "%s", known[field].name);
 		snprintf(c->label, sizeof(c->label), "%s", known[field].label);

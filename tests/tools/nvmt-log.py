@@ -271,6 +271,7 @@ class Recording:
                 for key in ("name", "label", "kind", "unit", "family", "source", "note", "missing", "kernel",
                             "was"):
                     c[key] = r.text()
+                c["window"], c["age"] = r.get("2q") if r.left() else (-1, 0)
                 channels[c["tier"], c["column"]] = c
                 self.channels[c["number"]] = c
             elif tag == 10:
