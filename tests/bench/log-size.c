@@ -1,10 +1,8 @@
-/* Measures the size of a recording as a log, by chunk type, and the cost of writing it
- * compared with the version 1 writer.
+/* Measures what writing a recording as a log costs.
  *
- *   log-size RECORDING FOLDER
+ *   log-size RECORDING OUTPUT
  *
- * Reads the rows into memory and pushes them 33 ms at a time, as the engine does, to
- * FOLDER/log-size.nvmt and FOLDER/log-size.bin in turn; keeps the .nvmt file. */
+ * Reads the rows into memory and pushes them 33 ms at a time, as the engine does. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +68,9 @@ static void push_until(struct sink *s, enum tier tier, int64_t t_ns)
 }
 
 /* CPU time of all threads, in ns. */
-static int64_t push_all(struct sink *s, bool (*ready)(void *), void *w)
+static int64_t push_all(struct log_writer *w)
 {
+	struct sink *s = log_writer_sink(w);
 	int64_t began = clock_cpu_ns(), last = 0;
 	size_t mark = 0;
 	struct err e = {.code = ERR_NONE};
@@ -85,7 +84,7 @@ static int64_t push_all(struct sink *s, bool (*ready)(void *), void *w)
 		if (tiers[t].n > 0 && tiers[t].t_ns[tiers[t].n - 1] > last)
 			last = tiers[t].t_ns[tiers[t].n - 1];
 	}
-	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && ready(w); t_ns += STEP_NS) {
+	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && log_writer_ready(w); t_ns += STEP_NS) {
 		for (enum tier t = 0; t < TIERS; t++)
 			push_until(s, t, t_ns);
 		for (; mark < n_marks && marks[mark].t_ns < t_ns; mark++)
@@ -100,16 +99,6 @@ static int64_t push_all(struct sink *s, bool (*ready)(void *), void *w)
 	return clock_cpu_ns() - began;
 }
 
-static bool log_ready(void *w)
-{
-	return log_writer_ready(w);
-}
-
-static bool old_ready(void *w)
-{
-	return log_writer_ready(w);
-}
-
 static int64_t write_log(const char *path, struct log_writer_stats *stats)
 {
 	struct err e;
@@ -122,26 +111,8 @@ static int64_t write_log(const char *path, struct log_writer_stats *stats)
 	}
 	log_writer_options(w)->live = false;
 	log_writer_options(w)->sync_ns = 0;
-	cpu = push_all(log_writer_sink(w), log_ready, w);
+	cpu = push_all(w);
 	log_writer_stats(w, stats);
-	log_writer_free(w);
-	return cpu;
-}
-
-static int64_t write_old(const char *path, uint64_t *bytes)
-{
-	struct err e;
-	struct log_writer *w = log_writer_new(path, true, &e);
-	struct log_writer_stats stats;
-	int64_t cpu;
-
-	if (!w) {
-		fprintf(stderr, "%s\n", e.text);
-		exit(1);
-	}
-	cpu = push_all(log_writer_sink(w), old_ready, w);
-	log_writer_stats(w, &stats);
-	*bytes = stats.bytes;
 	log_writer_free(w);
 	return cpu;
 }
@@ -153,54 +124,30 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void report(const struct log_writer_stats *s, uint64_t old, int64_t cpu[2][TURNS])
-{
-	static const char *const names[LOG_KINDS] = {"",      "META", "DATA", "MARK",  "GAP", "STATE",
-						     "RANGE", "LOD",  "STAT", "INDEX", "END"};
-	uint64_t rows = 0;
-	double seconds;
-
-	for (int t = 0; t < TIERS; t++)
-		rows += s->rows[t];
-	seconds = (double)(tiers[0].t_ns[tiers[0].n - 1] - tiers[0].t_ns[0]) / 1e9;
-	printf("%zu channels, %.1f s, %llu rows (%llu lost)\n", about.n_channels, seconds,
-	       (unsigned long long)rows, (unsigned long long)s->lost_rows);
-	for (int k = 1; k < LOG_KINDS; k++)
-		if (s->kind[k])
-			printf("%-6s %9.0f B/s\n", names[k], (double)s->kind[k] / seconds);
-	printf("all    %9.0f B/s; version 1: %.0f B/s\n", (double)s->bytes / seconds, (double)old / seconds);
-	for (int i = 0; i < 2; i++)
-		qsort(cpu[i], TURNS, sizeof(cpu[i][0]), ascending);
-	printf("CPU    %9.0f ns a row; version 1: %.0f; %.2f of it\n",
-	       (double)cpu[0][TURNS / 2] / (double)rows, (double)cpu[1][TURNS / 2] / (double)rows,
-	       (double)cpu[0][TURNS / 2] / (double)cpu[1][TURNS / 2]);
-}
-
 int main(int argc, char **argv)
 {
-	char path[2][4096];
-	int64_t cpu[2][TURNS];
+	int64_t cpu[TURNS];
 	struct log_writer_stats stats;
-	uint64_t old = 0;
+	uint64_t rows = 0;
 	struct err e;
 	struct trace *t;
 
 	if (argc != 3 || !(t = trace_open(argv[1], &e))) {
-		fprintf(stderr, "%s\n", argc == 3 ? e.text : "usage: log-size RECORDING FOLDER");
+		fprintf(stderr, "%s\n", argc == 3 ? e.text : "usage: log-size RECORDING OUTPUT");
 		return 1;
 	}
 	about = *trace_session(t);
 	marks = trace_marks(t, &n_marks);
 	for (enum tier k = 0; k < TIERS; k++)
 		load(t, k);
-	snprintf(path[0], sizeof(path[0]), "%s/log-size.nvmt", argv[2]);
-	snprintf(path[1], sizeof(path[1]), "%s/log-size.bin", argv[2]);
-	for (int i = 0; i < TURNS; i++) {
-		cpu[0][i] = write_log(path[0], &stats);
-		cpu[1][i] = write_old(path[1], &old);
-	}
-	unlink(path[1]);
-	report(&stats, old, cpu);
+	for (int i = 0; i < TURNS; i++)
+		cpu[i] = write_log(argv[2], &stats);
+	for (int k = 0; k < TIERS; k++)
+		rows += stats.rows[k];
+	qsort(cpu, TURNS, sizeof(cpu[0]), ascending);
+	printf("%zu channels, %.1f s, %llu rows (%llu lost), %.0f ns of CPU time a row\n", about.n_channels,
+	       (double)(tiers[0].t_ns[tiers[0].n - 1] - tiers[0].t_ns[0]) / 1e9, (unsigned long long)rows,
+	       (unsigned long long)stats.lost_rows, (double)cpu[TURNS / 2] / (double)rows);
 	for (int k = 0; k < TIERS; k++) {
 		free(tiers[k].t_ns);
 		free(tiers[k].values);

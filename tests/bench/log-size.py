@@ -9,7 +9,9 @@ minute (or --seconds) and then pushed through tests/bench/log-size, which is bui
 `make tests/bench/log-size`.
 """
 import argparse
+import collections
 import os
+import runpy
 import subprocess
 import tempfile
 
@@ -19,7 +21,7 @@ TOP = os.path.join(cost.HERE, "..", "..")
 
 
 def record(program, path, seconds, *how):
-    subprocess.run([program, "--record", "--force", *how, "--duration", str(seconds), path], check=True,
+    subprocess.run([program, "record", "--force", *how, "--duration", str(seconds), path], check=True,
                    stderr=subprocess.DEVNULL)
 
 
@@ -31,6 +33,20 @@ def orin(program, path, seconds, folder):
             record(program, path, seconds, "--sysroot", tree.root)
     finally:
         tree.close()
+
+
+def sizes(path, seconds):
+    log = runpy.run_path(os.path.join(TOP, "tests", "tools", "nvmt-log.py"))
+    with open(path, "rb") as f:
+        data = f.read()
+    of = collections.Counter()
+    for head, _, _ in log["chunks"](data):
+        if head:
+            of[head.kind] += 48 + head.stored
+    names = {log[k]: k for k in ("META", "DATA", "MARK", "GAP", "STATE", "RANGE", "LOD", "STATS", "INDEX", "END") if k in log}
+    for kind, n in sorted(of.items()):
+        print(f"{names.get(kind, kind):6} {n / seconds:9.0f} B/s")
+    print(f"all    {len(data) / seconds:9.0f} B/s")
 
 
 def main():
@@ -47,8 +63,9 @@ def main():
                 record(program, path, args.seconds, "--demo")
             else:
                 orin(program, path, args.seconds, folder)
-            print(subprocess.run([os.path.join(TOP, "tests", "bench", "log-size"), path, folder], check=True,
-                                 capture_output=True, text=True).stdout)
+            again = os.path.join(folder, "again.nvmt")
+            subprocess.run([os.path.join(TOP, "tests", "bench", "log-size"), path, again], check=True)
+            sizes(again, args.seconds)
 
 
 if __name__ == "__main__":
