@@ -7,31 +7,12 @@
 #include <math.h>
 #include <nvmtop/nvmtop.h>
 #include <stdio.h>
-
-/* Returns the energy of a rail in joules, by the trapezoidal rule over the true
- * times; an interval with a value missing at either end is left out. */
-static double energy(const nvmtop_medium *row, uint64_t n, unsigned rail, double *covered_s)
-{
-	double joules = 0;
-
-	*covered_s = 0;
-	for (uint64_t i = 1; i < n; i++) {
-		double a = row[i - 1].power_mw[rail], b = row[i].power_mw[rail];
-		double dt = row[i].time_s - row[i - 1].time_s;
-
-		if (isnan(a) || isnan(b))
-			continue;
-		joules += (a + b) / 2 * dt / 1000;
-		*covered_s += dt;
-	}
-	return joules;
-}
+#include <string.h>
 
 int main(int argc, char **argv)
 {
 	nvmtop_header header = {.size = NVMTOP_HEADER_SIZE};
 	nvmtop_error error = NVMTOP_ERROR_INIT;
-	uint64_t n;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: read-trace FILE\n");
@@ -48,14 +29,20 @@ int main(int argc, char **argv)
 	printf("%s: %.3f s, %llu fast, %llu medium, %llu slow samples, %llu marks\n", header.board, header.duration_s,
 	       (unsigned long long)header.rows[0], (unsigned long long)header.rows[1],
 	       (unsigned long long)header.rows[2], (unsigned long long)header.marks);
-	const nvmtop_medium *row = nvmtop_medium_rows(trace, &n);
-	for (unsigned i = 0; i < header.rails; i++) {
-		double covered, joules = energy(row, n, i, &covered);
+	for (uint64_t i = 0; i < nvmtop_signals(trace); i++) {
+		nvmtop_signal signal = {.size = NVMTOP_SIGNAL_SIZE};
+		double joules, within;
 
-		if (covered > 0)
-			printf("  %-24s %8.3f W %10.3f J\n", header.rail_name[i], joules / covered, joules);
+		nvmtop_get_signal(trace, i, &signal);
+		if (strcmp(signal.unit, "mW"))
+			continue;
+		joules = nvmtop_energy(trace, i, 0, header.duration_s, &within);
+		if (isnan(joules))
+			printf("  %-24s not measured\n", signal.name);
+		else if (isnan(within))
+			printf("  %-24s %8.3f W %10.3f J\n", signal.name, joules / header.duration_s, joules);
 		else
-			printf("  %-24s not measured\n", header.rail_name[i]);
+			printf("  %-24s %8.3f W %10.3f +- %.3f J\n", signal.name, joules / header.duration_s, joules, within);
 	}
 	nvmtop_close(trace);
 	return error.code;

@@ -234,6 +234,11 @@ NVMTOP_PUBLIC uint64_t nvmtop_times(const nvmtop_trace *trace, int tier, uint64_
 NVMTOP_PUBLIC uint64_t nvmtop_values(const nvmtop_trace *trace, uint64_t signal, uint64_t first, uint64_t n,
 				     double *out);
 
+/* Joules of a power signal (mW) between two times in seconds since the start, as a report has them; *within
+ * (or NULL) is the bound of their error for 95 %.  NaN: power is not known there, or the bound is not. */
+NVMTOP_PUBLIC double nvmtop_energy(const nvmtop_trace *trace, uint64_t signal, double from_s, double to_s,
+				   double *within);
+
 /* A range of time that a program marked with NVTX.  Times are seconds since the start of the recording.
  * Ranges nest within a domain of a thread. */
 enum { NVMTOP_NO_PAYLOAD = 0, NVMTOP_UNSIGNED = 1, NVMTOP_SIGNED = 2, NVMTOP_DOUBLE = 3 };

@@ -186,6 +186,7 @@ def _declare(lib: _c.CDLL) -> _c.CDLL:
         ("signals", u64, [p]),
         ("get_signal", _c.c_int, [p, u64, p]),
         ("values", u64, [p, u64, u64, u64, p]),
+        ("energy", _c.c_double, [p, u64, _c.c_double, _c.c_double, p]),
         ("ranges_open", p, [p, _c.c_double, _c.c_double, p]),
         ("ranges_next", _c.c_int, [p, p]),
         ("ranges_close", None, [p]))
@@ -558,6 +559,12 @@ class Trace:
         out = _np.empty(n) if _np else _array.array("d", bytes(8 * n))
         got = _lib.nvmtop_values(handle, signal._number, 0, n, out.ctypes.data if _np else out.buffer_info()[0])
         return out[:got]
+
+    def energy(self, name: str, start_s: float, end_s: float) -> Tuple[float, float]:
+        """The joules of a power signal between two times, and the bound of their error; nan where they are not known."""
+        within = _c.c_double()
+        joules = _lib.nvmtop_energy(self._open(), self.signals[name]._number, start_s, end_s, _c.byref(within))
+        return joules, within.value
 
     def close(self) -> None:
         """Close the file; columns already read stay valid. Also done with the last reference."""

@@ -22,7 +22,6 @@ struct listener {
 	struct fact *facts;     /* copied when it began */
 	uint64_t first_order;
 	bool recording;
-	struct joules joules; /* only for a recording */
 	size_t cpu;           /* column of the CPU load */
 	int64_t cpu_until_ns; /* rows without it are skipped until then; 0: none are */
 	struct listener *next;
@@ -112,7 +111,6 @@ int collector_attach(struct collector *c, struct sink *s, const struct session *
 	l->recording = recording;
 	if (recording) {
 		await_cpu(l);
-		joules_begin(&l->joules, about);
 		atomic_store(&c->row_0, UINT64_MAX);
 	}
 	if (s->ops->begin(s, &l->session, e)) {
@@ -215,7 +213,6 @@ static size_t before_first(struct collector *c, enum tier tier, size_t n, struct
 static void send_rows(struct collector *c, enum tier tier, size_t n)
 {
 	const struct source *s = &c->sources[tier];
-	double was[COLLECT_BATCH];
 
 	c->gave = true;
 	for (struct listener *l = c->listeners; l; l = l->next) {
@@ -226,12 +223,8 @@ static void send_rows(struct collector *c, enum tier tier, size_t n)
 			continue;
 		r.n = n - skip;
 		r.t_ns = s->t_ns + skip;
-		double *rows = s->values + skip * s->width;
-		bool counts = joules_count(&l->joules, tier, rows, s->width, r.n, was);
-		r.values = rows;
+		r.values = s->values + skip * s->width;
 		l->sink->ops->rows(l->sink, &r);
-		for (size_t i = 0; counts && i < r.n; i++)
-			rows[i * s->width + l->joules.channel->column] = was[i];
 	}
 }
 

@@ -1,12 +1,14 @@
 /* The values of a trace as exact doubles, including those that version 1 cannot represent; NaN for values
  * that were not read. */
+#include <math.h>
 #include <string.h>
 
 #include "lib/lib.h"
 #include "util/clock.h"
 #include "trace/trace.h"
 
-#define ONCE 4096 /* rows per read */
+#define ONCE         4096 /* rows per read */
+#define SECONDS_MOST 4e9  /* a century */
 
 _Static_assert((int)NVMTOP_FAST == (int)TIER_FAST && (int)NVMTOP_MEDIUM == (int)TIER_MEDIUM &&
 		       (int)NVMTOP_SLOW == (int)TIER_SLOW,
@@ -82,4 +84,19 @@ uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, u
 	if (got > 0)
 		trace_row_values(trace_in(t), (size_t)signal, first, (size_t)got, out);
 	return got;
+}
+
+double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, double to_s, double *within)
+{
+	const struct energy_source *source = NULL;
+	struct energy_result r = {NAN, NAN, 0, NULL};
+
+	if (t && signal < about(t)->n_channels && about(t)->channels[signal].unit == UNIT_MILLIWATT)
+		source = trace_source(trace_in(t), (size_t)signal);
+	if (source && fabs(from_s) < SECONDS_MOST && fabs(to_s) < SECONDS_MOST && from_s < to_s)
+		r = energy_between(source, trace_timeline(trace_in(t)), about(t)->start.mono_ns + llround(from_s * NS_PER_S),
+				   about(t)->start.mono_ns + llround(to_s * NS_PER_S));
+	if (within)
+		*within = r.within;
+	return r.joules;
 }

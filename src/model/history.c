@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/energy.h"
 #include "model/lod.h"
 #include "util/clock.h"
 #include "util/intl.h"
@@ -17,18 +18,24 @@
 #define GAPS_MOST    16384
 #define CHANGES_MOST 4096
 
-/* A power channel, integrated as its readings arrive. */
+/* A power channel, added up as its readings arrive. */
 struct power {
-	size_t channel;
-	enum tier tier;
-	uint16_t column;
-	int64_t hole_ns, first_ns;
-	struct integral sum;
+	struct energy_source source;
+	struct energy_rows rows;
+	struct energy sum;
+	int64_t first_ns; /* of a value */
+	struct power_row {
+		int64_t t_ns;
+		double mw, age_ms;
+	} * newest; /* a ring of RING rows */
+	size_t n_rows;
+	struct energy_meter *meter; /* of a channel with a counter, or NULL */
 };
+#define RING 2048
 
 /* The sums up to a mark, one per power channel; NaN if the mark came too late. */
 struct sum_at {
-	double area, covered_ns;
+	double joules, known_s;
 };
 struct summed_mark {
 	struct mark mark;
@@ -97,6 +104,10 @@ static void data_free(struct data *d)
 	free(d->marks.p);
 	free(d->gaps.p);
 	free(d->changes.p);
+	for (size_t k = 0; k < d->n_power; k++) {
+		free(d->power[k].newest);
+		free(d->power[k].meter);
+	}
 	free(d->power);
 	memset(d, 0, sizeof(*d));
 }
@@ -145,12 +156,18 @@ static bool find_power(struct data *d)
 	for (size_t i = 0; d->power && i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 
-		if (c->unit == UNIT_MILLIWATT && !c->missing[0] && c->column < about->width[c->tier])
-			d->power[d->n_power++] =
-				(struct power) {.channel = i,
-						.tier = c->tier,
-						.column = c->column,
-						.hole_ns = stats_hole_ns(about->hz[c->tier])};
+		if (c->unit == UNIT_MILLIWATT && !c->missing[0] && c->column < about->width[c->tier]) {
+			struct power *p = &d->power[d->n_power++];
+
+			energy_source_of(&p->source, about, i);
+			energy_begin(&p->sum, about->start.mono_ns, INT64_MAX);
+			p->newest = calloc(RING, sizeof(*p->newest));
+			p->meter = p->source.counter == SIZE_MAX ? NULL : calloc(1, sizeof(*p->meter));
+			if (!p->newest || (!p->meter && p->source.counter != SIZE_MAX))
+				return false;
+			if (p->meter)
+				energy_meter_begin(p->meter, about, i);
+		}
 	}
 	return d->power != NULL;
 }
@@ -196,27 +213,40 @@ static struct summed_mark *mark_at(const struct list *marks, size_t i)
 	return (struct summed_mark *)(void *)(marks->p + i * marks->each);
 }
 
-/* Adds a reading; also completes the sums of the marks set since the previous one. */
-static void power_add(struct data *d, size_t k, int64_t t_ns, double mw)
+static struct sum_at sum_until(const struct power *p, const struct power_reading *next, int64_t t_ns)
+{
+	struct energy part = p->sum;
+	struct energy_result r;
+
+	part.to_ns = t_ns;
+	if (next)
+		energy_add(&part, &p->source, next, 1);
+	r = energy_get(&part, &p->source);
+	return (struct sum_at) {r.known_s > 0 ? r.joules : 0, r.known_s};
+}
+
+/* Adds a row; also completes the sums of the marks that its readings pass. */
+static void power_add(struct data *d, size_t k, int64_t t_ns, double mw, double age_ms)
 {
 	struct power *p = &d->power[k];
+	struct power_reading list[2];
+	size_t n = energy_take(&p->source, &p->rows, t_ns, mw, age_ms, list);
 
-	if (isnan(mw))
-		return;
-	for (size_t i = d->marks.n; i-- > 0;) {
-		struct summed_mark *m = mark_at(&d->marks, i);
-		struct integral to_mark = p->sum;
+	p->first_ns = p->first_ns || isnan(mw) ? p->first_ns : t_ns;
+	p->newest[p->n_rows++ % RING] = (struct power_row) {t_ns, mw, age_ms};
+	for (size_t j = 0; j < n; j++) {
+		int64_t at_ns = list[j].end_ns - list[j].window_ns / 2;
 
-		if (p->sum.begun && m->mark.t_ns <= p->sum.last_ns)
-			break;
-		if (m->mark.t_ns > t_ns)
-			continue;
-		integral_add(&to_mark, t_ns, mw, p->hole_ns, INT64_MIN, m->mark.t_ns);
-		m->sums[k] = (struct sum_at) {sum_get(&to_mark.area), (double)to_mark.covered_ns};
+		for (size_t i = d->marks.n; i-- > 0;) {
+			struct summed_mark *m = mark_at(&d->marks, i);
+
+			if (p->sum.begun && m->mark.t_ns <= p->sum.last_ns)
+				break;
+			if (m->mark.t_ns <= at_ns)
+				m->sums[k] = sum_until(p, &list[j], m->mark.t_ns);
+		}
+		energy_add(&p->sum, &p->source, &list[j], 1);
 	}
-	if (!p->sum.begun)
-		p->first_ns = t_ns;
-	integral_add(&p->sum, t_ns, mw, p->hole_ns, INT64_MIN, INT64_MAX);
 }
 
 static void history_rows(struct sink *s, const struct rows *r)
@@ -227,9 +257,17 @@ static void history_rows(struct sink *s, const struct rows *r)
 		return;
 	for (size_t i = 0; i < r->n; i++)
 		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
-	for (size_t k = 0; k < d->n_power; k++)
-		for (size_t i = 0; d->power[k].tier == r->tier && i < r->n; i++)
-			power_add(d, k, r->t_ns[i], r->values[i * r->width + d->power[k].column]);
+	for (size_t k = 0; k < d->n_power; k++) {
+		if (d->power[k].meter)
+			energy_meter_rows(d->power[k].meter, &d->session, r);
+		for (size_t i = 0; d->power[k].source.tier == r->tier && i < r->n; i++) {
+			const struct energy_source *p = &d->power[k].source;
+			const double *row = &r->values[i * r->width];
+
+			power_add(d, k, r->t_ns[i], row[d->session.channels[p->power].column],
+				  p->age == SIZE_MAX ? NAN : row[d->session.channels[p->age].column]);
+		}
+	}
 }
 
 /* Makes room for one more item; at `most` items, or if out of memory, drops the oldest eighth. Returns
@@ -430,36 +468,107 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *out)
 {
 	const struct power *p = &d->power[k];
-	size_t i;
+	size_t i = first_from(&d->marks, t_ns);
 
-	*out = (struct sum_at) {sum_get(&p->sum.area), (double)p->sum.covered_ns};
+	*out = sum_until(p, NULL, t_ns);
 	if (!p->sum.begun || t_ns > p->sum.last_ns)
 		return true;
 	*out = (struct sum_at) {0, 0};
 	if (t_ns <= p->first_ns)
 		return true;
-	i = first_from(&d->marks, t_ns);
 	if (i == d->marks.n || time_at(&d->marks, i) != t_ns)
 		return false;
 	*out = mark_at(&d->marks, i)->sums[k];
-	return !isnan(out->area);
+	return !isnan(out->joules);
 }
 
-/* Known between marks, and up to the newest reading. */
-static bool integral_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns,
-			struct integral *out)
+/* The newest rows of a power channel are there; of what is older, columns. */
+static size_t rows_of(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+		      size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
 	LOCKED struct data *d = lock(of_timeline(t));
+	const struct lod *p = d->tiers[tier];
+	int64_t first_ns, last_ns, exact_ns = INT64_MAX;
+	const struct power *rows = d->power;
+	size_t got = 0;
+	int zoom;
+
+	if (!p || !lod_extent(p, &first_ns, &last_ns))
+		return 0;
+	while (rows < d->power + d->n_power && rows->source.power != channels[0])
+		rows++;
+	if (rows < d->power + d->n_power && rows->n_rows > 0)
+		exact_ns = rows->n_rows > RING ? rows->newest[rows->n_rows % RING].t_ns : first_ns;
+	*from_ns = *from_ns < first_ns ? first_ns : *from_ns;
+	*column_ns = 0;
+	if (*from_ns >= exact_ns) {
+		size_t oldest = rows->n_rows > RING ? rows->n_rows - RING : 0, high = rows->n_rows, low = oldest;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (rows->newest[middle % RING].t_ns < *from_ns)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; got < most && low < rows->n_rows && rows->newest[low % RING].t_ns < to_ns; low++, got++) {
+			const struct power_row *r = &rows->newest[low % RING];
+
+			t_ns[got] = r->t_ns;
+			values[0][got] = r->mw;
+			if (n > 1)
+				values[1][got] = r->age_ms;
+			*from_ns = r->t_ns + 1;
+		}
+		return got;
+	}
+	zoom = lod_finest(p, *from_ns);
+	*column_ns = INT64_C(1) << zoom;
+	while (got < most && *from_ns < exact_ns && lod_finest(p, *from_ns) == zoom) {
+		int64_t end = (*from_ns | (*column_ns - 1)) + 1;
+		struct bin bin;
+
+		if (end > to_ns || end > last_ns)
+			break;
+		t_ns[got] = end;
+		for (size_t i = 0; i < n; i++) {
+			lod_columns(p, d->session.channels[channels[i]].column, zoom, *from_ns >> zoom, 1, &bin);
+			values[i][got] = bin.n ? bin.sum / (double)bin.n : NAN;
+		}
+		*from_ns = end;
+		got++;
+	}
+	return got;
+}
+
+/* Known between marks and up to the newest reading, and as long as there are rows. */
+static bool energy_in(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
+{
+	struct energy_source source;
 	struct sum_at from, to;
 	size_t k = 0;
+	bool rows;
 
-	while (k < d->n_power && d->power[k].channel != channel)
-		k++;
-	if (k == d->n_power || !sum_to(d, k, from_ns, &from) || !sum_to(d, k, to_ns, &to))
-		return false;
-	*out = (struct integral) {.area = {to.area - from.area, 0},
-				  .covered_ns = (int64_t)(to.covered_ns - from.covered_ns)};
-	return true;
+	{
+		LOCKED struct data *d = lock(of_timeline(t));
+
+		while (k < d->n_power && d->power[k].source.power != channel)
+			k++;
+		if (k == d->n_power)
+			return false;
+		source = d->power[k].source;
+		if (d->power[k].meter)
+			source.scale = energy_meter_source(d->power[k].meter).scale;
+		rows = d->power[k].n_rows <= RING || d->power[k].newest[d->power[k].n_rows % RING].t_ns < from_ns - source.reach_ns;
+		if (sum_to(d, k, from_ns, &from) && sum_to(d, k, to_ns, &to)) {
+			*out = (struct energy_result) {source.scale * (to.joules - from.joules), NAN, to.known_s - from.known_s, NULL};
+			return true;
+		}
+	}
+	if (rows)
+		*out = energy_between(&source, t, from_ns, to_ns);
+	return rows;
 }
 
 static struct ranges *store_of(struct history *h)
@@ -530,7 +639,8 @@ static const struct timeline_ops timeline_ops = {
 	.gaps = gaps_of,
 	.changes = changes_of,
 	.finest = finest_of,
-	.integral = integral_of,
+	.rows = rows_of,
+	.energy = energy_in,
 	.ranges = ranges_of,
 	.lanes = lanes_of,
 };

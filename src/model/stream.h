@@ -41,16 +41,6 @@ struct mark {
 	char label[64];		/* printable, may be "" */
 };
 
-/* A recording's joules start at 0, whenever it began. */
-struct joules {
-	const struct channel *channel; /* NULL if there is no such channel */
-	double before;		       /* value of the first row; NaN until known */
-};
-void joules_begin(struct joules *j, const struct session *about);
-/* Subtracts the initial value from n rows of the tier. If was is not NULL it gets the n original values.
- * Returns false if the tier has no joule channel. */
-bool joules_count(struct joules *j, enum tier tier, double *rows, size_t width, size_t n, double *was);
-
 enum gap_cause {
 	GAP_LATE,		/* the sampler woke too late and skipped ticks */
 	GAP_LOST,		/* rows were sampled but dropped because a queue was full */

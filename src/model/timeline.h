@@ -48,6 +48,7 @@ size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, 
 size_t changes_between(const struct change *changes, size_t n_changes, int64_t from_ns, int64_t to_ns,
 		       struct change *out, size_t max);
 
+struct energy_result;
 struct timeline;
 struct timeline_ops {
 	const struct session *(*session)(struct timeline *t);
@@ -71,10 +72,14 @@ struct timeline_ops {
 	int (*finest)(struct timeline *t, size_t channel, int64_t t_ns);
 	/* Changes in [from, to), the newest max of them, oldest first. NULL: no changes are recorded. */
 	size_t (*changes)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max);
-	/* Integral of a power channel over [from, to), from every reading. Returns false if it is unknown
-	 * because rows were dropped, or if there are too many to read within a frame. NULL: not
-	 * supported. */
-	bool (*integral)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out);
+	/* Reads at most `most` rows of the tier in [*from_ns, to_ns), and moves *from_ns behind them: their times and the
+	 * values of n channels. *column_ns: 0, or the rows are gone and each is the mean of a column of that time, at
+	 * its end. Returns 0 at the end. NULL: not supported. */
+	size_t (*rows)(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns);
+	/* Joules of a power channel in [from_ns, to_ns), from every reading. Returns false if they are unknown because
+	 * rows were dropped, or if there are too many to read within a frame. NULL: not supported. */
+	bool (*energy)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out);
 	/* Visits the ranges that touch [from_ns, to_ns), roughly in order of end; of those shorter than least_ns
 	 * some may be folded (RANGE_FOLDED). NULL: no ranges are recorded. */
 	void (*ranges)(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,

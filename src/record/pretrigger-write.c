@@ -25,7 +25,6 @@ struct copy {
 	struct sink *to; /* of the writer */
 	struct session about;
 	struct fact *facts; /* as of the beginning */
-	struct joules joules;
 	struct log_unpacker *unpacker;
 	struct log_entry entry; /* the current chunk, and its payload */
 	struct log_bytes raw;
@@ -63,7 +62,6 @@ static void copy_rows(struct copy *c, enum tier tier, size_t n, size_t width, co
 	if (n == first)
 		return;
 	tell_gone(c, tier, t_ns[first]);
-	joules_count(&c->joules, tier, values + first * width, width, n - first, NULL);
 	c->last_ns[tier] = t_ns[n - 1];
 	if (t_ns[n - 1] > c->newest_ns)
 		c->newest_ns = t_ns[n - 1];
@@ -238,7 +236,6 @@ static int copy_begin(struct copy *c)
 		if (k->changes[i].t_ns < from)
 			facts_change(c->facts, c->about.n_facts, &k->changes[i]);
 	pthread_mutex_unlock(&k->lock);
-	joules_begin(&c->joules, k->about);
 	for (int t = 0; t < TIERS; t++)
 		c->last_ns[t] = from;
 	c->newest_ns = from;

@@ -101,29 +101,25 @@ static const struct span_stats *readings(const struct summary *s, const struct c
 	return log_writer_total(s->writer, (size_t)(c - s->about->channels));
 }
 
-static const struct channel *first_of(const struct session *about, enum channel_kind kind, bool nvml)
+static const struct channel *first_of(const struct session *about, enum channel_kind kind)
 {
 	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++)
-		if (c->kind == kind && !c->missing[0] && (!nvml || channel_is_nvml(c)))
+		if (c->kind == kind && !c->missing[0])
 			return c;
 	return NULL;
 }
 
-/* Total power, or that of the first GPU from NVML if the board has no total. Returns
- * NULL if neither is known. */
-static const struct span_stats *power_of(const struct summary *s, bool *gpu_alone)
+/* Returns NULL if no power is known. */
+static const struct span_stats *power_of(const struct summary *s, struct energy_result *energy, bool *gpu_alone)
 {
-	const struct channel *c = first_of(s->about, CHANNEL_POWER_TOTAL, false);
+	size_t i = energy_channel(s->about);
+	const struct span_stats *p = i == SIZE_MAX ? NULL : readings(s, &s->about->channels[i]);
 
-	*gpu_alone = !c;
-	if (!c)
-		c = first_of(s->about, CHANNEL_RAIL_POWER, true);
-	return c && readings(s, c)->known_ns > 0 ? readings(s, c) : NULL;
-}
-
-static double mean_mw(const struct span_stats *p)
-{
-	return p->integral / ((double)p->known_ns / (double)NS_PER_S);
+	if (!p || p->known_ns == 0)
+		return NULL;
+	*gpu_alone = s->about->channels[i].kind != CHANNEL_POWER_TOTAL;
+	*energy = log_writer_energy(s->writer);
+	return p;
 }
 
 /* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
@@ -131,7 +127,7 @@ static double mean_mw(const struct span_stats *p)
 static bool hottest_of(const struct summary *s, double *celsius, const char **label)
 {
 	const struct session *about = s->about;
-	const struct channel *all = first_of(about, CHANNEL_HOTTEST, false);
+	const struct channel *all = first_of(about, CHANNEL_HOTTEST);
 	const struct span_stats *most = all ? readings(s, all) : NULL, *r;
 
 	*label = all ? all->label : NULL;
@@ -154,19 +150,20 @@ static bool hottest_of(const struct summary *s, double *celsius, const char **la
 static void tell_power(const struct summary *s, char *buf, size_t size)
 {
 	bool gpu_alone;
-	const struct span_stats *p = power_of(s, &gpu_alone);
+	struct energy_result r;
+	const struct span_stats *p = power_of(s, &r, &gpu_alone);
 	char mean[32], most[32], energy[32];
 	double all = (double)summary_lasted_ns(s);
 
 	if (!p)
 		return;
-	watts(mean, sizeof mean, mean_mw(p));
+	watts(mean, sizeof mean, 1e3 * r.joules / r.known_s);
 	watts(most, sizeof most, p->max);
-	joules(energy, sizeof energy, p->integral / 1000);
+	joules(energy, sizeof energy, r.joules);
 	/* TRANSLATORS: watts, watts, joules. */
 	snprintf(buf, size, _("mean %s, maximum %s, energy %s"), mean, most, energy);
-	if ((double)p->known_ns < 0.95 * all)
-		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * (double)p->known_ns / all);
+	if (r.known_s * 1e9 < 0.95 * all)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * r.known_s * 1e9 / all);
 	if (gpu_alone)
 		add(buf, size, "%s", _("; GPU only, from NVML"));
 }
@@ -365,16 +362,17 @@ void summary_print(const struct summary *s, FILE *out)
 void summary_line(const struct summary *s, char *buf, size_t size)
 {
 	bool gpu_alone;
-	const struct span_stats *p = power_of(s, &gpu_alone);
+	struct energy_result r;
+	const struct span_stats *p = power_of(s, &r, &gpu_alone);
 	char text[128] = "";
 
 	snprintf(buf, size, _("%llu late"), (unsigned long long)s->written.late[TIER_FAST]);
 	if (p) {
-		watts(text, sizeof text, mean_mw(p));
+		watts(text, sizeof text, 1e3 * r.joules / r.known_s);
 		add(buf, size, _("; mean %s"), text);
 		watts(text, sizeof text, p->max);
 		add(buf, size, _(", maximum %s"), text);
-		joules(text, sizeof text, p->integral / 1000);
+		joules(text, sizeof text, r.joules);
 		add(buf, size, ", %s", text);
 		text[0] = '\0';
 	}

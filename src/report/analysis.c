@@ -216,12 +216,12 @@ const struct channel *channel_of(const struct analysis *a, size_t i)
 
 double energy_of(const struct analysis *a, const struct part *p, size_t i)
 {
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? joules_of(&p->results[i]) : NAN;
+	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].joules : NAN;
 }
 
 double within_of(const struct analysis *a, const struct part *p, size_t i)
 {
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].within / 1e3 : NAN;
+	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].within : NAN;
 }
 
 double mean_power(const struct analysis *a, const struct part *p, size_t i)
@@ -243,6 +243,13 @@ double throttled_of(const struct analysis *a, const struct part *p, size_t i)
 	if (channel_of(a, i)->kind != CHANNEL_THROTTLE || p->results[i].n == 0)
 		return NAN;
 	return (double)p->results[i].above_ns / 1e9;
+}
+
+int64_t reading_ns(const struct analysis *a, size_t i)
+{
+	const struct energy_source *s = trace_source(a->trace, a->channels.list[i]);
+
+	return !s ? 0 : s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns;
 }
 
 double uncovered_of(const struct part *p, size_t i)

@@ -82,6 +82,8 @@ void known_of(const struct analysis *a, const struct part *p, size_t i, double *
 double full_energy(const struct analysis *a, const struct part *p, size_t i);
 /* The same per item; NaN if too little time is covered. */
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
+/* How far its readings are apart. */
+int64_t reading_ns(const struct analysis *a, size_t i);
 /* Seconds of the part in which the channel's power is unknown. */
 double uncovered_of(const struct part *p, size_t i);
 /* Number of --per items in the part; 0: not given. */
@@ -115,6 +117,8 @@ void write_phases(const struct page *o, const struct analysis *a); /* one line p
 void write_parts(const struct page *o, const struct analysis *a);
 void write_whole(const struct page *o, const struct analysis *a);
 void write_more(FILE *f);
+/* What bounds the joules of a channel. */
+void write_energy_note(FILE *f, const struct energy_source *s, const char *name);
 void write_json(FILE *f, const struct analysis *list, size_t n);
 void write_csv(FILE *f, const struct analysis *list, size_t n);
 

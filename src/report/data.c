@@ -47,16 +47,16 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	const struct channel *c = channel_of(a, i);
 	const struct result *s = &p->results[i];
 	bool watts = c->unit == UNIT_MILLIWATT, throttle = c->kind == CHANNEL_THROTTLE;
-	bool steps = c->kind == CHANNEL_THROTTLE_COUNT;
+	bool steps = c->kind == CHANNEL_THROTTLE_COUNT, covered = !isnan(s->joules) || (throttle && s->covered_ns > 0);
 	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN,
-	       every = (double)reading_ns(a->session, c) / 1e9;
+	       every = watts ? (double)reading_ns(a, i) / 1e9 : NAN;
 
 	put_statistics(r, a, p, i);
 	PUT(r, {"energy_j", CSV_AND(watts), NUMBER_OF(energy_of(a, p, i))},
 	    {"mean_power_w", CSV_AND(watts), NUMBER_OF(mean_power(a, p, i))},
-	    {"covered_s", !isnan(s->integral) * IN_CSV + (watts || throttle) * IN_JSON,
+	    {"covered_s", covered * IN_CSV + (watts || throttle) * IN_JSON,
 	     TIME_OF(s->covered_ns)},
-	    {"covered_s", isnan(s->integral) * IN_CSV, NUMBER_OF(NAN)},
+	    {"covered_s", !covered * IN_CSV, NUMBER_OF(NAN)},
 	    {"rise", CSV_AND(c->unit == UNIT_CELSIUS || channel_counts(c)), NUMBER_OF(rise_of(a, p, i))},
 	    {"throttled_s", CSV_AND(throttle), NUMBER_OF(throttled_of(a, p, i))},
 	    {"events", CSV_AND(steps), NUMBER_OF(steps && s->n > 0 ? s->steps : NAN)},
@@ -65,8 +65,8 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	    {"energy_per_item_j", CSV_AND(watts && !isnan(items)),
 	     NUMBER_OF(isnan(items) ? NAN : item_energy(a, p, i))},
 	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(within_of(a, p, i))},
-	    {"read_every_s", IN_CSV, NUMBER_OF(watts ? every : NAN)},
-	    {"read_every_s", watts * IN_JSON, TIME_OF(reading_ns(a->session, c))},
+	    {"read_every_s", IN_CSV, NUMBER_OF(every)},
+	    {"read_every_s", watts * IN_JSON, TIME_OF(watts ? reading_ns(a, i) : 0)},
 	    {"reason", (s->n == 0 && c->missing[0]) * IN_JSON, TEXT_OF(c->missing)});
 }
 
@@ -78,8 +78,8 @@ static void put_keys(struct record *r, const struct analysis *a, const struct pa
 
 	if (power)
 		PUT(r, {"power", IN_BOTH, TEXT_OF(a->session->channels[a->key[KEY_POWER]].name)},
-		    {"energy_j", IN_BOTH, NUMBER_OF(joules_of(power))},
-		    {"energy_within_j", IN_JSON, NUMBER_OF(power->within / 1e3)},
+		    {"energy_j", IN_BOTH, NUMBER_OF(power->joules)},
+		    {"energy_within_j", IN_JSON, NUMBER_OF(power->within)},
 		    {"mean_power_w", IN_BOTH, NUMBER_OF(watts_of(power))},
 		    {"covered_s", IN_BOTH, TIME_OF(power->covered_ns)});
 	else

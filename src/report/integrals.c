@@ -1,63 +1,9 @@
-/* Results that need sample times: energy, throttled time, increases of counters, and means of differences
- * of counters. */
+/* Results that need sample times: throttled time, increases of counters, and means of differences of counters. */
 #include <math.h>
 #include <string.h>
 
 #include "model/stats.h"
 #include "report/stats.h"
-
-static void spread_take(struct spread *s, const struct epoch *ep, int64_t t2, double v2)
-{
-	int64_t t0 = s->t[0], t1 = s->t[1], from, to;
-	double a, off, weight;
-
-	if (s->held > 0 && t2 - s->t[s->held - 1] < s->period_ns && v2 == s->v[s->held - 1])
-		return;
-	if (s->held < 2) {
-		s->t[s->held] = t2;
-		s->v[s->held++] = v2;
-		return;
-	}
-	from = t0 > ep->from_ns ? t0 : ep->from_ns;
-	to = t2 < ep->to_ns ? t2 : ep->to_ns;
-	if (to > from) {
-		a = (double)(t1 - t0) / (double)(t2 - t0);
-		off = s->v[1] - s->v[0] * (1 - a) - v2 * a;
-		weight = (double)(to - from) / 2e9;
-		s->variance += weight * weight * off * off / (1 + a * a + (1 - a) * (1 - a));
-		s->n++;
-	}
-	s->t[0] = t1;
-	s->v[0] = s->v[1];
-	s->t[1] = t2;
-	s->v[1] = v2;
-}
-
-/* Neighbours share readings, so only half of them are independent. The factor 4/3 on Student's t covers
- * loads with rare peaks, which deviate more than their readings show. */
-static double spread_within(const struct spread *s)
-{
-	return s->n > 0 ? student_t(fmax(1, (double)s->n / 2)) * 4 / 3 * sqrt(s->variance) : NAN;
-}
-
-bool read_at_random(const struct session *s, const struct channel *c)
-{
-	const char *moments = fact_get(s->facts, s->n_facts, FACT_MOMENTS);
-
-	return moments && c->unit == UNIT_MILLIWATT && !channel_is_nvml(c);
-}
-
-int64_t reading_ns(const struct session *s, const struct channel *c)
-{
-	int64_t tick = llround(1e9 / s->hz[c->tier]);
-
-	return c->period_ns > tick ? c->period_ns : tick;
-}
-
-static bool has_integral(const struct channel *c)
-{
-	return c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE;
-}
 
 /* True if each value is the difference of counters since the previous reading. Its mean over time is then
  * the difference of the counters over the whole range, even with late ticks. */
@@ -88,11 +34,9 @@ static void share_rows(struct share *sh, const struct epoch *span, const int64_t
 void flow_begin(struct flow *f, const struct session *s, const struct channel *c)
 {
 	*f = (struct flow) {.hole_ns = cover_ns(s, c->tier),
-			    .integrates = has_integral(c),
-			    .spreads = read_at_random(s, c),
+			    .integrates = c->kind == CHANNEL_THROTTLE,
 			    .rises = channel_counts(c),
-			    .counted = is_counted(s, c),
-			    .spread = {.period_ns = reading_ns(s, c)}};
+			    .counted = is_counted(s, c)};
 }
 
 bool flow_wanted(const struct flow *f)
@@ -102,7 +46,6 @@ bool flow_wanted(const struct flow *f)
 
 void flow_break(struct flow *f)
 {
-	f->spread.held = 0;
 	f->before = (double)NAN;
 	f->before_ns = INT64_MIN;
 	integral_break(&f->sum);
@@ -112,10 +55,7 @@ static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns,
 {
 	if (t_ns > ep->to_ns + f->hole_ns || (f->sum.begun && f->sum.last_ns >= ep->to_ns))
 		return;
-	if (!integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns))
-		f->spread.held = 0;
-	if (f->spreads)
-		spread_take(&f->spread, ep, t_ns, v);
+	integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns);
 }
 
 void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
@@ -137,10 +77,8 @@ void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const 
 void flow_end(const struct flow *f, struct result *r)
 {
 	if (f->integrates) {
-		r->integral = integral_get(&f->sum);
 		r->covered_ns = f->sum.covered_ns;
 		r->above_ns = f->sum.above_ns;
-		r->within = f->spreads ? spread_within(&f->spread) : (double)NAN;
 	}
 	if (f->rises)
 		r->steps = f->steps;

@@ -18,10 +18,15 @@ static double after_of(const struct group *g)
 	return g->after_known > 0 ? g->after / g->after_known : NAN;
 }
 
+static double gpu_of(const struct spent *s)
+{
+	return s->loaded > 0 ? s->load / s->loaded : NAN;
+}
+
 /* Does GPU load go on after the ranges? */
 static bool goes_on(const struct group *g)
 {
-	return after_of(g) >= LATE && after_of(g) >= g->in.gpu / 2;
+	return after_of(g) >= LATE && after_of(g) >= gpu_of(&g->all) / 2;
 }
 
 static const struct column {
@@ -56,18 +61,18 @@ static void values_of(const struct group *g, double out[COLUMNS])
 	const double v[COLUMNS] = {(double)g->count,
 				   (double)g->total_ns / s,
 				   (double)g->total_ns / s / n,
-				   g->in.joules,
-				   g->in.within,
-				   g->in.watts,
-				   g->in.gpu,
+				   g->user.joules[USE_ALL].joules,
+				   g->user.joules[USE_ALL].within,
+				   g->user.joules[USE_ALL].joules / g->user.joules[USE_ALL].known_s,
+				   gpu_of(&g->all),
 				   g->all.hottest,
 				   (double)g->all.time_ns / s,
-				   g->all.known,
+				   g->user.joules[USE_ALL].known_s,
 				   (double)g->own.time_ns / s,
-				   g->alone.joules,
-				   g->alone.within,
-				   g->alone.watts,
-				   g->alone.gpu,
+				   g->user.joules[USE_OWN].joules,
+				   g->user.joules[USE_OWN].within,
+				   g->user.joules[USE_OWN].joules / g->user.joules[USE_OWN].known_s,
+				   gpu_of(&g->own),
 				   after / s / n,
 				   after_of(g)};
 
@@ -134,7 +139,7 @@ static void write_tables(const struct page *o, const struct collection *c)
 	write_table(o, c, 2);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct group *g = c->list[i];
-		const char *why = g->in.why ? g->in.why : g->alone.why;
+		const char *why = g->user.joules[USE_ALL].why ? g->user.joules[USE_ALL].why : g->user.joules[USE_OWN].why;
 
 		late |= goes_on(g);
 		if (why && why != told)
@@ -144,9 +149,11 @@ static void write_tables(const struct page *o, const struct collection *c)
 	if (late)
 		fputs(_(">: the GPU goes on after these ranges; what it uses then is not in their joules\n"),
 		      o->f);
-	if (c->curves.power != SIZE_MAX)
+	if (c->power.source.power != SIZE_MAX) {
+		write_energy_note(o->f, &c->power.source, c->about->session->channels[c->power.source.power].name);
 		fprintf(o->f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
-			c->about->session->channels[c->curves.power].name);
+			c->about->session->channels[c->power.source.power].name);
+	}
 }
 
 /* For JSON and CSV; of g NULL only the names of the values. */
@@ -166,8 +173,8 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
 	for (size_t k = 0; k < COLUMNS; k++)
 		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
-	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->in.why ? g->in.why : "")},
-	    {"own_reason", IN_BOTH, LABEL_OF(g->alone.why ? g->alone.why : "")});
+	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->user.joules[USE_ALL].why ? g->user.joules[USE_ALL].why : "")},
+	    {"own_reason", IN_BOTH, LABEL_OF(g->user.joules[USE_OWN].why ? g->user.joules[USE_OWN].why : "")});
 	if (r->as == AS_JSON)
 		json_close(r, "}");
 	else
@@ -188,10 +195,10 @@ static void write_trace(struct record *r, const struct page *o, const struct col
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
 		    {"power", IN_JSON,
-		     LABEL_OF(c->curves.power == SIZE_MAX
+		     LABEL_OF(c->power.source.power == SIZE_MAX
 				      ? ""
-				      : c->about->session->channels[c->curves.power].name)},
-		    {"read_every_s", IN_JSON, TIME_OF(c->curves.every_ns)});
+				      : c->about->session->channels[c->power.source.power].name)},
+		    {"read_every_s", IN_JSON, TIME_OF(c->power.source.every_ns > c->power.source.tick_ns ? c->power.source.every_ns : c->power.source.tick_ns)});
 		json_open(r, "groups", '[');
 	} else if (r->as == AS_HEAD) {
 		put_row(r, c, NULL);
@@ -231,10 +238,10 @@ static void sums_add(struct range_sums *l, const struct collection *c, size_t fi
 				      .file = file,
 				      .count = g->count,
 				      .seconds = (double)g->total_ns / 1e9,
-				      .joules = g->in.joules,
-				      .within = g->in.within,
-				      .known = g->all.known * 1e9 / (double)g->all.time_ns,
-				      .why = g->in.why};
+				      .joules = g->user.joules[USE_ALL].joules,
+				      .within = g->user.joules[USE_ALL].within,
+				      .known = g->user.joules[USE_ALL].known_s * 1e9 / (double)g->all.time_ns,
+				      .why = g->user.joules[USE_ALL].why};
 
 		collection_name(c, g, false, title, sizeof(title));
 		range_sum_add(l, &s, title);

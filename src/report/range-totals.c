@@ -1,6 +1,6 @@
-/* The recording is taken in parts, so that only the ranges and rows of one part are in memory. In a part, ranges
- * become intervals of a group, once as they are and once without the ranges that are nested in them; those of a
- * group that overlap count once. */
+/* The recording is taken in parts, so that only the ranges and readings of one part and around it are in memory.
+ * Ranges become intervals of a group, once as they are and once without the ranges that are nested in them; those of
+ * a group that overlap count once. */
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
@@ -13,9 +13,10 @@
 
 #define PART_NS     (600 * NS_PER_S)
 #define PART_RANGES (1u << 19)
+#define BLOCK       1024
 #define LEAST_NS    1000 /* has no more, except in a damaged file */
 
-/* A range, or what is left of it without those nested in it. It may begin before the part, and end after it. */
+/* A range, or what is left of it without those nested in it. */
 struct piece {
 	struct interval at;
 	struct group *group;
@@ -69,15 +70,14 @@ static struct group *group_of(struct collection *c, const struct range *r)
 	g->length = (int)range_stem(g->name);
 	g->pid = thread ? r->lane->pid : 0;
 	g->tid = thread ? r->lane->tid : 0;
-	g->all.hottest = g->own.hottest = NAN;
+	g->all.hottest = NAN;
 	g->colour = r->colour;
 	found = full ? tfind(g, &c->tree, by_key) : tsearch(g, &c->tree, by_key);
 	c->no_memory |= !found && !full;
 	if (!found || *found != g)
 		return found ? *found : NULL;
 	c->spare = NULL;
-	g->before = c->newest;
-	c->newest = g;
+	range_power_join(&c->power, &g->user);
 	c->n++;
 	return g;
 }
@@ -89,14 +89,13 @@ static bool range_take(void *to, const struct range *r)
 
 	c->work++;
 	if (r->flags & RANGE_FOLDED) {
-		c->folded += r->begin_ns >= c->from_ns ? r->colour : 0;
+		c->folded += r->begin_ns >= c->from_ns && r->begin_ns < c->to_ns ? r->colour : 0;
 		return true;
 	}
 	c->full = c->n_pieces == c->room;
 	if (c->full)
 		return false;
-	p->at.begin_ns = r->begin_ns > c->begin_ns ? r->begin_ns : c->begin_ns;
-	p->at.end_ns = r->end_ns < c->end_ns ? r->end_ns : c->end_ns;
+	p->at = (struct interval) {r->begin_ns, r->end_ns < c->end_ns ? r->end_ns : c->end_ns};
 	p->lane = r->lane;
 	p->depth = r->depth;
 	p->group = group_of(c, r);
@@ -122,6 +121,53 @@ static int by_group(const void *a, const void *b)
 	return order ? order : (p->at.begin_ns > q->at.begin_ns) - (p->at.begin_ns < q->at.begin_ns);
 }
 
+/* Appends what the timeline has up to to_ns. */
+static void track_read(struct collection *c, struct track *k, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	const struct session *s = c->timeline->ops->session(c->timeline);
+	int64_t t_ns[BLOCK], column;
+	double values[BLOCK], *const v[] = {values};
+	size_t n;
+
+	k->n = 0;
+	while (channel != SIZE_MAX && !c->no_memory &&
+	       (n = c->timeline->ops->rows(c->timeline, s->channels[channel].tier, &from_ns, to_ns, &channel, 1, BLOCK, t_ns, v,
+					   &column)) > 0) {
+		struct track_row *more = k->n + n > k->room ? reallocarray(k->rows, 2 * k->room + n, sizeof(*more)) : k->rows;
+
+		c->no_memory |= !more;
+		if (!more)
+			return;
+		k->room = k->n + n > k->room ? 2 * k->room + n : k->room;
+		k->rows = more;
+		for (size_t i = 0; i < n; i++, c->work++) {
+			const struct track_row *last = k->n > 0 ? &more[k->n - 1] : NULL;
+			int64_t past = last ? t_ns[i] - last->t_ns : 0;
+			double known = past <= cover_ns(s, s->channels[channel].tier) ? (double)past / 1e9 : 0;
+
+			if (!isnan(values[i]))
+				more[k->n++] = (struct track_row) {t_ns[i], values[i], (last ? last->area : 0) + known * values[i],
+								   (last ? last->known : 0) + known};
+		}
+	}
+}
+
+/* A value is that of the time since the row before. */
+static struct track_row track_at(const struct track *k, int64_t t_ns)
+{
+	size_t i = times_from(k->rows, k->n, sizeof(*k->rows), offsetof(struct track_row, t_ns), t_ns);
+	struct track_row p;
+	double s;
+
+	if (k->n == 0 || i == 0 || i == k->n)
+		return k->n == 0 ? (struct track_row) {.v = NAN} : k->rows[i ? i - 1 : 0];
+	p = k->rows[i - 1];
+	s = (double)(t_ns - p.t_ns) / (double)(k->rows[i].t_ns - p.t_ns) * (k->rows[i].known - p.known);
+	p.area += s * k->rows[i].v;
+	p.known += s;
+	return p;
+}
+
 static void own_add(struct collection *c, const struct piece *p, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns < to_ns && from_ns < c->to_ns && to_ns > c->from_ns)
@@ -132,16 +178,15 @@ static void own_add(struct collection *c, const struct piece *p, int64_t from_ns
 static void range_close(struct collection *c, const struct open *o, int64_t next_ns)
 {
 	const struct piece *p = o->piece;
-	int64_t end = p->at.end_ns, length = end - p->at.begin_ns,
+	int64_t end = p->at.end_ns, length = end - (p->at.begin_ns > c->begin_ns ? p->at.begin_ns : c->begin_ns),
 		to = next_ns - length < end ? next_ns : end + length;
-	struct curve_point load;
+	struct track_row a = track_at(&c->load, end), b = track_at(&c->load, to);
 
 	own_add(c, p, o->cursor_ns, end);
-	if (to <= end)
+	if (to <= end || end < c->from_ns || end >= c->to_ns)
 		return;
-	load = curve_between(&c->curves.load, end, to);
-	p->group->after += load.area;
-	p->group->after_known += load.known;
+	p->group->after += b.area - a.area;
+	p->group->after_known += b.known - a.known;
 	p->group->after_ns += to - end;
 }
 
@@ -170,6 +215,25 @@ static void pieces_walk(struct collection *c)
 	}
 }
 
+static void spent_add(struct spent *s, const struct collection *c, const struct interval *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t from = list[i].begin_ns > c->from_ns ? list[i].begin_ns : c->from_ns,
+			to = list[i].end_ns < c->to_ns ? list[i].end_ns : c->to_ns;
+		struct track_row a = track_at(&c->load, from), b = track_at(&c->load, to);
+		size_t k = times_from(c->heat.rows, c->heat.n, sizeof(*c->heat.rows), offsetof(struct track_row, t_ns), from + 1);
+
+		if (from > to)
+			continue;
+		s->time_ns += to - from;
+		s->load += b.area - a.area;
+		s->loaded += b.known - a.known;
+		/* The temperature is that of the last row. */
+		for (k -= k > 0; k < c->heat.n && c->heat.rows[k].t_ns <= to; k++)
+			s->hottest = fmax(s->hottest, c->heat.rows[k].v);
+	}
+}
+
 /* Adds the unions of the pieces of each group. */
 static void pieces_spend(struct collection *c, struct piece *list, size_t n, bool own)
 {
@@ -180,11 +244,13 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 	for (size_t i = 0; i < n; i++) {
 		const struct interval *at = &list[i].at;
 		struct group *g = list[i].group;
+		int64_t begin = at->begin_ns > c->begin_ns ? at->begin_ns : c->begin_ns,
+			from = begin > c->from_ns ? begin : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
 
+		range_power_open(&c->power, &g->user, own ? USE_OWN : USE_ALL, from, to);
 		if (!own) {
-			g->count += at->begin_ns >= c->from_ns;
-			g->total_ns += (at->end_ns < c->to_ns ? at->end_ns : c->to_ns) -
-				       (at->begin_ns > c->from_ns ? at->begin_ns : c->from_ns);
+			g->count += begin >= c->from_ns && begin < c->to_ns && at->end_ns >= begin;
+			g->total_ns += to > from ? to - from : 0;
 		}
 		if (m > 0 && at->begin_ns <= u[m - 1].end_ns)
 			u[m - 1].end_ns = u[m - 1].end_ns > at->end_ns ? u[m - 1].end_ns : at->end_ns;
@@ -192,31 +258,36 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 			u[m++] = *at;
 		if (i + 1 < n && list[i + 1].group == g)
 			continue;
-		spent_add(own ? &g->own : &g->all, &c->curves, u, m, c->from_ns, c->to_ns);
+		spent_add(own ? &g->own : &g->all, c, u, m);
 		m = 0;
 	}
 }
 
 bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 {
-	struct timeline *t = c->curves.timeline;
+	struct timeline *t = c->timeline;
 
 	c->n_pieces = c->work = 0;
 	c->from_ns = from_ns;
 	c->to_ns = to_ns;
 	c->full = false;
 	t->ops->ranges(t, from_ns, to_ns, c->live, range_take, c);
-	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory || c->n_pieces == 0)
+	if ((c->full && to_ns - from_ns > LEAST_NS) || c->no_memory)
 		return !c->full;
-	curves_read(&c->curves, from_ns, to_ns);
-	c->work += c->curves.rows;
-	if (c->about) {
-		pieces_walk(c);
-		pieces_spend(c, c->own, c->n_own, true);
-	}
+	track_read(c, &c->load, c->gpu, from_ns - NS_PER_S, to_ns + NS_PER_S);
+	track_read(c, &c->heat, c->hottest, from_ns - NS_PER_S, to_ns + NS_PER_S);
+	pieces_walk(c);
+	pieces_spend(c, c->own, c->n_own, true);
 	pieces_spend(c, c->pieces, c->n_pieces, false);
-	c->no_memory |= c->curves.no_memory;
+	range_power_part(&c->power, t, from_ns, to_ns);
+	c->work += c->power.work;
+	c->no_memory |= c->power.no_memory;
 	return true;
+}
+
+void collection_break(struct collection *c)
+{
+	range_power_break(&c->power, c->timeline);
 }
 
 static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, report_progress *progress)
@@ -237,12 +308,13 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 		from_ns = to;
 		length = length < PART_NS / 2 ? 2 * length : PART_NS;
 	}
+	collection_break(c);
 }
 
 static int by_energy(const void *a, const void *b)
 {
 	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
-	double x = isnan(g->in.joules) ? -1 : g->in.joules, y = isnan(h->in.joules) ? -1 : h->in.joules;
+	double x = isnan(g->user.joules[USE_ALL].joules) ? -1 : g->user.joules[USE_ALL].joules, y = isnan(h->user.joules[USE_ALL].joules) ? -1 : h->user.joules[USE_ALL].joules;
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -262,10 +334,19 @@ static bool room_make(struct collection *c, size_t room)
 	return !c->no_memory;
 }
 
+static void source_begin(struct collection *c, struct timeline *t, size_t power)
+{
+	c->timeline = t;
+	c->power.source.power = power;
+	if (power != SIZE_MAX)
+		energy_source_read(&c->power.source, t, power);
+}
+
 bool collection_begin(struct collection *c, struct timeline *t, size_t room)
 {
 	c->by = REPORT_BY_RANGE;
-	curves_begin(&c->curves, t, NULL, power_channel(t->ops->session(t)), SIZE_MAX, SIZE_MAX);
+	c->gpu = c->hottest = SIZE_MAX;
+	source_begin(c, t, power_channel(t->ops->session(t)));
 	return room_make(c, room);
 }
 
@@ -278,11 +359,9 @@ bool collection_list(struct collection *c)
 	c->no_memory |= !list;
 	if (c->no_memory)
 		return false;
-	for (struct group *g = c->newest; g; g = g->before) {
-		g->in = spent_get(&g->all, &c->curves);
-		g->alone = spent_get(&g->own, &c->curves);
-		list[n++] = g;
-	}
+	for (struct range_user *u = c->power.newest; u; u = u->before)
+		list[n++] = (struct group *)u; /* its first member */
+	range_power_solve(&c->power);
 	qsort(list, n, sizeof(struct group *), by_energy);
 	return true;
 }
@@ -311,8 +390,9 @@ int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;
 
-	curves_begin(&c->curves, trace_timeline(c->about->trace), c->about->trace, c->about->key[KEY_POWER],
-		     c->about->key[KEY_GPU], c->about->key[KEY_HOTTEST]);
+	c->gpu = c->about->key[KEY_GPU];
+	c->hottest = c->about->key[KEY_HOTTEST];
+	source_begin(c, trace_timeline(c->about->trace), c->about->key[KEY_POWER]);
 	room_make(c, PART_RANGES);
 	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
 		last = epochs_chain(eps, i);
@@ -321,23 +401,16 @@ int collect(struct collection *c, report_progress *progress, struct err *e)
 	return collection_list(c) ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }
 
-static void group_free(void *p)
-{
-	struct group *g = p;
-
-	spent_free(&g->all);
-	spent_free(&g->own);
-	free(g);
-}
-
 void collection_free(struct collection *c)
 {
-	tdestroy(c->tree, group_free);
+	tdestroy(c->tree, free);
 	free(c->spare);
 	free(c->list);
 	free(c->pieces);
 	free(c->own);
 	free(c->union_of);
 	free(c->open);
-	curves_free(&c->curves);
+	range_power_free(&c->power);
+	free(c->load.rows);
+	free(c->heat.rows);
 }

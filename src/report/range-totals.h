@@ -2,13 +2,33 @@
 #ifndef NVMTOP_REPORT_RANGE_TOTALS_H
 #define NVMTOP_REPORT_RANGE_TOTALS_H
 
-#include "report/range-energy.h"
+#include "report/range-power.h"
 
 struct analysis;
 
+struct interval {
+	int64_t begin_ns, end_ns;
+};
+
+/* Of the intervals of a group. */
+struct spent {
+	int64_t time_ns;
+	double load, loaded; /* GPU percent times seconds, and these seconds */
+	double hottest;
+};
+
+/* Rows of the GPU load or the temperature, with the integral of the load from the first of them. */
+struct track {
+	struct track_row {
+		int64_t t_ns;
+		double v, area, known;
+	} * rows;
+	size_t n, room;
+};
+
 /* The texts belong to the timeline. */
 struct group {
-	struct group *before;
+	struct range_user user; /* first; its joules */
 	const char *first, *name; /* domain and range, or process and thread */
 	int length;               /* of the name */
 	uint32_t pid, tid;
@@ -17,7 +37,6 @@ struct group {
 		after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
 	double after, after_known; /* GPU percent times seconds, and these seconds */
 	struct spent all, own;     /* own: without nested ranges */
-	struct spent_result in, alone;
 	uint32_t colour; /* of a range */
 };
 
@@ -25,7 +44,7 @@ struct collection {
 	const struct analysis *about;
 	int by;     /* enum report_by */
 	void *tree; /* of groups */
-	struct group **list, *newest, *spare;
+	struct group **list, *spare;
 	size_t n, most; /* groups; 0: any number */
 	struct piece *pieces, *own;
 	struct interval *union_of;
@@ -37,7 +56,10 @@ struct collection {
 	bool live;		  /* floods come folded */
 	uint64_t folded;	  /* so many did: they are not in the totals */
 	bool full, no_memory;
-	struct curves curves;
+	struct timeline *timeline;
+	size_t gpu, hottest;         /* channels; SIZE_MAX: none */
+	struct range_power power;
+	struct track load, heat;
 };
 
 /* The totals of a recording: set about and by, the rest to zero. The list is sorted by energy. */
@@ -45,10 +67,12 @@ int collect(struct collection *c, bool (*progress)(double done), struct err *e);
 void collection_free(struct collection *c);
 
 /* Or by range of a timeline, part after part, with room for that many ranges in one: set most, begin_ns, end_ns and live.
- * There is nothing of GPU load, temperature, and own. Returns false if out of memory. */
+ * There is nothing of GPU load and temperature. Returns false if out of memory. */
 bool collection_begin(struct collection *c, struct timeline *t, size_t room);
 /* Returns false if there are too many ranges in the part: nothing was added. */
 bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns);
+/* Nothing follows on the last part. */
+void collection_break(struct collection *c);
 /* Sorts the list. Returns false if out of memory. */
 bool collection_list(struct collection *c);
 

@@ -99,7 +99,7 @@ static void energy_row(struct table *t, const struct analysis *a, const struct p
 		return;
 	cell_text(t, channel_of(a, i)->name);
 	cell_shown(t, energy, energy);
-	cell_if(t, !isnan(within), within, within);
+	cell_shown(t, within, within);
 	cell_shown(t, power, power);
 	cell_if(t, items > 0, item_energy(a, p, i), energy / items);
 	num_fixed(unknown, uncovered_of(p, i), 3);
@@ -112,13 +112,11 @@ static void energy_table(const struct page *o, const struct analysis *a, const s
 	struct table t = {.page = o,
 			  .n = 6,
 			  .wide = {-o->room - 1, 11, 9, 9, 13, 11},
-			  .head = {_("energy"), "J", "", _("mean W"), items ? _("J per item") : "", ""}};
+			  .head = {_("energy"), "J", "+- J", _("mean W"), items ? _("J per item") : "", ""}};
 
 	for (size_t i = 0; i < a->channels.n; i++) {
 		if (isnan(energy_of(a, p, i)))
 			continue;
-		if (!isnan(within_of(a, p, i)))
-			t.head[2] = "+- J";
 		if (partly_unknown(a, p, i))
 			t.head[5] = _("unknown s");
 	}
@@ -336,37 +334,39 @@ void write_head(const struct page *o, const struct analysis *a)
 	clock_note(o, a);
 }
 
-/* The limits of energy computed from sampled power; bound: its tables have one. */
-static void energy_notes(FILE *f, const struct analysis *a, bool bound)
+void write_energy_note(FILE *f, const struct energy_source *s, const char *name)
 {
-	int64_t slowest = 0;
-	bool regular = false;
-	char every[NUM_TEXT], twice[NUM_TEXT];
+	char window[NUM_TEXT], every[NUM_TEXT];
+
+	num_fixed(window, (double)s->window_ns / 1e6, s->window_ns % NS_PER_MS ? 1 : 0);
+	num_text(every, (double)(s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns) / 1e6);
+	if (!s->known)
+		fprintf(f, _("+- J is unknown: the file does not say over which time %s is averaged\n"), name);
+	else if (s->counts)
+		fprintf(f, _("%s: the joules are those of its counter, which changes every %s ms\n"), name, window);
+	else if (s->window_ns > s->tick_ns)
+		fprintf(f, s->assumed ? _("%s averages %s ms, by its board file: that makes +- J wide\n")
+				      : _("%s averages %s ms: that makes +- J wide\n"),
+			name, window);
+	else
+		fprintf(f, _("%s is read every %s ms: what is faster does not show, but is in its joules and their bound\n"), name, every);
+}
+
+/* Those of one kind have one line. */
+static void energy_notes(FILE *f, const struct analysis *a)
+{
+	const struct energy_source *told = NULL;
 
 	for (size_t i = 0; i < a->channels.n; i++) {
-		const struct channel *c = channel_of(a, i);
-		int64_t ns = reading_ns(a->session, c);
+		const struct energy_source *s = isnan(energy_of(a, &a->whole, i)) ? NULL : trace_source(a->trace, a->channels.list[i]);
 
-		if (isnan(energy_of(a, &a->whole, i)))
+		if (!s || (told && s->known == told->known && s->counts == told->counts && s->window_ns == told->window_ns))
 			continue;
-		regular |= !read_at_random(a->session, c);
-		slowest = ns > slowest ? ns : slowest;
+		write_energy_note(f, s, channel_of(a, i)->name);
+		told = s;
 	}
-	if (!slowest || (!regular && !bound))
-		return;
-	num_text(every, (double)slowest / 1e6);
-	num_text(twice, (double)slowest * 2 / 1e6);
-	if (regular)
-		fprintf(f,
-			_("Power is read every %s ms, in step with a clock: the energy of\n"
-			  "loads faster than %s ms may be wrong by any amount.\n"),
-			every, twice);
-	else
-		fprintf(f,
-			_("Power is read every %s ms, at random moments: loads faster than %s ms do not\n"
-			  "show, but their energy is counted, with the error bound +- J.\n"),
-			every, twice);
-	putc('\n', f);
+	if (told)
+		putc('\n', f);
 }
 
 void write_parts(const struct page *o, const struct analysis *a)
@@ -378,7 +378,7 @@ void write_parts(const struct page *o, const struct analysis *a)
 	if (a->epochs.n > 1)
 		write_part(&tables, a, &a->whole);
 	change_lines(o, a);
-	energy_notes(o->f, a, true);
+	energy_notes(o->f, a);
 }
 
 void write_whole(const struct page *o, const struct analysis *a)
@@ -386,7 +386,6 @@ void write_whole(const struct page *o, const struct analysis *a)
 	const struct page tables = {o->f, o->markdown, room_of(a), o->columns};
 
 	stats_table(&tables, a, &a->whole);
-	energy_notes(o->f, a, false);
 	write_more(o->f);
 }
 
@@ -405,7 +404,7 @@ static bool phase_row(struct table *t, const struct analysis *a, const struct pa
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
-	double joules = power ? joules_of(power) : NAN, watts = power ? watts_of(power) : NAN;
+	double joules = power ? power->joules : NAN, watts = power ? watts_of(power) : NAN;
 	bool unknown =
 		!isnan(joules) && p->duration_ns - power->covered_ns >
 					  cover_ns(a->session, a->session->channels[a->key[KEY_POWER]].tier);

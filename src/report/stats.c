@@ -1,6 +1,7 @@
-/* Statistics of a span are joined from those stored in the log for each block. Quantiles and integrals
- * need one pass over the rows of all channels; the integrals of the whole recording come from the same
- * pass as those of the phases, and its quantiles are joined from theirs. */
+/* Statistics of a span are joined from those stored in the log for each block. Quantiles and sums over time
+ * need one pass over the rows of all channels; the sums of the whole recording come from the same
+ * pass as those of the phases, and its quantiles are joined from theirs. Energy is read on its own, as its readings
+ * reach beyond the spans. */
 #include "report/stats.h"
 
 #include <math.h>
@@ -329,7 +330,7 @@ static int column_begin(struct stats *st, size_t i, struct result *r)
 			      .max = none,
 			      .first = none,
 			      .last = none,
-			      .integral = none,
+			      .joules = none,
 			      .within = none,
 			      .steps = none,
 			      .counted = none};
@@ -363,6 +364,22 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 	return st;
 }
 
+static void energy_end(const struct stats *st, size_t channel, struct result *r)
+{
+	const struct energy_source *source = trace_source(st->t, channel);
+	struct energy_result all = {NAN, NAN, 0, NULL};
+
+	for (size_t i = 0; source && i < st->n_spans; i++) {
+		struct energy_result one =
+			energy_between(source, trace_timeline(st->t), st->spans[i].from_ns, st->spans[i].to_ns);
+
+		energy_join(&all, &one);
+	}
+	r->joules = all.joules;
+	r->within = all.within;
+	r->covered_ns = llround(all.known_s * 1e9);
+}
+
 /* The level of a counter depends on when it started, so only its increase is reported. */
 static void drop_level(struct result *r)
 {
@@ -380,6 +397,8 @@ void stats_end(struct stats *st)
 
 		quantiles_end(c);
 		flow_end(&c->flow, c->result);
+		if (c->about->unit == UNIT_MILLIWATT && !c->about->missing[0])
+			energy_end(st, st->channels[i], c->result);
 		if (channel_counts(c->about))
 			drop_level(c->result);
 	}

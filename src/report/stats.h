@@ -2,6 +2,7 @@
 #ifndef NVMTOP_REPORT_STATS_H
 #define NVMTOP_REPORT_STATS_H
 
+#include "model/energy.h"
 #include "model/stats.h"
 #include "report/select.h"
 
@@ -21,9 +22,8 @@ struct result {
 #define STATISTIC_MEMBER(name, q) double name;
 	STATISTICS(STATISTIC_MEMBER)
 	double first, last; /* the oldest and the newest sample */
-	double integral;    /* by trapezoids over actual times, unit x seconds; power and counts only */
-	double within;      /* maximum error of the integral if readings are at random times */
-	int64_t covered_ns; /* time over which the integral is known */
+	double joules, within; /* of power, and the bound of their error */
+	int64_t covered_ns; /* time over which they are known; of a throttle channel, that of its values */
 	int64_t above_ns;   /* part of it with a value above 0 */
 	double counted;     /* the mean from counters, if the values are differences of counters */
 	double steps;       /* sum of a counter's increases */
@@ -46,17 +46,6 @@ static inline double mean_of(const struct result *r)
 	return r->counted == r->counted ? r->counted : r->mean;
 }
 
-/* Estimates the error of an integral whose readings are at random times: each reading represents the time
- * around it, and its error is estimated from its distance to the line between its neighbours. */
-struct spread {
-	int64_t period_ns; /* rows that repeat a value within this time are not new readings */
-	int64_t t[2];
-	double v[2];
-	unsigned held;
-	double variance;
-	uint64_t n;
-};
-
 /* Values weighted by their duration, and the total duration. */
 struct share {
 	struct sum busy;
@@ -66,9 +55,8 @@ struct share {
 /* State of a channel while its readings are added in time order. */
 struct flow {
 	int64_t hole_ns;
-	bool integrates, spreads, rises, counted;
+	bool integrates, rises, counted;
 	struct integral sum;
-	struct spread spread;
 	struct share share;
 	double steps, before; /* for counters */
 	int64_t before_ns;
@@ -80,21 +68,10 @@ void flow_break(struct flow *f); /* call before the first row of a span */
 void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n);
 void flow_end(const struct flow *f, struct result *r);
 
-/* Is power read at random points of its period, so that faster variation causes noise but no bias? */
-bool read_at_random(const struct session *s, const struct channel *c);
-/* The interval of its readings. */
-int64_t reading_ns(const struct session *s, const struct channel *c);
-
-/* For power in mW. */
-static inline double joules_of(const struct result *r)
-{
-	return r->integral / 1e3;
-}
-
 /* Mean over the covered time. */
 static inline double watts_of(const struct result *r)
 {
-	return joules_of(r) / ((double)r->covered_ns / 1e9);
+	return r->joules / ((double)r->covered_ns / 1e9);
 }
 
 /* The zero-based rank of a quantile among n values. */

@@ -4,6 +4,7 @@
 #include "trace/log-writer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -107,6 +108,8 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 	if (some.n == 0)
 		return;
 	log_builder_rows(w->builder, &some);
+	if (w->meter.source.power != SIZE_MAX)
+		energy_meter_rows(&w->meter, w->about, &some);
 	if (some.t_ns[some.n - 1] > w->newest_ns)
 		w->newest_ns = some.t_ns[some.n - 1];
 }
@@ -238,6 +241,9 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	pthread_mutex_lock(&w->lock);
 	w->about = about;
 	w->newest_ns = w->cut_ns = about->start.mono_ns;
+	w->meter.source.power = energy_channel(about);
+	if (w->meter.source.power != SIZE_MAX)
+		energy_meter_begin(&w->meter, about, w->meter.source.power);
 	w->due_ns = edge(about->start.mono_ns + w->limits.split.ns, by_group(w));
 	w->options.limit = part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
@@ -433,6 +439,18 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel)
 {
 	return &log_builder_total(w->builder)[channel];
+}
+
+struct energy_result log_writer_energy(struct log_writer *w)
+{
+	const struct span_stats *written = log_writer_total(w, w->meter.source.power);
+	struct log_writer_stats stats;
+
+	/* The meter has rows that were lost later, too. */
+	log_writer_stats(w, &stats);
+	if (stats.lost_rows > 0)
+		return (struct energy_result) {written->integral / 1e3, NAN, (double)written->known_ns / 1e9, NULL};
+	return energy_meter_get(&w->meter, w->newest_ns < w->until_ns ? w->newest_ns : w->until_ns);
 }
 
 int64_t log_writer_until_ns(struct log_writer *w)

@@ -31,6 +31,8 @@ struct trace {
 	uint8_t *raw; /* rows packed as in version 1; NULL: not made yet */
 	size_t raw_size;
 	uint64_t raw_at[TIERS];
+	struct energy_source *sources; /* of each channel, as far as they were asked for; of the trace up to then */
+	int64_t sources_until_ns;
 };
 
 /* trace.c: returns an unnamed file in the folder for temporary files, or -1 and sets errno. */

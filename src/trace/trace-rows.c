@@ -58,6 +58,25 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 	log_reader_stat(t->log, channel, from_ns, to_ns, out);
 }
 
+const struct energy_source *trace_source(struct trace *t, size_t channel)
+{
+	int64_t first_ns, last_ns = 0;
+	const struct energy_source *found;
+
+	trace_extent(t, &first_ns, &last_ns);
+	pthread_mutex_lock(&t->raw_lock);
+	if (!t->sources || t->sources_until_ns != last_ns) {
+		free(t->sources);
+		t->sources = calloc(t->session.n_channels, sizeof(*t->sources));
+		t->sources_until_ns = last_ns;
+	}
+	if (t->sources && t->sources[channel].tick_ns == 0)
+		energy_source_read(&t->sources[channel], &t->timeline, channel);
+	found = t->sources ? &t->sources[channel] : NULL;
+	pthread_mutex_unlock(&t->raw_lock);
+	return found;
+}
+
 const struct mark *trace_marks(const struct trace *t, size_t *n)
 {
 	return log_reader_marks(t->log, n);
@@ -276,27 +295,31 @@ static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, s
 	return changes_between(changes, n, from_ns, to_ns, out, max);
 }
 
-#define INTEGRAL_ROWS 262144 /* more would delay a frame */
-
-static bool get_integral(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct integral *out)
+static size_t get_rows(struct timeline *tl, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
 	struct trace *t = trace_of(tl);
-	const struct session *s = trace_session(t);
-	enum tier tier = s->channels[channel].tier;
-	int64_t hole = stats_hole_ns(s->hz[tier]), at[256];
-	uint64_t row = trace_row_from(t, tier, from_ns - hole), end = trace_row_from(t, tier, to_ns + hole + 1);
-	double v[256];
+	uint64_t row = trace_row_from(t, tier, *from_ns), end = trace_row_from(t, tier, to_ns);
+	size_t got = 0;
 
-	if (end - row > INTEGRAL_ROWS)
+	*column_ns = 0;
+	if (row < end)
+		got = trace_read(t, tier, row, end - row < most ? (size_t)(end - row) : most, t_ns, channels, n, values);
+	*from_ns = got > 0 ? t_ns[got - 1] + 1 : *from_ns;
+	return got;
+}
+
+#define ENERGY_ROWS 262144 /* more would delay a frame */
+
+static bool get_energy(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
+{
+	struct trace *t = trace_of(tl);
+	enum tier tier = t->session.channels[channel].tier;
+	const struct energy_source *s;
+
+	if (trace_row_from(t, tier, to_ns) - trace_row_from(t, tier, from_ns) > ENERGY_ROWS || !(s = trace_source(t, channel)))
 		return false;
-	*out = (struct integral) {.begun = false};
-	for (size_t n; row < end; row += n) {
-		n = end - row < 256 ? (size_t)(end - row) : 256;
-		trace_row_times(t, tier, row, n, at);
-		trace_row_values(t, channel, row, n, v);
-		for (size_t i = 0; i < n; i++)
-			integral_add(out, at[i], v[i], hole, from_ns, to_ns);
-	}
+	*out = energy_between(s, tl, from_ns, to_ns);
 	return true;
 }
 
@@ -325,7 +348,8 @@ const struct timeline_ops trace_ops = {
 	.marks = get_marks,
 	.gaps = get_gaps,
 	.changes = get_changes,
-	.integral = get_integral,
+	.rows = get_rows,
+	.energy = get_energy,
 	.ranges = get_ranges,
 	.ranges_more = get_ranges_more,
 	.lanes = get_lanes,

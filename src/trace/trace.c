@@ -564,6 +564,7 @@ void trace_close(struct trace *t)
 	free(t->facts);
 	free(t->gap_reach);
 	free(t->anchors);
+	free(t->sources);
 	free(t->path);
 	free(t->shown);
 	free(t);

@@ -2,7 +2,7 @@
 #ifndef NVMTOP_TRACE_TRACE_H
 #define NVMTOP_TRACE_TRACE_H
 
-#include "model/timeline.h"
+#include "model/energy.h"
 #include "trace/log-writer.h"
 
 /* Opens a recording: a log, or a file of version 1 from any writer. path "-" is standard input, read to its
@@ -88,6 +88,9 @@ void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const 
 
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
+
+/* The readings of a power channel, for energy_between(); valid until the trace grows. NULL: out of memory. */
+const struct energy_source *trace_source(struct trace *t, size_t channel);
 
 /* Oldest first; valid until trace_look() or trace_close(). */
 const struct mark *trace_marks(const struct trace *t, size_t *n);

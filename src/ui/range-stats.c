@@ -6,6 +6,7 @@
  *
  * A column of the finest zoom holds at most two samples, its minimum and its maximum, so
  * quantiles are exact if all columns can be read. */
+#include "model/energy.h"
 #include "ui/range-stats.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ void span_read(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_n
 {
 	double hz = tier_hz(t, channel), covered;
 	int zoom = zoom_base(hz);
-	struct integral exact;
+	struct energy_result exact;
 	int64_t lo, hi;
 	struct bin all;
 
@@ -158,10 +159,10 @@ void span_read(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_n
 	covered = (double)ends_between((int64_t)(covered / hz * 1e9), to_ns - from_ns, hz);
 	*out = (struct span) {all.min, all.sum / (double)all.n, all.max,
 			      all.n,   (int64_t)covered,        all.sum / (double)all.n * covered / 1e9};
-	if (t->ops->session(t)->channels[channel].unit == UNIT_MILLIWATT && t->ops->integral &&
-	    t->ops->integral(t, channel, from_ns, to_ns, &exact)) {
-		out->mj = integral_get(&exact);
-		out->covered_ns = ends_between(exact.covered_ns, to_ns - from_ns, hz);
+	if (t->ops->session(t)->channels[channel].unit == UNIT_MILLIWATT && t->ops->energy &&
+	    t->ops->energy(t, channel, from_ns, to_ns, &exact)) {
+		out->mj = exact.joules * 1e3;
+		out->covered_ns = ends_between(llround(exact.known_s * 1e9), to_ns - from_ns, hz);
 	}
 }
 

@@ -53,7 +53,7 @@ static bool begin(struct ui *u, const struct ui_scene *s, struct names *v)
 static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 {
 	struct names *v = ui_state(u, &view_ranges);
-	int64_t late, target;
+	int64_t target;
 	size_t cost = 0;
 
 	if (!u->extent.any || !s->timeline->ops->ranges)
@@ -61,8 +61,7 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 	v->busy = !ranges_ready(u, s);
 	if (v->busy || !begin(u, s, v))
 		return v->busy;
-	late = curves_margin(&v->all.curves);
-	target = s->live ? u->extent.last_ns - (late > LATE_NS ? late : LATE_NS) : u->extent.last_ns + 1;
+	target = s->live ? u->extent.last_ns - LATE_NS : u->extent.last_ns + 1;
 	v->all.end_ns = s->live ? INT64_MAX : target;
 	while (v->until_ns < target && cost < RANGE_BUDGET) {
 		int64_t to = v->until_ns + v->step_ns < target ? v->until_ns + v->step_ns : target;
@@ -78,6 +77,8 @@ static bool ranges_tick(struct ui *u, const struct ui_scene *s)
 		cost += range_step_cost(n);
 	}
 	v->busy = v->until_ns < target;
+	if (!s->live && !v->busy)
+		collection_break(&v->all);
 	return v->busy;
 }
 
@@ -86,19 +87,19 @@ enum { COUNT, TOTAL, MEAN, JOULES, WITHIN, WATTS, NUMBERS };
 
 static void draw_numbers(struct ui *u, struct canvas *c, const struct group *g, double most_j, int x, int y, int bar_w, int most)
 {
-	bool known = !isnan(g->in.joules);
+	bool known = !isnan(g->user.joules[USE_ALL].joules);
 	char text[NUMBERS][QUANTITY_TEXT];
 
 	snprintf(text[COUNT], QUANTITY_TEXT, "%llu", (unsigned long long)g->count);
 	range_length(text[TOTAL], g->total_ns);
 	range_length(text[MEAN], g->count ? g->total_ns / (int64_t)g->count : 0);
-	quantity_text(text[JOULES], UNIT_JOULE, g->in.joules, NUMBER_W - 2);
-	snprintf(text[WITHIN], QUANTITY_TEXT, !known ? "--" : g->in.within < 9.95 ? "%#.2g" : "%.0f", g->in.within);
-	quantity_text(text[WATTS], UNIT_MILLIWATT, g->in.watts * 1e3, NUMBER_W - 2);
+	quantity_text(text[JOULES], UNIT_JOULE, g->user.joules[USE_ALL].joules, NUMBER_W - 2);
+	snprintf(text[WITHIN], QUANTITY_TEXT, isnan(g->user.joules[USE_ALL].within) ? "--" : g->user.joules[USE_ALL].within < 9.95 ? "%#.2g" : "%.0f", g->user.joules[USE_ALL].within);
+	quantity_text(text[WATTS], UNIT_MILLIWATT, g->user.joules[USE_ALL].joules / g->user.joules[USE_ALL].known_s * 1e3, NUMBER_W - 2);
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + i * NUMBER_W, y, NUMBER_W, i < JOULES || known ? STYLE_TEXT : STYLE_DIM, text[i]);
 	if (bar_w)
-		meter_draw(c, u->charset, x + NUMBERS * NUMBER_W + 2, y, bar_w, g->in.joules / most_j,
+		meter_draw(c, u->charset, x + NUMBERS * NUMBER_W + 2, y, bar_w, g->user.joules[USE_ALL].joules / most_j,
 			   range_hue(g->name, g->colour), ALARM_NONE);
 }
 
@@ -137,7 +138,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 		collection_title(&v->all, g, title, sizeof(title));
 		text_printable(name, sizeof(name), title, strlen(title));
 		screen_cut(u, c, x, ++y, name_w - 1, i == v->at ? STYLE_SELECTED : STYLE_TEXT, name);
-		draw_numbers(u, c, g, v->all.list[0]->in.joules, x + name_w, y, bar_w, most);
+		draw_numbers(u, c, g, v->all.list[0]->user.joules[USE_ALL].joules, x + name_w, y, bar_w, most);
 	}
 	u->frame.below = v->n - v->top - lines;
 }

@@ -63,7 +63,7 @@ ranges flood.nvmt 600000
 run nvmtop report --by range --format json flood.nvmt
 ok 'all of many are counted' py "$load"'
 assert g["flood"]["count"] == 600000 and abs(g["flood"]["total_s"] - 0.6) < 1e-9, g["flood"]
-assert g["flood"]["energy_within_j"] > g["flood"]["energy_j"] / 2, g["flood"]
+assert g["flood"]["energy_j"] is None and g["flood"]["reason"], g["flood"]
 assert g["epoch"]["count"] == 1 and g["step"]["count"] == 9 and abs(g["step"]["energy_j"] - 40.5) <= g["step"]["energy_within_j"]'
 ranges few.nvmt 5
 run nvmtop report --by range few.nvmt

@@ -87,27 +87,17 @@ from nvmt_write import LOADS, load_j
 d = json.load(open("moments.json"))["traces"][0]
 for rail in LOADS:
     runs = [(e["from_s"], e["to_s"], s) for e in d["phases"] for s in e["signals"] if s["name"] == rail + ".power"][:100]
-    off = [(s["energy_j"] - load_j(rail, b) + load_j(rail, a), s["energy_within_j"]) for a, b, s in runs]
-    inside = sum(abs(e) <= within for e, within in off)
-    bias = sum(e for e, _ in off) / load_j(rail, 1000)
-    assert len(runs) == 100 and inside >= 95 and abs(bias) < 0.01, (rail, len(runs), inside, bias)
-    assert all(0 < within < 40 and s["read_every_s"] == 0.01 for (_, within), (_, _, s) in zip(off, runs)), (rail, off)
+    bias = sum(s["energy_j"] - load_j(rail, b) + load_j(rail, a) for a, b, s in runs) / load_j(rail, 1000)
+    assert len(runs) == 100 and abs(bias) < 0.01, (rail, len(runs), bias)
+    # This file does not say over which time its power is averaged.
+    assert all(s["energy_within_j"] is None and s["read_every_s"] == 0.01 for _, _, s in runs), rail
 END
-ok 'the energy of 95 runs of 100 is within the bound' "$python" within.py
-run nvmtop --report --format csv --phase 1 --select 'step.power' moments.bin
-ok 'the bound as CSV' "$python" -c 'import csv, json
-r = next(csv.DictReader(open("out")))
-e = json.load(open("moments.json"))["traces"][0]["phases"][0]["signals"]
-assert [float(r["energy_within_j"])] == [s["energy_within_j"] for s in e if s["name"] == "step.power"], r
-assert r["read_every_s"] == "0.01", r'
+ok 'the energy of 100 runs has no bias, and no bound where windows are unknown' "$python" within.py
 run nvmtop --report --phase 1 --select 'step.power' moments.bin
 ok 'the bound in a table' says out '^energy  *J  *+- J  *mean W'
-ok 'which loads are not resolved' says out 'loads faster than 20 ms do not$'
+ok 'none, and why' says out 'the file does not say over which time step.power is averaged$'
 run nvmtop --report --format markdown --phase 1 --select 'step.power' moments.bin
 ok 'the bound in Markdown' says out '^| energy | J | +- J | mean W'
-run nvmtop --report --select '*.power' waves.bin
-ok 'readings in step with a clock have no bound' sh -c '! grep -q "+- J" out'
-ok 'and may be wrong' says out 'in step with a clock: the energy of$'
 
 write plain.bin --plain
 run nvmtop --report --format json plain.bin

@@ -623,6 +623,24 @@ static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size
 	return t->ranges ? ranges_lanes(t->ranges, out, most) : 0;
 }
 
+static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+			size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
+{
+	size_t got = 0;
+
+	*column_ns = 0;
+	for (int64_t at; got < most; got++) {
+		at = get_step(t, tier, *from_ns - 1, 1);
+		if (at < *from_ns || at >= to_ns)
+			break;
+		for (size_t i = 0; i < n; i++)
+			values[i][got] = get_value(t, channels[i], at, NULL);
+		t_ns[got] = at;
+		*from_ns = at + 1;
+	}
+	return got;
+}
+
 static const struct timeline_ops ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -632,6 +650,7 @@ static const struct timeline_ops ops = {
 	.marks = get_marks,
 	.gaps = get_gaps,
 	.finest = get_finest,
+	.rows = get_rows,
 	.ranges = get_ranges,
 	.lanes = get_lanes,
 };

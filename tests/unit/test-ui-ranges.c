@@ -216,8 +216,8 @@ static void names_with_their_energy(void **state)
 			;
 		draw(&b);
 		assert_shows(&b, "backward");
-		assert_shows(&b, "         4      32 s       8 s     160.0       0.0       5.0");
-		assert_shows(&b, "       200       4 s     20 ms      20.0       0.0       5.0"); /* aten::mm, whatever its numbers */
+		assert_shows(&b, "         4      32 s       8 s     160.0     0.050       5.0");
+		assert_shows(&b, "       200       4 s     20 ms      20.0     0.050       5.0"); /* aten::mm, whatever its numbers */
 		assert_shows(&b, "DALI: load");
 		assert_shows(&b, "         1      4 ms      4 ms        --        --        --");
 		assert_shows(&b, "R Ranges");
@@ -300,7 +300,7 @@ static void energy_is_of_the_union(void **state)
 	for (int i = 0; i < 1000 && ui_advance(b.ui, &b.scene); i++)
 		;
 	draw(&b);
-	assert_shows(&b, "         4      17 s    4.25 s      50.0       0.0       5.0");
+	assert_shows(&b, "         4      17 s    4.25 s      50.0     0.050       5.0");
 	stop(&b);
 }
 

@@ -227,8 +227,26 @@ static size_t fake_lanes(struct timeline *t, const struct range_lane **out, size
 	return f->n_lanes;
 }
 
+static size_t fake_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+			size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
+{
+	size_t got = 0;
+
+	*column_ns = 0;
+	for (int64_t at; got < most; got++) {
+		at = fake_step(t, tier, *from_ns - 1, 1);
+		if (at < *from_ns || at >= to_ns)
+			break;
+		for (size_t i = 0; i < n; i++)
+			values[i][got] = fake_read(t, channels[i], at, NULL);
+		t_ns[got] = at;
+		*from_ns = at + 1;
+	}
+	return got;
+}
+
 static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
-					     fake_gaps,	   NULL,	 fake_changes, NULL,	  fake_visit, NULL,	  fake_lanes};
+					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL,	      fake_visit, NULL, fake_lanes};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)

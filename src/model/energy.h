@@ -1,0 +1,100 @@
+/* energy: joules of a power source, with a bound for 95 %.
+ *
+ * A reading is the mean power over a window, not that of a moment. Of one long interval (a phase, a selection),
+ * joules are the integral of the line between the middles of the windows. Of many short ones (ranges of one name),
+ * that line would lose part of each step, so readings are a sample: power inside and outside is fitted to the share
+ * of each window that is inside. Where a counter of joules is finer than the readings, what it rises by are the
+ * readings; else they are scaled to it. */
+#ifndef NVMTOP_MODEL_ENERGY_H
+#define NVMTOP_MODEL_ENERGY_H
+
+#include "model/timeline.h"
+
+struct power_reading {
+	int64_t end_ns, window_ns;
+	double watts;
+};
+
+/* How rows become readings, and what is known of all of them. */
+struct energy_source {
+	size_t power, age, counter; /* channels; SIZE_MAX: none */
+	enum tier tier, counter_tier;
+	int64_t tick_ns, window_ns, age_ns;
+	int64_t every_ns; /* a source that is read more often repeats its value */
+	int64_t hole_ns;  /* readings further apart leave a gap */
+	int64_t hold_ns;  /* into which each of them reaches that far */
+	int64_t reach_ns; /* how far beyond an interval its rows are */
+	bool known;       /* over which time a value is a mean: false for a file that does not say it */
+	bool assumed;     /* that time is how often the source changes, by its board file */
+	bool counts;      /* the readings are what the counter rose by */
+	double scale;     /* makes the sum of the recording that of its counter */
+	double least, most, mean; /* of the recording, in W */
+};
+/* By the session alone: without what is known of all readings. */
+void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
+/* Reads what is known of all: a few columns or, where there is a counter, all rows. */
+void energy_source_read(struct energy_source *s, struct timeline *t, size_t power);
+
+/* The channel whose joules are told of a recording: the total power, or else the first GPU's; SIZE_MAX: none. */
+size_t energy_channel(const struct session *about);
+
+/* Rows on their way to readings: begin with zeros. */
+struct energy_rows {
+	int64_t row_ns, last_ns; /* of the row before, and of that of the last reading */
+	double v;
+	bool begun, changed;
+};
+/* Takes a row, with a value in the channel's unit; age_ms: of the companion channel. Returns the number of readings. */
+size_t energy_take(const struct energy_source *s, struct energy_rows *r, int64_t t_ns, double v, double age_ms,
+		  struct power_reading out[2]);
+/* Reads on: at most `most` readings of rows in [*next_ns, to_ns). Returns 0 at the end. */
+size_t energy_read(const struct energy_source *s, struct timeline *t, struct energy_rows *r, int64_t *next_ns,
+		   int64_t to_ns, struct power_reading *out, size_t most);
+
+struct energy_result {
+	double joules, within; /* NaN: unknown */
+	double known_s;        /* the time for which power is known; W is joules / known_s */
+	const char *why;       /* no joules; a message id */
+};
+
+/* One interval, to which readings in order of time are added from reach_ns before it to reach_ns after it. */
+struct energy {
+	int64_t from_ns, to_ns;
+	struct sum joules;
+	int64_t known_ns;
+	double noise; /* variance */
+	bool begun;
+	int64_t last_ns; /* of the last reading: its middle, or the end of a counter's window */
+	double last, step;
+	struct {
+		double least, most, apart;
+		size_t n;
+	} edge[2]; /* readings around */
+};
+void energy_begin(struct energy *e, int64_t from_ns, int64_t to_ns);
+void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *list, size_t n);
+struct energy_result energy_get(const struct energy *e, const struct energy_source *s);
+/* The same by the rows of a timeline. */
+struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
+/* Adds the result of another interval. */
+void energy_join(struct energy_result *r, const struct energy_result *other);
+
+/* The same of all rows of a stream as they come. */
+#define METER_LATE 32 /* readings, by which the scale follows: more than there are between two changes of a counter */
+struct energy_meter {
+	struct energy_source source, counter; /* counter: the same by what its counter rises by */
+	struct energy_rows rows, counted;
+	struct energy sum, by_counter, scaled; /* scaled: from the first change of the counter on, less the late ones */
+	struct power_reading late[METER_LATE];
+	size_t n, n_counted;
+	double joules; /* by which the counter rose, from first_ns to last_ns */
+	int64_t first_ns, last_ns;
+};
+void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power);
+void energy_meter_rows(struct energy_meter *m, const struct session *about, const struct rows *r);
+/* The readings so far: of the counter, or scaled by it. */
+struct energy_source energy_meter_source(const struct energy_meter *m);
+/* Up to to_ns. */
+struct energy_result energy_meter_get(const struct energy_meter *m, int64_t to_ns);
+
+#endif

@@ -1,0 +1,367 @@
+/* Joules of chips whose power is known at each moment: a wave as a closed form, which a chip averages over its
+ * conversions and holds, read at random moments. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/energy.h"
+#include "model/power-fit.h"
+#include "model/history.h"
+#include "random.h"
+#include "trace/trace.h"
+#include "util/clock.h"
+
+#define STEP_NS INT64_C(100000) /* of the known power */
+#define STEPS   120000          /* 12 s */
+#define TICK_NS (10 * NS_PER_MS)
+#define RECORDS 60
+#define PHASES  6
+#define START   NS_PER_S
+
+static double sum[STEPS + 1]; /* joules before a step */
+static int64_t row_ns[2000];
+static double row_mw[2000];
+static size_t n_rows;
+
+static double uniform(double from, double to)
+{
+	return from + (to - from) * (double)(random_next() >> 11) * 0x1p-53;
+}
+
+enum wave { SQUARE, RANDOM, SINE };
+
+/* Power between 10 and 50 W: `part` of each period_s high. */
+static void wave_make(enum wave kind, double period_s, double part)
+{
+	double phase = uniform(0, period_s), until = 0, v = 10;
+	bool high = uniform(0, 1) < 0.5;
+
+	for (int i = 0; i < STEPS; i++) {
+		double t = i * (STEP_NS / 1e9);
+
+		if (kind == SQUARE)
+			v = fmod(t + phase, period_s) < part * period_s ? 50 : 10;
+		else if (kind == SINE)
+			v = 30 + 20 * sin(6.283185307 * (t + phase) / period_s);
+		while (kind == RANDOM && t >= until) {
+			high = !high;
+			v = high ? 50 : 10;
+			until += 1e-4 - log(uniform(1e-9, 1)) * period_s * (high ? part : 1 - part);
+		}
+		sum[i + 1] = sum[i] + v * (STEP_NS / 1e9);
+	}
+}
+
+/* Joules before a moment, in seconds. */
+static double joules_at(double t_s)
+{
+	double at = fmin(fmax(t_s / (STEP_NS / 1e9), 0), STEPS - 1e-6);
+	int i = (int)at;
+
+	return sum[i] + (sum[i + 1] - sum[i]) * (at - i);
+}
+
+/* Reads the chip at a random moment of each tick. */
+static void rows_make(double averages_s)
+{
+	double first = averages_s > 0 ? uniform(0, averages_s) : 0;
+
+	n_rows = 0;
+	for (int k = 0; k < STEPS * STEP_NS / TICK_NS - 1; k++) {
+		double t = k * 0.01 + uniform(0, 0.0095), end = t, length = 1e-4;
+
+		if (averages_s > 0) {
+			end = first + floor((t - first) / averages_s) * averages_s;
+			length = averages_s;
+		} else {
+			end = ceil(t / 1e-4) * 1e-4;
+		}
+		if (end - length < 0)
+			continue;
+		row_ns[n_rows] = START + llround(t * 1e9);
+		row_mw[n_rows++] = 1e3 * (joules_at(end) - joules_at(end - length)) / length;
+	}
+}
+
+static struct energy_source source_make(double averages_s)
+{
+	const struct channel c = {.name = "VDD.power", .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT,
+				  .window_ns = llround(averages_s * 1e9)};
+	const struct session about = {.channels = &c, .n_channels = 1, .hz = {1000, 100, 10}};
+	struct energy_source s;
+	double all = 0;
+
+	energy_source_of(&s, &about, 0);
+	for (size_t i = 0; i < n_rows; i++) {
+		s.least = fmin(s.least, row_mw[i] / 1e3);
+		s.most = fmax(s.most, row_mw[i] / 1e3);
+		all += row_mw[i] / 1e3;
+	}
+	s.mean = all / (double)n_rows;
+	return s;
+}
+
+static size_t readings_make(const struct energy_source *s, struct power_reading *out)
+{
+	struct energy_rows rows = {.begun = false};
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rows; i++)
+		n += energy_take(s, &rows, row_ns[i], row_mw[i], NAN, out + n);
+	return n;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void phases_are_within_their_bounds(void **state)
+{
+	static const double averages_s[] = {0, 0.0066, 0.1056, 0.4224};
+	static const struct {
+		enum wave wave;
+		double period_s, part, most; /* most: the median bound in percent, where the chip does not average */
+	} loads[] = {{SQUARE, 0.1, 0.2, 9},	{SQUARE, 1, 0.5, 1.8},  {SQUARE, 0.0333, 0.3, 19}, {SQUARE, 0.01, 0.5, 14},
+		     {RANDOM, 0.06, 0.5, 7.5}, {RANDOM, 0.6, 0.4, 2.5}, {SINE, 0.2, 0, 1.8}};
+	static struct power_reading list[4000];
+	int all = 0, all_good = 0;
+
+	(void)state;
+	for (size_t a = 0; a < sizeof(averages_s) / sizeof(averages_s[0]); a++)
+		for (size_t l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
+			double bound[RECORDS * PHASES], error[RECORDS * PHASES], said = 0, was = 0;
+			int n = 0, good = 0;
+
+			for (int k = 0; k < RECORDS; k++) {
+				struct energy_source s;
+				size_t readings;
+
+				wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
+				rows_make(averages_s[a]);
+				s = source_make(averages_s[a]);
+				readings = readings_make(&s, list);
+				for (int p = 0; p < PHASES; p++, n++) {
+					double from = uniform(1, 8), to = from + uniform(0.2, 3);
+					double truth = joules_at(to) - joules_at(from);
+					struct energy e;
+					struct energy_result r;
+
+					energy_begin(&e, START + llround(from * 1e9), START + llround(to * 1e9));
+					energy_add(&e, &s, list, readings);
+					r = energy_get(&e, &s);
+					assert_true(fabs(r.known_s - (to - from)) < 1e-6 && r.within > 0);
+					good += fabs(r.joules - truth) <= r.within;
+					bound[n] = 100 * r.within / truth;
+					error[n] = 100 * fabs(r.joules - truth) / truth;
+					said += r.joules;
+					was += truth;
+				}
+			}
+			qsort(bound, (size_t)n, sizeof(double), by_value);
+			qsort(error, (size_t)n, sizeof(double), by_value);
+			printf("# averages %5.1f ms, load %zu: %3.0f %% within, median error %.2f %%, bound %.2f %%, bias %+.2f %%\n",
+			       averages_s[a] * 1e3, l, 100.0 * good / n, error[n / 2], bound[n / 2], 100 * (said / was - 1));
+			assert_true(good >= 0.9 * n);
+			assert_true(fabs(said / was - 1) < 0.01);
+			assert_true(a > 0 || bound[n / 2] < loads[l].most);
+			all += n;
+			all_good += good;
+		}
+	assert_true(all_good >= 0.95 * all);
+}
+
+struct interval {
+	int64_t begin_ns, end_ns;
+};
+
+/* A load that switches between 130 and 745 W every length_s. Returns the intervals of 745 W. */
+static size_t bursts_make(double length_s, struct interval *out)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < STEPS; i++) {
+		bool high = (int)floor(i * (STEP_NS / 1e9) / length_s) & 1;
+
+		sum[i + 1] = sum[i] + (high ? 745 : 130) * (STEP_NS / 1e9);
+	}
+	for (int k = 1; (k + 1) * length_s <= STEPS * (STEP_NS / 1e9); k += 2)
+		out[n++] = (struct interval) {START + llround(k * length_s * 1e9), START + llround((k + 1) * length_s * 1e9)};
+	return n;
+}
+
+/* An NVIDIA GPU: samples of the last 20 ms that come late, 1 % too high, and a counter that changes every 78 to 123 ms. */
+static const struct channel gpu[] = {
+	{.name = "GPU0.power", .kind = CHANNEL_RAIL_POWER, .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT, .source = "NVML",
+	 .window_ns = 20 * NS_PER_MS},
+	{.name = "GPU0.power.age", .tier = TIER_MEDIUM, .column = 1},
+	{.name = "GPU0.energy", .kind = CHANNEL_COUNTER, .tier = TIER_MEDIUM, .column = 2, .unit = UNIT_JOULE}};
+static const struct session gpu_session = {
+	.channels = gpu, .n_channels = 3, .width = {0, 3}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+
+/* Calls back with each row: mW, age in ms, and joules. */
+static void gpu_rows(void (*row)(void *to, int64_t t_ns, const double *values), void *to)
+{
+	double changed = uniform(0, 0.1), next = changed + uniform(0.078, 0.123), sampled = 0.04;
+
+	for (int k = 10; k < STEPS * STEP_NS / TICK_NS; k++) {
+		double t = k * 0.01, values[3] = {(double)NAN, (double)NAN, 5000 + joules_at(changed)};
+
+		if (t >= next) {
+			changed = next;
+			next += uniform(0.078, 0.123);
+		}
+		values[2] = 5000 + joules_at(changed);
+		if (sampled + 0.05 <= t) {
+			values[0] = 1.01e3 * (joules_at(sampled) - joules_at(sampled - 0.02)) / 0.02;
+			values[1] = 1e3 * (t - sampled);
+			sampled += 0.02;
+		}
+		row(to, START + llround(t * 1e9), values);
+	}
+}
+
+struct counted {
+	struct energy_source source;
+	struct energy_rows rows;
+	struct power_reading list[4000];
+	size_t n;
+};
+
+static void count_row(void *to, int64_t t_ns, const double *values)
+{
+	struct counted *c = to;
+
+	c->n += energy_take(&c->source, &c->rows, t_ns, values[2], (double)NAN, c->list + c->n);
+}
+
+static void a_counter_tells_of_bursts(void **state)
+{
+	static const double lengths[] = {1, 0.2, 0.07}, most[] = {0.02, 0.04, 0.08};
+	static struct interval bursts[100];
+	static struct counted c;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		size_t n = bursts_make(lengths[i], bursts);
+		struct power_fit fit = {.no_memory = false};
+		struct power_solution solution;
+		const uint32_t columns[] = {0, 1};
+		const double seconds[] = {lengths[i] * (double)n, 0};
+		struct energy_meter meter;
+		double joules, variance, truth = 745 * lengths[i] * (double)n;
+
+		energy_meter_begin(&meter, &gpu_session, 0);
+		c = (struct counted) {.source = meter.counter};
+		c.source.window_ns = c.source.every_ns = 100 * NS_PER_MS;
+		gpu_rows(count_row, &c);
+		power_fit_state(&fit);
+		power_fit_state(&fit);
+		for (size_t k = 0; k < c.n; k++) {
+			const struct power_reading *p = &c.list[k];
+			double in = 0;
+
+			for (size_t j = 0; j < n; j++)
+				in += fmax(0, fmin((double)bursts[j].end_ns, (double)p->end_ns) -
+						     fmax((double)bursts[j].begin_ns, (double)(p->end_ns - p->window_ns)));
+			in /= (double)p->window_ns;
+			power_fit_add(&fit, p->watts, 0, 0, (struct power_share[]) {{0, (float)in}, {1, (float)(1 - in)}}, 2);
+		}
+		assert_true(power_fit_solve(&fit, columns, 2, &solution));
+		assert_true(power_solution_joules(&solution, seconds, &joules, &variance));
+		power_solution_free(&solution);
+		power_fit_free(&fit);
+		printf("# bursts of %.2f s by a counter: %.1f +- %.1f J, true %.1f J\n", lengths[i], joules, 1.96 * sqrt(variance), truth);
+		assert_true(fabs(joules / truth - 1) < most[i]);
+		assert_true(fabs(joules - truth) < 1.96 * sqrt(variance) + 0.01 * truth);
+	}
+}
+
+static void meter_row(void *to, int64_t t_ns, const double *values)
+{
+	energy_meter_rows(to, &gpu_session, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
+}
+
+static void live_row(void *to, int64_t t_ns, const double *values)
+{
+	struct sink *s = to;
+
+	s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
+}
+
+static void log_row(void *to, int64_t t_ns, const double *values)
+{
+	struct log_writer *w = to;
+	struct sink *s = log_writer_sink(w);
+
+	s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
+	log_writer_ready(w);
+}
+
+/* The same by the summary of a recording and by a report on it; a burst of it, too. */
+static void samples_add_up_to_their_counter(void **state)
+{
+	static struct interval bursts[100];
+	char path[] = "energy-XXXXXX";
+	struct energy_meter meter;
+	struct energy_result r, said, drawn, reported, burst;
+	struct history *live;
+	struct log_writer *w;
+	struct sink *s;
+	struct trace *t;
+	uint64_t before = seed;
+	double truth;
+	struct err e;
+
+	(void)state;
+	bursts_make(0.2, bursts);
+	energy_meter_begin(&meter, &gpu_session, 0);
+	gpu_rows(meter_row, &meter);
+	r = energy_meter_get(&meter, START + STEPS * STEP_NS);
+	close(mkstemp(path));
+	w = log_writer_new(path, true, &e);
+	s = log_writer_sink(w);
+	assert_int_equal(s->ops->begin(s, &gpu_session, &e), 0);
+	seed = before;
+	gpu_rows(log_row, w);
+	assert_int_equal(s->ops->end(s, &e), 0);
+	said = log_writer_energy(w);
+	log_writer_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	reported = energy_between(trace_source(t, 0), trace_timeline(t), START, START + STEPS * STEP_NS - TICK_NS);
+	live = history_new(&e);
+	s = history_sink(live);
+	assert_int_equal(s->ops->begin(s, &gpu_session, &e), 0);
+	seed = before;
+	gpu_rows(live_row, s);
+	assert_true(history_timeline(live)->ops->energy(history_timeline(live), 0, START, START + STEPS * STEP_NS - TICK_NS, &drawn));
+	history_free(live);
+	burst = energy_between(trace_source(t, 0), trace_timeline(t), bursts[9].begin_ns, bursts[9].end_ns);
+	trace_close(t);
+	unlink(path);
+	printf("# said %.6f J, reported %.6f J, a burst %.2f +- %.2f J\n", said.joules, reported.joules, burst.joules, burst.within);
+	assert_true(fabs(said.joules / reported.joules - 1) < 1e-6);
+	assert_true(fabs(drawn.joules / reported.joules - 1) < 1e-6);
+	assert_true(fabs(burst.joules - 149) < burst.within);
+	truth = joules_at(12);
+	printf("# samples scaled to a counter: %.2f J, true %.2f J, in %.3f s\n", r.joules, truth, r.known_s);
+	assert_true(fabs(r.joules / truth - 1) < 0.003);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds), cmocka_unit_test(a_counter_tells_of_bursts),
+					   cmocka_unit_test(samples_add_up_to_their_counter)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
