@@ -123,10 +123,11 @@ static bool is_load(const struct channel *c)
 static double value_of(const struct live *l, const struct channel *c, size_t i)
 {
 	struct timeline *t = history_timeline(l->history);
+	int64_t at;
 
 	if (c->missing[0])
 		return NAN;
-	return is_load(c) ? load_mean(t, i) : t->ops->value(t, i, clock_now_ns(), NULL);
+	return is_load(c) ? load_mean(t, i) : timeline_newest(t, i, clock_now_ns(), &at);
 }
 
 static bool all_there(const struct live *l)

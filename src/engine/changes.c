@@ -147,7 +147,9 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 
 	if (!n)
 		return false;
-	row = ring_at(ring, n - 1);
+	do /* a reading may be late, and a slow chip has none in most rows */
+		row = ring_at(ring, --n);
+	while (n && isnan(row->values[ch->column]));
 	memset(out, 0, sizeof(*out));
 	memcpy(out->what, ch->name, sizeof(out->what));
 	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)

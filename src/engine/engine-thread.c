@@ -50,7 +50,8 @@ static double measure_cpu(struct engine *g, int64_t now_ns)
 
 static void publish_own(struct engine *g, double cpu)
 {
-	uint64_t late = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
+	uint64_t late = 0, late_readings = 0, lost = atomic_load_explicit(&g->sinks_lost, memory_order_relaxed);
+	struct late_readings of[LATE_GROUPS];
 
 	for (int t = 0; t < TIERS; t++) {
 		struct sampler_counts n;
@@ -61,7 +62,9 @@ static void publish_own(struct engine *g, double cpu)
 		late += n.late;
 		lost += n.lost;
 	}
-	own_publish(g->own, cpu, late, lost);
+	for (size_t n = probe_set_late(g->probes, of); n--;)
+		late_readings += of[n].n;
+	own_publish(g->own, cpu, late, late_readings, lost);
 }
 
 /* Returns true if the newest row of a tier has a CPU load, or if no channel ever has one. */

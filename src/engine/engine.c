@@ -11,8 +11,8 @@
 #include "util/thread.h"
 
 #define JOIN_NS       (NS_PER_S / 2)
-#define SOURCES_NS    (10 * NS_PER_MS) /* slower ones have no value in the first row */
-#define GRID_AFTER_NS NS_PER_MS        /* delay of the first tick: the thread must run by then */
+#define SOURCES_NS    (11 * NS_PER_MS) /* until the first tick: slower ones have no value in it */
+#define GRID_AFTER_NS NS_PER_MS        /* the sampler must run by then */
 
 static int init_locks(struct engine *g)
 {
@@ -212,14 +212,14 @@ static void stop_sampling(struct engine *g)
 
 static int start_threads(struct engine *g, struct err *e)
 {
-	int64_t grid_ns;
+	int64_t grid_ns = g->started_ns + SOURCES_NS, least_ns;
 	int failed;
 
-	probe_set_start(g->probes, g->started_ns + SOURCES_NS);
-	grid_ns = clock_now_ns() + GRID_AFTER_NS;
+	probe_set_start(g->probes, grid_ns);
+	least_ns = clock_now_ns() + GRID_AFTER_NS;
+	grid_ns = grid_ns > least_ns ? grid_ns : least_ns;
 	if (g->past_ns)
 		grid_ns = engine_sample_past(g);
-	probe_set_align(g->probes, grid_ns);
 	if (pacer_start(g->pacer, grid_ns, e))
 		return -1;
 	failed = thread_start(&g->thread, engine_run, g);
@@ -283,6 +283,7 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 	out->cpu_percent = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
 	if (g->phase == PHASE_RUNNING)
 		out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);
+	out->n_late_readings = probe_set_late(g->probes, out->late_readings);
 	out->realtime = pacer_is_realtime(g->pacer);
 	for (int t = 0; t < TIERS; t++) {
 		struct sampler_counts n;

@@ -12,8 +12,9 @@
 struct engine;
 
 /* Adds the cost and losses of nvmtop itself to the probe set as channels of the slow tier: "nvmtop.cpu" in
- * percent of one core, "nvmtop.late" (ticks skipped so far) and "nvmtop.lost" (rows dropped so far), over all
- * tiers. Call before engine_new(). Returns -1 and sets *e if out of memory. */
+ * percent of one core, "nvmtop.late" (ticks skipped so far), "nvmtop.late_readings" (readings that missed their
+ * row) and "nvmtop.lost" (rows dropped so far), over all tiers. Call before engine_new(). Returns -1
+ * and sets *e if out of memory. */
 int engine_own_channels(struct probe_set *probes, struct err *e);
 
 /* Returns 0 if the kernel grants this process SCHED_FIFO for its sampling thread, or the errno of the
@@ -77,6 +78,8 @@ struct engine_stats {
 	uint64_t rows[TIERS];
 	uint64_t late[TIERS]; /* ticks skipped because the sampler woke too late */
 	uint64_t lost[TIERS]; /* rows dropped because they were not collected in time */
+	struct late_readings late_readings[LATE_GROUPS]; /* by what was read; n_late_readings of them */
+	size_t n_late_readings;
 	int64_t worst_late_ns[TIERS];
 	bool stalled[TIERS];         /* no row for more than a second and ten periods */
 	const struct channel *hangs; /* one whose file does not answer, or NULL */

@@ -17,7 +17,7 @@
 struct own {
 	struct probe probe;
 	_Atomic double cpu_percent;
-	atomic_uint_least64_t late_ticks, lost_rows;
+	atomic_uint_least64_t late_ticks, late_readings, lost_rows;
 };
 
 static void own_read(struct probe *p, int64_t t_ns, double *row)
@@ -27,7 +27,8 @@ static void own_read(struct probe *p, int64_t t_ns, double *row)
 	(void)t_ns;
 	row[p->column] = atomic_load_explicit(&o->cpu_percent, memory_order_relaxed);
 	row[p->column + 1] = (double)atomic_load_explicit(&o->late_ticks, memory_order_relaxed);
-	row[p->column + 2] = (double)atomic_load_explicit(&o->lost_rows, memory_order_relaxed);
+	row[p->column + 2] = (double)atomic_load_explicit(&o->late_readings, memory_order_relaxed);
+	row[p->column + 3] = (double)atomic_load_explicit(&o->lost_rows, memory_order_relaxed);
 }
 
 static const struct probe_ops own_ops = {own_read, probe_free};
@@ -43,6 +44,9 @@ static int add_channels(struct probe_set *r)
 		    "CLOCK_PROCESS_CPUTIME_ID", CHANNEL_OTHER, UNIT_PERCENT, NS_PER_S},
 		   {"nvmtop.late", N_("late ticks"), N_("of all tiers, since nvmtop began to sample"),
 		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0},
+		   {"nvmtop.late_readings", N_("late readings"),
+		    N_("too late for their row, since nvmtop began to sample"), N_("counted by nvmtop"),
+		    CHANNEL_COUNTER, UNIT_NONE, 0},
 		   {"nvmtop.lost", N_("lost rows"), N_("of all tiers, since nvmtop began to sample"),
 		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0}};
 
@@ -94,10 +98,11 @@ struct own *own_find(const struct probe_set *r)
 	return NULL;
 }
 
-void own_publish(struct own *o, double cpu_percent, uint64_t late, uint64_t lost)
+void own_publish(struct own *o, double cpu_percent, uint64_t late, uint64_t late_readings, uint64_t lost)
 {
 	if (!isnan(cpu_percent))
 		atomic_store_explicit(&o->cpu_percent, cpu_percent, memory_order_relaxed);
 	atomic_store_explicit(&o->late_ticks, late, memory_order_relaxed);
+	atomic_store_explicit(&o->late_readings, late_readings, memory_order_relaxed);
 	atomic_store_explicit(&o->lost_rows, lost, memory_order_relaxed);
 }

@@ -10,6 +10,6 @@ struct own;
 struct own *own_find(const struct probe_set *r);
 
 /* Sets what the next read stores; a cpu_percent of NaN leaves the previous one. Call from one thread only. */
-void own_publish(struct own *o, double cpu_percent, uint64_t late, uint64_t lost);
+void own_publish(struct own *o, double cpu_percent, uint64_t late, uint64_t late_readings, uint64_t lost);
 
 #endif

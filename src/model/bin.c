@@ -95,3 +95,21 @@ void bin_order_free(struct bin_order *o)
 	free(o->sums);
 	*o = (struct bin_order) {.n = 0};
 }
+
+double timeline_newest(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
+{
+	const struct session *s = t->ops->session(t);
+	const struct channel *c = &s->channels[channel];
+	double period = fmax((double)c->period_ns, (double)NS_PER_S / s->hz[c->tier]);
+	double v = t->ops->value(t, channel, t_ns, at_ns);
+	int64_t at = *at_ns, before;
+
+	while (isnan(v) && !c->missing[0]) {
+		before = t->ops->step(t, c->tier, at, -1);
+		if (before >= at || (double)(*at_ns - before) > 3 * period)
+			break;
+		at = before;
+		v = t->ops->value(t, channel, at, NULL);
+	}
+	return v;
+}

@@ -80,9 +80,9 @@ static bool possible(struct condition_search *s)
 			&(struct expr_inputs) {.term = term_possible, .arg = s}) > 0;
 }
 
-/* The result of a comparison at a row. If the row itself is no longer available, only a mean and extremes
+/* The result of a comparison at a row, or -1 if it has no value. If the row itself is no longer available, only a mean and extremes
  * are known. */
-static bool term_at(struct condition_search *s, const struct condition_term *t, int64_t t_ns)
+static int term_at(struct condition_search *s, const struct condition_term *t, int64_t t_ns)
 {
 	struct timeline *line = s->timeline;
 	int zoom = zoom_base(line->ops->session(line)->hz[t->tier]);
@@ -90,6 +90,8 @@ static bool term_at(struct condition_search *s, const struct condition_term *t, 
 	struct bin b;
 
 	line->ops->columns(line, t->channel, zoom, t_ns >> zoom, 1, &b);
+	if (isnan(v))
+		return -1;
 	if (b.n <= 1 || v == b.min || v == b.max)
 		return term_compare(t, v);
 	return t->hold_ns ? !breaks(t, &b) : may_hold(t, &b);
@@ -141,9 +143,12 @@ static bool walk(struct condition_search *s, size_t *rows)
 			s->walked_ns = s->end_ns;
 			break;
 		}
-		for (size_t i = 0; i < c->n; i++)
-			if (s->next_ns[c->terms[i].tier] == t_ns)
-				condition_note(&s->eval, i, t_ns, term_at(s, &c->terms[i], t_ns));
+		for (size_t i = 0; i < c->n; i++) {
+			int is = s->next_ns[c->terms[i].tier] == t_ns ? term_at(s, &c->terms[i], t_ns) : -1;
+
+			if (is >= 0)
+				condition_note(&s->eval, i, t_ns, is);
+		}
 		for (int t = 0; t < TIERS; t++)
 			if (s->next_ns[t] == t_ns)
 				walk_next(s, (enum tier)t, t_ns);

@@ -121,9 +121,11 @@ bool condition_holds(struct condition_eval *v, int64_t t_ns)
 
 bool condition_row(struct condition_eval *v, enum tier tier, int64_t t_ns, const double *values)
 {
-	for (size_t i = 0; i < v->c->n; i++)
-		if (v->c->terms[i].tier == tier)
-			condition_note(v, i, t_ns,
-				       term_compare(&v->c->terms[i], values[v->c->terms[i].column]));
+	for (size_t i = 0; i < v->c->n; i++) {
+		const struct condition_term *t = &v->c->terms[i];
+
+		if (t->tier == tier && !isnan(values[t->column]))
+			condition_note(v, i, t_ns, term_compare(t, values[t->column]));
+	}
 	return condition_holds(v, t_ns);
 }

@@ -96,4 +96,9 @@ struct timeline {
 	const struct timeline_ops *ops;
 };
 
+/* What a channel shows at t_ns: the value of the newest row or, if it has none, the newest one in the three
+ * periods before it (of the tier, or of the channel if that is longer), because a reading may come too late for
+ * its row. *at_ns is the time of the newest row, as of value(). */
+double timeline_newest(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns);
+
 #endif

@@ -3,24 +3,22 @@
  * and the writer does not depend on takers. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "probe/attr.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
 
-#define STALE_NS     (500 * NS_PER_MS)
-#define STALE_PASSES 8
-#define HANGS_NS     NS_PER_S
-#define TRIES        4
-#define PERIOD_MAX   (3600 * NS_PER_S)
+#define HANGS_NS   NS_PER_S
+#define TRIES      4
+#define PERIOD_MAX (3600 * NS_PER_S)
 
-void async_reader_release(struct async_reader *s)
+void async_reader_free(struct async_reader *s)
 {
-	if (atomic_fetch_sub(&s->holders, 1) != 1)
-		return;
 	s->ops->close(s->arg);
 	free(s);
 }
@@ -31,7 +29,7 @@ static unsigned record_of(uint32_t pass)
 	return pass >> 1 & 1;
 }
 
-void async_reader_publish(struct async_reader *s, int64_t t_ns, const double *v)
+static void publish(struct async_reader *s, int64_t t_ns, const double *v)
 {
 	uint32_t pass = atomic_load_explicit(&s->pass, memory_order_relaxed);
 	unsigned r = record_of(pass + 2);
@@ -41,6 +39,7 @@ void async_reader_publish(struct async_reader *s, int64_t t_ns, const double *v)
 	for (size_t i = 0; i < s->n; i++)
 		atomic_store_explicit(&s->v[r * s->n + i], v[i], memory_order_release);
 	atomic_store_explicit(&s->t_ns[r], t_ns, memory_order_release);
+	atomic_store_explicit(&s->row_ns[r], s->for_ns, memory_order_release);
 	/* 0 stays "none yet" after a wrap. */
 	atomic_store_explicit(&s->pass, pass + 2 ? pass + 2 : 4, memory_order_release);
 }
@@ -50,23 +49,33 @@ static void pace(struct async_reader *s, int64_t took_ns)
 	int64_t period = atomic_load_explicit(&s->wish_ns, memory_order_relaxed);
 	double cost = atomic_load_explicit(&s->cost_ns, memory_order_relaxed), took = (double)took_ns, least;
 
-	/* One read that hung must not slow the reader down for long. */
-	cost = cost > 0 ? cost + (fmin(took, 4 * cost) - cost) / 8 : took;
+	uint32_t pass = atomic_load_explicit(&s->pass, memory_order_relaxed);
+
+	/* One read that hung must not slow the reader down for long, and the first may open and start things. */
+	if (pass > 2)
+		cost += (fmin(took, 4 * cost) - cost) / 8;
+	else
+		cost = pass ? fmin(cost, took) : took;
 	atomic_store_explicit(&s->cost_ns, cost, memory_order_relaxed);
+	if (!pass)
+		return;
 	least = fmin(cost / s->share, (double)PERIOD_MAX);
 	if ((double)period < least)
 		period = (int64_t)least;
 	atomic_store_explicit(&s->period_ns, period, memory_order_relaxed);
 }
 
-void async_reader_begin(struct async_reader *s, int64_t begin_ns)
+bool async_reader_begin(struct async_reader *s, int64_t begin_ns)
 {
 	static _Thread_local pid_t tid;
 
+	if (atomic_load_explicit(&s->begun_ns, memory_order_acquire))
+		return false;
 	if (!tid)
 		tid = (pid_t)syscall(SYS_gettid);
 	atomic_store_explicit(&s->tid, tid, memory_order_relaxed);
 	atomic_store_explicit(&s->begun_ns, begin_ns, memory_order_release);
+	return true;
 }
 
 bool async_reader_end(struct async_reader *s, int64_t begin_ns)
@@ -79,21 +88,21 @@ bool async_reader_end(struct async_reader *s, int64_t begin_ns)
 	return false;
 }
 
-int64_t async_reader_pass(struct async_reader *s, int64_t t_ns, int64_t begin_ns)
+bool async_reader_pass(struct async_reader *s, int64_t t_ns)
 {
+	int64_t begin = clock_now_ns();
 	double v[SLOW_VALUES];
 
-	async_reader_begin(s, begin_ns);
+	if (!async_reader_begin(s, begin))
+		return true;
 	for (size_t i = 0; i < s->n; i++)
 		v[i] = NAN;
 	s->ops->read(s->arg, t_ns, atomic_load_explicit(&s->wanted, memory_order_relaxed), v);
-	int64_t end = clock_now_ns();
-	bool mine = async_reader_end(s, begin_ns);
-	/* The first pass may open and start things: its duration is not typical. */
-	if (atomic_load_explicit(&s->pass, memory_order_relaxed))
-		pace(s, end - begin_ns);
-	async_reader_publish(s, t_ns, v);
-	return mine ? end : -end;
+	if (!async_reader_end(s, begin)) /* its values are old, and another thread may read it by now */
+		return false;
+	pace(s, clock_now_ns() - begin);
+	publish(s, t_ns, v);
+	return true;
 }
 
 struct async_reader *async_reader_new(const char *name, const struct async_reader_ops *ops, void *arg,
@@ -111,25 +120,42 @@ struct async_reader *async_reader_new(const char *name, const struct async_reade
 	s->n = n;
 	s->share = share;
 	strncpy(s->name, name, sizeof s->name - 1);
-	atomic_init(&s->holders, 1);
+	memcpy(s->bus_name, s->name, sizeof s->bus_name);
 	async_reader_set_period(s, period_ns);
 	atomic_init(&s->period_ns, period_ns);
 	return s;
 }
 
+void async_reader_on_bus_of(struct async_reader *s, const struct attr *a)
+{
+	char link[64], path[512];
+	const char *at = NULL;
+	unsigned bus;
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", a->fd);
+	n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	for (const char *p = path; (p = strstr(p, "/i2c-")); p++)
+		at = p;
+	if (at && sscanf(at, "/i2c-%u", &bus) == 1)
+		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-i2c-%u", bus % 1000);
+	else if (strstr(path, "/kernel/debug/bpmp/") || strstr(path, "/kernel/debug/clk/"))
+		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-firmware");
+}
+
 void async_reader_start(struct async_reader *s)
 {
-	if (!s->thread)
-		reader_thread_start(&s, 1, NULL);
+	if (!s->bus)
+		reader_bus_new(s->bus_name, &s, 1, false, NULL, 0);
 }
 
 void async_reader_ask(struct async_reader *s, int64_t t_ns)
 {
 	/* Takers of several tiers may call this at the same time. */
-	if (atomic_load_explicit(&s->started, memory_order_relaxed) ||
-	    atomic_exchange_explicit(&s->asked, true, memory_order_acquire))
+	if (s->bus || atomic_exchange_explicit(&s->asked, true, memory_order_acquire))
 		return;
-	async_reader_pass(s, t_ns, clock_now_ns());
+	async_reader_pass(s, t_ns);
 	atomic_store_explicit(&s->asked, false, memory_order_release);
 }
 
@@ -146,7 +172,7 @@ void async_reader_set_period(struct async_reader *s, int64_t period_ns)
 
 void async_reader_at_random(struct async_reader *s, int64_t tick_ns)
 {
-	s->moments.tick_ns = tick_ns;
+	s->tick_ns = tick_ns;
 }
 
 int64_t async_reader_period_ns(const struct async_reader *s)
@@ -154,70 +180,83 @@ int64_t async_reader_period_ns(const struct async_reader *s)
 	return atomic_load_explicit(&s->period_ns, memory_order_relaxed);
 }
 
-/* Returns the newest pass, or the one before it if the newest began in the slot of the next row. */
-static uint32_t pass_for(const struct async_reader *s, uint32_t pass, int64_t now_ns)
+uint64_t async_reader_late(const struct async_reader *s)
 {
-	int64_t lead = atomic_load_explicit(&s->lead_ns, memory_order_relaxed);
-
-	if (pass <= 2 || !lead)
-		return pass;
-	return atomic_load_explicit(&s->t_ns[record_of(pass)], memory_order_acquire) < now_ns - lead
-		       ? pass
-		       : pass - 2;
+	return atomic_load_explicit(&s->late, memory_order_relaxed);
 }
 
-static bool is_stale(const struct async_reader *s, uint32_t pass, int64_t now_ns)
-{
-	int64_t limit = STALE_PASSES * async_reader_period_ns(s);
-
-	return now_ns - atomic_load_explicit(&s->t_ns[record_of(pass)], memory_order_relaxed) >
-	       (limit > STALE_NS ? limit : STALE_NS);
-}
-
-bool async_reader_take(const struct async_reader *s, struct async_reader_seen *seen, int64_t now_ns,
-		       double *v)
+/* Gets the newest pass that the row at now_ns may take, if it is another one than *pass. */
+static bool take_pass(const struct async_reader *s, int64_t now_ns, uint32_t *pass, int64_t *t_ns, double *v)
 {
 	for (int i = 0; i < TRIES; i++) {
-		uint32_t newest = atomic_load_explicit(&s->pass, memory_order_acquire);
-		uint32_t pass = pass_for(s, newest, now_ns);
-		if (newest & 1)
-			continue;
-		if (pass == seen->pass || newest == seen->pass) {
-			if (pass == 0 || seen->stale || !is_stale(s, newest, now_ns))
-				return false;
-			seen->stale = true;
-			for (size_t k = 0; k < s->n; k++)
-				v[k] = NAN;
-			return true;
-		}
+		/* While one is being stored, that before it is whole. */
+		uint32_t newest = atomic_load_explicit(&s->pass, memory_order_acquire) & ~UINT32_C(1),
+			 p = newest;
+
+		/* The newest may be made for the next row already. */
+		if (p > 2 && atomic_load_explicit(&s->row_ns[record_of(p)], memory_order_acquire) > now_ns)
+			p -= 2;
+		if (p == *pass || newest == *pass)
+			return false;
 		/* Acquire at each load orders it before the second check. */
 		for (size_t k = 0; k < s->n; k++)
-			v[k] = atomic_load_explicit(&s->v[record_of(pass) * s->n + k], memory_order_acquire);
-		int64_t t_ns = atomic_load_explicit(&s->t_ns[record_of(pass)], memory_order_acquire);
-		if (atomic_load_explicit(&s->pass, memory_order_relaxed) != newest)
+			v[k] = atomic_load_explicit(&s->v[record_of(p) * s->n + k], memory_order_acquire);
+		*t_ns = atomic_load_explicit(&s->t_ns[record_of(p)], memory_order_acquire);
+		if (atomic_load_explicit(&s->pass, memory_order_relaxed) - p > 2) /* it was overwritten */
 			continue;
-		seen->pass = pass;
-		seen->t_ns = t_ns;
-		seen->stale = false;
+		*pass = p;
 		return true;
 	}
 	return false;
 }
 
+bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, int64_t tick_ns,
+		       int64_t now_ns, double *v)
+{
+	int64_t period = async_reader_period_ns(s), t_ns;
+	/* A pass may be made early once, and the next one not. */
+	int64_t most = (period > tick_ns ? period : tick_ns) + async_reader_early(s) + 2 * LEAD_NS +
+		       (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
+	bool slow = period > tick_ns;
+
+	if (take_pass(s, now_ns, &seen->pass, &t_ns, v) && now_ns - t_ns <= most + tick_ns) {
+		seen->t_ns = t_ns;
+		return true;
+	}
+	if (!seen->pass)
+		return false;
+	if (slow && seen->t_ns && now_ns - seen->t_ns <= most && !s->tick_ns)
+		return false;
+	for (size_t k = 0; k < s->n; k++)
+		v[k] = NAN;
+	/* Several takers count a pass once, and a chip that is read less often than there are rows is not late
+	 * at each of them. */
+	if ((!slow || now_ns - seen->t_ns > most) &&
+	    now_ns - s->late_ns >= (slow ? period : tick_ns) - tick_ns / 2) {
+		s->late_ns = now_ns;
+		atomic_fetch_add_explicit(&s->late, 1, memory_order_relaxed);
+	}
+	if (!slow)
+		seen->t_ns = 0;
+	return true;
+}
+
 int64_t async_reader_hangs(const struct async_reader *s, int64_t now_ns)
 {
 	int64_t begun = atomic_load_explicit(&s->begun_ns, memory_order_relaxed), since = llabs(begun);
+	bool rows = s->bus && s->bus->rows;
 
-	return begun && s->n && ((begun < 0 && s->urgent) || now_ns - since > HANGS_NS) ? since : 0;
+	return begun && s->n && ((begun < 0 && rows) || now_ns - since > HANGS_NS) ? since : 0;
 }
 
 void async_reader_stop(struct async_reader *s)
 {
-	if (!s)
-		return;
-	if (s->thread) {
-		reader_thread_stop(s->thread);
-		reader_thread_release(s->thread);
+	struct reader_bus *b = s ? s->bus : NULL;
+
+	if (b) {
+		reader_bus_stop(b);
+		reader_bus_release(b);
+	} else if (s) {
+		async_reader_free(s);
 	}
-	async_reader_release(s);
 }

@@ -1,8 +1,7 @@
 /* async-reader: makes reads that take too long for the sampling path, or may hang, in another thread.
  *
  * That thread makes a pass every period: it reads a few values, which are then published together. The
- * sampling path takes them without a lock and without waiting. Readers share a thread until one takes long or
- * hangs. */
+ * sampling path takes them without a lock and without waiting. Readers of one bus share a thread. */
 #ifndef NVMTOP_PROBE_ASYNC_READER_H
 #define NVMTOP_PROBE_ASYNC_READER_H
 
@@ -17,7 +16,7 @@ struct async_reader_ops {
 	/* Makes one pass, started at t_ns (CLOCK_MONOTONIC). It may open, allocate and wait. v is all NaN at
 	 * first; bit i of wanted is set after async_reader_want() for value i. */
 	void (*read)(void *arg, int64_t t_ns, uint64_t wanted, double *v);
-	void (*close)(void *arg); /* frees arg; called once, from either thread */
+	void (*close)(void *arg); /* frees arg; called once, from any thread */
 };
 
 /* Passes are made every period_ns, or so much less often that they take at most this share (0..1] of the
@@ -27,6 +26,11 @@ struct async_reader_ops {
  * A thread that hangs may outlive the probe set: arg must own all that it refers to, including the root. */
 struct async_reader *async_reader_new(const char *name, const struct async_reader_ops *ops, void *arg,
 				      size_t n, int64_t period_ns, double share);
+
+/* Call before its thread is started, with an open file: it is read by the thread of the bus that the file
+ * belongs to, if that is known. Otherwise readers of one name share a thread. */
+struct attr;
+void async_reader_on_bus_of(struct async_reader *s, const struct attr *a);
 
 /* Starts a thread for this reader alone, with a pass at once; other readers are started by probe_set_start().
  * If no thread can be created, nothing changes. */
@@ -50,22 +54,24 @@ int64_t async_reader_period_ns(const struct async_reader *s);
 /* What one taker has seen; all 0 at first. */
 struct async_reader_seen {
 	uint32_t pass;
-	bool stale;
-	int64_t t_ns; /* when the last pass that it took began */
+	int64_t t_ns; /* when the last pass that it took began; 0: it has no values */
 };
 
-/* Copies the newest pass into v[n] if the taker has not taken it yet. If there was none for long (8 periods,
- * but at least half a second), sets v to NaN, once. Returns false if there is nothing new; v is then
- * unchanged. */
-bool async_reader_take(const struct async_reader *s, struct async_reader_seen *seen, int64_t now_ns,
-		       double *v);
+/* Gets the values for a row of the taker's tier, which has one every tick_ns: those of the newest pass, if the
+ * taker has not taken it yet. Without a new pass, once there was one, v[n] is NaN and true is returned, because no value is put
+ * under another time than that of its reading; only values that are read less often than there are rows stay
+ * for their period: then false is returned, and v is unchanged. */
+bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, int64_t tick_ns,
+		       int64_t now_ns, double *v);
 
-/* Returns when the current pass began if it has taken more than a second, or if it was abandoned while rows
- * waited for it; else 0. */
+/* Returns how many passes came too late for the row that they were made for. */
+uint64_t async_reader_late(const struct async_reader *s);
+
+/* Returns when the current pass began if it has taken more than a second, or if rows waited for it; else 0. */
 int64_t async_reader_hangs(const struct async_reader *s, int64_t now_ns);
 
-/* Stops its thread and waits for it, but not for long: a thread that hangs is detached and frees the reader
- * when it returns. The other readers of the thread stop, too. NULL is fine. */
+/* Stops its thread and waits for it, but not for long: a thread that hangs is detached and frees the readers of
+ * its bus when it returns. The other ones are not read any more, either. NULL is fine. */
 void async_reader_stop(struct async_reader *s);
 
 #endif

@@ -1,10 +1,9 @@
 /* Keeps slow files from delaying the rows: there are many files, and it is unknown how long a driver takes
  * for each. The sampling thread, which makes the rows of all tiers, reads those of the fast tier itself,
- * because waking another thread costs more than the read. Those of the other tiers are read by the readers'
- * thread, and the sampling thread copies what is new.
+ * because waking another thread costs more than the read. Those of the other tiers are read by the threads of
+ * their buses, and the sampling thread copies what is new.
  *
- * When a read of the sampling thread hangs, that thread is left to it: it reads only that file from then on,
- * and another thread makes the rows. */
+ * When a read of the sampling thread hangs, that thread is left in it, and another one makes the rows. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +24,7 @@ struct target {
 struct guarded {
 	struct probe probe;
 	struct target *target;
+	bool here; /* the thread that makes rows reads it */
 };
 
 static _Thread_local bool left_me;
@@ -53,38 +53,33 @@ static void target_close(void *arg)
 	free(t);
 }
 
-static void read_here(struct guarded *g, int64_t t_ns, double *row)
-{
-	struct probe *p = g->target->probe;
-	struct async_reader *s = g->probe.readers[0];
-	double *from = g->target->row;
-
-	async_reader_begin(s, t_ns);
-	p->ops->read(p, t_ns, from);
-	if (!async_reader_end(s, t_ns)) {
-		reader_thread_continue(s);
-		left_me = true;
-		return;
-	}
-	for (size_t i = p->column; i < p->column + p->width; i++)
-		row[i] = from[i];
-	g->probe.period_ns = p->period_ns;
-}
-
 static void guarded_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct guarded *g = (struct guarded *)p;
-	double v[SLOW_VALUES];
+	struct probe *target = g->target->probe;
+	struct async_reader *s = p->readers[0];
+	double v[SLOW_VALUES], *from = v;
 
-	if (p->readers[0]->urgent && !atomic_load_explicit(&p->readers[0]->started, memory_order_relaxed)) {
-		read_here(g, t_ns, row);
+	if (g->here && async_reader_begin(s, t_ns)) {
+		target->ops->read(target, t_ns, g->target->row);
+		left_me = !async_reader_end(s, t_ns);
+		if (left_me) {
+			reader_bus_release(s->bus);
+			return;
+		}
+		from = g->target->row + p->column;
+		p->period_ns = target->period_ns;
+	} else if (g->here) {
+		for (size_t i = 0; i < p->width; i++)
+			v[i] = NAN;
+	} else if (!probe_take(p, t_ns, v)) {
 		return;
 	}
-	if (!probe_take(p, t_ns, v))
-		return;
 	for (size_t i = 0; i < p->width; i++)
-		row[p->column + i] = v[i];
+		row[p->column + i] = from[i];
 }
+
+static const struct probe_ops guarded_ops = {guarded_read, probe_stop};
 
 static struct target *target_new(struct probe_set *r, struct probe *p)
 {
@@ -103,7 +98,6 @@ static struct target *target_new(struct probe_set *r, struct probe *p)
 /* Returns a probe that wraps p and takes ownership of it, even on error; NULL if out of memory. */
 static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
 {
-	static const struct probe_ops guarded_ops = {guarded_read, probe_stop};
 	static const struct async_reader_ops target_ops = {target_read, target_close};
 	int64_t period = p->period_ns > tick_ns ? p->period_ns : tick_ns;
 	struct guarded *g = calloc(1, sizeof *g);
@@ -115,35 +109,42 @@ static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns
 		return NULL;
 	}
 	g->target = t;
-	g->probe =
-		(struct probe) {.ops = &guarded_ops, .tier = p->tier, .column = p->column, .width = p->width};
+	g->here = p->tier == TIER_FAST || p->readers[0];
+	g->probe = (struct probe) {.ops = &guarded_ops,
+				   .tier = p->tier,
+				   .column = p->column,
+				   .width = p->width,
+				   .tick_ns = tick_ns,
+				   .period_ns = g->here ? p->period_ns : 0};
 	g->probe.readers[0] = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
 	if (!g->probe.readers[0]) {
 		free(g);
 		return NULL;
 	}
-	g->probe.readers[0]->urgent = p->tier == TIER_FAST || p->readers[0];
-	if (g->probe.readers[0]->urgent)
-		g->probe.period_ns = p->period_ns;
+	if (p->n_attrs && !g->here)
+		async_reader_on_bus_of(g->probe.readers[0], p->attrs);
 	g->probe.readers[1] = p->readers[0];
 	return &g->probe;
 }
 
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e)
 {
-	size_t kept = 0;
+	struct async_reader **here = calloc(r->n_probes + 1, sizeof *here);
+	size_t kept = 0, n = 0;
+	bool failed = !here;
 
 	for (size_t i = 0; i < r->n_probes; i++) {
 		struct probe *p = r->probes[i];
 
-		if (p->width && p->width <= SLOW_VALUES)
+		if (here && p->width && p->width <= SLOW_VALUES)
 			p = guard(r, p, llround((double)NS_PER_S / hz[p->tier]));
 		if (p)
 			r->probes[kept++] = p;
+		if (p && p->ops == &guarded_ops && ((struct guarded *)p)->here)
+			here[n++] = p->readers[0];
 	}
-	if (kept < r->n_probes)
-		err_set(e, ERR_FAILED, _("out of memory"));
-	kept = r->n_probes - kept;
-	r->n_probes -= kept;
-	return kept ? -1 : 0;
+	failed |= kept < r->n_probes || (n && !reader_bus_new("nvmtop-sampler", here, n, true, NULL, 0));
+	r->n_probes = kept;
+	free(here);
+	return failed ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }

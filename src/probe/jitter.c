@@ -39,26 +39,14 @@ int64_t jitter_in(uint64_t n, int64_t period_ns)
 	return (int64_t)(((double)part_of(n) + within) / PARTS * (double)period_ns);
 }
 
-static int64_t later(int64_t a, int64_t b)
+int64_t jitter_next(int64_t *slot_ns, int64_t grid_ns, int64_t period_ns, int64_t end_ns)
 {
-	return a > b ? a : b;
-}
-
-/* A value that is read less often than the tick is kept until the next reading and counts for that time,
- * which must not depend on where in a tick it was read. */
-int64_t jitter_next(struct moments *m, int64_t grid_ns, int64_t period_ns, int64_t end_ns)
-{
-	int64_t n, newest = end_ns > grid_ns ? (end_ns - grid_ns) / period_ns : 0;
-
-	if (period_ns != m->tick_ns) {
-		m->due_ns += period_ns / 2 + jitter_in(m->n++, period_ns);
-		m->due_ns = later(m->due_ns, end_ns);
-		return m->due_ns;
-	}
 	/* The slot after the last one; the grid may have moved since. */
-	n = (m->slot_ns - grid_ns + period_ns / 2) / period_ns + 1;
-	n = later(n, newest);
-	m->slot_ns = grid_ns + n * period_ns;
-	m->due_ns = later(m->slot_ns + jitter_in((uint64_t)n, period_ns), end_ns);
-	return m->due_ns;
+	int64_t n = (*slot_ns - grid_ns + period_ns / 2) / period_ns + 1, due;
+	int64_t newest = end_ns > grid_ns ? (end_ns - grid_ns) / period_ns : 0;
+
+	n = n > newest ? n : newest;
+	*slot_ns = grid_ns + n * period_ns;
+	due = *slot_ns + jitter_in((uint64_t)n, period_ns);
+	return due > end_ns ? due : end_ns;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
 #include "probe/open.h"
@@ -168,11 +169,23 @@ int probe_open(struct probe_set *r, const struct statement *s, int64_t tick_ns, 
 
 int probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
 {
+	bool seldom = c->period_ns > o->tick_ns && c->window_ns < c->period_ns && !o->s->expression;
+	bool seconds = c->period_ns >= NS_PER_S;
+	char every[32];
+
 	if (probe_set_find(o->probes, c->name))
 		return statement_error(o->s, e, _("duplicate signal \"%s\""), c->name);
 	if (o->probes->width[c->tier] >= UINT16_MAX)
 		return statement_error(o->s, e, _("more signals than a tier can hold"));
-	return probe_set_add_channel(o->probes, c) ? 0 : statement_error(o->s, e, _("out of memory"));
+	struct channel *added = probe_set_add_channel(o->probes, c);
+	if (!added)
+		return statement_error(o->s, e, _("out of memory"));
+	if (seldom && !added->missing[0]) {
+		snprintf(every, sizeof every, seconds ? _("every %g s") : _("every %g ms"),
+			 (double)c->period_ns / (double)(seconds ? NS_PER_S : NS_PER_MS));
+		text_join(added->note, sizeof added->note, added->note, added->note[0] ? "; " : "", every);
+	}
+	return 0;
 }
 
 int probe_ctx_add_probe(struct probe_ctx *o, struct probe *p, struct err *e)
@@ -205,6 +218,7 @@ void *probe_new(const struct probe_ctx *o, size_t size, size_t n_attrs, const st
 	p->tier = o->s->tier;
 	p->column = (uint16_t)o->probes->width[p->tier];
 	p->period_ns = period_ns;
+	p->tick_ns = o->tick_ns;
 	p->root = o->root;
 	p->attrs = (struct attr *)(memory + at);
 	p->n_attrs = n_attrs;

@@ -192,6 +192,8 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	}
 	m->probe.readers[0] =
 		async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
+	if (m->probe.readers[0] && found)
+		async_reader_on_bus_of(m->probe.readers[0], &r->rate);
 	int added = m->probe.readers[0] ? probe_ctx_add(o, &ch, e)
 					: statement_error(o->s, e, _("out of memory"));
 

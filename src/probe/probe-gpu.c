@@ -436,6 +436,7 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 		if (g->gpu.counters)
 			return true;
 		ch->period_ns = LOAD_NS;
+		ch->window_ns = 17 * LOAD_NS;
 		note = _("moving average of 284 ms");
 	} else if (!why.denied && nvgpu_expected(where, o->root)) {
 		text_join(ch->source, sizeof ch->source, where->at[0].name);

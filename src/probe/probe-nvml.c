@@ -150,7 +150,7 @@ static bool first_pass(struct async_reader *s, int64_t patience_ns)
 		async_reader_ask(s, clock_now_ns());
 	else
 		async_reader_start(s);
-	while (!async_reader_take(s, &seen, clock_now_ns(), v)) {
+	while (!async_reader_take(s, &seen, 0, clock_now_ns(), v)) {
 		if (clock_now_ns() >= until)
 			return false;
 		nanosleep(&moment, NULL);

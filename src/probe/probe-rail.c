@@ -1,8 +1,8 @@
 /* Reads power rails: voltage, current and power of one channel of a chip, at whichever path the kernel
- * exposes that chip now.
+ * exposes that chip now. A chip is one probe with all of its rails.
  *
  * The three are one unit: a voltage without its current is of no use, so when one read fails all are missing
- * at that tick. Their cost is measured before the first tick, and slow chips are read less often. */
+ * at that tick. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,47 +17,42 @@
 
 #define IIO_DRIVER "ina3221x"
 
-struct rail {
+struct chip {
 	struct probe probe;
-	struct chip *chip;
-	int meter;
-	bool noted; /* its note is permanent */
-	bool tells_rate;
+	char dir[PLACE_DIR];
+	struct bench *bench;          /* owned by the probe's reader */
+	uint16_t column[CHIP_METERS]; /* of the voltage; current and power follow */
 };
 
-static void rail_read(struct probe *p, int64_t t_ns, double *row)
+static void chip_read(struct probe *p, int64_t t_ns, double *row)
 {
-	static const enum channel_kind kinds[] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
-						  CHANNEL_RAIL_POWER};
-	struct rail *l = (struct rail *)p;
-	double values[METER_VALUES], rate;
+	static const enum channel_kind kinds[METER_VALUES] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
+							      CHANNEL_RAIL_POWER};
+	struct chip *c = (struct chip *)p;
+	double v[CHIP_METERS * METER_VALUES], *value = v;
+	int64_t before = p->seen.t_ns;
 
-	p->read_ns = chip_values(l->chip, t_ns, l->meter, values, &rate);
-	for (int i = 0; i < METER_VALUES; i++)
-		row[p->column + i] = channel_round(kinds[i], values[i]);
-	if (l->tells_rate)
-		row[p->column + METER_VALUES] = rate;
+	if (!probe_take(p, t_ns, v))
+		return;
+	p->read_ns = p->seen.t_ns != before ? p->seen.t_ns : 0;
+	for (size_t i = 0; i < c->bench->n; i++)
+		for (int k = 0; k < METER_VALUES; k++)
+			row[c->column[i] + k] = channel_round(kinds[k], *value++);
 }
 
-static void rail_close(struct probe *p)
-{
-	chip_release(((struct rail *)p)->chip);
-	probe_free(p);
-}
+static const struct probe_ops chip_ops = {chip_read, probe_stop};
 
-static const struct probe_ops rail_ops = {rail_read, rail_close};
-
-static struct rail *rail_at(const struct probe_ctx *o, size_t i)
+static struct chip *chip_at(const struct probe_ctx *o, size_t i)
 {
 	struct probe *p = o->probes->probes[i];
 
-	return p->ops == &rail_ops && p->tier == o->s->tier ? (struct rail *)p : NULL;
+	return p->ops == &chip_ops && p->tier == o->s->tier ? (struct chip *)p : NULL;
 }
 
 /* Adds the three channels. If the rail is missing, all three are; if the chip provides only the power, the
  * other two are. */
 static int add_channels(struct probe_ctx *o, const struct meter *m, const char *name, bool wild,
-			const char *note, const struct reason *why, struct err *e)
+			int64_t window_ns, const char *note, const struct reason *why, struct err *e)
 {
 	static const char *const endings[] = {".voltage", ".current", ".power"};
 	char full[64], path[192];
@@ -66,6 +61,8 @@ static int add_channels(struct probe_ctx *o, const struct meter *m, const char *
 		struct channel ch;
 		text_join(full, sizeof full, name, endings[i]);
 		channel_describe(o, &ch, full, wild);
+		ch.window_ns = window_ns;
+		ch.period_ns = window_ns > o->tick_ns ? window_ns : 0;
 		if (!ch.note[0] && !why)
 			text_printable(ch.note, sizeof ch.note, note, strlen(note));
 		if (why) {
@@ -87,132 +84,63 @@ static int add_channels(struct probe_ctx *o, const struct meter *m, const char *
 	return 0;
 }
 
-static long long round_ms(int64_t ns)
-{
-	return (ns + NS_PER_MS / 2) / NS_PER_MS;
-}
-
-/* Updates the period of the chip's rails, which changes with each rail that is added. */
-static void tell_period(struct probe_ctx *o, const struct chip *chip)
-{
-	int64_t period = chip_period(chip), cost = chip->cost_ns;
-	bool slow = 2 * cost > o->tick_ns;
-
-	for (size_t i = 0; i < o->probes->n_probes; i++) {
-		const struct rail *l = rail_at(o, i);
-		if (!l || l->chip != chip)
-			continue;
-		for (size_t k = 0; k < o->probes->n_channels; k++) {
-			struct channel *ch = &o->probes->channels[k];
-			if (ch->tier != o->s->tier || ch->column < l->probe.column ||
-			    ch->column >= l->probe.column + METER_VALUES)
-				continue;
-			ch->period_ns = period;
-			if (slow && !l->noted && !ch->missing[0])
-				snprintf(ch->note, sizeof ch->note,
-					 _("a reading takes %lld ms: one every %lld ms"), round_ms(cost),
-					 round_ms(period));
-		}
-	}
-}
-
-/* Adds a channel with the rate at which the chip was really read: what is recorded at 100 Hz may have been
- * read at 10, and at times not at all. */
-static int add_rate(struct probe_ctx *o, struct rail *l, const struct place *place, struct err *e)
-{
-	struct channel ch;
-	char name[64], chip[40];
-
-	if (!file_line_of(o->root, chip, sizeof chip, place->dir, "/name") || !*chip)
-		snprintf(chip, sizeof chip, "%s", place->kind == PLACE_IIO ? IIO_DRIVER : "chip");
-	snprintf(name, sizeof name, "%.40s.rate", chip);
-	channel_describe(o, &ch, name, true);
-	ch.kind = CHANNEL_OTHER;
-	snprintf(ch.label, sizeof ch.label, _("%.18s reads/s"), chip);
-	snprintf(ch.source, sizeof ch.source, _("readings of %.100s in the last second"), place->dir);
-	ch.note[0] = '\0';
-	ch.period_ns = NS_PER_S;
-	l->tells_rate = true;
-	return probe_ctx_add(o, &ch, e);
-}
-
-static struct chip *chip_of(struct probe_ctx *o, const struct place *place)
+/* Returns the chip of that directory, a new one if there is none with room; NULL and sets *e if out of memory. */
+static struct chip *chip_of(struct probe_ctx *o, const struct meter *m, struct err *e)
 {
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
-		const struct rail *l = rail_at(o, i);
-		if (l && !strcmp(l->chip->dir, place->dir) && l->chip->bench->n < CHIP_METERS) {
-			l->chip->holders++;
-			return l->chip;
-		}
+		struct chip *c = chip_at(o, i);
+		if (c && !strcmp(c->dir, m->place.dir) && c->bench->n < CHIP_METERS)
+			return c;
 	}
-	return chip_new(o->probes->root, place->dir, o->tick_ns);
-}
-
-/* Returns the cost of one read in ns: the best of some, so that a busy machine or a bus that hangs once does
- * not count. */
-static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *m,
-		       double values[METER_VALUES], char *note, size_t size)
-{
-	int64_t best = INT64_MAX, spent = 0;
-
+	struct chip *c = probe_new(o, sizeof *c, 0, &chip_ops, 0, e);
+	if (!c)
+		return NULL;
+	c->probe.timed = true;
+	text_join(c->dir, sizeof c->dir, m->place.dir);
+	c->probe.readers[0] = bench_new(o->probes->root, o->tick_ns, &c->bench);
+	if (!c->probe.readers[0]) {
+		probe_free(&c->probe);
+		statement_error(o->s, e, _("out of memory"));
+		return NULL;
+	}
 	for (int i = 0; i < METER_VALUES; i++)
-		values[i] = NAN;
-	for (int i = 0; i < 3 && best > o->tick_ns / 8 && (i < 2 || spent < 200 * NS_PER_MS); i++) {
-		int64_t begin = clock_now_ns();
-		bool good = !c->hangs && meter_read(m, o->root, values);
-		int error = c->hangs ? ETIME : errno;
-		int64_t took = clock_now_ns() - begin;
-		if (!good && error == ENODATA)
-			snprintf(note, size, "%s", _("the chip has this channel disabled"));
-		else if (!good)
-			snprintf(note, size, _("not readable when nvmtop started: %.48s"), root_error(error));
-		if (!good && error == ETIME)
-			c->hangs = true;
-		if (!good)
-			return 0;
-		best = took < best ? took : best;
-		spent += took;
-	}
-	return best;
+		if (attr_is_open(&m->attrs[i]))
+			async_reader_on_bus_of(c->probe.readers[0], &m->attrs[i]);
+	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS))
+		probe_set_add_fact(o->probes, FACT_MOMENTS, "random");
+	return probe_ctx_add_probe(o, &c->probe, e) < 0 ? NULL : c;
 }
 
-/* Adds the probe and the channels of an open meter. */
-static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
+/* Adds an open meter to its chip, with its channels. */
+static int add_meter(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
 	const char *period = setting_get(o->s, "period");
-	struct rail *l = probe_new(o, sizeof *l, 0, &rail_ops, 0, e);
+	struct chip *c = chip_of(o, m, e);
 	char note[96] = "";
 	double values[METER_VALUES];
-	int64_t floor_ns = rail_renews(o->root, &m->place, o->tick_ns, note, sizeof note);
+	int64_t window_ns = rail_window(o->root, &m->place, note, sizeof note);
 
-	if (!l || !(l->chip = chip_of(o, &m->place))) {
-		free(l);
+	if (!c) {
 		meter_close(m);
-		return l ? statement_error(o->s, e, _("out of memory")) : -1;
+		return -1;
 	}
-	l->probe.timed = true;
-	l->probe.readers[0] = l->chip->slow;
 	if (period)
-		num_duration_ns(period, &floor_ns);
+		num_duration_ns(period, &window_ns);
 	if (m->place.kind == PLACE_BUS)
 		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
-	int64_t cost = measure(o, l->chip, m, values, note, sizeof note);
-	l->noted = note[0] || setting_get(o->s, "note");
-	bool first = l->chip->bench->n == 0;
-	struct place place = m->place;
-	int result = add_channels(o, m, name, wild, note, NULL, e);
-	if (result < 0 || (l->meter = chip_add(l->chip, m, values, floor_ns, cost)) < 0) {
-		meter_close(m);
-		rail_close(&l->probe);
-		return -1;
+	if (c->bench->hangs || !meter_read(m, o->root, values)) {
+		int error = c->bench->hangs ? ETIME : errno;
+
+		c->bench->hangs |= error == ETIME;
+		if (error == ENODATA)
+			snprintf(note, sizeof note, "%s", _("the chip has this channel disabled"));
+		else
+			snprintf(note, sizeof note, _("not readable when nvmtop started: %.48s"),
+				 root_error(error));
 	}
-	if (probe_ctx_add_probe(o, &l->probe, e) < 0)
-		return -1;
-	tell_period(o, l->chip);
-	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS) &&
-	    probe_set_add_fact(o->probes, FACT_MOMENTS, "random") < 0)
-		return statement_error(o->s, e, _("out of memory"));
-	return first ? add_rate(o, l, &place, e) : 0;
+	c->column[c->bench->n] = (uint16_t)o->probes->width[o->s->tier];
+	c->bench->meters[c->bench->n++] = *m;
+	return add_channels(o, m, name, wild, window_ns, note, NULL, e);
 }
 
 /* place was found already; if it is NULL, why contains the reason. */
@@ -224,10 +152,10 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 	if (place) {
 		m.place = *place;
 		if (meter_open(&m, o->root) == 0)
-			return add_probe(o, &m, name, wild, e);
+			return add_meter(o, &m, name, wild, e);
 		reason_add_place(why, place, errno);
 	}
-	return add_channels(o, NULL, name, wild, "", why, e);
+	return add_channels(o, NULL, name, wild, 0, "", why, e);
 }
 
 /* Returns true if a label names no rail. */
@@ -242,8 +170,9 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 	unsigned n = 0;
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
-		const struct rail *l = rail_at(o, i);
-		n += l && place_equal(&l->chip->bench->meters[l->meter].place, place);
+		const struct chip *c = chip_at(o, i);
+		for (size_t k = 0; c && k < c->bench->n; k++)
+			n += place_equal(&c->bench->meters[k].place, place);
 	}
 	return n;
 }
@@ -406,5 +335,5 @@ static int open_rail(struct probe_ctx *o, struct err *e)
 	return add_rail(o, NULL, name, false, &why, e);
 }
 
-const struct probe_kind probe_kind_rail = {
-	"rail", 1, 1, " hwmon iio bus label note period hint ", false, false, open_rail};
+const struct probe_kind probe_kind_rail = {"rail", 1,     1,        " hwmon iio bus label note period hint ",
+					   false,  false, open_rail};

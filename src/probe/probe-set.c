@@ -8,7 +8,8 @@
 #include "probe/reader-thread.h"
 #include "util/clock.h"
 
-#define LOOK_NS (NS_PER_MS / 10)
+#define LOOK_NS  (NS_PER_MS / 10)
+#define QUICK_NS (NS_PER_MS / 2) /* for all passes of a bus */
 
 void probe_free(struct probe *p)
 {
@@ -26,7 +27,7 @@ void probe_stop(struct probe *p)
 bool probe_take(struct probe *p, int64_t t_ns, double *v)
 {
 	async_reader_ask(p->readers[0], t_ns);
-	return async_reader_take(p->readers[0], &p->seen, t_ns, v);
+	return async_reader_take(p->readers[0], &p->seen, p->tick_ns, t_ns, v);
 }
 
 void probe_set_free(struct probe_set *r)
@@ -126,13 +127,36 @@ const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_n
 
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 {
-	const int *nice = r->has_nice ? &r->nice : NULL;
 	bool rows = false;
 
 	for (size_t i = 0; i < 2 * r->n_probes; i++)
 		if (reader_at(r, i))
-			rows |= reader_thread_rescue(reader_at(r, i), nice, now_ns, look_ns);
+			rows |= reader_bus_rescue(reader_at(r, i), now_ns, look_ns);
 	return rows;
+}
+
+size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
+{
+	static const char prefix[] = "nvmtop-";
+	size_t n = 0, at;
+
+	for (size_t i = 0; i < 2 * r->n_probes; i++) {
+		const struct async_reader *s = reader_at(r, i);
+		const char *name = s ? s->name + sizeof prefix - 1 : "";
+
+		for (size_t k = 0; k < i && s; k++) /* several probes share one */
+			s = reader_at(r, k) == s ? NULL : s;
+		for (at = 0; s && at < n && strcmp(out[at].of, name); at++)
+			continue;
+		if (!s || at == LATE_GROUPS)
+			continue;
+		if (at == n) {
+			out[n] = (struct late_readings) {.n = 0};
+			text_join(out[n++].of, sizeof out->of, name);
+		}
+		out[at].n += async_reader_late(s);
+	}
+	return n;
 }
 
 bool probe_set_changed(const struct probe_set *r, struct change *out)
@@ -150,20 +174,13 @@ void probe_set_be_gentle(struct probe_set *r)
 			r->probes[i]->gentle(r->probes[i], r);
 }
 
-void probe_set_align(struct probe_set *r, int64_t grid_ns)
-{
-	for (size_t i = 0; i < 2 * r->n_probes; i++)
-		if (reader_at(r, i))
-			atomic_store_explicit(&reader_at(r, i)->grid_ns, grid_ns, memory_order_relaxed);
-}
-
 /* Readers with random moments come first, the others by period: a short one does not wait for many files. */
 static int64_t rank_of(const struct async_reader *s)
 {
-	return s->moments.tick_ns ? 0 : async_reader_period_ns(s);
+	return s->tick_ns ? 0 : async_reader_period_ns(s);
 }
 
-/* Lists the readers that have no thread yet, each once, by rank. */
+/* Lists the readers that are on no bus, each once, by rank. */
 static size_t list_readers(const struct probe_set *r, struct async_reader **out)
 {
 	size_t n = 0, at;
@@ -173,7 +190,7 @@ static size_t list_readers(const struct probe_set *r, struct async_reader **out)
 
 		for (at = 0; at < n && out[at] != s; at++)
 			continue;
-		if (!s || s->urgent || s->thread || at < n)
+		if (!s || s->bus || at < n)
 			continue;
 		for (at = n++; at && rank_of(out[at - 1]) > rank_of(s); at--)
 			out[at] = out[at - 1];
@@ -182,23 +199,58 @@ static size_t list_readers(const struct probe_set *r, struct async_reader **out)
 	return n;
 }
 
-static bool all_read(struct async_reader *const *readers, size_t n)
+static bool was_read(const struct reader_bus *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (atomic_load_explicit(&readers[i]->pass, memory_order_relaxed) <= 1)
+	for (size_t i = 0; i < b->n; i++)
+		if (atomic_load(&b->readers[i]->pass) <= 1)
 			return false;
 	return true;
 }
 
-void probe_set_start(struct probe_set *r, int64_t until_ns)
+/* Returns true if the first passes of a bus took so little together that they hold up no other one. What reads no
+ * values does so at its leisure. */
+static bool is_quick(const struct reader_bus *b)
+{
+	double cost = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (!b->readers[i]->n || atomic_load(&b->readers[i]->begun_ns))
+			return false;
+		cost += atomic_load(&b->readers[i]->cost_ns);
+	}
+	return was_read(b) && cost < (double)QUICK_NS;
+}
+
+/* Without a thread the sampling thread makes the passes. */
+void probe_set_start(struct probe_set *r, int64_t grid_ns)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_NS};
-	struct async_reader **readers = calloc(2 * r->n_probes + 1, sizeof(struct async_reader *));
-	size_t n = readers ? list_readers(r, readers) : 0;
+	const int *nice = r->has_nice ? &r->nice : NULL;
+	struct async_reader **all = calloc(4 * r->n_probes + 1, sizeof(struct async_reader *)), **some;
+	struct reader_bus *b, **buses = calloc(2 * r->n_probes + 1, sizeof(struct reader_bus *));
+	size_t n = all && buses ? list_readers(r, all) : 0, n_buses = 0, k;
 
-	/* Without a thread the sampling thread makes the passes. */
-	if (n && reader_thread_start(readers, n, r->has_nice ? &r->nice : NULL) == 0)
-		while (!all_read(readers, n) && clock_now_ns() < until_ns)
+	some = n ? all + n : NULL;
+	for (size_t i = 0; i < n; i++) {
+		k = 0;
+		for (size_t at = i; at < n; at++)
+			if (!all[at]->bus && !strcmp(all[at]->bus_name, all[i]->bus_name))
+				some[k++] = all[at];
+		if (k && (b = reader_bus_new(all[i]->bus_name, some, k, false, nice, grid_ns)))
+			buses[n_buses++] = b;
+	}
+	/* Buses that answer at once share a thread from now on. */
+	k = 0;
+	for (size_t i = 0; i < n_buses; i++) {
+		while (!was_read(buses[i]) && clock_now_ns() < grid_ns - NS_PER_MS)
 			nanosleep(&moment, NULL);
-	free(readers);
+		size_t of = buses[i]->n;
+		memcpy(some + k, buses[i]->readers, of * sizeof *some);
+		if (is_quick(buses[i]) && reader_bus_dissolve(buses[i]))
+			k += of;
+	}
+	if (k)
+		reader_bus_new("nvmtop-files", some, k, false, nice, grid_ns);
+	free(buses);
+	free(all);
 }

@@ -38,6 +38,7 @@ struct probe {
 	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
 	struct async_reader *readers[2];
 	struct async_reader_seen seen; /* what it has taken of the first */
+	int64_t tick_ns;               /* the period of its tier's rows */
 	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
 	 * nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
@@ -65,12 +66,9 @@ struct probe_set {
 
 void probe_free(struct probe *p); /* closes its files, too */
 void probe_stop(struct probe *p); /* the same, after stopping its first reader, which it owns */
-/* Gets the values of the first reader; returns false if they are not new. */
+/* Gets the values of the first reader for a row; see async_reader_take(). */
 bool probe_take(struct probe *p, int64_t t_ns, double *v);
 void probe_set_free(struct probe_set *r);
-/* Sets the times of the rows: grid_ns (CLOCK_MONOTONIC) plus multiples of their tier's period. Threads read
- * shortly before them from now on. */
-void probe_set_align(struct probe_set *r, int64_t grid_ns);
 /* Returns the number of threads of this process that hung in a read when they were stopped. */
 unsigned probes_left_behind(void);
 
@@ -81,15 +79,15 @@ int probe_set_add_probe(struct probe_set *r, struct probe *p); /* takes ownershi
 int probe_set_add_fact(struct probe_set *r, const char *key, const char *value);
 const struct channel *probe_set_find(const struct probe_set *r, const char *name);
 
-/* Protects rows from reads that take long or hang. Reads of the slower tiers move to a reader thread: probes
- * for which that is possible are wrapped in others that take its values. Those of the fast tier are wrapped
- * in others that can be abandoned. Call once, when all probes exist; hz is of each tier. Returns -1 and sets
+/* Protects rows from reads that take long or hang. Reads of the slower tiers move to reader threads: probes
+ * for which that is possible are wrapped in others that take their values. Those of the fast tier are wrapped
+ * in others in which a thread can be left. Call once, when all probes exist; hz is of each tier. Returns -1 and sets
  * *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
-/* Starts the thread that reads for its probes, and waits for the first reading of each, until until_ns
- * (CLOCK_MONOTONIC) at the latest. */
-void probe_set_start(struct probe_set *r, int64_t until_ns);
+/* Starts the threads that read for its probes, shortly before the rows, which come at grid_ns (CLOCK_MONOTONIC)
+ * and multiples of their tier's period after it. Waits for the first reading of each, but not as long as that. */
+void probe_set_start(struct probe_set *r, int64_t grid_ns);
 
 /* Returns the nth channel (from 0) whose file does not answer now, and since when; NULL if there is none. A
  * hang is reported at once if rows waited for it, else after a second. Any thread may call this while the
@@ -97,12 +95,21 @@ void probe_set_start(struct probe_set *r, int64_t until_ns);
 const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
 					int64_t *since_ns);
 
-/* Abandons threads that hang in a read, and starts others that read the rest. Returns true if one of them
- * makes rows: another thread must take over, and the hanging one makes no more rows after its read returns,
- * when probes_left_me() is true in it. *look_ns is lowered to when this must be called again. Call from one
- * thread, while the probe set is sampled. */
+/* Leaves threads in reads that hang, and starts others that read the rest. Returns true if one of them makes
+ * rows: another thread must take over, and the old one makes no more rows after its read returns, when
+ * probes_left_me() is true in it. *look_ns is lowered to when this must be called again. Call from one thread,
+ * while the probe set is sampled. */
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns);
 bool probes_left_me(void);
+
+/* How many readings came too late for the row that they were made for, by what was read: "rails". */
+#define LATE_GROUPS 8
+struct late_readings {
+	char of[16];
+	uint64_t n;
+};
+/* Returns how many there are. From any thread. */
+size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS]);
 
 /* Gets the next change of the texts that the probes watch. Returns false if there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);

@@ -1,6 +1,6 @@
 /* Reads a power monitor on a slow bus. Each value takes a transfer or two, some kernels wait for a conversion
- * in each read, and a bus that hangs blocks a read for seconds: so a reader thread uses at most half of the
- * bus's time, and a tick takes the newest values. A chip that hangs affects only its own rails. */
+ * in each read, and a bus that hangs blocks a read for seconds: so the thread of the bus reads it, for at most
+ * half of the time, at random moments, and a tick takes what was read in it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,6 @@
 #include "probe/rail.h"
 
 #define SHARE         0.5 /* of the time that a chip may be read */
-#define FIRST_PASS    NS_PER_S
 /* Full scale of an INA3221's limit registers, which is "no limit" (uV). */
 #define SHUNT_FULL_UV 163800.0
 
@@ -116,104 +115,20 @@ static void bench_free(void *arg)
 
 static const struct async_reader_ops bench_ops = {bench_read, bench_free};
 
-struct chip *chip_new(struct root *r, const char *dir, int64_t tick_ns)
+struct async_reader *bench_new(struct root *r, int64_t tick_ns, struct bench **out)
 {
-	struct chip *c = calloc(1, sizeof *c);
 	struct bench *b = calloc(1, sizeof *b);
+	struct async_reader *s;
 
-	if (!c || !b) {
-		free(b);
-		free(c);
+	if (!b)
 		return NULL;
-	}
 	b->root = root_hold(r);
-	c->slow = async_reader_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns,
-				   SHARE);
-	if (!c->slow) {
-		free(c);
-		return NULL;
-	}
-	async_reader_at_random(c->slow, tick_ns);
-	c->bench = b;
-	c->holders = 1;
-	c->period_ns = tick_ns;
-	c->floor_ns = INT64_MAX;
-	c->rate = NAN;
-	text_join(c->dir, sizeof c->dir, dir);
-	for (int i = 0; i < CHIP_METERS; i++)
-		forget(c->values[i]);
-	return c;
-}
-
-void chip_release(struct chip *c)
-{
-	if (--c->holders)
-		return;
-	async_reader_stop(c->slow);
-	free(c);
-}
-
-int chip_add(struct chip *c, const struct meter *m, const double values[METER_VALUES], int64_t floor_ns,
-	     int64_t cost_ns)
-{
-	struct bench *b = c->bench;
-
-	if (b->n == CHIP_METERS)
-		return -1;
-	b->meters[b->n] = *m;
-	memcpy(c->values[b->n], values, sizeof c->values[b->n]);
-	c->cost_ns += cost_ns;
-	if (floor_ns < c->floor_ns)
-		c->floor_ns = floor_ns;
-	async_reader_set_period(c->slow, c->floor_ns > c->period_ns ? c->floor_ns : c->period_ns);
-	return (int)b->n++;
-}
-
-int64_t chip_period(const struct chip *c)
-{
-	int64_t least = (int64_t)((double)c->cost_ns / SHARE);
-
-	return least > c->period_ns && least > c->floor_ns ? least : c->floor_ns;
-}
-
-static void count_rate(struct chip *c, int64_t t_ns)
-{
-	if (c->window_ns && t_ns - c->window_ns < NS_PER_S)
-		return;
-	if (c->window_ns)
-		c->rate = c->count * (double)NS_PER_S / (double)(t_ns - c->window_ns);
-	c->window_ns = t_ns;
-	c->count = 0;
-}
-
-/* Takes new values from the reader. Until its first pass, the values from when the chip was found are
- * used. */
-static void hear(struct chip *c, int64_t t_ns)
-{
-	c->read_ns = 0;
-	if (async_reader_take(c->slow, &c->seen, t_ns, &c->values[0][0])) {
-		c->heard = true;
-		c->count += !c->seen.stale;
-		c->read_ns = c->seen.stale ? 0 : c->seen.t_ns;
-	}
-	if (!c->first_ns)
-		c->first_ns = t_ns;
-	if (!c->heard && t_ns - c->first_ns > FIRST_PASS)
-		for (int i = 0; i < CHIP_METERS; i++)
-			forget(c->values[i]);
-}
-
-int64_t chip_values(struct chip *c, int64_t t_ns, int meter, double values[METER_VALUES], double *rate)
-{
-	if (t_ns != c->at_ns) {
-		c->at_ns = t_ns;
-		async_reader_ask(c->slow, t_ns);
-		hear(c, t_ns);
-		count_rate(c, t_ns);
-	}
-	memcpy(values, c->values[meter], sizeof c->values[meter]);
-	*rate = c->rate;
-	return c->read_ns;
+	s = async_reader_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns,
+			     SHARE);
+	if (s)
+		async_reader_at_random(s, tick_ns);
+	*out = b;
+	return s;
 }
 
 /* Returns 7784 for "7784 ma" and "7784"; NaN if there is no such file, or no number. */
@@ -257,27 +172,13 @@ void rail_limits(const struct root *r, const struct place *place, struct channel
 			*limits[i] = NAN;
 }
 
-/* The driver of L4T 28 to 32 lets the chip convert continuously, as set in the device tree, or once in each
- * read. */
-static void iio_mode(const struct root *r, const struct place *place, char *note, size_t size)
-{
-	long long mode;
-
-	if (file_number_of(r, &mode, place->dir, "/running_mode") < 0)
-		snprintf(note, size, "%s", _("unknown whether the chip averages"));
-	else if (mode)
-		snprintf(note, size, "%s", _("averaged by the chip, over a time set in the device tree"));
-	else
-		snprintf(note, size, "%s", _("one conversion per value, not averaged"));
-}
-
 /* The times that an INA3221 can take for one conversion (us); the driver sets the same for voltage and
  * current. */
-static const long long conversions[] = {140, 204, 332, 588, 1100, 2116, 4156, 8244};
+static const int conversions[] = {140, 204, 332, 588, 1100, 2116, 4156, 8244};
 
-/* Returns the time over which the chip averages. Newer kernels include the samples in update_interval, those
- * of L4T do not: this is so if the interval is one round of conversions over the enabled channels. */
-static long long ina3221_ms(const struct root *r, const struct place *place, long long ms, long long samples)
+/* Returns the time over which an INA3221 averages, in us. Its interval is one round of conversions over the
+ * enabled channels, which newer kernels multiply by the samples. */
+static int64_t ina3221_us(const struct root *r, const struct place *place, long long ms, long long samples)
 {
 	char number[24];
 	long long on = 0, enabled;
@@ -286,29 +187,35 @@ static long long ina3221_ms(const struct root *r, const struct place *place, lon
 		text_number(number, sizeof number, "/in", n);
 		on += file_number_of(r, &enabled, place->dir, number, "_enable") < 0 || enabled != 0;
 	}
-	for (size_t i = 0; i < sizeof conversions / sizeof *conversions; i++) {
-		long long us = 2 * conversions[i] * on;
-		if ((us + 500) / 1000 == ms)
-			return (us * samples + 500) / 1000;
+	for (size_t i = 0; i < 2 * sizeof conversions / sizeof *conversions; i++) {
+		long long us = 2 * conversions[i / 2] * on, all = us * samples;
+
+		if (((i % 2 ? all : us) + 500) / 1000 == ms)
+			return all;
 	}
-	return ms;
+	return ms * 1000;
 }
 
-int64_t rail_renews(const struct root *r, const struct place *place, int64_t tick_ns, char *note, size_t size)
+int64_t rail_window(const struct root *r, const struct place *place, char *note, size_t size)
 {
-	long long ms = 0, samples = 1;
+	long long ms = 0, us, samples = 1;
 
 	if (place->kind == PLACE_IIO) {
-		iio_mode(r, place, note, size);
+		/* The driver of L4T 28 to 32 lets the chip convert continuously, or once in each read. */
+		if (file_number_of(r, &ms, place->dir, "/running_mode") < 0) {
+			snprintf(note, size, "%s", _("unknown whether the chip averages"));
+			return WINDOW_UNKNOWN;
+		}
+		samples = ms ? 64 : 1;
+		us = ms ? samples * 6600 : 0;
 	} else {
 		if (file_number_of(r, &ms, place->dir, "/update_interval") < 0 || ms <= 0 || ms > 60000)
-			ms = 0;
+			return 0;
 		if (file_number_of(r, &samples, place->dir, "/samples") < 0 || samples < 1 || samples > 4096)
 			samples = 1;
-		if (samples > 1 && rail_is_ina3221(r, place))
-			ms = ina3221_ms(r, place, ms, samples);
+		us = rail_is_ina3221(r, place) ? ina3221_us(r, place, ms, samples) : ms * 1000;
 	}
-	if (samples > 1 && ms)
-		snprintf(note, size, _("mean of %lld conversions in %lld ms"), samples, ms);
-	return ms * NS_PER_MS > tick_ns ? ms * NS_PER_MS : 0;
+	if (samples > 1)
+		snprintf(note, size, _("mean of %lld conversions in %lld ms"), samples, (us + 500) / 1000);
+	return us * 1000;
 }

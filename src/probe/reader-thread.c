@@ -1,52 +1,34 @@
-/* Makes the passes of all readers of a probe set in one thread, because waking a thread costs more than a
- * read of a microsecond: with one thread for each chip, the EMC and the load of the GPU, the recorder used a
- * sixth more. A pass that hangs, or is always slow, delays the others: its thread is abandoned, and a new one
- * continues with the rest.
+/* Makes the passes of readers, in one thread for each bus: reads of one i2c bus wait for each other anyway,
+ * and those of another one do not. Waking a thread costs more than a read of a microsecond, so buses that
+ * answer at once share a thread (see probe_set_start()).
  *
- * The reading thread and the one that abandons its pass exchange one number, begun_ns, so that only one of
- * them continues. The list of a thread does not change once it runs: a thread whose pass was abandoned does
- * not use it again. */
+ * A read that hangs keeps its thread, and another one goes on with the rest of the bus; when the read returns,
+ * the old thread ends, and the source is read again by the new one. Both exchange one number, begun_ns, so that
+ * only one of them goes on. The sampler's own reads are a bus, too, whose thread is the sampler's. */
 #include "probe/reader-thread.h"
 
-#include <math.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "probe/jitter.h"
 #include "probe/probe.h"
 #include "util/clock.h"
 #include "util/thread.h"
 
-#define STOP_NS  (300 * NS_PER_MS) /* wait this long for the first thread that hangs */
-#define THEN_NS  (20 * NS_PER_MS)  /* and this long for each one after it */
-#define STUCK_NS (100 * NS_PER_MS)
-#define DOUBT_NS (10 * NS_PER_MS) /* a pass that takes this long is checked */
-#define AGAIN_NS (20 * NS_PER_MS) /* and again after this, if its thread only waits for a core */
-/* Readers whose passes always take this long get a separate thread: those at random moments, and others. */
-#define QUICK_NS (NS_PER_MS / 5)
-#define LONG_NS  NS_PER_MS
-/* A pass ends before the row that takes it is made, and begins between two ticks of 1 ms: threads that wake
- * at the same moment cost a sixth more, all together. */
-#define LEAD_NS  (3 * NS_PER_MS / 2)
+#define PRIORITY  1                 /* below the sampler's */
+#define STOP_NS   (300 * NS_PER_MS) /* wait this long for the first thread that hangs */
+#define THEN_NS   (20 * NS_PER_MS)  /* and this long for each one after it */
+#define STUCK_NS  (100 * NS_PER_MS)
+#define DOUBT_NS  (10 * NS_PER_MS) /* a pass that takes this long is checked */
+#define AGAIN_NS  (20 * NS_PER_MS) /* and again after this, if its thread only waits for a core */
+#define RETURN_NS (50 * NS_PER_MS) /* how often it is checked whether a read that hung has returned */
 /* A thread that is awake makes a pass early by up to a quarter of its period, or by all of a short one: so
  * the files of a tier are read together with its rails, whose moments are random. */
-#define EARLY    4
-#define EARLY_NS (10 * NS_PER_MS)
-
-struct reader_thread {
-	pthread_t thread;
-	bool has_nice;
-	int nice;
-	/* Used only by the threads that start and stop it. */
-	bool joinable, stopped;
-	bool alone; /* it has only one reader, or is left to one */
-	_Atomic uint32_t go, stop, done;
-	atomic_int holders; /* the thread, its readers and its creator: the last one frees it */
-	size_t n;
-	struct async_reader *readers[];
-};
+#define EARLY     4
+#define EARLY_NS  (10 * NS_PER_MS)
 
 static atomic_uint left_behind; /* threads that did not end when stopped */
 
@@ -55,50 +37,45 @@ unsigned probes_left_behind(void)
 	return atomic_load(&left_behind);
 }
 
-void reader_thread_release(struct reader_thread *t)
+void reader_bus_release(struct reader_bus *b)
 {
-	if (atomic_fetch_sub(&t->holders, 1) == 1)
-		free(t);
+	if (atomic_fetch_sub(&b->holders, 1) != 1)
+		return;
+	for (size_t i = 0; i < b->n; i++)
+		async_reader_free(b->readers[i]);
+	free(b);
 }
 
-static int64_t early(const struct async_reader *s)
+int64_t async_reader_early(const struct async_reader *s)
 {
 	int64_t period = async_reader_period_ns(s), least = period < EARLY_NS ? period : EARLY_NS;
 
-	if (s->moments.tick_ns)
+	if (s->tick_ns)
 		return 0;
 	return period / EARLY > least ? period / EARLY : least;
 }
 
-/* Returns when the pass after one that ended at end_ns is due: on the grid, unless passes take so long that
- * the period is longer than requested. */
-static int64_t next_due(struct async_reader *s, int64_t end_ns)
+/* Plans the pass after one that ended at end_ns: at a random moment, or on the grid, unless passes take so long
+ * that the period is longer than requested. */
+static void plan(struct async_reader *s, int64_t grid_ns, int64_t end_ns)
 {
-	int64_t period = async_reader_period_ns(s), due = s->due_ns + period, off;
-	int64_t grid = atomic_load_explicit(&s->grid_ns, memory_order_relaxed) - LEAD_NS;
-	int64_t cost = (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
+	int64_t period = async_reader_period_ns(s), off;
+	int64_t lead =
+		LEAD_NS + (s->tick_ns ? (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed) : 0);
 
-	if (s->moments.tick_ns) { /* it must end in time for the row */
-		atomic_store_explicit(&s->lead_ns, LEAD_NS + cost, memory_order_relaxed);
-		return jitter_next(&s->moments, grid - cost, period, end_ns);
+	if (s->tick_ns) { /* it must end in time for the row */
+		s->due_ns = jitter_next(&s->slot_ns, grid_ns - lead, period, end_ns);
+		s->for_ns = period == s->tick_ns ? s->slot_ns + period + lead : 0;
+		return;
 	}
-	if (period == atomic_load_explicit(&s->wish_ns, memory_order_relaxed)) {
-		off = (due - grid) % period;
+	s->due_ns += period;
+	if (grid_ns && period == atomic_load_explicit(&s->wish_ns, memory_order_relaxed)) {
+		off = (s->due_ns - (grid_ns - lead)) % period;
 		off += off < 0 ? period : 0;
-		due += off > period / 2 ? period - off : -off;
+		s->due_ns += off > period / 2 ? period - off : -off;
 	}
-	if (due < end_ns)
-		due += ((end_ns - due) / period + 1) * period;
-	return due;
-}
-
-static int64_t first_due(struct async_reader *const *all, size_t n)
-{
-	int64_t due = INT64_MAX;
-
-	for (size_t i = 0; i < n; i++)
-		due = all[i]->due_ns < due ? all[i]->due_ns : due;
-	return due;
+	if (s->due_ns < end_ns)
+		s->due_ns += ((end_ns - s->due_ns) / period + 1) * period;
 }
 
 static bool is_set(const _Atomic uint32_t *flag)
@@ -106,238 +83,149 @@ static bool is_set(const _Atomic uint32_t *flag)
 	return atomic_load_explicit(flag, memory_order_acquire);
 }
 
-/* Makes the passes that are due, or nearly so, at *now. Returns the reader whose pass was abandoned, or
- * NULL. */
-static struct async_reader *make_passes(const struct reader_thread *t, struct async_reader *const *all,
-					size_t n, int64_t *now)
+/* Returns when the next pass is due. */
+static int64_t next_due(const struct reader_bus *b, int64_t now_ns)
 {
-	for (size_t i = 0; i < n && !is_set(&t->stop); i++) {
-		struct async_reader *s = all[i];
-		int64_t end;
+	int64_t due = INT64_MAX;
 
-		if (s->due_ns - early(s) > *now)
-			continue;
-		end = async_reader_pass(s, *now, *now);
-		*now = llabs(end);
-		s->due_ns = next_due(s, *now);
-		if (end < 0)
-			return s;
+	for (size_t i = 0; i < b->n; i++) {
+		bool hangs = atomic_load_explicit(&b->readers[i]->begun_ns, memory_order_acquire);
+		int64_t its = hangs ? now_ns + RETURN_NS : b->readers[i]->due_ns;
+
+		due = its < due ? its : due;
 	}
-	return NULL;
+	return due;
 }
 
-static void read_until_stopped(struct reader_thread *t)
+static void *bus_run(void *arg)
 {
-	struct async_reader *only, *left, *const *all = t->readers;
-	size_t n = t->n;
-	int64_t now = clock_now_ns();
+	const struct sched_param realtime = {.sched_priority = PRIORITY};
+	struct reader_bus *b = arg;
 
-	while (!is_set(&t->stop)) {
-		int64_t due = first_due(all, n);
+	prctl(PR_SET_NAME, b->name);
+	if (b->has_nice)
+		setpriority(PRIO_PROCESS, 0, b->nice); /* that of the thread, on Linux */
+	else if (b->readers[0]->n) /* a driver's library may start threads, which do not inherit this */
+		sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &realtime);
+	while (!is_set(&b->stop)) {
+		int64_t now = clock_now_ns(), due = next_due(b, now);
 
 		if (due > now) {
-			thread_flag_wait(&t->stop, due);
+			thread_flag_wait(&b->stop, due);
+			continue;
+		}
+		for (size_t i = 0; i < b->n && !is_set(&b->stop); i++) {
+			struct async_reader *s = b->readers[i];
+
+			if (atomic_load_explicit(&s->begun_ns, memory_order_acquire) ||
+			    s->due_ns - async_reader_early(s) > now)
+				continue;
+			if (!async_reader_pass(s, now)) {
+				reader_bus_release(b);
+				return NULL;
+			}
 			now = clock_now_ns();
-		} else if ((left = make_passes(t, all, n, &now))) {
-			prctl(PR_SET_NAME, left->name);
-			only = left;
-			all = &only;
-			n = 1;
+			plan(s, b->grid_ns, now);
 		}
 	}
-	while (n)
-		async_reader_release(all[--n]);
-}
-
-/* An abandoned thread that made rows runs this, too, and still has the priority and name for that. */
-static void *reader_thread_run(void *arg)
-{
-	const struct sched_param plain = {.sched_priority = 0};
-	struct reader_thread *t = arg;
-
-	while (!is_set(&t->go))
-		thread_flag_wait(&t->go, INT64_MAX);
-	pthread_setschedparam(pthread_self(), SCHED_OTHER, &plain);
-	prctl(PR_SET_NAME, t->n == 1 ? t->readers[0]->name : "nvmtop-files");
-	if (t->has_nice)
-		setpriority(PRIO_PROCESS, 0, t->nice); /* that of the thread, on Linux */
-	read_until_stopped(t);
-	thread_flag_set(&t->done);
-	reader_thread_release(t);
+	thread_flag_set(&b->done);
+	reader_bus_release(b);
 	return NULL;
 }
 
-void reader_thread_continue(struct async_reader *s)
+struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *readers, size_t n, bool rows,
+				  const int *nice, int64_t grid_ns)
 {
-	reader_thread_run(s->thread);
-}
+	struct reader_bus *b = calloc(1, sizeof *b + n * sizeof b->readers[0]);
 
-/* Creates a thread that waits for go; if begins is false, the thread that makes rows will take that role.
- * Returns NULL if out of memory, or if the thread cannot be created. */
-static struct reader_thread *thread_new(size_t room, const int *nice, bool begins)
-{
-	struct reader_thread *t = calloc(1, sizeof *t + room * sizeof t->readers[0]);
-
-	if (!t)
+	if (!b)
 		return NULL;
-	atomic_init(&t->holders, 2);
-	t->has_nice = nice;
-	t->nice = nice ? *nice : 0;
-	t->joinable = begins;
-	if (begins && thread_start(&t->thread, reader_thread_run, t)) {
-		free(t);
-		return NULL;
-	}
-	return t;
-}
-
-/* A thread has a reference to each of its readers, and a reader one to its thread. */
-static void thread_add(struct reader_thread *t, struct async_reader *s)
-{
-	if (s->thread)
-		reader_thread_release(s->thread);
-	else
-		atomic_fetch_add(&s->holders, 1);
-	atomic_fetch_add(&t->holders, 1);
-	t->readers[t->n++] = s;
-	s->thread = t;
-}
-
-static void thread_go(struct reader_thread *t)
-{
-	t->alone = t->n == 1;
-	thread_flag_set(&t->go);
-	reader_thread_release(t);
-}
-
-int reader_thread_start(struct async_reader *const *readers, size_t n, const int *nice)
-{
-	struct reader_thread *t = thread_new(n, nice, true);
-	int64_t now = clock_now_ns();
-
-	if (!t)
-		return -1;
+	strncpy(b->name, name, sizeof b->name - 1);
+	b->rows = rows;
+	b->has_nice = nice;
+	b->nice = nice ? *nice : 0;
+	b->grid_ns = grid_ns;
+	b->n = n;
 	for (size_t i = 0; i < n; i++) {
-		readers[i]->due_ns = now;
-		thread_add(t, readers[i]);
-		atomic_store(&readers[i]->started, true);
+		b->readers[i] = readers[i];
+		if (!readers[i]->due_ns)
+			readers[i]->due_ns = clock_now_ns();
 	}
-	thread_go(t);
-	return 0;
-}
-
-static bool give_up(struct async_reader *s, int64_t begun_ns)
-{
-	int_least64_t begun = begun_ns;
-
-	return begun_ns > 0 && atomic_compare_exchange_strong(&s->begun_ns, &begun, -begun_ns);
-}
-
-/* Abandons a thread that does not stop: it keeps the reader that it hangs in, and no other. */
-static void leave_behind(struct reader_thread *t)
-{
-	if (t->joinable)
-		pthread_detach(t->thread);
-	atomic_fetch_add(&left_behind, 1);
-	for (size_t i = 0; i < t->n && !t->alone; i++) {
-		t->alone = give_up(t->readers[i], atomic_load(&t->readers[i]->begun_ns));
-		for (size_t k = 0; k < t->n && t->alone; k++)
-			if (k != i)
-				async_reader_release(t->readers[k]);
+	atomic_init(&b->holders, (int)n + !rows);
+	b->running = !rows;
+	if (b->running && thread_start(&b->thread, bus_run, b)) {
+		free(b);
+		return NULL;
 	}
+	for (size_t i = 0; i < n; i++)
+		readers[i]->bus = b;
+	return b;
 }
 
-void reader_thread_stop(struct reader_thread *t)
+void reader_bus_stop(struct reader_bus *b)
 {
 	int64_t until = clock_now_ns() + (atomic_load(&left_behind) ? THEN_NS : STOP_NS);
 
-	if (t->stopped)
+	if (b->stopped)
 		return;
-	t->stopped = true;
-	thread_flag_set(&t->stop);
-	while (!is_set(&t->done) && clock_now_ns() < until)
-		thread_flag_wait(&t->done, until);
-	if (!is_set(&t->done))
-		leave_behind(t);
-	else if (t->joinable)
-		pthread_join(t->thread, NULL);
+	b->stopped = true;
+	thread_flag_set(&b->stop);
+	while (b->running && !is_set(&b->done) && clock_now_ns() < until)
+		thread_flag_wait(&b->done, until);
+	if (b->running && is_set(&b->done)) {
+		pthread_join(b->thread, NULL);
+	} else if (b->running) {
+		pthread_detach(b->thread);
+		atomic_fetch_add(&left_behind, 1);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		if (atomic_load(&b->readers[i]->begun_ns) < 0)
+			atomic_fetch_add(&left_behind, 1);
+	if (b->vacant)
+		reader_bus_release(b); /* for the thread that was not started */
 }
 
-/* Abandons the thread that makes rows, which continues with s alone when its read returns. */
-static bool leave_rows(struct async_reader *s, int64_t begun_ns, const int *nice)
+bool reader_bus_dissolve(struct reader_bus *b)
 {
-	struct reader_thread *t = thread_new(1, nice, false);
-	double none[SLOW_VALUES];
-
-	if (!t)
+	reader_bus_stop(b);
+	if (!is_set(&b->done) || atomic_load(&b->holders) != (int)b->n)
 		return false;
-	for (size_t i = 0; i < s->n; i++)
-		none[i] = NAN;
-	async_reader_publish(s, begun_ns, none);
-	thread_add(t, s);
-	if (!give_up(s, begun_ns)) {
-		s->thread = NULL;
-		atomic_fetch_sub(&s->holders, 1);
-		free(t);
-		return false;
-	}
-	atomic_store(&s->started, true);
-	thread_go(t);
+	for (size_t i = 0; i < b->n; i++)
+		b->readers[i]->bus = NULL;
+	free(b);
 	return true;
 }
 
-/* Abandons the thread of s, which continues with s alone when its read returns; another thread continues with
- * the others. */
-static void leave(struct async_reader *s, int64_t begun_ns, const int *nice)
+bool reader_bus_rescue(struct async_reader *s, int64_t now_ns, int64_t *look_ns)
 {
-	struct reader_thread *t = s->thread, *other = thread_new(t->n, nice, true);
-
-	if (!other)
-		return;
-	if (give_up(s, begun_ns)) {
-		t->alone = true;
-		for (size_t i = 0; i < t->n; i++)
-			if (t->readers[i] != s)
-				thread_add(other, t->readers[i]);
-	} else {
-		thread_flag_set(&other->stop);
-		pthread_detach(other->thread);
-	}
-	thread_go(other);
-}
-
-/* Returns when the current pass began, if others should not wait for it any longer; else 0. */
-static int64_t holds_up_since(const struct async_reader *s, int64_t now_ns, int64_t *look_ns)
-{
-	int64_t begun = atomic_load_explicit(&s->begun_ns, memory_order_acquire);
+	struct reader_bus *b = s->bus;
+	int_least64_t begun = atomic_load_explicit(&s->begun_ns, memory_order_acquire);
 	int64_t look = begun + STUCK_NS;
-	double cost = atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
 
-	if (begun > 0 && cost > (s->moments.tick_ns ? QUICK_NS : LONG_NS))
-		return begun;
-	if (begun <= 0 || now_ns - begun < DOUBT_NS)
-		return 0;
-	if (look <= now_ns) {
-		/* On a busy machine the thread may not hang, but wait for a core. */
-		if (thread_sleeps(atomic_load_explicit(&s->tid, memory_order_relaxed)))
-			return begun;
-		look = now_ns + AGAIN_NS;
-	}
-	if (look < *look_ns)
-		*look_ns = look;
-	return 0;
-}
-
-bool reader_thread_rescue(struct async_reader *s, const int *nice, int64_t now_ns, int64_t *look_ns)
-{
-	int64_t begun;
-
-	if (s->thread ? s->thread->alone : !s->urgent)
+	if (!b || b->stopped)
 		return false;
-	begun = holds_up_since(s, now_ns, look_ns);
-	if (begun && !s->thread)
-		return leave_rows(s, begun, nice);
-	if (begun)
-		leave(s, begun, nice);
+	if (begun > 0 && now_ns - begun >= DOUBT_NS) {
+		/* On a busy machine the thread may not hang, but wait for a core. */
+		bool hangs =
+			look <= now_ns && thread_sleeps(atomic_load_explicit(&s->tid, memory_order_relaxed));
+
+		look = look > now_ns ? look : now_ns + AGAIN_NS;
+		*look_ns = !hangs && look < *look_ns ? look : *look_ns;
+		if (hangs) {
+			atomic_fetch_add(&b->holders, 1);
+			if (!atomic_compare_exchange_strong(&s->begun_ns, &begun, -begun)) {
+				reader_bus_release(b);
+				return false;
+			}
+			if (b->rows)
+				return true;
+			pthread_detach(b->thread);
+			b->vacant = true;
+		}
+	}
+	if (b->vacant) {
+		b->vacant = thread_start(&b->thread, bus_run, b) != 0;
+		b->running = !b->vacant;
+	}
 	return false;
 }

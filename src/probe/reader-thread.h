@@ -3,67 +3,91 @@
 #ifndef NVMTOP_PROBE_READER_THREAD_H
 #define NVMTOP_PROBE_READER_THREAD_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
 #include "probe/async-reader.h"
-#include "probe/jitter.h"
 
-struct reader_thread;
+/* All that is read on one bus: a pass of one of its readers delays the others. */
+struct reader_bus {
+	atomic_int holders; /* its readers and the threads in it: the last one frees all of them */
+	char name[16];
+	bool rows; /* the thread that makes rows makes the passes */
+	bool has_nice;
+	int nice;
+	int64_t grid_ns; /* passes are made shortly before this, plus multiples of their periods; 0: at any time */
+	_Atomic uint32_t stop, done;
+	/* Of the threads that start, replace and stop the one that reads. */
+	pthread_t thread;
+	bool running, stopped;
+	bool vacant; /* its thread was left in a read, and no other one could be started yet */
+	size_t n;
+	struct async_reader *readers[];
+};
 
 struct async_reader {
 	const struct async_reader_ops *ops;
 	void *arg;
 	size_t n;
 	double share;
-	char name[16];
-	bool urgent; /* rows wait for its reads until they are abandoned */
+	char name[16];          /* of what it reads */
+	char bus_name[16];      /* of its thread */
+	struct reader_bus *bus; /* NULL: there is none yet */
+	atomic_bool asked;      /* a taker makes a pass */
 
-	/* Used by the thread that makes the passes. */
+	/* Of the thread that makes the passes. */
 	int64_t due_ns;
-	struct moments moments;
-
-	/* Used by the threads that start, replace and stop it; NULL if there is none. */
-	struct reader_thread *thread;
+	int64_t tick_ns, slot_ns; /* tick_ns: its moments are random, for rows of this period; or 0 */
+	int64_t for_ns;           /* the row for which the next pass is made; 0: any */
 
 	_Atomic double cost_ns; /* of a pass, smoothed */
-	atomic_int_least64_t wish_ns, period_ns, grid_ns;
-	/* When the current pass began; below 0: it was abandoned; 0: there is none. */
+	atomic_int_least64_t wish_ns, period_ns;
+	/* When the current pass began; below 0: its thread was left in it; 0: there is none. */
 	atomic_int_least64_t begun_ns;
 	_Atomic pid_t tid; /* the thread that makes it */
 	atomic_uint_least64_t wanted;
-	/* With random moments: a row takes only passes that began at least this long before it. */
-	atomic_int_least64_t lead_ns;
-	atomic_bool started, asked; /* it has a thread; a taker makes a pass */
-	atomic_int holders;         /* the owner and the thread: the last one frees it */
+	atomic_uint_least64_t late; /* passes that came too late for their row */
+	int64_t late_ns;            /* of the takers' thread: when the last of them was counted */
 
 	_Atomic uint32_t pass; /* 2 per pass; odd while one is being stored */
-	/* Of the newest pass and the one before it: see record_of(). */
-	atomic_int_least64_t t_ns[2];
+	/* Of the newest pass and the one before it, see record_of(): when it began, and the first row that may
+	 * take it. */
+	atomic_int_least64_t t_ns[2], row_ns[2];
 	_Atomic double v[]; /* n of each */
 };
 
-/* async-reader.c */
-int64_t async_reader_pass(struct async_reader *s, int64_t t_ns, int64_t begin_ns);
-void async_reader_publish(struct async_reader *s, int64_t t_ns, const double *v);
-void async_reader_release(struct async_reader *s);
+/* A pass ends this long before the row that takes it is made, and begins between two ticks of 1 ms: threads
+ * that wake at the same moment cost a sixth more, all together. */
+#define LEAD_NS (3 * NS_PER_MS / 2)
 
-/* A pass lasts from the first to the second. The second returns false if it was abandoned: the calling thread
- * has no other reader from then on. */
-void async_reader_begin(struct async_reader *s, int64_t begin_ns);
+/* async-reader.c */
+void async_reader_free(struct async_reader *s);
+
+/* Makes one pass at t_ns. Returns false if the thread was left in it: it may then use nothing more of the bus,
+ * and calls reader_bus_release(). */
+bool async_reader_pass(struct async_reader *s, int64_t t_ns);
+/* The two ends of a pass. begin() returns false if another thread still hangs in one. */
+bool async_reader_begin(struct async_reader *s, int64_t begin_ns);
 bool async_reader_end(struct async_reader *s, int64_t begin_ns);
 
-/* Starts one thread for n readers, at this niceness (NULL: unchanged). Returns -1 if it cannot be created. */
-int reader_thread_start(struct async_reader *const *readers, size_t n, const int *nice);
-/* Continues in the calling thread with s, whose pass was abandoned, until s is stopped. */
-void reader_thread_continue(struct async_reader *s);
-/* Stops the thread and waits for it, but not for long. Its readers are not read any more. */
-void reader_thread_stop(struct reader_thread *t);
-void reader_thread_release(struct reader_thread *t);
+/* How much before it is due a pass is made by a thread that is awake. */
+int64_t async_reader_early(const struct async_reader *s);
 
-/* Abandons the current pass of s if it delays others: its thread is left to s, and another one continues with
- * the rest. Returns true if it was the thread that makes rows. *look_ns is lowered to when this must be
- * called again. Call from one thread only. */
-bool reader_thread_rescue(struct async_reader *s, const int *nice, int64_t now_ns, int64_t *look_ns);
+/* Puts n readers on one bus, and starts its thread if rows is false, at this niceness (NULL: in real time, if
+ * that is permitted); rows come at grid_ns. Returns NULL, and no reader is on a bus, if there is no memory or no thread. */
+struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *readers, size_t n, bool rows,
+				  const int *nice, int64_t grid_ns);
+/* Stops the thread and waits for it, but not for long. Its readers are not read any more. */
+void reader_bus_stop(struct reader_bus *b);
+void reader_bus_release(struct reader_bus *b);
+/* Frees a bus that was stopped in time, but not its readers, which are on none then. Returns false if its
+ * thread hangs. */
+bool reader_bus_dissolve(struct reader_bus *b);
+
+/* If the current pass of s hangs, its thread is left in it, and another one goes on with the rest of the bus.
+ * Returns true if it was the thread that makes rows. *look_ns is lowered to when this must be called again.
+ * Call from one thread only. */
+bool reader_bus_rescue(struct async_reader *s, int64_t now_ns, int64_t *look_ns);
 
 #endif

@@ -74,6 +74,15 @@ static void tell_samples(const struct summary *s, char *buf, size_t size)
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
 		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
+	for (size_t i = 0; i < s->after.stats.n_late_readings; i++) {
+		const struct late_readings *l = &s->after.stats.late_readings[i];
+		unsigned long long n = l->n;
+
+		if (i < s->before.stats.n_late_readings)
+			n -= s->before.stats.late_readings[i].n;
+		if (n) /* TRANSLATORS: "rails: 12 readings late" */
+			add(buf, size, P_("; %s: %llu reading late", "; %s: %llu readings late", n), l->of, n);
+	}
 }
 
 /* Only for the fast tier: the others have time to spare. */

@@ -156,7 +156,7 @@ double rows_value_of(struct timeline *t, size_t channel, int64_t t_ns)
 	double hz = about->hz[about->channels[channel].tier], v;
 	int64_t at = t_ns;
 
-	v = t->ops->value(t, channel, t_ns, &at);
+	v = timeline_newest(t, channel, t_ns, &at);
 	return t_ns - at > STALE_NS + (hz > 0 ? (int64_t)(3e9 / hz) : 0) ? NAN : v;
 }
 

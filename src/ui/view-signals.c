@@ -77,7 +77,7 @@ static struct place place_of(const struct channel *ch)
 		return (struct place) {MEMORY, 1};
 	if (named(ch, "nvmtop.", NULL))
 		return (struct place) {SAMPLING, 1};
-	if (named(ch, NULL, ".rate") || named(ch, NULL, ".window"))
+	if (named(ch, NULL, ".window"))
 		return (struct place) {SAMPLING, 0};
 	if (named(ch, "clocks.", NULL))
 		return (struct place) {LIMITS, 3};

@@ -1,5 +1,6 @@
 #!/bin/sh
-# One file of each kind hangs, on every board: nothing else is held up, and it is said which.
+# One file of each kind hangs, is slow or goes away, on every board: nothing else is held up, it is said which, and it
+# comes back.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 measures
 slowfs=$(dirname "$NVMTOP")/../tests/tools/slowfs

@@ -18,7 +18,7 @@ bad = 0
 for c in t["channels"]:
     v = c["value"]
     bad += (v is None) != ("reason" in c) or ("reason" in c and not c["reason"])
-    if c["name"] in moves or (".rate" in c["name"] and c["unit"] != "Hz") or c["name"].endswith(".window"):
+    if c["name"] in moves or c["name"].endswith(".window"):
         v = "moves"
     rest = {k: x for k, x in c.items() if k not in ("name", "value") and (k != "reason" or v is None)}
     print(c["name"], "=", json.dumps(v, ensure_ascii=False))

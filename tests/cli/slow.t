@@ -86,6 +86,8 @@ record() {
     begin "$@"
     end
 }
+# missed FILE GROUP: its readings that came too late for their row
+missed() { sed -n "s/.*; $2: \([0-9]*\) reading.*/\1/p" "$1.err" | grep . || echo 0; }
 late() { sed -n 's/.*; \([0-9]*\) late.*/\1/p' "$1.err"; }
 
 # ---- each error is one hole
@@ -106,8 +108,8 @@ before, after = ({c["name"]: c for c in json.load(open(f))["channels"]} for f in
 assert set(before) == set(after), set(before) ^ set(after)
 gone = {n for n, c in after.items() if c["value"] is None and before[n]["value"] is not None}
 rails = {r + "." + v for r in ("VDD_CPU_CV", "VDDQ_VDD2_1V8AO") for v in ("voltage", "current", "power")}
-# what is computed from them goes with them; how often a chip was read is known after a second
-gone -= {"energy.total", "ina3221.rate", "ina3221.rate.2"}
+# what is computed from them goes with them
+gone -= {"energy.total"}
 assert gone == rails | {"power.total", "temp.gpu", "temp.soc0", "temp.Tboard"}, gone
 for n, words in (("VDD_CPU_CV.power", "disabled"), ("VDDQ_VDD2_1V8AO.power", "Input/output error"),
                  ("temp.gpu", "powered down"), ("temp.soc0", "No such device"),
@@ -119,7 +121,7 @@ END_OF_PYTHON
 ok 'exactly these have no value, and say why' holes
 record errors.bin 0.5
 power() { echo "t['medium']['fields']['$1.power_mw']['nan']"; }
-ok 'a recording has the same holes' judge errors.bin "all(f['nan'] == (t['counts']['medium'] if name.startswith(('VDD_CPU_CV', 'VDDQ')) else 0) for name, f in t['medium']['fields'].items() if name.endswith('power_mw')) and all(f['nan'] == (t['counts']['slow'] if name in ('gpu-thermal', 'soc0-thermal', 'Tboard') else 0) for name, f in t['slow']['fields'].items())"
+ok 'a recording has the same holes' judge errors.bin "all(f['nan'] == t['counts']['medium'] if name.startswith(('VDD_CPU_CV', 'VDDQ')) else f['nan'] <= $(missed errors.bin rails) for name, f in t['medium']['fields'].items() if name.endswith('power_mw')) and all(f['nan'] == t['counts']['slow'] if name in ('gpu-thermal', 'soc0-thermal', 'Tboard') else f['nan'] <= $(missed errors.bin files) for name, f in t['slow']['fields'].items())"
 for f in $chip1/in2_input $chip2/curr2_input $zones/thermal_zone1/temp $zones/thermal_zone5/temp \
     $i2c/1-004c/hwmon/hwmon2/temp1_input; do
     rule $f clear
@@ -168,11 +170,12 @@ good() {
     return 1
 }
 ok 'rails of 550 us, a load of 320 us: not one late tick more' good slow_reads reads.bin
-ok 'and all of their values' judge reads.bin "all(f['nan'] == 0 for f in t['medium']['fields'].values())"
+ok 'and all of their values, but those that are counted as late' judge reads.bin "all(f['nan'] <= $(missed reads.bin rails) and f['n'] > 300 for f in t['medium']['fields'].values())"
 ok 'a rail and the load stall for 2 s: not one late tick more' good stalls stall.bin
 ok 'the chip has a hole of 1.5 s, and its values before and after' judge stall.bin "all(t['medium']['fields'][r + '.power_mw']['n'] > 100 and 70 <= t['medium']['fields'][r + '.power_mw']['nan'] <= 220 for r in ('VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0'))"
-ok 'the other chip has none' judge stall.bin "$(power VDDQ_VDD2_1V8AO) == 0"
-ok 'nor have temperatures' judge stall.bin "all(f['nan'] == 0 for f in t['slow']['fields'].values())"
+ok 'and they are counted' test "$(missed stall.bin rails)" -ge 70
+ok 'the other chip has none of more than the time in which it is noticed' judge stall.bin "$(power VDDQ_VDD2_1V8AO) <= 60"
+ok 'nor have temperatures' judge stall.bin "all(f['nan'] <= 5 for f in t['slow']['fields'].values())"
 
 # ---- rows and gaps are all ticks
 gpu=/devices/platform/bus@0/17000000.gpu
@@ -220,12 +223,12 @@ move_chip
 sleep 0.1
 echo 33500 >base/sys$zones/thermal_zone5/temp
 end
-ok 'unbound: a hole' judge back.bin "20 <= $(power VDD_GPU_SOC) <= 250"
+ok 'unbound: a hole' judge back.bin "20 <= $(power VDD_GPU_SOC) <= 270"
 moved() {
     judge back.bin "t['medium']['fields']['VDD_GPU_SOC.voltage_mv']['max'] == $in1 and t['medium']['fields']['VDD_GPU_SOC.power_mw']['min'] < 4 * 150"
 }
 ok 'bound again under another number: used again' moved
-ok 'the other chip noticed nothing' judge back.bin "$(power VDDQ_VDD2_1V8AO) == 0"
+ok 'the other chip noticed nothing' judge back.bin "$(power VDDQ_VDD2_1V8AO) <= $(missed back.bin rails)"
 zone="t['slow']['fields']['soc0-thermal']"
 ok 'a zone vanishes and comes back' judge back.bin "3 <= $zone['nan'] <= 25 and $zone['min'] == 33.5 and abs($zone['max'] - $soc0 / 1000) < 0.01"
 

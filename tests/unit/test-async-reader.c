@@ -61,34 +61,105 @@ static void test_in_place(void **state)
 {
 	static struct fake f;
 	struct async_reader_seen seen = {0}, other = {0};
+	const int64_t tick = NS_PER_S;
 	double v[N] = {0};
-	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_S, 1);
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 1);
 
 	(void)state;
 	assert_non_null(s);
-	assert_false(async_reader_take(s, &seen, 1000, v)); /* no pass yet: not even marked as missing */
+	assert_false(async_reader_take(s, &seen, tick, 1000, v)); /* no pass yet: not even marked as missing */
 	async_reader_ask(s, 1000);
-	assert_true(async_reader_take(s, &seen, 1000, v));
+	assert_true(async_reader_take(s, &seen, tick, 1000, v));
 	assert_true(v[0] == 1 && v[N - 1] == 1 && isnan(v[3]));
-	assert_false(async_reader_take(s, &seen, 2000, v)); /* already taken */
-	assert_true(async_reader_take(s, &other, 2000, v)); /* only by that consumer */
+	assert_true(async_reader_take(s, &other, tick, 2000, v)); /* only taken by that consumer */
+	assert_true(v[0] == 1);
 	async_reader_want(s, 5);
 	async_reader_want(s, 63);
 	async_reader_ask(s, 3000);
 	assert_true(atomic_load(&f.wanted) == (UINT64_C(1) << 5 | UINT64_C(1) << 63));
-	assert_true(async_reader_take(s, &seen, 3000, v));
+	assert_true(async_reader_take(s, &seen, tick, 3000, v));
 	assert_true(v[0] == 2);
-	/* No new pass for 8 periods: reported as missing, once. */
-	assert_false(async_reader_take(s, &seen, 3000 + 8 * NS_PER_S, v));
-	assert_true(async_reader_take(s, &seen, 3001 + 8 * NS_PER_S, v));
-	assert_true(isnan(v[0]));
-	assert_false(async_reader_take(s, &seen, 9 * NS_PER_S, v));
-	async_reader_ask(s, 9 * NS_PER_S);
-	assert_true(async_reader_take(s, &seen, 9 * NS_PER_S, v));
-	assert_true(v[0] == 3);
 	async_reader_stop(s);
 	assert_int_equal(atomic_load(&f.closed), 1);
 	async_reader_stop(NULL);
+}
+
+/* A row without a new pass has no value, and both takers count it once. */
+static void test_late(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0}, other = {0};
+	const int64_t tick = 10 * NS_PER_MS;
+	int64_t now = NS_PER_S;
+	double v[N] = {0};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 1);
+
+	(void)state;
+	for (int row = 0; row < 100; row++, now += tick) {
+		bool read = row % 10 != 9;
+
+		if (read)
+			async_reader_ask(s, now);
+		assert_true(async_reader_take(s, &seen, tick, now, v));
+		assert_true(read ? v[0] == row + 1 - row / 10 : isnan(v[0]));
+		assert_true(async_reader_take(s, &other, tick, now + 1000, v));
+		assert_true(isnan(v[0]) == !read);
+	}
+	assert_int_equal(async_reader_late(s), 10);
+	/* A pass that was made long ago goes into no row. */
+	async_reader_ask(s, now);
+	assert_true(async_reader_take(s, &seen, tick, now + 10 * tick, v));
+	assert_true(isnan(v[0]));
+	async_reader_stop(s);
+}
+
+/* What is read less often than there are rows stays for its period, and is counted once in each without it. */
+static void test_slower_than_rows(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0};
+	const int64_t tick = 10 * NS_PER_MS, period = 100 * NS_PER_MS;
+	int64_t now = NS_PER_S;
+	double v[N] = {0};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, period, 1);
+
+	(void)state;
+	for (int row = 0; row < 100; row++, now += tick) {
+		if (row % 10 == 0)
+			async_reader_ask(s, now);
+		assert_true(async_reader_take(s, &seen, tick, now, v) == (row % 10 == 0));
+		assert_true(v[0] == row / 10 + 1);
+	}
+	assert_int_equal(async_reader_late(s), 0);
+	for (int row = 0; row < 50; row++, now += tick)
+		if (async_reader_take(s, &seen, tick, now, v))
+			assert_true(row >= 2 && isnan(v[0]));
+	assert_true(isnan(v[0]));
+	assert_in_range(async_reader_late(s), 4, 5);
+	async_reader_stop(s);
+}
+
+/* A pass for the next row is not taken by the one before it. */
+static void test_for_its_row(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0};
+	const int64_t tick = 10 * NS_PER_MS;
+	double v[N] = {0};
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 1);
+
+	(void)state;
+	async_reader_at_random(s, tick);
+	s->for_ns = 100 * tick;
+	async_reader_ask(s, 100 * tick - NS_PER_MS);
+	s->for_ns = 101 * tick;
+	async_reader_ask(s, 100 * tick - 1);
+	assert_true(async_reader_take(s, &seen, tick, 100 * tick + 1000, v));
+	assert_true(v[0] == 1 && seen.t_ns == 100 * tick - NS_PER_MS);
+	assert_true(async_reader_take(s, &seen, tick, 101 * tick + 1000, v));
+	assert_true(v[0] == 2 && seen.t_ns == 100 * tick - 1);
+	assert_int_equal(async_reader_late(s), 0);
+	async_reader_stop(s);
 }
 
 /* All values come from one pass, whatever the timing of the two threads. */
@@ -104,7 +175,7 @@ static void test_one_pass(void **state)
 	async_reader_start(s);
 	async_reader_start(s); /* a second start does nothing */
 	while (taken < 2000) {
-		if (!async_reader_take(s, &seen, clock_now_ns(), v) || isnan(v[0]))
+		if (!async_reader_take(s, &seen, NS_PER_S, clock_now_ns(), v) || isnan(v[0]))
 			continue;
 		for (int i = 1; i < N; i++)
 			if (i != 3 && v[i] != v[0])
@@ -146,37 +217,11 @@ static void test_hang(void **state)
 	(void)state;
 	async_reader_start(s);
 	assert_true(become(&f.passes, 1));
-	assert_false(async_reader_take(s, &seen, clock_now_ns(), v));
+	assert_false(async_reader_take(s, &seen, NS_PER_MS, clock_now_ns(), v));
 	async_reader_stop(s);
 	assert_int_equal(atomic_load(&f.closed), 0);
 	atomic_store(&f.hang, 0);
 	assert_true(become(&f.closed, 1));
-}
-
-static void test_hang_and_back(void **state)
-{
-	static struct fake f;
-	struct async_reader_seen seen = {0};
-	double v[N] = {0};
-	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
-
-	(void)state;
-	async_reader_start(s);
-	assert_true(become(&f.passes, 2));
-	atomic_store(&f.hang, 1);
-	assert_true(become(&f.hanging, 1));
-	while (async_reader_take(s, &seen, clock_now_ns(), v))
-		;
-	/* Ten seconds later it still hangs. */
-	assert_true(async_reader_take(s, &seen, clock_now_ns() + 10 * NS_PER_S, v));
-	assert_true(isnan(v[0]));
-	atomic_store(&f.hang, 0);
-	int passes = atomic_load(&f.passes);
-	assert_true(become(&f.passes, passes + 2));
-	assert_true(async_reader_take(s, &seen, clock_now_ns(), v));
-	assert_true(v[0] >= passes);
-	async_reader_stop(s);
-	assert_int_equal(atomic_load(&f.closed), 1);
 }
 
 #define SHARED 3
@@ -194,24 +239,16 @@ static bool share_a_thread(struct fake f[SHARED])
 	return true;
 }
 
-/* True if the thread that reads was replaced. */
-static bool rescue(struct async_reader *s[SHARED])
-{
-	int64_t look_ns = INT64_MAX;
-	bool rows = false;
-
-	for (int i = 0; i < SHARED; i++)
-		rows |= reader_thread_rescue(s[i], NULL, clock_now_ns(), &look_ns);
-	return rows;
-}
-
 /* Rescue when needed, as an engine does. */
 static bool go_on(struct async_reader *s[SHARED], atomic_int *passes)
 {
 	int least = atomic_load(passes) + 20;
 
 	for (int i = 0; i < 10000 && atomic_load(passes) < least; i++) {
-		assert_false(rescue(s));
+		int64_t look_ns = INT64_MAX;
+
+		for (int k = 0; k < SHARED; k++)
+			assert_false(reader_bus_rescue(s[k], clock_now_ns(), &look_ns));
 		usleep(1000);
 	}
 	return atomic_load(passes) >= least;
@@ -223,11 +260,11 @@ static void shared_begin(struct fake f[SHARED], struct async_reader *s[SHARED])
 
 	for (int i = 0; i < SHARED; i++)
 		s[i] = async_reader_new("test", &fake_ops, &f[i], N, period[i], 1);
-	assert_int_equal(reader_thread_start(s, SHARED, NULL), 0);
+	assert_non_null(reader_bus_new("test", s, SHARED, false, NULL, 0));
 }
 
 /* A read that hangs in a shared thread keeps that thread and blocks no other reader, nor does the next
- * one that hangs; each continues when its read returns. */
+ * one that hangs; each is read by the new thread when its read returns. */
 static void test_shared(void **state)
 {
 	static struct fake f[SHARED];
@@ -246,12 +283,11 @@ static void test_shared(void **state)
 			assert_int_not_equal(atomic_load(&f[k].thread), thread);
 		}
 	}
-	for (int i = 0; i < SHARED - 1; i++) {
-		thread = atomic_load(&f[i].thread);
+	for (int i = 0; i < SHARED - 1; i++)
 		atomic_store(&f[i].hang, 0);
+	for (int i = 0; i < SHARED; i++)
 		assert_true(go_on(s, &f[i].passes));
-		assert_int_equal(atomic_load(&f[i].thread), thread);
-	}
+	assert_true(share_a_thread(f));
 	for (int i = 0; i < SHARED; i++)
 		async_reader_stop(s[i]);
 	for (int i = 0; i < SHARED; i++)
@@ -259,7 +295,7 @@ static void test_shared(void **state)
 }
 
 /* One reader hangs in the shared thread when all are stopped, before and after another thread took over
- * the rest. */
+ * the rest: what it uses stays until its read returns. */
 static void test_shared_stops(void **state)
 {
 	for (int hung = 0; hung < 2 * SHARED; hung++) {
@@ -276,30 +312,11 @@ static void test_shared_stops(void **state)
 			assert_true(go_on(s, &f[(hung + 1) % SHARED].passes));
 		for (int i = 0; i < SHARED; i++)
 			async_reader_stop(s[i]);
-		for (int i = 0; i < SHARED; i++)
-			assert_int_equal(atomic_load(&f[i].closed), &f[i] != hangs);
+		assert_int_equal(atomic_load(&hangs->closed), 0);
 		atomic_store(&hangs->hang, 0);
-		assert_true(become(&hangs->closed, 1));
+		for (int i = 0; i < SHARED; i++)
+			assert_true(become(&f[i].closed, 1));
 	}
-}
-
-/* A reader whose passes are always slow gets its own thread. */
-static void test_shared_long(void **state)
-{
-	static struct fake f[SHARED] = {{.pause_us = 7000}};
-	struct async_reader *s[SHARED];
-
-	(void)state;
-	shared_begin(f, s);
-	assert_true(share_a_thread(f));
-	for (int i = 0; i < 10000 && share_a_thread(f); i++)
-		assert_true(go_on(s, &f[0].passes));
-	assert_int_not_equal(atomic_load(&f[0].thread), atomic_load(&f[1].thread));
-	assert_int_equal(atomic_load(&f[1].thread), atomic_load(&f[2].thread));
-	for (int i = 0; i < SHARED; i++)
-		async_reader_stop(s[i]);
-	for (int i = 0; i < SHARED; i++)
-		assert_int_equal(atomic_load(&f[i].closed), 1);
 }
 
 /* Passes move to the grid, here by half a period. Being late by less than that is detected. */
@@ -312,10 +329,8 @@ static void test_grid(void **state)
 
 	(void)state;
 	assert_non_null(s);
-	async_reader_start(s);
-	assert_true(become(&f.passes, 1));
-	int64_t due = atomic_load(&f.begin_ns) + period / 2;
-	atomic_store(&s->grid_ns, due + 3 * NS_PER_MS / 2);
+	int64_t due = clock_now_ns() + period / 2;
+	assert_non_null(reader_bus_new("test", &s, 1, false, NULL, due + LEAD_NS));
 	for (int i = 3; i < 10 && !aligned; i++) {
 		assert_true(become(&f.passes, i));
 		aligned = (atomic_load(&f.begin_ns) - due) % period < period / 2;
@@ -327,10 +342,15 @@ static void test_grid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_in_place),      cmocka_unit_test(test_one_pass),
-		cmocka_unit_test(test_share),         cmocka_unit_test(test_hang),
-		cmocka_unit_test(test_hang_and_back), cmocka_unit_test(test_shared),
-		cmocka_unit_test(test_shared_stops),  cmocka_unit_test(test_shared_long),
+		cmocka_unit_test(test_in_place),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_slower_than_rows),
+		cmocka_unit_test(test_for_its_row),
+		cmocka_unit_test(test_one_pass),
+		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_hang),
+		cmocka_unit_test(test_shared),
+		cmocka_unit_test(test_shared_stops),
 		cmocka_unit_test(test_grid),
 	};
 

@@ -460,6 +460,27 @@ static void value_reaches_back_over_a_hole(void **state)
 	history_free(h);
 }
 
+/* A late reading leaves its row without a value: what is shown is the one before, for three periods. */
+static void newest_reaches_back_over_late_readings(void **state)
+{
+	struct timeline *t;
+	struct history *h = make(1000, TIER_FAST, &t, 1);
+	const double there[WIDTH] = {4, 4, 4}, late[WIDTH] = {NAN, NAN, 5};
+	int64_t at;
+
+	(void)state;
+	push(h, NULL, TIER_FAST, 10 * MS, there);
+	for (int i = 1; i <= 5; i++) {
+		push(h, NULL, TIER_FAST, (10 + i) * MS, late);
+		double v = timeline_newest(t, 1, (10 + i) * MS, &at);
+		assert_true(i <= 3 ? v == 4 : isnan(v));
+		assert_int_equal(at, (10 + i) * MS);
+		assert_true(timeline_newest(t, 2, (10 + i) * MS, &at) == 5);
+	}
+	assert_true(isnan(timeline_newest(t, 1, 9 * MS, &at)));
+	history_free(h);
+}
+
 static void marks_and_gaps(void **state)
 {
 	struct timeline *t;
@@ -578,6 +599,7 @@ int main(void)
 		cmocka_unit_test(edges_of_time),
 		cmocka_unit_test(values_and_steps),
 		cmocka_unit_test(value_reaches_back_over_a_hole),
+		cmocka_unit_test(newest_reaches_back_over_late_readings),
 		cmocka_unit_test(marks_and_gaps),
 		cmocka_unit_test(begin_forgets),
 		cmocka_unit_test(looked_at_while_it_grows),

@@ -33,7 +33,7 @@ static double mean_mw(const struct load *l)
 
 /* Readings of a chip, each taking cost_ns. */
 struct chip {
-	struct moments m;
+	int64_t slot_ns;
 	int64_t period_ns, cost_ns;
 	int64_t due_ns;  /* the next reading */
 	int64_t read_ns; /* the newest finished one */
@@ -45,11 +45,11 @@ static void chip_until(struct chip *c, const struct load *l, int64_t now_ns)
 	while (c->due_ns < now_ns - LEAD - c->cost_ns) {
 		c->read_ns = c->due_ns;
 		c->mw = mw_at(l, c->due_ns);
-		c->due_ns = jitter_next(&c->m, GRID - LEAD - c->cost_ns, c->period_ns, c->due_ns + c->cost_ns);
+		c->due_ns = jitter_next(&c->slot_ns, GRID - LEAD - c->cost_ns, c->period_ns, c->due_ns + c->cost_ns);
 	}
 }
 
-/* Mean power by the trapezoidal rule over the rows, one per tick. */
+/* Mean power by the trapezoidal rule over the rows that have it. */
 static double measured(const struct load *l, struct chip c, int64_t tick_ns, int seconds)
 {
 	struct probe_set *r = fake_probes();
@@ -63,7 +63,6 @@ static double measured(const struct load *l, struct chip c, int64_t tick_ns, int
 	s = sampler_new(TIER_MEDIUM, (double)NS_PER_S / (double)tick_ns, r, &e);
 	assert_non_null(s);
 	sampler_begin(s, GRID);
-	c.m.tick_ns = tick_ns;
 	c.due_ns = GRID - tick_ns;
 	for (int64_t due = GRID; due < GRID + seconds * NS_PER_S; due += tick_ns) {
 		const struct ring_row *row;
@@ -72,7 +71,7 @@ static double measured(const struct load *l, struct chip c, int64_t tick_ns, int
 		chip_until(&c, l, due);
 		fresh = c.read_ns != seen_ns;
 		f->probe.read_ns = fresh ? c.read_ns : 0;
-		f->value = c.mw;
+		f->value = fresh ? c.mw : (double)NAN;
 		sampler_tick(s, due, due + 20 * US, 0);
 		row = ring_at(sampler_ring(s), 0);
 		assert_true(row->t_ns > last_ns && row->t_ns <= due);
@@ -80,13 +79,17 @@ static double measured(const struct load *l, struct chip c, int64_t tick_ns, int
 			assert_int_equal(row->t_ns, c.read_ns);
 		if (c.period_ns == tick_ns && due > GRID + tick_ns)
 			assert_true(fresh && row->t_ns - last_ns < 2 * tick_ns + c.cost_ns);
+		seen_ns = c.read_ns;
+		if (isnan(row->values[0])) {
+			ring_take(sampler_ring(s), 1);
+			continue;
+		}
 		if (last_ns)
 			sum += (row->values[0] + last_mw) / 2 * (double)(row->t_ns - last_ns);
 		else
 			from_ns = row->t_ns;
 		last_ns = row->t_ns;
 		last_mw = row->values[0];
-		seen_ns = c.read_ns;
 		ring_take(sampler_ring(s), 1);
 	}
 	sampler_free(s);
@@ -122,7 +125,7 @@ static void nor_where_a_reading_takes_a_while(void **state)
 	nothing_is_in_step((struct chip) {.period_ns = 10 * MS, .cost_ns = 500 * US}, 10 * MS, 0.005);
 }
 
-/* Each reading is held for five rows. */
+/* Each reading is in one of five rows, and the others have none. */
 static void nor_where_it_is_read_seldom(void **state)
 {
 	(void)state;

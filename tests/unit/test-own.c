@@ -91,7 +91,7 @@ static void costs_and_losses_are_channels(void **state)
 {
 	struct last l = {.sink.ops = &last_ops};
 	struct probe_set *r = fake_probes();
-	size_t cpu, late, lost;
+	size_t cpu, late, readings, lost;
 	struct engine_stats n;
 	struct engine *g;
 	struct err e;
@@ -102,6 +102,7 @@ static void costs_and_losses_are_channels(void **state)
 	assert_int_equal(engine_own_channels(r, &e), 0);
 	cpu = column(r, "nvmtop.cpu");
 	late = column(r, "nvmtop.late");
+	readings = column(r, "nvmtop.late_readings");
 	lost = column(r, "nvmtop.lost");
 	g = engine_new(r, rates, &e);
 	assert_non_null(g);
@@ -119,9 +120,9 @@ static void costs_and_losses_are_channels(void **state)
 	assert_true(n.late[TIER_FAST] >= 9);
 	usleep(300000);
 	engine_stop(g);
-	assert_int_equal(l.width, 4);
+	assert_int_equal(l.width, 5);
 	assert_true(l.rows > 0);
-	assert_true(l.values[lost] == 7);
+	assert_true(l.values[lost] == 7 && l.values[readings] == 0);
 	assert_true(l.values[late] >= (double)n.late[TIER_FAST]);
 	engine_stats(g, &n);
 	assert_true(l.values[late] <= (double)(n.late[0] + n.late[1] + n.late[2]));

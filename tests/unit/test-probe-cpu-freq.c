@@ -127,7 +127,7 @@ static void test_offline_within_a_group(void **state)
 	tree_resolve(&t, "medium cpufreq");
 	assert_string_equal(tree_channel(&t, "cpu0.freq")->label, "cpu0,3-5");
 	assert_string_equal(tree_channel(&t, "cpu1.freq")->label, "cpu1-2");
-	assert_string_equal(tree_channel(&t, "cpu1.freq")->note, "offline when nvmtop started");
+	assert_string_equal(tree_channel(&t, "cpu1.freq")->note, "offline when nvmtop started; every 20 ms");
 	tree_end(&t);
 }
 

@@ -44,8 +44,9 @@ static void test_iio(void **state)
 	const struct channel *current = tree_channel(&t, "POM_5V_IN.current");
 	assert_true(current->warn == 3000 && current->crit == 7784);
 	assert_string_equal(current->source, IIO "/in_current0_input");
-	assert_int_equal(current->period_ns, 0);
+	assert_true(current->window_ns == WINDOW_UNKNOWN);
 	assert_string_equal(current->note, "unknown whether the chip averages");
+	assert_true(tree_channel(&t, "power.total")->window_ns == WINDOW_UNKNOWN);
 	assert_true(isnan(tree_channel(&t, "POM_5V_GPU.current")->crit));
 	assert_true(isnan(tree_channel(&t, "POM_5V_IN.power")->warn));
 	/* The message names where it was searched. */
@@ -59,11 +60,16 @@ static void test_iio(void **state)
 	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/in_current2_input", "100\n");
 	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/rail_name_1", "NC\n");
 	nano(&t);
+	tree_file(&t, IIO "/running_mode", "1\n");
+	tree_file(&t, "/sys/bus/i2c/drivers/ina3221x/0-0041/iio_device/running_mode", "0\n");
 	tree_resolve(&t, "medium rail * iio=*");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "VDD_IN.power", 1900);
 	assert_value(&t, "POM_5V_CPU.power", -40);
-	assert_int_equal(t.probes->n_channels, 3 + 1 + 9 + 1);
+	assert_int_equal(t.probes->n_channels, 3 + 9);
+	assert_int_equal(tree_channel(&t, "VDD_IN.power")->window_ns, 0); /* a conversion in each read */
+	assert_int_equal(tree_channel(&t, "POM_5V_CPU.power")->window_ns, 422400 * MS / 1000);
+	assert_string_equal(tree_channel(&t, "POM_5V_CPU.power")->note, "mean of 64 conversions in 422 ms");
 	tree_end(&t);
 }
 
@@ -96,12 +102,7 @@ static void test_one_statement_for_all_drivers(void **state)
 	assert_value(&t, "CVB.voltage", 12000);
 	assert_value(&t, "CVB.power", 12500);
 	assert_value(&t, "VDD_GPU.power", -392);
-	assert_string_equal(tree_channel(&t, "ina238.rate")->label, "ina238 reads/s");
-	assert_missing(&t, "ina238.rate"); /* not a second yet */
-	for (int i = 0; i < 110; i++)
-		tree_tick(&t, 10 * MS);
-	assert_value(&t, "ina238.rate", 100);
-	assert_value(&t, "ina3221.rate", 100);
+	assert_int_equal(tree_channel(&t, "VIN.power")->window_ns, 0);
 	tree_end(&t);
 }
 
@@ -125,14 +126,23 @@ static void test_what_a_chip_says_of_itself(void **state)
 	tree_hwmon(&t, 2, "in2_label", "OFF\n");
 	tree_unreadable(&t, "/sys/class/hwmon/hwmon2/in2_input");
 	tree_hwmon(&t, 2, "curr2_input", "0\n");
-	tree_resolve(&t, "medium rail A\nmedium rail B\nmedium rail OFF");
+	tree_rail(&t, 3, 1, "L4T\n", "5000\n", "1000\n"); /* without its samples */
+	tree_hwmon(&t, 3, "update_interval", "7\n");
+	tree_hwmon(&t, 3, "samples", "16\n");
+	tree_rail(&t, 4, 1, "OTHER\n", "5000\n", "1000\n");
+	tree_resolve(&t, "medium rail A\nmedium rail B\nmedium rail OFF\nmedium rail L4T\n"
+			 "medium rail OTHER period=500ms");
 	assert_true(tree_channel(&t, "A.current")->warn == 7784 &&
 		    tree_channel(&t, "A.current")->crit == 9000);
 	/* Full scale at this shunt, which is the value if no limit was set. */
 	assert_true(isnan(tree_channel(&t, "B.current")->warn) && isnan(tree_channel(&t, "B.current")->crit));
 	assert_int_equal(tree_channel(&t, "A.power")->period_ns, 0); /* 7 ms are less than a tick */
 	assert_string_equal(tree_channel(&t, "A.power")->note, "");
-	assert_int_equal(tree_channel(&t, "B.power")->period_ns, 106 * MS);
+	assert_int_equal(tree_channel(&t, "A.power")->window_ns, 6600 * MS / 1000);
+	assert_int_equal(tree_channel(&t, "B.power")->period_ns, 105600 * MS / 1000);
+	assert_int_equal(tree_channel(&t, "B.power")->window_ns, 105600 * MS / 1000);
+	assert_int_equal(tree_channel(&t, "L4T.power")->window_ns, 105600 * MS / 1000);
+	assert_int_equal(tree_channel(&t, "OTHER.power")->window_ns, 500 * MS);
 	assert_string_equal(tree_channel(&t, "B.power")->note, "mean of 16 conversions in 106 ms");
 	assert_non_null(strstr(tree_channel(&t, "OFF.power")->note, "not readable when nvmtop started"));
 	tree_tick(&t, 10 * MS);

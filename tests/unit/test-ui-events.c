@@ -350,15 +350,13 @@ static void rows_stand_in_sections(void **state)
 					    "   zram",      " Throttling and limits",
 					    "   cpu  ",     " Energy, voltages, currents",
 					    "   Energy",    "   GPU_SOC",
-					    " Sampling",    "   ina3221.rate"};
+					    " Sampling",    "   nvmtop.late"};
 	struct bench b;
-	struct channel *ch;
 	int y = 0;
 
 	(void)state;
 	start(&b, 120, 90, true, CHARSET_BRAILLE);
-	ch = fake_add(&b.fake, "ina3221.rate", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_NONE, FAMILY_POWER);
-	snprintf(ch->name, sizeof(ch->name), "ina3221.rate.2");
+	fake_add(&b.fake, "nvmtop.late", CHANNEL_COUNTER, 0, TIER_SLOW, UNIT_NONE, FAMILY_OTHER);
 	fake_add(&b.fake, "Energy", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_JOULE, FAMILY_POWER);
 	add_throttles(&b.fake);
 	fake_add(&b.fake, "zram", CHANNEL_OTHER, 0, TIER_SLOW, UNIT_KB, FAMILY_MEMORY);
