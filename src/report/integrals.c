@@ -112,6 +112,8 @@ static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns,
 {
 	if (t_ns > ep->to_ns + f->hole_ns || (f->sum.begun && f->sum.last_ns >= ep->to_ns))
 		return;
+	if (f->sum.begun)
+		f->above_ns += above_between(f->sum.last_ns, f->sum.last, t_ns, f->hole_ns, ep->from_ns, ep->to_ns);
 	if (!integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns))
 		f->spread.held = 0;
 	if (f->spreads)
@@ -139,7 +141,7 @@ void flow_end(const struct flow *f, struct result *r)
 	if (f->integrates) {
 		r->integral = integral_get(&f->sum);
 		r->covered_ns = f->sum.covered_ns;
-		r->above_ns = f->sum.above_ns;
+		r->above_ns = f->above_ns;
 		r->within = f->spreads ? spread_within(&f->spread) : (double)NAN;
 	}
 	if (f->rises)

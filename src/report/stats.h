@@ -24,7 +24,7 @@ struct result {
 	double integral;    /* by trapezoids over actual times, unit x seconds; power and counts only */
 	double within;      /* maximum error of the integral if readings are at random times */
 	int64_t covered_ns; /* time over which the integral is known */
-	int64_t above_ns;   /* part of it with a value above 0 */
+	int64_t above_ns;   /* sum of above_between() */
 	double counted;     /* the mean from counters, if the values are differences of counters */
 	double steps;       /* sum of a counter's increases */
 };
@@ -68,6 +68,7 @@ struct flow {
 	int64_t hole_ns;
 	bool integrates, spreads, rises, counted;
 	struct integral sum;
+	int64_t above_ns;
 	struct spread spread;
 	struct share share;
 	double steps, before; /* for counters */

@@ -623,6 +623,13 @@ static size_t get_lanes(struct timeline *tl, const struct range_lane **out, size
 	return t->ranges ? ranges_lanes(t->ranges, out, most) : 0;
 }
 
+static int64_t get_above(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct tape *t = tape_of(tl, 1);
+
+	return value_of(t, channel, 0) > 0 && to_ns > from_ns ? to_ns / 2 - from_ns / 2 : 0;
+}
+
 static const struct timeline_ops ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -634,4 +641,5 @@ static const struct timeline_ops ops = {
 	.finest = get_finest,
 	.ranges = get_ranges,
 	.lanes = get_lanes,
+	.above = get_above,
 };
