@@ -36,7 +36,6 @@ struct core {
 };
 
 struct by_idle {
-	struct cpu_source source;
 	const struct root *root;
 	const struct cores *cores;
 	struct core core[];
@@ -109,9 +108,9 @@ static int64_t core_idle(struct core *c, const struct cpu_stat *stat, unsigned s
 	       (idle + tick + tick / 8 >= passed ? passed : idle); /* equal within a tick: use all */
 }
 
-static void idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
+static void idle_read(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
 {
-	struct by_idle *b = (struct by_idle *)s;
+	struct by_idle *b = source;
 
 	for (unsigned i = 0; i < b->cores->n; i++) {
 		struct core *c = &b->core[i];
@@ -126,17 +125,16 @@ static void idle_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	}
 }
 
-static void idle_close(struct cpu_source *s)
+static void idle_close(void *source)
 {
-	struct by_idle *b = (struct by_idle *)s;
+	struct by_idle *b = source;
 
 	for (unsigned i = 0; i < b->cores->n; i++)
 		core_close(&b->core[i]);
 	free(b);
 }
 
-static struct cpu_source *idle_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
-				    size_t size)
+static void *idle_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size)
 {
 	struct by_idle *b = calloc(1, sizeof *b + c->n * sizeof b->core[0]);
 	int64_t counted = 0;
@@ -146,7 +144,6 @@ static struct cpu_source *idle_open(const struct root *r, const struct cores *c,
 		snprintf(why, size, "%s", _("out of memory"));
 		return NULL;
 	}
-	b->source.ops = &cpu_by_idle;
 	b->root = r;
 	b->cores = c;
 	for (unsigned i = 0; i < c->n; i++) {
@@ -154,20 +151,20 @@ static struct cpu_source *idle_open(const struct root *r, const struct cores *c,
 			continue;
 		if (core_open(&b->core[i], r, c->id[i]) < 0) {
 			snprintf(why, size, "%s", errno == ENOENT ? _("not there") : strerror(errno));
-			idle_close(&b->source);
+			idle_close(b);
 			return NULL;
 		}
 		counted |= core_counter(&b->core[i]);
 	}
 	if (counted == 0) {
 		snprintf(why, size, "%s", _("its times are 0 since the system started"));
-		idle_close(&b->source);
+		idle_close(b);
 		return NULL;
 	}
-	return &b->source;
+	return b;
 }
 
-const struct cpu_source_ops cpu_by_idle = {
+const struct cpu_source cpu_by_idle = {
 	.name = "cpuidle",
 	.all = "/sys/devices/system/cpu/cpu*/cpuidle/state*/time",
 	.one = "/sys/devices/system/cpu/cpu",

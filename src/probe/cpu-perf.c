@@ -45,7 +45,6 @@ struct ring {
 };
 
 struct by_perf {
-	struct cpu_source source;
 	const struct cores *cores;
 	size_t page_size, ring_size; /* the latter without the first page */
 	struct ring ring[CORES_MAX];
@@ -185,9 +184,9 @@ static int64_t ring_read(struct by_perf *b, struct ring *r, const struct cpu_sta
 	return r->gap ? -1 : r->idle_ns;
 }
 
-static void perf_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
+static void perf_read(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
 {
-	struct by_perf *b = (struct by_perf *)s;
+	struct by_perf *b = source;
 
 	for (unsigned i = 0; i < b->cores->n; i++) {
 		struct ring *r = &b->ring[i];
@@ -201,9 +200,9 @@ static void perf_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t
 	}
 }
 
-static void perf_close(struct cpu_source *s)
+static void perf_close(void *source)
 {
-	struct by_perf *b = (struct by_perf *)s;
+	struct by_perf *b = source;
 
 	for (unsigned i = 0; i < b->cores->n; i++)
 		ring_close(b, &b->ring[i]);
@@ -226,8 +225,7 @@ static bool allowed(const struct root *r, char *why, size_t size)
 	return true;
 }
 
-static struct cpu_source *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
-				    size_t size)
+static void *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size)
 {
 	if (!allowed(r, why, size))
 		return NULL;
@@ -240,7 +238,6 @@ static struct cpu_source *perf_open(const struct root *r, const struct cores *c,
 		snprintf(why, size, "%s", _("out of memory"));
 		return NULL;
 	}
-	b->source.ops = &cpu_by_perf;
 	b->cores = c;
 	b->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	b->ring_size = b->page_size > RING_BYTES ? b->page_size : RING_BYTES;
@@ -251,14 +248,14 @@ static struct cpu_source *perf_open(const struct root *r, const struct cores *c,
 			continue;
 		int saved = errno;
 		snprintf(why, size, "%s", strerror(saved));
-		perf_close(&b->source);
+		perf_close(b);
 		errno = saved;
 		return NULL;
 	}
-	return &b->source;
+	return b;
 }
 
-const struct cpu_source_ops cpu_by_perf = {
+const struct cpu_source cpu_by_perf = {
 	.name = "perf",
 	.all = N_("perf: context switches"),
 	.one = N_("perf: context switches of cpu"),

@@ -29,26 +29,21 @@ struct cpu_stat {
 	bool fresh;              /* was read at this tick */
 };
 
-struct cpu_source;
-struct cpu_source_ops {
+struct cpu_source {
 	const char *name;              /* the value of source= */
 	const char *all, *one, *after; /* where all cores are read from; core N: what is before and after N */
-	int64_t period_ns; /* how often a read is useful; 0: at every tick, and it needs the set of cores
-					* that are online, and /proc/stat only while an online core is unknown */
+	/* How often a read is useful. 0: at every tick, and it needs to know which cores are online, and /proc/stat
+	 * only while one of them is unknown. */
+	int64_t period_ns;
 	int64_t window_ns; /* its loads are means over it; 0: over a tick */
-	/* Returns NULL with a few words in why on error. tick_ns is the time between two reads. */
-	struct cpu_source *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
-				   size_t size);
+	/* Returns what the others get, or NULL with a few words in why on error. tick_ns is the time between two
+	 * reads. */
+	void *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size);
 	/* Stores by slot how long each core has been idle since some moment; -1: offline or unknown. */
-	void (*read)(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns);
-	void (*close)(struct cpu_source *s);
+	void (*read)(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns);
+	void (*close)(void *source);
 };
 
-/* Embedded as the first member of each source. */
-struct cpu_source {
-	const struct cpu_source_ops *ops;
-};
-
-extern const struct cpu_source_ops cpu_by_perf, cpu_by_idle;
+extern const struct cpu_source cpu_by_perf, cpu_by_idle;
 
 #endif

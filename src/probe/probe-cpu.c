@@ -26,7 +26,7 @@
 #define WAIT_NS        NS_PER_S
 
 /* /proc/stat is read here: other sources need it, too. */
-static const struct cpu_source_ops by_stat = {
+static const struct cpu_source by_stat = {
 	.name = "stat",
 	.all = "/proc/stat",
 	.one = "/proc/stat cpu",
@@ -34,13 +34,12 @@ static const struct cpu_source_ops by_stat = {
 	.period_ns = STAT_WINDOW_NS / 5,
 	.window_ns = STAT_WINDOW_NS,
 };
-static const struct cpu_source_ops *const sources[] = {&cpu_by_perf, &cpu_by_idle, &by_stat};
+static const struct cpu_source *const sources[] = {&cpu_by_perf, &cpu_by_idle, &by_stat};
 
-/* The kernel's files about all cores, kept open. */
+/* The kernel's files about all cores. */
 struct cpu_look {
 	const struct root *root;
-	struct attr stat_file, online_file;
-	size_t size; /* the part of /proc/stat with the cpu lines */
+	struct attr stat_file, online_file; /* kept open */
 	struct cores cores;
 	struct cpu_stat stat;
 	bool set[CORES_MAX];
@@ -58,8 +57,8 @@ struct iowait {
 struct cpu {
 	struct probe probe;
 	struct cpu_look look;
-	const struct cpu_source_ops *ops;
-	struct cpu_source *source; /* NULL: /proc/stat */
+	const struct cpu_source *by;
+	void *source; /* NULL: /proc/stat */
 	int64_t online_due_ns;
 	bool whole;  /* every online core has a load */
 	bool begun;  /* and all channels had a value together */
@@ -99,12 +98,16 @@ static const char *parse_line(const char *p, const char *end, struct line *out)
 	return field >= 4 && p < end ? p + 1 : NULL;
 }
 
-/* Returns false if the text is malformed, or ends within the cpu lines without being the whole file. */
-static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole)
+/* Reads /proc/stat into stat. Returns true if it is fresh: not if it is malformed, or ends within its cpu lines. */
+static bool look_stat(struct cpu_look *c, int64_t t_ns)
 {
+	ssize_t size = attr_read(&c->stat_file, c->root, c->buf, sizeof c->buf);
+	const char *p = c->buf, *end = p + (size > 0 ? size : 0);
+	int64_t n, idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
 	struct line all, one;
-	int64_t n;
 
+	c->stat.t_ns = t_ns;
+	c->stat.fresh = false;
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->stat.idle[i] = -1;
 	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &all)))
@@ -116,25 +119,10 @@ static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole
 		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
 		    !(p = parse_line(p, end, &one)))
 			return false;
-		if (n < CORES_MAX && c->cores.slot[n] >= 0)
-			c->stat.idle[c->cores.slot[n]] =
-				one.idle < INT64_MAX / (int64_t)c->stat.tick_ns ? one.idle : -1;
+		if (n < CORES_MAX && c->cores.slot[n] >= 0 && one.idle < idle_max)
+			c->stat.idle[c->cores.slot[n]] = one.idle;
 	}
-	return whole || p < end;
-}
-
-/* Reads /proc/stat into stat. Returns true if it is fresh. */
-static bool look_stat(struct cpu_look *c, int64_t t_ns)
-{
-	ssize_t n = attr_read(&c->stat_file, c->root, c->buf, c->size);
-
-	c->stat.t_ns = t_ns;
-	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
-	if (c->stat.fresh || n < 0 || c->size == sizeof c->buf)
-		return c->stat.fresh;
-	c->size = sizeof c->buf; /* more cores than when it was opened */
-	n = attr_read(&c->stat_file, c->root, c->buf, c->size);
-	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
+	c->stat.fresh = p < end || size < (ssize_t)sizeof c->buf;
 	return c->stat.fresh;
 }
 
@@ -154,7 +142,7 @@ static void look_online(struct cpu_look *c)
 		c->cores.online[i] = known ? c->set[c->cores.id[i]] : c->stat.idle[i] >= 0;
 }
 
-static void add_cores(struct cores *k, const bool *set)
+static void set_cores(struct cores *k, const bool *set)
 {
 	k->n = 0;
 	for (unsigned i = 0; i < CORES_MAX; i++) {
@@ -166,53 +154,27 @@ static void add_cores(struct cores *k, const bool *set)
 	}
 }
 
-/* Finds all present cores: those that are offline now have channels, too. */
-static void find_cores(struct cpu_look *c)
-{
-	static const char *const lists[] = {"/sys/devices/system/cpu/present",
-					    "/sys/devices/system/cpu/possible"};
-
-	for (int i = 0; i < 2; i++)
-		if (cpulist_read(c->root, lists[i], c->set, CORES_MAX)) {
-			add_cores(&c->cores, c->set);
-			return;
-		}
-	memset(c->set, true, sizeof c->set);
-	add_cores(&c->cores, c->set);
-	bool taken = look_stat(c, 0);
-	for (unsigned i = 0; i < CORES_MAX; i++)
-		c->set[i] = taken && c->stat.idle[i] >= 0;
-	add_cores(&c->cores, c->set);
-}
-
-/* Returns 0, or -1 with errno if /proc/stat cannot be opened. */
+/* Finds all present cores: those that are offline now have channels, too. Returns 0, or -1 with errno if
+ * /proc/stat cannot be opened. */
 static int look_open(struct cpu_look *c, const struct root *r)
 {
 	c->root = r;
 	c->stat.tick_ns = (double)NS_PER_S / (double)sysconf(_SC_CLK_TCK);
-	c->size = sizeof c->buf;
 	c->online_file.fd = -1;
 	if (attr_open(&c->stat_file, r, "/proc/stat") < 0)
 		return -1;
 	attr_open(&c->online_file, r, "/sys/devices/system/cpu/online");
-	find_cores(c);
-	if (look_stat(c, 0)) {
-		/* Only the cpu lines, with room for longer numbers; the line of interrupts after them can
-		 * have many kilobytes. */
-		const char *rest = memmem(c->buf, sizeof c->buf, "\nintr", 5);
-		if (rest)
-			c->size = (size_t)(rest - c->buf) * 5 / 4 + 512;
-		if (c->size > sizeof c->buf)
-			c->size = sizeof c->buf;
+	if (!cpulist_read(r, "/sys/devices/system/cpu/present", c->set, CORES_MAX)) {
+		memset(c->set, true, sizeof c->set);
+		set_cores(&c->cores, c->set);
+		bool taken = look_stat(c, 0);
+		for (unsigned i = 0; i < CORES_MAX; i++)
+			c->set[i] = taken && c->stat.idle[i] >= 0;
 	}
+	set_cores(&c->cores, c->set);
+	look_stat(c, 0);
 	look_online(c);
 	return 0;
-}
-
-static void look_close(struct cpu_look *c)
-{
-	attr_close(&c->stat_file);
-	attr_close(&c->online_file);
 }
 
 static void take_iowait(struct iowait *w, const struct cpu_stat *now)
@@ -234,14 +196,14 @@ static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 static void renew(struct cpu *c, int64_t t_ns)
 {
 	struct cpu_look *l = &c->look;
-	int64_t every = c->ops->period_ns ? 0 : !c->whole ? CPU_READ_NS : c->begun ? WAIT_NS : WAIT_FIRST_NS;
+	int64_t every = c->by->period_ns ? 0 : !c->whole ? CPU_READ_NS : c->begun ? WAIT_NS : WAIT_FIRST_NS;
 
 	l->stat.fresh = false;
 	if (t_ns - l->stat.t_ns >= every) {
 		look_stat(l, t_ns);
 		take_iowait(&c->iowait, &l->stat);
 	}
-	if (c->ops->period_ns) {
+	if (c->by->period_ns) {
 		for (unsigned i = 0; i < l->cores.n; i++)
 			l->cores.online[i] = l->stat.idle[i] >= 0;
 	} else if (t_ns >= c->online_due_ns) {
@@ -263,14 +225,14 @@ static void take_loads(struct cpu *c, int64_t t_ns)
 	c->t_ns[k % PAST] = t_ns;
 	c->total[k % PAST] = stat->total;
 	if (c->source)
-		c->source->ops->read(c->source, stat, t_ns, now);
+		c->by->read(c->source, stat, t_ns, now);
 	for (unsigned i = 0; !c->source && i < c->look.cores.n; i++)
 		now[i] = stat->idle[i] < 0 ? -1 : stat->idle[i] * tick;
-	while (then > first && (then == k || t_ns - c->t_ns[then % PAST] < c->ops->window_ns - NEAR_NS))
+	while (then > first && (then == k || t_ns - c->t_ns[then % PAST] < c->by->window_ns - NEAR_NS))
 		then--;
 	double window = (double)(t_ns - c->t_ns[then % PAST]);
-	bool full = window > 0 && window >= (double)(c->ops->window_ns - NEAR_NS);
-	if (c->ops->period_ns && c->total[then % PAST] == stat->total)
+	bool full = window > 0 && window >= (double)(c->by->window_ns - NEAR_NS);
+	if (c->by->period_ns && c->total[then % PAST] == stat->total)
 		full = false; /* a file that does not change */
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		int64_t step = k ? now[i] - last[i] : 0;
@@ -294,7 +256,7 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 	double sum = 0;
 
 	renew(c, t_ns);
-	if (c->ops->period_ns && !c->look.stat.fresh) {
+	if (c->by->period_ns && !c->look.stat.fresh) {
 		/* without it an idle core and a busy one look the same to cpuidle, too */
 		c->reads = 0;
 		memset(c->since, 0, sizeof c->since);
@@ -323,8 +285,9 @@ static void cpu_close(struct probe *p)
 	struct cpu *c = (struct cpu *)p;
 
 	if (c->source)
-		c->ops->close(c->source);
-	look_close(&c->look);
+		c->by->close(c->source);
+	attr_close(&c->look.stat_file);
+	attr_close(&c->look.online_file);
 	probe_free(p);
 }
 
@@ -336,22 +299,21 @@ static void open_source(struct probe_ctx *o, struct cpu *c, char *fact, size_t s
 	const char *only = setting_get(o->s, "source");
 	char why[80], missing[160] = "", one[120];
 
-	for (size_t i = 0; !c->ops && i < sizeof sources / sizeof *sources; i++) {
-		const struct cpu_source_ops *ops = sources[i];
-		if (only && strcmp(only, ops->name) != 0)
+	for (size_t i = 0; !c->by && i < sizeof sources / sizeof *sources; i++) {
+		const struct cpu_source *by = sources[i];
+		if (only && strcmp(only, by->name) != 0)
 			continue;
 		errno = 0;
-		c->source =
-			ops->open ? ops->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why) : NULL;
-		if (c->source || !ops->open) {
-			c->ops = ops;
+		c->source = by->open ? by->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why) : NULL;
+		if (c->source || !by->open) {
+			c->by = by;
 			continue;
 		}
 		c->denied |= errno == EACCES || errno == EPERM;
-		snprintf(one, sizeof one, "; %s: %s", ops->name, why);
+		snprintf(one, sizeof one, "; %s: %s", by->name, why);
 		text_join(missing, sizeof missing, missing, one);
 	}
-	text_join(fact, size, c->ops ? c->ops->name : "", missing);
+	text_join(fact, size, c->by ? c->by->name : "", missing);
 }
 
 static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
@@ -361,30 +323,30 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 		"/proc/stat", N_("idle while a task waits for a disk; mean of 1 s, of all cores"),
 		UNIT_PERCENT, FAMILY_CPU,
 		100,          WAIT_NS};
-	const struct cpu_source_ops *ops = c->ops;
-	int64_t window = ops->window_ns > o->tick_ns ? ops->window_ns : o->tick_ns;
+	const struct cpu_source *by = c->by;
+	int64_t window = by->window_ns > o->tick_ns ? by->window_ns : o->tick_ns;
 	char name[32], core[8], what[64];
 	struct channel ch;
 
 	/* TRANSLATORS: the source is perf, cpuidle or stat */
 	snprintf(what, sizeof what,
-		 ops->window_ns ? _("%s: mean of the last %g ms")
-				: _("%s: mean of each %g ms, without interrupts"),
-		 ops->name, (double)window / (double)NS_PER_MS);
+		 by->window_ns ? _("%s: mean of the last %g ms")
+			       : _("%s: mean of each %g ms, without interrupts"),
+		 by->name, (double)window / (double)NS_PER_MS);
 	for (unsigned i = 0; i <= c->look.cores.n; i++) {
 		if (i == 0) {
 			channel_describe(o, &ch, "cpu.util", false);
-			text_join(ch.source, sizeof ch.source, _(ops->all));
+			text_join(ch.source, sizeof ch.source, _(by->all));
 			text_join(ch.note, sizeof ch.note, what, _(", of all online cores"),
 				  c->denied ? _("; exact with sudo") : "");
 		} else {
 			text_number(core, sizeof core, "", c->look.cores.id[i - 1]);
 			text_join(name, sizeof name, "cpu", core, ".util");
 			channel_describe(o, &ch, name, false);
-			text_join(ch.source, sizeof ch.source, _(ops->one), core, ops->after);
+			text_join(ch.source, sizeof ch.source, _(by->one), core, by->after);
 			text_join(ch.note, sizeof ch.note, what);
 		}
-		ch.period_ns = ops->period_ns;
+		ch.period_ns = by->period_ns;
 		ch.window_ns = window;
 		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
@@ -423,9 +385,9 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 		return add_missing(o, c, "/proc/stat", "", errno, e);
 	c->iowait.percent = NAN;
 	open_source(o, c, fact, sizeof fact);
-	if (!c->ops)
+	if (!c->by)
 		return add_missing(o, c, only, fact, 0, e);
-	c->probe.period_ns = c->ops->period_ns;
+	c->probe.period_ns = c->by->period_ns;
 	if (add_channels(o, c, e) < 0 || probe_set_add_fact(o->probes, "cpu.source", fact) < 0) {
 		cpu_close(&c->probe);
 		return -1;
