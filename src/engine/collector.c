@@ -201,7 +201,7 @@ static size_t before_first(struct collector *c, enum tier tier, size_t n, struct
 	if (tier != TIER_FAST)
 		return skip;
 	if (skip < n && l->cpu_until_ns == INT64_MAX)
-		l->cpu_until_ns = s->t_ns[skip] + COLLECT_CPU_WAIT_NS;
+		l->cpu_until_ns = s->t_ns[skip] + COLLECT_CPU_WAIT_NS + 2 * s->period_ns;
 	while (skip < n && s->t_ns[skip] + s->period_ns <= l->cpu_until_ns &&
 	       isnan(s->values[skip * s->width + l->cpu]))
 		skip++;

@@ -47,7 +47,7 @@ const struct session *engine_session(const struct engine *g);
 
 /* Attaches a sink: begin() is called at once and its error is returned; the rows, marks and gaps from now on
  * follow. For a recording the next mark is 1, and the first fast row is the first one with the load of every
- * core that is online, at most 200 ms after the first row from now on. */
+ * core that is online, at most 200 ms and two periods after the first row from now on. */
 int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *e);
 
 /* Returns the number of fast rows sampled so far for the latest recording, including those not delivered yet.
