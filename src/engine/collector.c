@@ -23,7 +23,7 @@ struct listener {
 	uint64_t first_order;
 	bool recording;
 	size_t cpu;           /* column of the CPU load */
-	int64_t cpu_until_ns; /* rows without it are skipped until then; 0: none are */
+	int64_t cpu_until_ns; /* rows without it are skipped until then; 0: none are; INT64_MAX: no row yet */
 	struct listener *next;
 };
 
@@ -89,7 +89,7 @@ static void await_cpu(struct listener *l)
 		if (ch->kind != CHANNEL_CPU_UTIL || ch->tier != TIER_FAST || ch->missing[0])
 			continue;
 		l->cpu = ch->column;
-		l->cpu_until_ns = l->session.start.mono_ns + COLLECT_CPU_WAIT_NS;
+		l->cpu_until_ns = INT64_MAX;
 	}
 }
 
@@ -198,6 +198,8 @@ static size_t before_first(struct collector *c, enum tier tier, size_t n, struct
 		skip++;
 	if (tier != TIER_FAST)
 		return skip;
+	if (skip < n && l->cpu_until_ns == INT64_MAX)
+		l->cpu_until_ns = s->t_ns[skip] + COLLECT_CPU_WAIT_NS + 2 * s->period_ns;
 	while (skip < n && s->t_ns[skip] + s->period_ns <= l->cpu_until_ns &&
 	       isnan(s->values[skip * s->width + l->cpu]))
 		skip++;

@@ -26,7 +26,8 @@ struct source {
 	double *values;
 };
 
-#define COLLECT_CPU_WAIT_NS (150 * NS_PER_MS) /* how long a recording waits for the first CPU load */
+/* How long the rows of a recording wait for the first cpu.util, besides two periods of the tier. */
+#define COLLECT_CPU_WAIT_NS (200 * NS_PER_MS)
 
 struct listener;
 struct collector {
@@ -46,8 +47,8 @@ void collector_close(struct collector *c); /* does not call end() */
 
 /* Calls the sink's begin() with this session, whose facts are copied. The sink then gets marks whose order is
  * at least first_order, and everything else that is not older than session->start. The fast rows of a
- * recording start with the first one that has a CPU load, or after COLLECT_CPU_WAIT_NS. Returns -1 and sets
- * *e if out of memory or if begin() fails. */
+ * recording start with the first one that has cpu.util, with which all other CPU loads have a value, or
+ * the first one after that wait. Returns -1 and sets *e if out of memory or if begin() fails. */
 int collector_attach(struct collector *c, struct sink *s, const struct session *about, uint64_t first_order,
 		     bool recording, struct err *e);
 int collector_detach(struct collector *c, struct sink *s, struct err *e); /* calls end() */

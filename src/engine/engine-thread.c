@@ -67,23 +67,19 @@ static void publish_own(struct engine *g, double cpu)
 	own_publish(g->own, cpu, late, late_readings, lost);
 }
 
-/* Returns true if the newest row of a tier has a CPU load, or if no channel ever has one. */
+/* Returns true if the newest row of its tier has cpu.util, or if it is missing. */
 static bool cpu_is_warm(const struct engine *g)
 {
-	bool awaited = false;
-
 	for (size_t i = 0; i < g->probes->n_channels; i++) {
 		const struct channel *c = &g->probes->channels[i];
 
-		if ((c->kind != CHANNEL_CPU_UTIL && c->kind != CHANNEL_CORE_UTIL) || c->missing[0])
+		if (c->kind != CHANNEL_CPU_UTIL || c->missing[0])
 			continue;
 		struct ring *ring = sampler_ring(g->samplers[c->tier]);
 		size_t n = ring_count(ring);
-		if (n && !isnan(ring_at(ring, n - 1)->values[c->column]))
-			return true;
-		awaited = true;
+		return n && !isnan(ring_at(ring, n - 1)->values[c->column]);
 	}
-	return !awaited;
+	return true;
 }
 
 /* A tier is warm once it has a row. A CPU load is a mean over a window and has no value until that is full;

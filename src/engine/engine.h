@@ -38,7 +38,7 @@ void engine_unwatched(struct engine *g, int zoom);
  * what happened in that time. */
 void engine_begin_in_past(struct engine *g);
 
-/* Waits until the engine is warm: every tier has a row, and the CPU load covers its full window; this takes a
+/* Waits until the engine is warm: every tier has a row, and every core that is online has a load; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);
 
@@ -47,8 +47,8 @@ bool engine_wait_warm(struct engine *g, int timeout_ms);
 const struct session *engine_session(const struct engine *g);
 
 /* Attaches a sink: begin() is called at once and its error is returned; the rows, marks and gaps from now on
- * follow. For a recording the next mark is 1, and the first fast row is the first one with a CPU load, at
- * most 150 ms from now. */
+ * follow. For a recording the next mark is 1, and the first fast row is the first one with the load of every
+ * core that is online, at most 200 ms and two periods after the first row from now on. */
 int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *e);
 
 /* Returns the number of fast rows sampled so far for the latest recording, including those not delivered yet.

@@ -17,6 +17,7 @@
 #define MARKS_MOST   65536
 #define GAPS_MOST    16384
 #define CHANGES_MOST 4096
+#define ABOVE_MOST   4096
 
 /* A power channel, added up as its readings arrive. */
 struct power {
@@ -32,6 +33,20 @@ struct power {
 	struct energy_meter *meter; /* of a channel with a counter, or NULL */
 };
 #define RING 2048
+
+/* A throttling or notice, and its last reading. */
+struct state {
+	size_t channel;
+	enum tier tier;
+	uint16_t column;
+	int64_t hole_ns, last_ns;
+	double last;
+};
+/* A time in which it was above 0 without a break. */
+struct above {
+	int64_t from_ns, to_ns;
+	size_t channel;
+};
 
 /* The sums up to a mark, one per power channel; NaN if the mark came too late. */
 struct sum_at {
@@ -54,9 +69,10 @@ struct data {
 	struct session session;
 	struct lod *tiers[TIERS];
 	size_t columns;
-	struct list marks, gaps, changes;
+	struct list marks, gaps, changes, above;
 	struct power *power;
-	size_t n_power;
+	struct state *states;
+	size_t n_power, n_states;
 };
 
 struct history {
@@ -108,7 +124,9 @@ static void data_free(struct data *d)
 		free(d->power[k].newest);
 		free(d->power[k].meter);
 	}
+	free(d->above.p);
 	free(d->power);
+	free(d->states);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -148,15 +166,19 @@ static size_t columns_for(const struct history_bound *b, const struct session *a
 	return n < COLUMNS_LEAST ? COLUMNS_LEAST : n > COLUMNS_MOST ? COLUMNS_MOST : (size_t)n;
 }
 
-static bool find_power(struct data *d)
+static bool find_sums(struct data *d)
 {
 	const struct session *about = &d->session;
 
 	d->power = calloc(about->n_channels + 1, sizeof(*d->power));
-	for (size_t i = 0; d->power && i < about->n_channels; i++) {
+	d->states = calloc(about->n_channels + 1, sizeof(*d->states));
+	for (size_t i = 0; d->power && d->states && i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
+		int64_t hole = stats_hole_ns(about->hz[c->tier]);
 
-		if (c->unit == UNIT_MILLIWATT && !c->missing[0] && c->column < about->width[c->tier]) {
+		if (c->missing[0] || c->column >= about->width[c->tier])
+			continue;
+		if (c->unit == UNIT_MILLIWATT) {
 			struct power *p = &d->power[d->n_power++];
 
 			energy_source_of(&p->source, about, i);
@@ -168,14 +190,17 @@ static bool find_power(struct data *d)
 			if (p->meter)
 				energy_meter_begin(p->meter, about, i);
 		}
+		if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_NOTICE)
+			d->states[d->n_states++] = (struct state) {
+				.channel = i, .tier = c->tier, .column = c->column, .hole_ns = hole};
 	}
-	return d->power != NULL;
+	return d->power && d->states;
 }
 
 static bool data_begin(struct data *d, const struct session *about, size_t columns)
 {
 	memset(d, 0, sizeof(*d));
-	if (!copy_session(&d->session, about) || !find_power(d))
+	if (!copy_session(&d->session, about) || !find_sums(d))
 		return false;
 	d->columns = columns;
 	d->marks = (struct list) {.each = sizeof(struct summed_mark) + d->n_power * sizeof(struct sum_at),
@@ -185,6 +210,8 @@ static bool data_begin(struct data *d, const struct session *about, size_t colum
 		.each = sizeof(struct gap), .time = offsetof(struct gap, from_ns), .most = GAPS_MOST};
 	d->changes = (struct list) {
 		.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
+	d->above = (struct list) {
+		.each = sizeof(struct above), .time = offsetof(struct above, from_ns), .most = ABOVE_MOST};
 	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] && !(d->tiers[t] = lod_new(about->width[t], about->hz[t], columns)))
 			return false;
@@ -249,27 +276,6 @@ static void power_add(struct data *d, size_t k, int64_t t_ns, double mw, double 
 	}
 }
 
-static void history_rows(struct sink *s, const struct rows *r)
-{
-	LOCKED struct data *d = lock(of_sink(s));
-
-	if (!d->tiers[r->tier] || r->width != d->session.width[r->tier])
-		return;
-	for (size_t i = 0; i < r->n; i++)
-		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
-	for (size_t k = 0; k < d->n_power; k++) {
-		if (d->power[k].meter)
-			energy_meter_rows(d->power[k].meter, &d->session, r);
-		for (size_t i = 0; d->power[k].source.tier == r->tier && i < r->n; i++) {
-			const struct energy_source *p = &d->power[k].source;
-			const double *row = &r->values[i * r->width];
-
-			power_add(d, k, r->t_ns[i], row[d->session.channels[p->power].column],
-				  p->age == SIZE_MAX ? NAN : row[d->session.channels[p->age].column]);
-		}
-	}
-}
-
 /* Makes room for one more item; at `most` items, or if out of memory, drops the oldest eighth. Returns
  * false if there is no room at all. */
 static bool make_room(struct list *l)
@@ -311,6 +317,55 @@ static void *insert(struct list *l, int64_t t_ns)
 	memmove(l->p + (at + 1) * l->each, l->p + at * l->each, (l->n - at) * l->each);
 	l->n++;
 	return l->p + at * l->each;
+}
+
+/* Adds a reading of a state: lengthens its last time above 0, or begins another. */
+static void state_add(struct data *d, struct state *p, int64_t t_ns, double v)
+{
+	struct above *last = NULL;
+
+	if (isnan(v))
+		return;
+	if (p->last_ns && above_between(p->last_ns, p->last, t_ns, p->hole_ns, p->last_ns, t_ns)) {
+		for (size_t i = d->above.n; !last && i-- > 0;) {
+			struct above *at = (struct above *)(void *)d->above.p + i;
+			if (at->channel == p->channel)
+				last = at;
+		}
+		if (!last || last->to_ns != p->last_ns) {
+			last = insert(&d->above, p->last_ns);
+			if (last)
+				*last = (struct above) {p->last_ns, p->last_ns, p->channel};
+		}
+		if (last)
+			last->to_ns = t_ns;
+	}
+	p->last_ns = t_ns;
+	p->last = v;
+}
+
+static void history_rows(struct sink *s, const struct rows *r)
+{
+	LOCKED struct data *d = lock(of_sink(s));
+
+	if (!d->tiers[r->tier] || r->width != d->session.width[r->tier])
+		return;
+	for (size_t i = 0; i < r->n; i++)
+		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
+	for (size_t k = 0; k < d->n_power; k++) {
+		if (d->power[k].meter)
+			energy_meter_rows(d->power[k].meter, &d->session, r);
+		for (size_t i = 0; d->power[k].source.tier == r->tier && i < r->n; i++) {
+			const struct energy_source *p = &d->power[k].source;
+			const double *row = &r->values[i * r->width];
+
+			power_add(d, k, r->t_ns[i], row[d->session.channels[p->power].column],
+				  p->age == SIZE_MAX ? NAN : row[d->session.channels[p->age].column]);
+		}
+	}
+	for (size_t k = 0; k < d->n_states; k++)
+		for (size_t i = 0; d->states[k].tier == r->tier && i < r->n; i++)
+			state_add(d, &d->states[k], r->t_ns[i], r->values[i * r->width + d->states[k].column]);
 }
 
 static void history_mark(struct sink *s, const struct mark *m)
@@ -571,6 +626,18 @@ static bool energy_in(struct timeline *t, size_t channel, int64_t from_ns, int64
 	return rows;
 }
 
+static int64_t above_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	LOCKED struct data *d = lock(of_timeline(t));
+	const struct above *above = (const void *)d->above.p;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < d->above.n && above[i].from_ns < to_ns; i++)
+		if (above[i].channel == channel)
+			sum += above_between(above[i].from_ns, 1, above[i].to_ns, INT64_MAX, from_ns, to_ns);
+	return sum;
+}
+
 static struct ranges *store_of(struct history *h)
 {
 	struct ranges *store;
@@ -643,6 +710,7 @@ static const struct timeline_ops timeline_ops = {
 	.energy = energy_in,
 	.ranges = ranges_of,
 	.lanes = lanes_of,
+	.above = above_of,
 };
 
 struct history *history_new(struct err *e)

@@ -33,6 +33,13 @@ static double trapezoid(double v0, double v1, int64_t dt_ns)
 	return (v0 + v1) / 2 * ((double)dt_ns / (double)NS_PER_S);
 }
 
+int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
+{
+	int64_t from = t0 > from_ns ? t0 : from_ns, to = t1 < to_ns ? t1 : to_ns;
+
+	return v0 > 0 && t1 - t0 <= hole_ns && to > from ? to - from : 0;
+}
+
 bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t t0 = g->last_ns, from = t0 > from_ns ? t0 : from_ns, to = t_ns < to_ns ? t_ns : to_ns;
@@ -53,8 +60,6 @@ bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, i
 	}
 	sum_add(&g->area, trapezoid(v0, v1, to - from));
 	g->covered_ns += to - from;
-	if (v0 > 0)
-		g->above_ns += to - from;
 	return true;
 }
 
@@ -70,12 +75,11 @@ static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, dou
 
 	if (v1 > v0)
 		s->rise += v1 - v0;
+	s->above_ns += (uint64_t)above_between(t0, v0, t1, hole_ns, t0, t1);
 	if (dt > hole_ns)
 		return;
 	s->integral += trapezoid(v0, v1, dt);
 	s->known_ns += (uint64_t)dt;
-	if (v0 > 0)
-		s->above_ns += (uint64_t)dt;
 }
 
 void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns)

@@ -19,11 +19,15 @@ static inline double sum_get(const struct sum *s)
 /* Two readings further apart than this are a gap, for a tier of that rate. */
 int64_t stats_hole_ns(double hz);
 
+/* How much of [from_ns, to_ns) a state was above 0 between two neighbouring readings, at t0 and t1: from a
+ * reading above 0 until the next one, if that is not more than hole_ns later. Each "throttled for" is a sum of
+ * these. */
+int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
+
 /* Integral by trapezoids between neighbouring readings, in the channel's unit times seconds. */
 struct integral {
 	struct sum area;
 	int64_t covered_ns; /* duration covered by readings */
-	int64_t above_ns;   /* the part of it that follows a reading above 0 */
 	bool begun;         /* a previous reading exists: */
 	int64_t last_ns;
 	double last;
@@ -46,7 +50,7 @@ struct span_stats {
 	int64_t first_ns, last_ns;
 	double first, last;
 	double integral;                 /* as struct integral, without gaps */
-	uint64_t known_ns, above_ns;
+	uint64_t known_ns, above_ns;     /* above_ns: sum of above_between() */
 	double rise;                     /* sum of the increases */
 };
 /* Of n readings; NaN is a missing one. */

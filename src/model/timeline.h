@@ -89,6 +89,9 @@ struct timeline_ops {
 	bool (*ranges_more)(struct timeline *t);
 	/* Lanes of all ranges, in order of appearance. Returns their number; NULL as above. */
 	size_t (*lanes)(struct timeline *t, const struct range_lane **out, size_t most);
+	/* How long a throttling or notice was above 0 in [from_ns, to_ns): the sum of above_between() over every
+	 * reading. */
+	int64_t (*above)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns);
 };
 
 /* Base of every implementation; its first member. One thread may read while another pushes into it. */

@@ -7,11 +7,9 @@
  * the idle task is needed.
  *
  * In a PID namespace every process outside also has the number 0 and would look idle, so this source is not
- * used there. Interrupts on an idle core are not switches and are not counted, as the channel's note states;
- * if they are frequent, the caller, which compares with /proc/stat, selects another source. */
+ * used there. Interrupts on an idle core are not switches and are not counted, as the channel's note states. */
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +23,10 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 
-#define RING_BYTES   (128 * 1024)     /* 2700 switches: 50 ms of a storm */
-#define TICK_MAX_NS  (40 * NS_PER_MS) /* a ring that is emptied less often overflows before a storm is seen */
-#define SWITCHES_MAX 60000            /* per core and second; they cost 5 percent of it */
-#define LOSSES_MAX   5                /* reads with a loss, per second */
-#define RETRY_NS     NS_PER_S
-#define SETTLE_NS    (30 * NS_PER_MS)
+#define RING_BYTES  (128 * 1024)     /* 2700 switches: 50 ms of a storm */
+#define TICK_MAX_NS (40 * NS_PER_MS) /* a ring that is emptied less often overflows before a storm is seen */
+#define RETRY_NS    NS_PER_S
+#define SETTLE_NS   (30 * NS_PER_MS)
 
 #define FIRST_PID_NAMESPACE "pid:[4026531836]"
 
@@ -40,23 +36,17 @@ struct ring {
 	int fd;
 	struct perf_event_mmap_page *page;
 	enum state state;
-	int64_t at_ns;     /* accounted for up to here */
-	int64_t busy_ns;   /* in the current read */
-	bool gap;          /* part of it is unknown */
-	int64_t since_ns;  /* no record since then, with state UNKNOWN */
-	int64_t idle;      /* idle ticks in /proc/stat at since_ns; -1: none yet */
-	uint32_t switches; /* in this second */
+	int64_t at_ns;    /* accounted for up to here */
+	int64_t idle_ns;  /* so far, where it is known */
+	bool gap;         /* part of the current read is unknown */
+	int64_t since_ns; /* no record since then, with state UNKNOWN */
+	int64_t idle;     /* idle ticks in /proc/stat at since_ns; -1: none yet */
 	int64_t retry_ns;
 };
 
 struct by_perf {
-	struct cpu_source source;
 	const struct cores *cores;
 	size_t page_size, ring_size; /* the latter without the first page */
-	bool running;
-	int64_t last_ns;   /* the previous read; 0: none */
-	int64_t second_ns; /* when the counts of switches and losses began */
-	unsigned losses;
 	struct ring ring[CORES_MAX];
 };
 
@@ -75,7 +65,6 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 	a.exclude_hv = 1;
 	a.use_clockid = 1;
 	a.clockid = CLOCK_MONOTONIC;
-	a.disabled = 1;
 	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)core, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0) {
 		descriptors_note(errno);
@@ -90,6 +79,8 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 		return -1;
 	}
 	r->page = p;
+	r->state = UNKNOWN;
+	r->idle = -1;
 	return 0;
 }
 
@@ -111,24 +102,12 @@ static void ring_unknown(struct ring *r, int64_t t_ns)
 	r->idle = -1;
 }
 
-/* Discards what is in the ring and starts at t_ns. */
-static void ring_start(struct ring *r, int64_t t_ns)
-{
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
-
-	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
-	r->at_ns = t_ns;
-	r->switches = 0;
-	ring_unknown(r, t_ns);
-	ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
-}
-
 static void pass(struct ring *r, int64_t t_ns)
 {
 	if (t_ns <= r->at_ns)
 		return;
-	if (r->state == BUSY)
-		r->busy_ns += t_ns - r->at_ns;
+	if (r->state == IDLE)
+		r->idle_ns += t_ns - r->at_ns;
 	r->gap |= r->state == UNKNOWN;
 	r->at_ns = t_ns;
 }
@@ -141,16 +120,14 @@ static void take_switch(struct ring *r, const struct perf_event_header *h, uint3
 		return; /* a switch in, perhaps of the idle task; the switch out before it was recorded */
 	pass(r, t_ns);
 	r->state = out && other == 0 ? IDLE : BUSY;
-	r->switches += out;
 }
 
-/* Processes all records up to t_ns. Returns the number of reads that lost something: 0 or 1. */
-static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns)
+/* Processes all records up to t_ns. */
+static void ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns)
 {
 	const unsigned char *base = (const unsigned char *)r->page + b->page_size;
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t tail = r->page->data_tail, mask = b->ring_size - 1;
-	unsigned lost = 0;
 
 	while (head - tail >= sizeof(struct perf_event_header)) {
 		struct perf_event_header h; /* 8 bytes on a multiple of 8: never across the end */
@@ -158,7 +135,6 @@ static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns
 		uint64_t when;
 		memcpy(&h, base + (tail & mask), sizeof h);
 		if (h.size < sizeof h || h.size % 8 || h.size > head - tail) {
-			lost = 1;
 			ring_unknown(r, t_ns);
 			tail = head;
 			break;
@@ -170,13 +146,11 @@ static unsigned ring_drain(const struct by_perf *b, struct ring *r, int64_t t_ns
 				break; /* belongs to the next read */
 			take_switch(r, &h, other[0], (int64_t)when);
 		} else if (h.type == PERF_RECORD_LOST) {
-			lost = 1;
 			ring_unknown(r, t_ns);
 		}
 		tail += h.size;
 	}
 	__atomic_store_n(&r->page->data_tail, tail, __ATOMIC_RELEASE);
-	return lost;
 }
 
 /* A core without a switch was idle all the time, or busy all the time: its idle time in hundredths of a
@@ -198,105 +172,41 @@ static void settle(struct ring *r, const struct cpu_stat *stat, unsigned slot)
 	r->at_ns = stat->t_ns;
 }
 
-static double ring_read(struct by_perf *b, struct ring *r, const struct cpu_stat *stat, int64_t t_ns,
-			unsigned slot)
+/* Returns how long the core has been idle so far, or -1 if a part since the last read is unknown. */
+static int64_t ring_read(struct by_perf *b, struct ring *r, const struct cpu_stat *stat, int64_t t_ns,
+			 unsigned slot)
 {
-	int64_t from = r->at_ns;
-
-	r->busy_ns = 0;
 	r->gap = r->state == UNKNOWN;
-	b->losses += ring_drain(b, r, t_ns);
+	ring_drain(b, r, t_ns);
 	pass(r, t_ns);
-	bool gap = r->gap;
-	if (r->state == UNKNOWN) {
-		b->source.curious = true;
+	if (r->state == UNKNOWN)
 		settle(r, stat, slot);
-	}
-	return gap || t_ns <= from ? NAN : 100.0 * (double)r->busy_ns / (double)(t_ns - from);
+	return r->gap ? -1 : r->idle_ns;
 }
 
-/* Returns false if the core is online but its ring cannot be opened. */
-static bool ring_follow(struct by_perf *b, struct ring *r, unsigned slot, int64_t t_ns)
+static void perf_read(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
 {
-	bool online = b->cores->online[slot];
+	struct by_perf *b = source;
 
-	if (!online && r->fd >= 0)
-		ring_close(b, r); /* its event does not come back */
-	if (!online || r->fd >= 0 || t_ns < r->retry_ns)
-		return true;
-	r->retry_ns = t_ns + RETRY_NS;
-	if (ring_open(b, r, b->cores->id[slot]) < 0)
-		return errno == ENODEV; /* the core went offline meanwhile */
-	ring_start(r, t_ns);
-	return true;
-}
-
-/* Returns false after too many switches, which cost more than the figure is worth, or too many losses, which
- * make it wrong. */
-static bool bearable(struct by_perf *b, int64_t t_ns)
-{
-	double seconds = fmax((double)(t_ns - b->second_ns) / (double)NS_PER_S, 1);
-	bool fine = b->losses <= LOSSES_MAX;
-
-	for (unsigned i = 0; i < b->cores->n; i++)
-		fine &= b->ring[i].switches <= SWITCHES_MAX * seconds;
-	if (t_ns - b->second_ns < NS_PER_S)
-		return fine;
-	for (unsigned i = 0; i < b->cores->n; i++)
-		b->ring[i].switches = 0;
-	b->losses = 0;
-	b->second_ns = t_ns;
-	return fine;
-}
-
-static bool perf_read(struct cpu_source *s, const struct cpu_stat *stat, int64_t t_ns, double *busy)
-{
-	struct by_perf *b = (struct by_perf *)s;
-	bool fine = true;
-
-	s->curious = false;
-	if (!b->running) {
-		b->running = s->curious = true;
-		b->second_ns = t_ns;
-		b->losses = 0;
-		for (unsigned i = 0; i < b->cores->n; i++)
-			if (b->ring[i].fd >= 0)
-				ring_start(&b->ring[i], t_ns);
-	}
 	for (unsigned i = 0; i < b->cores->n; i++) {
 		struct ring *r = &b->ring[i];
-		fine &= ring_follow(b, r, i, t_ns);
-		busy[i] = r->fd >= 0 ? ring_read(b, r, stat, t_ns, i) : NAN;
+		if (!b->cores->online[i]) {
+			ring_close(b, r); /* its event does not come back */
+		} else if (r->fd < 0 && t_ns >= r->retry_ns) {
+			r->retry_ns = t_ns + RETRY_NS;
+			ring_open(b, r, b->cores->id[i]);
+		}
+		idle_ns[i] = r->fd >= 0 ? ring_read(b, r, stat, t_ns, i) : -1;
 	}
-	return fine && bearable(b, t_ns);
 }
 
-static void perf_start(struct cpu_source *s)
+static void perf_close(void *source)
 {
-	((struct by_perf *)s)->running = false;
-}
-
-static void perf_stop(struct cpu_source *s)
-{
-	struct by_perf *b = (struct by_perf *)s;
-
-	for (unsigned i = 0; i < b->cores->n; i++)
-		if (b->ring[i].fd >= 0)
-			ioctl(b->ring[i].fd, PERF_EVENT_IOC_DISABLE, 0);
-}
-
-static void perf_close(struct cpu_source *s)
-{
-	struct by_perf *b = (struct by_perf *)s;
+	struct by_perf *b = source;
 
 	for (unsigned i = 0; i < b->cores->n; i++)
 		ring_close(b, &b->ring[i]);
 	free(b);
-}
-
-static void perf_tell(unsigned core, char *out, size_t size)
-{
-	snprintf(out, size, _("perf: context switches of cpu%u"), core);
 }
 
 static bool allowed(const struct root *r, char *why, size_t size)
@@ -315,8 +225,7 @@ static bool allowed(const struct root *r, char *why, size_t size)
 	return true;
 }
 
-static struct cpu_source *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why,
-				    size_t size)
+static void *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size)
 {
 	if (!allowed(r, why, size))
 		return NULL;
@@ -329,7 +238,6 @@ static struct cpu_source *perf_open(const struct root *r, const struct cores *c,
 		snprintf(why, size, "%s", _("out of memory"));
 		return NULL;
 	}
-	b->source.ops = &cpu_by_perf;
 	b->cores = c;
 	b->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	b->ring_size = b->page_size > RING_BYTES ? b->page_size : RING_BYTES;
@@ -340,23 +248,19 @@ static struct cpu_source *perf_open(const struct root *r, const struct cores *c,
 			continue;
 		int saved = errno;
 		snprintf(why, size, "%s", strerror(saved));
-		perf_close(&b->source);
+		perf_close(b);
 		errno = saved;
 		return NULL;
 	}
-	return &b->source;
+	return b;
 }
 
-const struct cpu_source_ops cpu_by_perf = {
+const struct cpu_source cpu_by_perf = {
 	.name = "perf",
-	.period_ns = 0,
-	.window_ns = 0,
-	.stat_ns = NS_PER_S,
-	.online = true,
+	.all = N_("perf: context switches"),
+	.one = N_("perf: context switches of cpu"),
+	.after = "",
 	.open = perf_open,
-	.tell = perf_tell,
-	.start = perf_start,
-	.stop = perf_stop,
 	.read = perf_read,
 	.close = perf_close,
 };

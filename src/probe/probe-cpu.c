@@ -1,13 +1,14 @@
-/* Measures CPU utilisation from the best source that this kernel permits.
+/* Measures the load of each core from the best source that this kernel permits: context switches (cpu-perf.c),
+ * else cpuidle's counters (cpu-idle.c), else the idle column of /proc/stat. The user and system columns are
+ * sampled at the kernel's tick: a task in step with the tick can look idle while it uses half a core. The idle
+ * column of a NO_HZ kernel is measured time, only printed in hundredths of a second.
  *
- * Context switches are exact at every tick, except for interrupts on an idle core, which are not switches, as
- * the channel's note states; cpuidle and /proc/stat are means over a window; see cpu-perf.c, cpu-idle.c and
- * cpu-stat.c. The source in use is compared with /proc/stat over whole seconds: one that contradicts it,
- * loses records or costs too much is replaced by the next one, and is tried again later. The channel
- * cpu.window records at every moment which kind of number this is, because notes are written once.
+ * Each source tells how long a core has been idle so far. The load is the time of a window that was not idle:
+ * 1 - d(idle) / d(CLOCK_MONOTONIC), over a window long enough for the source's unit.
  *
  * A core that is offline has no value, and no line in /proc/stat, where lines are identified by the N of
- * cpuN: they are not consecutive. */
+ * cpuN: they are not consecutive. cpu.util has no value while an online core has none, and at first until
+ * cpu.iowait has one, too: a recording begins with it. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,58 +19,56 @@
 #include "util/intl.h"
 #include "util/num.h"
 
-#define CHECK_NS      NS_PER_S
-#define CHECK_PERCENT 15
-#define CHECK_STRIKES 3 /* in a row, of one core */
-#define REST_NS       (10 * NS_PER_S)
-#define REST_MAX_NS   (320 * NS_PER_S)
-#define SOURCES       3
-#define WAIT_READ_NS  (100 * NS_PER_MS)
-#define WAIT_NS       NS_PER_S
-#define WAIT_PAST     16
+#define STAT_WINDOW_NS (100 * NS_PER_MS)
+#define NEAR_NS        (5 * NS_PER_MS) /* a window may be shorter by this much */
+#define PAST           16
+#define WAIT_FIRST_NS  (100 * NS_PER_MS)
+#define WAIT_NS        NS_PER_S
 
-static const struct cpu_source_ops *const all_sources[SOURCES] = {&cpu_by_perf, &cpu_by_idle, &cpu_by_stat};
+/* /proc/stat is read here: other sources need it, too. */
+static const struct cpu_source by_stat = {
+	.name = "stat",
+	.all = "/proc/stat",
+	.one = "/proc/stat cpu",
+	.after = "",
+	.period_ns = STAT_WINDOW_NS / 5,
+	.window_ns = STAT_WINDOW_NS,
+};
+static const struct cpu_source *const sources[] = {&cpu_by_perf, &cpu_by_idle, &by_stat};
 
-/* The kernel's files about all cores, kept open. */
+/* The kernel's files about all cores. */
 struct cpu_look {
 	const struct root *root;
-	struct attr stat_file, online_file;
-	size_t size; /* the part of /proc/stat with the cpu lines */
+	struct attr stat_file, online_file; /* kept open */
 	struct cores cores;
 	struct cpu_stat stat;
 	bool set[CORES_MAX];
 	char buf[64 * 1024];
 };
-/* Comparison of a source with /proc/stat since begin_ns. */
-struct check {
-	int64_t begin_ns, total, last_ns;
-	int64_t idle[CORES_MAX]; /* at begin_ns */
-	double busy_ns[CORES_MAX];
-	uint8_t strikes[CORES_MAX];
-};
 
-/* Readings of the time in which cores waited for a disk. The kernel counts it in hundredths of a second for
- * the core on which the wait began, so it is a hint and not a measurement: it may even decrease. Over a second,
- * over all online cores, it is good enough to distinguish waiting from idling. */
+/* The time in which cores waited for a disk. The kernel counts it in hundredths of a second for the core on
+ * which the wait began, so it is a hint and not a measurement: it may even decrease. Over a second, over all
+ * online cores, it is good enough to distinguish waiting from idling. */
 struct iowait {
-	uint64_t reads;
-	int64_t t_ns[WAIT_PAST], total[WAIT_PAST], waited[WAIT_PAST];
+	int64_t t_ns, total, waited; /* the last reading used; t_ns 0: none */
 	double percent;
 };
 
 struct cpu {
 	struct probe probe;
 	struct cpu_look look;
-	struct cpu_source *source[SOURCES]; /* those that opened, the best one first */
-	unsigned n_sources, use;
-	int64_t stat_due_ns, online_due_ns;
-	int64_t began_ns; /* when the source in use was started; 0: not yet */
-	int64_t retry_ns, rest_ns;
-	struct check check;
-	struct iowait iowait;
+	const struct cpu_source *by;
+	void *source; /* NULL: /proc/stat */
+	int64_t online_due_ns;
+	bool whole;  /* every online core has a load */
+	bool begun;  /* and all channels had a value together */
 	bool denied; /* more privileges would give an exact source */
-	int64_t tick_ns;
-	double busy[CORES_MAX];
+	struct iowait iowait;
+	uint64_t reads;
+	uint64_t since[CORES_MAX];        /* by slot: the first reading that its window may include */
+	int64_t t_ns[PAST], total[PAST];  /* by reading: its time; /proc/stat's total */
+	int64_t idle_ns[PAST][CORES_MAX]; /* by reading and slot */
+	double busy[CORES_MAX];           /* percent, by slot */
 };
 
 struct line {
@@ -99,12 +98,16 @@ static const char *parse_line(const char *p, const char *end, struct line *out)
 	return field >= 4 && p < end ? p + 1 : NULL;
 }
 
-/* Returns false if the text is malformed, or ends within the cpu lines without being the whole file. */
-static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole)
+/* Reads /proc/stat into stat. Returns true if it is fresh: not if it is malformed, or ends within its cpu lines. */
+static bool look_stat(struct cpu_look *c, int64_t t_ns)
 {
+	ssize_t size = attr_read(&c->stat_file, c->root, c->buf, sizeof c->buf);
+	const char *p = c->buf, *end = p + (size > 0 ? size : 0);
+	int64_t n, idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
 	struct line all, one;
-	int64_t n;
 
+	c->stat.t_ns = t_ns;
+	c->stat.fresh = false;
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->stat.idle[i] = -1;
 	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &all)))
@@ -116,24 +119,10 @@ static bool parse(struct cpu_look *c, const char *p, const char *end, bool whole
 		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
 		    !(p = parse_line(p, end, &one)))
 			return false;
-		if (n < CORES_MAX && c->cores.slot[n] >= 0)
+		if (n < CORES_MAX && c->cores.slot[n] >= 0 && one.idle < idle_max)
 			c->stat.idle[c->cores.slot[n]] = one.idle;
 	}
-	return whole || p < end;
-}
-
-/* Reads /proc/stat into stat. Returns true if it is fresh. */
-static bool look_stat(struct cpu_look *c, int64_t t_ns)
-{
-	ssize_t n = attr_read(&c->stat_file, c->root, c->buf, c->size);
-
-	c->stat.t_ns = t_ns;
-	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
-	if (c->stat.fresh || n < 0 || c->size == sizeof c->buf)
-		return c->stat.fresh;
-	c->size = sizeof c->buf; /* more cores than when it was opened */
-	n = attr_read(&c->stat_file, c->root, c->buf, c->size);
-	c->stat.fresh = n > 0 && parse(c, c->buf, c->buf + n, (size_t)n < c->size);
+	c->stat.fresh = p < end || size < (ssize_t)sizeof c->buf;
 	return c->stat.fresh;
 }
 
@@ -153,7 +142,7 @@ static void look_online(struct cpu_look *c)
 		c->cores.online[i] = known ? c->set[c->cores.id[i]] : c->stat.idle[i] >= 0;
 }
 
-static void add_cores(struct cores *k, const bool *set)
+static void set_cores(struct cores *k, const bool *set)
 {
 	k->n = 0;
 	for (unsigned i = 0; i < CORES_MAX; i++) {
@@ -165,303 +154,206 @@ static void add_cores(struct cores *k, const bool *set)
 	}
 }
 
-/* Finds all present cores: those that are offline now have channels, too. */
-static void find_cores(struct cpu_look *c)
-{
-	static const char *const lists[] = {"/sys/devices/system/cpu/present",
-					    "/sys/devices/system/cpu/possible"};
-
-	for (int i = 0; i < 2; i++)
-		if (cpulist_read(c->root, lists[i], c->set, CORES_MAX)) {
-			add_cores(&c->cores, c->set);
-			return;
-		}
-	memset(c->set, true, sizeof c->set);
-	add_cores(&c->cores, c->set);
-	bool taken = look_stat(c, 0);
-	for (unsigned i = 0; i < CORES_MAX; i++)
-		c->set[i] = taken && c->stat.idle[i] >= 0;
-	add_cores(&c->cores, c->set);
-}
-
-/* Returns 0, or -1 with errno if /proc/stat cannot be opened. */
+/* Finds all present cores: those that are offline now have channels, too. Returns 0, or -1 with errno if
+ * /proc/stat cannot be opened. */
 static int look_open(struct cpu_look *c, const struct root *r)
 {
 	c->root = r;
 	c->stat.tick_ns = (double)NS_PER_S / (double)sysconf(_SC_CLK_TCK);
-	c->size = sizeof c->buf;
 	c->online_file.fd = -1;
 	if (attr_open(&c->stat_file, r, "/proc/stat") < 0)
 		return -1;
 	attr_open(&c->online_file, r, "/sys/devices/system/cpu/online");
-	find_cores(c);
-	if (look_stat(c, 0)) {
-		/* Only the cpu lines, with room for longer numbers; the line of interrupts after them can
-		 * have many kilobytes. */
-		const char *rest = memmem(c->buf, sizeof c->buf, "\nintr", 5);
-		if (rest)
-			c->size = (size_t)(rest - c->buf) * 5 / 4 + 512;
-		if (c->size > sizeof c->buf)
-			c->size = sizeof c->buf;
+	if (!cpulist_read(r, "/sys/devices/system/cpu/present", c->set, CORES_MAX)) {
+		memset(c->set, true, sizeof c->set);
+		set_cores(&c->cores, c->set);
+		bool taken = look_stat(c, 0);
+		for (unsigned i = 0; i < CORES_MAX; i++)
+			c->set[i] = taken && c->stat.idle[i] >= 0;
 	}
+	set_cores(&c->cores, c->set);
+	look_stat(c, 0);
 	look_online(c);
 	return 0;
 }
 
-static void look_close(struct cpu_look *c)
-{
-	attr_close(&c->stat_file);
-	attr_close(&c->online_file);
-}
-
-static void begin_check(struct cpu *c)
-{
-	struct check *k = &c->check;
-
-	k->begin_ns = k->last_ns = c->look.stat.t_ns;
-	k->total = c->look.stat.total;
-	for (unsigned i = 0; i < c->look.cores.n; i++) {
-		k->idle[i] = c->look.stat.idle[i];
-		k->busy_ns[i] = 0;
-	}
-}
-
-/* Returns true if a core has contradicted /proc/stat in CHECK_STRIKES checks in a row. */
-static bool contradicted(struct cpu *c, int64_t t_ns)
-{
-	struct check *k = &c->check;
-	bool bad = false;
-
-	for (unsigned i = 0; k->begin_ns && i < c->look.cores.n; i++)
-		k->busy_ns[i] += c->busy[i] * (double)(t_ns - k->last_ns);
-	k->last_ns = t_ns;
-	if (!c->look.stat.fresh || (k->begin_ns && t_ns - k->begin_ns < CHECK_NS))
-		return false;
-	double passed = (double)(t_ns - k->begin_ns);
-	for (unsigned i = 0; k->begin_ns && i < c->look.cores.n; i++) {
-		double idle = (double)(c->look.stat.idle[i] - k->idle[i]) * c->look.stat.tick_ns;
-		double apart = k->busy_ns[i] / passed - 100 * (1 - idle / passed);
-		bool known = c->look.stat.idle[i] >= k->idle[i] && k->idle[i] >= 0 &&
-			     c->look.stat.total != k->total;
-		/* NaN, from a moment without a value, is no strike. */
-		k->strikes[i] = known && fabs(apart) > CHECK_PERCENT ? k->strikes[i] + 1 : 0;
-		bad |= k->strikes[i] >= CHECK_STRIKES;
-	}
-	begin_check(c);
-	return bad;
-}
-
-static void use_source(struct cpu *c, unsigned use)
-{
-	if (c->use != use && c->source[c->use]->ops->stop)
-		c->source[c->use]->ops->stop(c->source[c->use]);
-	c->use = use;
-	c->began_ns = c->check.begin_ns = c->stat_due_ns = 0;
-	memset(c->check.strikes, 0, sizeof c->check.strikes);
-	c->source[use]->ops->start(c->source[use]);
-	c->probe.period_ns = c->source[use]->ops->period_ns;
-}
-
-/* Replaces a source that has failed by the next one, and schedules a retry of the best. */
-static void step_down(struct cpu *c, int64_t t_ns)
-{
-	bool lasted = t_ns - c->began_ns > 6 * REST_NS;
-
-	if (c->use + 1 == c->n_sources) {
-		use_source(c, c->use);
-		return;
-	}
-	c->rest_ns = lasted || !c->rest_ns ? REST_NS : c->rest_ns * 2;
-	if (c->rest_ns > REST_MAX_NS)
-		c->rest_ns = REST_MAX_NS;
-	c->retry_ns = t_ns + c->rest_ns;
-	use_source(c, c->use + 1);
-}
-
 static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 {
-	uint64_t at = w->reads % WAIT_PAST, last = (w->reads - 1) % WAIT_PAST;
+	int64_t passed = now->t_ns - w->t_ns, all = now->total - w->total, waited = now->waited - w->waited;
 
-	/* It ran backwards: the earlier readings are discarded. */
-	if (!now->fresh || (w->reads && (now->total < w->total[last] || now->waited < w->waited[last])))
-		at = w->reads = 0;
-	if (!w->reads)
+	if (!now->fresh || all < 0 || waited < 0) { /* it ran backwards: start over */
+		w->t_ns = 0;
 		w->percent = NAN;
-	if (!now->fresh || (w->reads && now->t_ns - w->t_ns[last] < WAIT_READ_NS))
-		return;
-	if (w->reads) {
-		uint64_t from = cpu_window_start(w->t_ns, WAIT_PAST, w->reads, now->t_ns - WAIT_NS);
-		from = from == UINT64_MAX ? 0 : from % WAIT_PAST; /* at first the window is shorter */
-		double all = (double)(now->total - w->total[from]);
-		double share = (double)(now->waited - w->waited[from]) / all;
-		w->percent = all > 0 && share <= 1 ? 100 * share : NAN;
 	}
-	w->t_ns[at] = now->t_ns;
-	w->total[at] = now->total;
-	w->waited[at] = now->waited;
-	w->reads++;
+	if (!now->fresh || (w->t_ns && passed < (isnan(w->percent) ? WAIT_FIRST_NS : WAIT_NS) - NEAR_NS))
+		return;
+	if (w->t_ns)
+		w->percent = all > 0 && waited <= all ? 100 * (double)waited / (double)all : NAN;
+	*w = (struct iowait) {now->t_ns, now->total, now->waited, w->percent};
 }
 
+/* Reads what the source needs: /proc/stat and which cores are online. */
 static void renew(struct cpu *c, int64_t t_ns)
 {
-	const struct cpu_source *s = c->source[c->use];
+	struct cpu_look *l = &c->look;
+	int64_t every = c->by->period_ns ? 0 : !c->whole ? CPU_READ_NS : c->begun ? WAIT_NS : WAIT_FIRST_NS;
 
-	c->look.stat.fresh = false;
-	if (t_ns >= c->stat_due_ns) {
-		look_stat(&c->look, t_ns);
-		take_iowait(&c->iowait, &c->look.stat);
-		/* The probe's period is enough for sources that need it as often. */
-		c->stat_due_ns = s->ops->stat_ns > s->ops->period_ns ? t_ns + s->ops->stat_ns : 0;
+	l->stat.fresh = false;
+	if (t_ns - l->stat.t_ns >= every) {
+		look_stat(l, t_ns);
+		take_iowait(&c->iowait, &l->stat);
 	}
-	if (c->iowait.reads < 2 && c->stat_due_ns > t_ns + WAIT_READ_NS) /* soon a first value */
-		c->stat_due_ns = t_ns + WAIT_READ_NS;
-	if (s->curious && c->stat_due_ns > t_ns + CPU_READ_NS)
-		c->stat_due_ns = t_ns + CPU_READ_NS;
-	if (s->ops->online && t_ns >= c->online_due_ns) {
-		look_online(&c->look);
+	if (c->by->period_ns) {
+		for (unsigned i = 0; i < l->cores.n; i++)
+			l->cores.online[i] = l->stat.idle[i] >= 0;
+	} else if (t_ns >= c->online_due_ns) {
+		look_online(l);
 		c->online_due_ns = t_ns + CPU_READ_NS;
 	}
 }
 
-/* Returns the time over which values are means if they are read at every tick. */
-static int64_t window_ns(const struct cpu_source_ops *ops, int64_t tick_ns)
+/* Takes a reading of the source, and computes the load of each core from it and the newest one that is a
+ * window older. */
+static void take_loads(struct cpu *c, int64_t t_ns)
 {
-	return ops->window_ns > tick_ns ? ops->window_ns : tick_ns;
+	const struct cpu_stat *stat = &c->look.stat;
+	uint64_t k = c->reads, first = k > PAST - 1 ? k - (PAST - 1) : 0, then = k;
+	int64_t *now = c->idle_ns[k % PAST];
+	const int64_t *last = c->idle_ns[(k - 1) % PAST];
+	int64_t tick = (int64_t)stat->tick_ns, passed = k ? t_ns - c->t_ns[(k - 1) % PAST] : 0;
+
+	c->t_ns[k % PAST] = t_ns;
+	c->total[k % PAST] = stat->total;
+	if (c->source)
+		c->by->read(c->source, stat, t_ns, now);
+	for (unsigned i = 0; !c->source && i < c->look.cores.n; i++)
+		now[i] = stat->idle[i] < 0 ? -1 : stat->idle[i] * tick;
+	while (then > first && (then == k || t_ns - c->t_ns[then % PAST] < c->by->window_ns - NEAR_NS))
+		then--;
+	double window = (double)(t_ns - c->t_ns[then % PAST]);
+	bool full = window > 0 && window >= (double)(c->by->window_ns - NEAR_NS);
+	if (c->by->period_ns && c->total[then % PAST] == stat->total)
+		full = false; /* a file that does not change */
+	for (unsigned i = 0; i < c->look.cores.n; i++) {
+		int64_t step = k ? now[i] - last[i] : 0;
+		/* A core that comes back may have another idle time, and on some kernels that jumps, as it does
+		 * when a driver is bound again: an impossible step begins a new window. */
+		if (now[i] < 0)
+			c->since[i] = k + 1;
+		else if (k && (last[i] < 0 || step < -2 * tick || step > passed * 3 / 2 + 4 * tick))
+			c->since[i] = k;
+		c->busy[i] = NAN;
+		if (full && c->since[i] <= then)
+			c->busy[i] = 100 * (1 - (double)(now[i] - c->idle_ns[then % PAST][i]) / window);
+	}
+	c->reads++;
 }
 
 static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct cpu *c = (struct cpu *)p;
-
-	if (c->use && t_ns >= c->retry_ns)
-		use_source(c, 0);
-	if (!c->began_ns)
-		c->began_ns = t_ns;
-	renew(c, t_ns);
-	struct cpu_source *s = c->source[c->use];
-	bool fine = s->ops->read(s, &c->look.stat, t_ns, c->busy);
-	if (fine && c->n_sources > 1 && c->use + 1 < c->n_sources)
-		fine = !contradicted(c, t_ns);
+	unsigned n = c->look.cores.n, count = 0;
 	double sum = 0;
-	int count = 0;
-	row += p->column; /* cpu.util, the cores by slot, cpu.iowait, cpu.window */
-	for (unsigned i = 0; i < c->look.cores.n; i++) {
-		double busy = fine ? c->busy[i] : NAN;
-		if (!isnan(busy)) {
-			busy = fmin(fmax(busy, 0), 100);
-			sum += busy;
-			count++;
-		}
-		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
+
+	renew(c, t_ns);
+	if (c->by->period_ns && !c->look.stat.fresh) {
+		/* without it an idle core and a busy one look the same to cpuidle, too */
+		c->reads = 0;
+		memset(c->since, 0, sizeof c->since);
+		for (unsigned i = 0; i < n; i++)
+			c->busy[i] = NAN;
+	} else {
+		take_loads(c, t_ns);
 	}
-	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
-	row[1 + c->look.cores.n] = c->iowait.percent;
-	if (c->n_sources > 1)
-		row[2 + c->look.cores.n] =
-			fine ? (double)window_ns(s->ops, c->tick_ns) / (double)NS_PER_MS : NAN;
-	if (!fine)
-		step_down(c, t_ns);
+	row += p->column; /* cpu.util, the cores by slot, cpu.iowait */
+	c->whole = true;
+	for (unsigned i = 0; i < n; i++) {
+		double busy = fmin(fmax(c->busy[i], 0), 100);
+		bool known = !isnan(c->busy[i]);
+		c->whole &= known || !c->look.cores.online[i];
+		sum += known ? busy : 0;
+		count += known;
+		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, known ? busy : NAN);
+	}
+	c->begun |= c->whole && count && !isnan(c->iowait.percent);
+	row[0] = channel_round(CHANNEL_CPU_UTIL, c->begun && c->whole && count ? sum / count : NAN);
+	row[1 + n] = c->iowait.percent;
 }
 
 static void cpu_close(struct probe *p)
 {
 	struct cpu *c = (struct cpu *)p;
 
-	for (unsigned i = 0; i < c->n_sources; i++)
-		c->source[i]->ops->close(c->source[i]);
-	look_close(&c->look);
+	if (c->source)
+		c->by->close(c->source);
+	attr_close(&c->look.stat_file);
+	attr_close(&c->look.online_file);
 	probe_free(p);
 }
 
 static const struct probe_ops cpu_ops = {cpu_read, cpu_close};
 
-/* Opens the sources that may come into use. fact gets the name of the first, and what is wrong with those
- * before it. */
-static void open_sources(struct probe_ctx *o, struct cpu *c, char *fact, size_t size)
+/* Opens the best source. fact gets its name, and what is wrong with those before it. */
+static void open_source(struct probe_ctx *o, struct cpu *c, char *fact, size_t size)
 {
 	const char *only = setting_get(o->s, "source");
 	char why[80], missing[160] = "", one[120];
 
-	for (unsigned i = 0; i < SOURCES; i++) {
-		const struct cpu_source_ops *ops = all_sources[i];
-		if (only && strcmp(only, ops->name) != 0)
+	for (size_t i = 0; !c->by && i < sizeof sources / sizeof *sources; i++) {
+		const struct cpu_source *by = sources[i];
+		if (only && strcmp(only, by->name) != 0)
 			continue;
 		errno = 0;
-		struct cpu_source *s = ops->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why);
-		c->denied |= !s && ops == &cpu_by_perf && (errno == EACCES || errno == EPERM);
-		if (s) {
-			c->source[c->n_sources++] = s;
+		c->source = by->open ? by->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why) : NULL;
+		if (c->source || !by->open) {
+			c->by = by;
 			continue;
 		}
-		snprintf(one, sizeof one, "; %s: %s", ops->name, why);
-		if (!c->n_sources)
-			text_join(missing, sizeof missing, missing, one);
+		c->denied |= errno == EACCES || errno == EPERM;
+		snprintf(one, sizeof one, "; %s: %s", by->name, why);
+		text_join(missing, sizeof missing, missing, one);
 	}
-	text_join(fact, size, c->n_sources ? c->source[0]->ops->name : "", missing);
-}
-
-static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, struct channel *ch,
-			    const char *of)
-{
-	char what[64];
-
-	ch->period_ns = ops->period_ns;
-	if (ops->window_ns)
-		snprintf(what, sizeof what, _("mean of the last %d ms"),
-			 (int)(window_ns(ops, tick_ns) / NS_PER_MS));
-	else
-		snprintf(what, sizeof what, "%s", _("from context switches, without interrupts"));
-	text_join(ch->note, sizeof ch->note, what, of);
-}
-
-static int add_window(struct probe_ctx *o, struct cpu *c, struct err *e)
-{
-	struct channel ch;
-
-	channel_describe(o, &ch, "cpu.window", false);
-	ch.family = FAMILY_CPU;
-	ch.lo = 0;
-	ch.period_ns = c->source[0]->ops->period_ns;
-	snprintf(ch.label, sizeof ch.label, "%s", _("CPU mean, ms"));
-	snprintf(ch.source, sizeof ch.source, "%s", c->source[0]->ops->name);
-	for (unsigned i = 1; i < c->n_sources; i++)
-		text_join(ch.source, sizeof ch.source, ch.source, ", ", c->source[i]->ops->name);
-	snprintf(ch.note, sizeof ch.note, "%s", _("current averaging time of cpu*.util in ms"));
-	return probe_ctx_add(o, &ch, e);
+	text_join(fact, size, c->by ? c->by->name : "", missing);
 }
 
 static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 {
 	static const struct channel_form iowait = {
-		"cpu.iowait", N_("I/O wait"), "/proc/stat",
-		N_("idle while a task waits for a disk; mean of 1 s, of all cores"), UNIT_PERCENT, FAMILY_CPU,
-		100, WAIT_READ_NS};
-	const struct cpu_source_ops *ops = c->source[0]->ops;
+		"cpu.iowait", N_("I/O wait"),
+		"/proc/stat", N_("idle while a task waits for a disk; mean of 1 s, of all cores"),
+		UNIT_PERCENT, FAMILY_CPU,
+		100,          WAIT_NS};
+	const struct cpu_source *by = c->by;
+	int64_t window = by->window_ns > o->tick_ns ? by->window_ns : o->tick_ns;
+	char name[32], core[8], what[64];
 	struct channel ch;
-	char name[32];
 
-	channel_describe(o, &ch, "cpu.util", false);
-	describe_source(ops, o->tick_ns, &ch, _(", of all online cores"));
-	if (c->denied)
-		text_join(ch.note, sizeof ch.note, ch.note, _("; exact with sudo"));
-	snprintf(ch.source, sizeof ch.source, "%s",
-		 ops == &cpu_by_perf   ? _("perf: context switches")
-		 : ops == &cpu_by_idle ? "/sys/devices/system/cpu/cpu*/cpuidle/state*/time"
-				       : "/proc/stat");
-	if (probe_ctx_add(o, &ch, e) < 0)
-		return -1;
-	for (unsigned i = 0; i < c->look.cores.n; i++) {
-		snprintf(name, sizeof name, "cpu%u.util", c->look.cores.id[i]);
-		channel_describe(o, &ch, name, false);
-		describe_source(ops, o->tick_ns, &ch, "");
-		ops->tell(c->look.cores.id[i], ch.source, sizeof ch.source);
+	/* TRANSLATORS: the source is perf, cpuidle or stat */
+	snprintf(what, sizeof what,
+		 by->window_ns ? _("%s: mean of the last %g ms")
+			       : _("%s: mean of each %g ms, without interrupts"),
+		 by->name, (double)window / (double)NS_PER_MS);
+	for (unsigned i = 0; i <= c->look.cores.n; i++) {
+		if (i == 0) {
+			channel_describe(o, &ch, "cpu.util", false);
+			text_join(ch.source, sizeof ch.source, _(by->all));
+			text_join(ch.note, sizeof ch.note, what, _(", of all online cores"),
+				  c->denied ? _("; exact with sudo") : "");
+		} else {
+			text_number(core, sizeof core, "", c->look.cores.id[i - 1]);
+			text_join(name, sizeof name, "cpu", core, ".util");
+			channel_describe(o, &ch, name, false);
+			text_join(ch.source, sizeof ch.source, _(by->one), core, by->after);
+			text_join(ch.note, sizeof ch.note, what);
+		}
+		ch.period_ns = by->period_ns;
+		ch.window_ns = window;
 		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
 	}
 	channel_form(o, &ch, &iowait);
-	if (probe_ctx_add(o, &ch, e) < 0)
-		return -1;
-	return c->n_sources > 1 ? add_window(o, c, e) : 0;
+	ch.window_ns = WAIT_NS;
+	return probe_ctx_add(o, &ch, e);
 }
 
 /* Adds the channel as missing, with the reason. */
@@ -489,13 +381,13 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 	struct cpu *c = probe_new(o, sizeof *c, 0, &cpu_ops, CPU_READ_NS, e);
 	if (!c)
 		return -1;
-	c->tick_ns = o->tick_ns;
 	if (look_open(&c->look, o->root) < 0)
 		return add_missing(o, c, "/proc/stat", "", errno, e);
-	open_sources(o, c, fact, sizeof fact);
-	if (!c->n_sources)
-		return add_missing(o, c, only, fact[0] ? fact : "", 0, e);
-	use_source(c, 0);
+	c->iowait.percent = NAN;
+	open_source(o, c, fact, sizeof fact);
+	if (!c->by)
+		return add_missing(o, c, only, fact, 0, e);
+	c->probe.period_ns = c->by->period_ns;
 	if (add_channels(o, c, e) < 0 || probe_set_add_fact(o->probes, "cpu.source", fact) < 0) {
 		cpu_close(&c->probe);
 		return -1;

@@ -55,6 +55,8 @@ static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns,
 {
 	if (t_ns > ep->to_ns + f->hole_ns || (f->sum.begun && f->sum.last_ns >= ep->to_ns))
 		return;
+	if (f->sum.begun)
+		f->above_ns += above_between(f->sum.last_ns, f->sum.last, t_ns, f->hole_ns, ep->from_ns, ep->to_ns);
 	integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns);
 }
 
@@ -78,7 +80,7 @@ void flow_end(const struct flow *f, struct result *r)
 {
 	if (f->integrates) {
 		r->covered_ns = f->sum.covered_ns;
-		r->above_ns = f->sum.above_ns;
+		r->above_ns = f->above_ns;
 	}
 	if (f->rises)
 		r->steps = f->steps;

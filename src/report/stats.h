@@ -24,7 +24,7 @@ struct result {
 	double first, last; /* the oldest and the newest sample */
 	double joules, within; /* of power, and the bound of their error */
 	int64_t covered_ns; /* time over which they are known; of a throttle channel, that of its values */
-	int64_t above_ns;   /* part of it with a value above 0 */
+	int64_t above_ns;   /* sum of above_between() */
 	double counted;     /* the mean from counters, if the values are differences of counters */
 	double steps;       /* sum of a counter's increases */
 };
@@ -57,6 +57,7 @@ struct flow {
 	int64_t hole_ns;
 	bool integrates, rises, counted;
 	struct integral sum;
+	int64_t above_ns;
 	struct share share;
 	double steps, before; /* for counters */
 	int64_t before_ns;

@@ -323,6 +323,45 @@ static bool get_energy(struct timeline *tl, size_t channel, int64_t from_ns, int
 	return true;
 }
 
+/* Stores the reading of a channel next to row, row itself included, in direction step (1 or -1), if it is less
+ * than hole_ns away from t_ns. */
+static bool reading_near(struct trace *t, size_t channel, uint64_t row, int step, int64_t t_ns, int64_t hole_ns,
+			 int64_t *at, double *v)
+{
+	enum tier tier = trace_session(t)->channels[channel].tier;
+
+	for (; row < trace_rows(t, tier); row += (uint64_t)(int64_t)step) {
+		trace_row_times(t, tier, row, 1, at);
+		if (*at - t_ns > hole_ns || t_ns - *at > hole_ns)
+			return false;
+		trace_row_values(t, channel, row, 1, v);
+		if (!isnan(*v))
+			return true;
+	}
+	return false;
+}
+
+static int64_t get_above(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct trace *t = trace_of(tl);
+	const struct session *s = trace_session(t);
+	enum tier tier = s->channels[channel].tier;
+	int64_t hole = stats_hole_ns(s->hz[tier]), before_ns, after_ns;
+	bool before, after;
+	double before_v, after_v;
+	struct span_stats in;
+
+	trace_stat(t, channel, from_ns, to_ns, &in);
+	before = reading_near(t, channel, trace_row_from(t, tier, from_ns) - 1, -1, from_ns, hole, &before_ns,
+			      &before_v);
+	after = reading_near(t, channel, trace_row_from(t, tier, to_ns), 1, to_ns, hole, &after_ns, &after_v);
+	if (!in.n)
+		return before && after ? above_between(before_ns, before_v, after_ns, hole, from_ns, to_ns) : 0;
+	return (int64_t)in.above_ns +
+	       (before ? above_between(before_ns, before_v, in.first_ns, hole, from_ns, to_ns) : 0) +
+	       (after ? above_between(in.last_ns, in.last, after_ns, hole, from_ns, to_ns) : 0);
+}
+
 static void get_ranges(struct timeline *tl, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg)
 {
@@ -353,4 +392,5 @@ const struct timeline_ops trace_ops = {
 	.ranges = get_ranges,
 	.ranges_more = get_ranges_more,
 	.lanes = get_lanes,
+	.above = get_above,
 };

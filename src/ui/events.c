@@ -16,7 +16,6 @@
 #define GAP_NS        (10 * NS_PER_MS) /* shorter gaps are single late ticks */
 #define ITEMS_MAX     64
 #define NEAR_CELLS    6 /* maximum distance of the text */
-#define PARTS_ZOOM    2 /* durations are measured in quarters of a column */
 
 static bool throttles(const struct channel *ch)
 {
@@ -173,50 +172,31 @@ static struct item *add_item(struct items *l, int first, int last, enum style st
 	return &l->list[l->n++];
 }
 
-/* How long a channel was above 0 in columns first..last. */
-static int64_t above_ns(const struct ui_scene *s, size_t channel, const struct chart_axis *axis, int first, int last)
-{
-	enum { AT_ONCE = 256 };
-	int zoom = axis->zoom - PARTS_ZOOM < ZOOM_MIN ? ZOOM_MIN : axis->zoom - PARTS_ZOOM;
-	int64_t each = (int64_t)axis->merge << (axis->zoom - zoom);
-	int64_t at = (axis->first + first) * each, end = (axis->first + last + 1) * each;
-	int64_t n = 0, held = 0;
-	struct bin bins[AT_ONCE];
-
-	for (; at < end; at += AT_ONCE) {
-		int64_t k = end - at < AT_ONCE ? end - at : AT_ONCE;
-
-		s->timeline->ops->columns(s->timeline, channel, zoom, at, (size_t)k, bins);
-		/* A slow channel holds its last value until the next sample. */
-		for (int64_t i = 0; i < k; i++) {
-			if (bins[i].n)
-				held = bins[i].max > 0;
-			n += held;
-		}
-	}
-	return n << zoom;
-}
-
 static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
 	const struct channel *ch = &u->about->channels[channel];
-	int per = u->vp.per_cell;
+	int64_t column_ns = chart_column_ns(&u->frame.axis), start_ns = u->frame.axis.first * column_ns;
+	int per = u->vp.per_cell, n = u->frame.axis.n, next;
 	char name[32], took[QUANTITY_TEXT];
 
 	events_name(name, ch);
 	if (!strcmp(name, "gpu") || !strcmp(name, "cpu"))
 		for (char *p = name; *p; p++)
 			*p = (char)(*p - 'a' + 'A');
-	for (int i = 0, end; i < u->frame.axis.n; i = end + 1) {
+	for (int i = 0, end; i < n; i = next) {
 		struct item *item;
 
-		for (end = i; end < u->frame.axis.n && u->frame.level[end]; end++)
+		for (end = i; end < n && u->frame.level[end]; end++)
+			;
+		/* It lasts until the reading after the last one above 0, which may be columns away. */
+		for (next = end; next < n && !u->frame.level[next]; next++)
 			;
 		if (end == i)
 			continue;
 		item = add_item(l, i / per, (end - 1) / per, STYLE_ALERT);
 		item->lasts = true;
-		quantity_time(took, above_ns(s, channel, &u->frame.axis, i, end - 1), NS_PER_S / 10);
+		quantity_lasted(took, s->timeline->ops->above(s->timeline, channel, start_ns + i * column_ns,
+							      start_ns + next * column_ns));
 		/* TRANSLATORS: "GPU throttled 3.6 s" */
 		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
 		snprintf(item->brief, sizeof(item->brief), "%s", took);

@@ -163,15 +163,21 @@ static int64_t began(const struct look *l, size_t channel, double least, bool *a
 	return oldest * (INT64_C(1) << zoom);
 }
 
-/* The duration since began_ns, as in "3.6 s", with '>' before it if not all of it was searched. */
-static void duration_text(const struct look *l, char out[QUANTITY_TEXT], int64_t began_ns, bool all)
+/* The duration since it began somewhere in the column from began_ns on. */
+static int64_t since(const struct look *l, int64_t began_ns)
 {
-	int64_t first_ns, last_ns, ns;
+	int64_t first_ns, last_ns;
 
+	began_ns += INT64_C(1) << (ONSET_ZOOM - 1);
 	if (l->t->ops->extent(l->t, &first_ns, &last_ns) && began_ns < first_ns)
 		began_ns = first_ns;
-	ns = l->at_ns > began_ns ? l->at_ns - began_ns : 0;
-	quantity_time(out, ns, all && ns < 60 * NS_PER_S ? NS_PER_S / 10 : 0);
+	return l->at_ns > began_ns ? l->at_ns - began_ns : 0;
+}
+
+/* A duration, as in "3.6 s", with '>' before it if not all of it was searched. */
+static void duration_text(char out[QUANTITY_TEXT], int64_t ns, bool all)
+{
+	quantity_lasted(out, ns);
 	if (!all) {
 		memmove(out + 1, out, strlen(out) + 1);
 		out[0] = '>';
@@ -286,11 +292,11 @@ static void limit_text(char out[64], enum unit unit, double v, double limit)
 		 most);
 }
 
-/* Finds what is throttled and since when, or else a zone that is past its limit. */
+/* Finds what is throttled and for how long, or else a zone that is past its limit. */
 static bool find_heat(struct look *l)
 {
 	char names[64] = "", name[32], lasts[QUANTITY_TEXT], temperature[64];
-	int64_t since_ns = INT64_MAX;
+	int64_t lasted_ns = 0;
 	bool all = true, cores = true;
 	double v = NAN;
 	size_t zone = hottest(l, &v);
@@ -299,7 +305,7 @@ static bool find_heat(struct look *l)
 	for (size_t i = 0; i < l->about->n_channels; i++) {
 		struct bin b = {.n = 0};
 		bool one_all;
-		int64_t one_ns;
+		int64_t began_ns, one_ns;
 
 		if (is_read(l, i, CHANNEL_THROTTLE))
 			b = second(l, i);
@@ -308,16 +314,17 @@ static bool find_heat(struct look *l)
 		events_name(name, channel_at(l, i));
 		add_name(names, sizeof(names), name);
 		cores &= !strncmp(name, "cpu", 3);
-		one_ns = began(l, i, DBL_TRUE_MIN, &one_all);
-		since_ns = one_ns < since_ns ? one_ns : since_ns;
+		began_ns = began(l, i, DBL_TRUE_MIN, &one_all);
+		one_ns = l->t->ops->above(l->t, i, began_ns, l->at_ns);
+		lasted_ns = one_ns > lasted_ns ? one_ns : lasted_ns;
 		all &= one_all;
 	}
 	if (!names[0] && !(hot && v >= hot->warn))
 		return false;
 	set(l, LIMIT_HEAT, _("heat"), "thermal");
 	if (!names[0])
-		since_ns = began(l, zone, hot->warn, &all);
-	duration_text(l, lasts, since_ns, all);
+		lasted_ns = since(l, began(l, zone, hot->warn, &all));
+	duration_text(lasts, lasted_ns, all);
 	if (names[0]) {
 		/* TRANSLATORS: such as "GPU throttled 3.6 s". */
 		LONG(_("%s throttled %s"), names, lasts);
@@ -379,9 +386,9 @@ static bool find_power(struct look *l)
 		BOTH(P_("%s: %.0f event in 2 s", "%s: %.0f events in 2 s", (unsigned long)rise), name, rise);
 	} else {
 		bool all;
-		int64_t since_ns = began(l, rail, limit, &all);
+		int64_t lasted_ns = since(l, began(l, rail, limit, &all));
 
-		duration_text(l, text, since_ns, all);
+		duration_text(text, lasted_ns, all);
 		/* TRANSLATORS: such as "at the current limit for 3.6 s". */
 		BOTH(_("at the current limit for %s"), text);
 		limit_text(text, UNIT_MILLIAMPERE, current, limit);

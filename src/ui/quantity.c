@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/clock.h"
+
 static const struct {
 	const char *name;
 	double factor;
@@ -160,6 +162,13 @@ void quantity_time(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns)
 	quantity_clock(out, ns, step_ns);
 	if (!strchr(out, ':'))
 		strcat(out, " s");
+}
+
+void quantity_lasted(char out[QUANTITY_TEXT], int64_t ns)
+{
+	int64_t step_ns = ns < 60 * NS_PER_S ? NS_PER_S / 10 : NS_PER_S;
+
+	quantity_time(out, ns + step_ns / 2, step_ns < NS_PER_S ? step_ns : 0);
 }
 
 /* The next of 1 2 3 4 5 6 8 10 times a power of ten that is at least v. */

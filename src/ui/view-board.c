@@ -304,8 +304,7 @@ static void add_sampling(struct page *p, struct ui *u, const struct ui_scene *s)
 		add(p, _("Own CPU"), isnan(s->own_cpu) ? _("not known of a saved trace") : text);
 	}
 	for (size_t i = 0; i < about->n_channels; i++)
-		if ((!strncmp(about->channels[i].name, "nvmtop.", 7) ||
-		     !strcmp(about->channels[i].name, "cpu.window")) &&
+		if (!strncmp(about->channels[i].name, "nvmtop.", 7) &&
 		    (about->channels[i].kind == CHANNEL_OTHER || about->channels[i].kind == CHANNEL_COUNTER))
 			add_value(p, u, s, i);
 }

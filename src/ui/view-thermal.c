@@ -232,17 +232,6 @@ static void draw_fan(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 			 row->second.summary.max, row->scale.hi);
 }
 
-/* The seconds in which a state was above 0. */
-static double active_seconds(const struct ui *u, const struct spark_column *cols)
-{
-	double n = 0;
-
-	for (int i = 0; i < u->frame.axis.n; i++)
-		if (cols[i].any && cols[i].max > 0)
-			n += cols[i].mean / cols[i].max;
-	return n * (double)chart_column_ns(&u->frame.axis) / 1e9;
-}
-
 /* 1: active or incremented, 2: only sampled. */
 static void strip_cells(const struct ui *u, const struct channel *ch, const struct spark_column *cols, double before,
 			unsigned char *cell)
@@ -266,12 +255,12 @@ static void strip_cells(const struct ui *u, const struct channel *ch, const stru
 /* Draw when a state was active, and for how long in view; for a counter, when and by how much it
  * rose. */
 static void strip_line(struct ui *u, struct canvas *c, int y, const struct channel *ch,
-		       const struct spark_column *cols, double v, double before)
+		       const struct spark_column *cols, int64_t above_ns, double v, double before)
 {
 	unsigned char cell[CELLS_MAX];
 	bool count = ch->kind == CHANNEL_THROTTLE_COUNT, now = !count && v > 0;
 	enum style on = ch->kind == CHANNEL_NOTICE ? STYLE_TEXT : STYLE_MEAN(HUE_ALERT, SHADES - 1);
-	double last = NAN, first = before, sum = active_seconds(u, cols);
+	double last = NAN, first = before;
 	char text[QUANTITY_TEXT] = "--";
 
 	for (int i = 0; i < u->frame.axis.n; i++) {
@@ -282,14 +271,14 @@ static void strip_line(struct ui *u, struct canvas *c, int y, const struct chann
 	}
 	if (count && last > first)
 		snprintf(text, sizeof(text), "+%.0f", last - first);
-	else if (!count && sum > 0)
-		snprintf(text, sizeof(text), "%.*f s", sum < 100 ? 1 : 0, sum);
+	else if (!count && (above_ns > 0 || now))
+		quantity_lasted(text, above_ns);
 	else if (!isnan(last))
 		snprintf(text, sizeof(text), "%s", _("none"));
 	canvas_right(c, u->at.value.x, y, u->at.value.w - 2,
-		     now && ch->kind == CHANNEL_THROTTLE  ? STYLE_ALERT
-		     : sum > 0 && (!count || last > first) ? STYLE_STRONG
-							   : STYLE_DIM,
+		     now && ch->kind == CHANNEL_THROTTLE       ? STYLE_ALERT
+		     : (count ? last > first : above_ns > 0) ? STYLE_STRONG
+							     : STYLE_DIM,
 		     text);
 	strip_cells(u, ch, cols, before, cell);
 	for (int i = 0; i < u->at.chart.w; i++)
@@ -302,18 +291,21 @@ static void strip_line(struct ui *u, struct canvas *c, int y, const struct chann
 static void draw_strip(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 		       const struct rect *at)
 {
-	int64_t from = u->frame.axis.first * (INT64_C(1) << u->frame.axis.zoom);
+	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis);
+	int64_t to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis), shift = u->second.shift_ns;
+	struct timeline *a = s->timeline, *b = u->second.timeline;
 	struct rect line = *at;
 
 	rows_read(u, s, row);
 	draw_name(u, c, row, line.y);
-	strip_line(u, c, line.y, &u->about->channels[row->channel], u->frame.columns, row->value,
-		   s->timeline->ops->value(s->timeline, row->channel, from - 1, NULL));
+	strip_line(u, c, line.y, &u->about->channels[row->channel], u->frame.columns,
+		   a->ops->above(a, row->channel, from, to), row->value,
+		   a->ops->value(a, row->channel, from - 1, NULL));
 	axis_lines(u, c, line.y, 1);
 	if (!second_line(u, c, row, &line))
 		return;
 	strip_line(u, c, line.y, &u->second.about->channels[row->second.channel], u->second.columns,
-		   row->second.value, NAN);
+		   b->ops->above(b, row->second.channel, from - shift, to - shift), row->second.value, NAN);
 	axis_second_lines(u, c, line.y, 1);
 }
 

@@ -73,22 +73,17 @@ for source in perf cpuidle stat; do
     done
 done
 
-# More context switches than the figure is worth: the next source takes over,
-# and the recording says from when on.
-printf 'board auto\ntitle CPU\nfast cpu\nslow wave here = 1\n' >auto.board
-nvmtop --board ./auto.board --boards >out 2>err
-if grep -q 'cpu.window .* perf' out; then
-    run nvmtop --record --board ./auto.board storm.bin -- $EMU "$spin" storm "$core" 3
+# Many context switches: each is read, so that the core is known to be busy.
+if test -f perf.board && nvmtop --board ./perf.board --boards | grep -q 'cpu.util .*perf: mean'; then
+    run nvmtop --record --board ./perf.board storm.bin -- $EMU "$spin" storm "$core" 3
     rate=$(cat out)
     if test "${rate:-0}" -gt 150000; then
         ok "a storm of switches: cpu$core is busy" judge storm.bin "t['fast']['fields']['cpu$core']['mean'] > 90"
-        nvmtop --replay storm.bin --at 2.9 --print 100x40 --view signals >late 2>err
-        ok 'a storm of switches: another source by then' grep -Eq 'CPU mean, ms +(50|100) ' late
     else
         skip 'a storm of switches' "only $rate a second: it takes a faster machine, or one where nothing else runs"
     fi
 else
-    skip 'a storm of switches' 'no perf here: run it as root, or with kernel.perf_event_paranoid at 1'
+    skip 'a storm of switches' 'no perf here: run it as root, or with kernel.perf_event_paranoid at 0'
 fi
 
 # A core that goes and comes back.  Others on this machine would feel it: only

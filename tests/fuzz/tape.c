@@ -641,6 +641,13 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 	return got;
 }
 
+static int64_t get_above(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct tape *t = tape_of(tl, 1);
+
+	return value_of(t, channel, 0) > 0 && to_ns > from_ns ? to_ns / 2 - from_ns / 2 : 0;
+}
+
 static const struct timeline_ops ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -653,4 +660,5 @@ static const struct timeline_ops ops = {
 	.rows = get_rows,
 	.ranges = get_ranges,
 	.lanes = get_lanes,
+	.above = get_above,
 };

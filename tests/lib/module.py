@@ -1,4 +1,4 @@
-"""TAP: the module nvmtop, of which the first run has 29 tests and the second as many."""
+"""TAP: the module nvmtop, of which the first run has 30 tests and the second as many."""
 import os
 import struct
 import subprocess
@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-TESTS = 29
+TESTS = 30
 how, source = sys.argv[1:]
 first = 0 if how == "plain" else TESTS
 n = first
@@ -66,6 +66,23 @@ if how == "numpy":
     ok(isinstance(t.fast.time_s, numpy.ndarray) and t.fast.cpu_util.shape == (len(t.fast), 12), "arrays of NumPy")
 else:
     ok(t.fast.time_s.typecode == "d", "arrays without NumPy")
+
+
+def first_row_without(path):
+    """Cores of this machine that are online, and have no load in the first row of a recording."""
+    with Recorder(path, force=True):
+        time.sleep(0.05)
+    t = read_trace(path)
+    return [name for name in t.signals if name in loads and not t.signals[name].missing and t[name][0] != t[name][0]]
+
+
+loads = ["cpu.util"]
+for part in open("/sys/devices/system/cpu/online").read().strip().split(","):
+    low, _, high = part.partition("-")
+    loads += ["cpu%d.util" % i for i in range(int(low), int(high or low) + 1)]
+without = [first_row_without("live-%s.nvmt" % how) for i in range(5)]
+ok(not any(without), "the first row of five recordings has every core that is online")
+print("# without a load: %s" % without)
 
 try:
     Recorder("/no/such/folder/x.bin", board="demo").start()

@@ -126,6 +126,8 @@ static void compare_all(const struct model *m, struct timeline *t)
 	}
 }
 
+static enum channel_kind kind_of_all; /* of each channel of make() */
+
 static struct history *make(double hz, enum tier tier, struct timeline **t, int64_t start)
 {
 	static struct channel channels[WIDTH];
@@ -140,6 +142,7 @@ static struct history *make(double hz, enum tier tier, struct timeline **t, int6
 	for (size_t i = 0; i < WIDTH; i++) {
 		snprintf(channels[i].name, sizeof(channels[i].name), "c%zu", i);
 		channels[i].tier = tier;
+		channels[i].kind = kind_of_all;
 		channels[i].column = (uint16_t)i;
 	}
 	h = history_new(&e);
@@ -584,6 +587,45 @@ static void looked_at_while_it_grows(void **state)
 	history_free(h);
 }
 
+/* A state is asked about every millisecond, by what was read last. */
+static void times_above_0(void **state)
+{
+	enum { READINGS = 400 };
+	static int64_t at[READINGS + 1];
+	static double read[READINGS + 1];
+	static unsigned char is[READINGS * 700];
+	int64_t start = 1000000 * MS, t = start;
+	struct timeline *timeline;
+
+	(void)state;
+	kind_of_all = CHANNEL_THROTTLE;
+	struct history *h = make(10, TIER_SLOW, &timeline, start);
+	kind_of_all = CHANNEL_OTHER;
+	seed = 11;
+	for (size_t i = 0; i < READINGS; i++) {
+		double v[WIDTH] = {0, (double)random_below(3) - 1, (double)NAN};
+
+		at[i] = t;
+		read[i] = v[1];
+		push(h, NULL, TIER_SLOW, t, v);
+		t += (random_below(20) ? 80 + (int64_t)random_below(40) : 501 + (int64_t)random_below(150)) * MS;
+	}
+	for (size_t i = 0; i + 1 < READINGS; i++) /* 500 ms without a reading are a gap */
+		for (int64_t ms = (at[i] - start) / MS; ms < (at[i + 1] - start) / MS; ms++)
+			is[ms] = read[i] > 0 && at[i + 1] - at[i] <= 500 * MS;
+	for (int i = 0; i < 2000; i++) {
+		int64_t last = (at[READINGS - 1] - start) / MS, from = (int64_t)random_below((uint64_t)last), want = 0;
+		int64_t to = from + (int64_t)random_below(random_below(2) ? 300 : (uint64_t)last);
+
+		for (int64_t ms = from; ms < to && ms < last; ms++)
+			want += is[ms];
+		assert_int_equal(timeline->ops->above(timeline, 1, start + from * MS, start + to * MS), want * MS);
+		assert_int_equal(timeline->ops->above(timeline, 0, start + from * MS, start + to * MS), 0);
+		assert_int_equal(timeline->ops->above(timeline, 2, start + from * MS, start + to * MS), 0);
+	}
+	history_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -602,6 +644,7 @@ int main(void)
 		cmocka_unit_test(newest_reaches_back_over_late_readings),
 		cmocka_unit_test(marks_and_gaps),
 		cmocka_unit_test(begin_forgets),
+		cmocka_unit_test(times_above_0),
 		cmocka_unit_test(looked_at_while_it_grows),
 	};
 

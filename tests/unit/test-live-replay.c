@@ -20,7 +20,7 @@
 
 static const enum channel_kind kinds[CHANNELS] = {
 	CHANNEL_GPU_UTIL,   CHANNEL_CPU_UTIL, CHANNEL_OTHER,       CHANNEL_RAM_USED, /* fast */
-	CHANNEL_RAIL_POWER, CHANNEL_OTHER,    CHANNEL_TEMPERATURE, CHANNEL_OTHER,    /* medium, slow */
+	CHANNEL_RAIL_POWER, CHANNEL_OTHER,    CHANNEL_TEMPERATURE, CHANNEL_THROTTLE, /* medium, slow */
 };
 static const enum tier tiers[CHANNELS] = {TIER_FAST,   TIER_FAST,   TIER_FAST, TIER_FAST,
 					  TIER_MEDIUM, TIER_MEDIUM, TIER_SLOW, TIER_SLOW};
@@ -49,7 +49,10 @@ static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
 	for (size_t i = 0; i < CHANNELS; i++) {
 		if (tiers[i] == tier)
 			values[channels[i].column] =
-				random_below(17) ? channel_round(kinds[i], (double)random_below(100000) / 997) : (double)NAN;
+				!random_below(17) ? (double)NAN
+				: kinds[i] == CHANNEL_THROTTLE
+					? (double)random_below(2)
+					: channel_round(kinds[i], (double)random_below(100000) / 997);
 	}
 	for (int i = 0; i < 2; i++)
 		sinks[i]->ops->rows(sinks[i], &r);
@@ -111,6 +114,24 @@ static uint64_t compare_channel(struct timeline *live, struct timeline *saved, s
 	return samples;
 }
 
+/* In spans that begin and end anywhere, also outside. */
+static void compare_above(struct timeline *live, struct timeline *saved)
+{
+	size_t c = find_channel(&session, "channel7"), other = find_channel(saved->ops->session(saved), "channel7");
+	int64_t sum = 0;
+
+	assert_int_equal(channels[c].kind, CHANNEL_THROTTLE);
+	for (int i = 0; i < 3000; i++) {
+		int64_t from = session.start.mono_ns - NS_PER_S + (int64_t)random_below((SECONDS + 1) * NS_PER_S);
+		int64_t to = from + (int64_t)random_below(random_below(2) ? NS_PER_S / 5 : SECONDS * NS_PER_S);
+		int64_t is = live->ops->above(live, c, from, to);
+
+		assert_int_equal(is, saved->ops->above(saved, other, from, to));
+		sum += is;
+	}
+	assert_true(sum > 0);
+}
+
 static void live_and_replay_are_equal(void **state)
 {
 	char path[64];
@@ -147,6 +168,7 @@ static void live_and_replay_are_equal(void **state)
 			assert_true(compare_channel(history_timeline(history), trace_timeline(trace), c,
 						    zoom) > 0);
 	}
+	compare_above(history_timeline(history), trace_timeline(trace));
 	trace_close(trace);
 	history_free(history);
 }

@@ -1,5 +1,5 @@
-/* CPU utilization from cpuidle's counters, which only advance when a core leaves its idle state, and
- * switching between sources. */
+/* CPU utilization from cpuidle's counters, which only advance when a core leaves its idle state, and the
+ * choice of a source. */
 #include "test-probe-tree.h"
 
 /* A machine of 2 cores with alternating busy and idle times. */
@@ -8,8 +8,6 @@ struct cores {
 	int64_t us;                                     /* since the beginning */
 	int64_t idle_us[2], counted_us[2], since_us[2]; /* actual; seen by cpuidle; begin of the idle time */
 	bool idle[2];
-	bool lossy;   /* cpuidle counts half of it */
-	bool still;   /* and nothing of it */
 	bool offline; /* core 1 */
 	int64_t stat_step;
 };
@@ -42,8 +40,8 @@ static void write_stat(const struct cores *c)
 
 static void set_idle(struct cores *c, int core, bool idle)
 {
-	if (c->idle[core] && !idle && !c->still)
-		c->counted_us[core] += (c->us - c->since_us[core]) / (c->lossy ? 2 : 1);
+	if (c->idle[core] && !idle)
+		c->counted_us[core] += c->us - c->since_us[core];
 	if (!c->idle[core] && idle)
 		c->since_us[core] = c->us;
 	c->idle[core] = idle;
@@ -149,23 +147,6 @@ static void test_no_gain(void **state)
 	assert_true(s.high[0] < 1e-6);
 	assert_true(s.low[1] > 100 - 1e-6);
 	assert_value(&c.tree, "cpu.util", 50);
-	tree_end(&c.tree);
-}
-
-/* Counters stand still while /proc/stat advances: its values must not be attributed to cpuidle. */
-static void test_still(void **state)
-{
-	const int64_t period[2] = {20000, 20000};
-	const double busy[2] = {0.5, 0.5};
-	struct cores c;
-
-	(void)state;
-	begin(&c, "fast cpu");
-	c.still = true;
-	run(&c, 4000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 50);
-	run(&c, 3000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 100);
 	tree_end(&c.tree);
 }
 
@@ -308,17 +289,22 @@ static void test_choice(void **state)
 			    "cpuidle; perf: not of this machine");
 	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->source,
 			    "/sys/devices/system/cpu/cpu1/cpuidle/state*/time");
-	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->note, "mean of the last 50 ms");
-	assert_string_equal(tree_channel(&c.tree, "cpu.window")->source, "cpuidle, stat");
+	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->note, "cpuidle: mean of the last 50 ms");
+	assert_string_equal(tree_channel(&c.tree, "cpu.util")->note,
+			    "cpuidle: mean of the last 50 ms, of all online cores");
+	assert_int_equal(tree_channel(&c.tree, "cpu.util")->window_ns, 50 * MS);
+	assert_int_equal(tree_channel(&c.tree, "cpu1.util")->window_ns, 50 * MS);
+	assert_int_equal(tree_channel(&c.tree, "cpu1.util")->age_ns, 0);
 	tree_end(&c.tree);
 
 	begin(&c, "slow cpu"); /* a window is at least one tick */
-	assert_string_equal(tree_channel(&c.tree, "cpu0.util")->note, "mean of the last 100 ms");
+	assert_string_equal(tree_channel(&c.tree, "cpu0.util")->note, "cpuidle: mean of the last 100 ms");
+	assert_int_equal(tree_channel(&c.tree, "cpu0.util")->window_ns, 100 * MS);
 	tree_end(&c.tree);
 
 	begin(&c, "fast cpu source=stat");
 	assert_string_equal(fact_get(c.tree.probes->facts, c.tree.probes->n_facts, "cpu.source"), "stat");
-	assert_null(probe_set_find(c.tree.probes, "cpu.window"));
+	assert_string_equal(tree_channel(&c.tree, "cpu1.util")->note, "stat: mean of the last 100 ms");
 	tree_end(&c.tree);
 
 	begin(&c, "fast cpu source=stat");
@@ -350,73 +336,11 @@ static void test_not_for_all_cores(void **state)
 	tree_end(&t);
 }
 
-/* Idle time that cpuidle misses: after seconds of contradiction another source is used, and cpuidle is
- * retried later. */
-static void test_makes_way(void **state)
-{
-	const int64_t period[2] = {8000, 8000};
-	const double busy[2] = {0.25, 0.25};
-	struct cores c;
-
-	(void)state;
-	begin(&c, "fast cpu");
-	run(&c, 5000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 50);
-	c.lossy = true;
-	run(&c, 6000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 100);
-	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 25) < 11);
-	c.lossy = false;
-	run(&c, 11000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 50);
-	run(&c, 5000, period, busy, NULL, NULL);
-	assert_value(&c.tree, "cpu.window", 50);
-	assert_true(fabs(tree_value(&c.tree, "cpu0.util") - 25) < 11);
-	tree_end(&c.tree);
-}
-
-/* The files of an online core disappear for good. */
-static void test_files_go_away(void **state)
-{
-	const int64_t period[2] = {8000, 8000};
-	const double busy[2] = {0.25, 0.25};
-	struct cores c;
-	char path[96];
-
-	(void)state;
-	begin(&c, "fast cpu");
-	run(&c, 1000, period, busy, NULL, NULL);
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu1/cpuidle/state%d/time", i);
-		tree_file(&c.tree, path, "");
-	}
-	for (int i = 0; i < 100; i++) {
-		c.us += 10000;
-		c.idle_us[0] += 5000;
-		c.idle_us[1] += 5000;
-		write_stat(&c);
-		tree_tick(&c.tree, 10 * MS);
-	}
-	assert_value(&c.tree, "cpu.window", 50);
-	assert_missing(&c.tree, "cpu1.util");
-	for (int i = 0; i < 600; i++) {
-		c.us += 10000;
-		c.idle_us[0] += 5000;
-		c.idle_us[1] += 5000;
-		write_stat(&c);
-		tree_tick(&c.tree, 10 * MS);
-	}
-	assert_value(&c.tree, "cpu.window", 100);
-	assert_value(&c.tree, "cpu1.util", 50);
-	tree_end(&c.tree);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_means),
 		cmocka_unit_test(test_no_gain),
-		cmocka_unit_test(test_still),
 		cmocka_unit_test(test_never_counted),
 		cmocka_unit_test(test_gain_of_a_long_stretch),
 		cmocka_unit_test(test_offline_and_back),
@@ -425,8 +349,6 @@ int main(void)
 		cmocka_unit_test(test_still_files),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_not_for_all_cores),
-		cmocka_unit_test(test_makes_way),
-		cmocka_unit_test(test_files_go_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

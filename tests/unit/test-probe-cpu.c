@@ -122,13 +122,13 @@ static void test_idle_steps(void **state)
 }
 
 /* Write the first line of /proc/stat and wait until it is read again. */
-static void wait_for(struct cores *c, const char *fields)
+static void wait_for(struct cores *c, int ms, const char *fields)
 {
 	char text[128];
 
 	snprintf(text, sizeof text, "cpu  %s\ncpu0 5 0 5 100 3 0 0 0\nintr 1\n", fields);
 	tree_file(&c->tree, "/proc/stat", text);
-	tree_tick(&c->tree, 100 * MS);
+	tree_tick(&c->tree, ms * MS);
 }
 
 static void test_iowait(void **state)
@@ -137,27 +137,60 @@ static void test_iowait(void **state)
 
 	(void)state;
 	begin(&c);
-	wait_for(&c, "100 0 100 700 100 0 0 0 50 0");
+	wait_for(&c, 100, "100 0 100 700 100 0 0 0 50 0");
 	assert_missing(&c.tree, "cpu.iowait"); /* only one reading */
-	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
+	wait_for(&c, 100, "150 0 100 800 150 0 0 0 90 0");
 	assert_value(&c.tree, "cpu.iowait", 25); /* 50 of 200: guests are not counted twice */
-	wait_for(&c, "150 0 100 800 150 0 0 0 90 0");
-	assert_value(&c.tree, "cpu.iowait", 25); /* still the mean of the last second */
-	wait_for(&c, "250 0 100 800 140 0 0 0 90 0");
+	wait_for(&c, 100, "200 0 100 850 150 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 25); /* until a second has passed */
+	wait_for(&c, 900, "250 0 100 850 250 0 0 0 90 0");
+	assert_value(&c.tree, "cpu.iowait", 40); /* 100 of 250, since the value before */
+	wait_for(&c, 100, "250 0 100 850 240 0 0 0 90 0");
 	assert_missing(&c.tree, "cpu.iowait"); /* backwards */
-	wait_for(&c, "250 0 100 900 140 0 0 0 90 0");
+	wait_for(&c, 100, "250 0 100 950 240 0 0 0 90 0");
 	assert_value(&c.tree, "cpu.iowait", 0);
-	wait_for(&c, "1 2 3");
+	wait_for(&c, 100, "1 2 3");
 	assert_missing(&c.tree, "cpu.iowait");
-	wait_for(&c, "300 0 100 900 140 0 0 0 90 0");
+	wait_for(&c, 100, "300 0 100 900 140 0 0 0 90 0");
 	assert_missing(&c.tree, "cpu.iowait"); /* restarts */
-	wait_for(&c, "99999999999999999999999 0 0 0 0 0 0 0");
+	wait_for(&c, 100, "99999999999999999999999 0 0 0 0 0 0 0");
 	assert_missing(&c.tree, "cpu.iowait");
-	for (int i = 0; i < 21; i++)
-		wait_for(&c, i < 10 ? "300 0 100 900 140 0 0 0" : "310 0 100 900 230 0 0 0");
-	assert_missing(&c.tree, "cpu.iowait"); /* no time elapsed in the last second */
-	wait_for(&c, "320 0 100 900 240 0 0 0");
-	assert_value(&c.tree, "cpu.iowait", 50); /* of the last second only */
+	wait_for(&c, 100, "300 0 100 900 140 0 0 0");
+	wait_for(&c, 100, "300 0 100 900 140 0 0 0");
+	assert_missing(&c.tree, "cpu.iowait"); /* no time elapsed */
+	wait_for(&c, 100, "310 0 100 900 150 0 0 0");
+	assert_value(&c.tree, "cpu.iowait", 50);
+	tree_end(&c.tree);
+}
+
+/* A recording begins with cpu.util: no core that is online, nor cpu.iowait, is without a value then. */
+static void test_util_comes_last(void **state)
+{
+	struct cores c;
+	int ms = 0;
+
+	(void)state;
+	begin(&c);
+	c.online[3] = false;
+	do {
+		run(&c, 10, 1, 0, 1, 1);
+		assert_true((ms += 10) < 200);
+		if (isnan(tree_value(&c.tree, "cpu0.util")) || isnan(tree_value(&c.tree, "cpu.iowait")))
+			assert_missing(&c.tree, "cpu.util");
+	} while (isnan(tree_value(&c.tree, "cpu.util")));
+	for (int i = 0; i < 3; i++) {
+		static const char *const names[] = {"cpu0.util", "cpu1.util", "cpu2.util"};
+		assert_false(isnan(tree_value(&c.tree, names[i])));
+	}
+	assert_missing(&c.tree, "cpu3.util");
+	assert_false(isnan(tree_value(&c.tree, "cpu.iowait")));
+	c.online[3] = true; /* it has no load yet: what is the mean of all cores? */
+	run(&c, 20, 1, 0, 1, 1);
+	assert_missing(&c.tree, "cpu.util");
+	assert_value(&c.tree, "cpu0.util", 0);
+	run(&c, 120, 1, 0, 1, 1);
+	assert_value(&c.tree, "cpu3.util", 0);
+	assert_value(&c.tree, "cpu.util", 25);
 	tree_end(&c.tree);
 }
 
@@ -318,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_hotplug_begins_a_new_window),
 		cmocka_unit_test(test_idle_steps),
 		cmocka_unit_test(test_iowait),
+		cmocka_unit_test(test_util_comes_last),
 		cmocka_unit_test(test_file_that_nobody_renews),
 		cmocka_unit_test(test_slow_reads),
 		cmocka_unit_test(test_garbage),

@@ -117,7 +117,7 @@ static void throttling_is_a_line_over_its_time(void **state)
 	assert_int_equal(count_in(&b, y, L'◆'), 1);
 	assert_shows(&b, "◆ over-current 1");
 	/* The text beside it has the duration. */
-	assert_shows(&b, "throttled 9.9 s");
+	assert_shows(&b, "throttled 10.0 s");
 	assert_true(count_in(&b, 27, L'T') > 5); /* also on the strip */
 	stop(&b);
 }

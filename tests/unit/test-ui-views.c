@@ -344,7 +344,7 @@ static void throttling_is_what_it_was_in_view(void **state)
 	fake_add(&b.fake, "over-current 1", CHANNEL_THROTTLE_COUNT, 0, TIER_SLOW, UNIT_NONE, FAMILY_HEAT);
 	ui_reset(b.ui, &b.scene);
 	press(&b, '6', 0);
-	assert_shows(&b, "  gpu              9.9 s");
+	assert_shows(&b, "  gpu             10.0 s");
 	assert_shows(&b, "  dla               none");
 	assert_shows(&b, "  over-current 1      +1");
 	assert_hides(&b, "over-current 1       8");

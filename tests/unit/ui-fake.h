@@ -245,8 +245,20 @@ static size_t fake_rows(struct timeline *t, enum tier tier, int64_t *from_ns, in
 	return got;
 }
 
+static int64_t fake_above(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct fake *f = (struct fake *)t;
+	int64_t p = fake_period[f->channels[channel].tier], sum = 0;
+
+	/* From each sample above 0 to the next one. */
+	for (int64_t at = (f->first_ns + p - 1) / p * p; at + p <= f->last_ns; at += p)
+		if (at + p > from_ns && at < to_ns && fake_value(f, channel, at) > 0)
+			sum += (at + p < to_ns ? at + p : to_ns) - (at > from_ns ? at : from_ns);
+	return sum;
+}
+
 static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
-					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL,	      fake_visit, NULL, fake_lanes};
+					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL,	      fake_visit, NULL, fake_lanes, fake_above};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)

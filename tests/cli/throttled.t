@@ -1,0 +1,84 @@
+#!/bin/sh
+# How long something was throttled is one number: in the summary of record, the report, on the line of what
+# limits, among the events, and in the Thermal view.  The truth is when a file had which content.  It is in the
+# fast tier, whose rows are read by the thread that makes them: their times are those of the readings.
+. "$NVMTOP_SRC/tests/cli/lib.sh"
+PYTHONDONTWRITEBYTECODE=1
+PYTHONPATH=$NVMTOP_SRC/tests/tools
+export PYTHONDONTWRITEBYTECODE PYTHONPATH
+
+mkdir root
+echo 0 >root/throttle
+printf 'board throttled\ntitle Throttled\nfast wave gpu.util = 5\n' >throttled.board
+echo 'fast value throttle.gpu-throttle-alert label=gpu-throttle-alert path=/throttle' >>throttled.board
+cat >flip.py <<'END'
+import sys, time
+def put(text):
+    with open("root/throttle", "r+") as f:
+        f.write(text)
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
+time.sleep(0.62)
+begun = put("1")
+time.sleep(1.27)
+ended = put("0")
+time.sleep(0.55)
+print(begun, ended)
+END
+run nvmtop record -o run.nvmt --board ./throttled.board --sysroot root --fast-hz 10 -- "$python" flip.py
+ok 'recorded' test "$status" = 0
+cp out flipped
+cp err summary
+nvmtop report --format json run.nvmt >report.json
+nvmtop export csv --select 'throttle*' run.nvmt >rows.csv
+cat >judge.py <<'END'
+import csv, json, re, sys
+begun, ended = map(float, open("flipped").read().split())
+rows = [r for r in csv.reader(l for l in open("rows.csv") if not l.startswith("#")) if r[1:2] == ["fast"]]
+at = [float(r[0]) for r in rows]
+longest = max(b - a for a, b in zip(at, at[1:]))
+report = [s for s in json.load(open("report.json"))["traces"][0]["whole"]["signals"]
+          if s["name"].startswith("throttle")][0]["throttled_s"]
+texts = {"summary": (open("summary").read(), r"throttle\S* for ([0-9.]+) s"),
+         "limit": (open("thermal").read(), r"limit: .*GPU throttled ([0-9.]+) s"),
+         "events": (open("signals").read(), r"events .* ([0-9.]+) s"),
+         "thermal": (open("thermal").read(), r"\n +gpu +([0-9.]+) s")}
+said = {}
+for place, (text, pattern) in texts.items():
+    found = re.search(pattern, text)
+    said[place] = found and found[1]
+print("# file %.3f s, report %.3f s, %s" % (ended - begun, report, said))
+# Each edge is seen by the next reading: on a machine that stalls, the readings are further apart.
+if sys.argv[1] == "truth":
+    sys.exit(abs(report - (ended - begun)) > longest)
+sys.exit(any(text is None or text != "%.1f" % report for text in said.values()))
+END
+# A tenth of a second after the first reading that is 0 again.
+after=$("$python" -c 'import csv
+rows = [r for r in csv.reader(l for l in open("rows.csv") if not l.startswith("#")) if r[1:2] == ["fast"]]
+last = max(i for i, r in enumerate(rows) if r[-1] == "1")
+print("%.3f" % (float(rows[last + 1][0]) + 0.1))')
+for view in thermal signals; do
+    nvmtop --print 120x30 --replay run.nvmt --at "$after" --view $view >$view 2>err
+done
+ok 'the report has the time for which the file had it' "$python" judge.py truth
+ok 'summary, limit line, events and Thermal say the same as the report' "$python" judge.py same
+"$python" judge.py same
+
+# Throttled from 1.1 to 1.3 s. A phase that begins between two readings has what lies in it.
+"$python" -c 'import nvmt_write as w
+t = w.Trace()
+t.extra = [("throttle.x", "throttle", 2, "", "heat")]
+for i in range(30):
+    t.row(2, i * 100_000_000, **{"throttle.x": float(11 <= i < 13)})
+for i in range(3000):
+    t.row(0, i * 1_000_000, **{"gpu.util": 0})
+t.marks = [(1_010_000_000, "a"), (1_250_000_000, "b")]
+open("mark.bin", "wb").write(t.bytes())'
+nvmtop report --format json mark.bin >mark.json
+ok 'a phase has the part that lies in it' "$python" -c 'import json
+t = json.load(open("mark.json"))["traces"][0]
+of = lambda p: [s for s in p["signals"] if s["name"] == "throttle.x"][0]["throttled_s"]
+said = [round(of(p), 6) for p in t["phases"] + [t["whole"]]]
+print(said)
+assert said == [0, 0.15, 0.05, 0.2]'
+done_testing
