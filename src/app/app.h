@@ -55,6 +55,7 @@ struct options {
 
 	const char *label; /* of a mark; NULL: no label */
 	bool nvtx_mark;    /* also in the tool of NVTX */
+	bool quiet;        /* succeeds without a receiver, too */
 	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;

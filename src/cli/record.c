@@ -313,8 +313,19 @@ static void say_holding(struct recorder *r)
 	recorder_say(r, text);
 }
 
+/* Takes marks, and drops them, while a command runs that is not recorded: it may end if one fails. */
+static int marks_drop(struct recorder *r, struct err *e)
+{
+	r->marker = marker_open(e);
+	if (!r->marker)
+		return -1;
+	marker_drop(r->marker);
+	return 0;
+}
+
 static void marks_end(struct recorder *r)
 {
+	struct err e;
 	uint64_t refused;
 
 	/* A label that is still being typed counts. */
@@ -327,6 +338,10 @@ static void marks_end(struct recorder *r)
 			P_("nvmtop: ignored %llu malformed or stale mark message\n",
 			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
 			(unsigned long long)refused);
+	if (!r->child)
+		return;
+	marker_free(r->marker);
+	marks_drop(r, &e);
 }
 
 /* Waits until everything is on disk and converted to the format of its name. */
@@ -624,12 +639,15 @@ static int warm_up(struct recorder *r)
 	const struct options *o = r->o;
 	struct err e;
 
-	if (command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0)
+	if (marks_drop(r, &e) < 0 || command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0) {
+		marker_free(r->marker);
 		return complain(&e);
+	}
 	command_release(&r->go);
 	if (o->kill)
 		r->kill_ns = clock_now_ns() + o->delay_ns + o->duration_ns;
 	wait_for_command(r);
+	marker_free(r->marker);
 	return r->child_status;
 }
 

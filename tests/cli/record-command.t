@@ -124,6 +124,14 @@ ok '--repeat: a run that fails ends it: no more files' is "$(echo t-*)" 't-1.nvm
 ok '--repeat: a run that fails ends it: that is said' says err 'this run failed or was stopped'
 run nvmtop --demo --record t2.nvmt --repeat 3 --warmup 1 -- sh -c 'exit 5'
 ok '--repeat: a run to warm up that fails' test "$status:$(ls t2-* 2>/dev/null)" = 5:
+# A command may set marks, and end if one fails: in a run to warm up, too, and after --duration. They are of no run.
+demo_without_marks
+run nvmtop --demo --record m3.nvmt --repeat 2 --warmup 2 -- sh -ec "$EMU $NVMTOP mark begin; kill -USR1 \$PPID; $EMU $NVMTOP mark end"
+ok 'marks during a run to warm up are taken' is "$status" 0
+ok 'and dropped' sh -c 'grep "marks: " err | tr -s " " | sort -u | grep -qx " marks: 3"'
+run nvmtop --demo --record m4.nvmt --duration 0.3 --kill none -- sh -ec "sleep 0.6; $EMU $NVMTOP mark late; exit 3"
+ok 'a mark after the recording, while the command runs on, is taken' is "$status" 3
+ok 'a mark after the recording is dropped' judge m4.nvmt "not t['sync']"
 run nvmtop --demo --record u.nvmt --repeat 2 --warmup 1 --duration 0.2 --kill INT -- sleep 1000
 ok '--repeat with --kill: the status is that of the signal' is "$status" 130
 ok '--repeat with --kill: all runs' is "$(echo u-*)" 'u-1.nvmt u-2.nvmt'
