@@ -62,7 +62,8 @@ struct options {
 	const char *with;  /* a second trace shown below, or NULL */
 	const char *align; /* a mark's label, "m3" or "start"; NULL: the first match */
 	const char **files; /* input operands, n_files of them; never freed */
-	size_t n_files;
+	size_t n_files; /* while options are parsed: those so far */
+	size_t against; /* of a report: the files from this one on are those of another program; 0: none */
 	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;

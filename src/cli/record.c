@@ -598,7 +598,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 static int print_stats(struct recorder *r)
 {
 	const char *file = r->file;
-	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick};
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .per = r->o->per};
 	int status;
 
 	if (!*file)
@@ -664,7 +664,7 @@ static int check_names(const struct options *o, struct err *e)
 	return 0;
 }
 
-/* --repeat: runs to warm up, recorded runs up to the first that fails, and their comparison. */
+/* --repeat: runs to warm up, recorded runs up to the first that fails, and mean and spread of their phases. */
 static int repeat(const struct recorder *each)
 {
 	const struct options *given = each->o;
@@ -700,7 +700,7 @@ static int repeat(const struct recorder *each)
 		go_on = !r.asked && (!status || r.killed) && (i < 0 || *r.file);
 		if (!go_on)
 			recorder_say(&r,
-				     _("this run failed or was stopped: no more runs, and no comparison"));
+				     _("this run failed or was stopped: no more runs, and no report of them"));
 	}
 	if (go_on) {
 		o.files = files;
@@ -770,6 +770,7 @@ static int finish(struct options *o, struct err *e)
 		{o->kill && !(o->command && o->duration_ns), N_("--kill needs --duration and a COMMAND")},
 		{o->repeat && !o->command, N_("--repeat needs a COMMAND")},
 		{o->warmup && !o->repeat, N_("--warmup needs --repeat")},
+		{o->per > 0 && !o->repeat && !o->stats, N_("--per needs --repeat or --stats")},
 		{o->nvtx_from == NVTX_FROM_ALL && !o->nvtx, N_("--nvtx-from needs --nvtx")},
 		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
@@ -802,7 +803,7 @@ static const struct option_entry own[] = {
 	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),
 	 .take = value_signal, .words = signals},
 	{"stats", NULL, N_("print the report by phase and by range to standard error at the end"), FLAG(stats)},
-	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N, and compare the runs"),
+	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N; print mean and spread of each phase"),
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
 	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),
 	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
@@ -822,7 +823,7 @@ const struct verb verb_record = {
 	.name = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
+	.groups = {&options, &group_items, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_signals = true,
 	.runs_command = true,

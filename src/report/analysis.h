@@ -115,8 +115,8 @@ void write_phases(const struct page *o, const struct analysis *a); /* one line p
 void write_parts(const struct page *o, const struct analysis *a);
 void write_whole(const struct page *o, const struct analysis *a);
 void write_more(FILE *f);
-void write_json(FILE *f, const struct analysis *list, size_t n);
-void write_csv(FILE *f, const struct analysis *list, size_t n);
+void write_json(FILE *f, const struct analysis *list, size_t n, size_t n_first);
+void write_csv(FILE *f, const struct analysis *list, size_t n, size_t n_first);
 
 /* A table: its columns with their widths (negative: left-aligned) and heads. Cells are filled row by row;
  * the heads are printed before the first row. */
@@ -140,8 +140,8 @@ void cell_fixed(struct table *t, double v, int decimals);
 /* The width of a column with that text, too. */
 int room_with(int room, const char *text);
 
-/* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n);
+/* Compares the phases of n runs, of which the first n_first are those of the first side; n: there is one side. */
+void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n, size_t n_first);
 
 /* The ranges of one name, thread or domain in one of several traces. */
 struct range_sum {
@@ -162,8 +162,8 @@ struct range_sums {
 /* The title is copied. */
 void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title);
 void range_sums_free(struct range_sums *l);
-/* Compares the ranges of n traces by name. Returns -1 if out of memory. */
-int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
+/* The same of ranges, by name. Returns -1 if out of memory. */
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n, size_t n_first,
 		   struct range_sums *l, enum report_format format, struct err *e);
 
 #endif

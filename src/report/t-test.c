@@ -69,18 +69,6 @@ double student_t(double df)
 	return lo + (hi - lo) / 2;
 }
 
-double neumann(double turns, double squares, uint64_t n)
-{
-	double count = (double)n, shape = ((count * count - 1) / (count - 2) - 1) / 2;
-
-	return n < 5 || squares <= 0 ? NAN : beta(shape, shape, turns / squares / 4);
-}
-
-double confidence(double sd, uint64_t n)
-{
-	return n < 2 ? NAN : student_t((double)(n - 1)) * sd / sqrt((double)n);
-}
-
 double welch(double sd1, uint64_t n1, double sd2, uint64_t n2, double difference, double *p)
 {
 	double v1 = sd1 * sd1 / (double)n1, v2 = sd2 * sd2 / (double)n2, df;

@@ -116,8 +116,8 @@ run nvmtop "$(printf '%s\033[31m' --bad)"
 ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
 
 # Verbs: as wrong as the options that are their other names.
-wrong 'an option of another verb' record --per 5
-ok 'an option of another verb: which one has it' says err '--per is not an option of nvmtop record, but of nvmtop report'
+wrong 'an option of another verb' record --summary
+ok 'an option of another verb: which one has it' says err '--summary is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
 ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
 wrong 'an option of no verb' report --frobnicate x
