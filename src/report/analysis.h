@@ -148,7 +148,7 @@ struct range_sum {
 	char *title;        /* without the ids of a thread, which differ in each run */
 	const char *domain; /* of ranges by name; else "" */
 	uint32_t pid, tid;
-	size_t file, id; /* id: which of the threads with that title */
+	size_t file;
 	uint64_t count;
 	double seconds, joules, within; /* of all; within: the error bound */
 	double known;                   /* the share of the time for which power is known */

@@ -9,7 +9,6 @@
 
 static const char *const what_names[] = {
 	[DURATION] = N_("duration"),
-	[ITEM_TIME] = N_("time per item"),
 	[ITEM_ENERGY] = N_("per item, %s"),
 	[ENERGY] = N_("energy, %s"),
 	[MEAN] = "%s",
@@ -38,7 +37,6 @@ static struct shown metric_unit(const struct metric *m, double largest)
 	case DURATION:
 	case THROTTLED:
 		return (struct shown) {"s", 1};
-	case ITEM_TIME:
 	case RANGE_TIME:
 		return (struct shown) {"ms", 1e3};
 	case ENERGY:
@@ -150,7 +148,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		if (m->what == RANGE_COUNT)
 			snprintf(heads[k], CELL_TEXT, "%s", _("count"));
 		else
-			snprintf(heads[k], CELL_TEXT, m->what == ITEM_TIME || m->what == ITEM_ENERGY ? _("%s per item")
+			snprintf(heads[k], CELL_TEXT, m->what == ITEM_ENERGY ? _("%s per item")
 				 : c->sums					     ? _("%s per range")
 										     : "%s",
 				 metric_unit(m, 1).unit);
@@ -247,7 +245,7 @@ static void runs_list(FILE *f, const struct comparison *c)
 	const bool sides = c->n_first < c->n_runs;
 
 	if (!sides)
-		fprintf(f, P_("%zu run:\n", "%zu runs, as mean +- sd:\n", c->n_runs), c->n_runs);
+		fprintf(f, _("%zu runs, as mean +- sd:\n"), c->n_runs);
 	for (size_t i = 0; i < c->n_runs; i++) {
 		char path[1024];
 
@@ -288,7 +286,7 @@ void comparison_tables(const struct page *o, bool by_metric, struct comparison *
 			   "together (Welch's test over the runs, Holm's correction)\n",
 			   c->tested),
 			c->tested);
-	else if (sides)
+	else if (sides && (c->n_first < 2 || c->n_runs - c->n_first < 2))
 		fputs(_("Whether the programs differ is seen in two or more runs of each.\n"), o->f);
 }
 

@@ -20,7 +20,16 @@ static int by_key(const void *a, const void *b)
 		return c;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool same_label(const struct occurrence *x, const struct occurrence *y)
+{
+	return !strcmp(x->domain, y->domain) && !strcmp(x->label, y->label);
 }
 
 static int by_order(const void *a, const void *b)
@@ -66,9 +75,13 @@ static void compare_test(struct comparison *c)
 void compare_begin(struct comparison *c)
 {
 	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
+	for (size_t i = 1; c->sums && i < c->n_all; i++)
+		if (same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].run == c->all[i].run)
+			c->all[i].id = c->all[i - 1].id + 1;
+	if (c->sums)
+		qsort(c->all, c->n_all, sizeof(*c->all), by_key);
 	for (size_t i = 0; i < c->n_all; i++)
-		if (i > 0 && !strcmp(c->all[i - 1].domain, c->all[i].domain) &&
-		    !strcmp(c->all[i - 1].label, c->all[i].label) && c->all[i - 1].id == c->all[i].id)
+		if (i > 0 && same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].id == c->all[i].id)
 			c->subjects[c->n_subjects - 1].n++;
 		else
 			c->subjects[c->n_subjects++] = (struct subject) {i, 1, c->all[i].order};
@@ -76,7 +89,7 @@ void compare_begin(struct comparison *c)
 	if (!c->sums && c->n_subjects > 1) {
 		c->subjects[c->n_subjects++] = (struct subject) {c->n_all, c->n_runs, 0};
 		for (size_t f = 0; f < c->n_runs; f++)
-			c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, SIZE_MAX};
+			c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, 0, SIZE_MAX};
 	}
 	if (c->n_first > 1 && c->n_runs > c->n_first + 1)
 		compare_test(c);
@@ -119,7 +132,7 @@ static size_t channel_find(const struct analysis *a, const char *name)
 struct comparison compare_make(const struct analysis *list, size_t n, size_t n_first, bool all)
 {
 	struct comparison c = {.list = list, .n_runs = n, .n_first = n_first};
-	size_t occurrences = n, metrics = 2, cells;
+	size_t occurrences = n, metrics = 1, cells;
 
 	for (size_t f = 0; f < n; f++) {
 		occurrences += list[f].epochs.n;
@@ -131,8 +144,6 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 	if (!c.all || !c.subjects || !c.metrics)
 		return c;
 	c.metrics[c.n_metrics++].what = DURATION;
-	if (all && list[0].per > 0)
-		c.metrics[c.n_metrics++].what = ITEM_TIME;
 	metrics_add(&c, ENERGY, all);
 	metrics_add(&c, MEAN, all);
 	if (list[0].per > 0)
@@ -154,7 +165,7 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 		for (size_t i = 0; i < list[f].epochs.n; i++) {
 			const struct epoch *ep = &list[f].epochs.list[i];
 
-			c.all[c.n_all] = (struct occurrence) {"", ep->label, *ep->label ? 0 : ep->id, f, c.n_all, i};
+			c.all[c.n_all] = (struct occurrence) {"", ep->label, *ep->label ? 0 : ep->id, f, 0, c.n_all, i};
 			c.n_all++;
 		}
 	if (c.ok)
@@ -205,9 +216,6 @@ static void value_add(struct run_value *x, const struct analysis *a, const struc
 		within = within_of(a, p, i) / covered; /* in watts */
 	}
 	switch (m->what) {
-	case ITEM_TIME:
-		v = seconds / items_of(a, p);
-		break;
 	case ENERGY:
 		v = full_energy(a, p, i);
 		within *= seconds;

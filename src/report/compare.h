@@ -6,7 +6,6 @@
 
 enum what {
 	DURATION,
-	ITEM_TIME,
 	ENERGY,
 	ITEM_ENERGY,
 	MEAN,
@@ -25,8 +24,10 @@ struct metric {
 /* Those with the same domain, label and id are the same. */
 struct occurrence {
 	const char *domain, *label;
-	uint64_t id;
-	size_t run, order;
+	uint64_t id; /* of a phase without a label its number; of ranges which of the threads with that label */
+	size_t run;
+	uint64_t thread; /* of ranges by thread its ids */
+	size_t order;
 	size_t at; /* the phase, SIZE_MAX: the whole; of ranges, which of the sums */
 };
 

@@ -189,7 +189,6 @@ static void put_metric(struct record *r, const struct metric *m)
 {
 	static const char *const words[] = {
 		[DURATION] = "duration",
-		[ITEM_TIME] = "time_per_item",
 		[ITEM_ENERGY] = "energy_per_item",
 		[ENERGY] = "energy",
 		[MEAN] = "mean",

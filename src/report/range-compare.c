@@ -32,38 +32,6 @@ void range_sums_free(struct range_sums *l)
 	free(l->list);
 }
 
-static bool same_title(const struct range_sum *s, const struct range_sum *t)
-{
-	return s->file == t->file && !strcmp(s->domain, t->domain) && !strcmp(s->title, t->title);
-}
-
-static int by_title(const void *a, const void *b)
-{
-	const struct range_sum *s = *(struct range_sum *const *)a, *t = *(struct range_sum *const *)b;
-	int order = (s->file > t->file) - (s->file < t->file);
-
-	order = order ? order : strcmp(s->domain, t->domain);
-	order = order ? order : strcmp(s->title, t->title);
-	order = order ? order : (s->pid > t->pid) - (s->pid < t->pid);
-	return order ? order : (s->tid > t->tid) - (s->tid < t->tid);
-}
-
-/* Numbers threads of one title by their ids. */
-static int ids_set(struct range_sums *l)
-{
-	struct range_sum **sorted = calloc(l->n + 1, sizeof(struct range_sum *));
-
-	if (!sorted)
-		return -1;
-	for (size_t i = 0; i < l->n; i++)
-		sorted[i] = &l->list[i];
-	qsort(sorted, l->n, sizeof(struct range_sum *), by_title);
-	for (size_t i = 1; i < l->n; i++)
-		sorted[i]->id = same_title(sorted[i - 1], sorted[i]) ? sorted[i - 1]->id + 1 : 0;
-	free(sorted);
-	return 0;
-}
-
 static const struct channel *power_of(const struct analysis *a)
 {
 	return a->key[KEY_POWER] == SIZE_MAX ? NULL : &a->session->channels[a->key[KEY_POWER]];
@@ -141,12 +109,12 @@ int compare_ranges(struct record *r, const struct page *o, const struct analysis
 	c.subjects = calloc(l->n + 1, sizeof(*c.subjects));
 	c.metrics = calloc(3, sizeof(*c.metrics));
 	c.values = calloc(3 * n, sizeof(*c.values));
-	c.ok = c.all && c.subjects && c.metrics && c.values && !l->no_memory && ids_set(l) == 0;
+	c.ok = c.all && c.subjects && c.metrics && c.values && !l->no_memory;
 	if (c.ok) {
 		for (size_t i = 0; i < l->n; i++) {
 			const struct range_sum *s = &l->list[i];
 
-			c.all[i] = (struct occurrence) {s->domain, s->title, s->id, s->file, i, i};
+			c.all[i] = (struct occurrence) {s->domain, s->title, 0, s->file, (uint64_t)s->pid << 32 | s->tid, i, i};
 		}
 		c.metrics[c.n_metrics++].what = RANGE_COUNT;
 		c.metrics[c.n_metrics++].what = RANGE_TIME;
