@@ -132,6 +132,13 @@ static void spread_text(char out[CELL_TEXT], const struct metric *m, const struc
 		snprintf(out + strlen(out), CELL_TEXT - strlen(out), " (%zu)", s->n);
 }
 
+static void table_end(const struct page *o, bool unknown)
+{
+	if (unknown)
+		fputs(_("--: known for less than 99 % of the time in each of the runs\n"), o->f);
+	putc('\n', o->f);
+}
+
 #define ABREAST 4 /* metrics in a table that has a line a subject */
 
 /* One side, a line a subject. */
@@ -140,6 +147,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 	const size_t n = c->n_metrics - from < ABREAST ? c->n_metrics - from : ABREAST;
 	struct table t = {o, n + 2, {-o->room}, .spare = n == ABREAST ? 1 << 3 : 0, .head = {c->sums ? _("range") : _("phase")}};
 	char heads[ABREAST][CELL_TEXT], text[CELL_TEXT];
+	bool unknown = false;
 
 	for (size_t k = 0; k < n; k++) {
 		const struct metric *m = &c->metrics[from + k];
@@ -173,6 +181,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		for (size_t k = 0; k < n; k++) {
 			list[k] = side_of(c, 0, &c->metrics[from + k]);
 			most = list[k].n > most ? list[k].n : most;
+			unknown |= list[k].n == 0 && list[k].known < KNOWN_ENOUGH;
 		}
 		for (size_t k = 0; k < n; k++) {
 			const struct metric *m = &c->metrics[from + k];
@@ -186,7 +195,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		if (printed)
 			cell_text(&t, text);
 	}
-	putc('\n', o->f);
+	table_end(o, unknown);
 }
 
 static void title_write(const struct page *o, const char *text)
@@ -199,6 +208,7 @@ static void subject_table(const struct page *o, struct comparison *c, const stru
 {
 	struct table pair = pair_table(o, c), one = {o, 4, {-o->room, -4, 20, 3}, .head = {"", _("unit"), _("mean +- sd"), "n"}};
 	char text[CELL_TEXT];
+	bool unknown = false;
 
 	subject_load(c, s);
 	subject_title(c, s, true, text, sizeof(text));
@@ -211,16 +221,17 @@ static void subject_table(const struct page *o, struct comparison *c, const stru
 		metric_name(m, text, sizeof(text));
 		if (c->n_first < c->n_runs) {
 			pair_row(&pair, c, m, text);
-		} else if (a.n > 0) {
+		} else if (a.n > 0 || a.known < KNOWN_ENOUGH) {
 			cell_text(&one, text);
 			cell_text(&one, u.unit);
 			spread_text(text, m, &a, u, a.n);
 			cell_text(&one, text);
 			snprintf(text, sizeof(text), "%zu", a.n);
 			cell_text(&one, text);
+			unknown |= a.n == 0;
 		}
 	}
-	putc('\n', o->f);
+	table_end(o, unknown);
 }
 
 /* One metric of all subjects. */

@@ -280,17 +280,18 @@ struct side side_of(const struct comparison *c, int which, const struct metric *
 	const struct run_value *list = &c->values[(size_t)(m - c->metrics) * c->n_runs];
 	size_t from = which ? c->n_first : 0, to = which ? c->n_runs : c->n_first;
 	struct side s = {.sd = NAN, .within = NAN, .known = 1};
-	double squares = 0;
+	double squares = 0, least = 1;
 
 	for (size_t f = from; f < to; f++) {
 		const struct run_value *x = &list[f];
-		double off = x->mean - s.mean;
+		double off = x->mean - s.mean, known = x->span > 0 ? x->known / x->span : 1;
 
-		if (x->span > 0)
-			s.known = fmin(s.known, x->known / x->span);
+		least = fmin(least, known);
 		s.why = x->why ? x->why : s.why;
-		if (isnan(x->mean))
+		/* Of several runs, those in which it is not known are left out. */
+		if (isnan(x->mean) || (to - from > 1 && known < KNOWN_ENOUGH))
 			continue;
+		s.known = fmin(s.known, known);
 		s.n++;
 		s.mean += off / (double)s.n;
 		squares += off * (x->mean - s.mean);
@@ -298,8 +299,10 @@ struct side side_of(const struct comparison *c, int which, const struct metric *
 	}
 	if (s.n > 1)
 		s.sd = sqrt(squares / (double)(s.n - 1));
-	if (s.n == 0)
+	if (s.n == 0) {
 		s.mean = NAN;
+		s.known = least;
+	}
 	return s;
 }
 

@@ -79,7 +79,7 @@ void range_values(struct comparison *c, const struct subject *s); /* the same, o
 struct side {
 	size_t n;
 	double mean, sd, within; /* within: of a single run */
-	double known;            /* the covered share of the time, where it is the least */
+	double known;            /* the least covered share of the time in the n runs; n = 0: in all */
 	const char *why;
 };
 struct side side_of(const struct comparison *c, int which, const struct metric *m);

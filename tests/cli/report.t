@@ -207,6 +207,17 @@ for wrong in '--against a.bin' 'a.bin --against' 'a.bin --against b.bin --agains
     ok "report $wrong: why" says err '^nvmtop: --against '
 done
 
+# A run in which the power is not known for part of a phase is none of its runs.
+write even.bin --reps even
+write holes.bin --reps holes
+run nvmtop --report --format json even.bin holes.bin even.bin --against even.bin even.bin
+ok 'power that is not known in one run: the others' compared "([s['n'] for s in c['step'][('main.power', 'energy')]['sides']] == [2, 2]
+    and means('step', 'main.power', 'energy') == [10, 10] and c['step'][('main.power', 'energy')]['verdict'] is None)"
+run nvmtop --report even.bin holes.bin even.bin --against even.bin even.bin
+ok 'and their number' says out '^step  *J  *10.00 .*(2 and 2 runs)$'
+run nvmtop --report holes.bin holes.bin holes.bin
+ok 'power that is not known in any run: said' says out '^--: known for less than 99 % of the time'
+
 # Runs of one program: a line a phase.
 run nvmtop --report --per 50 a1.bin a2.bin a3.bin
 ok 'several runs: what is in the lines' is "$(sed -n '/^phase  *s /p' out | tr -s ' ')" 'phase s J W J per item n'
@@ -237,8 +248,6 @@ differ main.power 0 C 25 >by-program
 ok 'a program that takes 1 W more: at least 24 of 25 do' test "$(wc -l <by-program)" -ge 24
 
 # Power that is not known is neither saved nor equal.
-write even.bin --reps even
-write holes.bin --reps holes
 run nvmtop --report --format json even.bin holes.bin
 ok 'mean power of the time that is known' \
     compared "[round(x, 6) for x in means('step', 'main.power', 'mean')] == [10000, 10000]"
