@@ -77,11 +77,12 @@ static void pair_row(struct table *t, const struct comparison *c, const struct m
 	const struct side a = side_of(c, 0, m), b = side_of(c, 1, m);
 	const struct difference d = difference(c, &a, &b);
 	const struct shown u = metric_unit(m, fmax(fabs(a.mean), fabs(b.mean)));
-	const double size = metric_size(m, fmax(fabs(a.mean), fabs(b.mean)) * u.factor), percent = a.mean != 0 ? 100 / fabs(a.mean) : (double)NAN;
-	const bool runs = c->n_runs > 2;
+	const double size = metric_size(m, fmax(fabs(a.mean), fabs(b.mean)) * u.factor);
+	const double percent = a.mean != 0 ? 100 / fabs(a.mean) : (double)NAN;
+	const bool runs = c->n_runs > 2, in_a = a.n > 0 || a.why, in_b = b.n > 0 || b.why;
 	char text[CELL_TEXT], number[SIGNED_TEXT];
 
-	if (a.n + b.n == 0 && d.verdict != PARTLY)
+	if (!in_a && !in_b && d.verdict != PARTLY)
 		return;
 	cell_text(t, name);
 	cell_text(t, u.unit);
@@ -95,13 +96,14 @@ static void pair_row(struct table *t, const struct comparison *c, const struct m
 	if (d.verdict == PARTLY) {
 		num_fixed(number, floor(fmin(a.known, b.known) * 1000) / 10, 1);
 		snprintf(text, sizeof(text), _("%s %% known"), number);
-	} else if (a.n == 0 || b.n == 0) {
-		snprintf(text, sizeof(text), _("only in %s"), a.n > 0 ? "A" : "B");
+	} else if (in_a != in_b) {
+		snprintf(text, sizeof(text), _("only in %s"), in_a ? "A" : "B");
 	} else {
 		snprintf(text, sizeof(text), "%s", *texts[d.verdict] ? _(texts[d.verdict]) : "");
 	}
 	if (a.n > 0 && b.n > 0 && (a.n < c->n_first || b.n < c->n_runs - c->n_first))
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), _(" (%zu and %zu runs)"), a.n, b.n);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), _(" (%zu and %zu runs)"), a.n,
+			 b.n);
 	cell_text(t, text);
 }
 
@@ -115,12 +117,13 @@ static struct table pair_table(const struct page *o, const struct comparison *c)
 			       9,
 			       {-o->room, -3, 8, 7, 8, 7, 8, 8, -12},
 			       .spare = 1 << 3 | 1 << 5 | (o->room > LONG_NAME ? 1 << 7 : 0),
-			       .head = {"", "", "A", runs ? _("sd") : "+-", "B", runs ? _("sd") : "+-", "B - A",
-					runs ? "95 %" : "+-", ""}};
+			       .head = {"", "", "A", runs ? _("sd") : "+-", "B", runs ? _("sd") : "+-",
+					"B - A", runs ? "95 %" : "+-", ""}};
 }
 
 /* "2.001 +- 0.012"; with the number of runs that have the metric, if others have n. */
-static void spread_text(char out[CELL_TEXT], const struct metric *m, const struct side *s, struct shown u, size_t n)
+static void spread_text(char out[CELL_TEXT], const struct metric *m, const struct side *s, struct shown u,
+			size_t n)
 {
 	const double size = metric_size(m, s->mean * u.factor);
 	char mean[NUM_TEXT], sd[NUM_TEXT];
@@ -145,7 +148,11 @@ static void table_end(const struct page *o, bool unknown)
 static void lines_table(const struct page *o, struct comparison *c, size_t from)
 {
 	const size_t n = c->n_metrics - from < ABREAST ? c->n_metrics - from : ABREAST;
-	struct table t = {o, n + 2, {-o->room}, .spare = n == ABREAST ? 1 << 3 : 0, .head = {c->sums ? _("range") : _("phase")}};
+	struct table t = {o,
+			  n + 2,
+			  {-o->room},
+			  .spare = n == ABREAST ? 1 << 3 : 0,
+			  .head = {c->sums ? _("name") : _("phase")}};
 	char heads[ABREAST][CELL_TEXT], text[CELL_TEXT];
 	bool unknown = false;
 
@@ -156,12 +163,14 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		if (m->what == RANGE_COUNT)
 			snprintf(heads[k], CELL_TEXT, "%s", _("count"));
 		else
-			snprintf(heads[k], CELL_TEXT, m->what == ITEM_ENERGY ? _("%s per item")
-				 : c->sums					     ? _("%s per range")
-										     : "%s",
+			snprintf(heads[k], CELL_TEXT,
+				 m->what == ITEM_ENERGY ? _("%s per item")
+				 : c->sums              ? _("%s per range")
+							: "%s",
 				 metric_unit(m, 1).unit);
 		if (m->channel && !total)
-			snprintf(heads[k] + strlen(heads[k]), CELL_TEXT - strlen(heads[k]), ", %s", m->channel->name);
+			snprintf(heads[k] + strlen(heads[k]), CELL_TEXT - strlen(heads[k]), ", %s",
+				 m->channel->name);
 		t.head[k + 1] = heads[k];
 		t.wide[k + 1] = room_with(16, heads[k]);
 	}
@@ -206,7 +215,8 @@ static void title_write(const struct page *o, const char *text)
 /* All metrics of one subject. */
 static void subject_table(const struct page *o, struct comparison *c, const struct subject *s)
 {
-	struct table pair = pair_table(o, c), one = {o, 4, {-o->room, -4, 20, 3}, .head = {"", _("unit"), _("mean +- sd"), "n"}};
+	struct table pair = pair_table(o, c),
+		     one = {o, 4, {-o->room, -4, 20, 3}, .head = {"", _("unit"), _("mean +- sd"), "n"}};
 	char text[CELL_TEXT];
 	bool unknown = false;
 
@@ -260,7 +270,10 @@ static void runs_list(FILE *f, const struct comparison *c)
 	for (size_t i = 0; i < c->n_runs; i++) {
 		char path[1024];
 
-		fprintf(f, "%s %s\n", i == 0 && sides ? "A:" : i == c->n_first ? "B:" : "  ",
+		fprintf(f, "%s %s\n",
+			i == 0 && sides   ? "A:"
+			: i == c->n_first ? "B:"
+					  : "  ",
 			shown_path(c->list[i].trace, path, sizeof(path)));
 	}
 	putc('\n', f);

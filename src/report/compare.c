@@ -104,13 +104,17 @@ static void metrics_add(struct comparison *c, enum what what, bool all)
 	for (size_t f = 0; f < c->n_runs; f++)
 		for (size_t i = 0; i < c->list[f].channels.n; i++) {
 			const struct channel *ch = channel_of(&c->list[f], i);
-			bool power = ch->unit == UNIT_MILLIWATT, energy = what == ENERGY || what == ITEM_ENERGY;
-			bool shown = all || (total == SIZE_MAX ? energy
-							       : power && !strcmp(ch->name, c->list->session->channels[total].name));
-			bool has = what == MEAN		? !channel_counts(ch)
-				   : what == RISE	? ch->unit == UNIT_CELSIUS || channel_counts(ch)
-				   : what == THROTTLED	? ch->kind == CHANNEL_THROTTLE
-							: power;
+			bool power = ch->unit == UNIT_MILLIWATT,
+			     energy = what == ENERGY || what == ITEM_ENERGY;
+			bool shown =
+				all || (total == SIZE_MAX
+						? energy
+						: power && !strcmp(ch->name,
+								   c->list->session->channels[total].name));
+			bool has = what == MEAN        ? !channel_counts(ch)
+				   : what == RISE      ? ch->unit == UNIT_CELSIUS || channel_counts(ch)
+				   : what == THROTTLED ? ch->kind == CHANNEL_THROTTLE
+						       : power;
 			size_t m = begin;
 
 			while (m < c->n_metrics && strcmp(c->metrics[m].channel->name, ch->name) != 0)
@@ -165,7 +169,8 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 		for (size_t i = 0; i < list[f].epochs.n; i++) {
 			const struct epoch *ep = &list[f].epochs.list[i];
 
-			c.all[c.n_all] = (struct occurrence) {"", ep->label, *ep->label ? 0 : ep->id, f, 0, c.n_all, i};
+			c.all[c.n_all] = (struct occurrence) {
+				"", ep->label, *ep->label ? 0 : ep->id, f, 0, c.n_all, i};
 			c.n_all++;
 		}
 	if (c.ok)
@@ -187,7 +192,8 @@ bool subject_is_whole(const struct comparison *c, const struct subject *s)
 	return !c->sums && c->all[s->first].at == SIZE_MAX;
 }
 
-void subject_title(const struct comparison *c, const struct subject *s, bool translated, char *out, size_t size)
+void subject_title(const struct comparison *c, const struct subject *s, bool translated, char *out,
+		   size_t size)
 {
 	const struct occurrence *x = &c->all[s->first];
 	const char *domain = translated ? x->domain : "";
@@ -205,7 +211,8 @@ void subject_title(const struct comparison *c, const struct subject *s, bool tra
 }
 
 /* Adds the metric in one phase, or in the whole. */
-static void value_add(struct run_value *x, const struct analysis *a, const struct part *p, const struct metric *m, size_t i)
+static void value_add(struct run_value *x, const struct analysis *a, const struct part *p,
+		      const struct metric *m, size_t i)
 {
 	double seconds = (double)p->duration_ns / 1e9, v = seconds, within = NAN, known = 0, span = 0;
 
@@ -316,10 +323,10 @@ struct difference difference(const struct comparison *c, const struct side *a, c
 		d.within = hypot(a->within, b->within);
 	} else if (a->n > 0 && b->n > 0) {
 		d.ci95 = welch(a->sd, a->n, b->sd, b->n, d.by, &d.p);
-		d.verdict = isnan(d.p)				  ? FEW
-			    : fabs(d.by) + d.ci95 == 0		  ? NOTHING /* all runs are alike */
-			    : (float)d.p <= c->most ? DIFFERS
-						    : NOISE;
+		d.verdict = isnan(d.p)                 ? FEW
+			    : fabs(d.by) + d.ci95 == 0 ? NOTHING /* all runs are alike */
+			    : (float)d.p <= c->most    ? DIFFERS
+						       : NOISE;
 	}
 	return d;
 }

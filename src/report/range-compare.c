@@ -97,11 +97,14 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 			power_of(c->list)->name);
 }
 
-int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n, size_t n_first,
-		   struct range_sums *l, enum report_format format, struct err *e)
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
+		   size_t n_first, struct range_sums *l, enum report_format format, struct err *e)
 {
 	static const struct range_sum none; /* without any, these are ranges all the same */
-	struct comparison c = {.list = list, .sums = l->list ? l->list : &none, .n_runs = n, .n_first = n_first,
+	struct comparison c = {.list = list,
+			       .sums = l->list ? l->list : &none,
+			       .n_runs = n,
+			       .n_first = n_first,
 			       .n_all = l->n};
 	bool table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
 
@@ -114,7 +117,8 @@ int compare_ranges(struct record *r, const struct page *o, const struct analysis
 		for (size_t i = 0; i < l->n; i++) {
 			const struct range_sum *s = &l->list[i];
 
-			c.all[i] = (struct occurrence) {s->domain, s->title, 0, s->file, (uint64_t)s->pid << 32 | s->tid, i, i};
+			c.all[i] = (struct occurrence) {
+				s->domain, s->title, 0, s->file, (uint64_t)s->pid << 32 | s->tid, i, i};
 		}
 		c.metrics[c.n_metrics++].what = RANGE_COUNT;
 		c.metrics[c.n_metrics++].what = RANGE_TIME;

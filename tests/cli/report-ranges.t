@@ -113,6 +113,7 @@ run nvmtop report --by range run.nvmt more.nvmt
 ok 'a table of them' says out '^step  *J  *4[.0-9]*  *0[.0-9]*  *5[.0-9]*  *0[.0-9]*  *+[12][0-9].[0-9] %  *+-[0-9.]* %$'
 ok 'of which runs, and that it is these two' sh -c 'grep -q "difference of these two runs" out && ! grep "differs \|within noise" out'
 ok 'only in one: said' says out '^flood: flood .* only in B$'
+ok 'without joules, too' says out '^flood: flood  *J  *--  *--  *only in B$'
 ok 'files are named as those of phases' is "$(head -2 out | tr '\n' ' ')" 'A: run.nvmt B: more.nvmt '
 run nvmtop report --by range --format markdown run.nvmt more.nvmt
 ok 'in Markdown' says out '^| step | J | 4.*| +[12][0-9].[0-9] % | +-[0-9.]* % |  |$'
