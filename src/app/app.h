@@ -55,13 +55,15 @@ struct options {
 
 	const char *label; /* of a mark; NULL: no label */
 	bool nvtx_mark;    /* also in the tool of NVTX */
+	bool quiet;        /* succeeds without a receiver, too */
 	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
 	const char *with;  /* a second trace shown below, or NULL */
 	const char *align; /* a mark's label, "m3" or "start"; NULL: the first match */
 	const char **files; /* input operands, n_files of them; never freed */
-	size_t n_files;
+	size_t n_files; /* while options are parsed: those so far */
+	size_t against; /* of a report: the files from this one on are those of another program; 0: none */
 	const char *input;  /* the only operand of cut, check and recover */
 	struct selection pick;
 	enum report_format format;

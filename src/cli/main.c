@@ -71,10 +71,9 @@ int main(int argc, char **argv)
 	textdomain(PACKAGE);
 #endif
 	if (options_parse(&o, argc, argv, &e) < 0) {
-		complain(&e);
-		bool named = o.verb && o.verb->name;
-		fprintf(stderr, _("Try 'nvmtop %s%s--help'.\n"), named ? o.verb->name : "", named ? " " : "");
-		return ERR_USAGE;
+		complain_help(o.verb && o.verb->name ? o.verb->name : "");
+		e.code = ERR_USAGE;
+		return complain(&e);
 	}
 	if (o.help) {
 		verb_help(o.verb, stdout);
@@ -84,6 +83,7 @@ int main(int argc, char **argv)
 		printf("%s\n", PACKAGE_STRING);
 		return stdout_flush(0);
 	}
+	complain_help(o.verb->name); /* what is wrong may be found only now */
 	if (!o.verb->takes_signals || o.print_w)
 		signals_hold(false);
 	return end(o.verb->apart ? run_apart(o.verb->run, &o) : stdout_flush(o.verb->run(&o)));

@@ -17,10 +17,10 @@ static int cmd_mark(const struct options *o)
 		return complain(&e);
 	n = marks_send(now, o->label, o->to, whom, sizeof whom, &e);
 
-	if (n < 0)
+	if (n < 0 || (n == 0 && !o->quiet))
 		return complain(&e);
 	/* Not an error, but worth a message. */
-	if (n > 1)
+	if (n > 1 && !o->quiet)
 		fprintf(stderr,
 			_("nvmtop: marked %d recorders or screens, processes %s; --pid PID selects "
 			  "one\n"),
@@ -41,6 +41,7 @@ static int finish(struct options *o, struct err *e)
 static const struct option_entry own[] = {
 	{"pid", "PID", N_("only in the recording or screen of this process"), PID},
 	{"to", "PID", N_("same as --pid"), PID},
+	{"quiet", NULL, N_("say nothing and succeed if nothing records; tell of no other receivers"), .letter = 'q', FLAG(quiet)},
 	{"nvtx", NULL, N_("pass the mark also to Nsight Systems or the NVTX tool that this runs under"),
 	 FLAG(nvtx_mark)},
 };

@@ -104,3 +104,9 @@ static const struct option_entry range[] = {
 	{"to", "SEC", N_("only up to SEC seconds after the start"), TIME(pick.to_ns), HAS(pick.has_to)},
 };
 const struct option_group group_time = {N_("Range of time"), OPTIONS(range)};
+
+static const struct option_entry items[] = {
+	{"per", "N", N_("each phase has N items: print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
+	 .wants = N_("a number of items above 0")},
+};
+const struct option_group group_items = {N_("Items"), OPTIONS(items)};

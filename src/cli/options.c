@@ -377,6 +377,7 @@ static int take_words(struct line *l, struct err *e)
 			r = take_letters(l, word, e);
 		else
 			l->operands[l->n_operands++] = word;
+		l->o->n_files = l->n_operands;
 		if (r < 0)
 			return -1;
 	}

@@ -313,8 +313,19 @@ static void say_holding(struct recorder *r)
 	recorder_say(r, text);
 }
 
+/* Takes marks, and drops them, while a command runs that is not recorded: it may end if one fails. */
+static int marks_drop(struct recorder *r, struct err *e)
+{
+	r->marker = marker_open(e);
+	if (!r->marker)
+		return -1;
+	marker_drop(r->marker);
+	return 0;
+}
+
 static void marks_end(struct recorder *r)
 {
+	struct err e;
 	uint64_t refused;
 
 	/* A label that is still being typed counts. */
@@ -327,6 +338,10 @@ static void marks_end(struct recorder *r)
 			P_("nvmtop: ignored %llu malformed or stale mark message\n",
 			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
 			(unsigned long long)refused);
+	if (!r->child)
+		return;
+	marker_free(r->marker);
+	marks_drop(r, &e);
 }
 
 /* Waits until everything is on disk and converted to the format of its name. */
@@ -583,7 +598,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 static int print_stats(struct recorder *r)
 {
 	const char *file = r->file;
-	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick};
+	struct options o = {.files = &file, .n_files = 1, .pick = r->o->pick, .per = r->o->per};
 	int status;
 
 	if (!*file)
@@ -624,12 +639,15 @@ static int warm_up(struct recorder *r)
 	const struct options *o = r->o;
 	struct err e;
 
-	if (command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0)
+	if (marks_drop(r, &e) < 0 || command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0) {
+		marker_free(r->marker);
 		return complain(&e);
+	}
 	command_release(&r->go);
 	if (o->kill)
 		r->kill_ns = clock_now_ns() + o->delay_ns + o->duration_ns;
 	wait_for_command(r);
+	marker_free(r->marker);
 	return r->child_status;
 }
 
@@ -646,7 +664,7 @@ static int check_names(const struct options *o, struct err *e)
 	return 0;
 }
 
-/* --repeat: runs to warm up, recorded runs up to the first that fails, and their comparison. */
+/* --repeat: runs to warm up, recorded runs up to the first that fails, and mean and spread of their phases. */
 static int repeat(const struct recorder *each)
 {
 	const struct options *given = each->o;
@@ -682,7 +700,7 @@ static int repeat(const struct recorder *each)
 		go_on = !r.asked && (!status || r.killed) && (i < 0 || *r.file);
 		if (!go_on)
 			recorder_say(&r,
-				     _("this run failed or was stopped: no more runs, and no comparison"));
+				     _("this run failed or was stopped: no more runs, and no report of them"));
 	}
 	if (go_on) {
 		o.files = files;
@@ -752,6 +770,7 @@ static int finish(struct options *o, struct err *e)
 		{o->kill && !(o->command && o->duration_ns), N_("--kill needs --duration and a COMMAND")},
 		{o->repeat && !o->command, N_("--repeat needs a COMMAND")},
 		{o->warmup && !o->repeat, N_("--warmup needs --repeat")},
+		{o->per > 0 && !o->repeat && !o->stats, N_("--per needs --repeat or --stats")},
 		{o->nvtx_from == NVTX_FROM_ALL && !o->nvtx, N_("--nvtx-from needs --nvtx")},
 		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
@@ -784,7 +803,7 @@ static const struct option_entry own[] = {
 	 N_("send SIG to the COMMAND after --duration (none: it runs on, nvmtop waits for it)"),
 	 .take = value_signal, .words = signals},
 	{"stats", NULL, N_("print the report by phase and by range to standard error at the end"), FLAG(stats)},
-	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N, and compare the runs"),
+	{"repeat", "N", N_("record the COMMAND N times, to NAME-1 to NAME-N; print mean and spread of each phase"),
 	 COUNT(repeat, 1, 100), .wants = N_("a whole number from 1 to 100")},
 	{"warmup", "N", N_("with --repeat: first run the COMMAND N times without a recording"),
 	 COUNT(warmup, 0, 100), .wants = N_("a whole number from 0 to 100")},
@@ -804,7 +823,7 @@ const struct verb verb_record = {
 	.name = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
+	.groups = {&options, &group_items, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_signals = true,
 	.runs_command = true,

@@ -66,13 +66,17 @@ static int read_nsys(struct trace *t, const struct options *o, struct err *e)
 
 static int write_report(struct trace *const *traces, size_t n, const struct options *o, FILE *out, struct err *e)
 {
+	struct selection pick = o->pick;
+
+	/* Two traces are compared with each other; more are runs of one program, unless they are told apart. */
+	pick.n_first = o->against ? o->against : n == 2 && !o->repeat ? 1 : n;
 	if (o->by != REPORT_BY_PHASE)
-		return report_ranges(traces, n, &o->pick, o->by, o->format, out, progress_show, e);
+		return report_ranges(traces, n, &pick, o->by, o->format, out, progress_show, e);
 	/* What is chosen is wanted in full. */
 	bool all = o->all || o->pick.epoch || o->pick.select;
 	enum report_part part = o->summary ? REPORT_PHASES : all ? REPORT_ALL : REPORT_FIRST;
 
-	return report_write(traces, n, &o->pick, o->per, part, o->format, out, progress_show, e);
+	return report_write(traces, n, &pick, o->per, part, o->format, out, progress_show, e);
 }
 
 int report_files(const struct options *o, FILE *out)
@@ -104,6 +108,17 @@ static int value_by(struct options *o, const struct option_entry *t, const char 
 	return value_word(o, t, value, e);
 }
 
+/* Takes no value: the operands after it are the other side. */
+static int value_against(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	(void)t;
+	(void)value;
+	if (o->against)
+		return err_set(e, ERR_USAGE, _("--against can be given once, between the FILEs of two programs"));
+	o->against = o->n_files ? o->n_files : SIZE_MAX;
+	return 0;
+}
+
 /* Order of enum report_format. */
 static const char *const formats[] = {"table", "json", "csv", "markdown", NULL};
 static const struct option_entry own[] = {
@@ -111,11 +126,11 @@ static const struct option_entry own[] = {
 	 .wants = N_("table, json, csv or markdown")},
 	{"by", "WHAT", N_("phase, or for ranges of NVTX: range, thread or domain"), .take = value_by,
 	 .at = AT(by, enum report_by), .words = by_names, .wants = N_("phase, range, thread or domain")},
+	{"against", NULL, N_("the FILEs before it are runs of one program, those after it of another: compare these"),
+	 .take = value_against},
 	{"nsys", "FILE", N_("kernels and NVTX ranges from an export of Nsight Systems (SQLite)"), TEXT(nsys)},
 	{"summary", NULL, N_("print only the table of phases"), FLAG(summary)},
 	{"all", NULL, N_("print everything about each phase; also with --phase or --select"), FLAG(all)},
-	{"per", "N", N_("each phase has N items; print energy and time per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
-	 .wants = N_("a number of items above 0")},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
@@ -131,6 +146,8 @@ static int finish(struct options *o, struct err *e)
 		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
 		{o->nsys && !ranges, N_("--nsys is for --by range, thread or domain, not for phases")},
 		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
+		{o->against >= o->n_files && o->against, N_("--against stands between FILEs: nvmtop report A1 A2 --against B1 B2")},
+		{o->against && o->summary, N_("--against compares, and --summary does not")},
 	};
 
 	return RULES(rules, e) < 0 ? -1 : operands_files(o, e);
@@ -138,9 +155,9 @@ static int finish(struct options *o, struct err *e)
 
 const struct verb verb_report = {
 	.name = "report",
-	.operands = "FILE...",
-	.summary = N_("print statistics of each phase of a trace; compare several traces"),
-	.groups = {&options, &group_signals, &group_time},
+	.operands = "FILE... [--against FILE...]",
+	.summary = N_("print statistics of each phase of a trace; compare runs of programs"),
+	.groups = {&options, &group_items, &group_signals, &group_time},
 	.finish = finish,
 	.run = cmd_report,
 };

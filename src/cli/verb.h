@@ -125,7 +125,8 @@ option_taker value_demo, value_print, value_output, value_max_size, value_trigge
 int value_form(struct options *o, const char *value, struct err *e);
 
 extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
-	group_replay, group_drawing, group_settings, group_history, group_signals, group_time, group_nvtx;
+	group_replay, group_drawing, group_settings, group_history, group_signals, group_time, group_nvtx,
+	group_items;
 
 /* A word of the command line in printable form, valid until the next call. */
 const char *shown_word(const char *word);

@@ -569,12 +569,12 @@ static int no_receiver(long to, struct err *e)
 	if (folder_each(deliver, &all, e) < 0)
 		return -1;
 	if (all.taken)
-		return err_set(e, ERR_FAILED,
-			       _("process %ld is not one of your recorders or live screens; running: %s"), to,
-			       pids);
-	return err_set(e, ERR_FAILED,
-		       _("nothing to mark: no nvmtop of yours is recording or showing a live screen (one "
-			 "started with sudo? use sudo nvmtop mark; a service? join the group nvmtop)"));
+		err_set(e, ERR_FAILED, _("process %ld is not one of your recorders or live screens; running: %s"), to, pids);
+	else
+		err_set(e, ERR_FAILED,
+			_("nothing to mark: no nvmtop of yours is recording or showing a live screen (one "
+			  "started with sudo? use sudo nvmtop mark; a service? join the group nvmtop)"));
+	return 0;
 }
 
 int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e)

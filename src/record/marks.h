@@ -43,7 +43,7 @@ uint64_t marker_end(struct marker *m);
 void marker_free(struct marker *m); /* calls marker_end() first; m may be NULL */
 
 /* Sends a mark at t_ns to process `to`, or to all receivers of this user if `to` is 0. Returns how many
- * accepted it and lists their process ids in `whom`. Returns -1 and sets *e if there is no receiver, or if
+ * accepted it and lists their process ids in `whom`. Returns 0 and sets *e if there is no receiver; -1 and sets *e if
  * one does not accept the mark within a second. */
 int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size, struct err *e);
 

@@ -119,8 +119,8 @@ void write_whole(const struct page *o, const struct analysis *a);
 void write_more(FILE *f);
 /* What bounds the joules of a channel. */
 void write_energy_note(FILE *f, const struct energy_source *s, const char *name);
-void write_json(FILE *f, const struct analysis *list, size_t n);
-void write_csv(FILE *f, const struct analysis *list, size_t n);
+void write_json(FILE *f, const struct analysis *list, size_t n, size_t n_first);
+void write_csv(FILE *f, const struct analysis *list, size_t n, size_t n_first);
 
 /* A table: its columns with their widths (negative: left-aligned) and heads. Cells are filled row by row;
  * the heads are printed before the first row. */
@@ -144,15 +144,15 @@ void cell_fixed(struct table *t, double v, int decimals);
 /* The width of a column with that text, too. */
 int room_with(int room, const char *text);
 
-/* Comparison of several traces, and of epochs that occur repeatedly. */
-void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n);
+/* Compares the phases of n runs, of which the first n_first are those of the first side; n: there is one side. */
+void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n, size_t n_first);
 
 /* The ranges of one name, thread or domain in one of several traces. */
 struct range_sum {
 	char *title;        /* without the ids of a thread, which differ in each run */
 	const char *domain; /* of ranges by name; else "" */
 	uint32_t pid, tid;
-	size_t file, id; /* id: which of the threads with that title */
+	size_t file;
 	uint64_t count;
 	double seconds, joules, within; /* of all; within: the error bound */
 	double known;                   /* the share of the time for which power is known */
@@ -166,8 +166,8 @@ struct range_sums {
 /* The title is copied. */
 void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title);
 void range_sums_free(struct range_sums *l);
-/* Compares the ranges of n traces by name. Returns -1 if out of memory. */
-int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
+/* The same of ranges, by name. Returns -1 if out of memory. */
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n, size_t n_first,
 		   struct range_sums *l, enum report_format format, struct err *e);
 
 #endif

@@ -1,11 +1,14 @@
-/* Compares the same epochs of several traces: those with the same label, or without a label the same
- * number. Repeated epochs have a spread, so that the difference of two means has a confidence interval
- * (Welch, 95 %); without repetition there is none, and a difference is not called real or noise. */
+/* Compares programs by their runs. A run is one recording, and has one number for each quantity of a phase: repetitions
+ * inside of a run share what is particular to it, such as how warm the board was, and do not tell how much runs differ. So
+ * two runs have a difference, with the error bounds of the measurement; a verdict on the program takes two or more runs a
+ * side. It is Welch's test over the runs. Some of many differences are large by chance, hence Holm's correction over all
+ * that are printed. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/intl.h"
 #include "report/compare.h"
+#include "util/intl.h"
 
 static int by_key(const void *a, const void *b)
 {
@@ -17,117 +20,112 @@ static int by_key(const void *a, const void *b)
 		return c;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
+	if (x->run != y->run)
+		return x->run < y->run ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
 	return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool same_label(const struct occurrence *x, const struct occurrence *y)
+{
+	return !strcmp(x->domain, y->domain) && !strcmp(x->label, y->label);
 }
 
 static int by_order(const void *a, const void *b)
 {
-	const struct group *x = a, *y = b;
+	const struct subject *x = a, *y = b;
 
 	return (x->order > y->order) - (x->order < y->order);
 }
 
-static bool same_key(const struct occurrence *x, const struct occurrence *y)
+static int by_size(const void *a, const void *b)
 {
-	return !strcmp(x->domain, y->domain) && !strcmp(x->label, y->label) && x->id == y->id;
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
 }
 
-void groups_match(struct comparison *c)
+/* Computes Holm's correction: p-values in their order, each against its share of 5 %. */
+static void compare_test(struct comparison *c)
+{
+	size_t n = 0;
+	float *p = calloc(c->n_subjects * c->n_metrics + 1, sizeof(*p));
+
+	c->ok = p != NULL;
+	for (size_t s = 0; c->ok && s < c->n_subjects; s++) {
+		subject_load(c, &c->subjects[s]);
+		for (size_t m = 0; m < c->n_metrics; m++) {
+			struct side a = side_of(c, 0, &c->metrics[m]), b = side_of(c, 1, &c->metrics[m]);
+			struct difference d = difference(c, &a, &b);
+
+			if (!isnan(d.p) && d.verdict != NOTHING)
+				p[n++] = (float)d.p;
+		}
+	}
+	if (n > 0)
+		qsort(p, n, sizeof(*p), by_size);
+	c->most = -1;
+	for (size_t i = 0; i < n && p[i] <= 0.05 / (double)(n - i); i++)
+		c->most = p[i];
+	c->tested = n;
+	free(p);
+}
+
+void compare_begin(struct comparison *c)
 {
 	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
-	for (size_t i = 0; i < c->n_all; i++) {
-		struct group *g = c->n_groups > 0 ? &c->groups[c->n_groups - 1] : NULL;
-
-		if (!g || !same_key(&c->all[g->first], &c->all[i]))
-			c->groups[c->n_groups++] = (struct group) {i, 1, c->all[i].order};
+	for (size_t i = 1; c->sums && i < c->n_all; i++)
+		if (same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].run == c->all[i].run)
+			c->all[i].id = c->all[i - 1].id + 1;
+	if (c->sums)
+		qsort(c->all, c->n_all, sizeof(*c->all), by_key);
+	for (size_t i = 0; i < c->n_all; i++)
+		if (i > 0 && same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].id == c->all[i].id)
+			c->subjects[c->n_subjects - 1].n++;
 		else
-			g->n++;
+			c->subjects[c->n_subjects++] = (struct subject) {i, 1, c->all[i].order};
+	qsort(c->subjects, c->n_subjects, sizeof(*c->subjects), by_order);
+	if (!c->sums && c->n_subjects > 1) {
+		c->subjects[c->n_subjects++] = (struct subject) {c->n_all, c->n_runs, 0};
+		for (size_t f = 0; f < c->n_runs; f++)
+			c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, 0, SIZE_MAX};
 	}
-	qsort(c->groups, c->n_groups, sizeof(*c->groups), by_order);
+	if (c->n_first > 1 && c->n_runs > c->n_first + 1)
+		compare_test(c);
 }
 
-static int groups_make(struct comparison *c)
+/* Combines channels of the same name in several runs into one metric. Without `all`: duration, energy and power of
+ * what the table of phases has; without a total, the energy of each rail. */
+static void metrics_add(struct comparison *c, enum what what, bool all)
 {
-	size_t most = 0;
+	size_t begin = c->n_metrics, total = c->list->key[KEY_POWER];
 
-	for (size_t f = 0; f < c->n_files; f++)
-		most += c->list[f].epochs.n + 1;
-	c->all = calloc(most, sizeof(*c->all));
-	c->groups = calloc(most, sizeof(*c->groups));
-	if (!c->all || !c->groups)
-		return -1;
-	for (size_t f = 0; f < c->n_files; f++)
-		for (size_t i = 0; i < c->list[f].epochs.n; i++) {
-			const struct epoch *ep = &c->list[f].epochs.list[i];
-
-			c->all[c->n_all] = (struct occurrence) {"", ep->label, *ep->label ? 0 : ep->id,
-								f,  c->n_all,  i};
-			c->n_all++;
-		}
-	groups_match(c);
-	/* Append a group for the whole of each file. */
-	for (size_t f = 0; f < c->n_files; f++)
-		c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, SIZE_MAX};
-	c->groups[c->n_groups] = (struct group) {c->n_all, c->n_files, 0};
-	return 0;
-}
-
-static bool has_metric(const struct channel *c, enum what what)
-{
-	switch (what) {
-	case MEAN:
-		return !channel_counts(c);
-	case RISE:
-		return c->unit == UNIT_CELSIUS || channel_counts(c);
-	case THROTTLED:
-		return c->kind == CHANNEL_THROTTLE;
-	default:
-		return c->unit == UNIT_MILLIWATT;
-	}
-}
-
-/* Combines channels of the same name in several files into one metric. */
-static void metrics_add(struct comparison *c, enum what what)
-{
-	size_t begin = c->n_metrics;
-
-	for (size_t f = 0; f < c->n_files; f++)
+	for (size_t f = 0; f < c->n_runs; f++)
 		for (size_t i = 0; i < c->list[f].channels.n; i++) {
 			const struct channel *ch = channel_of(&c->list[f], i);
+			bool power = ch->unit == UNIT_MILLIWATT,
+			     energy = what == ENERGY || what == ITEM_ENERGY;
+			bool shown =
+				all || (total == SIZE_MAX
+						? energy
+						: power && !strcmp(ch->name,
+								   c->list->session->channels[total].name));
+			bool has = what == MEAN        ? !channel_counts(ch)
+				   : what == RISE      ? ch->unit == UNIT_CELSIUS || channel_counts(ch)
+				   : what == THROTTLED ? ch->kind == CHANNEL_THROTTLE
+						       : power;
 			size_t m = begin;
 
-			if (!has_metric(ch, what))
-				continue;
 			while (m < c->n_metrics && strcmp(c->metrics[m].channel->name, ch->name) != 0)
 				m++;
-			if (m == c->n_metrics)
+			if (shown && has && m == c->n_metrics)
 				c->metrics[c->n_metrics++] = (struct metric) {what, ch};
 		}
 }
 
-static int metrics_make(struct comparison *c)
-{
-	bool items = c->list[0].per > 0;
-	size_t most = 2;
-
-	for (size_t f = 0; f < c->n_files; f++)
-		most += 5 * c->list[f].channels.n;
-	c->metrics = calloc(most, sizeof(*c->metrics));
-	if (!c->metrics)
-		return -1;
-	c->metrics[c->n_metrics++].what = DURATION;
-	if (items)
-		c->metrics[c->n_metrics++].what = ITEM_TIME;
-	metrics_add(c, ENERGY);
-	if (items)
-		metrics_add(c, ITEM_ENERGY);
-	metrics_add(c, MEAN);
-	metrics_add(c, RISE);
-	metrics_add(c, THROTTLED);
-	return 0;
-}
-
-static size_t find(const struct analysis *a, const char *name)
+/* Returns SIZE_MAX if the run has no such signal. */
+static size_t channel_find(const struct analysis *a, const char *name)
 {
 	for (size_t i = 0; i < a->channels.n; i++)
 		if (!strcmp(channel_of(a, i)->name, name))
@@ -135,61 +133,76 @@ static size_t find(const struct analysis *a, const char *name)
 	return SIZE_MAX;
 }
 
-#define KEPT (32u << 20) /* bytes of cells; with more groups, each cell is computed twice */
-
-static int cells_make(struct comparison *c)
+struct comparison compare_make(const struct analysis *list, size_t n, size_t n_first, bool all)
 {
-	size_t each = c->n_metrics * c->n_files;
+	struct comparison c = {.list = list, .n_runs = n, .n_first = n_first};
+	size_t occurrences = n, metrics = 1, cells;
 
-	c->at = calloc(each + 1, sizeof(*c->at));
-	c->cells = calloc(each + 1, sizeof(*c->cells));
-	if (!c->at || !c->cells)
-		return -1;
-	for (size_t i = 0; i < each; i++) {
-		const struct channel *ch = c->metrics[i / c->n_files].channel;
-
-		c->at[i] = ch ? find(&c->list[i % c->n_files], ch->name) : 0;
+	for (size_t f = 0; f < n; f++) {
+		occurrences += list[f].epochs.n;
+		metrics += 5 * list[f].channels.n;
 	}
-	if (c->n_groups + 1 <= KEPT / ((each + 1) * sizeof(*c->cells)))
-		c->kept = calloc(c->n_groups + 1, sizeof(*c->kept));
-	return 0;
-}
+	c.all = calloc(occurrences, sizeof(*c.all));
+	c.subjects = calloc(occurrences + 1, sizeof(*c.subjects));
+	c.metrics = calloc(metrics, sizeof(*c.metrics));
+	if (!c.all || !c.subjects || !c.metrics)
+		return c;
+	c.metrics[c.n_metrics++].what = DURATION;
+	metrics_add(&c, ENERGY, all);
+	metrics_add(&c, MEAN, all);
+	if (list[0].per > 0)
+		metrics_add(&c, ITEM_ENERGY, all);
+	if (all) {
+		metrics_add(&c, RISE, all);
+		metrics_add(&c, THROTTLED, all);
+	}
+	cells = c.n_metrics * n;
+	c.at = calloc(cells, sizeof(*c.at));
+	c.values = calloc(cells, sizeof(*c.values));
+	c.ok = c.at && c.values;
+	for (size_t i = 0; c.ok && i < cells; i++) {
+		const struct channel *ch = c.metrics[i / n].channel;
 
-struct comparison compare_make(const struct analysis *list, size_t n)
-{
-	struct comparison c = {.list = list, .n_files = n};
+		c.at[i] = ch ? channel_find(&list[i % n], ch->name) : 0;
+	}
+	for (size_t f = 0; f < n; f++)
+		for (size_t i = 0; i < list[f].epochs.n; i++) {
+			const struct epoch *ep = &list[f].epochs.list[i];
 
-	c.ok = groups_make(&c) == 0 && metrics_make(&c) == 0 && cells_make(&c) == 0;
+			c.all[c.n_all] = (struct occurrence) {
+				"", ep->label, *ep->label ? 0 : ep->id, f, 0, c.n_all, i};
+			c.n_all++;
+		}
+	if (c.ok)
+		compare_begin(&c);
 	return c;
 }
 
 void compare_free(struct comparison *c)
 {
-	for (size_t g = 0; c->kept && g <= c->n_groups; g++)
-		free(c->kept[g]);
-	free(c->kept);
-	free(c->cells);
+	free(c->values);
 	free(c->at);
 	free(c->all);
-	free(c->groups);
+	free(c->subjects);
 	free(c->metrics);
 }
 
-bool group_is_whole(const struct comparison *c, const struct group *g)
+bool subject_is_whole(const struct comparison *c, const struct subject *s)
 {
-	return g == &c->groups[c->n_groups];
+	return !c->sums && c->all[s->first].at == SIZE_MAX;
 }
 
-void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size)
+void subject_title(const struct comparison *c, const struct subject *s, bool translated, char *out,
+		   size_t size)
 {
-	const struct occurrence *x = &c->all[g->first];
+	const struct occurrence *x = &c->all[s->first];
 	const char *domain = translated ? x->domain : "";
 
 	if (c->sums && x->id > 0)
 		snprintf(out, size, "%s #%llu", x->label, (unsigned long long)x->id + 1);
 	else if (c->sums)
 		snprintf(out, size, "%s%s%s", domain, *domain ? ": " : "", x->label);
-	else if (group_is_whole(c, g))
+	else if (subject_is_whole(c, s))
 		snprintf(out, size, "%s", translated ? _("whole") : "whole");
 	else if (*x->label)
 		snprintf(out, size, "%s", x->label);
@@ -197,7 +210,123 @@ void group_title(const struct comparison *c, const struct group *g, bool transla
 		snprintf(out, size, translated ? _("phase %llu") : "phase %llu", (unsigned long long)x->id);
 }
 
-bool group_shown(const struct comparison *c, const struct group *g)
+/* Adds the metric in one phase, or in the whole. */
+static void value_add(struct run_value *x, const struct analysis *a, const struct part *p,
+		      const struct metric *m, size_t i)
 {
-	return c->n_files > 1 || (!group_is_whole(c, g) && g->n > 1);
+	double seconds = (double)p->duration_ns / 1e9, v = seconds, within = NAN, known = 0, span = 0;
+
+	if (m->channel) {
+		double covered = (double)p->results[i].covered_ns / 1e9;
+
+		known_of(a, p, i, &known, &span);
+		within = within_of(a, p, i) / covered; /* in watts */
+	}
+	switch (m->what) {
+	case ENERGY:
+		v = full_energy(a, p, i);
+		within *= seconds;
+		break;
+	case ITEM_ENERGY:
+		v = full_energy(a, p, i) / items_of(a, p);
+		within *= seconds / items_of(a, p);
+		break;
+	case RISE:
+		v = rise_of(a, p, i);
+		break;
+	case THROTTLED:
+		v = throttled_of(a, p, i);
+		break;
+	case MEAN:
+		v = m->channel->unit == UNIT_MILLIWATT ? mean_power(a, p, i) * 1e3 : mean_of(&p->results[i]);
+		within *= 1e3;
+		break;
+	default:
+		break;
+	}
+	x->known += known;
+	x->span += span;
+	if (isnan(v))
+		return;
+	x->n++;
+	x->mean += v;
+	x->within += within * within;
+}
+
+void subject_load(struct comparison *c, const struct subject *s)
+{
+	if (c->sums) {
+		range_values(c, s);
+		return;
+	}
+	memset(c->values, 0, c->n_metrics * c->n_runs * sizeof(*c->values));
+	for (size_t k = s->first; k < s->first + s->n; k++) {
+		const struct occurrence *o = &c->all[k];
+		const struct analysis *a = &c->list[o->run];
+		const struct part *p = o->at == SIZE_MAX ? &a->whole : part_load(a, o->at);
+
+		for (size_t m = 0; m < c->n_metrics; m++) {
+			size_t x = m * c->n_runs + o->run;
+
+			if (c->at[x] != SIZE_MAX)
+				value_add(&c->values[x], a, p, &c->metrics[m], c->at[x]);
+		}
+	}
+	for (size_t x = 0; x < c->n_metrics * c->n_runs; x++) {
+		struct run_value *v = &c->values[x];
+		enum what what = c->metrics[x / c->n_runs].what;
+		bool unknown = (what == ENERGY || what == ITEM_ENERGY) && v->known < KNOWN_ENOUGH * v->span;
+
+		v->mean = unknown ? NAN : v->mean / (double)v->n;
+		v->within = sqrt(v->within) / (double)v->n;
+	}
+}
+
+struct side side_of(const struct comparison *c, int which, const struct metric *m)
+{
+	const struct run_value *list = &c->values[(size_t)(m - c->metrics) * c->n_runs];
+	size_t from = which ? c->n_first : 0, to = which ? c->n_runs : c->n_first;
+	struct side s = {.sd = NAN, .within = NAN, .known = 1};
+	double squares = 0, least = 1;
+
+	for (size_t f = from; f < to; f++) {
+		const struct run_value *x = &list[f];
+		double off = x->mean - s.mean, known = x->span > 0 ? x->known / x->span : 1;
+
+		least = fmin(least, known);
+		s.why = x->why ? x->why : s.why;
+		/* Of several runs, those in which it is not known are left out. */
+		if (isnan(x->mean) || (to - from > 1 && known < KNOWN_ENOUGH))
+			continue;
+		s.known = fmin(s.known, known);
+		s.n++;
+		s.mean += off / (double)s.n;
+		squares += off * (x->mean - s.mean);
+		s.within = to - from == 1 ? x->within : NAN;
+	}
+	if (s.n > 1)
+		s.sd = sqrt(squares / (double)(s.n - 1));
+	if (s.n == 0) {
+		s.mean = NAN;
+		s.known = least;
+	}
+	return s;
+}
+
+struct difference difference(const struct comparison *c, const struct side *a, const struct side *b)
+{
+	struct difference d = {NOTHING, b->mean - a->mean, NAN, NAN, NAN};
+
+	if (isnan(a->known + b->known) || fmin(a->known, b->known) < KNOWN_ENOUGH) {
+		d.verdict = PARTLY;
+	} else if (c->n_runs == 2) {
+		d.within = hypot(a->within, b->within);
+	} else if (a->n > 0 && b->n > 0) {
+		d.ci95 = welch(a->sd, a->n, b->sd, b->n, d.by, &d.p);
+		d.verdict = isnan(d.p)                 ? FEW
+			    : fabs(d.by) + d.ci95 == 0 ? NOTHING /* all runs are alike */
+			    : (float)d.p <= c->most    ? DIFFERS
+						       : NOISE;
+	}
+	return d;
 }

@@ -1,4 +1,4 @@
-/* compare: matching epochs, or names of ranges, of several traces, and their differences. */
+/* compare: the phases, or the names of ranges, of several runs side by side. */
 #ifndef NVMTOP_REPORT_COMPARE_H
 #define NVMTOP_REPORT_COMPARE_H
 
@@ -6,9 +6,8 @@
 
 enum what {
 	DURATION,
-	ITEM_TIME,
-	ITEM_ENERGY,
 	ENERGY,
+	ITEM_ENERGY,
 	MEAN,
 	RISE,
 	THROTTLED,
@@ -19,91 +18,86 @@ enum what {
 
 struct metric {
 	enum what what;
-	const struct channel *channel; /* NULL: a property of the epoch or the ranges */
+	const struct channel *channel; /* NULL: a property of the phase or the ranges */
 };
 
 /* Those with the same domain, label and id are the same. */
 struct occurrence {
 	const char *domain, *label;
-	uint64_t id;
-	size_t file, order;
-	size_t epoch; /* SIZE_MAX: the whole; of ranges, which of the sums */
+	uint64_t id; /* of a phase without a label its number; of ranges which of the threads with that label */
+	size_t run;
+	uint64_t thread; /* of ranges by thread its ids */
+	size_t order;
+	size_t at; /* the phase, SIZE_MAX: the whole; of ranges, which of the sums */
 };
 
-/* Occurrences first .. first+n-1 are the same. */
-struct group {
+/* What is compared: occurrences first .. first+n-1, which are the same. */
+struct subject {
 	size_t first, n, order;
 };
 
-/* One metric in one file: the mean over its occurrences. */
-struct cell {
+/* A metric of a subject in one run: the mean over its occurrences. */
+struct run_value {
 	uint64_t n;
-	double mean, sd;
-	double known, span; /* ns: covered time, whole time */
-	double last, turns; /* the last value; the sum of squared differences between successive
-			     * occurrences */
-	double drift;       /* probability of so small a sum if occurrences were independent */
-	double within;      /* of ranges: the error bound of the mean; NaN: none */
-	const char *why;    /* of ranges: no joules, a message id; NULL: there are some */
+	double mean, within; /* within: the error bound; NaN: none */
+	double known, span;  /* ns: covered time, whole time */
+	const char *why;     /* no joules, a message id */
 };
 
 struct comparison {
-	const struct analysis *list;
-	const struct range_sum *sums; /* NULL: epochs are compared */
-	size_t n_files;
+	const struct analysis *list;  /* n_runs */
+	const struct range_sum *sums; /* NULL: phases are compared */
+	size_t n_runs, n_first;       /* the runs from n_first on are those of the second side */
 	struct occurrence *all;
 	size_t n_all;
-	struct group *groups;
-	size_t n_groups;
+	struct subject *subjects;
+	size_t n_subjects; /* to be shown; the last one of phases is the whole, if there are several */
 	struct metric *metrics;
 	size_t n_metrics;
-	size_t *at;         /* index of a metric's channel in a file; SIZE_MAX: missing */
-	struct cell **kept; /* per group; NULL: too many to keep */
-	struct cell *cells; /* of the group passed to group_begin() */
-	size_t tested;      /* number of differences with a verdict */
-	float most;         /* largest p that is significant after Holm's correction */
-	bool ok;
+	size_t *at;           /* index of a metric's channel in a run; SIZE_MAX: missing */
+	struct run_value *values; /* of the loaded subject */
+	size_t tested;        /* number of differences with a verdict */
+	float most;           /* largest p that is significant after Holm's correction */
+	bool ok;              /* false: out of memory */
 };
 
-/* EXACT: a difference without noise or bound. */
-enum verdict { NOTHING, PARTLY, UNKNOWN, NOISE, DIFFERS, EXACT };
-
-/* Matches the epochs of n traces. ok is false if out of memory. groups[n_groups] is the whole of each
- * trace. */
-struct comparison compare_make(const struct analysis *list, size_t n);
-/* Sorts the occurrences, and makes groups of them in their order. */
-void groups_match(struct comparison *c);
+/* Of phases; all: every quantity, else their time and energy. */
+struct comparison compare_make(const struct analysis *list, size_t n, size_t n_first, bool all);
+/* Sorts the occurrences, makes subjects of them in their order, and computes Holm's correction over all of their
+ * metrics. */
+void compare_begin(struct comparison *c);
 void compare_free(struct comparison *c);
-/* Computes Holm's correction from all differences. Required before the first verdict. */
-void compare_test(struct comparison *c);
 
-bool group_is_whole(const struct comparison *c, const struct group *g);
 /* translated: for a table, of a range with its domain. */
-void group_title(const struct comparison *c, const struct group *g, bool translated, char *out, size_t size);
-/* Is the group shown? With one file, only repeated epochs are. */
-bool group_shown(const struct comparison *c, const struct group *g);
-/* Computes the cells of a group, which cell_of() then returns. */
-void group_begin(struct comparison *c, const struct group *g);
-void range_cells(struct comparison *c, const struct group *g); /* the same, of ranges */
-/* The mean over all files of the means in each, and their spread. */
-struct cell cell_over(const struct comparison *c, const struct metric *m);
-const struct cell *cell_of(const struct comparison *c, size_t file, const struct metric *m);
-/* The covered share of the time. */
-double coverage_of(const struct cell *x);
+void subject_title(const struct comparison *c, const struct subject *s, bool translated, char *out, size_t size);
+bool subject_is_whole(const struct comparison *c, const struct subject *s);
+/* Computes the values of a subject, of which side_of() then tells. */
+void subject_load(struct comparison *c, const struct subject *s);
+void range_values(struct comparison *c, const struct subject *s); /* the same, of ranges */
 
+/* A metric over the runs of a side (0 or 1) that have it. */
+struct side {
+	size_t n;
+	double mean, sd, within; /* within: of a single run */
+	double known;            /* the least covered share of the time in the n runs; n = 0: in all */
+	const char *why;
+};
+struct side side_of(const struct comparison *c, int which, const struct metric *m);
+
+/* NOTHING: all runs are alike, or there is one a side, of which nothing is said about the program. */
+enum verdict { NOTHING, PARTLY, FEW, NOISE, DIFFERS };
 struct difference {
 	enum verdict verdict;
-	double interval; /* half the width, without correction; of ranges: the sum of both bounds */
-	double p;        /* without correction */
-	bool drifts;     /* it differs, but the values of a or b drift */
+	double by;
+	double within; /* of one run a side: the error bound */
+	double ci95;   /* of several: half the width of the interval, without correction */
+	double p;      /* without correction */
 };
 /* The difference of b from a. */
-struct difference difference(const struct comparison *c, const struct cell *a, const struct cell *b);
-/* Do the values of one file drift, so that repetitions are not independent? */
-bool drifts(const struct cell *x);
+struct difference difference(const struct comparison *c, const struct side *a, const struct side *b);
 
-/* The outputs. all: of phases every quantity; else their time and energy. */
-void comparison_tables(const struct page *o, bool all, struct comparison *c);
+/* The outputs. by_metric: a table for each metric, of all subjects, else the other way round. */
+void comparison_tables(const struct page *o, bool by_metric, struct comparison *c);
 void put_comparison(struct record *r, struct comparison *c);
 
 #endif

@@ -189,7 +189,6 @@ static void put_metric(struct record *r, const struct metric *m)
 {
 	static const char *const words[] = {
 		[DURATION] = "duration",
-		[ITEM_TIME] = "time_per_item",
 		[ITEM_ENERGY] = "energy_per_item",
 		[ENERGY] = "energy",
 		[MEAN] = "mean",
@@ -204,124 +203,89 @@ static void put_metric(struct record *r, const struct metric *m)
 	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
 }
 
-/* A metric in one file, and its difference to the first file. */
-static void put_cell(struct record *r, const struct comparison *c, const struct metric *m, size_t file)
+/* A metric over the runs of a side; CSV: the names begin with that of the side, if there are two. */
+static void put_side(struct record *r, const struct comparison *c, int which, const struct side *s)
 {
-	static const char *const verdicts[] = {"", "partly unknown", "unknown", "within noise", "differs",
-					       ""};
-	const struct cell *first = cell_of(c, 0, m), *x = cell_of(c, file, m);
-	struct difference d = {NOTHING, NAN, NAN, false};
+	static const char *const names[][5] = {{"n", "mean", "sd", "within", "coverage"},
+					       {"a_n", "a_mean", "a_sd", "a_within", "a_coverage"},
+					       {"b_n", "b_mean", "b_sd", "b_within", "b_coverage"}};
+	const char *const *name = names[r->as == AS_JSON || c->n_first == c->n_runs ? 0 : which + 1];
 
-	if (file > 0)
-		d = difference(c, first, x);
-	PUT(r, {"n", IN_BOTH, COUNT_OF(x->n)}, {"mean", IN_BOTH, NUMBER_OF(x->n > 0 ? x->mean : NAN)});
-	if (c->sums) {
-		PUT(r, {"sd", IN_CSV, NUMBER_OF(NAN)}, {"ci95", IN_CSV, NUMBER_OF(NAN)},
-		    {"within", IN_BOTH, NUMBER_OF(x->within)},
-		    {"difference", CSV_AND(file), NUMBER_OF(file ? x->mean - first->mean : NAN)},
-		    {"difference_percent", CSV_AND(file),
-		     NUMBER_OF(file ? 100 * (x->mean - first->mean) / fabs(first->mean) : NAN)},
-		    {"difference_within", CSV_AND(file), NUMBER_OF(d.interval)},
-		    {"verdict", CSV_AND(file), TEXT_OF(verdicts[d.verdict])},
-		    {"coverage", IN_BOTH, NUMBER_OF(coverage_of(x))},
-		    {"reason", IN_BOTH, LABEL_OF(x->why ? x->why : "")});
-		return;
-	}
-	PUT(r, {"sd", IN_BOTH, NUMBER_OF(x->sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x->sd, x->n))},
-	    {"difference", CSV_AND(file), NUMBER_OF(file ? x->mean - first->mean : NAN)},
-	    {"difference_ci95", CSV_AND(file), NUMBER_OF(d.interval)},
-	    {"verdict", CSV_AND(file), TEXT_OF(verdicts[d.verdict])},
-	    {"coverage", IN_BOTH, NUMBER_OF(coverage_of(x))}, {"p", CSV_AND(file), NUMBER_OF(d.p)},
-	    {"drift_p", IN_BOTH, NUMBER_OF(x->drift)}, {"warning", IN_CSV, TEXT_OF(d.drifts ? "drifts" : "")},
-	    {"drifts", file ? IN_JSON : 0, TRUTH_OF(d.drifts)});
+	PUT(r, {name[0], IN_BOTH, COUNT_OF(s->n)}, {name[1], IN_BOTH, NUMBER_OF(s->mean)},
+	    {name[2], IN_BOTH, NUMBER_OF(s->sd)}, {name[3], IN_BOTH, NUMBER_OF(s->within)},
+	    {name[4], IN_BOTH, NUMBER_OF(s->known)}, {"reason", IN_JSON, LABEL_OF(s->why ? s->why : "")});
 }
 
-/* Of a name over many traces. */
-static void put_over(struct record *r, const struct comparison *c, const struct metric *m)
+static void put_difference(struct record *r, const struct difference *d, const struct side *a)
 {
-	const struct cell x = cell_over(c, m);
+	static const char *const verdicts[] = {"", "partly unknown", "too few runs", "within noise", "differs"};
 
-	PUT(r, {"n", IN_BOTH, COUNT_OF(x.n)}, {"mean", IN_BOTH, NUMBER_OF(x.mean)},
-	    {"sd", IN_BOTH, NUMBER_OF(x.sd)}, {"ci95", IN_BOTH, NUMBER_OF(confidence(x.sd, x.n))},
-	    {"within", IN_BOTH, NUMBER_OF(x.within)});
+	PUT(r, {"difference", IN_BOTH, NUMBER_OF(d->by)},
+	    {"difference_percent", IN_BOTH, NUMBER_OF(a->mean != 0 ? 100 * d->by / fabs(a->mean) : (double)NAN)},
+	    {"difference_within", IN_BOTH, NUMBER_OF(d->within)}, {"difference_ci95", IN_BOTH, NUMBER_OF(d->ci95)},
+	    {"p", IN_BOTH, NUMBER_OF(d->p)}, {"verdict", IN_BOTH, LABEL_OF(verdicts[d->verdict])});
 }
 
 static void json_metric(struct record *r, const struct comparison *c, const struct metric *m)
 {
-	bool any = false;
+	const int n_sides = 1 + (c->n_first < c->n_runs);
+	const struct side sides[] = {side_of(c, 0, m), side_of(c, 1, m)};
 
-	for (size_t f = 0; f < c->n_files; f++)
-		any |= cell_of(c, f, m)->n > 0;
-	if (!any)
+	if (sides[0].n + (n_sides > 1 ? sides[1].n : 0) == 0 && !sides[0].why && !sides[1].why)
 		return;
 	record_line(r);
 	json_open(r, NULL, '{');
 	put_metric(r, m);
-	json_open(r, "traces", '[');
-	for (size_t f = 0; f < c->n_files; f++) {
+	json_open(r, "sides", '[');
+	for (int k = 0; k < n_sides; k++) {
 		json_open(r, NULL, '{');
-		put_cell(r, c, m, f);
-		json_close(r, "}");
+		put_side(r, c, k, &sides[k]);
+		json_open(r, "runs", '[');
+		for (size_t f = k ? c->n_first : 0; f < (k ? c->n_runs : c->n_first); f++)
+			PUT(r, {NULL, IN_JSON, NUMBER_OF(c->values[(size_t)(m - c->metrics) * c->n_runs + f].mean)});
+		json_close(r, "]}");
 	}
 	json_close(r, "]");
-	if (c->sums && c->n_files > 2) {
-		json_open(r, "all", '{');
-		put_over(r, c, m);
-		json_close(r, "}");
+	if (n_sides > 1) {
+		const struct difference d = difference(c, &sides[0], &sides[1]);
+
+		put_difference(r, &d, &sides[0]);
 	}
 	json_close(r, "}");
 }
 
-static void csv_title(struct record *r, const struct comparison *c, const struct group *g, const char *title,
-		      const char *file)
-{
-	PUT(r, {"file", IN_CSV, TEXT_OF(file)}, {"phase", IN_CSV, TEXT_OF(title)});
-	if (c->sums)
-		PUT(r, {"domain", IN_CSV, TEXT_OF(c->all[g->first].domain)});
-}
-
-static void csv_metric(struct record *r, const struct comparison *c, const struct group *g, const char *title,
+static void csv_metric(struct record *r, const struct comparison *c, const struct subject *s, const char *title,
 		       const struct metric *m)
 {
-	char path[4096];
+	const struct side a = side_of(c, 0, m), b = side_of(c, 1, m);
+	const struct difference d = difference(c, &a, &b);
 
-	for (size_t f = 0; f < c->n_files; f++) {
-		if (cell_of(c, f, m)->n == 0 && !c->sums)
-			continue;
-		csv_title(r, c, g, title, shown_path(c->list[f].trace, path, sizeof(path)));
-		put_metric(r, m);
-		put_cell(r, c, m, f);
-		record_line(r);
-	}
-	if (!c->sums || c->n_files < 3)
-		return;
-	csv_title(r, c, g, title, "");
+	if (c->sums)
+		PUT(r, {"name", IN_CSV, TEXT_OF(title)}, {"domain", IN_CSV, TEXT_OF(c->all[s->first].domain)});
+	else
+		PUT(r, {"phase", IN_CSV, TEXT_OF(title)});
 	put_metric(r, m);
-	put_over(r, c, m);
-	fputs(",,,,,,", r->f);
+	put_side(r, c, 0, &a);
+	if (c->n_first < c->n_runs) {
+		put_side(r, c, 1, &b);
+		put_difference(r, &d, &a);
+	}
+	PUT(r, {"reason", IN_CSV, LABEL_OF(a.why ? a.why : b.why ? b.why : "")});
 	record_line(r);
 }
 
-static void json_title(struct record *r, const struct comparison *c, const struct group *g, const char *title)
+static void json_subject(struct record *r, const struct comparison *c, const struct subject *s, const char *title)
 {
-	const struct occurrence *x = &c->all[g->first];
-	bool labelled = *x->label || group_is_whole(c, g);
+	const struct occurrence *x = &c->all[s->first];
+	bool labelled = *x->label || subject_is_whole(c, s);
 
-	if (c->sums) {
-		PUT(r, {"name", IN_JSON, TEXT_OF(title)}, {"domain", IN_JSON, TEXT_OF(x->domain)});
-		return;
-	}
-	/* The key is needed beside the title, since a label may look like a title. */
-	PUT(r, {"phase", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},
-	    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)},
-	    {"number", labelled ? IN_JSON : 0, LABEL_OF("")});
-}
-
-static void json_group(struct record *r, const struct comparison *c, const struct group *g, const char *title)
-{
 	record_line(r);
 	json_open(r, NULL, '{');
-	json_title(r, c, g, title);
+	if (c->sums)
+		PUT(r, {"name", IN_JSON, TEXT_OF(title)}, {"domain", IN_JSON, TEXT_OF(x->domain)});
+	else /* the key is needed beside the title, since a label may look like a title */
+		PUT(r, {"phase", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},
+		    {"number", labelled ? 0 : IN_JSON, COUNT_OF(x->id)}, {"number", labelled ? IN_JSON : 0, LABEL_OF("")});
 	json_open(r, "quantities", '[');
 	for (size_t i = 0; i < c->n_metrics; i++)
 		json_metric(r, c, &c->metrics[i]);
@@ -330,45 +294,41 @@ static void json_group(struct record *r, const struct comparison *c, const struc
 
 void put_comparison(struct record *r, struct comparison *c)
 {
-	bool any = false;
-	char title[1200];
+	char title[CELL_TEXT];
 
-	if (r->as == AS_CSV)
-		fputs(c->sums ? "file,name,domain,signal,quantity,unit,n,mean,sd,ci95,within,difference,"
-				"difference_percent,difference_within,verdict,coverage,reason\n"
-			      : "file,phase,signal,quantity,unit,n,mean,sd,ci95,difference,difference_ci95,"
-				"verdict,coverage,p,drift_p,warning\n",
-		      r->f);
-	for (size_t g = 0; c->ok && g < c->n_groups + !c->sums; g++) {
-		if (!group_shown(c, &c->groups[g]))
-			continue;
-		group_begin(c, &c->groups[g]);
-		group_title(c, &c->groups[g], false, title, sizeof(title));
-		if (r->as == AS_JSON && !any) {
-			record_line(r);
-			json_open(r, "comparison", '[');
-		}
-		any = true;
-		if (r->as == AS_JSON)
-			json_group(r, c, &c->groups[g], title);
-		for (size_t i = 0; r->as == AS_CSV && i < c->n_metrics; i++)
-			csv_metric(r, c, &c->groups[g], title, &c->metrics[i]);
+	if (!c->ok || (r->as == AS_JSON && c->n_subjects == 0))
+		return;
+	if (r->as == AS_JSON) {
+		PUT(r, {"first_side", IN_JSON, COUNT_OF(c->n_first)});
+		record_line(r);
+		json_open(r, "comparison", '[');
+	} else {
+		r->as = AS_HEAD;
+		csv_metric(r, c, &(struct subject) {0, 1, 0}, "", c->metrics);
+		r->as = AS_CSV;
 	}
-	if (r->as == AS_JSON && any)
+	for (size_t s = 0; s < c->n_subjects; s++) {
+		subject_load(c, &c->subjects[s]);
+		subject_title(c, &c->subjects[s], false, title, sizeof(title));
+		if (r->as == AS_JSON)
+			json_subject(r, c, &c->subjects[s], title);
+		for (size_t i = 0; r->as == AS_CSV && i < c->n_metrics; i++)
+			csv_metric(r, c, &c->subjects[s], title, &c->metrics[i]);
+	}
+	if (r->as == AS_JSON)
 		json_close(r, "]");
 }
 
-/* Of epochs. */
-static void compare(struct record *r, const struct analysis *list, size_t n)
+/* Of phases. */
+static void compare(struct record *r, const struct analysis *list, size_t n, size_t n_first)
 {
-	struct comparison c = compare_make(list, n);
+	struct comparison c = compare_make(list, n, n_first, true);
 
-	compare_test(&c);
 	put_comparison(r, &c);
 	compare_free(&c);
 }
 
-void write_json(FILE *f, const struct analysis *list, size_t n)
+void write_json(FILE *f, const struct analysis *list, size_t n, size_t n_first)
 {
 	struct record r = {.f = f, .as = AS_JSON};
 
@@ -379,17 +339,17 @@ void write_json(FILE *f, const struct analysis *list, size_t n)
 		json_trace(&r, &list[i]);
 	}
 	json_close(&r, "]");
-	if (!list[0].brief)
-		compare(&r, list, n);
+	if (!list[0].brief && n > 1)
+		compare(&r, list, n, n_first);
 	fputs("}\n", f);
 }
 
-void write_csv(FILE *f, const struct analysis *list, size_t n)
+void write_csv(FILE *f, const struct analysis *list, size_t n, size_t n_first)
 {
 	struct record head = {.f = f, .as = AS_HEAD}, r = {.f = f, .as = AS_CSV};
 
 	if (!list[0].brief && n > 1) {
-		compare(&r, list, n);
+		compare(&r, list, n, n_first);
 		return;
 	}
 	csv_part(&head, &list[0], &list[0].whole);

@@ -1,6 +1,5 @@
-/* Compares ranges of several traces: those with the same name and domain, and of threads the first, second and so
- * on with the same names. The joules of one range have an error bound, and a difference is real if it is larger
- * than both bounds together. */
+/* Ranges of several runs: those with the same name and domain, and of threads the first, second and so on with the same
+ * names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,108 +32,45 @@ void range_sums_free(struct range_sums *l)
 	free(l->list);
 }
 
-static bool same_title(const struct range_sum *s, const struct range_sum *t)
-{
-	return s->file == t->file && !strcmp(s->domain, t->domain) && !strcmp(s->title, t->title);
-}
-
-static int by_title(const void *a, const void *b)
-{
-	const struct range_sum *s = *(struct range_sum *const *)a, *t = *(struct range_sum *const *)b;
-	int order = (s->file > t->file) - (s->file < t->file);
-
-	order = order ? order : strcmp(s->domain, t->domain);
-	order = order ? order : strcmp(s->title, t->title);
-	order = order ? order : (s->pid > t->pid) - (s->pid < t->pid);
-	return order ? order : (s->tid > t->tid) - (s->tid < t->tid);
-}
-
-/* Numbers threads of one title by their ids. */
-static int ids_set(struct range_sums *l)
-{
-	struct range_sum **sorted = calloc(l->n + 1, sizeof(struct range_sum *));
-
-	if (!sorted)
-		return -1;
-	for (size_t i = 0; i < l->n; i++)
-		sorted[i] = &l->list[i];
-	qsort(sorted, l->n, sizeof(struct range_sum *), by_title);
-	for (size_t i = 1; i < l->n; i++)
-		sorted[i]->id = same_title(sorted[i - 1], sorted[i]) ? sorted[i - 1]->id + 1 : 0;
-	free(sorted);
-	return 0;
-}
-
 static const struct channel *power_of(const struct analysis *a)
 {
 	return a->key[KEY_POWER] == SIZE_MAX ? NULL : &a->session->channels[a->key[KEY_POWER]];
 }
 
-static struct comparison comparison_make(const struct analysis *list, size_t n, struct range_sums *l)
-{
-	static const struct range_sum none; /* without any, these are ranges all the same */
-	struct comparison c = {.list = list, .sums = l->list ? l->list : &none, .n_files = n, .n_all = l->n};
-
-	c.all = calloc(l->n + 1, sizeof(*c.all));
-	c.groups = calloc(l->n + 1, sizeof(*c.groups));
-	c.metrics = calloc(3, sizeof(*c.metrics));
-	c.cells = calloc(3 * n, sizeof(*c.cells));
-	c.ok = c.all && c.groups && c.metrics && c.cells && !l->no_memory && ids_set(l) == 0;
-	if (!c.ok)
-		return c;
-	for (size_t i = 0; i < l->n; i++) {
-		const struct range_sum *s = &l->list[i];
-
-		c.all[i] = (struct occurrence) {s->domain, s->title, s->id, s->file, i, i};
-	}
-	groups_match(&c);
-	c.metrics[c.n_metrics++].what = RANGE_COUNT;
-	c.metrics[c.n_metrics++].what = RANGE_TIME;
-	if (power_of(list))
-		c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, power_of(list)};
-	return c;
-}
-
 /* Joules of another power signal are not compared. */
-static bool same_power(const struct comparison *c, size_t file)
+static bool same_power(const struct comparison *c, size_t run)
 {
-	const struct channel *first = power_of(&c->list[0]), *power = power_of(&c->list[file]);
+	const struct channel *first = power_of(&c->list[0]), *power = power_of(&c->list[run]);
 
 	return first && power && !strcmp(first->name, power->name);
 }
 
-static void sum_cells(struct comparison *c, const struct range_sum *s)
+void range_values(struct comparison *c, const struct subject *s)
 {
-	double n = s->count ? (double)s->count : (double)NAN;
+	for (size_t x = 0; x < c->n_metrics * c->n_runs; x++)
+		c->values[x] = (struct run_value) {.mean = NAN, .within = NAN};
+	for (size_t k = s->first; k < s->first + s->n; k++) {
+		const struct range_sum *r = &c->sums[c->all[k].at];
+		double n = r->count ? (double)r->count : (double)NAN;
 
-	for (size_t m = 0; m < c->n_metrics; m++) {
-		struct cell *x = &c->cells[m * c->n_files + s->file];
+		for (size_t m = 0; m < c->n_metrics; m++) {
+			struct run_value *x = &c->values[m * c->n_runs + r->file];
 
-		x->n = s->count;
-		if (c->metrics[m].what == RANGE_COUNT)
-			x->mean = n;
-		if (c->metrics[m].what == RANGE_TIME)
-			x->mean = s->seconds / n;
-		if (c->metrics[m].what != RANGE_ENERGY || !same_power(c, s->file))
-			continue;
-		x->why = s->why;
-		if (s->why)
-			continue;
-		x->span = 1;
-		x->known = s->known;
-		if (coverage_of(x) < KNOWN_ENOUGH)
-			continue;
-		x->mean = s->joules / n / s->known;
-		x->within = s->within / n;
+			if (c->metrics[m].what == RANGE_COUNT) {
+				x->mean = n;
+			} else if (c->metrics[m].what == RANGE_TIME) {
+				x->mean = r->seconds / n;
+			} else if (same_power(c, r->file)) {
+				bool known = !r->why && r->known >= KNOWN_ENOUGH;
+
+				x->why = r->why;
+				x->span = !r->why;
+				x->known = r->known;
+				x->mean = known ? r->joules / n / r->known : (double)NAN;
+				x->within = known ? r->within / n : (double)NAN;
+			}
+		}
 	}
-}
-
-void range_cells(struct comparison *c, const struct group *g)
-{
-	for (size_t x = 0; x < c->n_metrics * c->n_files; x++)
-		c->cells[x] = (struct cell) {.mean = NAN, .sd = NAN, .drift = NAN, .within = NAN};
-	for (size_t k = g->first; k < g->first + g->n; k++)
-		sum_cells(c, &c->sums[c->all[k].epoch]);
 }
 
 static void write_notes(FILE *f, const struct comparison *c, const struct range_sums *l)
@@ -148,7 +84,7 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 			fprintf(f, "--: %s\n", _(why));
 		told = why ? why : told;
 	}
-	for (size_t i = 1; i < c->n_files; i++) {
+	for (size_t i = 1; i < c->n_runs; i++) {
 		const struct channel *power = power_of(&c->list[i]);
 		char path[1024];
 
@@ -156,27 +92,48 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 			fprintf(f, _("%s: its joules are those of %s, and not compared\n"),
 				shown_path(c->list[i].trace, path, sizeof(path)), power->name);
 	}
-	if (power_of(c->list)) {
-		fputs(_("differs: by more than the bounds (+-) of both together\n"), f);
+	if (power_of(c->list))
 		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
 			power_of(c->list)->name);
-	}
 }
 
 int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
-		   struct range_sums *l, enum report_format format, struct err *e)
+		   size_t n_first, struct range_sums *l, enum report_format format, struct err *e)
 {
-	struct comparison c = comparison_make(list, n, l);
-	bool ok = c.ok, table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
+	static const struct range_sum none; /* without any, these are ranges all the same */
+	struct comparison c = {.list = list,
+			       .sums = l->list ? l->list : &none,
+			       .n_runs = n,
+			       .n_first = n_first,
+			       .n_all = l->n};
+	bool table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
 
-	if (ok && table && l->n == 0) {
+	c.all = calloc(l->n + 1, sizeof(*c.all));
+	c.subjects = calloc(l->n + 1, sizeof(*c.subjects));
+	c.metrics = calloc(3, sizeof(*c.metrics));
+	c.values = calloc(3 * n, sizeof(*c.values));
+	c.ok = c.all && c.subjects && c.metrics && c.values && !l->no_memory;
+	if (c.ok) {
+		for (size_t i = 0; i < l->n; i++) {
+			const struct range_sum *s = &l->list[i];
+
+			c.all[i] = (struct occurrence) {
+				s->domain, s->title, 0, s->file, (uint64_t)s->pid << 32 | s->tid, i, i};
+		}
+		c.metrics[c.n_metrics++].what = RANGE_COUNT;
+		c.metrics[c.n_metrics++].what = RANGE_TIME;
+		if (power_of(list))
+			c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, power_of(list)};
+		compare_begin(&c);
+	}
+	if (c.ok && table && l->n == 0) {
 		fputs(_("no ranges were recorded in this time\n"), r->f);
-	} else if (ok && !table) {
+	} else if (c.ok && !table) {
 		put_comparison(r, &c);
-	} else if (ok) {
+	} else if (c.ok) {
 		comparison_tables(o, true, &c);
 		write_notes(r->f, &c, l);
 	}
 	compare_free(&c);
-	return ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+	return c.ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }

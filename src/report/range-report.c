@@ -286,7 +286,7 @@ static int write_ranges(struct record *r, const struct page *o, struct analysis 
 	else if (n > 1)
 		r->as = AS_CSV;
 	if (done == 0 && n > 1)
-		done = compare_ranges(r, o, list, n, &sums, format, e);
+		done = compare_ranges(r, o, list, n, p->n_first ? p->n_first : n, &sums, format, e);
 	if (format == REPORT_JSON)
 		fputs("}\n", r->f);
 	for (size_t i = 0; i < begun; i++)

@@ -7,17 +7,18 @@
 #include "util/text.h"
 #include "report/analysis.h"
 
-static void write_all(FILE *f, const struct analysis *list, size_t n, enum report_part part, enum report_format format)
+static void write_all(FILE *f, const struct analysis *list, size_t n, size_t n_first, enum report_part part,
+		      enum report_format format)
 {
 	const struct page page = {f, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
 	bool brief = part == REPORT_PHASES;
 
 	if (format == REPORT_JSON) {
-		write_json(f, list, n);
+		write_json(f, list, n, n_first);
 		return;
 	}
 	if (format == REPORT_CSV) {
-		write_csv(f, list, n);
+		write_csv(f, list, n, n_first);
 		return;
 	}
 	for (size_t i = 0; i < n && (brief || n == 1); i++) {
@@ -28,8 +29,8 @@ static void write_all(FILE *f, const struct analysis *list, size_t n, enum repor
 		write_parts(&page, &list[0]);
 	if (part == REPORT_FIRST && n == 1)
 		write_whole(&page, &list[0]);
-	else if (!brief)
-		compare_tables(&page, part == REPORT_ALL, list, n);
+	else if (!brief && n > 1)
+		compare_tables(&page, part == REPORT_ALL, list, n, n_first);
 }
 
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, enum report_part part,
@@ -48,7 +49,7 @@ int report_write(struct trace *const *traces, size_t n, const struct selection *
 	if (r == 0) {
 		if (progress)
 			progress(1);
-		write_all(f, list, n, part, format);
+		write_all(f, list, n, p->n_first ? p->n_first : n, part, format);
 		fflush(f);
 		error = errno;
 	}

@@ -6,8 +6,9 @@
 
 #include "trace/trace.h"
 
-/* The selected part of a trace. */
+/* The selected part of a trace, or of several. */
 struct selection {
+	size_t n_first; /* the first n_first traces are runs of one program, the others of another; 0: all are of one */
 	const char *select; /* names with * and ?, separated by commas; NULL: all signals */
 	const char *epoch;  /* a number or a label, n:NUMBER, label:LABEL; NULL: all */
 	int tier;           /* enum tier, or -1: all */
@@ -21,12 +22,12 @@ typedef bool report_progress(double done);
 enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN };
 
 /* What a table has, or Markdown: the table of phases of each trace; with it the table of the whole, or of several
- * traces the differences in time and energy; or everything about each phase. JSON and CSV have everything, too, unless
+ * traces time and energy; or everything about each phase. JSON and CSV have everything, too, unless
  * it is only the phases. */
 enum report_part { REPORT_FIRST, REPORT_PHASES, REPORT_ALL };
 
-/* Writes statistics of each phase of a trace and of the whole; for several traces also their differences.
- * per > 0: number of items per phase. A terminal decides the width of tables. Returns -1 if a
+/* Writes statistics of each phase of a trace and of the whole; of several traces, which are runs, their mean and spread, or
+ * the differences of two sides. per > 0: number of items per phase. A terminal decides the width of tables. Returns -1 if a
  * selected item does not exist, or if out of memory. If writing to f fails it returns 0, with ferror(f)
  * and errno set. */
 int report_write(struct trace *const *traces, size_t n, const struct selection *p, double per, enum report_part part,

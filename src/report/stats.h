@@ -82,18 +82,9 @@ uint64_t quantile_rank(double q, uint64_t n);
 uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
 		    size_t n);
 
-/* Half the width of the 95 % confidence interval of the mean of n samples with standard deviation sd; NaN
- * for n < 2. */
-double confidence(double sd, uint64_t n);
-
-/* Von Neumann's ratio: the probability that the squared differences between successive values (turns) are
- * so small relative to the squared deviations from the mean (squares) if the values are independent. NaN
- * for fewer than five values, or if all are equal. The variance is exact for a normal distribution; the
- * distribution is approximated by a beta distribution of that variance. */
-double neumann(double turns, double squares, uint64_t n);
-
-/* The same as confidence() for the difference of two means, without assuming equal spreads; *p is the
- * probability of a difference at least this large if the means are equal. */
+/* Half the width of the 95 % confidence interval of the difference of two means of n1 and n2 values with standard
+ * deviations sd1 and sd2, which may differ; *p is the probability of a difference at least this large if the means are
+ * equal. NaN for n < 2. */
 double welch(double sd1, uint64_t n1, double sd2, uint64_t n2, double difference, double *p);
 
 /* The 97.5 % quantile of Student's t. */

@@ -11,9 +11,18 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
+static const char *help_of; /* NULL: not told */
+
+void complain_help(const char *verb)
+{
+	help_of = verb;
+}
+
 int complain(const struct err *e)
 {
 	fprintf(stderr, "nvmtop: %s\n", e->text);
+	if (e->code == ERR_USAGE && help_of)
+		fprintf(stderr, _("Try 'nvmtop %s%s--help'.\n"), help_of, *help_of ? " " : "");
 	return (int)e->code;
 }
 

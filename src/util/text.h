@@ -9,7 +9,9 @@
 
 #include "util/err.h"
 
-/* Prints "nvmtop: SENTENCE" to standard error; returns the exit status for it. */
+/* Prints "nvmtop: SENTENCE" to standard error; returns the exit status for it. After a usage error also the help to look
+ * at, of the verb that complain_help() was told, "" for the screen; NULL: none. */
+void complain_help(const char *verb);
 int complain(const struct err *e);
 
 /* Checks for errors right after output to standard output. Returns the exit status: the given one if the

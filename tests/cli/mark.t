@@ -34,6 +34,12 @@ ok 'without a recorder: status 1' is "$status" 1
 ok 'without a recorder: a sentence' says err '^nvmtop: nothing to mark: .*sudo nvmtop mark'
 ok 'without a recorder: one line' one_line err
 
+for quiet in -q '--quiet --pid 1'; do
+    run nvmtop mark $quiet nobody
+    ok "mark $quiet without a recorder: status 0" is "$status" 0
+    ok "mark $quiet without a recorder: silence" test ! -s out -a ! -s err
+done
+
 begin one.bin
 ok 'the socket is for this user alone' is "$(stat -c %a:%u "$run_dir/$pid.sock" "$run_dir" | tr '\n' ' ')" \
     "600:$(id -u) 700:$(id -u) "
@@ -137,9 +143,11 @@ second=$pid
 run nvmtop --mark both
 ok 'two recorders: status 0' is "$status" 0
 ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --pid err"
+run nvmtop mark -q both
+ok 'two recorders, quietly' is "$status:$(cat out err)" 0:
 run nvmtop mark --pid $second 'only the second'
 ok 'one of two: nothing to say' test ! -s err
-soon has_marks b.bin.nvmt 2
+soon has_marks b.bin.nvmt 3
 end $first
 kill -KILL $second
 wait $second 2>/dev/null
@@ -149,8 +157,8 @@ run nvmtop --mark nobody
 ok 'one that was killed is none' is "$status" 1
 ok 'and its socket is removed' test ! -e "$run_dir/$second.sock"
 nvmtop --recover b.bin >/dev/null 2>&1
-ok 'the first has one' landed a.bin "labels == ['both']"
-ok 'the second has two' landed b.bin "labels == ['both', 'only the second']"
+ok 'the first has two' landed a.bin "labels == ['both', 'both']"
+ok 'the second has three' landed b.bin "labels == ['both', 'both', 'only the second']"
 
 # More than a program with mark.h reaches at once, some of them killed after the first began.
 begin lasts.bin --fast-hz 10

@@ -45,8 +45,8 @@ wrong() {
     ok "$name: nothing on standard output" test ! -s out
     ok "$name: a sentence" says err '^nvmtop: '
     case $(cat err) in
-    # Found later; the sentence has what there is.
-    *'unknown view'* | *'unknown board'* | *'export nvmt1 needs a file'*) ;;
+    # Of the screen, found later; the sentence has what there is.
+    *'unknown view'*) ;;
     *) ok "$name: where the help is" says err "^Try 'nvmtop .*--help'\.$" ;;
     esac
 }
@@ -116,8 +116,8 @@ run nvmtop "$(printf '%s\033[31m' --bad)"
 ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
 
 # Verbs: as wrong as the options that are their other names.
-wrong 'an option of another verb' record --per 5
-ok 'an option of another verb: which one has it' says err '--per is not an option of nvmtop record, but of nvmtop report'
+wrong 'an option of another verb' record --summary
+ok 'an option of another verb: which one has it' says err '--summary is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
 ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
 wrong 'an option of no verb' report --frobnicate x
@@ -157,6 +157,11 @@ for verb in record report export boards; do
 done
 wrong 'no option of the screen' --frobnicate
 ok 'the help of the screen' says err "^Try 'nvmtop --help'\.\$"
+# What is wrong may be found only when a board or a trace is open.
+wrong 'an unknown board' record --demo --board nonesuch
+wrong 'an unknown signal of a trigger' record --demo --keep 5 --trigger 'nonesuch > 3'
+wrong 'an unknown view of a replay' replay --view nonesuch "$NVMTOP_SRC/tests/traces/demo.bin"
+ok 'an unknown view of a replay: the help of the verb' says err "^Try 'nvmtop replay --help'\.\$"
 for file in other.nvmt boards. ./report; do
     run nvmtop $file
     ok "$file is a file that does not exist" says err "cannot read $file"

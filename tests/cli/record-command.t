@@ -108,9 +108,15 @@ run nvmtop --demo --record q.nvmt --repeat 3 --warmup 2 -- sh -c 'echo run >>run
 ok '--repeat: status' is "$status" 0
 ok '--repeat: the runs to warm up, and the others' is "$(wc -l <runs)" 5
 ok '--repeat: their files' is "$(echo q*)" 'q-1.nvmt q-2.nvmt q-3.nvmt'
-sed -n '/^A: /,$p' err >stats
+sed -n '/^3 runs/,$p' err >stats
 nvmtop report q-1.nvmt q-2.nvmt q-3.nvmt >report
-ok '--repeat: the report that compares them' cmp stats report
+ok '--repeat: the report of the runs' cmp stats report
+ok '--repeat: a line a phase' says stats '^phase 0  *0.[0-9]* +- 0.[0-9]*  *[0-9.]* +- [0-9.]*  *[0-9.]* +- [0-9.]*  *3$'
+run nvmtop --demo --record q2.nvmt --repeat 2 --per 10 -- sleep 0.3
+ok '--repeat 2: a line a phase, too' says err '^phase 0 .* 2$'
+ok '--per: joules of an item' is "$(sed -n '/^phase  *s /p' err | tr -s ' ')" 'phase s J W J per item n'
+run nvmtop --demo --record q3.nvmt --per 10 -- true
+ok '--per without a report: status 2' is "$status" 2
 run nvmtop --demo --record r --repeat 2 --stats -- sleep 0.2
 ok '--repeat without a suffix: the names' is "$(echo r-*)" 'r-1 r-2'
 ok '--repeat with --stats: a report of each run' is "$(grep -c '^r-[12]: ' err)" 2
@@ -118,6 +124,14 @@ ok '--repeat with --stats: a report of each run' is "$(grep -c '^r-[12]: ' err)"
 ok '--repeat without a name' is "$(cd unnamed && echo nvmtop-*-[12].nvmt | wc -w)" 2
 run nvmtop --demo --record 's-%p.nvmt' --repeat 2 -- sh -c 'echo $$'
 ok '--repeat with %p' is "$(echo s-*)" "$(sed 's/.*/s-&/; 1s/$/-1.nvmt/; 2s/$/-2.nvmt/' out | sort | tr '\n' ' ' | sed 's/ $//')"
+# A command may set marks, and end if one fails: in a run to warm up, too, and after --duration. They are of no run.
+demo_without_marks
+run nvmtop --demo --record m3.nvmt --repeat 2 --warmup 2 -- sh -ec "$EMU $NVMTOP mark begin; kill -USR1 \$PPID; $EMU $NVMTOP mark end"
+ok 'marks during a run to warm up are taken' is "$status" 0
+ok 'and dropped' sh -c 'grep "marks: " err | tr -s " " | sort -u | grep -qx " marks: 3"'
+run nvmtop --demo --record m4.nvmt --duration 0.3 --kill none -- sh -ec "sleep 0.6; $EMU $NVMTOP mark late; exit 3"
+ok 'a mark after the recording, while the command runs on, is taken' is "$status" 3
+ok 'a mark after the recording is dropped' judge m4.nvmt "not t['sync']"
 run nvmtop --demo --record t.nvmt --repeat 3 -- sh -c 'test ! -e t-2.nvmt || exit 5'
 ok '--repeat: a run that fails ends it' is "$status" 5
 ok '--repeat: a run that fails ends it: no more files' is "$(echo t-*)" 't-1.nvmt t-2.nvmt'
@@ -127,7 +141,7 @@ ok '--repeat: a run to warm up that fails' test "$status:$(ls t2-* 2>/dev/null)"
 run nvmtop --demo --record u.nvmt --repeat 2 --warmup 1 --duration 0.2 --kill INT -- sleep 1000
 ok '--repeat with --kill: the status is that of the signal' is "$status" 130
 ok '--repeat with --kill: all runs' is "$(echo u-*)" 'u-1.nvmt u-2.nvmt'
-ok '--repeat with --kill: compared' says err '^B: u-2.nvmt'
+ok '--repeat with --kill: reported' says err '^2 runs'
 touch v-2.nvmt
 run nvmtop --demo --record v.nvmt --repeat 2 -- touch ran
 ok '--repeat: a file that exists is found before the first run' test "$status:$(ls ran v-1.nvmt 2>/dev/null)" = 1:

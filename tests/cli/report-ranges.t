@@ -69,75 +69,84 @@ ranges few.nvmt 5
 run nvmtop report --by range few.nvmt
 ok 'fewer than three readings: the reason' says out '^--: power is read fewer than three times'
 
-# Several recordings: 20 % more power in the steps of the second, which has other ids and another name.
+# Two recordings: 20 % more power in the steps of the second, which has other ids and another name.
 ranges more.nvmt 6 "" 18 1000
 run nvmtop report --by range --format json run.nvmt more.nvmt
 cp out two.json
 two='
 d = json.load(open("two.json"))
-of = lambda x: {q["quantity"]: q["traces"] for q in x["quantities"]}
-c = {(x["domain"], x["name"]): of(x) for x in d["comparison"]}'
+c = {(x["domain"], x["name"]): {q["quantity"]: q for q in x["quantities"]} for x in d["comparison"]}
+def sides(domain, name, quantity): return c[domain, name][quantity]["sides"]'
 ok 'the ranges of two' py "$two"'
 assert len(d["traces"]) == 2 and len(c) == 10, c.keys()
-a, b = c["", "aten::addmm"]["count"]
-assert (a["mean"], b["mean"], b["difference"], b["verdict"]) == (18, 18, 0, "")
-a, b = c["DALI", "load"]["time_per_range"]
-assert abs(a["mean"] - 0.1) < 1e-9 and abs(b["difference_percent"]) < 1e-6'
+q = c["", "aten::addmm"]["count"]
+assert ([s["mean"] for s in q["sides"]], q["difference"], q["verdict"]) == ([18, 18], 0, None), q
+assert abs(sides("DALI", "load", "time_per_range")[0]["mean"] - 0.1) < 1e-9
+assert abs(c["DALI", "load"]["time_per_range"]["difference_percent"]) < 1e-6'
 ok 'joules of one, with their bounds' py "$two"'
 for name, joules, other, many in ("step", 4.5, 5.4, 9), ("epoch", 46, 54.1, 1):
-    a, b = c["", name]["energy_per_range"]
+    q = c["", name]["energy_per_range"]
+    a, b = q["sides"]
     assert abs(a["mean"] - joules) <= a["within"] and abs(b["mean"] - other) <= b["within"], (a, b)
     g = {x["name"]: x for x in d["traces"][0]["groups"]}[name]
     assert abs(a["mean"] * many / g["energy_j"] - 1) < 0.01 and abs(a["within"] * many / g["energy_within_j"] - 1) < 1e-9
-    assert abs(b["difference_within"] - a["within"] - b["within"]) < 1e-9
-    assert abs(b["difference_percent"] - 100 * (other / joules - 1)) < 1'
-ok 'a difference above both bounds is one' py "$two"'
-assert all((abs(b["difference"]) > b["difference_within"]) == (b["verdict"] == "differs")
-           for x in c.values() for b in x["energy_per_range"][1:] if b["mean"] is not None and b["n"] and x["energy_per_range"][0]["n"])
-assert c["", "step"]["energy_per_range"][1]["verdict"] == "differs"'
+    assert abs(q["difference_within"] ** 2 - a["within"] ** 2 - b["within"] ** 2) < 1e-9
+    assert abs(q["difference_percent"] - 100 * (other / joules - 1)) < 1.5'
+ok 'no verdict on the programs' py "$two"'
+assert not [q for x in c.values() for q in x.values() if q["verdict"] not in (None, "partly unknown")]'
 ok 'what only one has' py "$two"'
-a, b = c["flood", "flood"]["count"]
-assert (a["n"], a["mean"], b["n"], b["difference"]) == (0, None, 6, None)
-assert c["flood", "flood"]["energy_per_range"][1]["reason"]'
+q = c["flood", "flood"]["count"]
+assert ([(s["n"], s["mean"]) for s in q["sides"]], q["difference"]) == ([(0, None), (1, 6)], None), q
+assert sides("flood", "flood", "energy_per_range")[1]["reason"]'
 run nvmtop report --by range --format csv run.nvmt more.nvmt
 ok 'csv has what json has' py "$two"'
+same = lambda text, v: text == (v or "") if v is None or isinstance(v, str) else float(text) == v
 n = 0
 for x in csv.DictReader(open("out")):
-    t = c[x["domain"], x["name"]][x["quantity"]][x["file"] == "more.nvmt"]
+    q = c[x["domain"], x["name"]].get(x["quantity"])
     n += 1
-    assert None not in x.values() and all(x[k] == (v if isinstance(v, str) else "") or float(x[k]) == v for k, v in t.items()), (x, t)
-assert n == 3 * 2 * len(c), n'
+    assert None not in x.values() and None not in x, x
+    assert all(same(x[k], q[k]) for k in ("signal", "unit", "difference", "difference_percent", "difference_within", "verdict")), (x, q)
+    assert all(same(x["ab"[i] + "_" + k], s[k]) for i, s in enumerate(q["sides"]) for k in ("n", "mean", "within", "coverage")), (x, q)
+assert n == 3 * len(c), n'
 run nvmtop report --by range run.nvmt more.nvmt
-ok 'a table of them' says out '^step  *J  *4[.0-9]*  *0[.0-9]*  *5[.0-9]*  *0[.0-9]*  *+[12][0-9].[0-9] % differs$'
+ok 'a table of them' says out '^step  *J  *4[.0-9]*  *0[.0-9]*  *5[.0-9]*  *0[.0-9]*  *+[12][0-9].[0-9] %  *+-[0-9.]* %$'
+ok 'of which runs, and that it is these two' sh -c 'grep -q "difference of these two runs" out && ! grep "differs \|within noise" out'
 ok 'only in one: said' says out '^flood: flood .* only in B$'
+ok 'without joules, too' says out '^flood: flood  *J  *--  *--  *only in B$'
 ok 'files are named as those of phases' is "$(head -2 out | tr '\n' ' ')" 'A: run.nvmt B: more.nvmt '
 run nvmtop report --by range --format markdown run.nvmt more.nvmt
-ok 'in Markdown' says out '^| step | J | 4.*| +[12][0-9].[0-9] % | differs |$'
-run nvmtop report --by range run.nvmt run.nvmt
-ok 'the same twice does not differ' sh -c 'grep -q "^step .*within noise" out && ! grep -q "[0-9 ]%* differs" out'
+ok 'in Markdown' says out '^| step | J | 4.*| +[12][0-9].[0-9] % | +-[0-9.]* % |  |$'
 run nvmtop report --by thread --format json run.nvmt more.nvmt
 ok 'threads are the same without their ids' py '
-c = {x["name"]: x["quantities"][0]["traces"] for x in json.load(open("out"))["comparison"]}
-assert [x["n"] for x in c["python3 main"]] == [37, 37] and [x["n"] for x in c["python3 loader"]] == [7, 7], c
-assert [x["n"] for x in c["flood"]] == [0, 3] and [x["n"] for x in c["flood #2"]] == [0, 3], c'
-ranges less.nvmt 0 "" 12
-run nvmtop report --by range --format json run.nvmt more.nvmt less.nvmt
-ok 'mean and spread of more than two' py '
+c = {x["name"]: [s["mean"] for s in x["quantities"][0]["sides"]] for x in json.load(open("out"))["comparison"]}
+assert c["python3 main"] == [37, 37] and c["python3 loader"] == [7, 7] and c["flood"] == [None, 3] == c["flood #2"], c'
+
+# Runs of two programs, and of one.
+for i in 1 2 3; do
+    ranges a$i.nvmt 0 "" 15.$i
+    ranges b$i.nvmt $i "" 18.$i $i
+done
+run nvmtop report --by range --format json a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
+ok 'a run is one number, and the verdict is of the runs' py '
 q = [x for x in json.load(open("out"))["comparison"] if x["name"] == "step"][0]["quantities"][2]
-v, m = [x["mean"] for x in q["traces"]], q["all"]
-mean = sum(v) / 3
-sd = (sum((x - mean) ** 2 for x in v) / 2) ** 0.5
-assert m["n"] == 3 and abs(m["mean"] - mean) < 1e-9 and abs(m["sd"] - sd) < 1e-9 and abs(m["ci95"] / (4.302653 * sd / 3 ** 0.5) - 1) < 1e-5, m
-assert abs(m["within"] - sum(x["within"] for x in q["traces"]) / 3) < 1e-9
-assert [x.get("verdict") for x in q["traces"]] == [None, "differs", "differs"]'
-run nvmtop report --by range run.nvmt more.nvmt less.nvmt
-ok 'in a table' says out '^step  *4[.0-9]*  *+-[.0-9]*  *[.0-9]* J  *[.0-9]*$'
-ok 'and each' sh -c 'sed -n "/^energy/,\$p" out | grep -A2 "^step  *J  *4[.0-9]*  *5[.0-9]*  *3[.0-9]*$" | grep -q "^  *+0[.0-9]* \*  *-0[.0-9]* \*$"'
-run nvmtop report --by range --format csv run.nvmt more.nvmt less.nvmt
+for s in q["sides"]:
+    mean = sum(s["runs"]) / 3
+    sd = (sum((x - mean) ** 2 for x in s["runs"]) / 2) ** 0.5
+    assert len(s["runs"]) == s["n"] == 3 and abs(s["mean"] - mean) < 1e-9 and abs(s["sd"] - sd) < 1e-9, s
+a, b = q["sides"]
+assert abs(a["sd"] / b["sd"] - 1) < 0.01 and abs(q["difference_ci95"] / (2.776445 * (a["sd"] ** 2 / 3 + b["sd"] ** 2 / 3) ** 0.5) - 1) < 1e-3, q
+assert q["verdict"] == "differs" and q["difference_within"] is None, q'
+run nvmtop report --by range a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
+ok 'in a table' says out '^step  *J  *4[.0-9]*  *0[.0-9]*  *5[.0-9]*  *0[.0-9]*  *+1[0-9].[0-9] %  *+-[0-9.]* % differs$'
+ok 'the same count is no difference' says out '^step  *9  *0  *9  *0  *+0.0 %  *+-0.000 %$'
+run nvmtop report --by range a1.nvmt a2.nvmt a3.nvmt
+ok 'of one program a line a range' says out '^step  *9 +- 0  *300.0 +- 0.00  *4[.0-9]* +- 0[.0-9]*  *3$'
+run nvmtop report --by range --format csv a1.nvmt a2.nvmt a3.nvmt
 ok 'in csv' py '
-x = [x for x in csv.DictReader(open("out")) if x["name"] == "step" and not x["file"]]
-assert [y["quantity"] for y in x] == ["count", "time_per_range", "energy_per_range"] and float(x[2]["sd"]) > 0.5, x
-assert all(None not in y.values() and None not in y for y in x)'
+x = [x for x in csv.DictReader(open("out")) if x["name"] == "step"]
+assert [y["quantity"] for y in x] == ["count", "time_per_range", "energy_per_range"] and 0.025 < float(x[2]["sd"]) < 0.035, x
+assert all(None not in y.values() and None not in y and "verdict" not in y for y in x)'
 
 run nvmtop report --by range run.nvmt "$NVMTOP_SRC/tests/traces/demo.bin"
 ok 'another power signal is not compared: said' says out 'its joules are those of power.total, and not compared'
@@ -156,7 +165,7 @@ ok 'in none of two: said' says out 'no ranges were recorded'
 run nvmtop report --by range --format json waves.bin waves.bin
 ok 'in none of two, as JSON' "$python" -c 'import json; d = json.load(open("out")); assert len(d["traces"]) == 2 and "comparison" not in d, d'
 run nvmtop report --by range --format csv waves.bin waves.bin
-ok 'in none of two, as CSV' is "$(cut -d, -f1-3 out)" file,name,domain
+ok 'in none of two, as CSV' is "$(cut -d, -f1-3 out)" name,domain,signal
 nvmtop report waves.bin >one
 run nvmtop report --by phase waves.bin
 ok 'by phase is the report' cmp one out

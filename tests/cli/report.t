@@ -110,59 +110,148 @@ write long.bin --seconds 70 --repeat 33 --jitter 1
 run nvmtop --report --format json long.bin
 ok 'more samples than fit: every statistic' truth out 'dict(seconds=70.0, repeat=33.0, jitter=1)'
 
-# Side by side.
+# Side by side: one run of each, which says nothing about the programs.
 write a.bin --jitter 1
 write b.bin --jitter 2 --scale 1.2
 run nvmtop --report --format json a.bin b.bin
 cat >compare.py <<'END'
 import json, sys
-c = {x["phase"]: {(q["signal"], q["quantity"]): q["traces"] for q in x["quantities"]}
-     for x in json.load(sys.stdin)["comparison"]}
-def t(x, y): return 2.306004 * ((x["sd"] ** 2 + y["sd"] ** 2) / 5) ** 0.5     # 8 degrees of freedom
-sys.exit(0 if eval(sys.argv[1]) else repr(c)[:2000])
+d = json.load(sys.stdin)
+c = {x["phase"]: {(q["signal"], q["quantity"]): q for q in x["quantities"]} for x in d["comparison"]}
+def means(phase, *key): return [x["mean"] for x in c[phase][key]["sides"]]
+def near(a, b, tolerance): return abs(a - b) <= tolerance
+sys.exit(0 if eval("(" + sys.argv[1] + ")") else repr(c)[:2000])
 END
 compared() { "$python" compare.py "$1" <out; }
 ok 'phases of one label are one' \
-    compared "set(c) == {'phase 0', 'work', 'rest', 'whole'} and c['work'][('wave.power', 'energy')][0]['n'] == 5"
-ok 'a real difference is one' compared "c['work'][('wave.power', 'energy')][1]['verdict'] == 'differs'"
-ok 'noise is noise' compared "c['work'][('cpu0.util', 'mean')][1]['verdict'] == 'within noise'"
-ok 'the difference is the true one' compared "abs(c['work'][('wave.power', 'energy')][1]['difference'] - 2) < 0.05"
-ok 'what occurs once says nothing about noise' \
-    compared "c['whole'][('wave.power', 'energy')][1]['verdict'] == 'unknown'"
-ok "the interval is Welch's" \
-    compared "(lambda x, y: abs(y['difference_ci95'] / t(x, y) - 1) < 1e-3)(*c['work'][('cpu0.util', 'mean')])"
+    compared "set(c) == {'phase 0', 'work', 'rest', 'whole'} and c['work'][('wave.power', 'energy')]['sides'][0]['n'] == 1"
+ok 'the difference is the true one' compared "near(c['work'][('wave.power', 'energy')]['difference'], 2, 0.05)"
+ok 'in percent, too' compared "near(c['work'][('wave.power', 'energy')]['difference_percent'], 20, 0.5)"
+ok 'no verdict on the programs' compared "not [q for x in c.values() for q in x.values() if q['verdict'] not in (None, 'partly unknown')]"
 ok 'a label is told from a number' "$python" -c 'import json
 c = {x["phase"]: (x["label"], x["number"]) for x in json.load(open("out"))["comparison"]}
 assert c == {"phase 0": (None, 0), "work": ("work", None), "rest": ("rest", None), "whole": (None, None)}, c'
-run nvmtop --report --format csv a.bin b.bin
-ok 'as CSV' "$python" -c 'import csv
-r = list(csv.DictReader(open("out")))
-assert len(r) > 50 and r[1]["verdict"] in ("differs", "within noise", "unknown"), r[1]'
+run nvmtop --report a.bin b.bin
+ok 'in the table, neither' sh -c '! grep "differs\|within noise" out && grep -q "difference of these two runs" out'
 run nvmtop --report --format csv waves.bin
 ok 'CSV of one' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
 assert len({x["signal"] for x in r}) * 11 == len(r), len(r)
 assert all(len(x) >= 32 and None not in x and None not in x.values() for x in r)'
 
+# The bounds are those of the measurement.
+for i in 1 2; do
+    nvmtop record --duration 0.5 --sysroot "$roots/agx_orin-36" -o bound$i.nvmt 2>/dev/null
+done
+run nvmtop --report --format json --select '*.power' bound1.nvmt bound2.nvmt
+bounds='[(x[s, "mean"], q) for x in c.values() for (s, k), q in x.items() if k == "energy" and q["difference_within"] is not None]'
+ok 'a difference has the bounds of both runs' compared "len($bounds) > 1 and
+    all(near(q['difference_within'] ** 2, sum(s['within'] ** 2 for s in q['sides']), 1e-9) for _, q in $bounds)"
+ok 'and the same in watts' compared "all(near(w['sides'][0]['within'] / w['sides'][0]['mean'],
+    q['sides'][0]['within'] / q['sides'][0]['mean'], 1e-9) for w, q in $bounds if w['sides'][0]['mean'])"
+
+# Several runs of each. A run is one number: here is what they are by a plain calculation.
+for i in 1 2 3; do
+    write a$i.bin --jitter 1$i --scale 1.0$i
+    write b$i.bin --jitter 2$i --scale 1.2$i
+done
+run nvmtop --report --format json a1.bin a2.bin a3.bin --against b1.bin b2.bin b3.bin
+cp out sides.json
+ok 'a run is one number' compared "[s['n'] for s in c['work'][('wave.power', 'energy')]['sides']] == [3, 3] and d['first_side'] == 3"
+ok 'of each trace, the mean over its phases of a label' "$python" -c '
+import json
+d = json.load(open("sides.json"))
+runs = [[s["energy_j"] for e in t["phases"] if e["label"] == "work" for s in e["signals"] if s["name"] == "wave.power"] for t in d["traces"]]
+q = [q for x in d["comparison"] if x["phase"] == "work" for q in x["quantities"] if (q["signal"], q["quantity"]) == ("wave.power", "energy")][0]
+got = q["sides"][0]["runs"] + q["sides"][1]["runs"]
+assert all(len(r) == 5 and abs(sum(r) / 5 - g) < 1e-3 for r, g in zip(runs, got)), (runs, got)
+for side, r in zip(q["sides"], (got[:3], got[3:])):
+    mean = sum(r) / 3
+    sd = (sum((x - mean) ** 2 for x in r) / 2) ** 0.5
+    assert abs(side["mean"] - mean) < 1e-9 and abs(side["sd"] - sd) < 1e-9
+v = [s["sd"] ** 2 / 3 for s in q["sides"]]
+df = sum(v) ** 2 / (v[0] ** 2 / 2 + v[1] ** 2 / 2)
+assert 2 < df < 4.0001 and 2.776 < q["difference_ci95"] / sum(v) ** 0.5 < 4.3, (df, q)'
+ok 'a real difference is one' compared "c['work'][('wave.power', 'energy')]['verdict'] == 'differs'"
+ok 'noise is noise' compared "c['work'][('cpu0.util', 'mean')]['verdict'] != 'differs'"
+run nvmtop --report --format csv a1.bin a2.bin a3.bin --against b1.bin b2.bin b3.bin
+ok 'CSV has what JSON has' "$python" -c 'import csv, json
+c = {(x["phase"], q["signal"] or "", q["quantity"]): q for x in json.load(open("sides.json"))["comparison"] for q in x["quantities"]}
+r = [x for x in csv.DictReader(open("out")) if int(x["a_n"]) + int(x["b_n"])]
+assert len(r) == len(c) > 50, (len(r), len(c))
+for x in r:
+    q = c[x["phase"], x["signal"], x["quantity"]]
+    assert None not in x.values() and None not in x and x["verdict"] == (q["verdict"] or ""), x
+    for k in "difference", "difference_percent", "difference_ci95", "p":
+        assert (x[k] == "" and q[k] is None) or float(x[k]) == q[k], (x, q)
+    for k in "n", "mean", "sd", "coverage":
+        for side in 0, 1:
+            v = q["sides"][side][k]
+            assert (x["ab"[side] + "_" + k] == "" and v is None) or float(x["ab"[side] + "_" + k]) == v, (x, q)'
+run nvmtop --report a1.bin a2.bin a3.bin --against b1.bin
+ok 'one run of one of them: no verdict' sh -c '! grep "differs\|within noise" out && grep -q "^work .* too few runs" out'
+ok 'and how to get one' says out 'is seen in two or more runs of each'
+for wrong in '--against a.bin' 'a.bin --against' 'a.bin --against b.bin --against b.bin' '--summary a.bin --against b.bin'; do
+    run nvmtop report $wrong
+    ok "report $wrong: status 2" is "$status" 2
+    ok "report $wrong: why" says err '^nvmtop: --against '
+done
+
+# A run in which the power is not known for part of a phase is none of its runs.
+write even.bin --reps even
+write holes.bin --reps holes
+run nvmtop --report --format json even.bin holes.bin even.bin --against even.bin even.bin
+ok 'power that is not known in one run: the others' compared "([s['n'] for s in c['step'][('main.power', 'energy')]['sides']] == [2, 2]
+    and means('step', 'main.power', 'energy') == [10, 10] and c['step'][('main.power', 'energy')]['verdict'] is None)"
+run nvmtop --report even.bin holes.bin even.bin --against even.bin even.bin
+ok 'and their number' says out '^step  *J  *10.00 .*(2 and 2 runs)$'
+run nvmtop --report holes.bin holes.bin holes.bin
+ok 'power that is not known in any run: said' says out '^--: known for less than 99 % of the time'
+
+# Runs of one program: a line a phase.
+run nvmtop --report --per 50 a1.bin a2.bin a3.bin
+ok 'several runs: what is in the lines' is "$(sed -n '/^phase  *s /p' out | tr -s ' ')" 'phase s J W J per item n'
+ok 'mean, deviation and number' says out '^work  *2.000 +- 0.0[0-9]*  *3[0-9.]* +- 0.[0-9]*  *1[0-9.]* +- 0.[0-9]* 0.6[0-9]* +- 0.00[0-9]*  *3$'
+run nvmtop --report --format json a1.bin a2.bin a3.bin
+ok 'in JSON one side, and no verdict' compared "all(len(q['sides']) == 1 and 'verdict' not in q for x in c.values() for q in x.values())"
+
+# 200 programs, which 200 times are the same on both sides: run by run they differ by an offset as great as the noise of a
+# phase, and each has three phases of its label. By chance 10 of 200 differ, more than 16 in 2 of 100 cases.
+"$python" - <<'END'
+import nvmt_write as w
+for part in range(8):
+    for run in range(5):
+        for side in "AB":
+            open(f"{part}{side}{run}.bin", "wb").write(w.one_run(f"{part}{side}{run}").bytes())
+for run in range(5):
+    open(f"C{run}.bin", "wb").write(w.one_run(f"C{run}", 1).bytes())
+END
+differ() { # SELECT PART SIDE PROGRAMS
+    for k in $(seq 0 $(($4 - 1))); do
+        nvmtop report --format csv --phase "c$k" --select "$1" "$2"A?.bin --against $3?.bin >csv || return
+        grep -q ',differs,' csv && echo "c$k"
+    done
+}
+for part in 0 1 2 3 4 5 6 7; do differ main.power $part ${part}B 25; done >by-chance
+ok 'runs of the same program: at most 16 of 200 differ' test "$(wc -l <by-chance)" -le 16
+differ main.power 0 C 25 >by-program
+ok 'a program that takes 1 W more: at least 24 of 25 do' test "$(wc -l <by-program)" -ge 24
+
 # Power that is not known is neither saved nor equal.
-write even.bin --reps even --jitter 1
-write holes.bin --reps holes --jitter 1
 run nvmtop --report --format json even.bin holes.bin
 ok 'mean power of the time that is known' \
-    compared "[x['mean'] for x in c['step'][('main.power', 'mean')]] == [10000, 10000]"
-ok 'no energy where a fifth is known' compared "[x['mean'] for x in c['step'][('main.power', 'energy')]] == [10, None]"
-ok 'and no verdict' compared "{c['step'][('main.power', q)][1]['verdict'] for q in ('energy', 'mean')} == {'partly unknown'}"
-ok 'but how much is known' compared "abs(c['step'][('main.power', 'energy')][1]['coverage'] - 0.2) < 0.02"
-ok 'what is known has one' compared "c['step'][('gpu.util', 'mean')][1]['verdict'] == 'within noise'"
+    compared "[round(x, 6) for x in means('step', 'main.power', 'mean')] == [10000, 10000]"
+ok 'no energy where a fifth is known' compared "means('step', 'main.power', 'energy') == [10, None]"
+ok 'and no verdict' compared "{c['step'][('main.power', q)]['verdict'] for q in ('energy', 'mean')} == {'partly unknown'}"
+ok 'but how much is known' compared "abs(c['step'][('main.power', 'energy')]['sides'][1]['coverage'] - 0.2) < 0.02"
 run nvmtop --report --format csv even.bin holes.bin
 ok 'as CSV' "$python" -c 'import csv
 r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x["phase"] == "step"]
-assert [x["verdict"] for x in r] == ["", "partly unknown"] * 2, r
-assert [round(float(x["coverage"]), 1) for x in r] == [1, 0.2, 1, 0.2], r'
+assert [x["verdict"] for x in r] == ["partly unknown"] * 2, r
+assert [round(float(x["b_coverage"]), 1) for x in r] == [0.2, 0.2], r'
 for format in table markdown; do
     run nvmtop --report --all --format $format even.bin holes.bin
-    ok "as $format" says out 'energy, main.power.* -- .*unknown time'
-    ok "and its share" says out 'B: .* known for only 20.0 % of the time'
+    ok "as $format, with what is known of it" says out 'energy, main.power.* -- .*20.0 % known'
 done
 run nvmtop --report --per 10 --format json --select main.power holes.bin
 ok 'no joules an item, either' holds out "s['main.power']['energy_per_item_j'] is None"
@@ -171,32 +260,6 @@ ok 'in the table, too' says out '^main.power .* -- '
 run nvmtop --report --per 50 --format json --select ramp.power waves.bin
 ok 'what is missing of an item is as the rest' \
     holds out "near(s['ramp.power']['energy_per_item_j'], 198.66955 / 19.89 * 20 / 500, 1e-9)"
-
-# Of many differences some look real by chance; and not every repetition is independent.
-write same.bin --reps even --jitter 2
-write walk1.bin --reps walk --jitter 1
-write walk2.bin --reps walk --jitter 2
-write shift.bin --reps shift --jitter 2
-verdicts() { # A B EXPRESSION
-    nvmtop --report --format json "$1" "$2" >out && "$python" -c 'import json, sys
-c = json.load(open("out"))["comparison"]
-v = [q["traces"][1] for g in c for q in g["quantities"] if g["phase"] == "step" and q["signal"] and q["signal"][0] == "q"]
-chance = [x for x in v if x["p"] < 0.05]
-differ = [x for x in v if x["verdict"] == "differs"]
-drift = [x for x in differ if x["drifts"]]
-sys.exit(0 if eval(sys.argv[1]) else "%d of %d, %d by chance, %d drift" % (len(differ), len(v), len(chance), len(drift)))' "$3"
-}
-ok 'the same program twice: nothing differs' verdicts even.bin same.bin 'len(v) == 60 and chance and not differ'
-ok 'another one: all of it differs, and seldom with a warning' \
-    verdicts even.bin shift.bin 'len(differ) == 60 and len(drift) <= 6'
-ok 'what drifts within a run has a warning' verdicts walk1.bin walk2.bin 'len(differ) > 5 and len(drift) > 0.8 * len(differ)'
-run nvmtop --report --all walk1.bin walk2.bin
-ok 'in the table' says out 'differs ~'
-ok 'and what it means' says out '^~: drifts'
-run nvmtop --report --all walk1.bin
-ok 'where repetitions are summed up' says out '+-.*~ '
-run nvmtop --report --format csv walk1.bin walk2.bin
-ok 'in CSV' says out ',differs,.*,drifts$'
 
 # First of all a line a phase.
 run nvmtop --report waves.bin
@@ -234,6 +297,7 @@ golden() {
 golden report-table.txt --report --per 50 --select 'gpu.util,cpu0*,*.power,temp.*,throttle*' waves.bin
 golden report-pair.txt --report --select 'gpu.util,cpu0*,*.power,temp.cpu' a.bin b.bin
 golden report-three.txt --report --select 'gpu.util,*.power' a.bin b.bin waves.bin
+golden report-sides.txt --report a1.bin a2.bin a3.bin --against b1.bin b2.bin b3.bin
 golden report-pair.md --report --format markdown --select 'gpu.util,*.power' a.bin b.bin
 golden report-first.txt --report waves.bin
 golden report-first-pair.txt --report --per 50 a.bin b.bin
@@ -290,7 +354,7 @@ for n_columns in 80 120; do
 done
 ok 'those of the trace' says piped 'energy, VDDQ_VDD2_1V8AO.power '
 ok 'in 120 columns as in a pipe' cmp wide120 piped
-ok 'and in 80 without the least important columns' sh -c 'grep -q "B - A.*95 %" piped && ! grep -q "95 %" wide80'
+ok 'and in 80 without the least important columns' sh -c 'grep -q "A  *+-  *B  *+-  *B - A" piped && ! grep -q "A  *+-  *B" wide80'
 # A name that has no room, even then, is cut with an ellipsis, and only there.
 "$python" - <<'END'
 import nvmt_write as w

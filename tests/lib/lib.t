@@ -40,8 +40,8 @@ test "\$verb" != record || set -- --demo "\$@"
 exec $EMU '$NVMTOP' "\$verb" "\$@"
 END
 chmod +x demo
-run env NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
-ok 'compare-energy, nvtx-ranges: two runs, with joules and bounds' sh -c 'grep -Eq "^infer( +[0-9.]+ \+- [0-9.]+){2}$" out || { cat out err; exit 1; }'
+run env RUNS=2 NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
+ok 'compare-energy, nvtx-ranges: runs of both, with joules and deviations' sh -c 'grep -Eq "^infer +J( +[0-9.]+){4} +[-+][0-9.]+ % +\+-" out || { cat out err; exit 1; }'
 ok 'profile-training is Python' "$python" -c 'import sys
 compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$NVMTOP_SRC/examples/profile-training.py"
 

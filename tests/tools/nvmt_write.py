@@ -2,7 +2,7 @@
 """Writes traces from the description in nvmtop-trace(5); shares no code with nvmtop.
 
   nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N] [--labels A,B]
-                [--moments SEED] [--reps even|walk|shift|holes]
+                [--moments SEED] [--reps even|holes]
 
 The values are given by formulas (those marked * are not in version 1):
 
@@ -262,29 +262,38 @@ def moments(seconds, seed):
     return t
 
 
-def reps(what, seed, n=12):
-    """n repetitions of 1 s at 10 W, and 60 signals: their levels are independent, drift from one
-    repetition to the next, or are higher by 5; with holes, power is known for a fifth of each
-    second."""
-    rng = random.Random(seed)
+def reps(what, n=12):
+    """n repetitions of 1 s at 10 W; with holes, power is known for a fifth of each second."""
     t = Trace(hz=(10, 10, 10))
     t.cores, t.rails = [0], ["main"]
-    t.extra = [(f"q{q}.x", "other", 2, "", "other") for q in range(60)]
-    levels = [[rng.gauss(5 * (what == "shift"), 1) for _ in range(n)] for _ in t.extra]
-    if what == "walk":
-        levels = [[sum(one[:k + 1]) for k in range(n)] for one in levels]
     for k in range(10 * n + 1):
         ns = k * 100_000_000
         t.row(0, ns, **{"gpu.util": 50, "cpu0.util": 10.0, "ram.used": 1, "ram.available": 2})
         if what == "holes" and 2 <= k % 10 <= 8:
             continue
         t.row(1, ns, **{"main.voltage": 1000, "main.current": 10000})
-    for k in range(10 * n + 1):
-        t.row(2, k * 100_000_000, **{f"q{q}.x": levels[q][min(k // 10, n - 1)] for q in range(60)})
     for k in range(n):
         t.marks.append((k * 1_000_000_000, "step"))
         if what == "holes":
             t.gaps.append((1, 1, k * 1_000_000_000 + 100_000_000, k * 1_000_000_000 + 900_000_000, 7))
+    return t
+
+
+def one_run(seed, more_w=0, n=25, times=3):
+    """A run of n programs, c0 to c<n-1>, one after the other and that `times` times, 0.4 s each: its power is 10 W and
+    more_w, an offset that a run of the program has, and noise of each phase, both with a deviation of 0.2 W."""
+    rng = random.Random(seed)
+    t = Trace(hz=(10, 10, 10))
+    t.cores, t.rails = [0], ["main"]
+    offsets = [rng.gauss(0, 0.2) for _ in range(n)]
+    for k in range(n * times):
+        level = 10 + more_w + offsets[k % n] + rng.gauss(0, 0.2)
+        t.marks.append((k * 400_000_000, f"c{k % n}"))
+        for j in range(4):
+            ns = k * 400_000_000 + j * 100_000_000 + 50_000_000
+            t.row(0, ns, **{"gpu.util": 50})
+            t.row(1, ns, **{"main.voltage": 1000, "main.current": round(1000 * level)})
+    t.row(2, 0)
     return t
 
 
@@ -298,11 +307,11 @@ def main():
     p.add_argument("--repeat", type=float, default=2.0)
     p.add_argument("--labels", default="work,rest", help="of the marks, in turn")
     p.add_argument("--counters", action="store_true", help="the GPU load is a difference of counters")
-    p.add_argument("--reps", help="repetitions for a comparison")
+    p.add_argument("--reps", help="repetitions: even or holes")
     p.add_argument("--moments", type=int, default=None)
     a = p.parse_args()
     if a.reps:
-        t = reps(a.reps, a.jitter)
+        t = reps(a.reps)
     else:
         t = (waves(a.seconds, a.scale, a.jitter, a.repeat, a.labels.split(",")) if a.moments is None
              else moments(a.seconds, a.moments))
