@@ -25,6 +25,7 @@
 #define SENSOR_GPU     0   /* NVML_TEMPERATURE_GPU */
 #define TOTAL_POWER    0   /* NVML_TOTAL_POWER_SAMPLES */
 #define FIELD_INSTANT  186 /* NVML_FI_DEV_POWER_INSTANT */
+#define MW_MOST        1e7
 #define NAME_SIZE      96
 #define PROCESSES      128 /* room at first */
 #define PROCESSES_MOST 1000000
@@ -119,84 +120,64 @@ static bool bind_all(struct nvml *n)
 	       bind(n, &n->samples, "nvmlDeviceGetSamples", false);
 }
 
-static int read_percent(struct nvml *n, handle h, enum nvml_quantity q, double *out)
-{
-	struct utilization u = {.gpu = 0};
-	unsigned percent = 0, window_us;
-	int failed;
-
-	if (q == NVML_UTIL) {
-		failed = n->utilization ? n->utilization(h, &u) : ABSENT;
-		percent = u.gpu;
-	} else {
-		int (*engine)(handle, unsigned *, unsigned *) = n->engine[q - NVML_ENC];
-		failed = engine ? engine(h, &percent, &window_us) : ABSENT;
-	}
-	*out = percent;
-	return failed ? failed : percent <= 100 ? OK : NONSENSE;
-}
-
-static int read_memory(struct nvml *n, handle h, double *used_kb, double *total_kb)
-{
-	struct memory m = {.total = 0};
-	int failed = n->memory ? n->memory(h, &m) : ABSENT;
-
-	*used_kb = (double)m.used / 1024;
-	*total_kb = (double)m.total / 1024;
-	return failed ? failed : m.total > 0 && m.used <= m.total ? OK : NONSENSE;
-}
-
 /* In the order of nvmlValueType_t. */
 static double number(int type, const union number *v)
 {
-	return type == 0   ? v->real
-	       : type == 1 ? v->ui
-	       : type == 2 ? (double)v->ul
-	       : type == 3 ? (double)v->ull
-			   : NAN;
-}
+	const double all[] = {v->real, v->ui, (double)v->ul, (double)v->ull};
 
-static int power_range(double mw)
-{
-	return mw >= 0 && mw < 1e7 ? OK : NONSENSE;
+	return type >= 0 && type < 4 ? all[type] : NAN;
 }
 
 /* Returns OK, a status of NVML, ABSENT or NONSENSE. */
 static int read_any(struct nvml *n, handle h, enum nvml_quantity q, double *out)
 {
+	static const double most[NVML_QUANTITIES] = {
+		[NVML_UTIL] = 100,        [NVML_FREQ] = 1e10,      [NVML_TEMP] = 199,
+		[NVML_MEMORY] = 1e12,     [NVML_ENC] = 100,        [NVML_DEC] = 100,
+		[NVML_JPG] = 100,         [NVML_OFA] = 100,        [NVML_POWER] = MW_MOST,
+		[NVML_INSTANT] = MW_MOST, [NVML_ENERGY] = INFINITY};
+	struct utilization u = {.gpu = 0};
+	struct memory m = {.used = 0};
 	struct field field = {.id = FIELD_INSTANT};
 	unsigned long long mj = 0;
-	unsigned v = 0;
-	double total;
+	unsigned v = 0, window_us;
 	int failed;
 
 	switch (q) {
+	case NVML_UTIL:
+		failed = n->utilization ? n->utilization(h, &u) : ABSENT;
+		*out = u.gpu;
+		break;
 	case NVML_FREQ:
 		failed = n->clock ? n->clock(h, CLOCK_GPU, &v) : ABSENT;
 		*out = v * 1e6;
-		return failed ? failed : v < 10000 ? OK : NONSENSE;
+		break;
+	case NVML_TEMP:
+		failed = n->temperature ? n->temperature(h, SENSOR_GPU, &v) : ABSENT;
+		*out = v ? (double)v : (double)NAN;
+		break;
+	case NVML_MEMORY:
+		failed = n->memory ? n->memory(h, &m) : ABSENT;
+		*out = m.total > 0 && m.used <= m.total ? (double)m.used / 1024 : (double)NAN;
+		break;
 	case NVML_POWER:
 		failed = n->power ? n->power(h, &v) : ABSENT;
 		*out = v;
-		return failed ? failed : power_range(*out);
+		break;
 	case NVML_INSTANT:
 		failed = n->fields ? n->fields(h, 1, &field) : ABSENT;
 		failed = failed ? failed : field.failed;
 		*out = number(field.type, &field.value);
-		return failed ? failed : power_range(*out);
+		break;
 	case NVML_ENERGY:
 		failed = n->energy ? n->energy(h, &mj) : ABSENT;
-		*out = (double)mj;
-		return failed ? failed : mj > 0 ? OK : NONSENSE;
-	case NVML_TEMP:
-		failed = n->temperature ? n->temperature(h, SENSOR_GPU, &v) : ABSENT;
-		*out = v;
-		return failed ? failed : v > 0 && v < 200 ? OK : NONSENSE;
-	case NVML_MEMORY:
-		return read_memory(n, h, out, &total);
+		*out = mj ? (double)mj : (double)NAN;
+		break;
 	default:
-		return read_percent(n, h, q, out);
+		failed = n->engine[q - NVML_ENC] ? n->engine[q - NVML_ENC](h, &v, &window_us) : ABSENT;
+		*out = v;
 	}
+	return failed ? failed : *out >= 0 && *out <= most[q] ? OK : NONSENSE;
 }
 
 static void say(struct nvml *n, int status, char *out, size_t size)
@@ -240,6 +221,7 @@ static unsigned try_samples(struct nvml *n, unsigned i)
 static void try_device(struct nvml *n, unsigned i)
 {
 	struct nvml_device *d = &n->devices[i];
+	struct memory m;
 	double v;
 
 	for (int q = 0; q < NVML_QUANTITIES; q++) {
@@ -250,8 +232,8 @@ static void try_device(struct nvml *n, unsigned i)
 		if (status != OK)
 			say(n, status, d->missing[q], sizeof d->missing[q]);
 	}
-	if (read_memory(n, n->handles[i], &v, &d->total_kb) != OK)
-		d->total_kb = NAN;
+	d->total_kb = !*d->missing[NVML_MEMORY] && n->memory(n->handles[i], &m) == OK ? (double)m.total / 1024
+										      : NAN;
 	d->samples = try_samples(n, i);
 }
 
@@ -386,7 +368,7 @@ unsigned nvml_samples(struct nvml *n, unsigned device, struct nvml_sample *out)
 		count = 0;
 	for (unsigned i = 0; i < count && i < room; i++) {
 		double mw = number(type, &list[i].value);
-		if (power_range(mw) == OK && list[i].stamp_us < INT64_MAX / 1000)
+		if (mw >= 0 && mw <= MW_MOST && list[i].stamp_us < INT64_MAX / 1000)
 			out[kept++] = (struct nvml_sample) {(int64_t)list[i].stamp_us * 1000, mw};
 	}
 	free(list);
