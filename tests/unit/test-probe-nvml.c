@@ -52,6 +52,7 @@ static struct {
 	int64_t set_ns;  /* mono_ns when wall_ns became that much; before it was wall_was_ns ahead */
 	int64_t wall_was_ns;
 	bool samples, counter, instant;
+	int64_t tick_ns; /* of the tier; 0: 1 ms */
 	unsigned n_processes;
 } fake;
 
@@ -262,7 +263,10 @@ static int open_words(struct tree *t, enum tier tier, const char *library, const
 			      .probe = "nvml",
 			      .words = (const char *const *)word,
 			      .n_words = n};
-	struct probe_ctx o = {.probes = t->probes, .root = t->probes->root, .s = &s, .tick_ns = MS};
+	struct probe_ctx o = {.probes = t->probes,
+			      .root = t->probes->root,
+			      .s = &s,
+			      .tick_ns = fake.tick_ns ? fake.tick_ns : MS};
 	return open_nvml_library(&o, library, fake.patience_ns, e);
 }
 
@@ -531,6 +535,26 @@ static void test_held_up(void **state)
 	tree_end(&t);
 }
 
+/* A row that is rarer than samples has the mean of those since the row before. */
+static void test_rare_rows(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	begin_power(&t);
+	fake.tick_ns = 200 * MS;
+	assert_int_equal(open_words(&t, TIER_MEDIUM, NULL, "power", NULL), 0);
+	assert_int_equal(tree_channel(&t, "gpu.power")->window_ns, 200 * MS);
+	tick(&t, 200 * MS);
+	for (int i = 0; i < 20; i++) {
+		tick(&t, 200 * MS);
+		double k = (double)(fake.mono_ns / (20 * MS)) + 100000;
+		assert_value(&t, "gpu.power", k - 4.5); /* k - 9 to k */
+		assert_true(tree_value(&t, "gpu.power.age") < 0.001); /* stamps are in us */
+	}
+	tree_end(&t);
+}
+
 static void test_other_sources(void **state)
 {
 	struct tree t;
@@ -661,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_clock_is_set),
 		cmocka_unit_test(test_held_up),
+		cmocka_unit_test(test_rare_rows),
 		cmocka_unit_test(test_other_sources),
 		cmocka_unit_test(test_many_processes),
 		cmocka_unit_test(test_thread),
