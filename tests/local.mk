@@ -16,7 +16,7 @@ T_LOG_COMPILER = $(limit) $(SHELL)
 
 # Written by lists.sh: each tests/unit/test-NAME.c is a program, each .t a script.
 include tests/lists.mk
-EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c tests/tools/nvtx-receiver.c
+EXTRA_DIST += tests/lists.sh $(test_files) tests/tools/slowdisk.c tests/tools/nvtx-receiver.c tests/tools/nvml-fake.c
 dist_check_SCRIPTS += $(script_tests)
 TESTS += $(check_PROGRAMS) $(dist_check_SCRIPTS)
 

@@ -1,26 +1,28 @@
 /* nvml: the library of NVIDIA's driver, on Thor and PCs.
  *
- * It is loaded by name when needed and never linked. A call takes some milliseconds, and can hang: so
- * one thread makes all of them, however many statements use it. */
+ * It is loaded by name when needed and never linked. A call takes some milliseconds, and can hang: only
+ * threads that nobody waits for may make one, and several may at once. */
 #ifndef NVMTOP_PROBE_NVML_H
 #define NVMTOP_PROBE_NVML_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
-#define NVML_DEVICES 4
 
 enum nvml_quantity {
 	NVML_UTIL,   /* percent */
 	NVML_FREQ,   /* Hz, of the graphics clock */
-	NVML_POWER,  /* mW */
 	NVML_TEMP,   /* C */
 	NVML_MEMORY, /* kB in use */
 	NVML_ENC,    /* percent, as the next three */
 	NVML_DEC,
 	NVML_JPG,
 	NVML_OFA,
+	NVML_POWER,   /* mW, on most cards the mean of a second */
+	NVML_INSTANT, /* mW, the mean of some 20 ms, renewed each 100 ms */
+	NVML_ENERGY,  /* mJ since the driver was loaded, renewed each 100 ms */
 	NVML_QUANTITIES
 };
 
@@ -31,12 +33,20 @@ struct nvml_device {
 	char name[64];
 	double total_kb;                   /* of memory, or NaN */
 	char missing[NVML_QUANTITIES][96]; /* "" or why it has no such value */
+	unsigned samples; /* how many of its power samples the driver keeps; 0: it has none */
+};
+
+/* The mean power of the 20 ms before a time of CLOCK_REALTIME. */
+struct nvml_sample {
+	int64_t wall_ns;
+	double mw;
 };
 
 /* Loads the library, starts it, and queries every device for everything; takes as long as the driver does, a
  * second if it was idle. Returns NULL with the reason in why: no library, no driver, no device, or none that
  * answers. *refused (may be NULL): the library is there, and would not start or list its devices. */
 struct nvml *nvml_open(const char *library, bool *refused, char *why, size_t size);
+struct nvml *nvml_hold(struct nvml *n); /* must be closed once more */
 void nvml_close(struct nvml *n);
 
 unsigned nvml_devices(const struct nvml *n);
@@ -48,5 +58,9 @@ bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int 
 
 /* Returns NaN if the query fails or its result is out of range. */
 double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q);
+
+/* Gets the power samples that the driver keeps, the oldest first; out has room for nvml_device()->samples.
+ * Returns their number. */
+unsigned nvml_samples(struct nvml *n, unsigned device, struct nvml_sample *out);
 
 #endif

@@ -54,4 +54,56 @@ if test -z "$EMU" && ${CC:-cc} -shared -fPIC -o driver/libnvidia-ml.so.1 nvml.c 
 else
     skip 'an NVML that refuses' 'it cannot be made here: needs a compiler, and no emulator'
 fi
+
+# One whose power is a closed form of time: every sample is in one row, with its time.
+mkdir wave
+if test -z "$EMU" && ${CC:-cc} -shared -fPIC -o wave/libnvidia-ml.so.1 "$NVMTOP_SRC/tests/tools/nvml-fake.c" -lm 2>/dev/null; then
+    load="$("$python" -c 'import time; print(time.time())') 60 0.35"
+    run env LD_LIBRARY_PATH="$scratch/wave" NVML_FAKE_LOAD="$load" "$NVMTOP" record --duration 5.5 -o wave.nvmt \
+        --board generic --no-config
+    ok 'a recording of a square wave' is "$status" 0
+    nvmtop export jsonl --tier medium wave.nvmt >wave.jsonl
+    cat >wave.py <<'END'
+import json, sys
+
+start, seconds, on = map(float, sys.argv[1].split())
+lines = [json.loads(line) for line in open("wave.jsonl")]
+begin = lines[0]["trace"]["start"]["realtime_ns"] / 1e9
+rows = [r for r in lines[1:] if r.get("row") == "medium"]
+
+
+def energy(t):
+    full, rest = divmod(t - start, 2 * on)
+    return 120 * (t - start) + 580 * (full * on + min(rest, on))
+
+
+def readings(name):
+    for r in rows:
+        if (r[name] is None) != (r[name + ".age"] is None):
+            sys.exit(f"{name} and its age are not together: {r}")
+        if r[name] is not None:
+            yield begin + r["time_s"] - r[name + ".age"] / 1e3, r[name]
+
+
+samples = list(readings("gpu.power"))
+numbers = [round(t * 50) for t, mw in samples]
+if numbers != list(range(numbers[0], numbers[0] + len(numbers))) or len(numbers) < 250:
+    sys.exit(f"samples are missing or not in order: {numbers}")
+for (t, mw), k in zip(samples, numbers):
+    true = (energy(k / 50) - energy(k / 50 - .02)) / .02 * 1000
+    if abs(t - k / 50) > 1e-3 or abs(mw - true) > 1:
+        sys.exit(f"the sample of {k / 50:.3f} s is {mw} mW at {t:.4f} s, not {true:.0f}")
+counted = list(readings("gpu.energy"))
+if len(counted) < 20:
+    sys.exit(f"{len(counted)} changes of the counter in 5.5 s")
+# It changes at tenths of a second; on a busy machine that is seen late.
+rise = counted[-1][1] - counted[0][1]
+ends = [[round(counted[i][0], 1) + late / 10 for late in range(-3, 1)] for i in (0, -1)]
+if sorted(counted) != counted or not any(abs(rise - energy(u) + energy(t)) < .01 for t in ends[0] for u in ends[1]):
+    sys.exit(f"the counter rises by {rise} J between {counted[0][0]} and {counted[-1][0]}")
+END
+    ok 'has each sample once, with its time, and the counter' "$python" wave.py "$load"
+else
+    skip 'a recording of a square wave' 'NVML cannot be made here: needs a compiler, and no emulator'
+fi
 done_testing
