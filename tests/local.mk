@@ -103,6 +103,6 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
 EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/log-size
-EXTRA_DIST += tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c
+EXTRA_DIST += tests/bench/animator.c tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c
 
 CLEANFILES += $(EXTRA_PROGRAMS)
