@@ -206,12 +206,13 @@ lasted = float(re.search(r"recorded ([0-9.]+) s", open("summary").read())[1])
 found = dict(report=total["energy_j"], whole=whole["energy_j"], counter=counter["rise"], summary=energy)
 print(len(rows), sum(r["power.total"] is None for r in rows), "missing;", joules, "J in", seconds, "s;", found, mean, share and share[0], lasted)
 assert 0.4 < seconds < rows[-1]["time_s"] - rows[0]["time_s"] - 0.2
+# A reading is the mean over 6.6 ms, which reach beyond the first and the last of each of two stretches.
+reach = 4 * 0.0066
 for name, j in found.items():
-    assert abs(j - joules) < 0.006, name
-assert abs(total["covered_s"] - seconds) < 1e-6
-assert abs(total["mean_power_w"] - joules / seconds) < 1e-6
-assert abs(whole["mean_power_w"] - joules / seconds) < 1e-6
-assert abs(mean - joules / seconds) < 0.006
+    assert -0.006 < j - joules < reach * joules / seconds + 0.006, name
+assert -1e-6 < total["covered_s"] - seconds < reach
+for w in total["mean_power_w"], whole["mean_power_w"], mean:
+    assert abs(w * seconds / joules - 1) < 0.01
 assert abs(float(share[1]) - 100 * seconds / lasted) < 0.6 + 100 * 0.06 / lasted
 END
 }
