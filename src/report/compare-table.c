@@ -138,6 +138,7 @@ static void spread_text(char out[CELL_TEXT], const struct metric *m, const struc
 static void table_end(const struct page *o, bool unknown)
 {
 	if (unknown)
+		/* xgettext:no-c-format */
 		fputs(_("--: known for less than 99 % of the time in each of the runs\n"), o->f);
 	putc('\n', o->f);
 }

@@ -194,7 +194,7 @@ for r in rows:
     mw = r["power.total"]
     if mw is None:
         continue
-    if at and r["time_s"] - at[0] <= 0.05:
+    if at and r["time_s"] - at[0] <= 0.05 + 2 * 0.0066:
         seconds += r["time_s"] - at[0]
         joules += (r["time_s"] - at[0]) * (mw + at[1]) / 2000
     at = r["time_s"], mw
