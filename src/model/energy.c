@@ -211,7 +211,7 @@ void energy_add(struct energy *e, const struct energy_source *s, const struct po
 		if (s->counts)
 			line_add(e, start, v, t, v, 0);
 		for (int k = 0; k < 2; k++) {
-			double off = (double)llabs(middle - (k ? e->to_ns : e->from_ns)) / 1e9;
+			double off = fabs((double)middle - (double)(k ? e->to_ns : e->from_ns)) / 1e9;
 
 			if (off >= 1.5 * ((double)window / 1e9 + s_apart))
 				continue;

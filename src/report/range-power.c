@@ -174,7 +174,8 @@ static void part_divide(struct range_power *p, int64_t to_ns)
 {
 	uint64_t key = 0;
 
-	qsort(p->events, p->n_events, sizeof(*p->events), by_time);
+	if (p->n_events > 0)
+		qsort(p->events, p->n_events, sizeof(*p->events), by_time);
 	p->n_open = 0;
 	for (size_t i = 0; i < p->n_events && !p->no_memory; i++) {
 		const struct range_event *e = &p->events[i];
@@ -433,7 +434,8 @@ void range_power_solve(struct range_power *p)
 		weight[s->weight < LEAST_AFTER ? p->states[i].of : i] += s->weight;
 	}
 	sorted_by = weight;
-	qsort(order, n, sizeof(*order), by_weight);
+	if (n > 0)
+		qsort(order, n, sizeof(*order), by_weight);
 	while (k < n && k < COLUMNS && weight[order[k]] >= LEAST) {
 		column[order[k]] = (uint32_t)k;
 		k++;
