@@ -98,11 +98,16 @@ static size_t rise(const struct energy_source *s, struct energy_rows *r, int64_t
 	return is_one;
 }
 
+int64_t energy_unsure_ns(const struct energy_source *s)
+{
+	return s->age != SIZE_MAX ? 0 : s->every_ns > s->tick_ns ? s->tick_ns : s->window_ns;
+}
+
 size_t energy_take(const struct energy_source *s, struct energy_rows *r, int64_t t_ns, double v, double age_ms,
 		  struct power_reading out[2])
 {
 	int64_t window = s->window_ns, every = s->every_ns,
-		end_ns = t_ns - s->age_ns - (every > s->tick_ns ? s->tick_ns : window) / 2;
+		end_ns = t_ns - s->age_ns - energy_unsure_ns(s) / 2;
 	double watts = v * 1e-3 * s->scale, before = r->v * 1e-3 * s->scale;
 	bool follows = r->begun && t_ns - r->row_ns <= COVER_PERIODS * s->tick_ns, same = follows && v == r->v;
 	size_t n = 0;
@@ -115,7 +120,7 @@ size_t energy_take(const struct energy_source *s, struct energy_rows *r, int64_t
 	r->v = v;
 	r->begun = true;
 	if (s->age != SIZE_MAX) {
-		end_ns = t_ns - s->age_ns - (isnan(age_ms) ? 0 : llround(age_ms * 1e6));
+		end_ns -= isnan(age_ms) ? 0 : llround(age_ms * 1e6);
 		if (r->changed && end_ns <= r->last_ns)
 			return 0;
 		r->changed = true;

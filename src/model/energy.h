@@ -30,6 +30,8 @@ struct energy_source {
 	double scale;     /* makes the sum of the recording that of its counter */
 	double least, most, mean; /* of the recording, in W */
 };
+/* At how many moments, of that length, a window may have ended that a row shows. */
+int64_t energy_unsure_ns(const struct energy_source *s);
 /* By the session alone: without what is known of all readings. */
 void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
 /* Reads what is known of all: a few columns or, where there is a counter, all rows. */

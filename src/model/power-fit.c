@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 #define SAME 1e-6 /* of a column's square, left over by the others: it is a mixture of them */
 
 void power_fit_free(struct power_fit *f)
@@ -17,30 +19,23 @@ void power_fit_free(struct power_fit *f)
 	*f = (struct power_fit) {.no_memory = false};
 }
 
-/* Makes room for n more. */
-static void *more(struct power_fit *f, void *p, size_t have, size_t n, size_t *room, size_t size)
-{
-	void *q;
-
-	if (have + n <= *room)
-		return p;
-	q = reallocarray(p, 2 * *room + n + 8, size);
-	f->no_memory |= !q;
-	*room = q ? 2 * *room + n + 8 : *room;
-	return q ? q : p;
-}
-
 uint32_t power_fit_state(struct power_fit *f)
 {
-	f->states = more(f, f->states, f->n_states, 1, &f->room_states, sizeof(*f->states));
-	if (f->no_memory)
+	struct power_state *states = array_grow(f->states, f->n_states + 1, &f->room_states, sizeof(*states));
+
+	f->no_memory |= !states;
+	if (!states)
 		return 0;
-	f->states[f->n_states] = (struct power_state) {.least = INFINITY, .most = -INFINITY};
+	f->states = states;
+	states[f->n_states] = (struct power_state) {.least = INFINITY, .most = -INFINITY};
 	return (uint32_t)f->n_states++;
 }
 
 void power_fit_add(struct power_fit *f, double watts, double least, double most, const struct power_share *shares, size_t n)
 {
+	struct power_mixed *mixed;
+	struct power_share *all;
+
 	for (size_t i = 0; i < n; i++) {
 		struct power_state *s = &f->states[shares[i].state];
 
@@ -55,8 +50,11 @@ void power_fit_add(struct power_fit *f, double watts, double least, double most,
 	}
 	if (n <= 1)
 		return;
-	f->mixed = more(f, f->mixed, f->n_mixed, 1, &f->room_mixed, sizeof(*f->mixed));
-	f->shares = more(f, f->shares, f->n_shares, n, &f->room_shares, sizeof(*f->shares));
+	mixed = array_grow(f->mixed, f->n_mixed + 1, &f->room_mixed, sizeof(*mixed));
+	f->mixed = mixed ? mixed : f->mixed;
+	all = array_grow(f->shares, f->n_shares + n, &f->room_shares, sizeof(*all));
+	f->shares = all ? all : f->shares;
+	f->no_memory |= !mixed || !all;
 	if (f->no_memory)
 		return;
 	memcpy(f->shares + f->n_shares, shares, n * sizeof(*shares));

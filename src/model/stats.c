@@ -40,34 +40,6 @@ int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_
 	return v0 > 0 && t1 - t0 <= hole_ns && to > from ? to - from : 0;
 }
 
-bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
-{
-	int64_t t0 = g->last_ns, from = t0 > from_ns ? t0 : from_ns, to = t_ns < to_ns ? t_ns : to_ns;
-	double v0 = g->last, v1 = v, slope;
-	bool follows = g->begun && t_ns - t0 <= hole_ns;
-
-	if (isnan(v))
-		return follows;
-	g->begun = true;
-	g->last_ns = t_ns;
-	g->last = v;
-	if (!follows || to <= from)
-		return follows;
-	if (to - from < t_ns - t0) {
-		slope = (v - v0) / (double)(t_ns - t0);
-		v1 = v0 + slope * (double)(to - t0);
-		v0 = v0 + slope * (double)(from - t0);
-	}
-	sum_add(&g->area, trapezoid(v0, v1, to - from));
-	g->covered_ns += to - from;
-	return true;
-}
-
-double integral_get(const struct integral *g)
-{
-	return g->covered_ns > 0 ? sum_get(&g->area) : NAN;
-}
-
 /* Adds the interval between two neighbouring readings. */
 static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns)
 {

@@ -24,24 +24,6 @@ int64_t stats_hole_ns(double hz);
  * these. */
 int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
 
-/* Integral by trapezoids between neighbouring readings, in the channel's unit times seconds. */
-struct integral {
-	struct sum area;
-	int64_t covered_ns; /* duration covered by readings */
-	bool begun;         /* a previous reading exists: */
-	int64_t last_ns;
-	double last;
-};
-/* Adds the next reading, clipped to [from_ns, to_ns); NaN is ignored. Returns false if it is the first
- * one or the previous one is more than hole_ns older. */
-bool integral_add(struct integral *g, int64_t t_ns, double v, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
-/* Starts over at the next reading, as after a gap. */
-static inline void integral_break(struct integral *g)
-{
-	g->begun = false;
-}
-double integral_get(const struct integral *g); /* NaN if no time is covered */
-
 /* Statistics of one channel over a time span. */
 struct span_stats {
 	uint32_t channel;                /* chosen by the caller */
@@ -49,7 +31,7 @@ struct span_stats {
 	double min, max, sum, squares;   /* squares: sum of squared deviations from the mean */
 	int64_t first_ns, last_ns;
 	double first, last;
-	double integral;                 /* as struct integral, without gaps */
+	double integral;                 /* by trapezoids between neighbouring values, without gaps */
 	uint64_t known_ns, above_ns;     /* above_ns: sum of above_between() */
 	double rise;                     /* sum of the increases */
 };

@@ -78,7 +78,6 @@ struct nvml_probe {
 	struct nvml_reader *power; /* NULL: not asked for, or none */
 	bool counts;               /* there is a counter, too */
 	uint16_t power_column;     /* of X.power, X.power.age, X.energy, X.energy.age */
-	int64_t tick_ns;
 	bool begun;
 };
 
@@ -99,7 +98,7 @@ static void take_readings(struct nvml_probe *n, bool counter, int64_t t_ns, doub
 	double sum = 0;
 	int count = 0;
 
-	while (count <= n->tick_ns / SAMPLE_NS && nvml_reader_take(n->power, counter, &r)) {
+	while (count <= n->probe.tick_ns / SAMPLE_NS && nvml_reader_take(n->power, counter, &r)) {
 		sum += r.value;
 		count++;
 	}
@@ -378,7 +377,6 @@ int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience
 			result = -1;
 			break;
 		}
-		n->tick_ns = o->tick_ns;
 		n->probe.gentle = nvml_probe_gentle;
 		if (s) {
 			s->users++;

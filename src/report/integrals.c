@@ -36,7 +36,8 @@ void flow_begin(struct flow *f, const struct session *s, const struct channel *c
 	*f = (struct flow) {.hole_ns = cover_ns(s, c->tier),
 			    .integrates = c->kind == CHANNEL_THROTTLE,
 			    .rises = channel_counts(c),
-			    .counted = is_counted(s, c)};
+			    .counted = is_counted(s, c),
+			    .held_ns = INT64_MIN};
 }
 
 bool flow_wanted(const struct flow *f)
@@ -48,16 +49,19 @@ void flow_break(struct flow *f)
 {
 	f->before = (double)NAN;
 	f->before_ns = INT64_MIN;
-	integral_break(&f->sum);
+	f->held_ns = INT64_MIN;
 }
 
 static void flow_integrate(struct flow *f, const struct epoch *ep, int64_t t_ns, double v)
 {
-	if (t_ns > ep->to_ns + f->hole_ns || (f->sum.begun && f->sum.last_ns >= ep->to_ns))
+	if (t_ns > ep->to_ns + f->hole_ns || f->held_ns >= ep->to_ns)
 		return;
-	if (f->sum.begun)
-		f->above_ns += above_between(f->sum.last_ns, f->sum.last, t_ns, f->hole_ns, ep->from_ns, ep->to_ns);
-	integral_add(&f->sum, t_ns, v, f->hole_ns, ep->from_ns, ep->to_ns);
+	if (f->held_ns != INT64_MIN) {
+		f->covered_ns += above_between(f->held_ns, 1, t_ns, f->hole_ns, ep->from_ns, ep->to_ns);
+		f->above_ns += above_between(f->held_ns, f->held, t_ns, f->hole_ns, ep->from_ns, ep->to_ns);
+	}
+	f->held_ns = t_ns;
+	f->held = v;
 }
 
 void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
@@ -79,7 +83,7 @@ void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const 
 void flow_end(const struct flow *f, struct result *r)
 {
 	if (f->integrates) {
-		r->covered_ns = f->sum.covered_ns;
+		r->covered_ns = f->covered_ns;
 		r->above_ns = f->above_ns;
 	}
 	if (f->rises)

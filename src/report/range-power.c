@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -33,13 +34,9 @@ void range_power_free(struct range_power *p)
 /* Makes room for n more. */
 static void *more(struct range_power *p, void *list, size_t have, size_t n, size_t *room, size_t size)
 {
-	void *q;
+	void *q = array_grow(list, have + n, room, size);
 
-	if (have + n <= *room)
-		return list;
-	q = reallocarray(list, 2 * *room + n + 8, size);
 	p->no_memory |= !q;
-	*room = q ? 2 * *room + n + 8 : *room;
 	return q ? q : list;
 }
 
@@ -135,18 +132,12 @@ static uint32_t state_of(struct range_power *p, uint64_t set, uint64_t after)
 	return p->table[at] - 1;
 }
 
-/* At how many times a window may have ended that a reading saw. */
-static int64_t unsure_ns(const struct energy_source *s)
-{
-	return s->age != SIZE_MAX ? 0 : s->every_ns > s->tick_ns ? s->tick_ns : s->window_ns;
-}
-
 /* Up to end_ns the set of that key is open. What follows on a range is often not what is elsewhere, such as its own
  * end in the background: as far as a window reaches it is a state of its own. */
 static void segment_add(struct range_power *p, int64_t end_ns, uint64_t key)
 {
 	int64_t at = p->n_segments ? p->segments[p->n_segments - 1].end_ns : p->first_ns;
-	int64_t reach = p->source.window_ns + unsure_ns(&p->source);
+	int64_t reach = p->source.window_ns + energy_unsure_ns(&p->source);
 
 	if (end_ns <= at)
 		return;
@@ -268,7 +259,7 @@ static int64_t middle_of(const struct power_reading *r)
 static void readings_take(struct range_power *p, struct timeline *t, int64_t rows_ns, int64_t to_ns)
 {
 	const struct energy_source *s = &p->source;
-	int64_t unsure = unsure_ns(s);
+	int64_t unsure = energy_unsure_ns(s);
 	size_t n = 1, gone;
 
 	while (n > 0 && !p->no_memory) {
@@ -347,11 +338,14 @@ void range_power_break(struct range_power *p, struct timeline *t)
 	p->n_segments = 0;
 }
 
-static const double *sorted_by; /* qsort has no argument for it */
+struct ranked {
+	double weight;
+	uint32_t state;
+};
 
 static int by_weight(const void *a, const void *b)
 {
-	double x = sorted_by[*(const uint32_t *)a], y = sorted_by[*(const uint32_t *)b];
+	double x = ((const struct ranked *)a)->weight, y = ((const struct ranked *)b)->weight;
 
 	return (x < y) - (x > y);
 }
@@ -417,31 +411,28 @@ static struct energy_result joules_of(const struct range_power *p, struct power_
 void range_power_solve(struct range_power *p)
 {
 	size_t n = p->fit.n_states, k = 0, apart = 0;
-	uint32_t *order = calloc(2 * n + p->n_uses + 1, sizeof(*order)), *column = order + n, *list = column + n;
+	uint32_t *column = calloc(n + 1, sizeof(*column)), *list = calloc(p->n_uses + 1, sizeof(*list));
+	struct ranked *order = calloc(n + 1, sizeof(*order));
 	size_t *end = calloc(USES * p->n_users + 2, sizeof(*end));
-	double *seconds = calloc(COLUMNS + 2 + n, sizeof(*seconds)), *weight = seconds + COLUMNS + 2;
+	double *seconds = calloc(COLUMNS + 2, sizeof(*seconds));
 	struct power_solution all = {.k = 0};
 
 	for (struct range_user *u = p->newest; u; u = u->before)
 		for (int use = 0; use < USES; use++)
 			u->joules[use] = (struct energy_result) {NAN, NAN, 0, N_("no power signal")};
-	if (p->source.power == SIZE_MAX || !order || !end || !seconds)
+	if (p->source.power == SIZE_MAX || !column || !list || !order || !end || !seconds)
 		goto end;
 	for (size_t i = 0; i < n; i++) {
 		const struct power_state *s = &p->fit.states[i];
 
-		order[i] = (uint32_t)i;
-		weight[s->weight < LEAST_AFTER ? p->states[i].of : i] += s->weight;
+		order[i].state = (uint32_t)i;
+		order[s->weight < LEAST_AFTER ? p->states[i].of : i].weight += s->weight;
 	}
-	sorted_by = weight;
-	if (n > 0)
-		qsort(order, n, sizeof(*order), by_weight);
-	while (k < n && k < COLUMNS && weight[order[k]] >= LEAST) {
-		column[order[k]] = (uint32_t)k;
-		k++;
+	qsort(order, n, sizeof(*order), by_weight);
+	for (size_t i = 0; i < n; i++) {
+		column[order[i].state] = (uint32_t)k;
+		k += k == i && k < COLUMNS && order[i].weight >= LEAST;
 	}
-	for (size_t i = k; i < n; i++)
-		column[order[i]] = (uint32_t)k;
 	for (size_t i = 0; i < n; i++)
 		column[i] = p->fit.states[i].weight < LEAST_AFTER ? column[p->states[i].of] : column[i];
 	if (!power_fit_solve(&p->fit, column, k + 1, &all))
@@ -464,6 +455,8 @@ void range_power_solve(struct range_power *p)
 		}
 end:
 	power_solution_free(&all);
+	free(column);
+	free(list);
 	free(order);
 	free(end);
 	free(seconds);

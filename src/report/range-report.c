@@ -58,20 +58,21 @@ static void values_of(const struct group *g, double out[COLUMNS])
 {
 	double n = g->count ? (double)g->count : (double)NAN, s = 1e9,
 	       after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
+	const struct energy_result *all = &g->user.joules[USE_ALL], *own = &g->user.joules[USE_OWN];
 	const double v[COLUMNS] = {(double)g->count,
 				   (double)g->total_ns / s,
 				   (double)g->total_ns / s / n,
-				   g->user.joules[USE_ALL].joules,
-				   g->user.joules[USE_ALL].within,
-				   g->user.joules[USE_ALL].joules / g->user.joules[USE_ALL].known_s,
+				   all->joules,
+				   all->within,
+				   all->joules / all->known_s,
 				   gpu_of(&g->all),
 				   g->all.hottest,
 				   (double)g->all.time_ns / s,
-				   g->user.joules[USE_ALL].known_s,
+				   all->known_s,
 				   (double)g->own.time_ns / s,
-				   g->user.joules[USE_OWN].joules,
-				   g->user.joules[USE_OWN].within,
-				   g->user.joules[USE_OWN].joules / g->user.joules[USE_OWN].known_s,
+				   own->joules,
+				   own->within,
+				   own->joules / own->known_s,
 				   gpu_of(&g->own),
 				   after / s / n,
 				   after_of(g)};

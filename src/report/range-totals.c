@@ -8,6 +8,7 @@
 
 #include "report/analysis.h"
 #include "report/range-totals.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
@@ -133,12 +134,11 @@ static void track_read(struct collection *c, struct track *k, size_t channel, in
 	while (channel != SIZE_MAX && !c->no_memory &&
 	       (n = c->timeline->ops->rows(c->timeline, s->channels[channel].tier, &from_ns, to_ns, &channel, 1, BLOCK, t_ns, v,
 					   &column)) > 0) {
-		struct track_row *more = k->n + n > k->room ? reallocarray(k->rows, 2 * k->room + n, sizeof(*more)) : k->rows;
+		struct track_row *more = array_grow(k->rows, k->n + n, &k->room, sizeof(*more));
 
 		c->no_memory |= !more;
 		if (!more)
 			return;
-		k->room = k->n + n > k->room ? 2 * k->room + n : k->room;
 		k->rows = more;
 		for (size_t i = 0; i < n; i++, c->work++) {
 			const struct track_row *last = k->n > 0 ? &more[k->n - 1] : NULL;
@@ -267,6 +267,7 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 {
 	struct timeline *t = c->timeline;
 
+	c->listed = false;
 	c->n_pieces = c->work = 0;
 	c->from_ns = from_ns;
 	c->to_ns = to_ns;
@@ -287,6 +288,7 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 
 void collection_break(struct collection *c)
 {
+	c->listed &= c->power.n_segments == 0;
 	range_power_break(&c->power, c->timeline);
 }
 
@@ -314,7 +316,10 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 static int by_energy(const void *a, const void *b)
 {
 	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
-	double x = isnan(g->user.joules[USE_ALL].joules) ? -1 : g->user.joules[USE_ALL].joules, y = isnan(h->user.joules[USE_ALL].joules) ? -1 : h->user.joules[USE_ALL].joules;
+	double x = g->user.joules[USE_ALL].joules, y = h->user.joules[USE_ALL].joules;
+
+	x = isnan(x) ? -1 : x;
+	y = isnan(y) ? -1 : y;
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -352,17 +357,18 @@ bool collection_begin(struct collection *c, struct timeline *t, size_t room)
 
 bool collection_list(struct collection *c)
 {
-	struct group **list = reallocarray(c->list, c->n + 1, sizeof(struct group *));
+	struct group **list = c->listed ? c->list : reallocarray(c->list, c->n + 1, sizeof(struct group *));
 	size_t n = 0;
 
 	c->list = list ? list : c->list;
 	c->no_memory |= !list;
-	if (c->no_memory)
-		return false;
+	if (c->no_memory || c->listed)
+		return !c->no_memory;
 	for (struct range_user *u = c->power.newest; u; u = u->before)
 		list[n++] = (struct group *)u; /* its first member */
 	range_power_solve(&c->power);
 	qsort(list, n, sizeof(struct group *), by_energy);
+	c->listed = true;
 	return true;
 }
 

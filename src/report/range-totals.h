@@ -56,6 +56,7 @@ struct collection {
 	bool live;		  /* floods come folded */
 	uint64_t folded;	  /* so many did: they are not in the totals */
 	bool full, no_memory;
+	bool listed; /* the list is that of all that was added */
 	struct timeline *timeline;
 	size_t gpu, hottest;         /* channels; SIZE_MAX: none */
 	struct range_power power;

@@ -56,8 +56,8 @@ struct share {
 struct flow {
 	int64_t hole_ns;
 	bool integrates, rises, counted;
-	struct integral sum;
-	int64_t above_ns;
+	double held; /* of a throttle: the last value, and its time, as long as nothing broke */
+	int64_t held_ns, covered_ns, above_ns;
 	struct share share;
 	double steps, before; /* for counters */
 	int64_t before_ns;

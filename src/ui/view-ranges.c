@@ -87,19 +87,21 @@ enum { COUNT, TOTAL, MEAN, JOULES, WITHIN, WATTS, NUMBERS };
 
 static void draw_numbers(struct ui *u, struct canvas *c, const struct group *g, double most_j, int x, int y, int bar_w, int most)
 {
-	bool known = !isnan(g->user.joules[USE_ALL].joules);
+	const struct energy_result *r = &g->user.joules[USE_ALL];
+	bool known = !isnan(r->joules);
 	char text[NUMBERS][QUANTITY_TEXT];
 
 	snprintf(text[COUNT], QUANTITY_TEXT, "%llu", (unsigned long long)g->count);
 	range_length(text[TOTAL], g->total_ns);
 	range_length(text[MEAN], g->count ? g->total_ns / (int64_t)g->count : 0);
-	quantity_text(text[JOULES], UNIT_JOULE, g->user.joules[USE_ALL].joules, NUMBER_W - 2);
-	snprintf(text[WITHIN], QUANTITY_TEXT, isnan(g->user.joules[USE_ALL].within) ? "--" : g->user.joules[USE_ALL].within < 9.95 ? "%#.2g" : "%.0f", g->user.joules[USE_ALL].within);
-	quantity_text(text[WATTS], UNIT_MILLIWATT, g->user.joules[USE_ALL].joules / g->user.joules[USE_ALL].known_s * 1e3, NUMBER_W - 2);
+	quantity_text(text[JOULES], UNIT_JOULE, r->joules, NUMBER_W - 2);
+	snprintf(text[WITHIN], QUANTITY_TEXT, isnan(r->within) ? "--" : r->within < 9.95 ? "%#.2g" : "%.0f",
+		 r->within);
+	quantity_text(text[WATTS], UNIT_MILLIWATT, r->joules / r->known_s * 1e3, NUMBER_W - 2);
 	for (int i = 0; i < most; i++)
 		canvas_right(c, x + i * NUMBER_W, y, NUMBER_W, i < JOULES || known ? STYLE_TEXT : STYLE_DIM, text[i]);
 	if (bar_w)
-		meter_draw(c, u->charset, x + NUMBERS * NUMBER_W + 2, y, bar_w, g->user.joules[USE_ALL].joules / most_j,
+		meter_draw(c, u->charset, x + NUMBERS * NUMBER_W + 2, y, bar_w, r->joules / most_j,
 			   range_hue(g->name, g->colour), ALARM_NONE);
 }
 
