@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -622,20 +623,26 @@ static void test_setuid(void **state)
 
 /* Threads */
 
-static void *short_thread(void *unused)
+static void *short_thread(void *tid)
 {
+	*(pid_t *)tid = (pid_t)syscall(SYS_gettid);
 	nvtx.push_a("short");
 	nvtx.pop();
-	return unused;
+	return NULL;
 }
 
 static void ending_threads(void)
 {
 	pthread_t id;
+	pid_t tid;
 
 	load();
-	for (int i = 0; i < 1000; i++)
-		must(pthread_create(&id, NULL, short_thread, NULL) == 0 && pthread_join(id, NULL) == 0);
+	for (int i = 0; i < 1000; i++) {
+		must(pthread_create(&id, NULL, short_thread, &tid) == 0 && pthread_join(id, NULL) == 0);
+		/* joined a moment before the kernel forgets it */
+		while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
+			sched_yield();
+	}
 }
 
 static uint32_t last_tid;
