@@ -74,6 +74,7 @@ begin --keep 1 --after 60 killed.nvmt
 kill -USR2 $pid
 wait_file killed.nvmt
 soon has_rows killed.nvmt 501
+soon has_marks killed.nvmt 1
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok 'SIGKILL in the time after: what was held and what came is in the file' judge killed.nvmt \
