@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/missing.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
 
@@ -187,7 +188,7 @@ bool async_reader_take(const struct async_reader *s, struct async_reader_seen *s
 				return false;
 			seen->stale = true;
 			for (size_t k = 0; k < s->n; k++)
-				v[k] = NAN;
+				v[k] = missing_value(MISSING_ERROR, ETIME);
 			return true;
 		}
 		/* Acquire at each load orders it before the second check. */

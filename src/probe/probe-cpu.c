@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "probe/cpu.h"
+#include "model/missing.h"
 #include "util/intl.h"
 #include "util/num.h"
 
@@ -286,7 +287,7 @@ static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 	if (!now->fresh || (w->reads && (now->total < w->total[last] || now->waited < w->waited[last])))
 		at = w->reads = 0;
 	if (!w->reads)
-		w->percent = NAN;
+		w->percent = missing_value(MISSING_SECOND, 0);
 	if (!now->fresh || (w->reads && now->t_ns - w->t_ns[last] < WAIT_READ_NS))
 		return;
 	if (w->reads) {
@@ -294,7 +295,7 @@ static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 		from = from == UINT64_MAX ? 0 : from % WAIT_PAST; /* at first the window is shorter */
 		double all = (double)(now->total - w->total[from]);
 		double share = (double)(now->waited - w->waited[from]) / all;
-		w->percent = all > 0 && share <= 1 ? 100 * share : NAN;
+		w->percent = all > 0 && share <= 1 ? 100 * share : missing_value(MISSING_SECOND, 0);
 	}
 	w->t_ns[at] = now->t_ns;
 	w->total[at] = now->total;
@@ -347,14 +348,17 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 	row += p->column; /* cpu.util, the cores by slot, cpu.iowait, cpu.window */
 	for (unsigned i = 0; i < c->look.cores.n; i++) {
 		double busy = fine ? c->busy[i] : NAN;
-		if (!isnan(busy)) {
+		if (isnan(busy)) {
+			bool offline = s->ops->online ? !c->look.cores.online[i] : c->look.stat.idle[i] < 0;
+			busy = missing_value(offline ? MISSING_OFFLINE : MISSING_SECOND, c->look.cores.id[i]);
+		} else {
 			busy = fmin(fmax(busy, 0), 100);
 			sum += busy;
 			count++;
 		}
 		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
-	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : NAN);
+	row[0] = channel_round(CHANNEL_CPU_UTIL, count ? sum / count : missing_value(MISSING_SECOND, 0));
 	row[1 + c->look.cores.n] = c->iowait.percent;
 	if (c->n_sources > 1)
 		row[2 + c->look.cores.n] =

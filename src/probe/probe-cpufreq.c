@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 #define CPU       "/sys/devices/system/cpu"
@@ -25,7 +26,9 @@ static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
 	double khz = attr_poll(p->attrs, p->root, t_ns);
 
-	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers report 0 if it is unknown */
+	if (khz <= 0) /* some drivers report 0 if it is unknown */
+		khz = missing_said(MISSING_RANGE, "0", 1);
+	row[p->column] = isnan(khz) ? khz : khz * 1000;
 }
 
 static const struct probe_ops freq_ops = {freq_read, probe_free};

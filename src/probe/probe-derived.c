@@ -6,6 +6,7 @@
 
 #include "util/clock.h"
 #include "util/intl.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 struct derived {
@@ -21,8 +22,8 @@ static void total_read(struct probe *p, int64_t t_ns, double *row)
 	double sum = 0;
 
 	(void)t_ns;
-	for (size_t i = 0; i < d->n; i++)
-		sum += row[d->from[i]];
+	for (size_t i = 0; i < d->n && !isnan(sum); i++)
+		sum = isnan(row[d->from[i]]) ? missing_value(MISSING_PART, d->from[i]) : sum + row[d->from[i]];
 	row[p->column] = channel_round(CHANNEL_POWER_TOTAL, sum);
 }
 
@@ -30,11 +31,12 @@ static void total_read(struct probe *p, int64_t t_ns, double *row)
 static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct derived *d = (struct derived *)p;
-	double most = NAN;
+	double most = missing_value(MISSING_PART, d->from[0]);
 
 	(void)t_ns;
 	for (size_t i = 0; i < d->n; i++)
-		most = fmax(most, row[d->from[i]]); /* fmax() ignores a NaN */
+		if (!(row[d->from[i]] <= most) && !isnan(row[d->from[i]]))
+			most = row[d->from[i]];
 	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
@@ -69,7 +71,7 @@ static void energy_read(struct probe *p, int64_t t_ns, double *row)
 	struct energy *g = (struct energy *)p;
 	double mw = row[g->power];
 
-	row[p->column] = NAN;
+	row[p->column] = missing_value(MISSING_PART, g->power);
 	if (isnan(mw))
 		return;
 	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns)

@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 #define MEMINFO_NS  (10 * NS_PER_MS)
@@ -46,7 +47,7 @@ struct text {
 	int64_t past_ns[WINDOW], stalled_us[WINDOW]; /* the oldest first */
 };
 
-/* Adds up the values of all files; NaN if one of them has none. */
+/* Adds up the values of all files; NaN if one of them has none, with its reason. */
 static void take(struct text *t, double v[VALUES])
 {
 	char buf[TEXT_MAX];
@@ -55,10 +56,17 @@ static void take(struct text *t, double v[VALUES])
 		v[k] = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		double one[VALUES] = {NAN, NAN, NAN};
-		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size);
-		t->file->parse(t, buf, buf + (n > 0 ? n : 0), one);
-		for (int k = 0; k < VALUES; k++)
-			v[k] += one[k];
+		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size - 1);
+		buf[n > 0 ? n : 0] = '\0';
+		double why = n < 0 ? missing_value(MISSING_ERROR, (unsigned)errno) : NAN;
+
+		if (n >= 0)
+			t->file->parse(t, buf, buf + n, one);
+		for (int k = 0; k < VALUES; k++) {
+			if (isnan(one[k]) && missing_why(one[k]) == MISSING && n >= 0)
+				why = missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
+			v[k] += isnan(one[k]) && missing_why(one[k]) == MISSING ? why : one[k];
+		}
 	}
 }
 
@@ -98,7 +106,7 @@ static int add_channels(struct probe_ctx *o, struct text *t, const struct reason
 			ch.hi = t->whole;
 		if (why)
 			reason_set(why, o, &ch);
-		else if (first && t->file->needs && isnan(first[k]))
+		else if (first && t->file->needs && missing_why(first[k]) == MISSING_FIELD)
 			reason_one(o, &ch, t->file->channels[k].source, ENOENT);
 		added = probe_ctx_add(o, &ch, e);
 	}
@@ -119,7 +127,7 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 		reason_add(&why, f->path, errno);
 	if (found)
 		take(t, v);
-	if (found && f->needs && isnan(v[0])) {
+	if (found && f->needs && missing_why(v[0]) == MISSING_FIELD) {
 		found = false;
 		reason_add(&why, f->needs, ENOENT);
 	}
@@ -130,7 +138,7 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 	return add_channels(o, t, found ? NULL : &why, v, e);
 }
 
-/* Returns the number after "name:" at the start of a line. */
+/* Returns the number after "name:" at the start of a line, or NaN with the reason. */
 static double field(const char *text, const char *end, const char *name)
 {
 	size_t len = strlen(name);
@@ -140,33 +148,37 @@ static double field(const char *text, const char *end, const char *name)
 		p += *p == '\n';
 		if ((size_t)(end - p) <= len || memcmp(p, name, len) != 0)
 			continue;
-		return num_i64(p + len, end, &v) && v >= 0 ? (double)v : NAN;
+		if (num_i64(p + len, end, &v) && v >= 0)
+			return (double)v;
+		return missing_said(MISSING_TEXT, p, strcspn(p, "\n"));
 	}
-	return NAN;
+	return missing_said(MISSING_FIELD, name, len);
 }
 
-static void parse_part(struct text *t, double whole, double rest, double *v)
+/* against: what is the case if the rest is more than the whole. */
+static void parse_part(struct text *t, double whole, double rest, const char *against, double *v)
 {
-	if (!(rest <= whole)) /* also for NaN */
-		return;
-	t->whole = whole;
+	t->whole = rest <= whole ? whole : (double)NAN;
+	if (rest > whole)
+		rest = missing_said(MISSING_AGAINST, against, strlen(against));
 	v[0] = whole - rest;
-	v[1] = rest;
+	v[1] = isnan(whole) ? whole : rest;
 }
 
 static void parse_ram(struct text *t, const char *p, const char *end, double *v)
 {
-	double cached = field(p, end, "Cached:") + field(p, end, "Buffers:") + field(p, end, "SReclaimable:") -
-			field(p, end, "Shmem:");
+	static const char against[] = "Shmem > Cached + Buffers + SReclaimable";
 
-	parse_part(t, field(p, end, "MemTotal:"), field(p, end, "MemAvailable:"), v);
-	if (cached >= 0)
-		v[2] = cached;
+	parse_part(t, field(p, end, "MemTotal:"), field(p, end, "MemAvailable:"), "MemAvailable > MemTotal", v);
+	v[2] = field(p, end, "Cached:") + field(p, end, "Buffers:") + field(p, end, "SReclaimable:") -
+	       field(p, end, "Shmem:");
+	if (v[2] < 0)
+		v[2] = missing_said(MISSING_AGAINST, against, sizeof against - 1);
 }
 
 static void parse_swap(struct text *t, const char *p, const char *end, double *v)
 {
-	parse_part(t, field(p, end, "SwapTotal:"), field(p, end, "SwapFree:"), v);
+	parse_part(t, field(p, end, "SwapTotal:"), field(p, end, "SwapFree:"), "SwapFree > SwapTotal", v);
 }
 
 static void parse_nvmap(struct text *t, const char *p, const char *end, double *v)
@@ -379,7 +391,10 @@ static void parse_pressure(struct text *t, const char *p, const char *end, doubl
 	t->whole = NAN;
 	t->readings = 0;
 	p = memmem(p, (size_t)(end - p), name, sizeof name - 1);
-	if (!t->t_ns || !p || !num_i64(p + sizeof name - 1, end, &us))
+	if (!p || !num_i64(p + sizeof name - 1, end, &us))
+		return;
+	v[0] = missing_value(MISSING_SECOND, 0);
+	if (!t->t_ns)
 		return;
 	if (n > 0 && us < t->stalled_us[n - 1])
 		n = 0;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -33,6 +34,12 @@ static void rail_read(struct probe *p, int64_t t_ns, double *row)
 	double values[METER_VALUES], rate;
 
 	p->read_ns = chip_values(l->chip, t_ns, l->meter, values, &rate);
+	int lost = 0; /* the one that could not be read; the others are missing for its sake */
+	while (lost < METER_VALUES && missing_why(values[lost]) == MISSING)
+		lost++;
+	for (int i = 0; i < METER_VALUES && lost < METER_VALUES; i++)
+		if (i != lost && isnan(values[i]))
+			values[i] = missing_value(MISSING_PART, (unsigned)(p->column + lost));
 	for (int i = 0; i < METER_VALUES; i++)
 		row[p->column + i] = channel_round(kinds[i], values[i]);
 	if (l->tells_rate)

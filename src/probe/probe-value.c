@@ -12,6 +12,7 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 #define TRIPS    32
@@ -64,13 +65,15 @@ static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
 	struct attr *a = &p->attrs[NUMBER];
-	double number = NAN;
+	double number;
 
-	if (!counts_nothing(p) && (attr_is_open(a) || reopen(v, t_ns)) &&
-	    !attr_value(a, p->root, v->scale, v->kind, &number)) {
-		if (attr_gone(errno))
-			attr_close(a);
-		number = NAN;
+	if (counts_nothing(p))
+		number = missing_value(MISSING_OFF, 0);
+	else if (!attr_is_open(a) && !reopen(v, t_ns))
+		number = missing_value(MISSING_ERROR, (unsigned)a->error);
+	else if (!attr_value(a, p->root, v->scale, v->kind, &number) && attr_gone(errno)) {
+		a->error = errno;
+		attr_close(a);
 	}
 	row[p->column] = channel_round(v->kind, number);
 }

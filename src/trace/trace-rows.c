@@ -81,6 +81,11 @@ const struct change *trace_changes(const struct trace *t, size_t *n)
 	return log_reader_changes(t->log, n);
 }
 
+const struct change *trace_reasons(const struct trace *t, size_t *n)
+{
+	return log_reader_reasons(t->log, n);
+}
+
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	if (t->ranges)
@@ -268,6 +273,14 @@ static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, stru
 	return n;
 }
 
+static bool get_reason(struct timeline *tl, const char *name, int64_t t_ns, struct change *out)
+{
+	size_t n;
+	const struct change *reasons = trace_reasons(trace_of(tl), &n);
+
+	return reason_before(reasons, n, name, t_ns, out);
+}
+
 static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
 	size_t n;
@@ -325,6 +338,7 @@ const struct timeline_ops trace_ops = {
 	.marks = get_marks,
 	.gaps = get_gaps,
 	.changes = get_changes,
+	.reason = get_reason,
 	.integral = get_integral,
 	.ranges = get_ranges,
 	.ranges_more = get_ranges_more,

@@ -228,7 +228,7 @@ static size_t fake_lanes(struct timeline *t, const struct range_lane **out, size
 }
 
 static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
-					     fake_gaps,	   NULL,	 fake_changes, NULL,	  fake_visit, NULL,	  fake_lanes};
+					     fake_gaps,	   NULL,	 fake_changes, NULL,	  NULL,	      fake_visit, NULL, fake_lanes};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
