@@ -41,6 +41,18 @@ run nvmtop --record --duration 0.5 --sysroot bad --force bad.bin
 run nvmtop --export csv bad.bin
 ok 'they are not in a recording' sh -c 'test -s out && ! grep -qE "temp.cpu,-256|VDD_IN.voltage,9|gpu.freq,-1" out'
 
+run nvmtop --record --duration 0.5 --sysroot bad --force bad.nvmt
+run nvmtop report bad.nvmt
+ok 'a report says what was not measured, and why' says out '^temp.cpu .*thermal_zone[0-9]*/temp: out of range: -256000$'
+ok 'of a sum, which part was missing' says out '^power.total  *VDD_IN is missing$'
+ok 'and what was never there' says out '^emc.util .*tried /sys/kernel/debug'
+ok 'and nothing that was measured all the time' sh -c '! sed -n "/^not measured/,\$p" out | grep -q "temp.soc0"'
+run nvmtop report --format json bad.nvmt
+ok 'and its JSON' says out '"name":"temp.cpu".*"reason":"[^"]*out of range: -256000"'
+run nvmtop cut --force --from 0.2 bad.nvmt bad-cut.nvmt
+run nvmtop report bad-cut.nvmt
+ok 'so does that of a part of it' says out '^temp.cpu .*: out of range: -256000$'
+
 # ---- what is hot to the touch slows nothing down ----
 tree hot orin_nx-36-offline
 for z in hot/sys/class/thermal/thermal_zone*; do echo 72500 >"$z/temp"; done
