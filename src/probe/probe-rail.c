@@ -171,8 +171,6 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 		int64_t took = clock_now_ns() - begin;
 		if (!good && error == ENODATA)
 			snprintf(note, size, "%s", _("the chip has this channel disabled"));
-		else if (!good)
-			snprintf(note, size, _("not readable when nvmtop started: %.48s"), root_error(error));
 		if (!good && error == ETIME)
 			c->hangs = true;
 		if (!good)

@@ -190,6 +190,17 @@ static bool all_read(struct async_reader *const *readers, size_t n)
 	return true;
 }
 
+void probe_set_read(struct probe_set *r, double *const rows[TIERS])
+{
+	for (int derived = 0; derived <= 1; derived++)
+		for (size_t i = 0; i < r->n_probes; i++) {
+			struct probe *p = r->probes[i];
+
+			if (p->derived == derived)
+				p->ops->read(p, clock_now_ns(), rows[p->tier]);
+		}
+}
+
 void probe_set_start(struct probe_set *r, int64_t until_ns)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_NS};

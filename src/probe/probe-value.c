@@ -148,18 +148,6 @@ static bool tachometer_off(const struct probe *p, struct reason *why)
 	return true;
 }
 
-/* Lets the screen explain why there is no value yet. */
-static void note_state(struct channel *ch, int error)
-{
-	if (!error || ch->note[0])
-		return;
-	if (error == EAGAIN)
-		snprintf(ch->note, sizeof ch->note, "%s", _("powered down when nvmtop started"));
-	else
-		snprintf(ch->note, sizeof ch->note, _("not readable when nvmtop started: %.48s"),
-			 root_error(error));
-}
-
 /* Returns the temperature in a file of the kernel, or NaN if it is out of range. */
 static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
 {
@@ -230,9 +218,8 @@ static void heat_limits(const struct probe_ctx *o, const struct place *place, st
 	ch->crit = limit_of(o, place->dir, stem, "_crit");
 }
 
-/* Adds to a channel what its place provides; error is that of the first reading. */
-static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch,
-			   int error)
+/* Adds to a channel what its place provides. */
+static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch)
 {
 	const char *note = made_up_note(place);
 
@@ -241,7 +228,6 @@ static void describe_place(const struct probe_ctx *o, const struct place *place,
 		text_printable(ch->note, sizeof ch->note, note, strlen(note));
 	if (ch->kind == CHANNEL_TEMPERATURE && !note)
 		heat_limits(o, place, ch);
-	note_state(ch, error);
 }
 
 /* Opens place as the channel ch. If place is NULL the channel is missing, with why. */
@@ -266,7 +252,7 @@ static int add_value(struct probe_ctx *o, const struct place *place, const struc
 	/* A file that hangs would delay all that is sampled in its tier. */
 	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
 	if (found)
-		describe_place(o, place, ch, error);
+		describe_place(o, place, ch);
 	else if (place && !off)
 		reason_add_place(why, place, error);
 	if (!found)

@@ -87,6 +87,10 @@ const struct channel *probe_set_find(const struct probe_set *r, const char *name
  * *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
+/* Reads each probe of a probe set without threads once: rows[tier] gets its columns, NaN with the reason where there is
+ * no value. */
+void probe_set_read(struct probe_set *r, double *const rows[TIERS]);
+
 /* Starts the thread that reads for its probes, and waits for the first reading of each, until until_ns
  * (CLOCK_MONOTONIC) at the latest. */
 void probe_set_start(struct probe_set *r, int64_t until_ns);
