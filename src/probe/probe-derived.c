@@ -131,15 +131,31 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	return *n ? 0 : statement_error(o->s, e, _("\"or\" must be between rails"));
 }
 
+/* Returns true if the probe set has the rails of that group. */
+static bool are_there(const struct probe_ctx *o, size_t first, size_t *n)
+{
+	char name[64];
+	bool all = true;
+
+	for (*n = 0; first + *n < o->s->n_words && strcmp(o->s->words[first + *n], "or") != 0; ++*n) {
+		text_join(name, sizeof name, o->s->words[first + *n], ".power");
+		all &= probe_set_find(o->probes, name) != NULL;
+	}
+	return all && *n;
+}
+
 static int open_total(struct probe_ctx *o, struct err *e)
 {
 	const char *carrier = setting_get(o->s, "carrier");
+	bool optional = !strcmp(o->s->words[0], "optional");
 	uint16_t from[32], best[32];
 	struct channel ch, chosen;
 	size_t n, n_best = 0;
 
 	channel_describe(o, &ch, "power.total", false);
-	for (size_t first = 0; first <= o->s->n_words; first += n + 1) {
+	for (size_t first = optional; first <= o->s->n_words; first += n + 1) {
+		if (optional && !are_there(o, first, &n))
+			continue;
 		if (add_up(o, first, &n, from, &ch, e) < 0)
 			return -1;
 		if (n_best && (!chosen.missing[0] || ch.missing[0]))
@@ -154,6 +170,8 @@ static int open_total(struct probe_ctx *o, struct err *e)
 				 : carrier && !strcmp(carrier, o->s->words[first]) ? _("carrier input")
 										   : _("module input"));
 	}
+	if (!n_best)
+		return 0;
 	if (add_derived(o, &total_ops, &chosen, n_best, best, e) < 0)
 		return -1;
 	return add_energy(o, probe_set_find(o->probes, chosen.name), e);

@@ -257,6 +257,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
 {
 	char label[64], path[192], name[40], stem[24];
+	long long on;
 	struct reason why = {.denied = false};
 
 	if (n > 3 && rail_is_ina3221(o->root, place))
@@ -264,7 +265,8 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	text_number(place->stem, sizeof place->stem, "in", n);
 	text_number(stem, sizeof stem, "/curr", n);
 	text_join(path, sizeof path, place->dir, stem, "_input");
-	if (!file_exists(o->root, path))
+	text_number(stem, sizeof stem, "/in", n);
+	if (!file_exists(o->root, path) || (file_number_of(o->root, &on, place->dir, stem, "_enable") == 0 && !on))
 		return 0;
 	meter_path(place, METER_VOLTAGE, "_input", place->path, sizeof place->path);
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);

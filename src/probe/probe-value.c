@@ -307,6 +307,30 @@ static int add_wild(struct probe_ctx *o, const struct form *form, struct place *
 	return add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
 }
 
+/* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
+bool value_is_zone(const struct probe_set *probes, const char *chip)
+{
+	for (size_t i = 0; i < probes->n_channels; i++) {
+		const char *zone = probes->channels[i].kernel;
+		size_t n = 0;
+
+		while (zone[n] && (zone[n] == chip[n] || (zone[n] == '-' && chip[n] == '_')))
+			n++;
+		if (n && !zone[n] && !chip[n])
+			return true;
+	}
+	return false;
+}
+
+/* A statement above may read the same file. */
+static bool is_read(const struct probe_set *probes, const char *path)
+{
+	for (size_t i = 0; i < probes->n_channels; i++)
+		if (!strcmp(probes->channels[i].source, path))
+			return true;
+	return false;
+}
+
 /* Adds every thermal zone, by its type. */
 static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
@@ -316,45 +340,20 @@ static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *
 		if (!place_number(&place, o->root, n, place.name))
 			continue;
 		text_join(place.path, sizeof place.path, place.dir, "/temp");
-		if (file_exists(o->root, place.path) && add_wild(o, form, &place, place.name, NULL, e) < 0)
+		if (file_exists(o->root, place.path) && !is_read(o->probes, place.path) &&
+		    add_wild(o, form, &place, place.name, NULL, e) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-/* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
-static bool is_zone(const struct probe_set *probes, const char *chip)
-{
-	for (size_t i = 0; i < probes->n_probes; i++) {
-		const struct value *v = (const struct value *)probes->probes[i];
-		if (probes->probes[i]->ops != &value_ops || v->place.kind != PLACE_ZONE)
-			continue;
-		const char *a = v->place.name, *b = chip;
-		while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
-			a++;
-			b++;
-		}
-		if (!*a && !*b)
-			return true;
-	}
-	return false;
-}
-
-/* A rail may read its power from the same file. */
-static bool is_read(const struct probe_set *probes, const char *path)
-{
-	for (size_t i = 0; i < probes->n_channels; i++)
-		if (!strcmp(probes->channels[i].source, path))
-			return true;
-	return false;
 }
 
 static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmon, struct err *e)
 {
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
+	long long on;
 
-	if (!place_number(&place, o->root, hwmon, place.name) || is_zone(o->probes, place.name))
+	if (!place_number(&place, o->root, hwmon, place.name) || value_is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(place.stem, sizeof place.stem, form->attribute, n);
@@ -364,7 +363,9 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmo
 		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
 			text_join(place.path, sizeof place.path, path, "_average");
 		text_join(path, sizeof path, path, "_label");
-		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path))
+		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path) ||
+		    (strcmp(form->attribute, "pwm") != 0 &&
+		     file_number_of(o->root, &on, place.dir, "/", place.stem, "_enable") == 0 && !on))
 			continue;
 		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 		const char *which = labelled ? label : place.stem;
@@ -395,6 +396,23 @@ static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e
 	return 0;
 }
 
+/* Adds the other fans of that name. */
+static int add_others(struct probe_ctx *o, const struct form *form, struct place *place, const char *name,
+		      struct err *e)
+{
+	struct reason why = {.denied = false};
+	struct channel ch;
+	int result = 0;
+
+	if (strcmp(form->prefix, "fan.") != 0 || place->kind != PLACE_HWMON)
+		return 0;
+	for (place->nth = 1; !result && place_find(place, o->root, form->attribute) == 0; place->nth++) {
+		describe(o, form, &ch, name, true);
+		result = add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
+	}
+	return result;
+}
+
 static int open_value(struct probe_ctx *o, struct err *e)
 {
 	const struct form *form = form_of(o->s);
@@ -416,7 +434,9 @@ static int open_value(struct probe_ctx *o, struct err *e)
 			continue;
 		}
 		if (file_exists(o->root, place.path) && errno != EACCES)
-			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e);
+			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e) < 0
+				       ? -1
+				       : add_others(o, form, &place, name, e);
 		reason_add_place(&why, &place, errno);
 	}
 	return add_value(o, NULL, form, &ch, 1, &why, e);

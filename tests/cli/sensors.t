@@ -60,7 +60,7 @@ for c in hot/sys/class/thermal/cooling_device*; do
     test "$(cat "$c/type")" = hot-surface-alert && echo 1 >"$c/cur_state" && alert=$c
 done
 run nvmtop --boards --sysroot hot
-ok 'the limit is the trip at which something is slowed down' says out 'temp.cpu .*(warns at 99; critical at 104.5)'
+ok 'the limit is the trip at which something is slowed down' says out 'temp.cpu .*; warns at 99; critical at 104.5)'
 ok 'and not the one that only tells' sh -c '! grep -q "warns at 70" out'
 once hot
 ok 'hot to touch is a notice' json 'c["notice.hot-surface-alert"]["value"] == 1 and c["notice.hot-surface-alert"]["kind"] == "notice" and c["notice.hot-surface-alert"]["label"] == "hot to touch"'
@@ -84,8 +84,8 @@ for z in hot/sys/class/thermal/thermal_zone*; do
     test "$(cat "$z/type")" = gpu-thermal && echo 2 >"$z/cdev0_trip_point"
 done
 run nvmtop --boards --sysroot hot
-ok 'a zone that slows nothing down warns at nothing' says out 'temp.cpu .*(critical at 104.5)'
-ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*(warns at 70; critical at 104.5)'
+ok 'a zone that slows nothing down warns at nothing' says out 'temp.cpu .*(of its moment; critical at 104.5)'
+ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*; warns at 70; critical at 104.5)'
 
 # ---- the hottest zone is one that is measured ----
 for r in nano-32 tx2-32 agx_xavier-32 agx_xavier-35 xavier_nx-35 tx1-32; do
@@ -121,6 +121,44 @@ run nvmtop --boards --sysroot fan
 ok '--boards lists it under what is missing' sh -c 'sed -n "/^Missing/,\$p" out | grep -q "fan.rpm .*the tachometer is off"'
 once "$roots/tx2-32"
 ok 'a tachometer that is on tells' json 'c["fan.rpm"]["value"] == 1204'
+
+# ---- all devices of one name, and those that no board file names ----
+# chip N NAME FILE TEXT ...: a hwmon chip of the tree more
+chip() {
+    dir=devices/sys/class/hwmon/hwmon$1
+    mkdir -p "$dir" && echo "$2" >"$dir/name"
+    shift 2
+    while test $# -gt 1; do echo "$2" >"$dir/$1" && shift 2; done
+}
+tree devices orin_nx-36-offline
+chip 20 pwmfan pwm1 77
+chip 21 pwmfan pwm1 204
+chip 22 pwm_tach rpm 1466
+chip 23 pwm_tach rpm 2911
+chip 24 nvme temp1_input 41850 temp1_label Composite temp1_crit 84850
+chip 25 emc2305 fan1_input 4200 fan1_label REAR fan2_input 0 fan2_enable 0
+chip 26 mystery humidity1_input 40 curr1_input 120 in1_input 5000
+mkdir -p devices/sys/class/thermal/thermal_zone40
+echo iwlwifi_1 >devices/sys/class/thermal/thermal_zone40/type
+echo 55000 >devices/sys/class/thermal/thermal_zone40/temp
+once devices
+ok 'fans of one name are channels each' json '[round(x["value"]) for n, x in sorted(c.items()) if n.startswith("fan.pwm") and x["unit"] == "%" and "hwmon2" in x["source"]][-2:] == [30, 80]'
+ok 'and their speeds' json '{1466, 2911} <= {x["value"] for n, x in c.items() if n.startswith("fan.rpm")}'
+ok 'and one of another driver, without what is off' json 'c["fan.emc2305.REAR"]["value"] == 4200 and not any("fan2" in x["source"] for x in t["channels"])'
+ok 'an SSD has a temperature and its limit' json 'c["temp.nvme.Composite"]["value"] > 41.8 and c["temp.nvme.Composite"]["crit"] > 84'
+ok 'a zone that the board file does not name, too' json 'c["temp.iwlwifi_1"]["value"] == 55'
+ok 'the hottest is one of the module' json 'c["temp.hottest"]["value"] < 55'
+run nvmtop boards --sysroot devices
+ok 'what is not read is named' says out '^  other sensors: .*mystery (hwmon26)'
+# A module that no file names: its rails tell what its input is.
+tree unnamed orin_nx-36-offline
+printf 'some,carrier\0nvidia,tegra234\0' >unnamed/sys/firmware/devicetree/base/compatible
+once unnamed
+ok 'an unknown module: its input is the total' json 't["facts"]["board"] == "tegra234" and c["power.total"]["value"] == c["VDD_IN.power"]["value"] > 0'
+ok 'and its fan is there' json 'c["fan.pwm"]["value"] >= 0'
+echo 0 >"$(hwmon unnamed 2)/in3_enable"
+once unnamed
+ok 'a channel that is disabled is none' json '"VDD_IN.power" in c and "VDD_SOC.power" not in c'
 
 # ---- rails ----
 # An INA3221 whose device tree does not name the channels.
