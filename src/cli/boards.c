@@ -8,6 +8,7 @@
 
 #include "cli/verb.h"
 #include "model/missing.h"
+#include "util/clock.h"
 #include "util/intl.h"
 
 static void print_facts(const struct probe_set *probes)
@@ -45,7 +46,9 @@ static bool stands_here(const struct channel *c, bool missing, enum family famil
 /* "window 106 ms, age up to 10 ms" */
 static void print_window(const struct channel *c, const char *open)
 {
-	if (c->window_ns > 0)
+	if (c->window_ns >= NS_PER_S)
+		printf(_("%swindow %g s"), open, (double)c->window_ns / 1e9);
+	else if (c->window_ns > 0)
 		printf(_("%swindow %g ms"), open, (double)c->window_ns / 1e6);
 	else
 		printf("%s%s", open, c->window_ns == 0 ? _("of its moment") : _("window not known"));

@@ -410,6 +410,7 @@ static void describe_source(const struct cpu_source_ops *ops, int64_t tick_ns, s
 	char what[64];
 
 	ch->period_ns = ops->period_ns;
+	ch->window_ns = window_ns(ops, tick_ns);
 	if (ops->window_ns)
 		snprintf(what, sizeof what, _("mean of the last %d ms"),
 			 (int)(window_ns(ops, tick_ns) / NS_PER_MS));
@@ -463,6 +464,7 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 			return -1;
 	}
 	channel_form(o, &ch, &iowait);
+	ch.window_ns = WAIT_NS;
 	if (probe_ctx_add(o, &ch, e) < 0)
 		return -1;
 	return c->n_sources > 1 ? add_window(o, c, e) : 0;

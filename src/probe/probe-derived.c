@@ -112,6 +112,7 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	char name[64], sum[512] = "";
 
 	ch->missing[0] = '\0';
+	ch->window_ns = ch->age_ns = 0;
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
 		text_join(name, sizeof name, word, ".power");
@@ -125,6 +126,10 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 		text_join(sum, sizeof sum, sum, *n ? " + " : "", name);
 		if (rail->period_ns > ch->period_ns)
 			ch->period_ns = rail->period_ns;
+		if (rail->window_ns > ch->window_ns)
+			ch->window_ns = rail->window_ns;
+		if (rail->age_ns > ch->age_ns)
+			ch->age_ns = rail->age_ns;
 		from[*n] = rail->column;
 	}
 	text_shortened(ch->source, sizeof ch->source, sum, strlen(sum));

@@ -185,7 +185,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 		     open_first(r, &r->rate, o->s, "rate", &why);
 	if (found) {
 		text_join(m->rate_path, sizeof m->rate_path, r->rate.path);
-		m->every_ns = ch.period_ns = sample_period(o->root, r->activity.path);
+		m->every_ns = ch.period_ns = ch.window_ns = sample_period(o->root, r->activity.path);
 		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));

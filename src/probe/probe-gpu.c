@@ -426,6 +426,7 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 
 	if (nvgpu_find(&g->gpu, o->root, where, interval_ns, &why)) {
 		text_join(ch->source, sizeof ch->source, g->gpu.attr.path);
+		ch->window_ns = g->gpu.counters ? interval_ns : 284 * NS_PER_MS;
 		if (g->gpu.counters)
 			return true;
 		ch->period_ns = LOAD_NS;
