@@ -188,13 +188,16 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 
 	switch (order) {
 	case ORDER_ATTACH:
+		changes_again(g->changes);
 		engine_describe(g, &about);
 		return collector_attach(&g->collector, sink, &about, g->first_order, g->restart, e);
 	case ORDER_DETACH:
 		await_row(g);
+		changes_missing(g->changes, take_change, g);
 		collector_drain(&g->collector);
 		return collector_detach(&g->collector, sink, e);
 	case ORDER_STOP:
+		changes_missing(g->changes, take_change, g);
 		collector_drain(&g->collector);
 		collector_detach_all(&g->collector);
 		return 0;

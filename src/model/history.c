@@ -69,7 +69,7 @@ struct data {
 	struct session session;
 	struct lod *tiers[TIERS];
 	size_t columns;
-	struct list marks, gaps, changes, above;
+	struct list marks, gaps, changes, above, reasons;
 	struct power *power;
 	struct state *states;
 	size_t n_power, n_states;
@@ -125,6 +125,7 @@ static void data_free(struct data *d)
 		free(d->power[k].meter);
 	}
 	free(d->above.p);
+	free(d->reasons.p);
 	free(d->power);
 	free(d->states);
 	memset(d, 0, sizeof(*d));
@@ -212,6 +213,7 @@ static bool data_begin(struct data *d, const struct session *about, size_t colum
 		.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 	d->above = (struct list) {
 		.each = sizeof(struct above), .time = offsetof(struct above, from_ns), .most = ABOVE_MOST};
+	d->reasons = d->changes;
 	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] && !(d->tiers[t] = lod_new(about->width[t], about->hz[t], columns)))
 			return false;
@@ -391,7 +393,7 @@ static void history_gap(struct sink *s, const struct gap *g)
 static void history_change(struct sink *s, const struct change *c)
 {
 	LOCKED struct data *d = lock(of_sink(s));
-	struct change *new = insert(&d->changes, c->t_ns);
+	struct change *new = insert(change_is_reason(c) ? &d->reasons : &d->changes, c->t_ns);
 
 	if (new)
 		*new = *c;
@@ -508,6 +510,13 @@ static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, str
 	LOCKED struct data *d = lock(of_timeline(t));
 
 	return changes_between((const void *)d->changes.p, d->changes.n, from_ns, to_ns, out, max);
+}
+
+static bool reason_of(struct timeline *t, const char *name, int64_t t_ns, struct change *out)
+{
+	LOCKED struct data *d = lock(of_timeline(t));
+
+	return reason_before((const void *)d->reasons.p, d->reasons.n, name, t_ns, out);
 }
 
 static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
@@ -705,6 +714,7 @@ static const struct timeline_ops timeline_ops = {
 	.marks = marks_of,
 	.gaps = gaps_of,
 	.changes = changes_of,
+	.reason = reason_of,
 	.finest = finest_of,
 	.rows = rows_of,
 	.energy = energy_in,

@@ -21,9 +21,9 @@ struct engine {
 
 static double number(struct attr *a, const struct root *r, int64_t t_ns, double per, enum channel_kind kind)
 {
-	double v = attr_poll(a, r, t_ns) / per;
+	double v = attr_poll(a, r, t_ns);
 
-	return range_holds(channel_range(kind), v) ? v : NAN;
+	return channel_round(kind, isnan(v) ? v : v / per);
 }
 
 static void engine_read(struct probe *p, int64_t t_ns, double *row)

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -126,13 +127,7 @@ static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
 
 static bool nvgpu_load(struct nvgpu *g, double *percent)
 {
-	double permille;
-
-	if (!attr_number(&g->attr, g->root, &permille))
-		return false;
-	errno = EINVAL;
-	*percent = permille / 10;
-	return permille >= 0 && permille <= 1000;
+	return attr_value(&g->attr, g->root, 0.1, CHANNEL_GPU_UTIL, percent); /* permille */
 }
 
 /* Returns how long the GPU has slept so far, in ms; -1 if unknown. */
@@ -277,11 +272,8 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 		v[FOUND_COUNTERS] = 1;
 		return;
 	}
-	if (!nvgpu_load(&r->gpu, &v[LOAD])) {
-		if (attr_gone(errno))
-			nvgpu_close(&r->gpu);
-		v[LOAD] = NAN;
-	}
+	if (!nvgpu_load(&r->gpu, &v[LOAD]) && attr_gone(errno))
+		nvgpu_close(&r->gpu);
 }
 
 static void reader_close(void *arg)
@@ -312,7 +304,7 @@ static double gained(const struct gpu *g, int64_t t_ns, int64_t busy, int64_t to
 	/* The two are not read at the same instant: some more busy cycles are fine. */
 	if (!g->primed || d_total == 0 || most >= (double)NVGPU_MASK || (double)d_total > most ||
 	    d_busy > d_total + d_total / 50 + 64 || started_anew(g, t_ns, total, slept))
-		return NAN;
+		return missing_value(MISSING_SECOND, 0);
 	return 100 * fmin((double)d_busy / (double)d_total, 1);
 }
 
@@ -321,10 +313,11 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	int64_t busy, total, slept;
 
 	if (!nvgpu_counters(&g->gpu, &busy, &total)) {
-		if (attr_gone(errno))
+		int error = errno;
+		if (attr_gone(error))
 			nvgpu_close(&g->gpu);
 		g->primed = false;
-		return NAN;
+		return missing_value(MISSING_ERROR, (unsigned)error);
 	}
 	if (busy == 0 && total == 0) {
 		g->primed = false;
@@ -433,6 +426,7 @@ static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const s
 
 	if (nvgpu_find(&g->gpu, o->root, where, interval_ns, &why)) {
 		text_join(ch->source, sizeof ch->source, g->gpu.attr.path);
+		ch->window_ns = g->gpu.counters ? interval_ns : 284 * NS_PER_MS;
 		if (g->gpu.counters)
 			return true;
 		ch->period_ns = LOAD_NS;

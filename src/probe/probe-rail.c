@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -35,9 +36,16 @@ static void chip_read(struct probe *p, int64_t t_ns, double *row)
 	if (!probe_take(p, t_ns, v))
 		return;
 	p->read_ns = p->seen.t_ns != before ? p->seen.t_ns : 0;
-	for (size_t i = 0; i < c->bench->n; i++)
-		for (int k = 0; k < METER_VALUES; k++)
-			row[c->column[i] + k] = channel_round(kinds[k], *value++);
+	for (size_t i = 0; i < c->bench->n; i++, value += METER_VALUES) {
+		int lost = 0; /* the one that could not be read; the others are missing for its sake */
+		while (lost < METER_VALUES && missing_why(value[lost]) == MISSING)
+			lost++;
+		for (int k = 0; k < METER_VALUES; k++) {
+			if (lost < METER_VALUES && k != lost && isnan(value[k]))
+				value[k] = missing_value(MISSING_PART, (unsigned)(c->column[i] + lost));
+			row[c->column[i] + k] = channel_round(kinds[k], value[k]);
+		}
+	}
 }
 
 static const struct probe_ops chip_ops = {chip_read, probe_stop};
@@ -181,6 +189,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
 {
 	char label[64], path[192], name[40], stem[24];
+	long long on;
 	struct reason why = {.denied = false};
 
 	if (n > 3 && rail_is_ina3221(o->root, place))
@@ -188,7 +197,8 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	text_number(place->stem, sizeof place->stem, "in", n);
 	text_number(stem, sizeof stem, "/curr", n);
 	text_join(path, sizeof path, place->dir, stem, "_input");
-	if (!file_exists(o->root, path))
+	text_number(stem, sizeof stem, "/in", n);
+	if (!file_exists(o->root, path) || (file_number_of(o->root, &on, place->dir, stem, "_enable") == 0 && !on))
 		return 0;
 	meter_path(place, METER_VOLTAGE, "_input", place->path, sizeof place->path);
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);

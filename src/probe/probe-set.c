@@ -207,6 +207,17 @@ static bool was_read(const struct reader_bus *b)
 	return true;
 }
 
+void probe_set_read(struct probe_set *r, double *const rows[TIERS])
+{
+	for (int derived = 0; derived <= 1; derived++)
+		for (size_t i = 0; i < r->n_probes; i++) {
+			struct probe *p = r->probes[i];
+
+			if (p->derived == derived)
+				p->ops->read(p, clock_now_ns(), rows[p->tier]);
+		}
+}
+
 /* Returns true if the first passes of a bus took so little together that they hold up no other one. What reads no
  * values does so at its leisure. */
 static bool is_quick(const struct reader_bus *b)

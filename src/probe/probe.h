@@ -85,6 +85,10 @@ const struct channel *probe_set_find(const struct probe_set *r, const char *name
  * *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
+/* Reads each probe of a probe set without threads once: rows[tier] gets its columns, NaN with the reason where there is
+ * no value. */
+void probe_set_read(struct probe_set *r, double *const rows[TIERS]);
+
 /* Starts the threads that read for its probes, shortly before the rows, which come at grid_ns (CLOCK_MONOTONIC)
  * and multiples of their tier's period after it. Waits for the first reading of each, but not as long as that. */
 void probe_set_start(struct probe_set *r, int64_t grid_ns);

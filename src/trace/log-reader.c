@@ -564,8 +564,10 @@ static int by_gap(const void *a, const void *b)
 static int by_change(const void *a, const void *b)
 {
 	const struct change *c = a, *d = b;
-	int order;
+	int order = change_is_reason(c) - change_is_reason(d);
 
+	if (order)
+		return order;
 	if (c->t_ns != d->t_ns)
 		return c->t_ns < d->t_ns ? -1 : 1;
 	order = strcmp(c->what, d->what);
@@ -638,6 +640,10 @@ static int events_read(struct log_reader *r)
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
+		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
+			r->n_changes--;
+			r->n_reasons++;
+		}
 	}
 	log_bytes_free(&r->events);
 	return ok ? 0 : -1;
@@ -938,6 +944,12 @@ const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
 {
 	*n = r->n_changes;
 	return r->changes;
+}
+
+const struct change *log_reader_reasons(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_reasons;
+	return r->changes + r->n_changes;
 }
 
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n)

@@ -306,9 +306,8 @@ static void writer_change(struct sink *sink, const struct change *c)
 
 	if (b && c->t_ns < w->until_ns) {
 		log_builder_change(b, c);
-		if (w->stats.changes < LOG_CHANGES)
-			w->stats.change[w->stats.changes] = *c;
-		w->stats.changes++;
+		if (!change_is_reason(c) && w->stats.changes++ < LOG_CHANGES)
+			w->stats.change[w->stats.changes - 1] = *c;
 	}
 	pthread_mutex_unlock(&w->lock);
 }
