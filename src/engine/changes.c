@@ -1,5 +1,5 @@
-/* Finds changed settings, and sensors that died or came back. Clock settings are channels and are compared in
- * the newest rows; other settings are texts that the probe set watches.
+/* Finds changed settings, sensors that died or came back, and signals that were missing at the start. Clock settings
+ * are channels and are compared in the newest rows; other settings are texts that the probe set watches.
  *
  * A sensor has died if it had a value once and has had none for DEAD_NS. Channels that come and go with their
  * unit do not count, nor do derived ones; of a rail, only the power is checked. */
@@ -16,13 +16,13 @@
 #define EVERY_NS (250 * NS_PER_MS)
 #define DEAD_NS  (3 * NS_PER_S)
 
-enum about { NOTHING, SETTING, LIFE };
+enum about { NOTHING, SETTING, LIFE, LATE };
 
 struct signal {
 	enum about about;
 	double last;     /* NaN: none yet */
 	int64_t gone_ns; /* when it lost its value; 0: it has one */
-	bool dead;
+	bool dead, late; /* late: it was missing at the start */
 };
 
 struct changes {
@@ -34,8 +34,6 @@ struct changes {
 
 static enum about about_what(const struct channel *c)
 {
-	if (c->missing[0])
-		return NOTHING;
 	if (!strcmp(c->name, "clocks.pinned"))
 		return SETTING;
 	switch (c->kind) {
@@ -53,8 +51,11 @@ static enum about about_what(const struct channel *c)
 	case CHANNEL_THROTTLE:
 	case CHANNEL_THROTTLE_COUNT:
 		return LIFE;
-	default:
+	case CHANNEL_RAIL_VOLTAGE:
+	case CHANNEL_RAIL_CURRENT:
 		return NOTHING;
+	default:
+		return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
 	}
 }
 
@@ -69,6 +70,7 @@ struct changes *changes_new(const struct probe_set *probes, struct sampler *cons
 	for (size_t i = 0; i < probes->n_channels; i++) {
 		c->signals[i].about = about_what(&probes->channels[i]);
 		c->signals[i].last = NAN;
+		c->signals[i].late = probes->channels[i].missing[0] != '\0';
 	}
 	return c;
 }
@@ -150,6 +152,17 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 	row = ring_at(ring, n - 1);
 	memset(out, 0, sizeof(*out));
 	memcpy(out->what, ch->name, sizeof(out->what));
+	if (s->late) {
+		if (isnan(row->values[ch->column]))
+			return false;
+		s->late = false;
+		s->last = row->values[ch->column];
+		if (s->about == LATE)
+			s->about = NOTHING;
+		out->t_ns = row->t_ns;
+		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
+		return true;
+	}
 	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)
 				   : life_changed(s, ch, row->t_ns, row->values[ch->column], out);
 }

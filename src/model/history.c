@@ -42,9 +42,17 @@ struct list {
 	size_t n, room;
 };
 
+/* The session as a reader may have it: it does not change, and lives as long as the data. */
+struct edition {
+	struct edition *before;
+	struct session session;
+};
+
 /* State of one session. */
 struct data {
-	struct session session;
+	struct session session;       /* as it began */
+	struct edition *edition;      /* the newest; NULL: session */
+	const struct session *source; /* valid until the end of the stream */
 	struct lod *tiers[TIERS];
 	size_t columns;
 	struct list marks, gaps, changes;
@@ -92,6 +100,13 @@ static void data_free(struct data *d)
 {
 	for (int t = 0; t < TIERS; t++)
 		lod_free(d->tiers[t]);
+	while (d->edition) {
+		struct edition *e = d->edition;
+
+		d->edition = e->before;
+		free((void *)(uintptr_t)e->session.channels);
+		free(e);
+	}
 	free((void *)(uintptr_t)d->session.channels);
 	free((void *)(uintptr_t)d->session.facts);
 	free(d->marks.p);
@@ -145,7 +160,7 @@ static bool find_power(struct data *d)
 	for (size_t i = 0; d->power && i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 
-		if (c->unit == UNIT_MILLIWATT && !c->missing[0] && c->column < about->width[c->tier])
+		if (c->unit == UNIT_MILLIWATT && c->column < about->width[c->tier])
 			d->power[d->n_power++] =
 				(struct power) {.channel = i,
 						.tier = c->tier,
@@ -158,6 +173,7 @@ static bool find_power(struct data *d)
 static bool data_begin(struct data *d, const struct session *about, size_t columns)
 {
 	memset(d, 0, sizeof(*d));
+	d->source = about;
 	if (!copy_session(&d->session, about) || !find_power(d))
 		return false;
 	d->columns = columns;
@@ -304,6 +320,23 @@ static void history_change(struct sink *s, const struct change *c)
 		*new = *c;
 }
 
+static void history_described(struct sink *s)
+{
+	LOCKED struct data *d = lock(of_sink(s));
+	struct edition *e = calloc(1, sizeof(*e));
+	struct channel *channels = copy(d->source->channels, d->source->n_channels, sizeof(*channels));
+
+	if (!e || !channels) {
+		free(e);
+		free(channels);
+		return;
+	}
+	e->before = d->edition;
+	e->session = d->session;
+	e->session.channels = channels;
+	d->edition = e;
+}
+
 static int history_end(struct sink *s, struct err *e)
 {
 	(void)s;
@@ -313,7 +346,9 @@ static int history_end(struct sink *s, struct err *e)
 
 static const struct session *session_of(struct timeline *t)
 {
-	return &of_timeline(t)->data.session;
+	LOCKED struct data *d = lock(of_timeline(t));
+
+	return d->edition ? &d->edition->session : &d->session;
 }
 
 static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
@@ -518,6 +553,7 @@ static const struct sink_ops sink_ops = {
 	.end = history_end,
 	.change = history_change,
 	.ranges = history_ranges,
+	.described = history_described,
 };
 
 static const struct timeline_ops timeline_ops = {

@@ -123,9 +123,13 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 		found = false;
 		reason_add(&why, f->needs, ENOENT);
 	}
-	if ((optional && !found) || (found && t->whole <= 0)) { /* this machine has none */
+	if (optional && !found) { /* this machine has none */
 		probe_free(&t->probe);
 		return 0;
+	}
+	if (found && t->whole <= 0) {
+		found = false;
+		reason_add_text(&why, f->needs, "0");
 	}
 	return add_channels(o, t, found ? NULL : &why, v, e);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/lookout.h"
 #include "probe/probe.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
@@ -35,6 +36,8 @@ void probe_set_free(struct probe_set *r)
 		return;
 	for (size_t i = 0; i < r->n_probes; i++)
 		r->probes[i]->ops->close(r->probes[i]);
+	if (r->lookout)
+		lookout_stop(r->lookout);
 	free(r->probes);
 	free(r->channels);
 	free(r->facts);
@@ -111,27 +114,46 @@ static struct async_reader *reader_at(const struct probe_set *r, size_t i)
 	return r->probes[i / 2]->readers[i % 2];
 }
 
-const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
-					int64_t *since_ns)
+/* Returns the nth set that was found later, or NULL. */
+static struct probe_set *later(const struct probe_set *r, size_t nth)
 {
+	return r->lookout ? lookout_set(r->lookout, nth) : NULL;
+}
+
+static const struct channel *hanging(const struct probe_set *r, int64_t now_ns, size_t *nth, int64_t *since_ns)
+{
+	const struct channel *c = NULL;
+	const struct probe_set *late;
+
 	for (size_t i = 0; i < 2 * r->n_probes; i++) {
 		const struct probe *p = r->probes[i / 2];
 		const struct async_reader *s = reader_at(r, i);
 
-		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !nth--)
+		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !(*nth)--)
 			return at_column(r, p->tier, p->column);
 	}
-	return NULL;
+	for (size_t i = 0; !c && (late = later(r, i)); i++)
+		c = hanging(late, now_ns, nth, since_ns);
+	return c;
+}
+
+const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
+					int64_t *since_ns)
+{
+	return hanging(r, now_ns, &nth, since_ns);
 }
 
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 {
 	const int *nice = r->has_nice ? &r->nice : NULL;
+	struct probe_set *late;
 	bool rows = false;
 
 	for (size_t i = 0; i < 2 * r->n_probes; i++)
 		if (reader_at(r, i))
 			rows |= reader_thread_rescue(reader_at(r, i), nice, now_ns, look_ns);
+	for (size_t i = 0; (late = later(r, i)); i++)
+		rows |= probe_set_rescue(late, now_ns, look_ns);
 	return rows;
 }
 
@@ -140,7 +162,12 @@ bool probe_set_changed(const struct probe_set *r, struct change *out)
 	for (size_t i = 0; i < r->n_probes; i++)
 		if (r->probes[i]->changed && r->probes[i]->changed(r->probes[i], out))
 			return true;
-	return false;
+	return r->lookout && lookout_changed(r->lookout, out);
+}
+
+bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now)
+{
+	return r->lookout && lookout_found(r->lookout, channel, now);
 }
 
 void probe_set_be_gentle(struct probe_set *r)
@@ -148,6 +175,8 @@ void probe_set_be_gentle(struct probe_set *r)
 	for (size_t i = 0; i < r->n_probes; i++)
 		if (r->probes[i]->gentle)
 			r->probes[i]->gentle(r->probes[i], r);
+	if (r->lookout)
+		lookout_be_gentle(r->lookout);
 }
 
 void probe_set_align(struct probe_set *r, int64_t grid_ns)
@@ -155,6 +184,8 @@ void probe_set_align(struct probe_set *r, int64_t grid_ns)
 	for (size_t i = 0; i < 2 * r->n_probes; i++)
 		if (reader_at(r, i))
 			atomic_store_explicit(&reader_at(r, i)->grid_ns, grid_ns, memory_order_relaxed);
+	if (r->lookout)
+		lookout_align(r->lookout, grid_ns);
 }
 
 /* Readers with random moments come first, the others by period: a short one does not wait for many files. */
@@ -201,4 +232,6 @@ void probe_set_start(struct probe_set *r, int64_t until_ns)
 		while (!all_read(readers, n) && clock_now_ns() < until_ns)
 			nanosleep(&moment, NULL);
 	free(readers);
+	if (r->lookout)
+		lookout_start(r->lookout, r);
 }

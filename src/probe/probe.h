@@ -38,8 +38,7 @@ struct probe {
 	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
 	struct async_reader *readers[2];
 	struct async_reader_seen seen; /* what it has taken of the first */
-	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
-	 * nothing (what is "") to a label; returns false if there is none.
+	/* Gets the next mark, a change of nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
 	bool (*changed)(struct probe *p, struct change *out);
 	/* Reads so seldom from now on that the unit can fall asleep, and adds this to the note of the probe's
@@ -49,6 +48,7 @@ struct probe {
 
 /* The channels and probes that a board has on this machine: what the engine samples. probe_set_free() closes
  * the probes. The column of a missing channel is never written: a row is NaN before its first tick. */
+struct lookout;
 struct probe_set {
 	struct channel *channels;
 	size_t n_channels;
@@ -58,6 +58,7 @@ struct probe_set {
 	struct fact *facts;
 	size_t n_facts;
 	struct root *root; /* owned; for files that must be reopened */
+	struct lookout *lookout; /* owned; NULL if nothing is looked for later */
 	int64_t past_ns;   /* before the start, for which its values can be computed; 0: they cannot */
 	bool has_nice;     /* threads that start to read for it get that niceness */
 	int nice;
@@ -87,7 +88,7 @@ const struct channel *probe_set_find(const struct probe_set *r, const char *name
  * *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
-/* Starts the thread that reads for its probes, and waits for the first reading of each, until until_ns
+/* Starts the lookout and the thread that reads for its probes, and waits for the first reading of each, until until_ns
  * (CLOCK_MONOTONIC) at the latest. */
 void probe_set_start(struct probe_set *r, int64_t until_ns);
 
@@ -104,7 +105,11 @@ const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_n
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns);
 bool probes_left_me(void);
 
-/* Gets the next change of the texts that the probes watch. Returns false if there is none. */
+/* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
+ * was at the start. Returns false if there is none. */
+bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now);
+
+/* Gets the next change of a text that is watched, or the next mark of a probe. Returns false if there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);
 
 /* For --gentle: units that reading keeps awake are read seldom. Call before the probe set is sampled. */

@@ -196,7 +196,11 @@ static int next_chunk(struct copy *c)
 	got = chunk_ring_read(&k->ring, c->unpacker, &c->entry, &c->raw);
 	if (got > 0)
 		k->copied_ns = log_cell_ns(c->entry.cell + 1);
+	bool anew = c->about.channels != k->channels;
+	c->about.channels = k->channels;
 	pthread_mutex_unlock(&k->lock);
+	if (anew)
+		c->to->ops->described(c->to);
 	return got;
 }
 
@@ -232,13 +236,14 @@ static int copy_begin(struct copy *c)
 	if (!c->facts || !c->unpacker || !c->names)
 		return err_set(&c->out->err, ERR_FAILED, _("out of memory"));
 	pthread_mutex_lock(&k->lock);
+	c->about.channels = k->channels;
 	find_first(c);
 	memcpy(c->facts, k->facts, c->about.n_facts * sizeof(*c->facts));
 	for (size_t i = 0; i < k->n_changes; i++)
 		if (k->changes[i].t_ns < from)
 			facts_change(c->facts, c->about.n_facts, &k->changes[i]);
 	pthread_mutex_unlock(&k->lock);
-	joules_begin(&c->joules, k->about);
+	joules_begin(&c->joules, &c->about);
 	for (int t = 0; t < TIERS; t++)
 		c->last_ns[t] = from;
 	c->newest_ns = from;
