@@ -129,7 +129,7 @@ static int open_text(struct probe_ctx *o, const struct text_file *f, bool option
 	}
 	if (found && t->whole <= 0) {
 		found = false;
-		reason_add_text(&why, f->needs, "0");
+		reason_add_text(&why, "/proc/meminfo SwapTotal:", "0");
 	}
 	return add_channels(o, t, found ? NULL : &why, v, e);
 }

@@ -176,6 +176,15 @@ static int64_t measure(const struct probe_ctx *o, struct chip *c, struct meter *
 	return best;
 }
 
+/* Also of rails that come later. */
+static int tell_moments(struct probe_ctx *o, struct err *e)
+{
+	if (fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS) ||
+	    probe_set_add_fact(o->probes, FACT_MOMENTS, "random") == 0)
+		return 0;
+	return statement_error(o->s, e, _("out of memory"));
+}
+
 /* Adds the probe and the channels of an open meter. */
 static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
 {
@@ -209,9 +218,8 @@ static int add_probe(struct probe_ctx *o, struct meter *m, const char *name, boo
 	if (probe_ctx_add_probe(o, &l->probe, e) < 0)
 		return -1;
 	tell_period(o, l->chip);
-	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS) &&
-	    probe_set_add_fact(o->probes, FACT_MOMENTS, "random") < 0)
-		return statement_error(o->s, e, _("out of memory"));
+	if (tell_moments(o, e) < 0)
+		return -1;
 	return first ? add_rate(o, l, &place, e) : 0;
 }
 
@@ -386,6 +394,8 @@ static int open_rail(struct probe_ctx *o, struct err *e)
 
 	if (!strcmp(name, "*"))
 		return open_wild(o, e);
+	if (tell_moments(o, e) < 0)
+		return -1;
 	for (size_t i = 0; i < o->s->n_settings; i++) {
 		const struct setting *t = &o->s->settings[i];
 		if (strcmp(t->key, "hwmon") != 0 && strcmp(t->key, "iio") != 0)

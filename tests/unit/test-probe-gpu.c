@@ -361,42 +361,6 @@ static void test_gpu_slow_tier(void **state)
 	tree_end(&t);
 }
 
-/* The device exists and its driver comes later: first with a load, then with counters. */
-static void test_gpu_late(void **state)
-{
-	struct tree t;
-
-	(void)state;
-	tree_begin(&t);
-	tree_file(&t, "/sys/bus/platform/devices/17000000.gpu/uevent", "");
-	tree_file(&t, "/proc/stat", "cpu 1 1 1 1\ncpu0 1 1 1 1\n");
-	tree_resolve(&t, "fast gpu dir=" GPU " devfreq=gpu");
-	assert_string_equal(tree_channel(&t, "gpu.util")->missing, "");
-	assert_non_null(strstr(tree_channel(&t, "gpu.util")->note, "driver was not loaded"));
-	tree_tick(&t, MS);
-	assert_missing(&t, "gpu.util");
-	tree_file(&t, GPU "/load", "125\n");
-	tree_tick(&t, MS); /* not searched that often */
-	assert_missing(&t, "gpu.util");
-	tree_tick(&t, 2000 * MS);
-	assert_value(&t, "gpu.util", 12.5);
-	tree_end(&t);
-
-	tree_begin(&t);
-	tree_file(&t, "/sys/bus/platform/devices/17000000.gpu/uevent", "");
-	tree_resolve(&t, "fast gpu dir=" GPU " devfreq=gpu");
-	tree_tick(&t, MS);
-	tree_file(&t, GPU "/counters", "0 0\n");
-	tree_tick(&t, 2000 * MS);
-	tree_file(&t, GPU "/counters", "1000 5000\n");
-	tree_tick(&t, MS);
-	assert_missing(&t, "gpu.util");
-	tree_file(&t, GPU "/counters", "51000 205000\n");
-	tree_tick(&t, MS);
-	assert_value(&t, "gpu.util", 25);
-	tree_end(&t);
-}
-
 /* The load is read by a thread: its values arrive, and it ends with the probe set. */
 static void test_gpu_load_thread(void **state)
 {
@@ -511,7 +475,6 @@ int main(void)
 		cmocka_unit_test(test_gpu_slept_between),
 		cmocka_unit_test(test_gentle),
 		cmocka_unit_test(test_gpu_slow_tier),
-		cmocka_unit_test(test_gpu_late),
 		cmocka_unit_test(test_gpu_load_thread),
 		cmocka_unit_test(test_gated),
 		cmocka_unit_test(test_limits_and_pinned),
