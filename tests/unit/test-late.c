@@ -29,6 +29,8 @@ static const char here[] = "fast ram\n"
 			   "slow fan rpm hwmon=pwmfan/rpm\n"
 			   "slow swap\n"
 			   "slow engine NVENC devfreq=nvenc\n"
+			   "slow engine NVDEC optional devfreq=nvdec\n"
+			   "slow engine OFA optional devfreq=ofa\n"
 			   "slow throttle\n";
 
 static void make_gpu(struct tree *t)
@@ -51,6 +53,7 @@ static void make_engine(struct tree *t)
 	tree_file(t, "/sys/devices/f/154c0000.nvenc/of_node/name", "nvenc");
 	tree_link(t, "/sys/class/devfreq/154c0000.nvenc/device", "../../../devices/f/154c0000.nvenc");
 	tree_file(t, "/sys/class/devfreq/154c0000.nvenc/cur_freq", "729600000\n");
+	tree_file(t, "/sys/class/devfreq/15480000.nvdec/cur_freq", "576000000\n");
 }
 
 static void make_emc(struct tree *t)
@@ -101,6 +104,7 @@ static const struct late {
 	{"gpu.freq", 612e6, false, make_devfreq},
 	{"gpu.freq_max", 1020e6, false, NULL},
 	{"NVENC.freq", 729.6e6, false, make_engine},
+	{"NVDEC.freq", 576e6, false, NULL},
 	{"emc.util", 25, false, make_emc},
 	{"emc.rate", 2e9, false, NULL},
 	{"VDD_IN.power", 7000, false, make_rails},
@@ -139,7 +143,9 @@ static struct engine *engine_on(struct tree *t)
 	tree_begin(t);
 	tree_file(t, "/proc/meminfo", "MemTotal: 8000 kB\nMemAvailable: 5000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n");
 	tree_zone(t, 0, "cpu-thermal", "41000\n");
+	tree_file(t, "/sys/bus/platform/devices/15480000.nvdec/uevent", "");
 	tree_resolve(t, here);
+	assert_null(probe_set_find(t->probes, "OFA.freq")); /* not of this machine */
 	probes = t->probes;
 	t->probes = NULL; /* the engine's from now on */
 	atomic_store(&looks, 0);
@@ -165,12 +171,11 @@ static bool has_value(struct timeline *tl, const struct late *l)
 	return fabs(v - l->value) <= 1e-4 * l->value;
 }
 
-static void assert_recorded(struct trace *tr)
+static void assert_recorded(struct timeline *tl)
 {
-	struct timeline *tl = trace_timeline(tr);
-	const struct session *s = trace_session(tr);
-	size_t n;
-	const struct change *changes = trace_changes(tr, &n);
+	const struct session *s = tl->ops->session(tl);
+	struct change changes[4 * LATES];
+	size_t n = tl->ops->changes(tl, 0, INT64_MAX, changes, 4 * LATES);
 
 	for (size_t i = 0; i < LATES; i++) {
 		const struct channel *c = &s->channels[channel_of(s, lates[i].channel)];
@@ -247,8 +252,22 @@ static void test_late(void **state)
 	history_free(history);
 	struct trace *tr = trace_open(path, &e);
 	assert_non_null(tr);
-	assert_recorded(tr);
+	assert_recorded(trace_timeline(tr));
 	trace_close(tr);
+
+	/* The same for who follows it as a stream. */
+	history = history_new(&e);
+	int in = open(path, O_RDONLY);
+	assert_true(history && in >= 0 && dup2(in, STDIN_FILENO) == STDIN_FILENO);
+	close(in);
+	struct follow *follow = follow_open("-", history_sink(history), &e);
+	assert_non_null(follow);
+	while (follow_take(follow, &e) >= 0)
+		continue;
+	assert_int_equal(e.code, ERR_NONE);
+	assert_recorded(history_timeline(history));
+	follow_close(follow);
+	history_free(history);
 	tree_end(&t);
 }
 
