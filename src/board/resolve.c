@@ -37,15 +37,15 @@ static void warn_refused(size_t n, const char *why, struct err *e)
 		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
 }
 
-/* Has the lookout open the statement again if channels from `from` on are missing. NVML answers once for all that it
- * has. */
-static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from)
+/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer. NVML
+ * answers once for all that it has. */
+static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from, bool hangs)
 {
 	size_t missing = 0, n = probes->n_channels - from;
 
 	for (size_t i = from; i < probes->n_channels; i++)
 		missing += probes->channels[i].missing[0] != '\0';
-	if (!missing || (missing < n && !strcmp(s->probe, "nvml")))
+	if (hangs || !missing || (missing < n && !strcmp(s->probe, "nvml")))
 		return 0;
 	return lookout_statement(probes->lookout, s, tick_ns, from, n);
 }
@@ -62,9 +62,10 @@ static int open_all(const struct board *b, struct probe_set *probes, const doubl
 		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
 		int64_t tick_ns = tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000);
 		size_t before = probes->n_channels;
+		unsigned given_up = root_given_up();
 		if (probe_open(probes, s, tick_ns, e) < 0)
 			return -1;
-		if (look_later(probes, s, tick_ns, before) < 0)
+		if (look_later(probes, s, tick_ns, before, root_given_up() != given_up) < 0)
 			return err_set(e, ERR_FAILED, _("out of memory"));
 		if (descriptors_refused() != refused) {
 			refused = descriptors_refused();

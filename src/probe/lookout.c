@@ -45,6 +45,7 @@ struct wanted {
 	const struct statement *s;
 	int64_t tick_ns;
 	size_t first, n;
+	bool hangs; /* a file did not answer: each try would leave a thread behind */
 };
 
 /* What one search has found. Does not change once it is in the list, but for what the sampling thread uses. */
@@ -237,12 +238,14 @@ static bool found_places(struct found *f, const struct lookout *l, const struct 
 	return f->n > before;
 }
 
-static void found_open(struct found *f, const struct lookout *l, const struct wanted *w)
+static void found_open(struct found *f, const struct lookout *l, struct wanted *w)
 {
 	size_t channels = f->set.n_channels, probes = f->set.n_probes;
+	unsigned given_up = root_given_up();
 	struct err unheard;
 
 	int failed = probe_open(&f->set, w->s, w->tick_ns, &unheard);
+	w->hangs = root_given_up() != given_up;
 	for (size_t i = probes; l->gentle && i < f->set.n_probes; i++)
 		if (f->set.probes[i]->gentle)
 			f->set.probes[i]->gentle(f->set.probes[i], &f->set);
@@ -297,8 +300,11 @@ static void search(struct lookout *l)
 {
 	struct found *f = found_new(l);
 
+	root_give_up(true);
 	for (size_t w = 0; f && w < l->n_wanted; w++)
-		found_open(f, l, &l->wanted[w]);
+		if (!l->wanted[w].hangs)
+			found_open(f, l, &l->wanted[w]);
+	root_give_up(false);
 	if (!f || !f->n || !found_start(f, l)) {
 		if (f)
 			found_free(f);
@@ -443,14 +449,14 @@ struct lookout *lookout_new(struct probe_set *probes, const double hz[TIERS])
 	return probes->lookout;
 }
 
-int lookout_statement(struct lookout *l, const struct statement *s, int64_t tick_ns, size_t first_channel, size_t n)
+int lookout_statement(struct lookout *l, const struct statement *s, int64_t tick_ns, size_t first, size_t n)
 {
 	struct wanted *all = reallocarray(l->wanted, l->n_wanted + 1, sizeof *all);
 
 	if (!all)
 		return -1;
 	l->wanted = all;
-	all[l->n_wanted++] = (struct wanted) {s, tick_ns, first_channel, n};
+	all[l->n_wanted++] = (struct wanted) {.s = s, .tick_ns = tick_ns, .first = first, .n = n};
 	return 0;
 }
 
