@@ -22,14 +22,14 @@
 #include "util/clock.h"
 #include "probe/async-reader.h"
 
-#define LOOK_NS    NS_PER_S
-#define SHARE      0.05
-#define TEXTS      48
-#define QUEUE      64 /* a power of 2; a change that does not fit is dropped */
-#define OFTEN_NS   (60 * NS_PER_S) /* sources are looked for once a second for so long after the start, */
-#define NEWS_NS    (5 * NS_PER_S)  /* and after news of a device; */
-#define SELDOM_NS  (10 * NS_PER_S) /* then this often */
-#define FIRST_NS   (10 * NS_PER_MS)
+#define LOOK_NS   NS_PER_S
+#define SHARE     0.05
+#define TEXTS     48
+#define QUEUE     64              /* a power of 2; a change that does not fit is dropped */
+#define OFTEN_NS  (60 * NS_PER_S) /* sources are looked for once a second for so long after the start, */
+#define NEWS_NS   (5 * NS_PER_S)  /* and after news of a device; */
+#define SELDOM_NS (10 * NS_PER_S) /* then this often */
+#define FIRST_NS  (10 * NS_PER_MS)
 
 struct text {
 	char what[sizeof((struct change *)NULL)->what];
@@ -58,7 +58,7 @@ struct found {
 		enum tier tier;
 		uint16_t from, to; /* columns */
 		struct channel now;
-	} *places;
+	} * places;
 	size_t base[TIERS];
 	double *rows[TIERS];
 	int64_t *due_ns; /* of each probe */
@@ -388,8 +388,9 @@ static void late_read(struct probe *p, int64_t t_ns, double *row)
 bool lookout_found(struct lookout *l, size_t *channel, struct channel *now)
 {
 	while (!l->told || l->n_told == l->told->n) {
-		const struct found *next = l->told ? atomic_load_explicit(&l->told->next, memory_order_acquire)
-						   : atomic_load_explicit(&l->found, memory_order_acquire);
+		const struct found *next =
+			l->told ? atomic_load_explicit(&l->told->next, memory_order_acquire)
+				: atomic_load_explicit(&l->found, memory_order_acquire);
 		if (!next)
 			return false;
 		l->told = next;

@@ -338,7 +338,8 @@ static int open_gpu(struct probe_ctx *o, struct err *e)
 	g->gpu.attr.fd = g->gpu.powered.fd = g->gpu.slept.fd = -1;
 	g->probe.gentle = gpu_gentle;
 	channel_describe(o, &ch, "gpu.util", false);
-	bool found = nvgpu_find(&g->gpu, o->root, o->s, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS, &why);
+	bool found =
+		nvgpu_find(&g->gpu, o->root, o->s, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS, &why);
 	channel_source(o, &ch, found ? g->gpu.attr.path : NULL, &why);
 	if (found && !g->gpu.counters) {
 		ch.period_ns = LOAD_NS;
@@ -352,5 +353,5 @@ static int open_gpu(struct probe_ctx *o, struct err *e)
 	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), found, e);
 }
 
-const struct probe_kind probe_kind_gpu = {
-	"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};
+const struct probe_kind probe_kind_gpu = {"gpu", 0,     0,       " dir devfreq label note hint ",
+					  false, false, open_gpu};
