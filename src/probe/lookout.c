@@ -368,10 +368,11 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 		late->read_ns = p->read_ns > late->read_ns ? p->read_ns : late->read_ns;
 	}
 	for (size_t i = 0; i < f->n; i++) {
+		if (f->places[i].tier != late->tier)
+			continue;
 		bool again = i && f->places[i].channel == f->places[i - 1].channel;
 		double *to = row + f->places[i].to, value = own[f->places[i].from];
-		if (f->places[i].tier == late->tier)
-			*to = again ? fmax(*to, value) : value;
+		*to = again ? fmax(*to, value) : value;
 	}
 	return true;
 }
