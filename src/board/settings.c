@@ -7,7 +7,7 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "board/parsed.h"
-#include "probe/watched.h"
+#include "probe/lookout.h"
 
 #define ONLINE      "/sys/devices/system/cpu/online"
 #define FAN_STATUS  "/var/lib/nvfancontrol/status"
@@ -147,21 +147,21 @@ static bool line_read(const struct root *r, void *path, char *out, size_t size)
 	return path && file_line(r, path, out, size);
 }
 
-static int add_text(struct probe_set *probes, struct watched *w, const char *key, watched_read *read,
+static int add_text(struct probe_set *probes, struct lookout *l, const char *key, lookout_read *read,
 		    void *arg)
 {
-	char now[WATCHED_TEXT] = "";
+	char now[LOOKOUT_TEXT] = "";
 
 	if (!read(probes->root, arg, now, sizeof now) || !now[0]) {
 		free(arg);
 		return 0;
 	}
-	watched_text(w, key, read, arg, now);
+	lookout_text(l, key, read, arg, now);
 	return probe_set_add_fact(probes, key, now);
 }
 
 /* Adds the governor of each clock that has limits; it is shown with them. */
-static int add_governors(struct probe_set *probes, struct watched *w)
+static int add_governors(struct probe_set *probes, struct lookout *l)
 {
 	char key[48], path[192];
 	int result = 0;
@@ -176,26 +176,18 @@ static int add_governors(struct probe_set *probes, struct watched *w)
 		snprintf(key, sizeof key, "%.*s.governor", (int)(dot - c->name), c->name);
 		snprintf(path, sizeof path, "%.*s/%s", (int)(slash - c->source), c->source,
 			 !strncmp(slash, "/scaling_", 9) ? "scaling_governor" : "governor");
-		result = add_text(probes, w, key, line_read, strdup(path));
+		result = add_text(probes, l, key, line_read, strdup(path));
 	}
 	return result;
 }
 
 int board_settings(struct probe_set *probes)
 {
-	struct watched *w = watched_new(probes->root);
-	struct mode *m = calloc(1, sizeof *m);
+	struct lookout *l = probes->lookout;
+	struct mode *m;
 
-	if (!w || !m) {
-		free(w);
-		free(m);
+	if (add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
+	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
 		return -1;
-	}
-	if (add_governors(probes, w) < 0 || add_text(probes, w, "mode", mode_read, m) < 0 ||
-	    add_text(probes, w, "cpu.online", line_read, strdup(ONLINE)) < 0 ||
-	    add_text(probes, w, "fan.profile", fan_profile, NULL) < 0) {
-		watched_free(w);
-		return -1;
-	}
-	return watched_add(w, probes);
+	return add_text(probes, l, "fan.profile", fan_profile, NULL);
 }

@@ -43,19 +43,6 @@ static bool stands_here(const struct channel *c, bool missing, enum family famil
 	return !c->missing[0] != missing && c->family == family;
 }
 
-/* "window 106 ms, age up to 10 ms" */
-static void print_window(const struct channel *c, const char *open)
-{
-	if (c->window_ns >= NS_PER_S)
-		printf(_("%swindow %g s"), open, (double)c->window_ns / 1e9);
-	else if (c->window_ns > 0)
-		printf(_("%swindow %g ms"), open, (double)c->window_ns / 1e6);
-	else
-		printf("%s%s", open, c->window_ns == 0 ? _("of its moment") : _("window not known"));
-	if (c->age_ns > 0)
-		printf(_(", age up to %g ms"), (double)c->age_ns / 1e6);
-}
-
 /* Prints why there is no value now, what time a value is of and how it was obtained, and its limits. */
 static void print_more(const struct probe_set *probes, const struct channel *c, double v)
 {
@@ -67,8 +54,14 @@ static void print_more(const struct probe_set *probes, const struct channel *c, 
 		missing_reason(reason, v, c, probes->channels, probes->n_channels);
 		printf(_("%sno value now: %s"), open, reason), open = next;
 	}
-	if (!channel_counts(c))
-		print_window(c, open), open = next;
+	if (c->window_ns >= NS_PER_S)
+		printf(_("%swindow %g s"), open, (double)c->window_ns / 1e9), open = next;
+	else if (c->window_ns > 0)
+		printf(_("%swindow %g ms"), open, (double)c->window_ns / 1e6), open = next;
+	else if (c->window_ns == WINDOW_UNKNOWN)
+		printf(_("%swindow not known"), open), open = next;
+	if (c->age_ns > 0)
+		printf(_("%sage up to %g ms"), open, (double)c->age_ns / 1e6), open = next;
 	if (c->note[0])
 		printf("%s%s", open, c->note), open = next;
 	if (!isnan(c->warn))
@@ -120,7 +113,7 @@ static void print_channels(const struct options *o, const struct probe_set *prob
 		printf(_("\nMissing (%zu), and what was tried:\n"), n);
 	else
 		printf(_("\nSignals (%zu): name, how often it is read (fast %g, medium %g, slow %g times a "
-			 "second), unit, source\n"),
+			 "second), unit, source,\n  and the time over which a value is a mean (window); without it, it is of its moment\n"),
 		       n, o->hz[TIER_FAST], o->hz[TIER_MEDIUM], o->hz[TIER_SLOW]);
 	for (int family = 0; family < FAMILIES; family++)
 		print_family(probes, rows, missing, (enum family)family, width);

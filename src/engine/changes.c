@@ -1,5 +1,5 @@
-/* Finds changed settings, and sensors that died or came back. Clock settings are channels and are compared in
- * the newest rows; other settings are texts that the probe set watches.
+/* Finds changed settings, sensors that died or came back, and signals that were missing at the start. Clock settings
+ * are channels and are compared in the newest rows; other settings are texts that the probe set watches.
  *
  * When a channel has no value, its reason is reported once, and again when it is another one or a sink was attached;
  * every row is looked at.
@@ -21,15 +21,15 @@
 #define DEAD_NS  (3 * NS_PER_S)
 #define REASONS  8 /* reported of one channel: one that alternates between two reasons fills no trace */
 
-enum about { NOTHING, SETTING, LIFE };
+enum about { NOTHING, SETTING, LIFE, LATE };
 
 struct signal {
 	enum about about;
 	double last;     /* NaN: none yet */
 	int64_t gone_ns; /* when it lost its value; 0: it has one */
-	bool dead;
-	double reason;  /* that was reported last: a NaN */
-	unsigned told;  /* how many were */
+	bool dead, late; /* late: it was missing at the start */
+	double reason;   /* that was reported last: a NaN */
+	unsigned told;   /* how many were */
 };
 
 struct changes {
@@ -42,8 +42,6 @@ struct changes {
 
 static enum about about_what(const struct channel *c)
 {
-	if (c->missing[0])
-		return NOTHING;
 	if (!strcmp(c->name, "clocks.pinned"))
 		return SETTING;
 	switch (c->kind) {
@@ -61,8 +59,11 @@ static enum about about_what(const struct channel *c)
 	case CHANNEL_THROTTLE:
 	case CHANNEL_THROTTLE_COUNT:
 		return LIFE;
-	default:
+	case CHANNEL_RAIL_VOLTAGE:
+	case CHANNEL_RAIL_CURRENT:
 		return NOTHING;
+	default:
+		return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
 	}
 }
 
@@ -85,6 +86,7 @@ struct changes *changes_new(const struct probe_set *probes, struct sampler *cons
 	for (size_t i = 0; i < probes->n_channels; i++) {
 		c->signals[i].about = about_what(&probes->channels[i]);
 		c->signals[i].last = NAN;
+		c->signals[i].late = probes->channels[i].missing[0] != '\0';
 	}
 	changes_again(c);
 	return c;
@@ -169,6 +171,17 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 	while (n && isnan(row->values[ch->column]));
 	memset(out, 0, sizeof(*out));
 	memcpy(out->what, ch->name, sizeof(out->what));
+	if (s->late) {
+		if (isnan(row->values[ch->column]))
+			return false;
+		s->late = false;
+		s->last = row->values[ch->column];
+		if (s->about == LATE)
+			s->about = NOTHING;
+		out->t_ns = row->t_ns;
+		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
+		return true;
+	}
 	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)
 				   : life_changed(s, ch, row->t_ns, row->values[ch->column], out);
 }

@@ -99,9 +99,6 @@ struct fact {
 	char value[160];
 };
 
-/* The fact that is set if rails are read at random points of their period. */
-#define FACT_MOMENTS "rails.moments"
-
 /* Returns the value of a fact, or NULL if it does not exist. */
 const char *fact_get(const struct fact *facts, size_t n, const char *key);
 

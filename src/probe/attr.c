@@ -401,5 +401,5 @@ double attr_poll(struct attr *a, const struct root *r, int64_t t_ns)
 
 bool attr_gone(int error)
 {
-	return error == ENODEV || error == ESTALE || error == EBADF;
+	return error == ENODEV || error == ENXIO || error == ESTALE || error == EBADF;
 }

@@ -220,12 +220,12 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 		const struct channel *c = &r->channels[i];
 		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(r, o->s, c))
 			continue;
-		zones++;
+		from[zones++] = c->column; /* also of one that comes later */
 		if (c->missing[0])
 			continue;
 		join_limit(&warn, c->warn, n == 0);
 		join_limit(&crit, c->crit, n == 0);
-		from[n++] = c->column;
+		n++;
 	}
 	channel_describe(o, &ch, "temp.hottest", false);
 	ch.warn = warn;
@@ -234,7 +234,7 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	if (!n)
 		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
 	/* A machine without any temperature needs no channel for it. */
-	int result = zones ? add_derived(o, &hottest_ops, &ch, n, from, e) : 0;
+	int result = zones ? add_derived(o, &hottest_ops, &ch, zones, from, e) : 0;
 	free(from);
 	return result;
 }

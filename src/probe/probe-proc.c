@@ -329,10 +329,13 @@ static int open_file(struct probe_ctx *o, const struct text_file *f, struct err 
 		return -1;
 	t->file = f;
 	bool found = open_files(t, &why, v), optional = f->optional || o->s->n_words;
-	/* With a total of 0 the machine has none. */
-	if ((optional && (!found || isnan(v[0]))) || t->whole <= 0) {
+	if (optional && (!found || isnan(v[0]))) { /* the machine has none */
 		probe_free(&t->probe);
 		return 0;
+	}
+	if (found && t->whole <= 0) { /* it may be added later */
+		found = false;
+		reason_add_text(&why, f->channels[0].source, "0");
 	}
 	for (int k = 0; k < VALUES && f->channels[k].name && added == 0; k++) {
 		const struct text_channel *c = &f->channels[k];

@@ -114,8 +114,6 @@ static struct chip *chip_of(struct probe_ctx *o, const struct meter *m, struct e
 	for (int i = 0; i < METER_VALUES; i++)
 		if (attr_is_open(&m->attrs[i]))
 			async_reader_on_bus_of(c->probe.readers[0], &m->attrs[i]);
-	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS))
-		probe_set_add_fact(o->probes, FACT_MOMENTS, "random");
 	return probe_ctx_add_probe(o, &c->probe, e) < 0 ? NULL : c;
 }
 

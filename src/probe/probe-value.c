@@ -48,7 +48,7 @@ static bool reopen(struct value *v, int64_t t_ns)
 	if (t_ns < v->retry_ns)
 		return false;
 	v->retry_ns = t_ns + NS_PER_S;
-	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->probe.root, v->attribute) == 0 &&
+	return (v->place.kind == PLACE_DEVFREQ || place_find(&v->place, v->probe.root, v->attribute) == 0) &&
 	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
 }
 

@@ -233,16 +233,26 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
-/* Returns the session's column of the channel, which is added if it is new; -1 if there are too many
- * channels, memory is out or the channel was in another tier. */
+/* Returns the session's column of the channel, which is added if it is new, and described anew if it was missing; -1 if
+ * there are too many channels, memory is out or the channel was in another tier. */
 static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
 	struct channel *to;
 
-	for (size_t i = 0; i < s->n_channels; i++)
-		if (r->numbers[i] == number)
-			return r->channels[i].tier == c->tier ? r->channels[i].column : -1;
+	for (size_t i = 0; i < s->n_channels; i++) {
+		uint16_t column = r->channels[i].column;
+
+		if (r->numbers[i] != number)
+			continue;
+		if (r->channels[i].tier != c->tier)
+			return -1;
+		if (r->channels[i].missing[0] && !c->missing[0] && !strcmp(r->channels[i].name, c->name)) {
+			r->channels[i] = *c;
+			r->channels[i].column = column;
+		}
+		return column;
+	}
 	if (s->n_channels == LOG_CHANNELS)
 		return -1;
 	to = reallocarray(r->channels, s->n_channels + 1, sizeof(*to));
