@@ -11,7 +11,7 @@ struct board; /* a parsed .board file; see nvmtop-board(5) */
  * (anything with a '/' or ending in ".board"). Returns NULL and sets *e, which names file, line and what was
  * expected; its code is ERR_USAGE if no such board exists. */
 struct board *board_load(const char *name_or_path, struct err *e);
-void board_free(struct board *b);
+void board_free(struct board *b); /* one reference; any thread may call it */
 
 const char *board_name(const struct board *b);  /* "agx_orin" */
 const char *board_title(const struct board *b); /* "Jetson AGX Orin" */
@@ -33,10 +33,10 @@ void board_each(void (*visit)(void *arg, const struct board *b, const struct err
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg);
 
 /* Finds the files that the board file names below root and opens them. A missing signal becomes a channel
- * with its reason in `missing`. hz are the rates of the tiers. Returns NULL and sets *e if no signal at all
+ * with its reason in `missing`, and is looked for later: the probe set keeps a reference to b. hz are the rates of the tiers. Returns NULL and sets *e if no signal at all
  * can be read. On success e->code is ERR_NONE, or ERR_DAMAGED with the number of signals that are missing
  * because of the limit of open files. */
-struct probe_set *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
+struct probe_set *board_resolve(struct board *b, const struct root *r, const double hz[TIERS],
 				const char *why, struct err *e);
 
 #endif

@@ -498,6 +498,7 @@ static struct board *parse(const char *path, const char *text, size_t len, struc
 		free(b);
 		return NULL;
 	}
+	atomic_init(&b->holders, 1);
 	snprintf(b->path, sizeof b->path, "%s", path);
 	if (text)
 		memcpy(copy, text, len);
@@ -524,9 +525,17 @@ struct board *board_parse_text(const char *path, const char *text, size_t len, s
 	return parse(path, text, len, e);
 }
 
+struct board *board_hold(struct board *b)
+{
+	atomic_fetch_add(&b->holders, 1);
+	return b;
+}
+
 void board_free(struct board *b)
 {
-	while (b && b->memory) {
+	if (!b || atomic_fetch_sub(&b->holders, 1) != 1)
+		return;
+	while (b->memory) {
 		struct memory *m = b->memory;
 
 		b->memory = m->next;

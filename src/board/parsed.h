@@ -2,6 +2,8 @@
 #ifndef NVMTOP_BOARD_PARSED_H
 #define NVMTOP_BOARD_PARSED_H
 
+#include <stdatomic.h>
+
 #include "board/board.h"
 #include "probe/attr.h"
 
@@ -25,6 +27,7 @@ struct clue {
 #define STATEMENTS_MAX 2048
 
 struct board {
+	atomic_int holders;
 	char path[512];
 	char name[32];
 	char title[96];
@@ -47,6 +50,8 @@ struct board {
 struct board *board_parse(const char *path, struct err *e);
 /* The same for text in memory; path is its name in errors and the base for include lines. */
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e);
+
+struct board *board_hold(struct board *b); /* another reference */
 
 /* Lists the board files of all folders, sorted by rank and name; of two with the same name only the first.
  * Returns 0 with e->code ERR_NONE, or ERR_DAMAGED if a folder exists but cannot be read; -1 if out of memory.

@@ -7,6 +7,7 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 #include "board/parsed.h"
+#include "probe/lookout.h"
 
 /* Sets the reason of the missing channels from index `from` on to why, since they may exist. Returns how
  * many. */
@@ -36,6 +37,19 @@ static void warn_refused(size_t n, const char *why, struct err *e)
 		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
 }
 
+/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer. NVML
+ * answers once for all that it has. */
+static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from, bool hangs)
+{
+	size_t missing = 0, n = probes->n_channels - from;
+
+	for (size_t i = from; i < probes->n_channels; i++)
+		missing += probes->channels[i].missing[0] != '\0';
+	if (hangs || !missing || (missing < n && !strcmp(s->probe, "nvml")))
+		return 0;
+	return lookout_statement(probes->lookout, s, tick_ns, from, n);
+}
+
 static int open_all(const struct board *b, struct probe_set *probes, const double hz[TIERS],
 		    struct err *warning, struct err *e)
 {
@@ -46,9 +60,13 @@ static int open_all(const struct board *b, struct probe_set *probes, const doubl
 	for (size_t i = 0; i < b->n_statements; i++) {
 		const struct statement *s = &b->statements[i];
 		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
+		int64_t tick_ns = tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000);
 		size_t before = probes->n_channels;
-		if (probe_open(probes, s, tick < 1e12 ? (int64_t)tick : INT64_C(1000000000000), e) < 0)
+		unsigned given_up = root_given_up();
+		if (probe_open(probes, s, tick_ns, e) < 0)
 			return -1;
+		if (look_later(probes, s, tick_ns, before, root_given_up() != given_up) < 0)
+			return err_set(e, ERR_FAILED, _("out of memory"));
 		if (descriptors_refused() != refused) {
 			refused = descriptors_refused();
 			descriptors_reason(why, sizeof why);
@@ -84,7 +102,12 @@ static int set_past(const struct board *b, struct probe_set *probes, struct err 
 	return 0;
 }
 
-struct probe_set *board_resolve(const struct board *b, const struct root *r, const double hz[TIERS],
+static void release(void *board)
+{
+	board_free(board);
+}
+
+struct probe_set *board_resolve(struct board *b, const struct root *r, const double hz[TIERS],
 				const char *why, struct err *e)
 {
 	struct probe_set *probes = calloc(1, sizeof *probes);
@@ -95,10 +118,14 @@ struct probe_set *board_resolve(const struct board *b, const struct root *r, con
 		return NULL;
 	}
 	probes->root = root_open(root_dir(r), e);
+	if (probes->root && !lookout_new(probes, hz))
+		err_set(e, ERR_FAILED, _("out of memory"));
 	root_give_up(true);
-	int failed = !probes->root || open_all(b, probes, hz, &warning, e) < 0 ||
+	int failed = !probes->lookout || open_all(b, probes, hz, &warning, e) < 0 ||
 		     set_past(b, probes, e) < 0 || board_facts(b, r, why, probes, e) < 0;
 	root_give_up(false);
+	if (!failed && lookout_reserve(probes->lookout, probes) < 0)
+		failed = err_set(e, ERR_FAILED, _("out of memory"));
 	if (failed) {
 		probe_set_free(probes);
 		return NULL;
@@ -110,6 +137,7 @@ struct probe_set *board_resolve(const struct board *b, const struct root *r, con
 		probe_set_free(probes);
 		return NULL;
 	}
+	lookout_keep(probes->lookout, board_hold(b), release);
 	if (e)
 		*e = warning;
 	return probes;

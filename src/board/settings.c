@@ -7,36 +7,23 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "board/parsed.h"
-#include "probe/watched.h"
+#include "probe/lookout.h"
 
 #define ONLINE      "/sys/devices/system/cpu/online"
 #define FAN_STATUS  "/var/lib/nvfancontrol/status"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
 #define CONF        "/etc/nvpmodel.conf"
 #define CONF_SIZE   ((size_t)256 * 1024)
-#define NEAR        20 /* a clock higher by less than a 20th is a step of its table */
-#define MODE_LIMITS 12
 
 /* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
  * configuration such as "< POWER_MODEL ID=2 NAME=MODE_30W >". Numbers mean different modes on different
- * modules, so a mode without a name is not reported.
- *
- * nvpmodel records the number even if it could not set the mode: at a boot that failed, or in a container. So
- * the highest clocks are compared with those of the mode ("GPU MAX_FREQ 612000000"), in the files that the
- * configuration names for them ("< PARAM TYPE=CLOCK NAME=GPU >", then "MAX_FREQ /sys/..."). Lower clocks are
- * no contradiction: heat and users lower them. */
+ * modules, so a mode without a name is not reported. */
 
-/* What the configuration defines for a mode, cached. All 0 at first, except gpu. */
+/* The name that the configuration has for a mode, cached. */
 struct mode {
-	char gpu[128]; /* file of the GPU's highest clock, if the configuration names none; or "" */
-	bool known;    /* what follows is for mode id */
+	bool known;
 	int64_t id;
 	char name[48];
-	struct {
-		char path[128];
-		int64_t most; /* in the unit of the file */
-	} limits[MODE_LIMITS];
-	size_t n_limits;
 };
 
 /* A line of the configuration that has words: "< POWER_MODEL ID=2 NAME=MODE_30W >" begins a section, "GPU MAX_FREQ
@@ -92,64 +79,29 @@ static bool is_number(const char *word, int64_t *n)
 	return num_i64(word, end, n) == end;
 }
 
-/* Gets the file of a unit's highest clock. Returns false if it is unknown. */
-static bool limit_path(const struct mode *m, const char *conf, const char *unit, char *out, size_t size)
-{
-	struct conf_line l;
-	bool within = false;
-
-	snprintf(out, size, "%s", !strcmp(unit, "GPU") ? m->gpu : "");
-	while (conf_next(&conf, &l))
-		if (l.begins)
-			within = !strcmp(l.words[0], "PARAM") && !strcmp(conf_value(&l, "NAME="), unit);
-		else if (within && l.n > 1 && !strcmp(l.words[0], "MAX_FREQ") && l.words[1][0] == '/')
-			snprintf(out, size, "%s", l.words[1]);
-	return *out;
-}
-
-/* Looks the mode up in the lines of its section; N = -1 in "UNIT MAX_FREQ N" means no limit. */
 static void mode_look_up(struct mode *m, const struct root *r, int64_t id)
 {
 	char *conf = malloc(CONF_SIZE);
 	const char *p = conf;
 	struct conf_line l;
-	bool within = false;
 	int64_t n;
 
 	m->known = false;
-	m->n_limits = 0;
 	m->id = id;
 	if (!conf || root_read(r, CONF, conf, CONF_SIZE) <= 0)
 		p = "";
-	while (conf_next(&p, &l))
-		if (l.begins) {
-			const char *name = conf_value(&l, "NAME=");
-			within = !m->known && *name && !strcmp(l.words[0], "POWER_MODEL") &&
-				 is_number(conf_value(&l, "ID="), &n) && n == id;
-			if (within)
-				text_printable(m->name, sizeof m->name, name, strlen(name));
-			m->known |= within;
-		} else if (within && l.n > 2 && !strcmp(l.words[1], "MAX_FREQ") && m->n_limits < MODE_LIMITS &&
-			   is_number(l.words[2], &n) && n > 0 &&
-			   limit_path(m, conf, l.words[0], m->limits[m->n_limits].path, sizeof m->limits->path)) {
-			m->limits[m->n_limits++].most = n;
-		}
+	while (!m->known && conf_next(&p, &l)) {
+		const char *name = conf_value(&l, "NAME=");
+
+		m->known = l.begins && *name && !strcmp(l.words[0], "POWER_MODEL") &&
+			   is_number(conf_value(&l, "ID="), &n) && n == id;
+		if (m->known)
+			text_printable(m->name, sizeof m->name, name, strlen(name));
+	}
 	free(conf);
 }
 
-static bool in_force(const struct mode *m, const struct root *r)
-{
-	long long now;
-
-	for (size_t i = 0; i < m->n_limits; i++)
-		if (root_read_i64(r, m->limits[i].path, &now) == 0 &&
-		    now - m->limits[i].most > m->limits[i].most / NEAR)
-			return false;
-	return true;
-}
-
-/* Gets the mode's name, and whether a clock may be higher than the mode permits. Returns false if no mode is
- * set or it has no name. */
+/* Gets the mode's name. Returns false if no mode is set or it has no name. */
 static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 {
 	struct mode *m = mode;
@@ -164,8 +116,7 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 		mode_look_up(m, r, id);
 	if (!m->known)
 		return false;
-	/* TRANSLATORS: a power mode that nvpmodel reports although clocks are higher than it permits. */
-	snprintf(out, size, in_force(m, r) ? "%s" : _("%s, not in force"), m->name);
+	snprintf(out, size, "%s", m->name);
 	return true;
 }
 
@@ -196,33 +147,21 @@ static bool line_read(const struct root *r, void *path, char *out, size_t size)
 	return path && file_line(r, path, out, size);
 }
 
-static int add_text(struct probe_set *probes, struct watched *w, const char *key, watched_read *read,
+static int add_text(struct probe_set *probes, struct lookout *l, const char *key, lookout_read *read,
 		    void *arg)
 {
-	char now[WATCHED_TEXT] = "";
+	char now[LOOKOUT_TEXT] = "";
 
 	if (!read(probes->root, arg, now, sizeof now) || !now[0]) {
 		free(arg);
 		return 0;
 	}
-	watched_text(w, key, read, arg, now);
+	lookout_text(l, key, read, arg, now);
 	return probe_set_add_fact(probes, key, now);
 }
 
-static int add_mode(struct probe_set *probes, struct watched *w)
-{
-	const struct channel *gpu = probe_set_find(probes, "gpu.freq_max");
-	struct mode *m = calloc(1, sizeof *m);
-
-	if (!m)
-		return -1;
-	if (gpu && !gpu->missing[0])
-		text_join(m->gpu, sizeof m->gpu, gpu->source);
-	return add_text(probes, w, "mode", mode_read, m);
-}
-
 /* Adds the governor of each clock that has limits; it is shown with them. */
-static int add_governors(struct probe_set *probes, struct watched *w)
+static int add_governors(struct probe_set *probes, struct lookout *l)
 {
 	char key[48], path[192];
 	int result = 0;
@@ -237,22 +176,18 @@ static int add_governors(struct probe_set *probes, struct watched *w)
 		snprintf(key, sizeof key, "%.*s.governor", (int)(dot - c->name), c->name);
 		snprintf(path, sizeof path, "%.*s/%s", (int)(slash - c->source), c->source,
 			 !strncmp(slash, "/scaling_", 9) ? "scaling_governor" : "governor");
-		result = add_text(probes, w, key, line_read, strdup(path));
+		result = add_text(probes, l, key, line_read, strdup(path));
 	}
 	return result;
 }
 
 int board_settings(struct probe_set *probes)
 {
-	struct watched *w = watched_new(probes->root);
+	struct lookout *l = probes->lookout;
+	struct mode *m;
 
-	if (!w)
+	if (add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
+	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
 		return -1;
-	if (add_governors(probes, w) < 0 || add_mode(probes, w) < 0 ||
-	    add_text(probes, w, "cpu.online", line_read, strdup(ONLINE)) < 0 ||
-	    add_text(probes, w, "fan.profile", fan_profile, NULL) < 0) {
-		watched_free(w);
-		return -1;
-	}
-	return watched_add(w, probes);
+	return add_text(probes, l, "fan.profile", fan_profile, NULL);
 }

@@ -1,12 +1,12 @@
-/* Finds power monitors that no channel reads: a carrier may have some that the board file does not list, and
- * then power.total is not the whole power. */
+/* Finds sensors that no channel reads: a carrier may have power monitors that the board file does not list, and then
+ * power.total is not the whole power. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/text.h"
 #include "board/parsed.h"
-#include "probe/attr.h"
+#include "probe/open.h"
 
 #define HWMON "/sys/class/hwmon"
 #define IIO   "/sys/bus/iio/devices"
@@ -34,19 +34,21 @@ static bool is_read(const struct probe_set *probes, const char *device)
 	return false;
 }
 
-static bool measures_power(const char *file, bool iio)
+static bool measures(const char *file, bool iio)
 {
 	if (iio)
 		return begins(file, "in_power") || begins(file, "in_current");
 	return (begins(file, "power") && (text_ends_in(file, "_input") || text_ends_in(file, "_average"))) ||
-	       (begins(file, "curr") && text_ends_in(file, "_input"));
+	       ((begins(file, "curr") || begins(file, "temp") || begins(file, "fan")) && text_ends_in(file, "_input")) ||
+	       !strcmp(file, "rpm") || (begins(file, "pwm") && !strchr(file, '_'));
 }
 
 static bool names_channel(const char *file)
 {
 	return !strcmp(file, "label") ||
 	       (text_ends_in(file, "_label") &&
-		(begins(file, "in") || begins(file, "power") || begins(file, "curr")));
+		(begins(file, "in") || begins(file, "power") || begins(file, "curr") || begins(file, "temp") ||
+		 begins(file, "fan")));
 }
 
 /* Returns false for USB sources (ucsi), which report what was negotiated and measure nothing, and for
@@ -56,19 +58,19 @@ static bool is_other(const char *name)
 	return *name && !begins(name, "ucsi") && strcmp(name, "ina3221x") != 0;
 }
 
-/* Appends ", ina226 (hwmon6: VIN)" if that device measures power. */
-static void add_device(const struct root *r, const char *folder, const char *device, char *out, size_t size)
+/* Appends ", ina226 (hwmon6: VIN)" if that device measures something. */
+static void add_device(const struct probe_set *probes, const struct root *r, const char *folder, const char *device, char *out, size_t size)
 {
 	char dir[128], name[40], label[40], labels[120] = "", **files;
 	size_t n, used;
-	bool power = false;
+	bool measured = false;
 
 	snprintf(dir, sizeof dir, "%s/%.70s", folder, device);
 	line_of(r, dir, "name", name);
-	if (!is_other(name) || root_list(r, dir, &files, &n) < 0)
+	if (!is_other(name) || value_is_zone(probes, name) || root_list(r, dir, &files, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		power |= measures_power(files[i], !strcmp(folder, IIO));
+		measured |= measures(files[i], !strcmp(folder, IIO));
 		if (!names_channel(files[i]))
 			continue;
 		line_of(r, dir, files[i], label);
@@ -78,7 +80,7 @@ static void add_device(const struct root *r, const char *folder, const char *dev
 	}
 	free(files);
 	used = strlen(out);
-	if (power)
+	if (measured)
 		snprintf(out + used, size - used, "%s%s (%.40s%s)", used ? ", " : "", name, device, labels);
 }
 
@@ -95,7 +97,7 @@ bool board_unlisted(const struct probe_set *probes, const struct root *r, char *
 			continue;
 		for (size_t i = 0; i < n; i++)
 			if (begins(devices[i], lists[k].prefix) && !is_read(probes, devices[i]))
-				add_device(r, lists[k].folder, devices[i], text, sizeof text);
+				add_device(probes, r, lists[k].folder, devices[i], text, sizeof text);
 		free(devices);
 	}
 	text_shortened(out, size, text, strlen(text));

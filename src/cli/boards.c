@@ -3,9 +3,12 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/verb.h"
+#include "model/missing.h"
+#include "util/clock.h"
 #include "util/intl.h"
 
 static void print_facts(const struct probe_set *probes)
@@ -40,11 +43,25 @@ static bool stands_here(const struct channel *c, bool missing, enum family famil
 	return !c->missing[0] != missing && c->family == family;
 }
 
-/* Prints how the value was obtained, and its limits. */
-static void print_more(const struct channel *c)
+/* Prints why there is no value now, what time a value is of and how it was obtained, and its limits. */
+static void print_more(const struct probe_set *probes, const struct channel *c, double v)
 {
 	const char *open = "  (", *next = "; ";
+	char reason[MISSING_REASON];
 
+	/* A difference of readings has no value at the first one. */
+	if (isnan(v) && missing_why(v) != MISSING && missing_why(v) != MISSING_SECOND) {
+		missing_reason(reason, v, c, probes->channels, probes->n_channels);
+		printf(_("%sno value now: %s"), open, reason), open = next;
+	}
+	if (c->window_ns >= NS_PER_S)
+		printf(_("%swindow %g s"), open, (double)c->window_ns / 1e9), open = next;
+	else if (c->window_ns > 0)
+		printf(_("%swindow %g ms"), open, (double)c->window_ns / 1e6), open = next;
+	else if (c->window_ns == WINDOW_UNKNOWN)
+		printf(_("%swindow not known"), open), open = next;
+	if (c->age_ns > 0)
+		printf(_("%sage up to %g ms"), open, (double)c->age_ns / 1e6), open = next;
 	if (c->note[0])
 		printf("%s%s", open, c->note), open = next;
 	if (!isnan(c->warn))
@@ -55,7 +72,8 @@ static void print_more(const struct channel *c)
 }
 
 /* Prints the available or missing channels of a family; available ones below its title. */
-static void print_family(const struct probe_set *probes, bool missing, enum family family, int width)
+static void print_family(const struct probe_set *probes, double *const rows[TIERS], bool missing, enum family family,
+			 int width)
 {
 	static const char *const titles[FAMILIES] = {N_("GPU"),   N_("CPU"),  N_("Memory"),
 						     N_("Power"), N_("Heat"), N_("Other")};
@@ -75,13 +93,14 @@ static void print_family(const struct probe_set *probes, bool missing, enum fami
 		} else {
 			printf("  %-*s  %-6s %-4s %s", width, c->name, tier_name(c->tier), unit_name(c->unit),
 			       c->source);
-			print_more(c);
+			print_more(probes, c, rows[c->tier][c->column]);
 		}
 		reason = c->missing;
 	}
 }
 
-static void print_channels(const struct options *o, const struct probe_set *probes, bool missing)
+static void print_channels(const struct options *o, const struct probe_set *probes, double *const rows[TIERS],
+			   bool missing)
 {
 	int width = name_width(probes);
 	size_t n = 0;
@@ -94,10 +113,10 @@ static void print_channels(const struct options *o, const struct probe_set *prob
 		printf(_("\nMissing (%zu), and what was tried:\n"), n);
 	else
 		printf(_("\nSignals (%zu): name, how often it is read (fast %g, medium %g, slow %g times a "
-			 "second), unit, source\n"),
+			 "second), unit, source,\n  and the time over which a value is a mean (window); without it, it is of its moment\n"),
 		       n, o->hz[TIER_FAST], o->hz[TIER_MEDIUM], o->hz[TIER_SLOW]);
 	for (int family = 0; family < FAMILIES; family++)
-		print_family(probes, missing, (enum family)family, width);
+		print_family(probes, rows, missing, (enum family)family, width);
 }
 
 static void print_known(void *arg, const struct board *b, const struct err *e)
@@ -127,6 +146,7 @@ static int cmd_boards(const struct options *o)
 	struct root *root;
 	struct board *board;
 	char why[256];
+	double *rows[TIERS] = {NULL};
 	int status = 0;
 	struct err e, lacking;
 
@@ -143,15 +163,30 @@ static int cmd_boards(const struct options *o)
 		status = complain(&e);
 		goto out;
 	}
+	for (enum tier t = 0; t < TIERS; t++) {
+		rows[t] = malloc((probes->width[t] + 1) * sizeof(double));
+		if (!rows[t]) {
+			err_set(&e, ERR_FAILED, _("out of memory"));
+			status = complain(&e);
+			goto out;
+		}
+		for (size_t i = 0; i < probes->width[t]; i++)
+			rows[t][i] = NAN;
+	}
 	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
 	print_facts(probes);
 	if (lacking.code != ERR_NONE)
 		printf("  %s: %s\n", _("note"), lacking.text);
-	print_channels(o, probes, false);
-	print_channels(o, probes, true);
+	root_give_up(true);
+	probe_set_read(probes, rows);
+	root_give_up(false);
+	print_channels(o, probes, rows, false);
+	print_channels(o, probes, rows, true);
 	printf("\n%s:\n", _("Known boards"));
 	board_each(print_known, &board);
 out:
+	for (enum tier t = 0; t < TIERS; t++)
+		free(rows[t]);
 	probe_set_free(probes);
 	board_free(board);
 	root_close(root);

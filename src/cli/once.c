@@ -1,5 +1,4 @@
 /* Prints one reading of everything, as a table or as JSON. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "cli/verb.h"
 #include "util/clock.h"
 #include "model/history.h"
+#include "model/missing.h"
 #include "util/intl.h"
 #include "util/num.h"
 #include "model/timeline.h"
@@ -19,77 +19,18 @@ struct reading {
 	char reason[256]; /* "" if there is a value */
 };
 
-static bool is_offline(const struct live *l, const struct channel *c)
-{
-	char path[64];
-	long long online;
-
-	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/online", c->index);
-	return (c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_CPU_FREQ) &&
-	       root_read_i64(l->root, path, &online) == 0 && !online;
-}
-
-/* Is the value out of range? Kernel files have the units of channels, except for
- * temperatures and the power of hwmon. */
-static bool cannot_be(const struct channel *c, const char *text, ssize_t n)
-{
-	double scale = c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_RAIL_POWER ? 1e-3 : 1;
-	const char *p;
-	int64_t v;
-
-	p = num_i64(text, text + n, &v);
-	return p && (p == text + n || *p == '\n') && !range_holds(channel_range(c->kind), (double)v * scale);
-}
-
-/* Reads the file now. Returns 0 or an errno. If a file hangs, other files in its folder are not read. */
-static int ask(const struct live *l, const struct channel *c)
-{
-	static char hangs[sizeof c->source];
-	const char *source = c->source;
-	size_t folder = (size_t)(strrchr(source, '/') - source);
-	char buf[256];
-	ssize_t n;
-
-	if (hangs[0] && folder == strlen(hangs) && !strncmp(hangs, source, folder))
-		return ETIME;
-	n = root_read(l->root, source, buf, sizeof buf);
-	if (n >= 0)
-		return cannot_be(c, buf, n) ? ERANGE : 0;
-	if (errno == ETIME)
-		snprintf(hangs, sizeof hangs, "%.*s", (int)folder, source);
-	return errno;
-}
-
-/* Why an available channel has no value at this moment: the kernel's error when its file is read now. */
+/* Why a channel had no value when it was read last. */
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
-	bool is_file = c->source[0] == '/' && !strchr(c->source, ' ');
-	int error;
+	struct timeline *t = history_timeline(l->history);
+	struct change why = {.to = CHANGE_REASON};
 
 	if (c->missing[0]) {
 		snprintf(out, size, "%s", c->missing);
-	} else if (is_offline(l, c)) {
-		snprintf(out, size, _("core %u is offline"), c->index);
-	} else if (is_file && (error = ask(l, c)) != 0) {
-		struct err e;
-		if (error == ETIME || error == ERANGE)
-			err_set(&e, ERR_FAILED, "%s: %s", c->source, root_error(error));
-		else
-			err_sys(&e, ERR_FAILED, error, "%s", c->source);
-		snprintf(out, size, "%.*s", (int)size - 1, e.text);
-	} else if (c->kind == CHANNEL_RAIL_VOLTAGE || c->kind == CHANNEL_RAIL_CURRENT ||
-		   c->kind == CHANNEL_RAIL_POWER) {
-		snprintf(out, size, "%s",
-			 _("voltage, current or power could not be read, so none of the three has a value"));
-	} else if (!root_is_live(l->root)) {
-		snprintf(out, size, "%s", _("it is the difference of two readings, and its files do not "
-					    "change"));
-	} else if (!is_file) {
-		snprintf(out, size, "%s", _("it is computed over a longer time than nvmtop has been "
-					    "running"));
-	} else {
-		snprintf(out, size, "%s", _("the kernel returned no value"));
+		return;
 	}
+	t->ops->reason(t, c->name, INT64_MAX, &why);
+	missing_at(out, size, c, why.to + strlen(CHANGE_REASON));
 }
 
 /* A load is only meaningful as a mean over some time. */

@@ -1,5 +1,8 @@
-/* Finds changed settings, and sensors that died or came back. Clock settings are channels and are compared in
- * the newest rows; other settings are texts that the probe set watches.
+/* Finds changed settings, sensors that died or came back, and signals that were missing at the start. Clock settings
+ * are channels and are compared in the newest rows; other settings are texts that the probe set watches.
+ *
+ * When a channel has no value, its reason is reported once, and again when it is another one or a sink was attached;
+ * every row is looked at.
  *
  * A sensor has died if it had a value once and has had none for DEAD_NS. Channels that come and go with their
  * unit do not count, nor do derived ones; of a rail, only the power is checked. */
@@ -10,32 +13,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
 #define EVERY_NS (250 * NS_PER_MS)
 #define DEAD_NS  (3 * NS_PER_S)
+#define REASONS  8 /* reported of one channel: one that alternates between two reasons fills no trace */
 
-enum about { NOTHING, SETTING, LIFE };
+enum about { NOTHING, SETTING, LIFE, LATE };
 
 struct signal {
 	enum about about;
 	double last;     /* NaN: none yet */
 	int64_t gone_ns; /* when it lost its value; 0: it has one */
-	bool dead;
+	bool dead, late; /* late: it was missing at the start */
+	double reason;   /* that was reported last: a NaN */
+	unsigned told;   /* how many were */
 };
 
 struct changes {
 	const struct probe_set *probes;
 	struct sampler *const *samplers;
 	int64_t looked_ns;
+	int64_t seen_ns[TIERS]; /* the newest row whose missing values were looked at */
 	struct signal signals[];
 };
 
 static enum about about_what(const struct channel *c)
 {
-	if (c->missing[0])
-		return NOTHING;
 	if (!strcmp(c->name, "clocks.pinned"))
 		return SETTING;
 	switch (c->kind) {
@@ -53,8 +59,19 @@ static enum about about_what(const struct channel *c)
 	case CHANNEL_THROTTLE:
 	case CHANNEL_THROTTLE_COUNT:
 		return LIFE;
-	default:
+	case CHANNEL_RAIL_VOLTAGE:
+	case CHANNEL_RAIL_CURRENT:
 		return NOTHING;
+	default:
+		return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
+	}
+}
+
+void changes_again(struct changes *c)
+{
+	for (size_t i = 0; i < c->probes->n_channels; i++) {
+		c->signals[i].reason = NAN;
+		c->signals[i].told = 0;
 	}
 }
 
@@ -69,7 +86,9 @@ struct changes *changes_new(const struct probe_set *probes, struct sampler *cons
 	for (size_t i = 0; i < probes->n_channels; i++) {
 		c->signals[i].about = about_what(&probes->channels[i]);
 		c->signals[i].last = NAN;
+		c->signals[i].late = probes->channels[i].missing[0] != '\0';
 	}
+	changes_again(c);
 	return c;
 }
 
@@ -152,14 +171,73 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 	while (n && isnan(row->values[ch->column]));
 	memset(out, 0, sizeof(*out));
 	memcpy(out->what, ch->name, sizeof(out->what));
+	if (s->late) {
+		if (isnan(row->values[ch->column]))
+			return false;
+		s->late = false;
+		s->last = row->values[ch->column];
+		if (s->about == LATE)
+			s->about = NOTHING;
+		out->t_ns = row->t_ns;
+		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
+		return true;
+	}
 	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)
 				   : life_changed(s, ch, row->t_ns, row->values[ch->column], out);
+}
+
+static bool same_reason(double a, double b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+/* Reports the reasons of the missing values of a row. */
+static void look_missing(struct changes *c, enum tier tier, const struct ring_row *row,
+			 void (*tell)(void *to, const struct change *c), void *to)
+{
+	const struct probe_set *r = c->probes;
+	struct change change = {.t_ns = row->t_ns};
+
+	for (size_t i = 0; i < r->n_channels; i++) {
+		const struct channel *ch = &r->channels[i];
+		struct signal *s = &c->signals[i];
+		char text[MISSING_REASON];
+		double v;
+
+		if (ch->tier != tier || !isnan(v = row->values[ch->column]) || missing_why(v) == MISSING ||
+		    same_reason(v, s->reason) || s->told == REASONS)
+			continue;
+		s->reason = v;
+		s->told++;
+		missing_reason(text, v, ch, r->channels, r->n_channels);
+		memcpy(change.what, ch->name, sizeof(change.what));
+		snprintf(change.to, sizeof(change.to), CHANGE_REASON "%.60s", text);
+		tell(to, &change);
+	}
+}
+
+void changes_missing(struct changes *c, void (*tell)(void *to, const struct change *c), void *to)
+{
+	for (enum tier t = 0; c && t < TIERS; t++) {
+		struct ring *ring = c->samplers[t] ? sampler_ring(c->samplers[t]) : NULL;
+		size_t n = ring ? ring_count(ring) : 0;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct ring_row *row = ring_at(ring, i);
+
+			if (row->t_ns <= c->seen_ns[t])
+				continue;
+			c->seen_ns[t] = row->t_ns;
+			look_missing(c, t, row, tell, to);
+		}
+	}
 }
 
 void changes_look(struct changes *c, int64_t now_ns, void (*tell)(void *to, const struct change *c), void *to)
 {
 	struct change change;
 
+	changes_missing(c, tell, to);
 	if (now_ns - c->looked_ns < EVERY_NS)
 		return;
 	c->looked_ns = now_ns;

@@ -281,6 +281,15 @@ static void send_ranges(struct listener *l, const struct range *list, size_t n)
 		l->sink->ops->ranges(l->sink, some, kept);
 }
 
+void collector_described(struct collector *c, const struct channel *channels)
+{
+	for (struct listener *l = c->listeners; l; l = l->next) {
+		l->session.channels = channels;
+		if (l->sink->ops->described)
+			l->sink->ops->described(l->sink);
+	}
+}
+
 void collector_ranges(struct collector *c, const struct range *list, size_t n)
 {
 	for (struct listener *l = c->listeners; l; l = l->next)

@@ -63,6 +63,9 @@ void collector_change(struct collector *c, const struct change *change);
 
 void collector_ranges(struct collector *c, const struct range *list, size_t n);
 
+/* Tells each listener that these describe the channels from now on; valid until the collector is closed. */
+void collector_described(struct collector *c, const struct channel *channels);
+
 /* Delivers rows older than before_ns, and the marks among them. */
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns);
 

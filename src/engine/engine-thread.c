@@ -4,6 +4,7 @@
 #include "engine/engine-thread.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -21,7 +22,7 @@
 void engine_describe(const struct engine *g, struct session *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->channels = g->probes->channels;
+	out->channels = atomic_load(&g->channels);
 	out->n_channels = g->probes->n_channels;
 	out->facts = g->facts;
 	out->n_facts = g->probes->n_facts;
@@ -110,11 +111,34 @@ static void take_change(void *engine, const struct change *c)
 	collector_change(&g->collector, c);
 }
 
+/* Describes the channels anew if the source of some was found. */
+static void describe_found(struct engine *g)
+{
+	struct description *d = NULL;
+	struct channel now;
+	size_t i, n = 0, size = g->probes->n_channels * sizeof(d->channels[0]);
+
+	while (probe_set_found(g->probes, &i, &now)) {
+		if (!d && !(d = malloc(sizeof(*d) + size)))
+			return;
+		if (!n++)
+			memcpy(d->channels, atomic_load(&g->channels), size);
+		d->channels[i] = now;
+	}
+	if (!d)
+		return;
+	d->next = g->descriptions;
+	g->descriptions = d;
+	atomic_store(&g->channels, d->channels);
+	collector_described(&g->collector, d->channels);
+}
+
 /* Call before the collector empties the rings. Returns true if the engine is warm now but was not before. */
 static bool look(struct engine *g, bool warm, int64_t now_ns)
 {
 	double cpu = measure_cpu(g, now_ns);
 
+	describe_found(g);
 	changes_look(g->changes, now_ns, take_change, g);
 	if (!isnan(cpu))
 		atomic_store_explicit(&g->cpu_percent, cpu, memory_order_relaxed);
@@ -188,13 +212,16 @@ int engine_carry_out(struct engine *g, enum order order, struct sink *sink, stru
 
 	switch (order) {
 	case ORDER_ATTACH:
+		changes_again(g->changes);
 		engine_describe(g, &about);
 		return collector_attach(&g->collector, sink, &about, g->first_order, g->restart, e);
 	case ORDER_DETACH:
 		await_row(g);
+		changes_missing(g->changes, take_change, g);
 		collector_drain(&g->collector);
 		return collector_detach(&g->collector, sink, e);
 	case ORDER_STOP:
+		changes_missing(g->changes, take_change, g);
 		collector_drain(&g->collector);
 		collector_detach_all(&g->collector);
 		return 0;

@@ -11,6 +11,11 @@
 #include "engine/engine.h"
 #include "engine/pacer.h"
 
+struct description {
+	struct description *next;
+	struct channel channels[];
+};
+
 enum phase { PHASE_NEW, PHASE_RUNNING, PHASE_STOPPED };
 enum order { ORDER_NONE, ORDER_ATTACH, ORDER_DETACH, ORDER_STOP };
 
@@ -53,6 +58,10 @@ struct engine {
 
 	struct changes *changes;
 	struct fact *facts; /* the probe set's, kept up to date */
+	/* The channels as they are described now: each time that some are found, a new array, so that all threads may
+	 * read them. */
+	const struct channel *_Atomic channels;
+	struct description *descriptions; /* those arrays, to be freed */
 
 	struct own *own; /* the probe set's, or NULL */
 	atomic_uint_least64_t sinks_lost;

@@ -82,6 +82,7 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 		goto fail;
 	}
 	g->probes = probes;
+	atomic_init(&g->channels, probes->channels);
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
@@ -344,6 +345,12 @@ void engine_free(struct engine *g)
 			sampler_free(g->samplers[t]);
 	}
 	collector_close(&g->collector);
+	while (g->descriptions) {
+		struct description *gone = g->descriptions;
+
+		g->descriptions = gone->next;
+		free(gone);
+	}
 	while (g->marks) {
 		struct pending_mark *gone = g->marks;
 

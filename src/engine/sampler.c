@@ -120,6 +120,7 @@ static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int6
 	p->ops->read(p, now_ns, s->row);
 	if (probes_left_me())
 		return false; /* the sampler may have been freed */
+	s->timed |= p->timed && s->tier != TIER_FAST; /* rails that came late */
 	if (p->period_ns <= 0)
 		slot->due_ns = INT64_MIN;
 	return true;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/channel.h"
+#include "model/missing.h"
 
 static const char *const tiers[TIERS] = {"fast", "medium", "slow"};
 
@@ -128,10 +128,18 @@ struct value_range channel_range(enum channel_kind kind)
 	return value_ranges[kind].hi > value_ranges[kind].lo ? value_ranges[kind] : (struct value_range) ANY;
 }
 
+bool change_is_reason(const struct change *c)
+{
+	return !c->from[0] && !strncmp(c->to, CHANGE_REASON, strlen(CHANGE_REASON));
+}
+
 void change_text(char out[CHANGE_TEXT], const struct change *c)
 {
-	snprintf(out, CHANGE_TEXT, "%.47s: %.63s -> %.63s", c->what, c->from[0] ? c->from : "--",
-		 c->to[0] ? c->to : "--");
+	if (change_is_reason(c))
+		snprintf(out, CHANGE_TEXT, "%.47s: %.63s", c->what, c->to);
+	else
+		snprintf(out, CHANGE_TEXT, "%.47s: %.63s -> %.63s", c->what, c->from[0] ? c->from : "--",
+			 c->to[0] ? c->to : "--");
 }
 
 void facts_change(struct fact *facts, size_t n, const struct change *c)
@@ -143,8 +151,10 @@ void facts_change(struct fact *facts, size_t n, const struct change *c)
 
 double channel_round(enum channel_kind kind, double v)
 {
+	if (isnan(v))
+		return v;
 	if (!range_holds(channel_range(kind), v))
-		return NAN;
+		return missing_value(MISSING_RANGE, 0);
 	switch (kind) {
 	case CHANNEL_GPU_UTIL: /* u16 of 0..1000 */
 		return round(v * 10) / 10;

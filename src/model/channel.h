@@ -99,9 +99,6 @@ struct fact {
 	char value[160];
 };
 
-/* The fact that is set if rails are read at random points of their period. */
-#define FACT_MOMENTS "rails.moments"
-
 /* Returns the value of a fact, or NULL if it does not exist. */
 const char *fact_get(const struct fact *facts, size_t n, const char *key);
 
@@ -113,7 +110,12 @@ struct change {
 	char from[64], to[64];	/* formatted, with a unit; "" is no value */
 };
 
-/* Formats "mode: 15W -> 40W"; "--" is no value. */
+/* A channel has no value, and why: from is "", and to is CHANGE_REASON and the reason. It is recorded when a reason first
+ * appears and when it becomes another one, and is no event. */
+#define CHANGE_REASON "-- "
+bool change_is_reason(const struct change *c);
+
+/* Formats "mode: 15W -> 40W", or "gpu.freq: -- out of range"; "--" is no value. */
 #define CHANGE_TEXT (sizeof(struct change) + 16)
 void change_text(char out[CHANGE_TEXT], const struct change *c);
 
@@ -150,7 +152,7 @@ static inline bool range_holds(struct value_range r, double v)
 }
 
 /* Rounds v to what a version 1 trace can store for this kind, so that the live value and the one read
- * back are equal bit for bit. NaN and out-of-range values become NaN. */
+ * back are equal bit for bit. A value out of range becomes NaN, with that as its reason; a NaN keeps its own. */
 double channel_round(enum channel_kind kind, double v);
 
 #endif

@@ -64,12 +64,20 @@ struct list {
 	size_t n, room;
 };
 
+/* The session as a reader may have it: it does not change, and lives as long as the data. */
+struct edition {
+	struct edition *before;
+	struct session session;
+};
+
 /* State of one session. */
 struct data {
-	struct session session;
+	struct session session;       /* as it began */
+	struct edition *edition;      /* the newest; NULL: session */
+	const struct session *source; /* valid until the end of the stream */
 	struct lod *tiers[TIERS];
 	size_t columns;
-	struct list marks, gaps, changes, above;
+	struct list marks, gaps, changes, above, reasons;
 	struct power *power;
 	struct state *states;
 	size_t n_power, n_states;
@@ -115,6 +123,13 @@ static void data_free(struct data *d)
 {
 	for (int t = 0; t < TIERS; t++)
 		lod_free(d->tiers[t]);
+	while (d->edition) {
+		struct edition *e = d->edition;
+
+		d->edition = e->before;
+		free((void *)(uintptr_t)e->session.channels);
+		free(e);
+	}
 	free((void *)(uintptr_t)d->session.channels);
 	free((void *)(uintptr_t)d->session.facts);
 	free(d->marks.p);
@@ -125,6 +140,7 @@ static void data_free(struct data *d)
 		free(d->power[k].meter);
 	}
 	free(d->above.p);
+	free(d->reasons.p);
 	free(d->power);
 	free(d->states);
 	memset(d, 0, sizeof(*d));
@@ -166,6 +182,18 @@ static size_t columns_for(const struct history_bound *b, const struct session *a
 	return n < COLUMNS_LEAST ? COLUMNS_LEAST : n > COLUMNS_MOST ? COLUMNS_MOST : (size_t)n;
 }
 
+/* Also when a source that was missing is described. Returns false if out of memory. */
+static bool find_source(struct power *p, const struct session *about, size_t channel)
+{
+	energy_source_of(&p->source, about, channel);
+	if (p->source.counter == SIZE_MAX || p->meter)
+		return true;
+	p->meter = calloc(1, sizeof(*p->meter));
+	if (p->meter)
+		energy_meter_begin(p->meter, about, channel);
+	return p->meter != NULL;
+}
+
 static bool find_sums(struct data *d)
 {
 	const struct session *about = &d->session;
@@ -176,19 +204,15 @@ static bool find_sums(struct data *d)
 		const struct channel *c = &about->channels[i];
 		int64_t hole = stats_hole_ns(about->hz[c->tier]);
 
-		if (c->missing[0] || c->column >= about->width[c->tier])
+		if (c->column >= about->width[c->tier])
 			continue;
 		if (c->unit == UNIT_MILLIWATT) {
 			struct power *p = &d->power[d->n_power++];
 
-			energy_source_of(&p->source, about, i);
 			energy_begin(&p->sum, about->start.mono_ns, INT64_MAX);
 			p->newest = calloc(RING, sizeof(*p->newest));
-			p->meter = p->source.counter == SIZE_MAX ? NULL : calloc(1, sizeof(*p->meter));
-			if (!p->newest || (!p->meter && p->source.counter != SIZE_MAX))
+			if (!p->newest || !find_source(p, about, i))
 				return false;
-			if (p->meter)
-				energy_meter_begin(p->meter, about, i);
 		}
 		if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_NOTICE)
 			d->states[d->n_states++] = (struct state) {
@@ -200,6 +224,7 @@ static bool find_sums(struct data *d)
 static bool data_begin(struct data *d, const struct session *about, size_t columns)
 {
 	memset(d, 0, sizeof(*d));
+	d->source = about;
 	if (!copy_session(&d->session, about) || !find_sums(d))
 		return false;
 	d->columns = columns;
@@ -212,6 +237,7 @@ static bool data_begin(struct data *d, const struct session *about, size_t colum
 		.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 	d->above = (struct list) {
 		.each = sizeof(struct above), .time = offsetof(struct above, from_ns), .most = ABOVE_MOST};
+	d->reasons = d->changes;
 	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] && !(d->tiers[t] = lod_new(about->width[t], about->hz[t], columns)))
 			return false;
@@ -391,10 +417,34 @@ static void history_gap(struct sink *s, const struct gap *g)
 static void history_change(struct sink *s, const struct change *c)
 {
 	LOCKED struct data *d = lock(of_sink(s));
-	struct change *new = insert(&d->changes, c->t_ns);
+	struct change *new = insert(change_is_reason(c) ? &d->reasons : &d->changes, c->t_ns);
 
 	if (new)
 		*new = *c;
+}
+
+static void history_described(struct sink *s)
+{
+	LOCKED struct data *d = lock(of_sink(s));
+	struct edition *e = calloc(1, sizeof(*e));
+	struct channel *channels = copy(d->source->channels, d->source->n_channels, sizeof(*channels));
+
+	if (!e || !channels) {
+		free(e);
+		free(channels);
+		return;
+	}
+	e->before = d->edition;
+	e->session = d->session;
+	e->session.channels = channels;
+	for (size_t k = 0; k < d->n_power; k++) {
+		const struct session *before = d->edition ? &d->edition->session : &d->session;
+		size_t i = d->power[k].source.power;
+
+		if (before->channels[i].missing[0] && !channels[i].missing[0] && !find_source(&d->power[k], &e->session, i))
+			d->power[k].source.counter = SIZE_MAX;
+	}
+	d->edition = e;
 }
 
 static int history_end(struct sink *s, struct err *e)
@@ -406,7 +456,9 @@ static int history_end(struct sink *s, struct err *e)
 
 static const struct session *session_of(struct timeline *t)
 {
-	return &of_timeline(t)->data.session;
+	LOCKED struct data *d = lock(of_timeline(t));
+
+	return d->edition ? &d->edition->session : &d->session;
 }
 
 static bool extent_of(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
@@ -508,6 +560,13 @@ static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, str
 	LOCKED struct data *d = lock(of_timeline(t));
 
 	return changes_between((const void *)d->changes.p, d->changes.n, from_ns, to_ns, out, max);
+}
+
+static bool reason_of(struct timeline *t, const char *name, int64_t t_ns, struct change *out)
+{
+	LOCKED struct data *d = lock(of_timeline(t));
+
+	return reason_before((const void *)d->reasons.p, d->reasons.n, name, t_ns, out);
 }
 
 static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
@@ -694,6 +753,7 @@ static const struct sink_ops sink_ops = {
 	.end = history_end,
 	.change = history_change,
 	.ranges = history_ranges,
+	.described = history_described,
 };
 
 static const struct timeline_ops timeline_ops = {
@@ -705,6 +765,7 @@ static const struct timeline_ops timeline_ops = {
 	.marks = marks_of,
 	.gaps = gaps_of,
 	.changes = changes_of,
+	.reason = reason_of,
 	.finest = finest_of,
 	.rows = rows_of,
 	.energy = energy_in,

@@ -1,4 +1,6 @@
 /* Selects marks and changes by time; shared by the live history and the trace reader. */
+#include <string.h>
+
 #include "model/timeline.h"
 
 size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,
@@ -23,4 +25,16 @@ size_t changes_between(const struct change *changes, size_t n_changes, int64_t f
 	for (size_t i = 0; i < n; i++)
 		out[i] = changes[end - n + i];
 	return n;
+}
+
+bool reason_before(const struct change *reasons, size_t n, const char *name, int64_t t_ns, struct change *out)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < n && !(found && reasons[i].t_ns > t_ns); i++)
+		if (!strcmp(reasons[i].what, name)) {
+			*out = reasons[i];
+			found = true;
+		}
+	return found;
 }

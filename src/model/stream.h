@@ -1,6 +1,6 @@
 /* stream: what the engine pushes to every sink.
  *
- *   begin  (rows | mark | gap | change | ranges | rest)*  end
+ *   begin  (rows | mark | gap | change | ranges | described | rest)*  end
  *
  * Within a tier items are in time order. A mark comes after all older fast rows and before all others;
  * one that reaches the engine more than 40 ms late may come later than that. Marks are numbered in order
@@ -71,6 +71,9 @@ struct sink_ops {
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
 	/* In order of end, within a second. Names and lanes are valid until end(). May be NULL. */
 	void (*ranges)(struct sink *s, const struct range *list, size_t n);
+	/* Channels of the session that were missing have a source: session->channels points to their new descriptions.
+	 * May be NULL. */
+	void (*described)(struct sink *s);
 };
 
 /* Base of every sink; its first member. */

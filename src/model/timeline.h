@@ -47,6 +47,8 @@ size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, 
 /* Copies the changes in [from, to), the newest max, from an array sorted by time. Returns their number. */
 size_t changes_between(const struct change *changes, size_t n_changes, int64_t from_ns, int64_t to_ns,
 		       struct change *out, size_t max);
+/* timeline_ops.reason() for an array sorted by time. */
+bool reason_before(const struct change *reasons, size_t n, const char *name, int64_t t_ns, struct change *out);
 
 struct energy_result;
 struct timeline;
@@ -80,6 +82,9 @@ struct timeline_ops {
 	/* Joules of a power channel in [from_ns, to_ns), from every reading. Returns false if they are unknown because
 	 * rows were dropped, or if there are too many to read within a frame. NULL: not supported. */
 	bool (*energy)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out);
+	/* The last reason at or before t_ns, else the first one, why the channel of that name has no value. Returns false
+	 * if none is known. NULL: none are recorded. */
+	bool (*reason)(struct timeline *t, const char *name, int64_t t_ns, struct change *out);
 	/* Visits the ranges that touch [from_ns, to_ns), roughly in order of end; of those shorter than least_ns
 	 * some may be folded (RANGE_FOLDED). NULL: no ranges are recorded. */
 	void (*ranges)(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/missing.h"
 #include "probe/attr.h"
 #include "util/clock.h"
 #include "util/num.h"
@@ -292,9 +293,10 @@ int attr_open(struct attr *a, const struct root *r, const char *path)
 	a->each = false;
 	text_join(a->path, sizeof a->path, path);
 	a->fd = root_open_file(r, path, FILE_FLAGS);
-	if (a->fd < 0)
-		return -1;
-	return 0;
+	if (a->fd >= 0)
+		return 0;
+	a->error = errno;
+	return -1;
 }
 
 void attr_close(struct attr *a)
@@ -345,30 +347,33 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 	return n;
 }
 
-bool attr_number(struct attr *a, const struct root *r, double *out)
+bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out)
 {
 	char buf[64];
 	int64_t v;
 
 	ssize_t n = attr_read(a, r, buf, sizeof buf);
-	if (n < 0)
+	if (n < 0) {
+		*out = missing_value(MISSING_ERROR, (unsigned)errno);
 		return false;
+	}
 	const char *p = num_i64(buf, buf + n, &v);
 	if (!p || (p < buf + n && *p != '\n' && *p != ' ' && *p != '\0')) {
+		*out = missing_said(MISSING_TEXT, buf, strnlen(buf, (size_t)n));
 		errno = EINVAL;
 		return false;
 	}
-	*out = (double)v;
-	return true;
+	*out = (double)v * scale;
+	if (range_holds(channel_range(kind), *out))
+		return true;
+	*out = missing_said(MISSING_RANGE, buf, strnlen(buf, (size_t)n));
+	errno = ERANGE;
+	return false;
 }
 
-bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out)
+bool attr_number(struct attr *a, const struct root *r, double *out)
 {
-	if (!attr_number(a, r, out))
-		return false;
-	*out *= scale;
-	errno = ERANGE;
-	return range_holds(channel_range(kind), *out);
+	return attr_value(a, r, 1, CHANNEL_OTHER, out);
 }
 
 bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns)
@@ -386,16 +391,15 @@ double attr_poll(struct attr *a, const struct root *r, int64_t t_ns)
 	double v;
 
 	while (attr_reopen(a, r, t_ns)) {
-		if (attr_number(a, r, &v))
+		if (attr_number(a, r, &v) || (!attr_gone(errno) && t_ns < a->retry_ns))
 			return v;
-		if (!attr_gone(errno) && t_ns < a->retry_ns)
-			break;
+		a->error = errno;
 		attr_close(a);
 	}
-	return NAN;
+	return missing_value(MISSING_ERROR, (unsigned)a->error);
 }
 
 bool attr_gone(int error)
 {
-	return error == ENODEV || error == ESTALE || error == EBADF;
+	return error == ENODEV || error == ENXIO || error == ESTALE || error == EBADF;
 }

@@ -85,6 +85,7 @@ struct attr {
 	bool each; /* not seekable: opened for every read */
 	char path[192];
 	int64_t retry_ns; /* earliest time of the next attr_reopen() */
+	int error;        /* why it is closed */
 };
 
 int attr_open(struct attr *a, const struct root *r, const char *path); /* 0 or -1 with errno */
@@ -94,7 +95,8 @@ bool attr_is_open(const struct attr *a);
 /* Reads from the start of the file. Returns the number of bytes, or -1 with errno. */
 ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
 
-/* Reads one decimal integer. Returns false with errno; EINVAL if the file contains something else. */
+/* Reads one decimal integer. Returns false with errno, and sets *out to NaN with the reason (model/missing.h); EINVAL
+ * if the file contains something else. */
 bool attr_number(struct attr *a, const struct root *r, double *out);
 /* The same, times scale; ERANGE if the result is out of range for a value of that kind. */
 bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
@@ -102,7 +104,7 @@ bool attr_value(struct attr *a, const struct root *r, double scale, enum channel
 /* For a file that comes and goes: opens its path if it is closed, at most once a second. Returns true if it
  * is open. */
 bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns);
-/* Returns the number in such a file, or NaN. Reopens a file that is gone, or that cannot be read for a
+/* Returns the number in such a file, or NaN with the reason. Reopens a file that is gone, or that cannot be read for a
  * second. */
 double attr_poll(struct attr *a, const struct root *r, int64_t t_ns);
 

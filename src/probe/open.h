@@ -106,6 +106,9 @@ bool device_dir(const struct root *r, const char *key, const char *value, char d
 /* Adds a channel that is described already, for the number in a file: that of place, which was found. */
 int value_add(struct probe_ctx *o, struct place *place, struct channel *ch, struct err *e);
 
+/* Returns true if a hwmon chip of that name is a thermal zone that is read already. */
+bool value_is_zone(const struct probe_set *probes, const char *chip);
+
 /* Returns true if the channel's value is a constant or an estimate that a thermal zone reports as if it were
  * measured. */
 bool value_is_made_up(const struct probe_set *r, const struct channel *c);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "probe/cpu.h"
+#include "model/missing.h"
 #include "util/intl.h"
 #include "util/num.h"
 
@@ -183,12 +184,12 @@ static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 
 	if (!now->fresh || all < 0 || waited < 0) { /* it ran backwards: start over */
 		w->t_ns = 0;
-		w->percent = NAN;
+		w->percent = missing_value(MISSING_SECOND, 0);
 	}
 	if (!now->fresh || (w->t_ns && passed < (isnan(w->percent) ? WAIT_FIRST_NS : WAIT_NS) - NEAR_NS))
 		return;
 	if (w->t_ns)
-		w->percent = all > 0 && waited <= all ? 100 * (double)waited / (double)all : NAN;
+		w->percent = all > 0 && waited <= all ? 100 * (double)waited / (double)all : missing_value(MISSING_SECOND, 0);
 	*w = (struct iowait) {now->t_ns, now->total, now->waited, w->percent};
 }
 
@@ -268,15 +269,17 @@ static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 	row += p->column; /* cpu.util, the cores by slot, cpu.iowait */
 	c->whole = true;
 	for (unsigned i = 0; i < n; i++) {
-		double busy = fmin(fmax(c->busy[i], 0), 100);
-		bool known = !isnan(c->busy[i]);
-		c->whole &= known || !c->look.cores.online[i];
+		bool online = c->look.cores.online[i], known = !isnan(c->busy[i]);
+		double busy = known ? fmin(fmax(c->busy[i], 0), 100)
+				    : missing_value(online ? MISSING_SECOND : MISSING_OFFLINE, c->look.cores.id[i]);
+		c->whole &= known || !online;
 		sum += known ? busy : 0;
 		count += known;
-		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, known ? busy : NAN);
+		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
 	c->begun |= c->whole && count && !isnan(c->iowait.percent);
-	row[0] = channel_round(CHANNEL_CPU_UTIL, c->begun && c->whole && count ? sum / count : NAN);
+	row[0] = channel_round(CHANNEL_CPU_UTIL,
+			       c->begun && c->whole && count ? sum / count : missing_value(MISSING_SECOND, 0));
 	row[1 + n] = c->iowait.percent;
 }
 
@@ -383,7 +386,7 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 		return -1;
 	if (look_open(&c->look, o->root) < 0)
 		return add_missing(o, c, "/proc/stat", "", errno, e);
-	c->iowait.percent = NAN;
+	c->iowait.percent = missing_value(MISSING_SECOND, 0);
 	open_source(o, c, fact, sizeof fact);
 	if (!c->by)
 		return add_missing(o, c, only, fact, 0, e);

@@ -14,6 +14,7 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 #define CPU       "/sys/devices/system/cpu"
@@ -21,11 +22,20 @@
 #define PERIOD_NS (20 * NS_PER_MS)
 #define LIMIT_NS  NS_PER_S
 
+struct clock {
+	struct probe probe;
+	unsigned first; /* core */
+};
+
 static void freq_read(struct probe *p, int64_t t_ns, double *row)
 {
 	double khz = attr_poll(p->attrs, p->root, t_ns);
 
-	row[p->column] = khz > 0 ? khz * 1000 : NAN; /* some drivers report 0 if it is unknown */
+	if (!attr_is_open(p->attrs) && p->attrs->error == ENOENT)
+		khz = missing_value(MISSING_OFFLINE, ((struct clock *)p)->first);
+	else if (khz <= 0) /* some drivers report 0 if it is unknown */
+		khz = missing_said(MISSING_RANGE, "0", 1);
+	row[p->column] = isnan(khz) ? khz : khz * 1000;
 }
 
 static const struct probe_ops freq_ops = {freq_read, probe_free};
@@ -33,10 +43,12 @@ static const struct probe_ops freq_ops = {freq_read, probe_free};
 /* late: the file does not exist now, and may appear. */
 static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
 {
-	struct probe *p = probe_new(o, sizeof *p, 1, &freq_ops, ch->period_ns, e);
+	struct clock *c = probe_new(o, sizeof *c, 1, &freq_ops, ch->period_ns, e);
+	struct probe *p = &c->probe;
 
-	if (!p)
+	if (!c)
 		return -1;
+	c->first = ch->index;
 	text_join(ch->source, sizeof ch->source, path);
 	bool open = attr_open(p->attrs, o->root, path) == 0;
 	if (!open && !late)

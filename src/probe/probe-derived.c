@@ -6,6 +6,7 @@
 
 #include "util/clock.h"
 #include "util/intl.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 struct derived {
@@ -21,8 +22,8 @@ static void total_read(struct probe *p, int64_t t_ns, double *row)
 	double sum = 0;
 
 	(void)t_ns;
-	for (size_t i = 0; i < d->n; i++)
-		sum += row[d->from[i]];
+	for (size_t i = 0; i < d->n && !isnan(sum); i++)
+		sum = isnan(row[d->from[i]]) ? missing_value(MISSING_PART, d->from[i]) : sum + row[d->from[i]];
 	row[p->column] = channel_round(CHANNEL_POWER_TOTAL, sum);
 }
 
@@ -30,11 +31,12 @@ static void total_read(struct probe *p, int64_t t_ns, double *row)
 static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct derived *d = (struct derived *)p;
-	double most = NAN;
+	double most = missing_value(MISSING_PART, d->from[0]);
 
 	(void)t_ns;
 	for (size_t i = 0; i < d->n; i++)
-		most = fmax(most, row[d->from[i]]); /* fmax() ignores a NaN */
+		if (!(row[d->from[i]] <= most) && !isnan(row[d->from[i]]))
+			most = row[d->from[i]];
 	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
@@ -69,7 +71,7 @@ static void energy_read(struct probe *p, int64_t t_ns, double *row)
 	struct energy *g = (struct energy *)p;
 	double mw = row[g->power];
 
-	row[p->column] = NAN;
+	row[p->column] = missing_value(MISSING_PART, g->power);
 	if (isnan(mw))
 		return;
 	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns)
@@ -110,7 +112,7 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 	char name[64], sum[512] = "";
 
 	ch->missing[0] = '\0';
-	ch->period_ns = ch->window_ns = 0;
+	ch->period_ns = ch->window_ns = ch->age_ns = 0;
 	for (*n = 0; first + *n < o->s->n_words && strcmp(words[first + *n], "or") != 0; ++*n) {
 		const char *word = words[first + *n];
 		text_join(name, sizeof name, word, ".power");
@@ -127,21 +129,39 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 		if (rail->window_ns == WINDOW_UNKNOWN ||
 		    (ch->window_ns != WINDOW_UNKNOWN && rail->window_ns > ch->window_ns))
 			ch->window_ns = rail->window_ns;
+		if (rail->age_ns > ch->age_ns)
+			ch->age_ns = rail->age_ns;
 		from[*n] = rail->column;
 	}
 	text_shortened(ch->source, sizeof ch->source, sum, strlen(sum));
 	return *n ? 0 : statement_error(o->s, e, _("\"or\" must be between rails"));
 }
 
+/* Returns true if the probe set has the rails of that group. */
+static bool are_there(const struct probe_ctx *o, size_t first, size_t *n)
+{
+	char name[64];
+	bool all = true;
+
+	for (*n = 0; first + *n < o->s->n_words && strcmp(o->s->words[first + *n], "or") != 0; ++*n) {
+		text_join(name, sizeof name, o->s->words[first + *n], ".power");
+		all &= probe_set_find(o->probes, name) != NULL;
+	}
+	return all && *n;
+}
+
 static int open_total(struct probe_ctx *o, struct err *e)
 {
 	const char *carrier = setting_get(o->s, "carrier");
+	bool optional = !strcmp(o->s->words[0], "optional");
 	uint16_t from[32], best[32];
 	struct channel ch, chosen;
 	size_t n, n_best = 0;
 
 	channel_describe(o, &ch, "power.total", false);
-	for (size_t first = 0; first <= o->s->n_words; first += n + 1) {
+	for (size_t first = optional; first <= o->s->n_words; first += n + 1) {
+		if (optional && !are_there(o, first, &n))
+			continue;
 		if (add_up(o, first, &n, from, &ch, e) < 0)
 			return -1;
 		if (n_best && (!chosen.missing[0] || ch.missing[0]))
@@ -156,6 +176,8 @@ static int open_total(struct probe_ctx *o, struct err *e)
 				 : carrier && !strcmp(carrier, o->s->words[first]) ? _("carrier input")
 										   : _("module input"));
 	}
+	if (!n_best)
+		return 0;
 	if (add_derived(o, &total_ops, &chosen, n_best, best, e) < 0)
 		return -1;
 	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
@@ -198,12 +220,12 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 		const struct channel *c = &r->channels[i];
 		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(r, o->s, c))
 			continue;
-		zones++;
+		from[zones++] = c->column; /* also of one that comes later */
 		if (c->missing[0])
 			continue;
 		join_limit(&warn, c->warn, n == 0);
 		join_limit(&crit, c->crit, n == 0);
-		from[n++] = c->column;
+		n++;
 	}
 	channel_describe(o, &ch, "temp.hottest", false);
 	ch.warn = warn;
@@ -212,7 +234,7 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	if (!n)
 		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
 	/* A machine without any temperature needs no channel for it. */
-	int result = zones ? add_derived(o, &hottest_ops, &ch, n, from, e) : 0;
+	int result = zones ? add_derived(o, &hottest_ops, &ch, zones, from, e) : 0;
 	free(from);
 	return result;
 }

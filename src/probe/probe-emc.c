@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "probe/open.h"
@@ -46,14 +47,15 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
 	(void)wanted;
-	if (!(rate_hz >= 0))
-		return;
 	v[RATE] = rate_hz;
-	if (!(busy_khz >= 0) || rate_hz <= 0)
-		return;
-	double percent = busy_khz / (rate_hz / 1000) * 100;
-	if (percent <= OVER)
-		v[UTIL] = fmin(percent, 100);
+	if (isnan(rate_hz) || isnan(busy_khz))
+		v[UTIL] = isnan(rate_hz) ? rate_hz : busy_khz;
+	else if (rate_hz <= 0)
+		v[UTIL] = missing_said(MISSING_RANGE, "0 Hz", 4);
+	else if (busy_khz < 0 || busy_khz > rate_hz / 1000 * OVER / 100)
+		v[UTIL] = missing_value(MISSING_RANGE, 0);
+	else
+		v[UTIL] = fmin(busy_khz / (rate_hz / 1000) * 100, 100);
 }
 
 static void reader_close(void *arg)
@@ -183,7 +185,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 		     open_first(r, &r->rate, o->s, "rate", &why);
 	if (found) {
 		text_join(m->rate_path, sizeof m->rate_path, r->rate.path);
-		m->every_ns = ch.period_ns = sample_period(o->root, r->activity.path);
+		m->every_ns = ch.period_ns = ch.window_ns = sample_period(o->root, r->activity.path);
 		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/open.h"
@@ -21,9 +22,9 @@ struct engine {
 
 static double number(struct attr *a, const struct root *r, int64_t t_ns, double per, enum channel_kind kind)
 {
-	double v = attr_poll(a, r, t_ns) / per;
+	double v = attr_poll(a, r, t_ns);
 
-	return range_holds(channel_range(kind), v) ? v : NAN;
+	return channel_round(kind, isnan(v) ? v : v / per);
 }
 
 static void engine_read(struct probe *p, int64_t t_ns, double *row)
@@ -133,6 +134,24 @@ static int add(struct probe_ctx *o, enum channel_kind kind, const char *path, co
 	return probe_ctx_add(o, &ch, e);
 }
 
+/* Returns true if one of the nodes is a device of this machine ("15480000.nvdec"), so that its driver may come later. */
+static bool awaits_driver(const struct probe_ctx *o)
+{
+	char **names;
+	size_t n;
+	bool found = false;
+
+	if (root_list(o->root, "/sys/bus/platform/devices", &names, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *node, *dot = strchr(names[i], '.');
+		for (size_t k = 0; (node = setting_nth(o->s, "devfreq", k)); k++)
+			found |= !strcmp(names[i], node) || (dot && !strcmp(dot + 1, node));
+	}
+	free(names);
+	return found;
+}
+
 static int open_engine(struct probe_ctx *o, struct err *e)
 {
 	const struct statement *s = o->s;
@@ -153,7 +172,7 @@ static int open_engine(struct probe_ctx *o, struct err *e)
 	n->has_gate = gate_open(&n->probe.attrs[GATE], o->root, s, &no_gate);
 	n->has_load = wants_load && (n->has_clock || !optional || !wants_clock) && find_load(n, s, &no_load);
 	bool nothing = !n->has_clock && !n->has_load;
-	if (nothing && optional && (wants_clock ? gone : !no_load.denied)) {
+	if (nothing && optional && (wants_clock ? gone : !no_load.denied) && !awaits_driver(o)) {
 		probe_free(&n->probe);
 		return 0;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "probe/open.h"
 #include "util/clock.h"
 #include "util/intl.h"
@@ -23,7 +24,7 @@ static const struct gate_file {
 	{"power/runtime_status", {"suspended"}, {"active", "suspending", "resuming", "error"}},
 };
 
-/* Returns 1 for off, 0 for on, or NaN for other texts ("unsupported"). */
+/* Returns 1 for off, 0 for on, or NaN with the reason for other texts ("unsupported"). */
 static double gate_meaning(const char *text)
 {
 	for (size_t i = 0; i < sizeof gate_files / sizeof *gate_files; i++) {
@@ -35,7 +36,7 @@ static double gate_meaning(const char *text)
 			if (!strcmp(text, f->on[k]))
 				return 0;
 	}
-	return NAN;
+	return missing_said(MISSING_TEXT, text, strlen(text));
 }
 
 double gate_read(struct attr *a, const struct root *r)
@@ -44,7 +45,7 @@ double gate_read(struct attr *a, const struct root *r)
 	ssize_t n = attr_read(a, r, text, sizeof text - 1);
 
 	if (n < 0)
-		return NAN;
+		return missing_value(MISSING_ERROR, (unsigned)errno);
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
 		n--;
 	text[n] = '\0';
@@ -53,13 +54,15 @@ double gate_read(struct attr *a, const struct root *r)
 
 static void gated_read(struct probe *p, int64_t t_ns, double *row)
 {
-	double v = NAN;
+	double v = missing_value(MISSING_ERROR, (unsigned)p->attrs->error);
 
 	if (attr_reopen(p->attrs, p->root, t_ns)) {
 		errno = 0;
 		v = gate_read(p->attrs, p->root);
-		if (isnan(v) && attr_gone(errno))
+		if (isnan(v) && attr_gone(errno)) {
+			p->attrs->error = errno;
 			attr_close(p->attrs);
+		}
 	}
 	row[p->column] = v;
 }
@@ -210,14 +213,17 @@ const struct probe_kind probe_kind_limits = {
  * can be read. A core that is offline has none. */
 static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 {
-	double value = NAN;
+	double value = missing_value(MISSING, 0);
 
 	for (size_t i = 0; i + 1 < p->n_attrs && p->attrs[i].path[0]; i += 2) {
 		double lowest = attr_poll(&p->attrs[i], p->root, t_ns);
 		double highest = attr_poll(&p->attrs[i + 1], p->root, t_ns);
 
-		if (isnan(lowest) || !(highest > 0))
+		if (isnan(lowest) || !(highest > 0)) {
+			if (isnan(value))
+				value = isnan(lowest) ? lowest : highest;
 			continue;
+		}
 		value = lowest < highest ? 0 : 1;
 		if (lowest < highest)
 			break;

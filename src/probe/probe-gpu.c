@@ -6,8 +6,7 @@
  * interval, where the step is ambiguous, the driver's count of the GPU's sleep time decides.
  *
  * `load` is used where the counters are missing or do not advance: the firmware's moving average of 17
- * samples of 16.7 ms. The driver waits 0.3 ms for it, so a reader thread reads it. That thread also waits for
- * a driver that is loaded later.
+ * samples of 16.7 ms. The driver waits 0.3 ms for it, so a reader thread reads it.
  *
  * The directory is never read as a whole, and counters_reset never at all: reading it clears the counters for
  * every reader.
@@ -24,25 +23,18 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
+#include "model/missing.h"
 #include "probe/async-reader.h"
 #include "probe/open.h"
 
-#define LOAD_NS          INT64_C(16700000)
-#define GENTLE_NS        (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
-#define RETRY_NS         (2 * NS_PER_S)
-#define LONG_NS          (20 * NS_PER_MS)
-#define BLIND_NS         (100 * NS_PER_MS)
-#define CYCLES_NS        2.5 /* per ns: upper bound for the clock of any of these GPUs */
-#define NVGPU_CANDIDATES 24
+#define LOAD_NS   INT64_C(16700000)
+#define GENTLE_NS (600 * NS_PER_MS) /* the GPU goes to sleep after 500 ms */
+#define LONG_NS   (20 * NS_PER_MS)
+#define BLIND_NS  (100 * NS_PER_MS)
+#define CYCLES_NS 2.5 /* per ns: upper bound for the clock of any of these GPUs */
 
-/* Where to search according to the board file; outlives the statement. */
-struct nvgpu_where {
-	struct nvgpu_candidate {
-		bool devfreq; /* name is a device-tree node, else a directory */
-		char name[128];
-	} at[NVGPU_CANDIDATES];
-	size_t n;
-};
+/* Two counters of 31 bits, "busy total". */
+#define NVGPU_MASK INT64_C(0x7fffffff)
 
 struct nvgpu {
 	const struct root *root;
@@ -53,56 +45,6 @@ struct nvgpu {
 	double cycles_ns;    /* upper bound of this GPU's cycles per nanosecond */
 	char dir[128];
 };
-
-/* Two counters of 31 bits, "busy total". */
-#define NVGPU_MASK INT64_C(0x7fffffff)
-
-static void nvgpu_where(struct nvgpu_where *w, const struct statement *s)
-{
-	w->n = 0;
-	for (size_t i = 0; i < s->n_settings && w->n < NVGPU_CANDIDATES; i++) {
-		const struct setting *t = &s->settings[i];
-		struct nvgpu_candidate *c = &w->at[w->n];
-		bool devfreq = !strcmp(t->key, "devfreq");
-		if (!devfreq && strcmp(t->key, "dir") != 0)
-			continue;
-		c->devfreq = devfreq;
-		if (text_join(c->name, sizeof c->name, t->value) < sizeof c->name)
-			w->n++;
-	}
-}
-
-static bool named(const struct nvgpu_where *w, const char *device)
-{
-	const char *dot = strchr(device, '.');
-
-	for (size_t i = 0; dot && i < w->n; i++)
-		if (w->at[i].devfreq && (!strcmp(dot + 1, w->at[i].name) || !strcmp(device, w->at[i].name)))
-			return true;
-	return false;
-}
-
-/* Returns true if one of them is a device of this machine, even without its driver. */
-static bool nvgpu_expected(const struct nvgpu_where *w, const struct root *r)
-{
-	char **names;
-	size_t n;
-	bool found = false;
-
-	if (root_list(r, "/sys/bus/platform/devices", &names, &n) < 0)
-		return false;
-	for (size_t i = 0; i < n && !found; i++)
-		found = named(w, names[i]); /* "17000000.gpu" */
-	free(names);
-	return found;
-}
-
-static void nvgpu_init(struct nvgpu *g)
-{
-	memset(g, 0, sizeof *g);
-	g->attr.fd = g->powered.fd = g->slept.fd = -1;
-	g->cycles_ns = CYCLES_NS;
-}
 
 static void nvgpu_close(struct nvgpu *g)
 {
@@ -124,15 +66,10 @@ static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
 	return p && num_i64(p, buf + n, total) && *busy >= 0 && *total >= 0;
 }
 
-static bool nvgpu_load(struct nvgpu *g, double *percent)
+/* In percent; a missing value with its reason and errno if there is none. */
+static bool load_value(struct attr *a, const struct root *r, double *percent)
 {
-	double permille;
-
-	if (!attr_number(&g->attr, g->root, &permille))
-		return false;
-	errno = EINVAL;
-	*percent = permille / 10;
-	return permille >= 0 && permille <= 1000;
+	return attr_value(a, r, 0.1, CHANNEL_GPU_UTIL, percent); /* permille */
 }
 
 /* Returns how long the GPU has slept so far, in ms; -1 if unknown. */
@@ -218,7 +155,7 @@ static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int6
 		if ((double)interval_ns * g->cycles_ns < (double)NVGPU_MASK && counters_move(g))
 			return true;
 	}
-	if (nvgpu_open(g, r, dir, false) && (nvgpu_load(g, &percent) || errno == EAGAIN))
+	if (nvgpu_open(g, r, dir, false) && (load_value(&g->attr, r, &percent) || errno == EAGAIN))
 		return true;
 	text_join(what, sizeof what, dir, "/load");
 	reason_add(why, what, errno);
@@ -228,36 +165,30 @@ static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int6
 
 /* Finds the first directory with counters that advance (unless they would wrap in interval_ns) or with a
  * load. Allocates; waits 2 ms if there are counters. Returns false with the reason. */
-static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct nvgpu_where *w,
-		       int64_t interval_ns, struct reason *why)
+static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct statement *s, int64_t interval_ns,
+		       struct reason *why)
 {
 	char dir[192];
 
-	for (size_t i = 0; i < w->n; i++)
-		if (device_dir(r, w->at[i].devfreq ? "devfreq" : "dir", w->at[i].name, dir, why) &&
+	for (size_t i = 0; i < s->n_settings; i++)
+		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) &&
 		    try_dir(g, r, dir, interval_ns, why))
 			return true;
 	return false;
 }
 
-/* The values of the reader thread. */
-enum { LOAD, FOUND_COUNTERS, VALUES };
-
-/* Used by the reader thread, which reads the load, and searches for the GPU until it is found. */
+/* Used by the reader thread. */
 struct reader {
 	struct root *root;
-	struct nvgpu gpu;
-	struct nvgpu_where where;
-	int64_t interval_ns, retry_ns;
+	struct attr load;
 };
 
 struct gpu {
 	struct probe probe;
-	struct nvgpu gpu; /* its counters; closed while the thread reads */
+	struct nvgpu gpu; /* its counters; closed while the thread reads the load */
 	bool primed;      /* busy, total, t_ns and slept contain a reading */
 	int64_t busy, total, t_ns, slept;
 	int64_t retry_ns;
-	struct reader *reader; /* of the probe's reader; its dir is fixed once FOUND_COUNTERS is 1 */
 };
 
 static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
@@ -265,30 +196,17 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 	struct reader *r = arg;
 
 	(void)wanted;
-	if (!attr_is_open(&r->gpu.attr)) {
-		struct reason why = {.denied = false};
-		if (t_ns < r->retry_ns)
-			return;
-		r->retry_ns = t_ns + RETRY_NS;
-		if (!nvgpu_find(&r->gpu, r->root, &r->where, r->interval_ns, &why))
-			return;
-	}
-	if (r->gpu.counters) {
-		v[FOUND_COUNTERS] = 1;
+	if (!attr_reopen(&r->load, r->root, t_ns) || load_value(&r->load, r->root, v))
 		return;
-	}
-	if (!nvgpu_load(&r->gpu, &v[LOAD])) {
-		if (attr_gone(errno))
-			nvgpu_close(&r->gpu);
-		v[LOAD] = NAN;
-	}
+	if (attr_gone(errno))
+		attr_close(&r->load);
 }
 
 static void reader_close(void *arg)
 {
 	struct reader *r = arg;
 
-	nvgpu_close(&r->gpu);
+	attr_close(&r->load);
 	root_close(r->root);
 	free(r);
 }
@@ -312,7 +230,7 @@ static double gained(const struct gpu *g, int64_t t_ns, int64_t busy, int64_t to
 	/* The two are not read at the same instant: some more busy cycles are fine. */
 	if (!g->primed || d_total == 0 || most >= (double)NVGPU_MASK || (double)d_total > most ||
 	    d_busy > d_total + d_total / 50 + 64 || started_anew(g, t_ns, total, slept))
-		return NAN;
+		return missing_value(MISSING_SECOND, 0);
 	return 100 * fmin((double)d_busy / (double)d_total, 1);
 }
 
@@ -321,10 +239,12 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	int64_t busy, total, slept;
 
 	if (!nvgpu_counters(&g->gpu, &busy, &total)) {
-		if (attr_gone(errno))
+		int error = errno;
+
+		if (attr_gone(error))
 			nvgpu_close(&g->gpu);
 		g->primed = false;
-		return NAN;
+		return missing_value(MISSING_ERROR, (unsigned)error);
 	}
 	if (busy == 0 && total == 0) {
 		g->primed = false;
@@ -341,33 +261,18 @@ static double counters_value(struct gpu *g, int64_t t_ns)
 	return percent;
 }
 
-/* Takes the reader's values. Returns true once it has found counters, which are then read directly. */
-static bool take_slow(struct gpu *g, int64_t t_ns, double *row)
-{
-	double v[VALUES];
-
-	if (!probe_take(&g->probe, t_ns, v))
-		return false;
-	row[g->probe.column] = channel_round(CHANNEL_GPU_UTIL, v[LOAD]);
-	if (!(v[FOUND_COUNTERS] > 0))
-		return false;
-	g->gpu.cycles_ns = g->reader->gpu.cycles_ns;
-	return nvgpu_open(&g->gpu, g->probe.root, g->reader->gpu.dir, true);
-}
-
 static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct gpu *g = (struct gpu *)p;
+	double load;
 
-	if (!g->gpu.counters) {
-		if (take_slow(g, t_ns, row))
-			async_reader_set_period(p->readers[0], INT64_MAX); /* nothing left to do */
-		else
-			g->gpu.counters = false;
+	if (p->readers[0]) {
+		if (probe_take(p, t_ns, &load))
+			row[p->column] = channel_round(CHANNEL_GPU_UTIL, load);
 		return;
 	}
+	row[p->column] = NAN;
 	if (!attr_is_open(&g->gpu.attr)) {
-		row[p->column] = NAN;
 		if (t_ns < g->retry_ns)
 			return;
 		g->retry_ns = t_ns + NS_PER_S;
@@ -403,73 +308,50 @@ static void gpu_gentle(struct probe *p, struct probe_set *r)
 
 static const struct probe_ops gpu_ops = {gpu_read, gpu_close};
 
-/* Moves what was found, or the search, to a reader thread. */
-static int make_reader(struct gpu *g, struct root *root, const struct nvgpu_where *where, int64_t interval_ns)
+/* Moves the load that was found to a reader thread. Returns false if out of memory. */
+static bool make_reader(struct gpu *g, struct root *root)
 {
 	struct reader *r = calloc(1, sizeof *r);
 
 	if (!r)
-		return -1;
-	nvgpu_init(&r->gpu);
-	r->where = *where;
-	r->interval_ns = interval_ns;
-	r->root = root_hold(root);
-	if (attr_is_open(&g->gpu.attr)) {
-		r->gpu = g->gpu;
-		r->gpu.root = r->root;
-		nvgpu_init(&g->gpu);
-	}
-	g->reader = r;
-	g->probe.readers[0] = async_reader_new("nvmtop-gpu", &reader_ops, r, VALUES, LOAD_NS, 0.5);
-	return g->probe.readers[0] ? 0 : -1;
-}
-
-/* Returns false if the GPU is missing, with the reason in ch. */
-static bool find(struct probe_ctx *o, struct gpu *g, struct channel *ch, const struct nvgpu_where *where,
-		 int64_t interval_ns)
-{
-	struct reason why = {.denied = false};
-	const char *note = NULL;
-
-	if (nvgpu_find(&g->gpu, o->root, where, interval_ns, &why)) {
-		text_join(ch->source, sizeof ch->source, g->gpu.attr.path);
-		if (g->gpu.counters)
-			return true;
-		ch->period_ns = LOAD_NS;
-		ch->window_ns = 17 * LOAD_NS;
-		note = _("moving average of 284 ms");
-	} else if (!why.denied && nvgpu_expected(where, o->root)) {
-		text_join(ch->source, sizeof ch->source, where->at[0].name);
-		note = _("its driver was not loaded when nvmtop started; retried every 2 s");
-	} else {
-		reason_set(&why, o, ch);
 		return false;
-	}
-	if (!ch->note[0])
-		snprintf(ch->note, sizeof ch->note, "%s", note);
-	if (make_reader(g, o->probes->root, where, interval_ns) == 0)
-		return true;
-	reason_add(&why, "slow thread", ENOMEM);
-	reason_set(&why, o, ch);
-	return false;
+	r->root = root_hold(root);
+	r->load = g->gpu.attr;
+	g->gpu.attr.fd = -1;
+	g->gpu.attr.each = false;
+	nvgpu_close(&g->gpu);
+	g->probe.readers[0] = async_reader_new("nvmtop-gpu", &reader_ops, r, 1, LOAD_NS, 0.5);
+	return g->probe.readers[0] != NULL;
 }
 
 static int open_gpu(struct probe_ctx *o, struct err *e)
 {
 	struct gpu *g = probe_new(o, sizeof *g, 0, &gpu_ops, 0, e);
-	struct nvgpu_where where;
+	struct reason why = {.denied = false};
 	struct channel ch;
 
 	if (!g)
 		return -1;
-	nvgpu_init(&g->gpu);
+	g->gpu.attr.fd = g->gpu.powered.fd = g->gpu.slept.fd = -1;
 	g->probe.width = 1; /* counters are read directly */
 	g->probe.gentle = gpu_gentle;
-	nvgpu_where(&where, o->s);
 	channel_describe(o, &ch, "gpu.util", false);
-	bool found = find(o, g, &ch, &where, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
+	bool found =
+		nvgpu_find(&g->gpu, o->root, o->s, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS, &why);
+	channel_source(o, &ch, found ? g->gpu.attr.path : NULL, &why);
+	ch.window_ns = o->tick_ns;
+	if (found && !g->gpu.counters) {
+		ch.period_ns = LOAD_NS;
+		ch.window_ns = 17 * LOAD_NS;
+		if (!ch.note[0])
+			snprintf(ch.note, sizeof ch.note, "%s", _("moving average of 284 ms"));
+		if (!make_reader(g, o->probes->root)) {
+			gpu_close(&g->probe);
+			return statement_error(o->s, e, _("out of memory"));
+		}
+	}
 	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), found, e);
 }
 
-const struct probe_kind probe_kind_gpu = {
-	"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};
+const struct probe_kind probe_kind_gpu = {"gpu", 0,     0,       " dir devfreq label note hint ",
+					  false, false, open_gpu};

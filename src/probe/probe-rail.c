@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -35,9 +36,16 @@ static void chip_read(struct probe *p, int64_t t_ns, double *row)
 	if (!probe_take(p, t_ns, v))
 		return;
 	p->read_ns = p->seen.t_ns != before ? p->seen.t_ns : 0;
-	for (size_t i = 0; i < c->bench->n; i++)
-		for (int k = 0; k < METER_VALUES; k++)
-			row[c->column[i] + k] = channel_round(kinds[k], *value++);
+	for (size_t i = 0; i < c->bench->n; i++, value += METER_VALUES) {
+		int lost = 0; /* the one that could not be read; the others are missing for its sake */
+		while (lost < METER_VALUES && missing_why(value[lost]) == MISSING)
+			lost++;
+		for (int k = 0; k < METER_VALUES; k++) {
+			if (lost < METER_VALUES && k != lost && isnan(value[k]))
+				value[k] = missing_value(MISSING_PART, (unsigned)(c->column[i] + lost));
+			row[c->column[i] + k] = channel_round(kinds[k], value[k]);
+		}
+	}
 }
 
 static const struct probe_ops chip_ops = {chip_read, probe_stop};
@@ -106,8 +114,6 @@ static struct chip *chip_of(struct probe_ctx *o, const struct meter *m, struct e
 	for (int i = 0; i < METER_VALUES; i++)
 		if (attr_is_open(&m->attrs[i]))
 			async_reader_on_bus_of(c->probe.readers[0], &m->attrs[i]);
-	if (!fact_get(o->probes->facts, o->probes->n_facts, FACT_MOMENTS))
-		probe_set_add_fact(o->probes, FACT_MOMENTS, "random");
 	return probe_ctx_add_probe(o, &c->probe, e) < 0 ? NULL : c;
 }
 
@@ -181,6 +187,7 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
 {
 	char label[64], path[192], name[40], stem[24];
+	long long on;
 	struct reason why = {.denied = false};
 
 	if (n > 3 && rail_is_ina3221(o->root, place))
@@ -188,7 +195,8 @@ static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, st
 	text_number(place->stem, sizeof place->stem, "in", n);
 	text_number(stem, sizeof stem, "/curr", n);
 	text_join(path, sizeof path, place->dir, stem, "_input");
-	if (!file_exists(o->root, path))
+	text_number(stem, sizeof stem, "/in", n);
+	if (!file_exists(o->root, path) || (file_number_of(o->root, &on, place->dir, stem, "_enable") == 0 && !on))
 		return 0;
 	meter_path(place, METER_VOLTAGE, "_input", place->path, sizeof place->path);
 	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);

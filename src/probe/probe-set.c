@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "probe/lookout.h"
 #include "probe/probe.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
@@ -36,6 +37,8 @@ void probe_set_free(struct probe_set *r)
 		return;
 	for (size_t i = 0; i < r->n_probes; i++)
 		r->probes[i]->ops->close(r->probes[i]);
+	if (r->lookout)
+		lookout_stop(r->lookout);
 	free(r->probes);
 	free(r->channels);
 	free(r->facts);
@@ -112,42 +115,62 @@ static struct async_reader *reader_at(const struct probe_set *r, size_t i)
 	return r->probes[i / 2]->readers[i % 2];
 }
 
-const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
-					int64_t *since_ns)
+/* Returns the nth set that was found later, or NULL. */
+static struct probe_set *later(const struct probe_set *r, size_t nth)
 {
+	return r->lookout ? lookout_set(r->lookout, nth) : NULL;
+}
+
+static const struct channel *hanging(const struct probe_set *r, int64_t now_ns, size_t *nth, int64_t *since_ns)
+{
+	const struct channel *c = NULL;
+	const struct probe_set *late;
+
 	for (size_t i = 0; i < 2 * r->n_probes; i++) {
 		const struct probe *p = r->probes[i / 2];
 		const struct async_reader *s = reader_at(r, i);
 
-		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !nth--)
+		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !(*nth)--)
 			return at_column(r, p->tier, p->column);
 	}
-	return NULL;
+	for (size_t i = 0; !c && (late = later(r, i)); i++)
+		c = hanging(late, now_ns, nth, since_ns);
+	return c;
+}
+
+const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
+					int64_t *since_ns)
+{
+	return hanging(r, now_ns, &nth, since_ns);
 }
 
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 {
+	struct probe_set *late;
 	bool rows = false;
 
 	for (size_t i = 0; i < 2 * r->n_probes; i++)
 		if (reader_at(r, i))
 			rows |= reader_bus_rescue(reader_at(r, i), now_ns, look_ns);
+	for (size_t i = 0; (late = later(r, i)); i++)
+		rows |= probe_set_rescue(late, now_ns, look_ns);
 	return rows;
 }
 
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
+static size_t add_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS], size_t n)
 {
 	static const char prefix[] = "nvmtop-";
-	size_t n = 0, at;
+	const struct probe_set *late;
 
 	for (size_t i = 0; i < 2 * r->n_probes; i++) {
 		const struct async_reader *s = reader_at(r, i);
 		const char *name = s ? s->name + sizeof prefix - 1 : "";
+		size_t at = 0;
 
 		for (size_t k = 0; k < i && s; k++) /* several probes share one */
 			s = reader_at(r, k) == s ? NULL : s;
-		for (at = 0; s && at < n && strcmp(out[at].of, name); at++)
-			continue;
+		while (s && at < n && strcmp(out[at].of, name) != 0)
+			at++;
 		if (!s || at == LATE_GROUPS)
 			continue;
 		if (at == n) {
@@ -156,7 +179,14 @@ size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_G
 		}
 		out[at].n += async_reader_late(s);
 	}
+	for (size_t i = 0; (late = later(r, i)); i++)
+		n = add_late(late, out, n);
 	return n;
+}
+
+size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
+{
+	return add_late(r, out, 0);
 }
 
 bool probe_set_changed(const struct probe_set *r, struct change *out)
@@ -164,7 +194,12 @@ bool probe_set_changed(const struct probe_set *r, struct change *out)
 	for (size_t i = 0; i < r->n_probes; i++)
 		if (r->probes[i]->changed && r->probes[i]->changed(r->probes[i], out))
 			return true;
-	return false;
+	return r->lookout && lookout_changed(r->lookout, out);
+}
+
+bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now)
+{
+	return r->lookout && lookout_found(r->lookout, channel, now);
 }
 
 void probe_set_be_gentle(struct probe_set *r)
@@ -172,6 +207,8 @@ void probe_set_be_gentle(struct probe_set *r)
 	for (size_t i = 0; i < r->n_probes; i++)
 		if (r->probes[i]->gentle)
 			r->probes[i]->gentle(r->probes[i], r);
+	if (r->lookout)
+		lookout_be_gentle(r->lookout);
 }
 
 /* Readers with random moments come first, the others by period: a short one does not wait for many files. */
@@ -205,6 +242,17 @@ static bool was_read(const struct reader_bus *b)
 		if (atomic_load(&b->readers[i]->pass) <= 1)
 			return false;
 	return true;
+}
+
+void probe_set_read(struct probe_set *r, double *const rows[TIERS])
+{
+	for (int derived = 0; derived <= 1; derived++)
+		for (size_t i = 0; i < r->n_probes; i++) {
+			struct probe *p = r->probes[i];
+
+			if (p->derived == derived)
+				p->ops->read(p, clock_now_ns(), rows[p->tier]);
+		}
 }
 
 /* Returns true if the first passes of a bus took so little together that they hold up no other one. What reads no
@@ -253,4 +301,6 @@ void probe_set_start(struct probe_set *r, int64_t grid_ns)
 		reader_bus_new("nvmtop-files", some, k, false, nice, grid_ns);
 	free(buses);
 	free(all);
+	if (r->lookout)
+		lookout_start(r->lookout, r, grid_ns);
 }

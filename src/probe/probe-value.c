@@ -12,6 +12,7 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
+#include "model/missing.h"
 #include "probe/open.h"
 
 #define TRIPS    32
@@ -47,7 +48,7 @@ static bool reopen(struct value *v, int64_t t_ns)
 	if (t_ns < v->retry_ns)
 		return false;
 	v->retry_ns = t_ns + NS_PER_S;
-	return v->place.kind != PLACE_DEVFREQ && place_find(&v->place, v->probe.root, v->attribute) == 0 &&
+	return (v->place.kind == PLACE_DEVFREQ || place_find(&v->place, v->probe.root, v->attribute) == 0) &&
 	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
 }
 
@@ -64,13 +65,15 @@ static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
 	struct attr *a = &p->attrs[NUMBER];
-	double number = NAN;
+	double number;
 
-	if (!counts_nothing(p) && (attr_is_open(a) || reopen(v, t_ns)) &&
-	    !attr_value(a, p->root, v->scale, v->kind, &number)) {
-		if (attr_gone(errno))
-			attr_close(a);
-		number = NAN;
+	if (counts_nothing(p))
+		number = missing_value(MISSING_OFF, 0);
+	else if (!attr_is_open(a) && !reopen(v, t_ns))
+		number = missing_value(MISSING_ERROR, (unsigned)a->error);
+	else if (!attr_value(a, p->root, v->scale, v->kind, &number) && attr_gone(errno)) {
+		a->error = errno;
+		attr_close(a);
 	}
 	row[p->column] = channel_round(v->kind, number);
 }
@@ -145,18 +148,6 @@ static bool tachometer_off(const struct probe *p, struct reason *why)
 	return true;
 }
 
-/* Lets the screen explain why there is no value yet. */
-static void note_state(struct channel *ch, int error)
-{
-	if (!error || ch->note[0])
-		return;
-	if (error == EAGAIN)
-		snprintf(ch->note, sizeof ch->note, "%s", _("powered down when nvmtop started"));
-	else
-		snprintf(ch->note, sizeof ch->note, _("not readable when nvmtop started: %.48s"),
-			 root_error(error));
-}
-
 /* Returns the temperature in a file of the kernel, or NaN if it is out of range. */
 static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
 {
@@ -227,9 +218,8 @@ static void heat_limits(const struct probe_ctx *o, const struct place *place, st
 	ch->crit = limit_of(o, place->dir, stem, "_crit");
 }
 
-/* Adds to a channel what its place provides; error is that of the first reading. */
-static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch,
-			   int error)
+/* Adds to a channel what its place provides. */
+static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch)
 {
 	const char *note = made_up_note(place);
 
@@ -238,7 +228,6 @@ static void describe_place(const struct probe_ctx *o, const struct place *place,
 		text_printable(ch->note, sizeof ch->note, note, strlen(note));
 	if (ch->kind == CHANNEL_TEMPERATURE && !note)
 		heat_limits(o, place, ch);
-	note_state(ch, error);
 }
 
 /* Opens place as the channel ch. If place is NULL the channel is missing, with why. */
@@ -263,7 +252,7 @@ static int add_value(struct probe_ctx *o, const struct place *place, const struc
 	/* A file that hangs would delay all that is sampled in its tier. */
 	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
 	if (found)
-		describe_place(o, place, ch, error);
+		describe_place(o, place, ch);
 	else if (place && !off)
 		reason_add_place(why, place, error);
 	if (!found)
@@ -318,6 +307,30 @@ static int add_wild(struct probe_ctx *o, const struct form *form, struct place *
 	return add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
 }
 
+/* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
+bool value_is_zone(const struct probe_set *probes, const char *chip)
+{
+	for (size_t i = 0; i < probes->n_channels; i++) {
+		const char *zone = probes->channels[i].kernel;
+		size_t n = 0;
+
+		while (zone[n] && (zone[n] == chip[n] || (zone[n] == '-' && chip[n] == '_')))
+			n++;
+		if (n && !zone[n] && !chip[n])
+			return true;
+	}
+	return false;
+}
+
+/* A statement above may read the same file. */
+static bool is_read(const struct probe_set *probes, const char *path)
+{
+	for (size_t i = 0; i < probes->n_channels; i++)
+		if (!strcmp(probes->channels[i].source, path))
+			return true;
+	return false;
+}
+
 /* Adds every thermal zone, by its type. */
 static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
 {
@@ -327,45 +340,20 @@ static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *
 		if (!place_number(&place, o->root, n, place.name))
 			continue;
 		text_join(place.path, sizeof place.path, place.dir, "/temp");
-		if (file_exists(o->root, place.path) && add_wild(o, form, &place, place.name, NULL, e) < 0)
+		if (file_exists(o->root, place.path) && !is_read(o->probes, place.path) &&
+		    add_wild(o, form, &place, place.name, NULL, e) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-/* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
-static bool is_zone(const struct probe_set *probes, const char *chip)
-{
-	for (size_t i = 0; i < probes->n_probes; i++) {
-		const struct value *v = (const struct value *)probes->probes[i];
-		if (probes->probes[i]->ops != &value_ops || v->place.kind != PLACE_ZONE)
-			continue;
-		const char *a = v->place.name, *b = chip;
-		while (*a && (*a == *b || (*a == '-' && *b == '_'))) {
-			a++;
-			b++;
-		}
-		if (!*a && !*b)
-			return true;
-	}
-	return false;
-}
-
-/* A rail may read its power from the same file. */
-static bool is_read(const struct probe_set *probes, const char *path)
-{
-	for (size_t i = 0; i < probes->n_channels; i++)
-		if (!strcmp(probes->channels[i].source, path))
-			return true;
-	return false;
 }
 
 static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmon, struct err *e)
 {
 	struct place place = {.kind = PLACE_HWMON};
 	char path[192], label[64], stem[96], shown[128];
+	long long on;
 
-	if (!place_number(&place, o->root, hwmon, place.name) || is_zone(o->probes, place.name))
+	if (!place_number(&place, o->root, hwmon, place.name) || value_is_zone(o->probes, place.name))
 		return 0;
 	for (unsigned n = 0; n < 64; n++) {
 		text_number(place.stem, sizeof place.stem, form->attribute, n);
@@ -375,7 +363,9 @@ static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmo
 		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
 			text_join(place.path, sizeof place.path, path, "_average");
 		text_join(path, sizeof path, path, "_label");
-		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path))
+		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path) ||
+		    (strcmp(form->attribute, "pwm") != 0 &&
+		     file_number_of(o->root, &on, place.dir, "/", place.stem, "_enable") == 0 && !on))
 			continue;
 		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
 		const char *which = labelled ? label : place.stem;
@@ -406,6 +396,23 @@ static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e
 	return 0;
 }
 
+/* Adds the other fans of that name. */
+static int add_others(struct probe_ctx *o, const struct form *form, struct place *place, const char *name,
+		      struct err *e)
+{
+	struct reason why = {.denied = false};
+	struct channel ch;
+	int result = 0;
+
+	if (strcmp(form->prefix, "fan.") != 0 || place->kind != PLACE_HWMON)
+		return 0;
+	for (place->nth = 1; !result && place_find(place, o->root, form->attribute) == 0; place->nth++) {
+		describe(o, form, &ch, name, true);
+		result = add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
+	}
+	return result;
+}
+
 static int open_value(struct probe_ctx *o, struct err *e)
 {
 	const struct form *form = form_of(o->s);
@@ -427,7 +434,9 @@ static int open_value(struct probe_ctx *o, struct err *e)
 			continue;
 		}
 		if (file_exists(o->root, place.path) && errno != EACCES)
-			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e);
+			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e) < 0
+				       ? -1
+				       : add_others(o, form, &place, name, e);
 		reason_add_place(&why, &place, errno);
 	}
 	return add_value(o, NULL, form, &ch, 1, &why, e);

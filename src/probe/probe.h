@@ -39,8 +39,7 @@ struct probe {
 	struct async_reader *readers[2];
 	struct async_reader_seen seen; /* what it has taken of the first */
 	int64_t tick_ns;               /* the period of its tier's rows */
-	/* Gets the next change of a watched text that was not returned yet, or a mark, which is a change of
-	 * nothing (what is "") to a label; returns false if there is none.
+	/* Gets the next mark, a change of nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
 	bool (*changed)(struct probe *p, struct change *out);
 	/* Reads so seldom from now on that the unit can fall asleep, and adds this to the note of the probe's
@@ -50,6 +49,7 @@ struct probe {
 
 /* The channels and probes that a board has on this machine: what the engine samples. probe_set_free() closes
  * the probes. The column of a missing channel is never written: a row is NaN before its first tick. */
+struct lookout;
 struct probe_set {
 	struct channel *channels;
 	size_t n_channels;
@@ -59,6 +59,7 @@ struct probe_set {
 	struct fact *facts;
 	size_t n_facts;
 	struct root *root; /* owned; for files that must be reopened */
+	struct lookout *lookout; /* owned; NULL if nothing is looked for later */
 	int64_t past_ns;   /* before the start, for which its values can be computed; 0: they cannot */
 	bool has_nice;     /* threads that start to read for it get that niceness */
 	int nice;
@@ -85,8 +86,13 @@ const struct channel *probe_set_find(const struct probe_set *r, const char *name
  * *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
-/* Starts the threads that read for its probes, shortly before the rows, which come at grid_ns (CLOCK_MONOTONIC)
- * and multiples of their tier's period after it. Waits for the first reading of each, but not as long as that. */
+/* Reads each probe of a probe set without threads once: rows[tier] gets its columns, NaN with the reason where there is
+ * no value. */
+void probe_set_read(struct probe_set *r, double *const rows[TIERS]);
+
+/* Starts the lookout and the threads that read for its probes, shortly before the rows, which come at grid_ns
+ * (CLOCK_MONOTONIC) and multiples of their tier's period after it. Waits for the first reading of each, but not as long
+ * as that. */
 void probe_set_start(struct probe_set *r, int64_t grid_ns);
 
 /* Returns the nth channel (from 0) whose file does not answer now, and since when; NULL if there is none. A
@@ -111,7 +117,11 @@ struct late_readings {
 /* Returns how many there are. From any thread. */
 size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS]);
 
-/* Gets the next change of the texts that the probes watch. Returns false if there is none. */
+/* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
+ * was at the start. Returns false if there is none. */
+bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now);
+
+/* Gets the next change of a text that is watched, or the next mark of a probe. Returns false if there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);
 
 /* For --gentle: units that reading keeps awake are read seldom. Call before the probe set is sampled. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -73,7 +74,9 @@ bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUE
 		if (!attr_is_open(&m->attrs[i]) || attr_value(&m->attrs[i], r, scale, kinds[i], &values[i]))
 			continue;
 		int error = errno;
+		double why = values[i];
 		forget(values);
+		values[i] = why;
 		if (attr_gone(error))
 			meter_close(m);
 		errno = error;

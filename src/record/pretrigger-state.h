@@ -20,6 +20,7 @@ struct pretrigger {
 	struct condition when;
 	char path[4096];
 	const struct session *about; /* valid while the sink is attached */
+	const struct channel *channels; /* its, as they are described now */
 	int64_t begin_ns;            /* of the session */
 	bool attached, ended, stuck; /* stuck: the job does not end, and frees everything if it ever does */
 	pretrigger_enough *enough;

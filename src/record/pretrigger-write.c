@@ -194,7 +194,11 @@ static int next_chunk(struct copy *c)
 	got = chunk_ring_read(&k->ring, c->unpacker, &c->entry, &c->raw);
 	if (got > 0)
 		k->copied_ns = log_cell_ns(c->entry.cell + 1);
+	bool anew = c->about.channels != k->channels;
+	c->about.channels = k->channels;
 	pthread_mutex_unlock(&k->lock);
+	if (anew)
+		c->to->ops->described(c->to);
 	return got;
 }
 
@@ -230,6 +234,7 @@ static int copy_begin(struct copy *c)
 	if (!c->facts || !c->unpacker || !c->names)
 		return err_set(&c->out->err, ERR_FAILED, _("out of memory"));
 	pthread_mutex_lock(&k->lock);
+	c->about.channels = k->channels;
 	find_first(c);
 	memcpy(c->facts, k->facts, c->about.n_facts * sizeof(*c->facts));
 	for (size_t i = 0; i < k->n_changes; i++)

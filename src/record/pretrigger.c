@@ -178,6 +178,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	if (!k->builder)
 		return -1;
 	k->about = about;
+	k->channels = about->channels;
 	k->begin_ns = about->start.mono_ns;
 	for (int t = 0; t < TIERS; t++)
 		k->newest_ns[t] = about->start.mono_ns;
@@ -258,6 +259,16 @@ static void take_ranges(struct sink *s, const struct range *list, size_t n)
 	pthread_mutex_unlock(&k->lock);
 }
 
+static void take_described(struct sink *s)
+{
+	struct pretrigger *k = pretrigger_of(s);
+
+	pthread_mutex_lock(&k->lock);
+	k->channels = k->about->channels;
+	log_builder_described(k->builder);
+	pthread_mutex_unlock(&k->lock);
+}
+
 static int end(struct sink *s, struct err *e)
 {
 	struct pretrigger *k = pretrigger_of(s);
@@ -317,7 +328,8 @@ static int check(const struct pretrigger_options *o, const struct session *about
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e)
 {
-	static const struct sink_ops ops = {begin, take_rows, take_mark, take_gap, end, NULL, take_change, take_ranges};
+	static const struct sink_ops ops = {begin, take_rows,	take_mark,   take_gap,	    end,
+					    NULL,  take_change, take_ranges, take_described};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)

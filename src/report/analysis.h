@@ -119,6 +119,10 @@ void write_whole(const struct page *o, const struct analysis *a);
 void write_more(FILE *f);
 /* What bounds the joules of a channel. */
 void write_energy_note(FILE *f, const struct energy_source *s, const char *name);
+/* The channels of the whole without a value all or part of the time, with the reasons. */
+void write_unmeasured(const struct page *o, const struct analysis *a);
+/* Gets the reason why channel i has no value. Returns false if none is known; out then says so. */
+bool unmeasured_reason(const struct analysis *a, size_t i, char *out, size_t size);
 void write_json(FILE *f, const struct analysis *list, size_t n, size_t n_first);
 void write_csv(FILE *f, const struct analysis *list, size_t n, size_t n_first);
 

@@ -107,6 +107,17 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 		if (copy_ready(p))
 			p->sink->ops->change(p->sink, &c);
 	}
+	list = trace_reasons(p->t, &n);
+	for (size_t i = 0; i < n && list[i].t_ns < end_ns; i++) {
+		struct change c = list[i];
+
+		if (c.t_ns < from_ns && p->reasons)
+			continue;
+		c.t_ns = (c.t_ns > from_ns ? c.t_ns : from_ns) + p->shift;
+		if (copy_ready(p))
+			p->sink->ops->change(p->sink, &c);
+	}
+	p->reasons = true;
 }
 
 /* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. All of them are

@@ -11,6 +11,7 @@ struct copy {
 	struct log_writer *writer;
 	struct sink *sink;
 	bool failed;  /* the error is in the writer's statistics */
+	bool reasons; /* why values were missing before the copied part was copied */
 	bool stopped; /* cancelled by the progress callback */
 	const struct session *about;
 	struct trace *t;

@@ -48,6 +48,8 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	const struct result *s = &p->results[i];
 	bool watts = c->unit == UNIT_MILLIWATT, throttle = c->kind == CHANNEL_THROTTLE;
 	bool steps = c->kind == CHANNEL_THROTTLE_COUNT, covered = !isnan(s->joules) || (throttle && s->covered_ns > 0);
+	char why[300] = "";
+	bool known = s->n == 0 && unmeasured_reason(a, i, why, sizeof(why));
 	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN,
 	       every = watts ? (double)reading_ns(a, i) / 1e9 : NAN;
 
@@ -67,7 +69,7 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(within_of(a, p, i))},
 	    {"read_every_s", IN_CSV, NUMBER_OF(every)},
 	    {"read_every_s", watts * IN_JSON, TIME_OF(watts ? reading_ns(a, i) : 0)},
-	    {"reason", (s->n == 0 && c->missing[0]) * IN_JSON, TEXT_OF(c->missing)});
+	    {"reason", known * IN_JSON, TEXT_OF(why)});
 }
 
 /* The table by phase. */

@@ -59,31 +59,6 @@ static void stats_row(struct table *t, const struct analysis *a, const struct pa
 	cell_text(t, u.unit);
 }
 
-/* Lists channels without a value, wrapped at 78 columns. */
-static void missing_list(FILE *f, const struct analysis *a, const struct part *p)
-{
-	const char *title = _("Without a value:");
-	int column = 0;
-
-	for (size_t i = 0; i < a->channels.n; i++) {
-		const char *name = channel_of(a, i)->name;
-
-		if (p->results[i].n > 0)
-			continue;
-		if (column == 0) {
-			fputs(title, f);
-			column = text_width(title);
-		} else if (column + text_width(name) + 2 > 78) {
-			putc('\n', f);
-			column = 0;
-		}
-		fprintf(f, " %s", name);
-		column += text_width(name) + 1;
-	}
-	if (column > 0)
-		fputs("\n\n", f);
-}
-
 static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
 {
 	return uncovered_of(p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
@@ -259,7 +234,6 @@ static void write_part(const struct page *o, const struct analysis *a, const str
 	table_of(&heat, a, p, heat_row);
 	table_of(&counters, a, p, counter_row);
 	throttle_lines(o->f, a, p);
-	missing_list(o->f, a, p);
 }
 
 #define CHANGES_SHOWN 100
@@ -377,6 +351,7 @@ void write_parts(const struct page *o, const struct analysis *a)
 		write_part(&tables, a, part_load(a, i));
 	if (a->epochs.n > 1)
 		write_part(&tables, a, &a->whole);
+	write_unmeasured(&tables, a);
 	change_lines(o, a);
 	energy_notes(o->f, a);
 }
@@ -386,6 +361,7 @@ void write_whole(const struct page *o, const struct analysis *a)
 	const struct page tables = {o->f, o->markdown, room_of(a), o->columns};
 
 	stats_table(&tables, a, &a->whole);
+	write_unmeasured(&tables, a);
 	write_more(o->f);
 }
 

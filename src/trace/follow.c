@@ -136,7 +136,7 @@ static void take_tally(struct follow *f)
 	}
 }
 
-/* Begins the sink's stream. Later META do not change its session. */
+/* Begins the sink's stream. Of later META only the descriptions of channels that were missing are taken. */
 static int begin(struct follow *f, struct err *e)
 {
 	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
@@ -147,6 +147,22 @@ static int begin(struct follow *f, struct err *e)
 	f->state.start = f->about.start;
 	f->state.newest_ns = f->about.start.mono_ns;
 	take_tally(f);
+	return 0;
+}
+
+static int describe(struct follow *f, struct err *e)
+{
+	const struct session *now = log_reader_session(f->meta);
+	struct channel *channels = calloc(f->about.n_channels + 1, sizeof(*channels));
+
+	if (!channels)
+		return no_memory(e);
+	memcpy(channels, now->channels, f->about.n_channels * sizeof(*channels));
+	f->about.channels = channels;
+	if (f->to->ops->described)
+		f->to->ops->described(f->to);
+	free(f->channels);
+	f->channels = channels;
 	return 0;
 }
 
@@ -166,7 +182,7 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 		return begin(f, e);
 	if (!f->state.begun || f->meta->n_generations > 2)
 		log_generation_drop(f->meta, 0);
-	return 0;
+	return f->state.begun ? describe(f, e) : 0;
 }
 
 /* --- DATA --- */

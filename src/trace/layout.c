@@ -159,7 +159,7 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 		put_u64(p, whole(v, 0x1p53));
 		break;
 	case F32:
-		put_f32(p, f == FIELD_EMC && isnan(v) ? -1.0F : (float)v);
+		put_f32(p, !isnan(v) ? (float)v : f == FIELD_EMC ? -1.0F : (float)NAN);
 		break;
 	}
 }

@@ -54,6 +54,7 @@ struct log_builder {
 	struct log_tally tally;
 	struct clock_anchor anchor;
 	uint64_t seq, at;
+	uint32_t generation;
 	int64_t newest_cell, meta_span, like_span;
 	int64_t longest_ns;        /* maximum between two fast rows */
 	int64_t closed_span;       /* rows of this group and earlier ones are too late */
@@ -90,7 +91,7 @@ static bool put_chunk(struct log_builder *b, struct log_entry *e)
 {
 	struct log_head h = {.kind = e->kind,
 			     .session = b->options.session,
-			     .generation = 1,
+			     .generation = b->generation,
 			     .seq = b->seq,
 			     .cell = e->cell};
 
@@ -817,6 +818,12 @@ int64_t log_builder_longest_ns(const struct log_builder *b)
 	return b->longest_ns;
 }
 
+void log_builder_described(struct log_builder *b)
+{
+	b->generation++;
+	put_meta(b, b->newest_cell);
+}
+
 void log_builder_limit(struct log_builder *b, uint64_t limit)
 {
 	b->options.limit = limit;
@@ -856,6 +863,7 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 					   .emit = emit,
 					   .to = to,
 					   .seq = o->seq,
+					   .generation = 1,
 					   .anchor = about->start,
 					   .start = about->start,
 					   .cut_ns = INT64_MAX,

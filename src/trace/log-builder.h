@@ -47,6 +47,8 @@ void log_builder_rows(struct log_builder *b, const struct rows *r);
 void log_builder_mark(struct log_builder *b, const struct mark *m);
 void log_builder_gap(struct log_builder *b, const struct gap *g);
 void log_builder_change(struct log_builder *b, const struct change *c);
+/* The session's channels have new descriptions: begins a generation. */
+void log_builder_described(struct log_builder *b);
 /* Names and lanes must be valid until log_builder_end(). */
 void log_builder_ranges(struct log_builder *b, const struct range *list, size_t n);
 /* When waiting rows or events are due; INT64_MAX: there are none. */

@@ -233,16 +233,26 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 	return (unsigned)c->tier < TIERS && c->column < LOG_CHANNELS;
 }
 
-/* Returns the session's column of the channel, which is added if it is new; -1 if there are too many
- * channels, memory is out or the channel was in another tier. */
+/* Returns the session's column of the channel, which is added if it is new, and described anew if it was missing; -1 if
+ * there are too many channels, memory is out or the channel was in another tier. */
 static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
 	struct channel *to;
 
-	for (size_t i = 0; i < s->n_channels; i++)
-		if (r->numbers[i] == number)
-			return r->channels[i].tier == c->tier ? r->channels[i].column : -1;
+	for (size_t i = 0; i < s->n_channels; i++) {
+		uint16_t column = r->channels[i].column;
+
+		if (r->numbers[i] != number)
+			continue;
+		if (r->channels[i].tier != c->tier)
+			return -1;
+		if (r->channels[i].missing[0] && !c->missing[0] && !strcmp(r->channels[i].name, c->name)) {
+			r->channels[i] = *c;
+			r->channels[i].column = column;
+		}
+		return column;
+	}
 	if (s->n_channels == LOG_CHANNELS)
 		return -1;
 	to = reallocarray(r->channels, s->n_channels + 1, sizeof(*to));
@@ -564,8 +574,10 @@ static int by_gap(const void *a, const void *b)
 static int by_change(const void *a, const void *b)
 {
 	const struct change *c = a, *d = b;
-	int order;
+	int order = change_is_reason(c) - change_is_reason(d);
 
+	if (order)
+		return order;
 	if (c->t_ns != d->t_ns)
 		return c->t_ns < d->t_ns ? -1 : 1;
 	order = strcmp(c->what, d->what);
@@ -638,6 +650,10 @@ static int events_read(struct log_reader *r)
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
+		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
+			r->n_changes--;
+			r->n_reasons++;
+		}
 	}
 	log_bytes_free(&r->events);
 	return ok ? 0 : -1;
@@ -938,6 +954,12 @@ const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
 {
 	*n = r->n_changes;
 	return r->changes;
+}
+
+const struct change *log_reader_reasons(const struct log_reader *r, size_t *n)
+{
+	*n = r->n_reasons;
+	return r->changes + r->n_changes;
 }
 
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n)

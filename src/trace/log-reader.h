@@ -20,6 +20,7 @@ const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
+const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
 /* Returns the descriptor, which remains the reader's, and the offset and length of the chunks. */

@@ -84,9 +84,9 @@ struct log_reader {
 	uint32_t newest; /* generation */
 	struct mark *marks;
 	struct gap *gaps;
-	struct change *changes;
+	struct change *changes; /* then the reasons of missing values */
 	struct clock_anchor *anchors;
-	size_t n_marks, n_gaps, n_changes, n_anchors;
+	size_t n_marks, n_gaps, n_changes, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;

@@ -306,9 +306,8 @@ static void writer_change(struct sink *sink, const struct change *c)
 
 	if (b && c->t_ns < w->until_ns) {
 		log_builder_change(b, c);
-		if (w->stats.changes < LOG_CHANGES)
-			w->stats.change[w->stats.changes] = *c;
-		w->stats.changes++;
+		if (!change_is_reason(c) && w->stats.changes++ < LOG_CHANGES)
+			w->stats.change[w->stats.changes - 1] = *c;
 	}
 	pthread_mutex_unlock(&w->lock);
 }
@@ -320,6 +319,18 @@ static void writer_ranges(struct sink *sink, const struct range *list, size_t n)
 
 	if (b && n > 0 && list[0].begin_ns < w->until_ns)
 		log_builder_ranges(b, list, n);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void writer_described(struct sink *sink)
+{
+	struct log_writer *w = writer_of(sink);
+	struct log_builder *b = builder_of(w);
+
+	if (w->meter.source.power == SIZE_MAX && (w->meter.source.power = energy_channel(w->about)) != SIZE_MAX)
+		energy_meter_begin(&w->meter, w->about, w->meter.source.power);
+	if (b)
+		log_builder_described(b);
 	pthread_mutex_unlock(&w->lock);
 }
 
@@ -514,7 +525,8 @@ int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg
 static struct log_writer *make(const char *path, int fd, enum output output, struct err *e)
 {
 	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,  writer_gap,
-					    writer_end,   NULL,        writer_change, writer_ranges};
+					    writer_end,   NULL,        writer_change, writer_ranges,
+					    writer_described};
 	struct log_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {

@@ -100,6 +100,11 @@ const struct change *trace_changes(const struct trace *t, size_t *n)
 	return log_reader_changes(t->log, n);
 }
 
+const struct change *trace_reasons(const struct trace *t, size_t *n)
+{
+	return log_reader_reasons(t->log, n);
+}
+
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	if (t->ranges)
@@ -287,6 +292,14 @@ static size_t get_gaps(struct timeline *tl, int64_t from_ns, int64_t to_ns, stru
 	return n;
 }
 
+static bool get_reason(struct timeline *tl, const char *name, int64_t t_ns, struct change *out)
+{
+	size_t n;
+	const struct change *reasons = trace_reasons(trace_of(tl), &n);
+
+	return reason_before(reasons, n, name, t_ns, out);
+}
+
 static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
 	size_t n;
@@ -389,6 +402,7 @@ const struct timeline_ops trace_ops = {
 	.changes = get_changes,
 	.rows = get_rows,
 	.energy = get_energy,
+	.reason = get_reason,
 	.ranges = get_ranges,
 	.ranges_more = get_ranges_more,
 	.lanes = get_lanes,

@@ -95,6 +95,8 @@ const struct energy_source *trace_source(struct trace *t, size_t channel);
 /* Oldest first; valid until trace_look() or trace_close(). */
 const struct mark *trace_marks(const struct trace *t, size_t *n);
 const struct change *trace_changes(const struct trace *t, size_t *n);
+/* Why channels had no value (change_is_reason()); the changes are without them. */
+const struct change *trace_reasons(const struct trace *t, size_t *n);
 const struct gap *trace_gaps(const struct trace *t, size_t *n);
 /* Ranges that touch [from_ns, to_ns), roughly in order of end; those shorter than least_ns may be missing, with 0
  * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */

@@ -6,6 +6,7 @@
 #include "ui/rows.h"
 #include "ui/screen.h"
 
+#include "model/missing.h"
 #include "util/intl.h"
 
 #include <inttypes.h>
@@ -105,9 +106,11 @@ static void add_limits(struct sheet *sheet, const struct ui *u, const struct cha
 }
 
 /* Adds the reason why the row has no value now. */
-static void add_why(struct sheet *sheet, const struct ui *u, const struct row *row)
+static void add_why(struct sheet *sheet, const struct ui *u, const struct ui_scene *s, const struct row *row)
 {
 	const struct channel *ch = &u->about->channels[row->channel];
+	int64_t now_ns = u->vp.follow || !u->extent.any ? INT64_MAX : u->vp.head_ns;
+	struct change why = {.to = CHANGE_REASON};
 
 	if (ch->missing[0]) {
 		const char *remedy = reason_remedy(ch->missing);
@@ -120,13 +123,9 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct row *r
 	}
 	if (!isnan(row->value))
 		return;
-	snprintf(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, "%s",
-		 ch->kind == CHANNEL_CORE_UTIL || ch->kind == CHANNEL_CPU_FREQ
-			 ? _("no value at this moment: the core is offline, or was not read in time")
-		 : ch->kind == CHANNEL_TEMPERATURE
-			 ? _("no value at this moment: probably the unit is powered down, and its sensor "
-			     "with it")
-			 : _("no value at this moment: the kernel gave none, or it was not read in time"));
+	if (s->timeline->ops->reason)
+		s->timeline->ops->reason(s->timeline, ch->name, now_ns, &why);
+	missing_at(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, ch, why.to + strlen(CHANGE_REASON));
 }
 
 static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
@@ -135,7 +134,7 @@ static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)
 	const struct channel *ch = &u->about->channels[row->channel];
 	char now[64];
 
-	add_why(sheet, u, row);
+	add_why(sheet, u, s, row);
 	if (!isnan(row->value)) {
 		number(u, now, ch, row->value);
 		snprintf(add(sheet, _("value"), STYLE_STRONG), LINE_MAX, "%s", now);

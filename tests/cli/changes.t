@@ -34,8 +34,7 @@ put $cpu/online 0-7 cpu.online ',"from":"0-11","to":"0-7"'
 put tree/sys/kernel/nvpmodel_clk_cap/emc 665600000 emc.cap ',"from":"2133 MHz","to":"665.6 MHz"'
 put $cpu/cpufreq/policy0/scaling_max_freq 1190400 cpu0.freq_max ',"from":"1728 MHz","to":"1190.4 MHz"'
 ok 'the file has the mode, too' soon in_file MODE_50W 1
-# What nvpmodel says that it has set, and was not: clocks are higher than that.
-put tree/var/lib/nvpmodel/status pmode:0001 mode ',"from":"MODE_50W","to":"MODE_15W, not in force"'
+put tree/var/lib/nvpmodel/status pmode:0001 mode ',"from":"MODE_50W","to":"MODE_15W"'
 # A file that is empty for a moment, as while it is written, or gone, changes nothing.
 : >$gov
 mv tree/var/lib/nvpmodel/status status
@@ -91,23 +90,6 @@ ok 'a sensor that died is missing' says out 'tj .*stopped answering at '
 run nvmtop --print 120x40 --replay file.bin --view board
 ok 'and when it is back, no more' sh -c '! grep -q "stopped answering" out'
 
-run nvmtop --sysroot tree --boards
-ok 'a mode that is not in force, looked at once' says out 'MODE_15W, not in force'
-cat >tree/etc/nvpmodel/nvpmodel_p3701_0000.conf <<END
-< PARAM TYPE=CLOCK NAME=CPU_A78_0 >
-FREQ_TABLE /sys/devices/system/cpu/cpu0/cpufreq/scaling_available_frequencies
-MAX_FREQ /sys/devices/system/cpu/cpufreq/policy4/scaling_max_freq
-
-< POWER_MODEL ID=1 NAME=MODE_15W >
-CPU_ONLINE CORE_3 1
-CPU_A78_0 MAX_FREQ 1113600
-GPU MAX_FREQ 816000000
-END
-run nvmtop --sysroot tree --boards
-ok 'by the files that the configuration names' says out 'MODE_15W, not in force'
-echo 1113600 >$cpu/cpufreq/policy4/scaling_max_freq
-run nvmtop --sysroot tree --boards
-ok 'and one that is' says out 'MODE_15W$'
 # mode TEXT NAME: what the configuration TEXT calls mode 1; "" if it does not
 mode() {
     printf "$1" >tree/etc/nvpmodel/nvpmodel_p3701_0000.conf
@@ -126,8 +108,4 @@ mode '< POWER_MODEL NAME="REAL 15 # W" ID=1 >\n' 'a name in quotes, before the n
 mode "< POWER_MODEL ID=11 NAME=X >\n< POWER_MODEL ID=01x NAME=X >\n< POWER_MODELS ID=1 NAME=X >\n$real" 'others that are like it' REAL
 mode "< PARAM TYPE=FILE NAME=POWER_MODEL >\nPOWER_MODEL ID=1 NAME=X\n$real" 'words of its kind elsewhere' REAL
 mode "$(printf '%%0300d' 0)\n< $(printf '%%0400d' 0) >\n$real" 'long lines' REAL
-mode "# < PARAM TYPE=CLOCK NAME=A >\n# MAX_FREQ /sys/class/devfreq/17000000.gpu/max_freq\n< POWER_MODEL ID=1 NAME=REAL >\nA MAX_FREQ 1\n# GPU MAX_FREQ 1\n" \
-    'limits in comments' REAL
-mode "< POWER_MODEL ID=1 NAME=REAL >\nA MAX_FREQ 1\n< PARAM TYPE=CLOCK NAME=A >\nMAX_FREQ /sys/class/devfreq/17000000.gpu/max_freq # it\n" \
-    'a file that is named later' 'REAL, not in force'
 done_testing

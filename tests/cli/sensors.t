@@ -27,19 +27,31 @@ echo 2000000 >"$(hwmon bad 2)/in2_input"
 echo -1 >"$(echo bad/sys/class/devfreq/17000000.gpu/cur_freq)"
 once bad
 ok 'values that cannot be: read' is "$status" 0
-ok 'a voltage of 2^63 mV is missing, with the reason' json 'c["VDD_IN.voltage"]["value"] is None and "in1_input: its value is out of range" in c["VDD_IN.voltage"]["reason"]'
-ok 'and with it the current and the power' json 'all(c["VDD_IN." + x]["value"] is None and "voltage, current or power" in c["VDD_IN." + x]["reason"] for x in ("current", "power"))'
-ok 'and the total' json 'c["power.total"]["value"] is None'
+ok 'a voltage of 2^63 mV is missing, with the reason' json 'c["VDD_IN.voltage"]["value"] is None and "in1_input: out of range: 9223372036854775807" in c["VDD_IN.voltage"]["reason"]'
+ok 'and with it the current and the power' json 'all(c["VDD_IN." + x]["value"] is None and c["VDD_IN." + x]["reason"].endswith("VDD_IN.voltage is missing") for x in ("current", "power"))'
+ok 'and the total, for that reason' json 'c["power.total"]["value"] is None and "VDD_IN is missing" in c["power.total"]["reason"]'
 ok 'two kilovolts are missing, and make no power' json 'c["VDD_CPU_GPU_CV.voltage"]["value"] is None and c["VDD_CPU_GPU_CV.power"]["value"] is None'
 ok 'a clock of -1 Hz is missing' json 'c["gpu.freq"]["value"] is None and "out of range" in c["gpu.freq"]["reason"]'
 ok 'a zone of -256 degrees is missing' json 'c["temp.cpu"]["value"] is None and "out of range" in c["temp.cpu"]["reason"]'
 ok 'a zone of -200 degrees is missing' json 'c["temp.tj"]["value"] is None'
 ok 'a zone of -40 degrees is cold' json 'c["temp.soc0"]["value"] == -40'
 run nvmtop --boards --sysroot bad
-ok '--boards says which' says out 'VDD_IN.voltage .*not readable when nvmtop started: its value is out of range'
+ok '--boards says which' says out 'VDD_IN.voltage .*in1_input  (no value now: out of range: 9223372036854775807; '
 run nvmtop --record --duration 0.5 --sysroot bad --force bad.bin
 run nvmtop --export csv bad.bin
 ok 'they are not in a recording' sh -c 'test -s out && ! grep -qE "temp.cpu,-256|VDD_IN.voltage,9|gpu.freq,-1" out'
+
+run nvmtop --record --duration 0.5 --sysroot bad --force bad.nvmt
+run nvmtop report bad.nvmt
+ok 'a report says what was not measured, and why' says out '^temp.cpu .*thermal_zone[0-9]*/temp: out of range: -256000$'
+ok 'of a sum, which part was missing' says out '^power.total  *VDD_IN is missing$'
+ok 'and what was never there' says out '^emc.util .*tried /sys/kernel/debug'
+ok 'and nothing that was measured all the time' sh -c '! sed -n "/^not measured/,\$p" out | grep -q "temp.soc0"'
+run nvmtop report --format json bad.nvmt
+ok 'and its JSON' says out '"name":"temp.cpu".*"reason":"[^"]*out of range: -256000"'
+run nvmtop cut --force --from 0.2 bad.nvmt bad-cut.nvmt
+run nvmtop report bad-cut.nvmt
+ok 'so does that of a part of it' says out '^temp.cpu .*: out of range: -256000$'
 
 # ---- what is hot to the touch slows nothing down ----
 tree hot orin_nx-36-offline
@@ -48,7 +60,7 @@ for c in hot/sys/class/thermal/cooling_device*; do
     test "$(cat "$c/type")" = hot-surface-alert && echo 1 >"$c/cur_state" && alert=$c
 done
 run nvmtop --boards --sysroot hot
-ok 'the limit is the trip at which something is slowed down' says out 'temp.cpu .*(warns at 99; critical at 104.5)'
+ok 'the limit is the trip at which something is slowed down' says out 'temp.cpu .*; warns at 99; critical at 104.5)'
 ok 'and not the one that only tells' sh -c '! grep -q "warns at 70" out'
 once hot
 ok 'hot to touch is a notice' json 'c["notice.hot-surface-alert"]["value"] == 1 and c["notice.hot-surface-alert"]["kind"] == "notice" and c["notice.hot-surface-alert"]["label"] == "hot to touch"'
@@ -72,8 +84,8 @@ for z in hot/sys/class/thermal/thermal_zone*; do
     test "$(cat "$z/type")" = gpu-thermal && echo 2 >"$z/cdev0_trip_point"
 done
 run nvmtop --boards --sysroot hot
-ok 'a zone that slows nothing down warns at nothing' says out 'temp.cpu .*(critical at 104.5)'
-ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*(warns at 70; critical at 104.5)'
+ok 'a zone that slows nothing down warns at nothing' says out 'temp.cpu .*(of its moment; critical at 104.5)'
+ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*; warns at 70; critical at 104.5)'
 
 # ---- the hottest zone is one that is measured ----
 for r in nano-32 tx2-32 agx_xavier-32 agx_xavier-35 xavier_nx-35 tx1-32; do
@@ -109,6 +121,44 @@ run nvmtop --boards --sysroot fan
 ok '--boards lists it under what is missing' sh -c 'sed -n "/^Missing/,\$p" out | grep -q "fan.rpm .*the tachometer is off"'
 once "$roots/tx2-32"
 ok 'a tachometer that is on tells' json 'c["fan.rpm"]["value"] == 1204'
+
+# ---- all devices of one name, and those that no board file names ----
+# chip N NAME FILE TEXT ...: a hwmon chip of the tree more
+chip() {
+    dir=devices/sys/class/hwmon/hwmon$1
+    mkdir -p "$dir" && echo "$2" >"$dir/name"
+    shift 2
+    while test $# -gt 1; do echo "$2" >"$dir/$1" && shift 2; done
+}
+tree devices orin_nx-36-offline
+chip 20 pwmfan pwm1 77
+chip 21 pwmfan pwm1 204
+chip 22 pwm_tach rpm 1466
+chip 23 pwm_tach rpm 2911
+chip 24 nvme temp1_input 41850 temp1_label Composite temp1_crit 84850
+chip 25 emc2305 fan1_input 4200 fan1_label REAR fan2_input 0 fan2_enable 0
+chip 26 mystery humidity1_input 40 curr1_input 120 in1_input 5000
+mkdir -p devices/sys/class/thermal/thermal_zone40
+echo iwlwifi_1 >devices/sys/class/thermal/thermal_zone40/type
+echo 55000 >devices/sys/class/thermal/thermal_zone40/temp
+once devices
+ok 'fans of one name are channels each' json '[round(x["value"]) for n, x in sorted(c.items()) if n.startswith("fan.pwm") and x["unit"] == "%" and "hwmon2" in x["source"]][-2:] == [30, 80]'
+ok 'and their speeds' json '{1466, 2911} <= {x["value"] for n, x in c.items() if n.startswith("fan.rpm")}'
+ok 'and one of another driver, without what is off' json 'c["fan.emc2305.REAR"]["value"] == 4200 and not any("fan2" in x["source"] for x in t["channels"])'
+ok 'an SSD has a temperature and its limit' json 'c["temp.nvme.Composite"]["value"] > 41.8 and c["temp.nvme.Composite"]["crit"] > 84'
+ok 'a zone that the board file does not name, too' json 'c["temp.iwlwifi_1"]["value"] == 55'
+ok 'the hottest is one of the module' json 'c["temp.hottest"]["value"] < 55'
+run nvmtop boards --sysroot devices
+ok 'what is not read is named' says out '^  other sensors: .*mystery (hwmon26)'
+# A module that no file names: its rails tell what its input is.
+tree unnamed orin_nx-36-offline
+printf 'some,carrier\0nvidia,tegra234\0' >unnamed/sys/firmware/devicetree/base/compatible
+once unnamed
+ok 'an unknown module: its input is the total' json 't["facts"]["board"] == "tegra234" and c["power.total"]["value"] == c["VDD_IN.power"]["value"] > 0'
+ok 'and its fan is there' json 'c["fan.pwm"]["value"] >= 0'
+echo 0 >"$(hwmon unnamed 2)/in3_enable"
+once unnamed
+ok 'a channel that is disabled is none' json '"VDD_IN.power" in c and "VDD_SOC.power" not in c'
 
 # ---- rails ----
 # An INA3221 whose device tree does not name the channels.

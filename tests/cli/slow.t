@@ -111,7 +111,7 @@ rails = {r + "." + v for r in ("VDD_CPU_CV", "VDDQ_VDD2_1V8AO") for v in ("volta
 # what is computed from them goes with them
 gone -= {"energy.total"}
 assert gone == rails | {"power.total", "temp.gpu", "temp.soc0", "temp.Tboard"}, gone
-for n, words in (("VDD_CPU_CV.power", "disabled"), ("VDDQ_VDD2_1V8AO.power", "Input/output error"),
+for n, words in (("VDD_CPU_CV.power", "disabled"), ("VDDQ_VDD2_1V8AO.current", "Input/output error"),
                  ("temp.gpu", "powered down"), ("temp.soc0", "No such device"),
                  ("temp.Tboard", "Remote I/O error")):
     said = " ".join(str(after[n].get(k)) for k in ("note", "missing", "reason"))

@@ -221,7 +221,12 @@ static void take_change(struct sink *s, const struct change *c)
 
 static void test_followed(void **state)
 {
-	static const struct sink_ops ops = {take_begin, take_rows, take_mark, take_gap, take_end, NULL, take_change, NULL};
+	static const struct sink_ops ops = {.begin = take_begin,
+					    .rows = take_rows,
+					    .mark = take_mark,
+					    .gap = take_gap,
+					    .end = take_end,
+					    .change = take_change};
 	struct taker taker = {.sink.ops = &ops};
 	int in = open(in_folder("s.nvmt"), O_RDONLY);
 	struct follow *follow;

@@ -133,7 +133,8 @@ static void rec_rest(struct sink *s)
 	r->rows_at_rest = r->rows[TIER_FAST] + r->rows[TIER_MEDIUM] + r->rows[TIER_SLOW];
 }
 
-static const struct sink_ops rec_ops = {rec_begin, rec_rows, rec_mark, rec_gap, rec_end, rec_rest, NULL, NULL};
+static const struct sink_ops rec_ops = {
+	.begin = rec_begin, .rows = rec_rows, .mark = rec_mark, .gap = rec_gap, .end = rec_end, .rest = rec_rest};
 
 /* The collector alone; the test fills the rings */
 
@@ -402,7 +403,8 @@ static void late_mark(struct sink *s, const struct mark *m)
  * goes first. */
 static void late_marks_keep_their_time(void **state)
 {
-	static const struct sink_ops ops = {late_begin, late_rows, late_mark, late_gap, NULL, NULL, NULL, NULL};
+	static const struct sink_ops ops = {
+		.begin = late_begin, .rows = late_rows, .mark = late_mark, .gap = late_gap};
 	static struct bench b;
 	struct late l = {.sink.ops = &ops};
 	struct session about = {0};
@@ -631,8 +633,8 @@ static int pieces_end(struct sink *s, struct err *e)
 /* Without a viewer, rows come in whole cells, except for a row delayed by a busy machine. */
 static void unwatched_rows_come_by_the_cell(void **state)
 {
-	static const struct sink_ops ops = {pieces_begin, pieces_rows, NULL, pieces_gap,
-					    pieces_end,   pieces_rest, NULL, NULL};
+	static const struct sink_ops ops = {
+		.begin = pieces_begin, .rows = pieces_rows, .gap = pieces_gap, .end = pieces_end, .rest = pieces_rest};
 	struct engine *g = live(live_rig());
 	struct pieces p = {.sink.ops = &ops};
 	struct err e;

@@ -59,7 +59,8 @@ static int last_end(struct sink *s, struct err *e)
 	return 0;
 }
 
-static const struct sink_ops last_ops = {last_begin, last_rows, last_mark, last_gap, last_end, NULL, NULL, NULL};
+static const struct sink_ops last_ops = {
+	.begin = last_begin, .rows = last_rows, .mark = last_mark, .gap = last_gap, .end = last_end};
 
 /* Every 20th fast read takes ten periods. */
 static void dawdle(struct fake *f)

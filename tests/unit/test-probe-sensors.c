@@ -102,9 +102,8 @@ static void test_zones(void **state)
 			 "slow temp no zone=no-thermal hwmon=tmp451/temp9\nslow hottest except=Tdiode");
 	tree_tick(&t, 100 * MS);
 	assert_value(&t, "temp.cpu", 51.25);
-	assert_missing(&t, "temp.gpu");
+	assert_reason(&t, "temp.gpu", "Is a directory");
 	assert_string_equal(tree_channel(&t, "temp.gpu")->missing, ""); /* it may return */
-	assert_string_not_equal(tree_channel(&t, "temp.gpu")->note, "");
 	assert_value(&t, "temp.PMIC-Die", 100);
 	assert_value(&t, "temp.tj", -1.5);
 	assert_value(&t, "temp.Tdiode", (float)28.812);

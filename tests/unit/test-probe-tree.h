@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "board/parsed.h"
+#include "model/missing.h"
 
 #define MS INT64_C(1000000)
 
@@ -203,6 +204,15 @@ static inline double tree_value(const struct tree *t, const char *name)
 	do {                                                                                                 \
 		if (!isnan(tree_value(t, name)))                                                             \
 			fail_msg("%s is %g, not missing", name, tree_value(t, name));                        \
+	} while (0)
+
+#define assert_reason(t, name, want)                                                                         \
+	do {                                                                                                 \
+		char why_[MISSING_REASON];                                                                   \
+		missing_reason(why_, tree_value(t, name), tree_channel(t, name), (t)->probes->channels,      \
+			       (t)->probes->n_channels);                                                     \
+		assert_missing(t, name);                                                                     \
+		assert_string_equal(why_, want);                                                             \
 	} while (0)
 
 #endif
