@@ -99,7 +99,7 @@ static int add_energy(struct probe_ctx *o, const struct channel *power, struct e
 	text_join(ch.missing, sizeof ch.missing, power->missing);
 	g->probe.derived = true;
 	g->power = power->column;
-	g->gap_ns = COVER_PERIODS * o->tick_ns;
+	g->gap_ns = COVER_PERIODS * o->tick_ns + (power->window_ns > 0 ? 2 * power->window_ns : 0); /* as energy.c has it */
 	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), !ch.missing[0], e);
 }
 

@@ -135,7 +135,9 @@ scale = {"mW": 1e-3, "Hz": 1e-6}
 name, seen, missing = {}, {}, set()
 for w in (l.split() for l in open("got")):
     if w[0] == "counter": name[w[1]] = w[2]
-    if w[0] == "value": seen.setdefault(name[w[1]], set()).add(float(w[3]))
+    if w[0] == "value": # a reading that came too late was missing, until the next one
+        seen.setdefault(name[w[1]], set()).add(float(w[3]))
+        missing.discard(name[w[1]])
     if w[0] == "missing" and w[3] == "2": missing.add(name[w[1]])
 bad = []
 for c in name.values():

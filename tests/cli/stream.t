@@ -2,6 +2,7 @@
 # A recording as a stream: through pipes, into files, to readers that stop or go
 # away; and what becomes of it.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
+demo_without_marks
 
 grows() { test "$(wc -c <"$1")" -gt "$2"; }
 
