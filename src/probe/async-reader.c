@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/missing.h"
 #include "probe/attr.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
@@ -217,7 +218,7 @@ bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, i
 	/* A pass may be made early once, and the next one not. */
 	int64_t most = (period > tick_ns ? period : tick_ns) + async_reader_early(s) + 2 * LEAD_NS +
 		       (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
-	bool slow = period > tick_ns;
+	bool slow = period > tick_ns, hangs = async_reader_hangs(s, now_ns) != 0;
 
 	if (take_pass(s, now_ns, &seen->pass, &t_ns, v) && now_ns - t_ns <= most + tick_ns) {
 		seen->t_ns = t_ns;
@@ -228,7 +229,7 @@ bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, i
 	if (slow && seen->t_ns && now_ns - seen->t_ns <= most && !s->tick_ns)
 		return false;
 	for (size_t k = 0; k < s->n; k++)
-		v[k] = NAN;
+		v[k] = hangs ? missing_value(MISSING_ERROR, ETIME) : NAN;
 	/* Several takers count a pass once, and a chip that is read less often than there are rows is not late
 	 * at each of them. */
 	if ((!slow || now_ns - seen->t_ns > most) &&

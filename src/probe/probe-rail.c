@@ -33,8 +33,12 @@ static void chip_read(struct probe *p, int64_t t_ns, double *row)
 	double v[CHIP_METERS * METER_VALUES], *value = v;
 	int64_t before = p->seen.t_ns;
 
-	if (!probe_take(p, t_ns, v))
+	if (!probe_take(p, t_ns, v)) {
+		for (size_t i = 0; c->bench->hangs && !p->seen.pass && i < c->bench->n; i++) /* since it was opened */
+			for (int k = 0; k < METER_VALUES; k++)
+				row[c->column[i] + k] = missing_value(MISSING_ERROR, ETIME);
 		return;
+	}
 	p->read_ns = p->seen.t_ns != before ? p->seen.t_ns : 0;
 	for (size_t i = 0; i < c->bench->n; i++, value += METER_VALUES) {
 		int lost = 0; /* the one that could not be read; the others are missing for its sake */

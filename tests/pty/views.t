@@ -82,7 +82,7 @@ keys Down
 check "Down chooses a row" wait_for ">Hottest"
 check "Down moves to another row" down_to cv0
 keys '?'
-check "? shows why it is missing" wait_for "probably the unit"
+check "? shows why it is missing" wait_for "probably powered down"
 keys Up
 check "Up shows the row above" wait_for "warned of from 99.0 °C"
 keys Escape
