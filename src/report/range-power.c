@@ -341,13 +341,15 @@ void range_power_break(struct range_power *p, struct timeline *t)
 struct ranked {
 	double weight;
 	uint32_t state;
+	bool after;
 };
 
+/* What is just after something is the first that does without a column of its own. */
 static int by_weight(const void *a, const void *b)
 {
-	double x = ((const struct ranked *)a)->weight, y = ((const struct ranked *)b)->weight;
+	const struct ranked *x = a, *y = b;
 
-	return (x < y) - (x > y);
+	return x->after != y->after ? x->after - y->after : (x->weight < y->weight) - (x->weight > y->weight);
 }
 
 /* One group: the time in which it is open, by columns. Of states that share the last column, it has them apart. */
@@ -426,15 +428,16 @@ void range_power_solve(struct range_power *p)
 		const struct power_state *s = &p->fit.states[i];
 
 		order[i].state = (uint32_t)i;
+		order[i].after = p->states[i].of != i;
 		order[s->weight < LEAST_AFTER ? p->states[i].of : i].weight += s->weight;
 	}
 	qsort(order, n, sizeof(*order), by_weight);
-	for (size_t i = 0; i < n; i++) {
-		column[order[i].state] = (uint32_t)k;
-		k += k == i && k < COLUMNS && order[i].weight >= LEAST;
-	}
 	for (size_t i = 0; i < n; i++)
-		column[i] = p->fit.states[i].weight < LEAST_AFTER ? column[p->states[i].of] : column[i];
+		column[order[i].state] = k < COLUMNS && order[i].weight >= LEAST ? (uint32_t)k++ : COLUMNS;
+	for (size_t i = 0; i < n; i++) {
+		column[i] = column[i] == COLUMNS ? column[p->states[i].of] : column[i];
+		column[i] = column[i] == COLUMNS ? (uint32_t)k : column[i]; /* all of these in one */
+	}
 	if (!power_fit_solve(&p->fit, column, k + 1, &all))
 		goto end;
 	/* The states of each use of each user. */
