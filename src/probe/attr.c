@@ -178,6 +178,38 @@ bool place_number(struct place *p, const struct root *r, unsigned n, char name[P
 	return file_line_of(r, name, PLACE_NAME, p->dir, p->kind == PLACE_HWMON ? "/name" : "/type");
 }
 
+/* Gets attribute n of a chip and what it is called, unless its measurement is disabled. */
+static bool hwmon_input(struct place *p, const struct root *r, const char *attribute, unsigned n)
+{
+	bool pwm = !strcmp(attribute, "pwm"), counts = !strcmp(attribute, "oc");
+	char stem[32];
+	long long on;
+
+	text_number(stem, sizeof stem, attribute, n);
+	if (!place_try(p, r, stem, pwm ? "" : counts ? "_event_cnt" : "_input") &&
+	    (strcmp(attribute, "power") != 0 || !place_try(p, r, stem, "_average")))
+		return false;
+	if (!file_line_of(r, p->which, sizeof p->which, p->dir, "/", stem, "_label") || !*p->which)
+		text_join(p->which, sizeof p->which, counts ? strrchr(p->path, '/') + 1 : stem);
+	return pwm || file_number_of(r, &on, p->dir, "/", stem, "_enable") < 0 || on;
+}
+
+bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at)
+{
+	const unsigned each = p->kind == PLACE_HWMON ? 64 : 1;
+
+	while (*at < each * (p->kind == PLACE_COOLING ? COOLERS_MAX : PLACES_MAX)) {
+		unsigned n = *at / each, k = (*at)++ % each;
+
+		if (k == 0 && !place_number(p, r, n, p->name))
+			*at = (n + 1) * each;
+		else if (p->kind == PLACE_HWMON ? hwmon_input(p, r, attribute, k)
+						: place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", ""))
+			return true;
+	}
+	return false;
+}
+
 static int find_numbered(struct place *p, const struct root *r, const char *attribute)
 {
 	char name[PLACE_NAME];
@@ -363,7 +395,8 @@ bool attr_value(struct attr *a, const struct root *r, double scale, enum channel
 		errno = EINVAL;
 		return false;
 	}
-	*out = (double)v * scale;
+	double per = 1 / scale;
+	*out = fmod(per, 1) > 0 ? (double)v * scale : (double)v / per; /* 0.1 is not a tenth, but 10 is ten */
 	if (range_holds(channel_range(kind), *out))
 		return true;
 	*out = missing_said(MISSING_RANGE, buf, strnlen(buf, (size_t)n));

@@ -50,6 +50,10 @@ int place_find(struct place *p, const struct root *r, const char *attribute);
  * if it does not exist. */
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME]);
 
+/* Gets the next zone, cooling device or hwmon attribute of that kind that there is, with what it is called; *at is 0 at
+ * first. Leaves out those whose _enable is 0. */
+bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at);
+
 /* place_find() for PLACE_IIO; errno is EACCES if the names of rails cannot be read. */
 int place_find_iio(struct place *p, const struct root *r);
 

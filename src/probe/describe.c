@@ -33,10 +33,10 @@ static const struct form {
 	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN},
 	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN},
 	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100},
-	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
+	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, 0, NAN},
 	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
 	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
+	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, 0, NAN},
 	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1},
 	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN},
 	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
@@ -116,6 +116,11 @@ static bool is_rail(enum channel_kind k)
 	return k == CHANNEL_RAIL_VOLTAGE || k == CHANNEL_RAIL_CURRENT || k == CHANNEL_RAIL_POWER;
 }
 
+static bool is_engine(enum channel_kind k)
+{
+	return k == CHANNEL_ENGINE_UTIL || k == CHANNEL_ENGINE_FREQ;
+}
+
 /* Returns the length of the part before the last dot: "VDD_IN" of "VDD_IN.voltage". */
 static size_t stem_length(const char *name)
 {
@@ -124,19 +129,22 @@ static size_t stem_length(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* The three channels of a rail share an index; others are counted by kind. */
+/* The channels of a rail or of an engine share an index; others are counted by kind. */
 static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 {
 	size_t stem = stem_length(c->name);
+	bool rail = is_rail(c->kind), engine = is_engine(c->kind);
 	int next = 0;
 
-	if (c->kind != CHANNEL_TEMPERATURE && c->kind != CHANNEL_FAN && !is_rail(c->kind))
+	if (c->kind != CHANNEL_TEMPERATURE && c->kind != CHANNEL_FAN && !rail && !engine)
 		return 0;
 	for (size_t i = 0; i < r->n_channels; i++) {
 		const struct channel *o = &r->channels[i];
-		if (is_rail(c->kind) && is_rail(o->kind) && !strncmp(o->name, c->name, stem + 1))
+		if (o->kind != c->kind && !(rail && is_rail(o->kind)) && !(engine && is_engine(o->kind)))
+			continue;
+		if ((rail || engine) && !strncmp(o->name, c->name, stem + 1))
 			return o->index;
-		if ((o->kind == c->kind || (is_rail(c->kind) && is_rail(o->kind))) && o->index >= next)
+		if (o->index >= next)
 			next = o->index + 1;
 	}
 	return (uint16_t)next;
@@ -152,7 +160,8 @@ static void label_by_name(struct channel *c)
 	} else if (c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_FAN) {
 		const char *dot = strchr(c->name, '.'), *rest = dot ? dot + 1 : c->name;
 		text_printable(c->label, sizeof c->label, rest, strlen(rest));
-	} else if (is_rail(c->kind) || c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_CPU_FREQ) {
+	} else if (is_rail(c->kind) || is_engine(c->kind) || c->kind == CHANNEL_CORE_UTIL ||
+		   c->kind == CHANNEL_CPU_FREQ) {
 		text_printable(c->label, sizeof c->label, c->name, stem_length(c->name));
 	} else {
 		text_printable(c->label, sizeof c->label, c->name, strlen(c->name));
@@ -215,6 +224,12 @@ static void make_unique(const struct probe_set *r, struct channel *c)
 
 void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild)
 {
+	channel_describe_as(o, c, name, CHANNEL_OTHER, wild);
+}
+
+void channel_describe_as(const struct probe_ctx *o, struct channel *c, const char *name, enum channel_kind fixed,
+			 bool wild)
+{
 	const char *kind = setting_get(o->s, "kind");
 
 	memset(c, 0, sizeof *c);
@@ -223,7 +238,7 @@ void channel_describe(const struct probe_ctx *o, struct channel *c, const char *
 		if (*p == ' ')
 			*p = '_';
 	c->tier = o->s->tier;
-	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : channel_kind_of(c->name);
+	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : fixed ? fixed : channel_kind_of(c->name);
 	if (wild)
 		make_unique(o->probes, c);
 	c->unit = forms[c->kind].unit;
@@ -276,6 +291,7 @@ void reason_add(struct reason *why, const char *what, int error)
 {
 	reason_add_text(why, what, error == ENOENT ? _("not there") : root_error(error));
 	bool denied = error == EACCES || error == EPERM;
+	why->there |= error != ENOENT;
 	why->denied |= denied;
 	why->hidden |= denied && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
 	why->debugfs |= error == ENOENT && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);

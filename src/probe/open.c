@@ -45,8 +45,7 @@ const char *setting_get(const struct statement *s, const char *key)
 	return setting_nth(s, key, 0);
 }
 
-/* Returns true if key is one of the words of list, which has blanks around each. */
-static bool listed(const char *list, const char *key)
+bool setting_listed(const char *list, const char *key)
 {
 	char word[32];
 
@@ -71,7 +70,7 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 				       _("unknown family \"%s\"; known: gpu cpu memory power heat "
 					 "other"),
 				       v);
-	if (listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
+	if (setting_listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
 		return statement_error(s, e, _("%s= needs a number, not \"%s\""), k, v);
 	if (!strcmp(k, "index") &&
 	    (!num_double(v, &number) || number < 0 || number > 1023 || number != (int)number))
@@ -86,15 +85,15 @@ static int check_place(const struct statement *s, const struct setting *t, struc
 {
 	struct place p;
 
-	if (listed(" dir activity rate load ", t->key)) {
+	if (setting_listed(" dir activity rate load ", t->key)) {
 		if (*t->value != '/' || strlen(t->value) >= sizeof p.path)
 			return statement_error(
 				s, e, _("%s= needs an absolute path of less than %zu bytes, not \"%s\""),
 				t->key, sizeof p.path, t->value);
 		return 0;
 	}
-	if (!listed(SETTINGS_PLACE "iio bus ", t->key) || !strcmp(t->value, "*") ||
-	    (!strcmp(t->key, "devfreq") && listed(" gpu gated limits pinned engine ", s->probe)))
+	if (!setting_listed(SETTINGS_PLACE "iio bus ", t->key) || !strcmp(t->value, "*") ||
+	    (!strcmp(t->key, "devfreq") && setting_listed(" gpu gated limits pinned engine ", s->probe)))
 		return 0;
 	if (place_set(&p, t->key, t->value))
 		return 0;
@@ -109,10 +108,10 @@ static int check_setting(const struct statement *s, const struct probe_kind *k, 
 {
 	const struct setting *t = &s->settings[i];
 
-	if (!listed(k->settings, t->key))
+	if (!setting_listed(k->settings, t->key))
 		return statement_error(s, e, _("\"%s\" does not take %s=; it takes:%s"), k->name, t->key,
 				       k->settings);
-	if (listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
+	if (setting_listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
 	    setting_nth(s, t->key, 1))
 		return statement_error(s, e, _("%s= is given twice"), t->key);
 	if (check_value(s, t, e) < 0 || check_place(s, t, e) < 0)
@@ -143,14 +142,10 @@ int probe_check(const struct statement *s, struct err *e)
 	for (size_t i = 0; i < s->n_settings; i++) {
 		if (check_setting(s, k, i, e) < 0)
 			return -1;
-		places += listed(SETTINGS_PLACE, s->settings[i].key);
+		places += setting_listed(SETTINGS_PLACE "dir load ", s->settings[i].key);
 	}
 	if (k->place && !places)
-		return statement_error(
-			s, e,
-			_("\"%s\" needs a place to read: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
-			  "devfreq=NODE/FILE"),
-			k->name);
+		return statement_error(s, e, _("\"%s\" needs a place to read; it takes:%s"), k->name, k->settings);
 	if (k->expression && !s->expression)
 		return statement_error(s, e, _("\"%s\" needs = and an expression"), k->name);
 	if (!k->expression && s->expression)
@@ -239,7 +234,7 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 		last = first;
 		if (p && *p == '-')
 			p = num_i64(p + 1, end, &last);
-		if (!p || first < 0 || last < first || (*p && *p != ','))
+		if (!p || first < 0 || last < first || (*p && *p != ',' && *p != ' '))
 			return 0;
 		for (int64_t n = first; n <= last && n < (int64_t)max; n++) {
 			count += !set[n];
@@ -252,7 +247,8 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 
 size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max)
 {
-	char text[256];
+	char text[256] = "";
 
-	return file_line(r, path, text, sizeof text) ? cpulist_parse(text, set, max) : 0;
+	file_line(r, path, text, sizeof text);
+	return cpulist_parse(text, set, max);
 }

@@ -185,11 +185,11 @@ static int open_total(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_total = {"total", 1, 32, " label note carrier ", false, false, open_total};
 
-static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
+static bool left_out(const struct statement *s, const struct channel *c)
 {
 	const char *except;
 
-	if (value_is_made_up(r, c))
+	if (heat_is_made_up(c))
 		return true;
 	for (size_t i = 0; (except = setting_nth(s, "except", i)); i++)
 		if (!strncmp(c->name, "temp.", 5) && !strcmp(c->name + 5, except))
@@ -218,7 +218,7 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 		return statement_error(o->s, e, _("out of memory"));
 	for (size_t i = 0; i < r->n_channels; i++) {
 		const struct channel *c = &r->channels[i];
-		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(r, o->s, c))
+		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(o->s, c))
 			continue;
 		from[zones++] = c->column; /* also of one that comes later */
 		if (c->missing[0])
