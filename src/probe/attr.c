@@ -75,16 +75,28 @@ int file_number_list(const struct root *r, long long *out, const char *const *pa
 	return root_read_i64(r, path, out);
 }
 
+/* How each kind of place is called in a board file, and the folders and names of those that have numbers. */
+static const struct {
+	const char *key, *dir, *name;
+	unsigned most;
+} place_kinds[] = {
+	[PLACE_PATH] = {"path", NULL, NULL, 0},
+	[PLACE_HWMON] = {"hwmon", "/sys/class/hwmon/hwmon", "/name", PLACES_MAX},
+	[PLACE_ZONE] = {"zone", "/sys/class/thermal/thermal_zone", "/type", PLACES_MAX},
+	[PLACE_DEVFREQ] = {"devfreq", NULL, NULL, 0},
+	[PLACE_IIO] = {"iio", NULL, NULL, 0},
+	[PLACE_BUS] = {"bus", NULL, NULL, 0},
+	[PLACE_COOLING] = {"cooling", "/sys/class/thermal/cooling_device", "/type", 256},
+};
+
 bool place_set(struct place *p, const char *key, const char *value)
 {
-	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio", "bus"};
-	const int n = sizeof keys / sizeof *keys;
 	int kind = 0;
 
 	memset(p, 0, sizeof *p);
-	while (kind < n && strcmp(keys[kind], key) != 0)
+	while (kind < PLACE_COOLING && strcmp(place_kinds[kind].key, key) != 0)
 		kind++;
-	if (kind == n)
+	if (kind == PLACE_COOLING)
 		return false;
 	p->kind = (enum place_kind)kind;
 	if (kind == PLACE_PATH)
@@ -170,12 +182,15 @@ static bool name_fits(const char *pattern, const char *name)
 
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME])
 {
-	text_number(p->dir, sizeof p->dir,
-		    p->kind == PLACE_ZONE      ? "/sys/class/thermal/thermal_zone"
-		    : p->kind == PLACE_COOLING ? "/sys/class/thermal/cooling_device"
-					       : "/sys/class/hwmon/hwmon",
-		    n);
-	return file_line_of(r, name, PLACE_NAME, p->dir, p->kind == PLACE_HWMON ? "/name" : "/type");
+	text_number(p->dir, sizeof p->dir, place_kinds[p->kind].dir, n);
+	return file_line_of(r, name, PLACE_NAME, p->dir, place_kinds[p->kind].name);
+}
+
+/* Sets the path to the one file that matters, for all kinds that have numbers. */
+static bool number_fits(struct place *p, const struct root *r, const char *attribute)
+{
+	return p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
+				      : place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", "");
 }
 
 /* Gets attribute n of a chip and what it is called, unless its measurement is disabled. */
@@ -198,13 +213,12 @@ bool place_next(struct place *p, const struct root *r, const char *attribute, un
 {
 	const unsigned each = p->kind == PLACE_HWMON ? 64 : 1;
 
-	while (*at < each * (p->kind == PLACE_COOLING ? COOLERS_MAX : PLACES_MAX)) {
+	while (*at < each * place_kinds[p->kind].most) {
 		unsigned n = *at / each, k = (*at)++ % each;
 
 		if (k == 0 && !place_number(p, r, n, p->name))
 			*at = (n + 1) * each;
-		else if (p->kind == PLACE_HWMON ? hwmon_input(p, r, attribute, k)
-						: place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", ""))
+		else if (p->kind == PLACE_HWMON ? hwmon_input(p, r, attribute, k) : number_fits(p, r, attribute))
 			return true;
 	}
 	return false;
@@ -215,15 +229,10 @@ static int find_numbered(struct place *p, const struct root *r, const char *attr
 	char name[PLACE_NAME];
 	unsigned seen = 0;
 
-	for (unsigned n = 0; n < (p->kind == PLACE_COOLING ? COOLERS_MAX : PLACES_MAX); n++) {
-		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
-			continue;
-		bool fits = p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
-			    : p->kind == PLACE_ZONE ? place_try(p, r, "temp", "")
-						    : place_try(p, r, "cur_state", "");
-		if (fits && seen++ == p->nth)
+	for (unsigned n = 0; n < place_kinds[p->kind].most; n++)
+		if (place_number(p, r, n, name) && name_fits(p->name, name) && number_fits(p, r, attribute) &&
+		    seen++ == p->nth)
 			return 0;
-	}
 	errno = ENOENT;
 	return -1;
 }

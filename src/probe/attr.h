@@ -20,7 +20,6 @@ enum place_kind {
 #define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
 #define PLACES_MAX 128 /* limit for the numbers of chips and zones */
-#define COOLERS_MAX 256 /* of cooling devices */
 
 /* A place names a file as a person would ("the label VDD_IN on an ina3221"), and contains its path once it is
  * found. Numbers of hwmon chips and zones change from boot to boot and when a driver is rebound; names do

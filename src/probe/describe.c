@@ -8,6 +8,7 @@
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "probe/open.h"
 
 static const struct form {
@@ -42,30 +43,35 @@ static const struct form {
 	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
 };
 
+/* What names imply; the first that fits. */
 static const struct known {
-	const char *name, *label;
+	const char *begin, *end; /* end NULL: the whole name */
 	enum channel_kind kind;
+	const char *label; /* NULL: part of the name */
 } knowns[] = {
-	{"gpu.util", "GPU", CHANNEL_GPU_UTIL},
-	{"cpu.util", "CPU", CHANNEL_CPU_UTIL},
-	{"emc.util", "EMC", CHANNEL_EMC_UTIL},
-	{"ram.used", "RAM", CHANNEL_RAM_USED},
-	{"ram.available", N_("RAM available"), CHANNEL_RAM_AVAILABLE},
-	{"power.total", N_("Power"), CHANNEL_POWER_TOTAL},
-	{"temp.hottest", N_("Hottest"), CHANNEL_HOTTEST},
-	{"gpu.freq", N_("GPU clock"), CHANNEL_GPU_FREQ},
-	{"emc.rate", N_("EMC clock"), CHANNEL_EMC_RATE},
-	{"swap.used", N_("Swap"), CHANNEL_OTHER},
-	{"fan.rpm", N_("Fan"), CHANNEL_FAN},
+	{"gpu.util", NULL, CHANNEL_GPU_UTIL, "GPU"},
+	{"cpu.util", NULL, CHANNEL_CPU_UTIL, "CPU"},
+	{"emc.util", NULL, CHANNEL_EMC_UTIL, "EMC"},
+	{"ram.used", NULL, CHANNEL_RAM_USED, "RAM"},
+	{"ram.available", NULL, CHANNEL_RAM_AVAILABLE, N_("RAM available")},
+	{"power.total", NULL, CHANNEL_POWER_TOTAL, N_("Power")},
+	{"temp.hottest", NULL, CHANNEL_HOTTEST, N_("Hottest")},
+	{"gpu.freq", NULL, CHANNEL_GPU_FREQ, N_("GPU clock")},
+	{"emc.rate", NULL, CHANNEL_EMC_RATE, N_("EMC clock")},
+	{"swap.used", NULL, CHANNEL_OTHER, N_("Swap")},
+	{"fan.rpm", NULL, CHANNEL_FAN, N_("Fan")},
+	{"throttle", NULL, CHANNEL_THROTTLE, NULL},
+	{"throttle.", "", CHANNEL_THROTTLE, NULL},
+	{"notice.", "", CHANNEL_NOTICE, NULL},
+	{"temp.", "", CHANNEL_TEMPERATURE, NULL},
+	{"fan.", "", CHANNEL_FAN, NULL},
+	{"cpu", ".util", CHANNEL_CORE_UTIL, NULL}, /* with a number */
+	{"cpu", ".freq", CHANNEL_CPU_FREQ, NULL},
+	{"", ".voltage", CHANNEL_RAIL_VOLTAGE, NULL},
+	{"", ".current", CHANNEL_RAIL_CURRENT, NULL},
+	{"", ".power", CHANNEL_RAIL_POWER, NULL},
+	{"", "", CHANNEL_OTHER, NULL},
 };
-
-static const struct known *known_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof knowns / sizeof *knowns; i++)
-		if (!strcmp(knowns[i].name, name))
-			return &knowns[i];
-	return NULL;
-}
 
 /* Returns N of "cpuN.", or -1. */
 static int core_of(const char *name)
@@ -78,37 +84,18 @@ static int core_of(const char *name)
 	return p && *p == '.' && n < 1024 ? (int)n : -1;
 }
 
-static bool ends(const char *name, const char *end)
+static const struct known *known_find(const char *name)
 {
-	size_t n = strlen(name), m = strlen(end);
+	const struct known *k = knowns;
 
-	return n > m && !strcmp(name + n - m, end);
-}
+	for (;; k++) {
+		bool of_core = !strcmp(k->begin, "cpu");
 
-/* Returns the kind that a name implies: "gpu.util", "*.voltage", "temp.*" ... */
-static enum channel_kind channel_kind_of(const char *name)
-{
-	const struct known *k = known_find(name);
-
-	if (k)
-		return k->kind;
-	if (core_of(name) >= 0)
-		return ends(name, ".util")   ? CHANNEL_CORE_UTIL
-		       : ends(name, ".freq") ? CHANNEL_CPU_FREQ
-					     : CHANNEL_OTHER;
-	if (!strncmp(name, "temp.", 5))
-		return CHANNEL_TEMPERATURE;
-	if (!strncmp(name, "fan.", 4))
-		return CHANNEL_FAN;
-	if (!strncmp(name, "notice.", 7))
-		return CHANNEL_NOTICE;
-	if (!strncmp(name, "throttle", 8) && (name[8] == '.' || !name[8]))
-		return CHANNEL_THROTTLE;
-	if (ends(name, ".voltage"))
-		return CHANNEL_RAIL_VOLTAGE;
-	if (ends(name, ".current"))
-		return CHANNEL_RAIL_CURRENT;
-	return ends(name, ".power") ? CHANNEL_RAIL_POWER : CHANNEL_OTHER;
+		if (k->end ? !strncmp(name, k->begin, strlen(k->begin)) && text_ends_in(name, k->end) &&
+				     (!of_core || core_of(name) >= 0)
+			   : !strcmp(name, k->begin))
+			return k;
+	}
 }
 
 static bool is_rail(enum channel_kind k)
@@ -154,7 +141,7 @@ static void label_by_name(struct channel *c)
 {
 	const struct known *k = known_find(c->name);
 
-	if (k) {
+	if (k->label) {
 		const char *label = _(k->label);
 		text_printable(c->label, sizeof c->label, label, strlen(label));
 	} else if (c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_FAN) {
@@ -178,6 +165,10 @@ static void translated(char *out, size_t size, const char *text)
 
 static void by_settings(const struct statement *s, struct channel *c)
 {
+	const struct {
+		const char *key;
+		double *to;
+	} limits[] = {{"lo", &c->lo}, {"hi", &c->hi}, {"warn", &c->warn}, {"crit", &c->crit}};
 	const char *v;
 	double number;
 
@@ -187,14 +178,9 @@ static void by_settings(const struct statement *s, struct channel *c)
 		c->family = (enum family)family_find(v);
 	if ((v = setting_get(s, "index")) && num_double(v, &number))
 		c->index = (uint16_t)number;
-	if ((v = setting_get(s, "lo")))
-		num_double(v, &c->lo);
-	if ((v = setting_get(s, "hi")))
-		num_double(v, &c->hi);
-	if ((v = setting_get(s, "warn")))
-		num_double(v, &c->warn);
-	if ((v = setting_get(s, "crit")))
-		num_double(v, &c->crit);
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if ((v = setting_get(s, limits[i].key)))
+			num_double(v, limits[i].to);
 	if ((v = setting_get(s, "period")))
 		num_duration_ns(v, &c->period_ns);
 	if ((v = setting_get(s, "label")))
@@ -238,7 +224,7 @@ void channel_describe_as(const struct probe_ctx *o, struct channel *c, const cha
 		if (*p == ' ')
 			*p = '_';
 	c->tier = o->s->tier;
-	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : fixed ? fixed : channel_kind_of(c->name);
+	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : fixed ? fixed : known_find(c->name)->kind;
 	if (wild)
 		make_unique(o->probes, c);
 	c->unit = forms[c->kind].unit;

@@ -81,27 +81,25 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	return 0;
 }
 
+/* The settings that are places, and their form. */
+static const struct {
+	const char *key, *form;
+} places[] = {
+	{"path", "/FILE"}, {"hwmon", "CHIP/LABEL"}, {"zone", "TYPE"}, {"devfreq", "NODE/FILE"}, {"iio", "DRIVER/RAIL"},
+	{"bus", "BUS-ADDRESS/inN"}, {"dir", "/FOLDER"}, {"activity", "/FILE"}, {"rate", "/FILE"}, {"load", "/FILE"},
+};
+
 static int check_place(const struct statement *s, const struct setting *t, struct err *e)
 {
+	bool node = !strcmp(t->key, "devfreq") && setting_listed(" gpu gated limits pinned engine ", s->probe);
 	struct place p;
 
-	if (setting_listed(" dir activity rate load ", t->key)) {
-		if (*t->value != '/' || strlen(t->value) >= sizeof p.path)
-			return statement_error(
-				s, e, _("%s= needs an absolute path of less than %zu bytes, not \"%s\""),
-				t->key, sizeof p.path, t->value);
-		return 0;
-	}
-	if (!setting_listed(SETTINGS_PLACE "iio bus ", t->key) || !strcmp(t->value, "*") ||
-	    (!strcmp(t->key, "devfreq") && setting_listed(" gpu gated limits pinned engine ", s->probe)))
-		return 0;
-	if (place_set(&p, t->key, t->value))
-		return 0;
-	return statement_error(
-		s, e,
-		_("%s=\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
-		  "devfreq=NODE/FILE"),
-		t->key, t->value);
+	for (size_t i = 0; i < sizeof places / sizeof *places && !node && strcmp(t->value, "*") != 0; i++)
+		if (!strcmp(t->key, places[i].key) &&
+		    !place_set(&p, places[i].form[0] == '/' ? "path" : t->key, t->value))
+			return statement_error(s, e, _("%s=\"%s\" is not a place; expected %s=%s"), t->key, t->value,
+					       t->key, places[i].form);
+	return 0;
 }
 
 static int check_setting(const struct statement *s, const struct probe_kind *k, size_t i, struct err *e)
@@ -114,18 +112,16 @@ static int check_setting(const struct statement *s, const struct probe_kind *k, 
 	if (setting_listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
 	    setting_nth(s, t->key, 1))
 		return statement_error(s, e, _("%s= is given twice"), t->key);
-	if (check_value(s, t, e) < 0 || check_place(s, t, e) < 0)
-		return -1;
-	return 0;
+	return check_value(s, t, e) < 0 || check_place(s, t, e) < 0 ? -1 : 0;
 }
 
 int probe_check(const struct statement *s, struct err *e)
 {
 	const struct probe_kind *k = kind_find(s->probe);
-	size_t places = 0;
+	char known[320] = "";
+	bool placed = false;
 
 	if (!k) {
-		char known[320] = "";
 		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 			text_join(known, sizeof known, known, " ", kinds[i]->name);
 		return statement_error(s, e, _("unknown probe \"%s\"; known:%s"), s->probe, known);
@@ -142,10 +138,13 @@ int probe_check(const struct statement *s, struct err *e)
 	for (size_t i = 0; i < s->n_settings; i++) {
 		if (check_setting(s, k, i, e) < 0)
 			return -1;
-		places += setting_listed(SETTINGS_PLACE "dir load ", s->settings[i].key);
+		placed |= setting_listed(SETTINGS_PLACE "dir load ", s->settings[i].key);
 	}
-	if (k->place && !places)
-		return statement_error(s, e, _("\"%s\" needs a place to read; it takes:%s"), k->name, k->settings);
+	for (size_t i = 0; i < sizeof places / sizeof *places && k->place && !placed; i++)
+		if (setting_listed(k->settings, places[i].key))
+			text_join(known, sizeof known, known, " ", places[i].key, "=", places[i].form);
+	if (*known)
+		return statement_error(s, e, _("\"%s\" needs a place to read:%s"), k->name, known);
 	if (k->expression && !s->expression)
 		return statement_error(s, e, _("\"%s\" needs = and an expression"), k->name);
 	if (!k->expression && s->expression)
