@@ -285,6 +285,8 @@ void reason_add(struct reason *why, const char *what, int error)
 
 void reason_add_place(struct reason *why, const struct place *p, int error)
 {
+	static const char *const drivers[] = {
+		[PLACE_HWMON] = "hwmon", [PLACE_DEVFREQ] = "devfreq", [PLACE_IIO] = "IIO", [PLACE_BUS] = "I2C"};
 	char what[192];
 
 	if (p->kind == PLACE_PATH || p->kind == PLACE_COOLING || error != ENOENT)
@@ -292,12 +294,7 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 	else if (p->kind == PLACE_ZONE)
 		snprintf(what, sizeof what, _("thermal zone %s"), p->name);
 	else
-		snprintf(what, sizeof what, "%s %s/%s",
-			 p->kind == PLACE_HWMON ? "hwmon"
-			 : p->kind == PLACE_IIO ? "IIO"
-			 : p->kind == PLACE_BUS ? "I2C"
-						: "devfreq",
-			 p->name, p->which);
+		snprintf(what, sizeof what, "%s %s/%s", drivers[p->kind], p->name, p->which);
 	reason_add(why, what, error);
 }
 

@@ -17,16 +17,14 @@
 #include "model/missing.h"
 #include "probe/open.h"
 
-#define FOUND " path hwmon zone devfreq "
-
 /* clang-format off */
 static const struct value_row rows[] = {
 	/* probe, channel, label, kind, unit, where, file, hwmon, scale, text, gate, period */
-	{"temp", "temp.", "", NULL, 0, 0, FOUND, "", "temp", 1e-3, 0, 0, 0},
-	{"fan", "fan.", "", NULL, 0, 0, FOUND, "", "fan", 1, 0, GATE_TACHOMETER, 0},
-	{"pwm", "fan.", "", NULL, 0, UNIT_PERCENT, FOUND, "", "pwm", 100 / 255.0, 0, 0, 0},
-	{"power", "", ".power", NULL, 0, 0, FOUND, "", "power", 1e-3, 0, 0, 0},
-	{"value", "", "", NULL, 0, 0, FOUND, "", "", 1, 0, 0, 0},
+	{"temp", "temp.", "", NULL, 0, 0, SETTINGS_PLACE, "", "temp", 1e-3, 0, 0, 0},
+	{"fan", "fan.", "", NULL, 0, 0, SETTINGS_PLACE, "", "fan", 1, 0, GATE_TACHOMETER, 0},
+	{"pwm", "fan.", "", NULL, 0, UNIT_PERCENT, SETTINGS_PLACE, "", "pwm", 100 / 255.0, 0, 0, 0},
+	{"power", "", ".power", NULL, 0, 0, SETTINGS_PLACE, "", "power", 1e-3, 0, 0, 0},
+	{"value", "", "", NULL, 0, 0, SETTINGS_PLACE, "", "", 1, 0, 0, 0},
 	{"gated", "", ".gated", N_("powered down"), CHANNEL_GATED, 0, " dir devfreq ", "", "", 1, VALUE_STATE, 0, 0},
 	{"limits", "", ".freq_min", N_("lowest clock"), CHANNEL_FREQ_LIMIT, 0, " devfreq ", "min_freq", "", 1, 0, 0, NS_PER_S},
 	{"limits", "", ".freq_max", N_("highest clock"), CHANNEL_FREQ_LIMIT, 0, " devfreq ", "max_freq", "", 1, 0, 0, NS_PER_S},
@@ -199,15 +197,15 @@ static bool candidate(const struct value_row *row, const struct setting *t, stru
 	return setting_listed(row->keys, t->key) && place_set(p, file ? "path" : t->key, text);
 }
 
-/* Returns 0 if the file can be read now, or is of a unit that is powered down; else an errno. */
-static int try_file(const struct root *r, const char *path, bool off)
+/* Returns 0 if the file can be opened and read now, or is of a unit that is powered down; else an errno. */
+static int try_file(const struct root *r, const char *path, bool reads)
 {
 	struct attr a;
 	double number;
 
 	if (attr_open(&a, r, path) < 0)
 		return errno;
-	int error = off || attr_number(&a, r, &number) || errno == EAGAIN ? 0 : errno;
+	int error = !reads || attr_number(&a, r, &number) || errno == EAGAIN ? 0 : errno;
 	attr_close(&a);
 	return error;
 }
@@ -217,25 +215,20 @@ bool value_find(const struct probe_ctx *o, const struct value_row *row, struct p
 	struct place first = {.path = ""};
 	struct attr gate = {.fd = -1};
 	struct reason unheard = {.denied = false};
+	bool state = row->text == VALUE_STATE, blind = row->gate == GATE_NEEDED;
+	bool known = (state || blind) && gate_open(&gate, o->root, o->s, state ? why : &unheard);
 
-	if (row->text == VALUE_STATE) {
-		bool known = gate_open(&gate, o->root, o->s, why);
-		attr_close(&gate);
-		return place_set(p, "path", gate.path) && known;
-	}
-	double off = row->gate == GATE_NEEDED && gate_open(&gate, o->root, o->s, &unheard)
-			     ? gate_read(&gate, o->root)
-			     : (double)NAN;
 	attr_close(&gate);
+	if (state)
+		return place_set(p, "path", gate.path) && known;
 	for (size_t i = 0; i < o->s->n_settings; i++) {
 		if (!candidate(row, &o->s->settings[i], p))
 			continue;
-		if (row->gate == GATE_NEEDED && isnan(off) && strstr(p->path, "/actmon/") &&
-		    !setting_get(o->s, "gate") && file_exists(o->root, p->path)) {
+		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p->path, !blind);
+		if (!error && blind && !known && strstr(p->path, "/actmon/") && !setting_get(o->s, "gate")) {
 			reason_add(why, _("its power state"), ENODATA);
 			continue;
 		}
-		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p->path, off > 0);
 		if (!error)
 			return true;
 		if (error != ENOENT && error != EACCES && error != ETIME && !first.path[0])
@@ -275,7 +268,7 @@ int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct plac
 {
 	struct reason why = {.denied = false};
 	struct channel ch;
-	int error = try_file(o->root, p.path, false);
+	int error = try_file(o->root, p.path, true);
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct value *v = (const struct value *)o->probes->probes[i];
@@ -332,16 +325,14 @@ static bool awaits_driver(const struct probe_ctx *o)
 static int open_row(struct probe_ctx *o, const struct value_row *row, struct place *place, struct reason *why,
 		    struct err *e)
 {
-	const char *what = o->s->words[0];
 	bool all = place && place->kind == PLACE_HWMON && !strcmp(row->prefix, "fan.");
 	struct channel ch;
+	int result;
 
-	value_describe(o, &ch, row, what, false);
-	int result = value_add(o, row, place, &ch, why, e);
-	while (all && !result && (place->nth++, place_find(place, o->root, row->attribute) == 0)) {
-		value_describe(o, &ch, row, what, true);
+	do {
+		value_describe(o, &ch, row, o->s->words[0], place && place->nth);
 		result = value_add(o, row, place, &ch, why, e);
-	}
+	} while (all && !result && (place->nth++, place_find(place, o->root, row->attribute) == 0));
 	return result;
 }
 
@@ -381,19 +372,13 @@ static int open_values(struct probe_ctx *o, struct err *e)
 	return result;
 }
 
-const struct probe_kind probe_kind_power = {
-	"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_values};
-const struct probe_kind probe_kind_temp = {
-	"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_values};
-const struct probe_kind probe_kind_fan = {
-	"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_values};
-const struct probe_kind probe_kind_pwm = {
-	"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_values};
-const struct probe_kind probe_kind_value = {
-	"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_values};
-const struct probe_kind probe_kind_gated = {
-	"gated", 1, 1, " dir devfreq label note hint ", true, false, open_values};
-const struct probe_kind probe_kind_limits = {
-	"limits", 1, 1, " devfreq label note hint ", true, false, open_values};
-const struct probe_kind probe_kind_engine = {
-	"engine", 1, 2, " dir devfreq path load gate label note hint ", true, false, open_values};
+#define VALUE_KIND(name, words, settings) \
+	const struct probe_kind probe_kind_##name = {#name, 1, words, settings, true, false, open_values}
+VALUE_KIND(power, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(temp, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ");
+VALUE_KIND(fan, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(pwm, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(value, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ");
+VALUE_KIND(gated, 1, " dir devfreq label note hint ");
+VALUE_KIND(limits, 1, " devfreq label note hint ");
+VALUE_KIND(engine, 2, " dir devfreq path load gate label note hint ");
