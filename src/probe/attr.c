@@ -75,18 +75,18 @@ int file_number_list(const struct root *r, long long *out, const char *const *pa
 	return root_read_i64(r, path, out);
 }
 
-/* How each kind of place is called in a board file, and the folders and names of those that have numbers. */
+/* How each kind of place is called in a board file; the folders of those that have numbers, their name and value. */
 static const struct {
-	const char *key, *dir, *name;
+	const char *key, *dir, *name, *value;
 	unsigned most;
 } place_kinds[] = {
-	[PLACE_PATH] = {"path", NULL, NULL, 0},
-	[PLACE_HWMON] = {"hwmon", "/sys/class/hwmon/hwmon", "/name", PLACES_MAX},
-	[PLACE_ZONE] = {"zone", "/sys/class/thermal/thermal_zone", "/type", PLACES_MAX},
-	[PLACE_DEVFREQ] = {"devfreq", NULL, NULL, 0},
-	[PLACE_IIO] = {"iio", NULL, NULL, 0},
-	[PLACE_BUS] = {"bus", NULL, NULL, 0},
-	[PLACE_COOLING] = {"cooling", "/sys/class/thermal/cooling_device", "/type", 256},
+	[PLACE_PATH] = {"path", NULL, NULL, NULL, 0},
+	[PLACE_HWMON] = {"hwmon", "/sys/class/hwmon/hwmon", "/name", NULL, PLACES_MAX},
+	[PLACE_ZONE] = {"zone", "/sys/class/thermal/thermal_zone", "/type", "temp", PLACES_MAX},
+	[PLACE_DEVFREQ] = {"devfreq", NULL, NULL, NULL, 0},
+	[PLACE_IIO] = {"iio", NULL, NULL, NULL, 0},
+	[PLACE_BUS] = {"bus", NULL, NULL, NULL, 0},
+	[PLACE_COOLING] = {"cooling", "/sys/class/thermal/cooling_device", "/type", "cur_state", 256},
 };
 
 bool place_set(struct place *p, const char *key, const char *value)
@@ -131,12 +131,15 @@ static bool place_try(struct place *p, const struct root *r, const char *stem, c
 	return true;
 }
 
-/* Tries stem_input, then the power of the same channel. */
+/* Tries the value of a hwmon attribute, then the power of the same channel. */
 static bool place_input(struct place *p, const struct root *r, const char *stem, const char *attribute)
 {
 	char power[32];
 
-	if (place_try(p, r, stem, "_input"))
+	if (place_try(p, r, stem,
+		      !strcmp(attribute, "pwm")	 ? ""
+		      : !strcmp(attribute, "oc") ? "_event_cnt"
+						 : "_input"))
 		return true;
 	if (!strcmp(attribute, "power")) /* for chips that only average */
 		return place_try(p, r, stem, "_average");
@@ -165,9 +168,8 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 	if (file_line(r, path, label, sizeof label) && !strcmp(label, p->which) &&
 	    place_input(p, r, stem, attribute))
 		return true;
-	return place_try(p, r, p->which, "_input") ||
-	       (!strcmp(attribute, "power") && place_try(p, r, p->which, "_average")) ||
-	       (strchr(p->which, '/') == NULL && place_try(p, r, p->which, ""));
+	return place_try(p, r, p->which, "_input") || place_input(p, r, p->which, attribute) ||
+	       (!strchr(p->which, '/') && place_try(p, r, p->which, ""));
 }
 
 /* "ina*" matches every name with that prefix. */
@@ -186,27 +188,18 @@ bool place_number(struct place *p, const struct root *r, unsigned n, char name[P
 	return file_line_of(r, name, PLACE_NAME, p->dir, place_kinds[p->kind].name);
 }
 
-/* Sets the path to the one file that matters, for all kinds that have numbers. */
-static bool number_fits(struct place *p, const struct root *r, const char *attribute)
-{
-	return p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
-				      : place_try(p, r, p->kind == PLACE_ZONE ? "temp" : "cur_state", "");
-}
-
 /* Gets attribute n of a chip and what it is called, unless its measurement is disabled. */
-static bool hwmon_input(struct place *p, const struct root *r, const char *attribute, unsigned n)
+static bool hwmon_nth(struct place *p, const struct root *r, const char *attribute, unsigned n)
 {
-	bool pwm = !strcmp(attribute, "pwm"), counts = !strcmp(attribute, "oc");
 	char stem[32];
 	long long on;
 
 	text_number(stem, sizeof stem, attribute, n);
-	if (!place_try(p, r, stem, pwm ? "" : counts ? "_event_cnt" : "_input") &&
-	    (strcmp(attribute, "power") != 0 || !place_try(p, r, stem, "_average")))
+	if (!place_input(p, r, stem, attribute))
 		return false;
 	if (!file_line_of(r, p->which, sizeof p->which, p->dir, "/", stem, "_label") || !*p->which)
-		text_join(p->which, sizeof p->which, counts ? strrchr(p->path, '/') + 1 : stem);
-	return pwm || file_number_of(r, &on, p->dir, "/", stem, "_enable") < 0 || on;
+		text_join(p->which, sizeof p->which, !strcmp(attribute, "oc") ? strrchr(p->path, '/') + 1 : stem);
+	return !strcmp(attribute, "pwm") || file_number_of(r, &on, p->dir, "/", stem, "_enable") < 0 || on;
 }
 
 bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at)
@@ -218,7 +211,8 @@ bool place_next(struct place *p, const struct root *r, const char *attribute, un
 
 		if (k == 0 && !place_number(p, r, n, p->name))
 			*at = (n + 1) * each;
-		else if (p->kind == PLACE_HWMON ? hwmon_input(p, r, attribute, k) : number_fits(p, r, attribute))
+		else if (p->kind == PLACE_HWMON ? hwmon_nth(p, r, attribute, k)
+						: place_try(p, r, place_kinds[p->kind].value, ""))
 			return true;
 	}
 	return false;
@@ -230,7 +224,9 @@ static int find_numbered(struct place *p, const struct root *r, const char *attr
 	unsigned seen = 0;
 
 	for (unsigned n = 0; n < place_kinds[p->kind].most; n++)
-		if (place_number(p, r, n, name) && name_fits(p->name, name) && number_fits(p, r, attribute) &&
+		if (place_number(p, r, n, name) && name_fits(p->name, name) &&
+		    (p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
+					    : place_try(p, r, place_kinds[p->kind].value, "")) &&
 		    seen++ == p->nth)
 			return 0;
 	errno = ENOENT;
