@@ -58,27 +58,20 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	double number;
 	int64_t ns;
 	const char *k = t->key, *v = t->value;
+	const char *takes =
+		!strcmp(k, "gate") && strcmp(v, "none") != 0	     ? _("only \"none\"")
+		: !strcmp(k, "kind") && channel_kind_find(v) < 0     ? _("a kind of signal such as temperature or counter")
+		: !strcmp(k, "unit") && unit_find(v) < 0	     ? _("one of Hz kB mV mA mW C rpm J %")
+		: !strcmp(k, "family") && family_find(v) < 0	     ? _("one of gpu cpu memory power heat other")
+		: !strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * NS_PER_S)
+			? _("a time such as 25ms, at most 60s")
+		: !setting_listed(" lo hi scale warn crit index ", k) ? NULL
+		: !num_double(v, &number)			     ? _("a number")
+		: !strcmp(k, "index") && (number < 0 || number > 1023 || number != (int)number)
+			? _("a whole number from 0 to 1023")
+			: NULL;
 
-	if (!strcmp(k, "gate") && strcmp(v, "none") != 0)
-		return statement_error(s, e, _("gate= takes only \"none\", not \"%s\""), v);
-	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
-		return statement_error(s, e, _("unknown signal kind \"%s\""), v);
-	if (!strcmp(k, "unit") && unit_find(v) < 0)
-		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J"), v);
-	if (!strcmp(k, "family") && family_find(v) < 0)
-		return statement_error(s, e,
-				       _("unknown family \"%s\"; known: gpu cpu memory power heat "
-					 "other"),
-				       v);
-	if (setting_listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
-		return statement_error(s, e, _("%s= needs a number, not \"%s\""), k, v);
-	if (!strcmp(k, "index") &&
-	    (!num_double(v, &number) || number < 0 || number > 1023 || number != (int)number))
-		return statement_error(s, e, _("index= needs a whole number from 0 to 1023, not \"%s\""), v);
-	if (!strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * INT64_C(1000000000)))
-		return statement_error(s, e, _("period= needs a time such as 25ms, at most 60s, not \"%s\""),
-				       v);
-	return 0;
+	return takes ? statement_error(s, e, _("%s= takes %s, not \"%s\""), k, takes, v) : 0;
 }
 
 /* The settings that are places, and their form. */
