@@ -95,20 +95,22 @@ void channel_source(const struct probe_ctx *o, struct channel *c, const char *pa
 /* reason_set() for one thing that is missing. */
 void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error);
 
-/* A row of a kind of probe: a channel for the number in a file. */
+/* A row of a kind of probe: a channel for the number in a file. What is 0 is not said. */
 struct value_row {
-	const char *probe;            /* the word of the statement */
-	const char *prefix, *suffix;  /* of the channel's name; between them is what the statement or the kernel calls it */
-	const char *label;            /* after its name; NULL: as the name says */
-	enum channel_kind kind;       /* 0: as the name says */
-	enum unit unit;               /* 0: as the kind says */
-	const char *keys;             /* the settings that say where it may be, with blanks around each */
-	const char *file;             /* there, if a devfreq= names only the device */
-	const char *attribute;        /* of hwmon */
-	double scale;                 /* of the file's number to the unit */
-	enum value_text { VALUE_NUMBER, VALUE_CLOCK, VALUE_STATE } text; /* a clock of cores; a text for off or on */
-	enum value_gate { GATE_NONE, GATE_POWER, GATE_NEEDED, GATE_TACHOMETER } gate; /* not read if that is off, ... */
+	const char *probe;           /* the word of the statement */
+	const char *prefix, *suffix; /* of the channel's name; between them is what the statement or the kernel calls it */
+	const char *keys;            /* the settings that say where it may be, with blanks around each */
+	const char *attribute;       /* of hwmon, or "" */
+	double scale;                /* of the file's number to the unit */
+	enum value_text { VALUE_NUMBER, VALUE_CLOCK, VALUE_STATE } text; /* a clock of cores; a word for off or on */
+	/* Not read while that is off, then 0: the power of the unit, which may have to be known; or missing: the
+	 * measurement of a fan. */
+	enum value_gate { GATE_NONE, GATE_POWER, GATE_NEEDED, GATE_TACHOMETER } gate;
+	const char *file; /* what is read where a devfreq= names only the device */
 	int64_t period_ns;
+	enum channel_kind kind; /* else as the name says */
+	enum unit unit;         /* else as the kind says */
+	const char *label;      /* after its name */
 };
 
 /* Finds the first place of the statement for that row that can be read, else the first that is there and may return. Returns

@@ -24,9 +24,11 @@
 
 /* clang-format off */
 static const struct value_row rows[] = {
-	{"cpufreq", "cpu", ".freq", NULL, 0, 0, "", "scaling_cur_freq", "", 1000, VALUE_CLOCK, 0, PERIOD_NS},
-	{"cpufreq", "cpu", ".freq_min", N_("min"), CHANNEL_FREQ_LIMIT, 0, "", "scaling_min_freq", "", 1000, VALUE_CLOCK, 0, NS_PER_S},
-	{"cpufreq", "cpu", ".freq_max", N_("max"), CHANNEL_FREQ_LIMIT, 0, "", "scaling_max_freq", "", 1000, VALUE_CLOCK, 0, NS_PER_S},
+	{"cpufreq", "cpu", ".freq",     "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_cur_freq", .period_ns = PERIOD_NS},
+	{"cpufreq", "cpu", ".freq_min", "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_min_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("min")},
+	{"cpufreq", "cpu", ".freq_max", "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_max_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("max")},
 };
 /* clang-format on */
 
@@ -185,7 +187,7 @@ static int open_pinned(struct probe_ctx *o, struct err *e)
 {
 	static const struct channel_form form = {"clocks.pinned", N_("Clocks pinned"), NULL, NULL,
 						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S};
-	static const struct value_row of_gpu = {.keys = " devfreq ", .file = "min_freq", .attribute = ""};
+	static const struct value_row of_gpu = {.keys = " devfreq ", .attribute = "", .file = "min_freq"};
 	struct probe *p = probe_new(o, sizeof *p, FILES, &pinned_ops, NS_PER_S, e);
 	struct reason why = {.denied = false};
 	struct channel ch;

@@ -113,8 +113,8 @@ static const char *doubt(const char *activity)
 
 static int open_emc(struct probe_ctx *o, struct err *e)
 {
-	static const struct value_row activity = {.keys = " activity ", .file = "", .attribute = ""},
-				      rate = {.keys = " rate ", .file = "", .attribute = ""};
+	static const struct value_row activity = {.keys = " activity ", .attribute = ""},
+				      rate = {.keys = " rate ", .attribute = ""};
 	struct emc *m = probe_new(o, sizeof *m, 0, &emc_ops, TAKE_NS, e);
 	struct reader *r = m ? calloc(1, sizeof *r) : NULL;
 	struct reason why = {.denied = false};

@@ -19,18 +19,22 @@
 
 /* clang-format off */
 static const struct value_row rows[] = {
-	/* probe, channel, label, kind, unit, where, file, hwmon, scale, text, gate, period */
-	{"temp", "temp.", "", NULL, 0, 0, SETTINGS_PLACE, "", "temp", 1e-3, 0, 0, 0},
-	{"fan", "fan.", "", NULL, 0, 0, SETTINGS_PLACE, "", "fan", 1, 0, GATE_TACHOMETER, 0},
-	{"pwm", "fan.", "", NULL, 0, UNIT_PERCENT, SETTINGS_PLACE, "", "pwm", 100 / 255.0, 0, 0, 0},
-	{"power", "", ".power", NULL, 0, 0, SETTINGS_PLACE, "", "power", 1e-3, 0, 0, 0},
-	{"value", "", "", NULL, 0, 0, SETTINGS_PLACE, "", "", 1, 0, 0, 0},
-	{"gated", "", ".gated", N_("powered down"), CHANNEL_GATED, 0, " dir devfreq ", "", "", 1, VALUE_STATE, 0, 0},
-	{"limits", "", ".freq_min", N_("lowest clock"), CHANNEL_FREQ_LIMIT, 0, " devfreq ", "min_freq", "", 1, 0, 0, NS_PER_S},
-	{"limits", "", ".freq_max", N_("highest clock"), CHANNEL_FREQ_LIMIT, 0, " devfreq ", "max_freq", "", 1, 0, 0, NS_PER_S},
+	{"temp",   "temp.", "",          SETTINGS_PLACE,   "temp",  .scale = 1e-3},
+	{"fan",    "fan.",  "",          SETTINGS_PLACE,   "fan",   .scale = 1, .gate = GATE_TACHOMETER},
+	{"pwm",    "fan.",  "",          SETTINGS_PLACE,   "pwm",   .scale = 100 / 255.0, .unit = UNIT_PERCENT},
+	{"power",  "",      ".power",    SETTINGS_PLACE,   "power", .scale = 1e-3},
+	{"value",  "",      "",          SETTINGS_PLACE,   "",      .scale = 1},
+	{"gated",  "",      ".gated",    " dir devfreq ",  "",      .scale = 1, .text = VALUE_STATE,
+	 .kind = CHANNEL_GATED, .label = N_("powered down")},
+	{"limits", "",      ".freq_min", " devfreq ",      "",      .scale = 1, .file = "min_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("lowest clock")},
+	{"limits", "",      ".freq_max", " devfreq ",      "",      .scale = 1, .file = "max_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("highest clock")},
 	/* Without power the registers of an engine keep their last value; it is unknown whether reading them is safe. */
-	{"engine", "", ".freq", NULL, CHANNEL_ENGINE_FREQ, 0, " devfreq path ", "cur_freq", "", 1, 0, GATE_POWER, 0},
-	{"engine", "", ".util", NULL, CHANNEL_ENGINE_UTIL, 0, " load ", "", "", 0.1, 0, GATE_NEEDED, 0},
+	{"engine", "",      ".freq",     " devfreq path ", "",      .scale = 1, .file = "cur_freq", .gate = GATE_POWER,
+	 .kind = CHANNEL_ENGINE_FREQ},
+	{"engine", "",      ".util",     " load ",         "",      .scale = 0.1, .gate = GATE_NEEDED,
+	 .kind = CHANNEL_ENGINE_UTIL},
 };
 /* clang-format on */
 
@@ -190,7 +194,7 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 static bool candidate(const struct value_row *row, const struct setting *t, struct place *p)
 {
 	char text[160];
-	bool node = row->file[0] && !strcmp(t->key, "devfreq");
+	bool node = row->file && !strcmp(t->key, "devfreq");
 	bool file = setting_listed(" load activity rate ", t->key);
 
 	text_join(text, sizeof text, t->value, node ? "/" : "", node ? row->file : "");
