@@ -15,32 +15,35 @@ static const struct form {
 	enum unit unit;
 	enum family family;
 	double lo, hi; /* NAN: scale to the values */
+	enum { WHOLE, STEM, REST } label; /* the part of the name before the last dot, or after the first */
+	/* Kinds that are counted together; those of one rail or engine share an index. */
+	enum { RAILS = 1, ENGINES, ZONES, FANS } group;
 } forms[CHANNEL_KINDS] = {
-	[CHANNEL_OTHER] = {UNIT_NONE, FAMILY_OTHER, NAN, NAN},
-	[CHANNEL_GPU_UTIL] = {UNIT_PERCENT, FAMILY_GPU, 0, 100},
-	[CHANNEL_CPU_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
-	[CHANNEL_CORE_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
-	[CHANNEL_RAM_USED] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
-	[CHANNEL_RAM_AVAILABLE] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
-	[CHANNEL_EMC_UTIL] = {UNIT_PERCENT, FAMILY_MEMORY, 0, 100},
-	[CHANNEL_RAIL_VOLTAGE] = {UNIT_MILLIVOLT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_RAIL_CURRENT] = {UNIT_MILLIAMPERE, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_RAIL_POWER] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_POWER_TOTAL] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_TEMPERATURE] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_HOTTEST] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_GPU_FREQ] = {UNIT_HZ, FAMILY_GPU, NAN, NAN},
-	[CHANNEL_CPU_FREQ] = {UNIT_HZ, FAMILY_CPU, NAN, NAN},
-	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN},
-	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100},
-	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, 0, NAN},
-	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
-	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, 0, NAN},
-	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1},
-	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN},
-	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
+	[CHANNEL_OTHER] = {UNIT_NONE, FAMILY_OTHER, NAN, NAN, WHOLE, 0},
+	[CHANNEL_GPU_UTIL] = {UNIT_PERCENT, FAMILY_GPU, 0, 100, WHOLE, 0},
+	[CHANNEL_CPU_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100, WHOLE, 0},
+	[CHANNEL_CORE_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100, STEM, 0},
+	[CHANNEL_RAM_USED] = {UNIT_KB, FAMILY_MEMORY, 0, NAN, WHOLE, 0},
+	[CHANNEL_RAM_AVAILABLE] = {UNIT_KB, FAMILY_MEMORY, 0, NAN, WHOLE, 0},
+	[CHANNEL_EMC_UTIL] = {UNIT_PERCENT, FAMILY_MEMORY, 0, 100, WHOLE, 0},
+	[CHANNEL_RAIL_VOLTAGE] = {UNIT_MILLIVOLT, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_RAIL_CURRENT] = {UNIT_MILLIAMPERE, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_RAIL_POWER] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_POWER_TOTAL] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN, WHOLE, 0},
+	[CHANNEL_TEMPERATURE] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN, REST, ZONES},
+	[CHANNEL_HOTTEST] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN, WHOLE, 0},
+	[CHANNEL_GPU_FREQ] = {UNIT_HZ, FAMILY_GPU, NAN, NAN, WHOLE, 0},
+	[CHANNEL_CPU_FREQ] = {UNIT_HZ, FAMILY_CPU, NAN, NAN, STEM, 0},
+	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN, WHOLE, 0},
+	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN, REST, FANS},
+	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100, STEM, ENGINES},
+	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, 0, NAN, STEM, ENGINES},
+	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN, WHOLE, 0},
+	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN, WHOLE, 0},
+	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, 0, NAN, WHOLE, 0},
+	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1, WHOLE, 0},
+	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN, WHOLE, 0},
+	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN, WHOLE, 0},
 };
 
 /* What names imply; the first that fits. */
@@ -98,16 +101,6 @@ static const struct known *known_find(const char *name)
 	}
 }
 
-static bool is_rail(enum channel_kind k)
-{
-	return k == CHANNEL_RAIL_VOLTAGE || k == CHANNEL_RAIL_CURRENT || k == CHANNEL_RAIL_POWER;
-}
-
-static bool is_engine(enum channel_kind k)
-{
-	return k == CHANNEL_ENGINE_UTIL || k == CHANNEL_ENGINE_FREQ;
-}
-
 /* Returns the length of the part before the last dot: "VDD_IN" of "VDD_IN.voltage". */
 static size_t stem_length(const char *name)
 {
@@ -116,20 +109,17 @@ static size_t stem_length(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* The channels of a rail or of an engine share an index; others are counted by kind. */
 static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 {
+	const struct form *form = &forms[c->kind];
 	size_t stem = stem_length(c->name);
-	bool rail = is_rail(c->kind), engine = is_engine(c->kind);
 	int next = 0;
 
-	if (c->kind != CHANNEL_TEMPERATURE && c->kind != CHANNEL_FAN && !rail && !engine)
-		return 0;
-	for (size_t i = 0; i < r->n_channels; i++) {
+	for (size_t i = 0; i < r->n_channels && form->group; i++) {
 		const struct channel *o = &r->channels[i];
-		if (o->kind != c->kind && !(rail && is_rail(o->kind)) && !(engine && is_engine(o->kind)))
+		if (forms[o->kind].group != form->group)
 			continue;
-		if ((rail || engine) && !strncmp(o->name, c->name, stem + 1))
+		if (form->label == STEM && !strncmp(o->name, c->name, stem + 1))
 			return o->index;
 		if (o->index >= next)
 			next = o->index + 1;
@@ -140,27 +130,14 @@ static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 static void label_by_name(struct channel *c)
 {
 	const struct known *k = known_find(c->name);
+	const char *dot = strchr(c->name, '.'), *from = c->name;
 
-	if (k->label) {
-		const char *label = _(k->label);
-		text_printable(c->label, sizeof c->label, label, strlen(label));
-	} else if (c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_FAN) {
-		const char *dot = strchr(c->name, '.'), *rest = dot ? dot + 1 : c->name;
-		text_printable(c->label, sizeof c->label, rest, strlen(rest));
-	} else if (is_rail(c->kind) || is_engine(c->kind) || c->kind == CHANNEL_CORE_UTIL ||
-		   c->kind == CHANNEL_CPU_FREQ) {
-		text_printable(c->label, sizeof c->label, c->name, stem_length(c->name));
-	} else {
-		text_printable(c->label, sizeof c->label, c->name, strlen(c->name));
-	}
-}
-
-/* The labels of the boards that come with nvmtop are those of its own signals. */
-static void translated(char *out, size_t size, const char *text)
-{
-	const char *known = *text ? _(text) : text;
-
-	text_printable(out, size, known, strlen(known));
+	if (k->label)
+		from = _(k->label);
+	else if (forms[c->kind].label == REST && dot)
+		from = dot + 1;
+	text_printable(c->label, sizeof c->label, from,
+		       !k->label && forms[c->kind].label == STEM ? stem_length(from) : strlen(from));
 }
 
 static void by_settings(const struct statement *s, struct channel *c)
@@ -183,8 +160,10 @@ static void by_settings(const struct statement *s, struct channel *c)
 			num_double(v, limits[i].to);
 	if ((v = setting_get(s, "period")))
 		num_duration_ns(v, &c->period_ns);
-	if ((v = setting_get(s, "label")))
-		translated(c->label, sizeof c->label, v);
+	if ((v = setting_get(s, "label"))) {
+		v = *v ? _(v) : v; /* those of the boards that come with nvmtop are translated */
+		text_printable(c->label, sizeof c->label, v, strlen(v));
+	}
 	if ((v = setting_get(s, "note")))
 		text_printable(c->note, sizeof c->note, v, strlen(v));
 }
@@ -193,14 +172,15 @@ static void by_settings(const struct statement *s, struct channel *c)
  * "VDD.power" becomes "VDD_2.power". */
 static void make_unique(const struct probe_set *r, struct channel *c)
 {
-	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
+	bool rail = forms[c->kind].group == RAILS;
+	size_t stem = rail ? stem_length(c->name) : strlen(c->name);
 	char text[96], base[sizeof c->name], ending[sizeof c->name];
 
 	text_join(base, stem + 1, c->name);
 	text_join(ending, sizeof ending, c->name + stem);
 	for (unsigned n = 2; probe_set_find(r, c->name) && n < 1000; n++) {
 		char number[16];
-		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
+		snprintf(number, sizeof number, "%c%u", rail ? '_' : '.', n);
 		size_t room = sizeof c->name - 1 - strlen(number) - strlen(ending);
 		snprintf(text, sizeof text, "%.*s%s%s", (int)(room < stem ? room : stem), base, number,
 			 ending);

@@ -54,27 +54,27 @@ struct text {
 };
 
 /* Adds up the values of all files; NaN if one of them has none, with its reason. */
-static void take(struct text *t, double v[VALUES])
+static void take(struct text *t, double *v)
 {
+	const struct text_channel *channels = t->file->channels;
 	char buf[TEXT_MAX];
 
-	for (int k = 0; k < VALUES; k++)
+	for (int k = 0; k < VALUES && channels[k].name; k++)
 		v[k] = 0;
 	t->whole = NAN;
 	for (size_t i = 0; i < t->n; i++) {
-		double one[VALUES] = {NAN, NAN, NAN}, why;
+		double one[VALUES] = {NAN, NAN, NAN};
 		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size - 1);
+		int error = errno;
 
 		buf[n > 0 ? n : 0] = '\0';
-		why = missing_value(MISSING_ERROR, (unsigned)errno);
 		if (n >= 0)
 			t->file->parse(t, buf, buf + n, one);
-		for (int k = 0; k < VALUES && t->file->channels[k].name; k++) {
-			bool silent = isnan(one[k]) && missing_why(one[k]) == MISSING;
-
-			if (silent && n >= 0)
-				why = missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
-			v[k] += silent ? why : one[k];
+		for (int k = 0; k < VALUES && channels[k].name; k++) {
+			if (isnan(one[k]) && missing_why(one[k]) == MISSING)
+				one[k] = n < 0 ? missing_value(MISSING_ERROR, (unsigned)error)
+					       : missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
+			v[k] += one[k];
 		}
 	}
 }
@@ -82,12 +82,9 @@ static void take(struct text *t, double v[VALUES])
 static void text_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct text *t = (struct text *)p;
-	double v[VALUES];
 
 	t->t_ns = t_ns;
-	take(t, v);
-	for (int k = 0; k < VALUES && t->file->channels[k].name; k++)
-		row[p->column + k] = v[k];
+	take(t, row + p->column);
 }
 
 static const struct probe_ops text_ops = {text_read, probe_free};
