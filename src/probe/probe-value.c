@@ -143,7 +143,7 @@ static bool tachometer_off(struct probe *p, struct reason *why)
 	why->tried[0] = '\0';
 	reason_add_text(why, file, _("the tachometer is off"));
 	snprintf(why->cure, sizeof why->cure,
-		 _("to turn it on: echo 1 | sudo tee %.64s; then start nvmtop again"), path);
+		 _("to turn it on: echo 1 | sudo tee %.64s"), path);
 	return true;
 }
 
