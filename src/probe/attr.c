@@ -85,7 +85,7 @@ static const struct {
 	[PLACE_ZONE] = {"zone", "/sys/class/thermal/thermal_zone", "/type", "temp", PLACES_MAX},
 	[PLACE_DEVFREQ] = {"devfreq", NULL, NULL, NULL, 0},
 	[PLACE_IIO] = {"iio", NULL, NULL, NULL, 0},
-	[PLACE_BUS] = {"bus", NULL, NULL, NULL, 0},
+	[PLACE_BUS] = {"bus", "/sys/class/hwmon/hwmon", "/name", NULL, PLACES_MAX},
 	[PLACE_COOLING] = {"cooling", "/sys/class/thermal/cooling_device", "/type", "cur_state", 256},
 };
 
@@ -218,74 +218,57 @@ bool place_next(struct place *p, const struct root *r, const char *attribute, un
 	return false;
 }
 
-static int find_numbered(struct place *p, const struct root *r, const char *attribute)
+/* Returns true if hwmon chip n is the device at an address of an I2C bus; in a tree without the bus's list of
+ * devices, goes from the chip's device to its neighbours. */
+static bool is_on_bus(const struct place *p, const struct root *r, unsigned n)
+{
+	char path[224], number[24];
+
+	text_number(number, sizeof number, "/hwmon/hwmon", n);
+	text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
+	if (file_exists(r, path))
+		return true;
+	text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
+	return file_exists(r, path);
+}
+
+static bool find_numbered(struct place *p, const struct root *r, const char *attribute)
 {
 	char name[PLACE_NAME];
 	unsigned seen = 0;
 
 	for (unsigned n = 0; n < place_kinds[p->kind].most; n++)
-		if (place_number(p, r, n, name) && name_fits(p->name, name) &&
-		    (p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
-					    : place_try(p, r, place_kinds[p->kind].value, "")) &&
+		if (place_number(p, r, n, name) &&
+		    (p->kind == PLACE_BUS ? is_on_bus(p, r, n) : name_fits(p->name, name)) &&
+		    (p->kind == PLACE_BUS     ? place_try(p, r, p->which, "_input")
+		     : p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
+					      : place_try(p, r, place_kinds[p->kind].value, "")) &&
 		    seen++ == p->nth)
-			return 0;
-	errno = ENOENT;
-	return -1;
+			return true;
+	return false;
 }
 
-/* Returns true if the device is the given node of the device tree. In containers the tree is masked; there
- * the name of the device, "154c0000.nvenc", contains that of the node. */
-static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
+/* Finds a device by its name or its node of the device tree. In containers the tree is masked; there the name of the
+ * device, "154c0000.nvenc", contains that of the node. */
+static bool find_devfreq(struct place *p, const struct root *r)
 {
-	char node[72];
-	const char *dot = strchr(device, '.');
-
-	if (!strcmp(device, name))
-		return true;
-	if (file_line_of(r, node, sizeof node, dir, "/device/of_node/name"))
-		return !strcmp(node, name);
-	return dot && !strcmp(dot + 1, name);
-}
-
-/* Finds the hwmon chip that is the device at an address of an I2C bus; in a tree without the bus's list of
- * devices, goes from the chip's device to its neighbours. */
-static int find_bus(struct place *p, const struct root *r)
-{
-	char path[224], number[24];
-
-	for (unsigned n = 0; n < PLACES_MAX; n++) {
-		text_number(number, sizeof number, "/hwmon/hwmon", n);
-		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
-		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
-		bool there = file_exists(r, path);
-		if (!there) {
-			text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
-			there = file_exists(r, path);
-		}
-		if (there && place_try(p, r, p->which, "_input"))
-			return 0;
-	}
-	errno = ENOENT;
-	return -1;
-}
-
-static int find_devfreq(struct place *p, const struct root *r)
-{
-	char **names;
+	char **names, node[72];
+	bool found = false;
 	size_t n;
 
 	if (root_list(r, "/sys/class/devfreq", &names, &n) < 0)
-		return -1;
-	bool found = false;
+		return false;
 	for (size_t i = 0; i < n && !found; i++) {
+		const char *dot = strchr(names[i], '.');
+
 		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i]) >= sizeof p->dir)
 			continue;
-		found = is_node(r, p->dir, names[i], p->name) && place_try(p, r, p->which, "");
+		if (!file_line_of(r, node, sizeof node, p->dir, "/device/of_node/name"))
+			text_join(node, sizeof node, dot ? dot + 1 : "");
+		found = (!strcmp(p->name, names[i]) || !strcmp(p->name, node)) && place_try(p, r, p->which, "");
 	}
 	free(names);
-	if (!found)
-		errno = ENOENT;
-	return found ? 0 : -1;
+	return found;
 }
 
 bool place_equal(const struct place *a, const struct place *b)
@@ -295,20 +278,12 @@ bool place_equal(const struct place *a, const struct place *b)
 
 int place_find(struct place *p, const struct root *r, const char *attribute)
 {
-	switch (p->kind) {
-	case PLACE_PATH:
-		return 0;
-	case PLACE_HWMON:
-	case PLACE_ZONE:
-	case PLACE_COOLING:
-		return find_numbered(p, r, attribute);
-	case PLACE_DEVFREQ:
-		return find_devfreq(p, r);
-	case PLACE_IIO:
+	if (p->kind == PLACE_IIO)
 		return place_find_iio(p, r);
-	case PLACE_BUS:
-		return find_bus(p, r);
-	}
+	if (p->kind == PLACE_PATH ||
+	    (p->kind == PLACE_DEVFREQ ? find_devfreq(p, r) : find_numbered(p, r, attribute)))
+		return 0;
+	errno = ENOENT;
 	return -1;
 }
 
