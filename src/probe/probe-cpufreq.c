@@ -43,8 +43,9 @@ static void label_group(char *out, size_t size, const bool *group)
 			continue;
 		while (last + 1 < CORES_MAX && group[last + 1])
 			last++;
-		used += (size_t)snprintf(out + used, size - used, last > i ? "%s%u-%u" : "%s%u",
-					 used > 3 ? "," : "", i, last);
+		used += (size_t)snprintf(out + used, size - used, "%s%u", used > 3 ? "," : "", i);
+		if (last > i && used < size)
+			used += (size_t)snprintf(out + used, size - used, "-%u", last);
 	}
 }
 
@@ -85,7 +86,9 @@ static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const
 		value_describe(o, &ch, &rows[i], what, false);
 		ch.family = FAMILY_CPU;
 		ch.period_ns = i ? rows[i].period_ns : ch.period_ns;
-		snprintf(ch.label, sizeof ch.label, "%.16s%s%.12s", label, i ? " " : "", i ? _(rows[i].label) : "");
+		text_join(ch.label, i ? 17 : sizeof ch.label, label);
+		if (i)
+			text_join(ch.label, sizeof ch.label, ch.label, " ", _(rows[i].label));
 		snprintf(ch.note, sizeof ch.note, "%s", notes[i]);
 		if (value_add(o, &rows[i], &place, &ch, late ? NULL : &why, e) < 0)
 			return -1;
