@@ -75,16 +75,28 @@ int file_number_list(const struct root *r, long long *out, const char *const *pa
 	return root_read_i64(r, path, out);
 }
 
+/* How each kind of place is called in a board file; the folders of those that have numbers, their name and value. */
+static const struct {
+	const char *key, *dir, *name, *value;
+	unsigned most;
+} place_kinds[] = {
+	[PLACE_PATH] = {"path", NULL, NULL, NULL, 0},
+	[PLACE_HWMON] = {"hwmon", "/sys/class/hwmon/hwmon", "/name", NULL, PLACES_MAX},
+	[PLACE_ZONE] = {"zone", "/sys/class/thermal/thermal_zone", "/type", "temp", PLACES_MAX},
+	[PLACE_DEVFREQ] = {"devfreq", NULL, NULL, NULL, 0},
+	[PLACE_IIO] = {"iio", NULL, NULL, NULL, 0},
+	[PLACE_BUS] = {"bus", "/sys/class/hwmon/hwmon", "/name", NULL, PLACES_MAX},
+	[PLACE_COOLING] = {"cooling", "/sys/class/thermal/cooling_device", "/type", "cur_state", 256},
+};
+
 bool place_set(struct place *p, const char *key, const char *value)
 {
-	static const char *const keys[] = {"path", "hwmon", "zone", "devfreq", "iio", "bus"};
-	const int n = sizeof keys / sizeof *keys;
 	int kind = 0;
 
 	memset(p, 0, sizeof *p);
-	while (kind < n && strcmp(keys[kind], key) != 0)
+	while (kind < PLACE_COOLING && strcmp(place_kinds[kind].key, key) != 0)
 		kind++;
-	if (kind == n)
+	if (kind == PLACE_COOLING)
 		return false;
 	p->kind = (enum place_kind)kind;
 	if (kind == PLACE_PATH)
@@ -119,12 +131,15 @@ static bool place_try(struct place *p, const struct root *r, const char *stem, c
 	return true;
 }
 
-/* Tries stem_input, then the power of the same channel. */
+/* Tries the value of a hwmon attribute, then the power of the same channel. */
 static bool place_input(struct place *p, const struct root *r, const char *stem, const char *attribute)
 {
 	char power[32];
 
-	if (place_try(p, r, stem, "_input"))
+	if (place_try(p, r, stem,
+		      !strcmp(attribute, "pwm")	 ? ""
+		      : !strcmp(attribute, "oc") ? "_event_cnt"
+						 : "_input"))
 		return true;
 	if (!strcmp(attribute, "power")) /* for chips that only average */
 		return place_try(p, r, stem, "_average");
@@ -153,9 +168,8 @@ static bool hwmon_which(struct place *p, const struct root *r, const char *attri
 	if (file_line(r, path, label, sizeof label) && !strcmp(label, p->which) &&
 	    place_input(p, r, stem, attribute))
 		return true;
-	return place_try(p, r, p->which, "_input") ||
-	       (!strcmp(attribute, "power") && place_try(p, r, p->which, "_average")) ||
-	       (strchr(p->which, '/') == NULL && place_try(p, r, p->which, ""));
+	return place_try(p, r, p->which, "_input") || place_input(p, r, p->which, attribute) ||
+	       (!strchr(p->which, '/') && place_try(p, r, p->which, ""));
 }
 
 /* "ina*" matches every name with that prefix. */
@@ -170,85 +184,91 @@ static bool name_fits(const char *pattern, const char *name)
 
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME])
 {
-	text_number(p->dir, sizeof p->dir,
-		    p->kind == PLACE_ZONE      ? "/sys/class/thermal/thermal_zone"
-		    : p->kind == PLACE_COOLING ? "/sys/class/thermal/cooling_device"
-					       : "/sys/class/hwmon/hwmon",
-		    n);
-	return file_line_of(r, name, PLACE_NAME, p->dir, p->kind == PLACE_HWMON ? "/name" : "/type");
+	text_number(p->dir, sizeof p->dir, place_kinds[p->kind].dir, n);
+	return file_line_of(r, name, PLACE_NAME, p->dir, place_kinds[p->kind].name);
 }
 
-static int find_numbered(struct place *p, const struct root *r, const char *attribute)
+/* Gets attribute n of a chip and what it is called, unless its measurement is disabled. */
+static bool hwmon_nth(struct place *p, const struct root *r, const char *attribute, unsigned n)
+{
+	char stem[32];
+	long long on;
+
+	text_number(stem, sizeof stem, attribute, n);
+	if (!place_input(p, r, stem, attribute))
+		return false;
+	if (!file_line_of(r, p->which, sizeof p->which, p->dir, "/", stem, "_label") || !*p->which)
+		text_join(p->which, sizeof p->which, !strcmp(attribute, "oc") ? strrchr(p->path, '/') + 1 : stem);
+	return !strcmp(attribute, "pwm") || file_number_of(r, &on, p->dir, "/", stem, "_enable") < 0 || on;
+}
+
+bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at)
+{
+	const unsigned each = p->kind == PLACE_HWMON ? 64 : 1;
+
+	while (*at < each * place_kinds[p->kind].most) {
+		unsigned n = *at / each, k = (*at)++ % each;
+
+		if (k == 0 && !place_number(p, r, n, p->name))
+			*at = (n + 1) * each;
+		else if (p->kind == PLACE_HWMON ? hwmon_nth(p, r, attribute, k)
+						: place_try(p, r, place_kinds[p->kind].value, ""))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if hwmon chip n is the device at an address of an I2C bus; in a tree without the bus's list of
+ * devices, goes from the chip's device to its neighbours. */
+static bool is_on_bus(const struct place *p, const struct root *r, unsigned n)
+{
+	char path[224], number[24];
+
+	text_number(number, sizeof number, "/hwmon/hwmon", n);
+	text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
+	if (file_exists(r, path))
+		return true;
+	text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
+	return file_exists(r, path);
+}
+
+static bool find_numbered(struct place *p, const struct root *r, const char *attribute)
 {
 	char name[PLACE_NAME];
 	unsigned seen = 0;
 
-	for (unsigned n = 0; n < (p->kind == PLACE_COOLING ? COOLERS_MAX : PLACES_MAX); n++) {
-		if (!place_number(p, r, n, name) || !name_fits(p->name, name))
-			continue;
-		bool fits = p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
-			    : p->kind == PLACE_ZONE ? place_try(p, r, "temp", "")
-						    : place_try(p, r, "cur_state", "");
-		if (fits && seen++ == p->nth)
-			return 0;
-	}
-	errno = ENOENT;
-	return -1;
+	for (unsigned n = 0; n < place_kinds[p->kind].most; n++)
+		if (place_number(p, r, n, name) &&
+		    (p->kind == PLACE_BUS ? is_on_bus(p, r, n) : name_fits(p->name, name)) &&
+		    (p->kind == PLACE_BUS     ? place_try(p, r, p->which, "_input")
+		     : p->kind == PLACE_HWMON ? hwmon_which(p, r, attribute)
+					      : place_try(p, r, place_kinds[p->kind].value, "")) &&
+		    seen++ == p->nth)
+			return true;
+	return false;
 }
 
-/* Returns true if the device is the given node of the device tree. In containers the tree is masked; there
- * the name of the device, "154c0000.nvenc", contains that of the node. */
-static bool is_node(const struct root *r, const char *dir, const char *device, const char *name)
+/* Finds a device by its name or its node of the device tree. In containers the tree is masked; there the name of the
+ * device, "154c0000.nvenc", contains that of the node. */
+static bool find_devfreq(struct place *p, const struct root *r)
 {
-	char node[72];
-	const char *dot = strchr(device, '.');
-
-	if (!strcmp(device, name))
-		return true;
-	if (file_line_of(r, node, sizeof node, dir, "/device/of_node/name"))
-		return !strcmp(node, name);
-	return dot && !strcmp(dot + 1, name);
-}
-
-/* Finds the hwmon chip that is the device at an address of an I2C bus; in a tree without the bus's list of
- * devices, goes from the chip's device to its neighbours. */
-static int find_bus(struct place *p, const struct root *r)
-{
-	char path[224], number[24];
-
-	for (unsigned n = 0; n < PLACES_MAX; n++) {
-		text_number(number, sizeof number, "/hwmon/hwmon", n);
-		text_join(path, sizeof path, "/sys/bus/i2c/devices/", p->name, number, "/name");
-		text_number(p->dir, sizeof p->dir, "/sys/class/hwmon/hwmon", n);
-		bool there = file_exists(r, path);
-		if (!there) {
-			text_join(path, sizeof path, p->dir, "/device/../", p->name, number, "/name");
-			there = file_exists(r, path);
-		}
-		if (there && place_try(p, r, p->which, "_input"))
-			return 0;
-	}
-	errno = ENOENT;
-	return -1;
-}
-
-static int find_devfreq(struct place *p, const struct root *r)
-{
-	char **names;
+	char **names, node[72];
+	bool found = false;
 	size_t n;
 
 	if (root_list(r, "/sys/class/devfreq", &names, &n) < 0)
-		return -1;
-	bool found = false;
+		return false;
 	for (size_t i = 0; i < n && !found; i++) {
+		const char *dot = strchr(names[i], '.');
+
 		if (text_join(p->dir, sizeof p->dir, "/sys/class/devfreq/", names[i]) >= sizeof p->dir)
 			continue;
-		found = is_node(r, p->dir, names[i], p->name) && place_try(p, r, p->which, "");
+		if (!file_line_of(r, node, sizeof node, p->dir, "/device/of_node/name"))
+			text_join(node, sizeof node, dot ? dot + 1 : "");
+		found = (!strcmp(p->name, names[i]) || !strcmp(p->name, node)) && place_try(p, r, p->which, "");
 	}
 	free(names);
-	if (!found)
-		errno = ENOENT;
-	return found ? 0 : -1;
+	return found;
 }
 
 bool place_equal(const struct place *a, const struct place *b)
@@ -258,20 +278,12 @@ bool place_equal(const struct place *a, const struct place *b)
 
 int place_find(struct place *p, const struct root *r, const char *attribute)
 {
-	switch (p->kind) {
-	case PLACE_PATH:
-		return 0;
-	case PLACE_HWMON:
-	case PLACE_ZONE:
-	case PLACE_COOLING:
-		return find_numbered(p, r, attribute);
-	case PLACE_DEVFREQ:
-		return find_devfreq(p, r);
-	case PLACE_IIO:
+	if (p->kind == PLACE_IIO)
 		return place_find_iio(p, r);
-	case PLACE_BUS:
-		return find_bus(p, r);
-	}
+	if (p->kind == PLACE_PATH ||
+	    (p->kind == PLACE_DEVFREQ ? find_devfreq(p, r) : find_numbered(p, r, attribute)))
+		return 0;
+	errno = ENOENT;
 	return -1;
 }
 
@@ -363,7 +375,8 @@ bool attr_value(struct attr *a, const struct root *r, double scale, enum channel
 		errno = EINVAL;
 		return false;
 	}
-	*out = (double)v * scale;
+	double per = 1 / scale;
+	*out = fmod(per, 1) > 0 ? (double)v * scale : (double)v / per; /* 0.1 is not a tenth, but 10 is ten */
 	if (range_holds(channel_range(kind), *out))
 		return true;
 	*out = missing_said(MISSING_RANGE, buf, strnlen(buf, (size_t)n));

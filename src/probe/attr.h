@@ -20,7 +20,6 @@ enum place_kind {
 #define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
 #define PLACES_MAX 128 /* limit for the numbers of chips and zones */
-#define COOLERS_MAX 256 /* of cooling devices */
 
 /* A place names a file as a person would ("the label VDD_IN on an ina3221"), and contains its path once it is
  * found. Numbers of hwmon chips and zones change from boot to boot and when a driver is rebound; names do
@@ -49,6 +48,10 @@ int place_find(struct place *p, const struct root *r, const char *attribute);
 /* Gets the directory and the name of hwmon chip n, or of zone or cooling device n if p is one. Returns false
  * if it does not exist. */
 bool place_number(struct place *p, const struct root *r, unsigned n, char name[PLACE_NAME]);
+
+/* Gets the next zone, cooling device or hwmon attribute of that kind that there is, with what it is called; *at is 0 at
+ * first. Leaves out those whose _enable is 0. */
+bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at);
 
 /* place_find() for PLACE_IIO; errno is EACCES if the names of rails cannot be read. */
 int place_find_iio(struct place *p, const struct root *r);

@@ -8,64 +8,73 @@
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "probe/open.h"
 
 static const struct form {
 	enum unit unit;
 	enum family family;
 	double lo, hi; /* NAN: scale to the values */
+	enum { WHOLE, STEM, REST } label; /* the part of the name before the last dot, or after the first */
+	/* Kinds that are counted together; those of one rail or engine share an index. */
+	enum { RAILS = 1, ENGINES, ZONES, FANS } group;
 } forms[CHANNEL_KINDS] = {
-	[CHANNEL_OTHER] = {UNIT_NONE, FAMILY_OTHER, NAN, NAN},
-	[CHANNEL_GPU_UTIL] = {UNIT_PERCENT, FAMILY_GPU, 0, 100},
-	[CHANNEL_CPU_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
-	[CHANNEL_CORE_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100},
-	[CHANNEL_RAM_USED] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
-	[CHANNEL_RAM_AVAILABLE] = {UNIT_KB, FAMILY_MEMORY, 0, NAN},
-	[CHANNEL_EMC_UTIL] = {UNIT_PERCENT, FAMILY_MEMORY, 0, 100},
-	[CHANNEL_RAIL_VOLTAGE] = {UNIT_MILLIVOLT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_RAIL_CURRENT] = {UNIT_MILLIAMPERE, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_RAIL_POWER] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_POWER_TOTAL] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN},
-	[CHANNEL_TEMPERATURE] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_HOTTEST] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_GPU_FREQ] = {UNIT_HZ, FAMILY_GPU, NAN, NAN},
-	[CHANNEL_CPU_FREQ] = {UNIT_HZ, FAMILY_CPU, NAN, NAN},
-	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN},
-	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100},
-	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
-	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
-	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN},
-	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, NAN, NAN},
-	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1},
-	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN},
-	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN},
+	[CHANNEL_OTHER] = {UNIT_NONE, FAMILY_OTHER, NAN, NAN, WHOLE, 0},
+	[CHANNEL_GPU_UTIL] = {UNIT_PERCENT, FAMILY_GPU, 0, 100, WHOLE, 0},
+	[CHANNEL_CPU_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100, WHOLE, 0},
+	[CHANNEL_CORE_UTIL] = {UNIT_PERCENT, FAMILY_CPU, 0, 100, STEM, 0},
+	[CHANNEL_RAM_USED] = {UNIT_KB, FAMILY_MEMORY, 0, NAN, WHOLE, 0},
+	[CHANNEL_RAM_AVAILABLE] = {UNIT_KB, FAMILY_MEMORY, 0, NAN, WHOLE, 0},
+	[CHANNEL_EMC_UTIL] = {UNIT_PERCENT, FAMILY_MEMORY, 0, 100, WHOLE, 0},
+	[CHANNEL_RAIL_VOLTAGE] = {UNIT_MILLIVOLT, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_RAIL_CURRENT] = {UNIT_MILLIAMPERE, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_RAIL_POWER] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN, STEM, RAILS},
+	[CHANNEL_POWER_TOTAL] = {UNIT_MILLIWATT, FAMILY_POWER, NAN, NAN, WHOLE, 0},
+	[CHANNEL_TEMPERATURE] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN, REST, ZONES},
+	[CHANNEL_HOTTEST] = {UNIT_CELSIUS, FAMILY_HEAT, NAN, NAN, WHOLE, 0},
+	[CHANNEL_GPU_FREQ] = {UNIT_HZ, FAMILY_GPU, NAN, NAN, WHOLE, 0},
+	[CHANNEL_CPU_FREQ] = {UNIT_HZ, FAMILY_CPU, NAN, NAN, STEM, 0},
+	[CHANNEL_EMC_RATE] = {UNIT_HZ, FAMILY_MEMORY, NAN, NAN, WHOLE, 0},
+	[CHANNEL_FAN] = {UNIT_RPM, FAMILY_HEAT, NAN, NAN, REST, FANS},
+	[CHANNEL_ENGINE_UTIL] = {UNIT_PERCENT, FAMILY_OTHER, 0, 100, STEM, ENGINES},
+	[CHANNEL_ENGINE_FREQ] = {UNIT_HZ, FAMILY_OTHER, 0, NAN, STEM, ENGINES},
+	[CHANNEL_THROTTLE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN, WHOLE, 0},
+	[CHANNEL_THROTTLE_COUNT] = {UNIT_NONE, FAMILY_HEAT, NAN, NAN, WHOLE, 0},
+	[CHANNEL_FREQ_LIMIT] = {UNIT_HZ, FAMILY_OTHER, 0, NAN, WHOLE, 0},
+	[CHANNEL_GATED] = {UNIT_NONE, FAMILY_OTHER, 0, 1, WHOLE, 0},
+	[CHANNEL_COUNTER] = {UNIT_NONE, FAMILY_OTHER, 0, NAN, WHOLE, 0},
+	[CHANNEL_NOTICE] = {UNIT_NONE, FAMILY_HEAT, 0, NAN, WHOLE, 0},
 };
 
+/* What names imply; the first that fits. */
 static const struct known {
-	const char *name, *label;
+	const char *begin, *end; /* end NULL: the whole name */
 	enum channel_kind kind;
+	const char *label; /* NULL: part of the name */
 } knowns[] = {
-	{"gpu.util", "GPU", CHANNEL_GPU_UTIL},
-	{"cpu.util", "CPU", CHANNEL_CPU_UTIL},
-	{"emc.util", "EMC", CHANNEL_EMC_UTIL},
-	{"ram.used", "RAM", CHANNEL_RAM_USED},
-	{"ram.available", N_("RAM available"), CHANNEL_RAM_AVAILABLE},
-	{"power.total", N_("Power"), CHANNEL_POWER_TOTAL},
-	{"temp.hottest", N_("Hottest"), CHANNEL_HOTTEST},
-	{"gpu.freq", N_("GPU clock"), CHANNEL_GPU_FREQ},
-	{"emc.rate", N_("EMC clock"), CHANNEL_EMC_RATE},
-	{"swap.used", N_("Swap"), CHANNEL_OTHER},
-	{"fan.rpm", N_("Fan"), CHANNEL_FAN},
+	{"gpu.util", NULL, CHANNEL_GPU_UTIL, "GPU"},
+	{"cpu.util", NULL, CHANNEL_CPU_UTIL, "CPU"},
+	{"emc.util", NULL, CHANNEL_EMC_UTIL, "EMC"},
+	{"ram.used", NULL, CHANNEL_RAM_USED, "RAM"},
+	{"ram.available", NULL, CHANNEL_RAM_AVAILABLE, N_("RAM available")},
+	{"power.total", NULL, CHANNEL_POWER_TOTAL, N_("Power")},
+	{"temp.hottest", NULL, CHANNEL_HOTTEST, N_("Hottest")},
+	{"gpu.freq", NULL, CHANNEL_GPU_FREQ, N_("GPU clock")},
+	{"emc.rate", NULL, CHANNEL_EMC_RATE, N_("EMC clock")},
+	{"swap.used", NULL, CHANNEL_OTHER, N_("Swap")},
+	{"fan.rpm", NULL, CHANNEL_FAN, N_("Fan")},
+	{"throttle", NULL, CHANNEL_THROTTLE, NULL},
+	{"throttle.", "", CHANNEL_THROTTLE, NULL},
+	{"notice.", "", CHANNEL_NOTICE, NULL},
+	{"temp.", "", CHANNEL_TEMPERATURE, NULL},
+	{"fan.", "", CHANNEL_FAN, NULL},
+	{"cpu", ".util", CHANNEL_CORE_UTIL, NULL}, /* with a number */
+	{"cpu", ".freq", CHANNEL_CPU_FREQ, NULL},
+	{"", ".voltage", CHANNEL_RAIL_VOLTAGE, NULL},
+	{"", ".current", CHANNEL_RAIL_CURRENT, NULL},
+	{"", ".power", CHANNEL_RAIL_POWER, NULL},
+	{"", "", CHANNEL_OTHER, NULL},
 };
-
-static const struct known *known_find(const char *name)
-{
-	for (size_t i = 0; i < sizeof knowns / sizeof *knowns; i++)
-		if (!strcmp(knowns[i].name, name))
-			return &knowns[i];
-	return NULL;
-}
 
 /* Returns N of "cpuN.", or -1. */
 static int core_of(const char *name)
@@ -78,42 +87,18 @@ static int core_of(const char *name)
 	return p && *p == '.' && n < 1024 ? (int)n : -1;
 }
 
-static bool ends(const char *name, const char *end)
+static const struct known *known_find(const char *name)
 {
-	size_t n = strlen(name), m = strlen(end);
+	const struct known *k = knowns;
 
-	return n > m && !strcmp(name + n - m, end);
-}
+	for (;; k++) {
+		bool of_core = !strcmp(k->begin, "cpu");
 
-/* Returns the kind that a name implies: "gpu.util", "*.voltage", "temp.*" ... */
-static enum channel_kind channel_kind_of(const char *name)
-{
-	const struct known *k = known_find(name);
-
-	if (k)
-		return k->kind;
-	if (core_of(name) >= 0)
-		return ends(name, ".util")   ? CHANNEL_CORE_UTIL
-		       : ends(name, ".freq") ? CHANNEL_CPU_FREQ
-					     : CHANNEL_OTHER;
-	if (!strncmp(name, "temp.", 5))
-		return CHANNEL_TEMPERATURE;
-	if (!strncmp(name, "fan.", 4))
-		return CHANNEL_FAN;
-	if (!strncmp(name, "notice.", 7))
-		return CHANNEL_NOTICE;
-	if (!strncmp(name, "throttle", 8) && (name[8] == '.' || !name[8]))
-		return CHANNEL_THROTTLE;
-	if (ends(name, ".voltage"))
-		return CHANNEL_RAIL_VOLTAGE;
-	if (ends(name, ".current"))
-		return CHANNEL_RAIL_CURRENT;
-	return ends(name, ".power") ? CHANNEL_RAIL_POWER : CHANNEL_OTHER;
-}
-
-static bool is_rail(enum channel_kind k)
-{
-	return k == CHANNEL_RAIL_VOLTAGE || k == CHANNEL_RAIL_CURRENT || k == CHANNEL_RAIL_POWER;
+		if (k->end ? !strncmp(name, k->begin, strlen(k->begin)) && text_ends_in(name, k->end) &&
+				     (!of_core || core_of(name) >= 0)
+			   : !strcmp(name, k->begin))
+			return k;
+	}
 }
 
 /* Returns the length of the part before the last dot: "VDD_IN" of "VDD_IN.voltage". */
@@ -124,19 +109,19 @@ static size_t stem_length(const char *name)
 	return dot ? (size_t)(dot - name) : strlen(name);
 }
 
-/* The three channels of a rail share an index; others are counted by kind. */
 static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 {
+	const struct form *form = &forms[c->kind];
 	size_t stem = stem_length(c->name);
 	int next = 0;
 
-	if (c->kind != CHANNEL_TEMPERATURE && c->kind != CHANNEL_FAN && !is_rail(c->kind))
-		return 0;
-	for (size_t i = 0; i < r->n_channels; i++) {
+	for (size_t i = 0; i < r->n_channels && form->group; i++) {
 		const struct channel *o = &r->channels[i];
-		if (is_rail(c->kind) && is_rail(o->kind) && !strncmp(o->name, c->name, stem + 1))
+		if (forms[o->kind].group != form->group)
+			continue;
+		if (form->label == STEM && !strncmp(o->name, c->name, stem + 1))
 			return o->index;
-		if ((o->kind == c->kind || (is_rail(c->kind) && is_rail(o->kind))) && o->index >= next)
+		if (o->index >= next)
 			next = o->index + 1;
 	}
 	return (uint16_t)next;
@@ -145,30 +130,22 @@ static uint16_t next_index(const struct probe_set *r, const struct channel *c)
 static void label_by_name(struct channel *c)
 {
 	const struct known *k = known_find(c->name);
+	const char *dot = strchr(c->name, '.'), *from = c->name;
 
-	if (k) {
-		const char *label = _(k->label);
-		text_printable(c->label, sizeof c->label, label, strlen(label));
-	} else if (c->kind == CHANNEL_TEMPERATURE || c->kind == CHANNEL_FAN) {
-		const char *dot = strchr(c->name, '.'), *rest = dot ? dot + 1 : c->name;
-		text_printable(c->label, sizeof c->label, rest, strlen(rest));
-	} else if (is_rail(c->kind) || c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_CPU_FREQ) {
-		text_printable(c->label, sizeof c->label, c->name, stem_length(c->name));
-	} else {
-		text_printable(c->label, sizeof c->label, c->name, strlen(c->name));
-	}
-}
-
-/* The labels of the boards that come with nvmtop are those of its own signals. */
-static void translated(char *out, size_t size, const char *text)
-{
-	const char *known = *text ? _(text) : text;
-
-	text_printable(out, size, known, strlen(known));
+	if (k->label)
+		from = _(k->label);
+	else if (forms[c->kind].label == REST && dot)
+		from = dot + 1;
+	text_printable(c->label, sizeof c->label, from,
+		       !k->label && forms[c->kind].label == STEM ? stem_length(from) : strlen(from));
 }
 
 static void by_settings(const struct statement *s, struct channel *c)
 {
+	const struct {
+		const char *key;
+		double *to;
+	} limits[] = {{"lo", &c->lo}, {"hi", &c->hi}, {"warn", &c->warn}, {"crit", &c->crit}};
 	const char *v;
 	double number;
 
@@ -178,18 +155,15 @@ static void by_settings(const struct statement *s, struct channel *c)
 		c->family = (enum family)family_find(v);
 	if ((v = setting_get(s, "index")) && num_double(v, &number))
 		c->index = (uint16_t)number;
-	if ((v = setting_get(s, "lo")))
-		num_double(v, &c->lo);
-	if ((v = setting_get(s, "hi")))
-		num_double(v, &c->hi);
-	if ((v = setting_get(s, "warn")))
-		num_double(v, &c->warn);
-	if ((v = setting_get(s, "crit")))
-		num_double(v, &c->crit);
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if ((v = setting_get(s, limits[i].key)))
+			num_double(v, limits[i].to);
 	if ((v = setting_get(s, "period")))
 		num_duration_ns(v, &c->period_ns);
-	if ((v = setting_get(s, "label")))
-		translated(c->label, sizeof c->label, v);
+	if ((v = setting_get(s, "label"))) {
+		v = *v ? _(v) : v; /* those of the boards that come with nvmtop are translated */
+		text_printable(c->label, sizeof c->label, v, strlen(v));
+	}
 	if ((v = setting_get(s, "note")))
 		text_printable(c->note, sizeof c->note, v, strlen(v));
 }
@@ -198,14 +172,15 @@ static void by_settings(const struct statement *s, struct channel *c)
  * "VDD.power" becomes "VDD_2.power". */
 static void make_unique(const struct probe_set *r, struct channel *c)
 {
-	size_t stem = is_rail(c->kind) ? stem_length(c->name) : strlen(c->name);
+	bool rail = forms[c->kind].group == RAILS;
+	size_t stem = rail ? stem_length(c->name) : strlen(c->name);
 	char text[96], base[sizeof c->name], ending[sizeof c->name];
 
 	text_join(base, stem + 1, c->name);
 	text_join(ending, sizeof ending, c->name + stem);
 	for (unsigned n = 2; probe_set_find(r, c->name) && n < 1000; n++) {
 		char number[16];
-		snprintf(number, sizeof number, "%c%u", is_rail(c->kind) ? '_' : '.', n);
+		snprintf(number, sizeof number, "%c%u", rail ? '_' : '.', n);
 		size_t room = sizeof c->name - 1 - strlen(number) - strlen(ending);
 		snprintf(text, sizeof text, "%.*s%s%s", (int)(room < stem ? room : stem), base, number,
 			 ending);
@@ -215,6 +190,12 @@ static void make_unique(const struct probe_set *r, struct channel *c)
 
 void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild)
 {
+	channel_describe_as(o, c, name, CHANNEL_OTHER, wild);
+}
+
+void channel_describe_as(const struct probe_ctx *o, struct channel *c, const char *name, enum channel_kind fixed,
+			 bool wild)
+{
 	const char *kind = setting_get(o->s, "kind");
 
 	memset(c, 0, sizeof *c);
@@ -223,7 +204,7 @@ void channel_describe(const struct probe_ctx *o, struct channel *c, const char *
 		if (*p == ' ')
 			*p = '_';
 	c->tier = o->s->tier;
-	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : channel_kind_of(c->name);
+	c->kind = kind ? (enum channel_kind)channel_kind_find(kind) : fixed ? fixed : known_find(c->name)->kind;
 	if (wild)
 		make_unique(o->probes, c);
 	c->unit = forms[c->kind].unit;
@@ -276,6 +257,7 @@ void reason_add(struct reason *why, const char *what, int error)
 {
 	reason_add_text(why, what, error == ENOENT ? _("not there") : root_error(error));
 	bool denied = error == EACCES || error == EPERM;
+	why->there |= error != ENOENT;
 	why->denied |= denied;
 	why->hidden |= denied && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
 	why->debugfs |= error == ENOENT && !strncmp(what, DEBUGFS "/", sizeof DEBUGFS);
@@ -283,6 +265,8 @@ void reason_add(struct reason *why, const char *what, int error)
 
 void reason_add_place(struct reason *why, const struct place *p, int error)
 {
+	static const char *const drivers[] = {
+		[PLACE_HWMON] = "hwmon", [PLACE_DEVFREQ] = "devfreq", [PLACE_IIO] = "IIO", [PLACE_BUS] = "I2C"};
 	char what[192];
 
 	if (p->kind == PLACE_PATH || p->kind == PLACE_COOLING || error != ENOENT)
@@ -290,12 +274,7 @@ void reason_add_place(struct reason *why, const struct place *p, int error)
 	else if (p->kind == PLACE_ZONE)
 		snprintf(what, sizeof what, _("thermal zone %s"), p->name);
 	else
-		snprintf(what, sizeof what, "%s %s/%s",
-			 p->kind == PLACE_HWMON ? "hwmon"
-			 : p->kind == PLACE_IIO ? "IIO"
-			 : p->kind == PLACE_BUS ? "I2C"
-						: "devfreq",
-			 p->name, p->which);
+		snprintf(what, sizeof what, "%s %s/%s", drivers[p->kind], p->name, p->which);
 	reason_add(why, what, error);
 }
 

@@ -45,8 +45,7 @@ const char *setting_get(const struct statement *s, const char *key)
 	return setting_nth(s, key, 0);
 }
 
-/* Returns true if key is one of the words of list, which has blanks around each. */
-static bool listed(const char *list, const char *key)
+bool setting_listed(const char *list, const char *key)
 {
 	char word[32];
 
@@ -59,74 +58,63 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	double number;
 	int64_t ns;
 	const char *k = t->key, *v = t->value;
+	const char *takes =
+		!strcmp(k, "gate") && strcmp(v, "none") != 0	     ? _("only \"none\"")
+		: !strcmp(k, "kind") && channel_kind_find(v) < 0     ? _("a kind of signal such as temperature or counter")
+		: !strcmp(k, "unit") && unit_find(v) < 0	     ? _("one of Hz kB mV mA mW C rpm J %")
+		: !strcmp(k, "family") && family_find(v) < 0	     ? _("one of gpu cpu memory power heat other")
+		: !strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * NS_PER_S)
+			? _("a time such as 25ms, at most 60s")
+		: !setting_listed(" lo hi scale warn crit index ", k) ? NULL
+		: !num_double(v, &number)			     ? _("a number")
+		: !strcmp(k, "index") && (number < 0 || number > 1023 || number != (int)number)
+			? _("a whole number from 0 to 1023")
+			: NULL;
 
-	if (!strcmp(k, "gate") && strcmp(v, "none") != 0)
-		return statement_error(s, e, _("gate= takes only \"none\", not \"%s\""), v);
-	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
-		return statement_error(s, e, _("unknown signal kind \"%s\""), v);
-	if (!strcmp(k, "unit") && unit_find(v) < 0)
-		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J"), v);
-	if (!strcmp(k, "family") && family_find(v) < 0)
-		return statement_error(s, e,
-				       _("unknown family \"%s\"; known: gpu cpu memory power heat "
-					 "other"),
-				       v);
-	if (listed(" lo hi scale warn crit ", k) && !num_double(v, &number))
-		return statement_error(s, e, _("%s= needs a number, not \"%s\""), k, v);
-	if (!strcmp(k, "index") &&
-	    (!num_double(v, &number) || number < 0 || number > 1023 || number != (int)number))
-		return statement_error(s, e, _("index= needs a whole number from 0 to 1023, not \"%s\""), v);
-	if (!strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * INT64_C(1000000000)))
-		return statement_error(s, e, _("period= needs a time such as 25ms, at most 60s, not \"%s\""),
-				       v);
-	return 0;
+	return takes ? statement_error(s, e, _("%s= takes %s, not \"%s\""), k, takes, v) : 0;
 }
+
+/* The settings that are places, and their form. */
+static const struct {
+	const char *key, *form;
+} places[] = {
+	{"path", "/FILE"}, {"hwmon", "CHIP/LABEL"}, {"zone", "TYPE"}, {"devfreq", "NODE/FILE"}, {"iio", "DRIVER/RAIL"},
+	{"bus", "BUS-ADDRESS/inN"}, {"dir", "/FOLDER"}, {"activity", "/FILE"}, {"rate", "/FILE"}, {"load", "/FILE"},
+};
 
 static int check_place(const struct statement *s, const struct setting *t, struct err *e)
 {
+	bool node = !strcmp(t->key, "devfreq") && setting_listed(" gpu gated limits pinned engine ", s->probe);
 	struct place p;
 
-	if (listed(" dir activity rate load ", t->key)) {
-		if (*t->value != '/' || strlen(t->value) >= sizeof p.path)
-			return statement_error(
-				s, e, _("%s= needs an absolute path of less than %zu bytes, not \"%s\""),
-				t->key, sizeof p.path, t->value);
-		return 0;
-	}
-	if (!listed(SETTINGS_PLACE "iio bus ", t->key) || !strcmp(t->value, "*") ||
-	    (!strcmp(t->key, "devfreq") && listed(" gpu gated limits pinned engine ", s->probe)))
-		return 0;
-	if (place_set(&p, t->key, t->value))
-		return 0;
-	return statement_error(
-		s, e,
-		_("%s=\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
-		  "devfreq=NODE/FILE"),
-		t->key, t->value);
+	for (size_t i = 0; i < sizeof places / sizeof *places && !node && strcmp(t->value, "*") != 0; i++)
+		if (!strcmp(t->key, places[i].key) &&
+		    !place_set(&p, places[i].form[0] == '/' ? "path" : t->key, t->value))
+			return statement_error(s, e, _("%s=\"%s\" is not a place; expected %s=%s"), t->key, t->value,
+					       t->key, places[i].form);
+	return 0;
 }
 
 static int check_setting(const struct statement *s, const struct probe_kind *k, size_t i, struct err *e)
 {
 	const struct setting *t = &s->settings[i];
 
-	if (!listed(k->settings, t->key))
+	if (!setting_listed(k->settings, t->key))
 		return statement_error(s, e, _("\"%s\" does not take %s=; it takes:%s"), k->name, t->key,
 				       k->settings);
-	if (listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
+	if (setting_listed(" label kind unit family index lo hi note period hint scale warn crit ", t->key) &&
 	    setting_nth(s, t->key, 1))
 		return statement_error(s, e, _("%s= is given twice"), t->key);
-	if (check_value(s, t, e) < 0 || check_place(s, t, e) < 0)
-		return -1;
-	return 0;
+	return check_value(s, t, e) < 0 || check_place(s, t, e) < 0 ? -1 : 0;
 }
 
 int probe_check(const struct statement *s, struct err *e)
 {
 	const struct probe_kind *k = kind_find(s->probe);
-	size_t places = 0;
+	char known[320] = "";
+	bool placed = false;
 
 	if (!k) {
-		char known[320] = "";
 		for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 			text_join(known, sizeof known, known, " ", kinds[i]->name);
 		return statement_error(s, e, _("unknown probe \"%s\"; known:%s"), s->probe, known);
@@ -143,14 +131,13 @@ int probe_check(const struct statement *s, struct err *e)
 	for (size_t i = 0; i < s->n_settings; i++) {
 		if (check_setting(s, k, i, e) < 0)
 			return -1;
-		places += listed(SETTINGS_PLACE, s->settings[i].key);
+		placed |= setting_listed(SETTINGS_PLACE "dir load ", s->settings[i].key);
 	}
-	if (k->place && !places)
-		return statement_error(
-			s, e,
-			_("\"%s\" needs a place to read: path=/FILE, hwmon=CHIP/LABEL, zone=TYPE or "
-			  "devfreq=NODE/FILE"),
-			k->name);
+	for (size_t i = 0; i < sizeof places / sizeof *places && k->place && !placed; i++)
+		if (setting_listed(k->settings, places[i].key))
+			text_join(known, sizeof known, known, " ", places[i].key, "=", places[i].form);
+	if (*known)
+		return statement_error(s, e, _("\"%s\" needs a place to read:%s"), k->name, known);
 	if (k->expression && !s->expression)
 		return statement_error(s, e, _("\"%s\" needs = and an expression"), k->name);
 	if (!k->expression && s->expression)
@@ -239,7 +226,7 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 		last = first;
 		if (p && *p == '-')
 			p = num_i64(p + 1, end, &last);
-		if (!p || first < 0 || last < first || (*p && *p != ','))
+		if (!p || first < 0 || last < first || (*p && *p != ',' && *p != ' '))
 			return 0;
 		for (int64_t n = first; n <= last && n < (int64_t)max; n++) {
 			count += !set[n];
@@ -252,7 +239,8 @@ size_t cpulist_parse(const char *text, bool *set, size_t max)
 
 size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max)
 {
-	char text[256];
+	char text[256] = "";
 
-	return file_line(r, path, text, sizeof text) ? cpulist_parse(text, set, max) : 0;
+	file_line(r, path, text, sizeof text);
+	return cpulist_parse(text, set, max);
 }

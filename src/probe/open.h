@@ -38,6 +38,8 @@ struct probe_kind {
 #define PROBE_KIND(name) extern const struct probe_kind probe_kind_##name;
 PROBE_KINDS(PROBE_KIND)
 
+/* Returns true if key is one of the words of list, which has blanks around each. */
+bool setting_listed(const char *list, const char *key);
 /* Returns the value of the nth setting of that key, or NULL. */
 const char *setting_nth(const struct statement *s, const char *key, size_t nth);
 const char *setting_get(const struct statement *s, const char *key);
@@ -47,6 +49,9 @@ const char *setting_get(const struct statement *s, const char *key);
 /* Fills in a channel called name (made printable, and unique by a number suffix if wild is set): kind, label,
  * unit, family, index and range from the form of the name, then from the statement. */
 void channel_describe(const struct probe_ctx *o, struct channel *c, const char *name, bool wild);
+/* The same for a kind that is known; CHANNEL_OTHER: as the name says. */
+void channel_describe_as(const struct probe_ctx *o, struct channel *c, const char *name, enum channel_kind kind,
+			 bool wild);
 
 /* The properties that a kind of probe fixes for a channel; lo is 0. */
 struct channel_form {
@@ -74,6 +79,7 @@ void *probe_new(const struct probe_ctx *o, size_t size, size_t n_attrs, const st
 /* Why a channel is missing, collected while its candidates are tried. */
 struct reason {
 	char tried[200];
+	bool there;     /* there is something, though of no use */
 	bool denied;    /* more privileges would help */
 	bool debugfs;   /* something in debugfs was missing */
 	bool hidden;    /* the directory is not accessible: the file may not even exist */
@@ -89,10 +95,42 @@ void channel_source(const struct probe_ctx *o, struct channel *c, const char *pa
 /* reason_set() for one thing that is missing. */
 void reason_one(const struct probe_ctx *o, struct channel *c, const char *what, int error);
 
-/* Returns true if the probe set's emc probe reads that file as its clock, at least that often. Then
- * emc_add_rate() adds a channel that takes the clock from it, so that the file is not read twice. */
-bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns);
-int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path, struct err *e);
+/* A row of a kind of probe: a channel for the number in a file. What is 0 is not said. */
+struct value_row {
+	const char *probe;           /* the word of the statement */
+	const char *prefix, *suffix; /* of the channel's name; between them is what the statement or the kernel calls it */
+	const char *keys;            /* the settings that say where it may be, with blanks around each */
+	const char *attribute;       /* of hwmon, or "" */
+	double scale;                /* of the file's number to the unit */
+	enum value_text { VALUE_NUMBER, VALUE_CLOCK, VALUE_STATE } text; /* a clock of cores; a word for off or on */
+	/* Not read while that is off, then 0: the power of the unit, which may have to be known; or missing: the
+	 * measurement of a fan. */
+	enum value_gate { GATE_NONE, GATE_POWER, GATE_NEEDED, GATE_TACHOMETER } gate;
+	const char *file; /* what is read where a devfreq= names only the device */
+	int64_t period_ns;
+	enum channel_kind kind; /* else as the name says */
+	enum unit unit;         /* else as the kind says */
+	const char *label;      /* after its name */
+};
+
+/* Finds the first place of the statement for that row that can be read, else the first that is there and may return. Returns
+ * false with the reason. */
+bool value_find(const struct probe_ctx *o, const struct value_row *row, struct place *p, struct reason *why);
+/* Fills in a channel of a row; what is it between prefix and suffix. */
+void value_describe(const struct probe_ctx *o, struct channel *ch, const struct value_row *row, const char *what,
+		    bool wild);
+/* Adds that channel, for the file of place, which was found. If place is NULL it is missing, with why; if why is NULL the
+ * file may come later. */
+int value_add(struct probe_ctx *o, const struct value_row *row, const struct place *place, struct channel *ch,
+	      struct reason *why, struct err *e);
+/* The same for one of all places of a kind. label may be NULL. */
+int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct place p, const char *what,
+		   const char *label, struct err *e);
+
+/* Returns the reader of the emc probe that reads that file as its clock, at least that often, so that it is not read
+ * twice; NULL if there is none. */
+struct async_reader *emc_reader(const struct probe_set *r, const char *path, int64_t period_ns);
+enum { EMC_UTIL, EMC_RATE, EMC_VALUES }; /* what it reads: percent, Hz */
 
 /* Opens the first power state file in the directories that the statement names (dir=, devfreq=):
  * gpu_powered_on, is_railgated, power/runtime_status. Reading it does not wake the unit. */
@@ -103,20 +141,16 @@ double gate_read(struct attr *a, const struct root *r);
  * another key. */
 bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why);
 
-/* Adds a channel that is described already, for the number in a file: that of place, which was found. */
-int value_add(struct probe_ctx *o, struct place *place, struct channel *ch, struct err *e);
-
 /* Returns true if a hwmon chip of that name is a thermal zone that is read already. */
 bool value_is_zone(const struct probe_set *probes, const char *chip);
 
+/* Adds to a channel what its place says: the limits of a temperature, the most of a cooling device. */
+void heat_describe(const struct root *r, const struct place *place, struct channel *ch);
 /* Returns true if the channel's value is a constant or an estimate that a thermal zone reports as if it were
  * measured. */
-bool value_is_made_up(const struct probe_set *r, const struct channel *c);
+bool heat_is_made_up(const struct channel *c);
 
-/* Returns true if a cooling device of that type slows something down; fans do not. */
-bool cooling_slows(const char *type);
-
-/* Parses "0-3,6" into a set of numbers below max. Returns how many are in it, 0 if the text is invalid. */
+/* Parses "0-3,6" or "0 1 2" into a set of numbers below max. Returns how many are in it, 0 if the text is invalid. */
 size_t cpulist_parse(const char *text, bool *set, size_t max);
 /* The same for the text of a file. */
 size_t cpulist_read(const struct root *r, const char *path, bool *set, size_t max);

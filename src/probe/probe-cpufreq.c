@@ -1,6 +1,6 @@
-/* Reads the clock of each group of cores that share one, and its limits. Uses scaling_cur_freq, never
- * cpuinfo_cur_freq: that one queries the firmware, for milliseconds on some boards, and needs root.
- * scaling_cur_freq is the requested clock, unless the driver measures; a clock that the hardware throttles is
+/* Reads the clock of each group of cores that share one, its limits, and whether all clocks are pinned. Uses
+ * scaling_cur_freq, never cpuinfo_cur_freq: that one queries the firmware, for milliseconds on some boards, and needs
+ * root. scaling_cur_freq is the requested clock, unless the driver measures; a clock that the hardware throttles is
  * lower.
  *
  * The group disappears with its last core and comes back with another inode, so a file that fails is
@@ -20,97 +20,43 @@
 #define CPU       "/sys/devices/system/cpu"
 #define CORES_MAX 256
 #define PERIOD_NS (20 * NS_PER_MS)
-#define LIMIT_NS  NS_PER_S
+#define FILES     72 /* for pinned: the GPU and 35 groups */
 
-struct clock {
-	struct probe probe;
-	unsigned first; /* core */
+/* clang-format off */
+static const struct value_row rows[] = {
+	{"cpufreq", "cpu", ".freq",     "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_cur_freq", .period_ns = PERIOD_NS},
+	{"cpufreq", "cpu", ".freq_min", "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_min_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("min")},
+	{"cpufreq", "cpu", ".freq_max", "", "", .scale = 1000, .text = VALUE_CLOCK, .file = "scaling_max_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("max")},
 };
-
-static void freq_read(struct probe *p, int64_t t_ns, double *row)
-{
-	double khz = attr_poll(p->attrs, p->root, t_ns);
-
-	if (!attr_is_open(p->attrs) && p->attrs->error == ENOENT)
-		khz = missing_value(MISSING_OFFLINE, ((struct clock *)p)->first);
-	else if (khz <= 0) /* some drivers report 0 if it is unknown */
-		khz = missing_said(MISSING_RANGE, "0", 1);
-	row[p->column] = isnan(khz) ? khz : khz * 1000;
-}
-
-static const struct probe_ops freq_ops = {freq_read, probe_free};
-
-/* late: the file does not exist now, and may appear. */
-static int add_file(struct probe_ctx *o, struct channel *ch, const char *path, bool late, struct err *e)
-{
-	struct clock *c = probe_new(o, sizeof *c, 1, &freq_ops, ch->period_ns, e);
-	struct probe *p = &c->probe;
-
-	if (!c)
-		return -1;
-	c->first = ch->index;
-	text_join(ch->source, sizeof ch->source, path);
-	bool open = attr_open(p->attrs, o->root, path) == 0;
-	if (!open && !late)
-		reason_one(o, ch, path, errno);
-	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), open || late, e);
-}
+/* clang-format on */
 
 /* "cpu4", "cpu4-7", or with a gap "cpu0,3-5". */
 static void label_group(char *out, size_t size, const bool *group)
 {
 	size_t used = (size_t)snprintf(out, size, "cpu");
 
-	for (unsigned i = 0, last; i < CORES_MAX; i = last + 1) {
+	for (unsigned i = 0, last; i < CORES_MAX && used < size; i = last + 1) {
 		last = i;
 		if (!group[i])
 			continue;
 		while (last + 1 < CORES_MAX && group[last + 1])
 			last++;
-		const char *comma = used > 3 ? "," : "";
-		int n = last > i ? snprintf(out + used, size - used, "%s%u-%u", comma, i, last)
-				 : snprintf(out + used, size - used, "%s%u", comma, i);
-		used += (size_t)n;
-		if (used >= size)
-			return; /* cut */
+		used += (size_t)snprintf(out + used, size - used, "%s%u", used > 3 ? "," : "", i);
+		if (last > i && used < size)
+			used += (size_t)snprintf(out + used, size - used, "-%u", last);
 	}
-}
-
-static int add_limits(struct probe_ctx *o, const char *dir, unsigned first, const char *label, struct err *e)
-{
-	static const struct {
-		const char *file, *suffix, *word, *note;
-	} limits[] = {{"scaling_min_freq", "freq_min", N_("min"), N_("lowest clock that is allowed now")},
-		      {"scaling_max_freq", "freq_max", N_("max"), N_("highest clock that is allowed now")}};
-	char path[192], name[32];
-	struct channel ch;
-
-	for (int i = 0; i < 2; i++) {
-		snprintf(path, sizeof path, "%.120s/%s", dir, limits[i].file);
-		if (!file_exists(o->root, path))
-			continue;
-		snprintf(name, sizeof name, "cpu%u.%s", first, limits[i].suffix);
-		channel_describe(o, &ch, name, false);
-		ch.kind = CHANNEL_FREQ_LIMIT;
-		ch.unit = UNIT_HZ;
-		ch.family = FAMILY_CPU;
-		ch.period_ns = LIMIT_NS;
-		snprintf(ch.label, sizeof ch.label, "%.16s %.12s", label, _(limits[i].word));
-		snprintf(ch.note, sizeof ch.note, "%s", _(limits[i].note));
-		if (add_file(o, &ch, path, false, e) < 0)
-			return -1;
-	}
-	return 0;
 }
 
 /* Returns true if scaling_cur_freq is measured, as on PCs; other drivers repeat the request. */
-static bool measures(const struct probe_ctx *o, const char *dir)
+static bool measures(const struct root *r, const char *dir)
 {
 	static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate", "amd-pstate-epp",
 					      "acpi-cpufreq"};
 	char driver[64];
 
-	if (!file_line_of(o->root, driver, sizeof driver, dir, "/scaling_driver"))
+	if (!file_line_of(r, driver, sizeof driver, dir, "/scaling_driver"))
 		return false;
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (!strcmp(driver, drivers[i]))
@@ -118,66 +64,51 @@ static bool measures(const struct probe_ctx *o, const char *dir)
 	return false;
 }
 
-/* Adds the clock of the group whose first core is `first`. */
-static int add_clock(struct probe_ctx *o, const char *path, unsigned first, const char *label,
-		     const char *note, bool late, struct err *e)
+/* late: the files do not exist now, and the clock may appear. */
+static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, bool late, struct err *e)
 {
-	struct channel ch;
-	char name[32];
+	const char *notes[] = {late			? _("offline when nvmtop started")
+			       : measures(o->root, dir) ? ""
+							: _("requested clock; lower while the hardware throttles"),
+			       _("lowest clock that is allowed now"), _("highest clock that is allowed now")};
+	char what[16], label[32];
 
-	snprintf(name, sizeof name, "cpu%u.freq", first);
-	channel_describe(o, &ch, name, false);
-	snprintf(ch.label, sizeof ch.label, "%s", label);
-	if (!ch.period_ns)
-		ch.period_ns = PERIOD_NS;
-	if (!ch.note[0])
-		snprintf(ch.note, sizeof ch.note, "%s", note);
-	return add_file(o, &ch, path, late, e);
-}
-
-static int add_group(struct probe_ctx *o, const char *dir, unsigned first, const bool *group, struct err *e)
-{
-	char path[192], label[32];
-	const char *note = measures(o, dir) ? "" : _("requested clock; lower while the hardware throttles");
-
+	text_number(what, sizeof what, "", first);
 	label_group(label, sizeof label, group);
-	snprintf(path, sizeof path, "%.120s/scaling_cur_freq", dir);
-	return add_clock(o, path, first, label, note, false, e) < 0 ? -1
-								    : add_limits(o, dir, first, label, e);
-}
+	for (int i = 0; i < 3; i++) {
+		struct place place = {.kind = PLACE_PATH};
+		struct reason why = {.denied = false};
+		struct channel ch;
 
-/* The cores of a group: "4 5 6 7", online or not. */
-static void find_related(const struct probe_ctx *o, const char *dir, unsigned first, bool *group)
-{
-	char text[160];
-	int64_t n;
-
-	memset(group, 0, CORES_MAX * sizeof *group);
-	group[first] = true;
-	if (!file_line_of(o->root, text, sizeof text, dir, "/related_cpus"))
-		return;
-	const char *p = text, *end = text + strlen(text);
-	while (p < end && (p = num_i64(p, end, &n)))
-		if (n >= 0 && n < CORES_MAX)
-			group[n] = true;
+		text_join(place.path, sizeof place.path, dir, "/", rows[i].file);
+		if (i && !file_exists(o->root, place.path))
+			continue;
+		value_describe(o, &ch, &rows[i], what, false);
+		ch.family = FAMILY_CPU;
+		ch.period_ns = i ? rows[i].period_ns : ch.period_ns;
+		text_join(ch.label, i ? 17 : sizeof ch.label, label);
+		if (i)
+			text_join(ch.label, sizeof ch.label, ch.label, " ", _(rows[i].label));
+		snprintf(ch.note, sizeof ch.note, "%s", notes[i]);
+		if (value_add(o, &rows[i], &place, &ch, late ? NULL : &why, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Cores that are offline have no group yet: each run of them gets a channel, which has values once its first
  * core is online. */
 static int add_offline(struct probe_ctx *o, const bool *left, struct err *e)
 {
-	char path[192], label[32];
+	char dir[64];
 	bool run[CORES_MAX];
 
-	for (unsigned i = 0, next; i < CORES_MAX; i = next) {
+	for (unsigned i = 0, next; i < CORES_MAX; i = next + 1) {
 		memset(run, 0, sizeof run);
 		for (next = i; next < CORES_MAX && left[next]; next++)
 			run[next] = true;
-		if (next++ == i)
-			continue;
-		snprintf(path, sizeof path, CPU "/cpu%u/cpufreq/scaling_cur_freq", i);
-		label_group(label, sizeof label, run);
-		if (add_clock(o, path, i, label, _("offline when nvmtop started"), true, e) < 0)
+		snprintf(dir, sizeof dir, CPU "/cpu%u/cpufreq", i);
+		if (next > i && add_group(o, dir, i, run, true, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -202,11 +133,13 @@ static int open_cpufreq(struct probe_ctx *o, struct err *e)
 		if (strncmp(names[i], "policy", 6) != 0 || num_i64(digits, end, &first) != end || first < 0 ||
 		    first >= CORES_MAX)
 			continue;
-		snprintf(dir, sizeof dir, CPU "/cpufreq/%.32s", names[i]);
-		find_related(o, dir, (unsigned)first, group);
+		snprintf(dir, sizeof dir, CPU "/cpufreq/%.32s/related_cpus", names[i]);
+		cpulist_read(o->root, dir, group, CORES_MAX); /* online or not */
+		*strrchr(dir, '/') = '\0';
+		group[first] = true;
 		for (unsigned k = 0; k < CORES_MAX; k++)
 			left[k] &= !group[k];
-		result = add_group(o, dir, (unsigned)first, group, e);
+		result = add_group(o, dir, (unsigned)first, group, false, e);
 		groups++;
 	}
 	free(names);
@@ -216,3 +149,77 @@ static int open_cpufreq(struct probe_ctx *o, struct err *e)
 }
 
 const struct probe_kind probe_kind_cpufreq = {"cpufreq", 0, 0, " period hint ", false, false, open_cpufreq};
+
+/* Reads pairs of the lowest and the highest clock of a unit: the value is 1 if the two are equal for all that
+ * can be read. A core that is offline has none. */
+static void pinned_read(struct probe *p, int64_t t_ns, double *row)
+{
+	double value = missing_value(MISSING, 0);
+
+	for (size_t i = 0; i < p->n_attrs && p->attrs[i].path[0] && !(value <= 0); i += 2) {
+		double lowest = attr_poll(&p->attrs[i], p->root, t_ns);
+		double highest = attr_poll(&p->attrs[i + 1], p->root, t_ns);
+
+		if (!isnan(lowest) && highest > 0)
+			value = lowest < highest ? 0 : 1;
+		else if (isnan(value))
+			value = isnan(lowest) ? lowest : highest;
+	}
+	row[p->column] = value;
+}
+
+static const struct probe_ops pinned_ops = {pinned_read, probe_free};
+
+/* Opens the pair in dir as the next two of *n files. */
+static void pinned_pair(struct probe *p, size_t *n, const char *dir, const char *prefix)
+{
+	char path[192];
+
+	for (size_t i = 0; i < 2 && *n + 2 <= FILES; i++) {
+		text_join(path, sizeof path, dir, prefix, i ? "max_freq" : "min_freq");
+		if (attr_open(&p->attrs[*n + i], p->root, path) < 0) {
+			attr_close(&p->attrs[*n]);
+			p->attrs[*n].path[0] = '\0';
+			return;
+		}
+	}
+	*n += 2;
+}
+
+static int open_pinned(struct probe_ctx *o, struct err *e)
+{
+	static const struct channel_form form = {"clocks.pinned", N_("Clocks pinned"), NULL, NULL,
+						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S};
+	static const struct value_row of_gpu = {.keys = " devfreq ", .attribute = "", .file = "min_freq"};
+	struct probe *p = probe_new(o, sizeof *p, FILES, &pinned_ops, NS_PER_S, e);
+	struct reason why = {.denied = false};
+	struct channel ch;
+	struct place place;
+	char **names = NULL, dir[160];
+	size_t n = 0, files = 0;
+
+	if (!p)
+		return -1;
+	channel_form(o, &ch, &form);
+	bool gpu = value_find(o, &of_gpu, &place, &why);
+	if (gpu)
+		pinned_pair(p, &files, place.dir, "/");
+	root_list(o->root, CPU "/cpufreq", &names, &n);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(dir, sizeof dir, CPU "/cpufreq/%.60s", names[i]);
+		if (!strncmp(names[i], "policy", 6))
+			pinned_pair(p, &files, dir, "/scaling_");
+	}
+	free(names);
+	snprintf(ch.source, sizeof ch.source, "%s",
+		 gpu ? _("GPU: min_freq = max_freq, cores: scaling_min_freq = scaling_max_freq")
+		     : _("cores: scaling_min_freq = scaling_max_freq"));
+	if (!files) {
+		reason_add(&why, CPU "/cpufreq", ENOENT);
+		reason_set(&why, o, &ch);
+	}
+	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), files > 0, e);
+}
+
+const struct probe_kind probe_kind_pinned = {
+	"pinned", 0, 0, " devfreq label note hint ", false, false, open_pinned};

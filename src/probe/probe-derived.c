@@ -11,6 +11,9 @@
 
 struct derived {
 	struct probe probe;
+	/* Of energy: values further apart have a gap between them. */
+	int64_t gap_ns, last_ns;
+	double last_mw, joules;
 	size_t n;
 	uint16_t from[];
 };
@@ -40,76 +43,50 @@ static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
+/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report. Where
+ * power is missing the energy is missing, so that the gap is visible; a long gap adds nothing. */
+static void energy_read(struct probe *p, int64_t t_ns, double *row)
+{
+	struct derived *d = (struct derived *)p;
+	double mw = row[d->from[0]];
+
+	row[p->column] = missing_value(MISSING_PART, d->from[0]);
+	if (isnan(mw))
+		return;
+	if (d->last_ns && t_ns - d->last_ns <= d->gap_ns)
+		d->joules += (mw + d->last_mw) / 2 / 1000 * (double)(t_ns - d->last_ns) / (double)NS_PER_S;
+	d->last_ns = t_ns;
+	d->last_mw = mw;
+	row[p->column] = d->joules;
+}
+
 static const struct probe_ops total_ops = {total_read, probe_free};
 static const struct probe_ops hottest_ops = {hottest_read, probe_free};
+static const struct probe_ops energy_ops = {energy_read, probe_free};
 
+/* window_ns: of the values that it is computed from, which may be so much further apart. */
 static int add_derived(struct probe_ctx *o, const struct probe_ops *ops, const struct channel *ch, size_t n,
-		       const uint16_t *from, struct err *e)
+		       const uint16_t *from, int64_t window_ns, struct err *e)
 {
 	struct derived *d = probe_new(o, sizeof *d + n * sizeof d->from[0], 0, ops, 0, e);
 
 	if (!d)
 		return -1;
 	d->probe.derived = true;
+	d->gap_ns = COVER_PERIODS * o->tick_ns + (window_ns > 0 ? 2 * window_ns : 0); /* as energy.c has it */
 	d->n = n;
 	memcpy(d->from, from, n * sizeof *from);
 	return probe_ctx_finish(o, &d->probe, probe_ctx_add(o, ch, e), !ch->missing[0], e);
 }
 
-/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report. Where
- * power is missing the energy is missing, so that the gap is visible; a long gap adds nothing. */
-struct energy {
-	struct probe probe;
-	uint16_t power;
-	int64_t gap_ns; /* values further apart have a gap between them */
-	int64_t last_ns;
-	double last_mw, joules;
-};
-
-static void energy_read(struct probe *p, int64_t t_ns, double *row)
-{
-	struct energy *g = (struct energy *)p;
-	double mw = row[g->power];
-
-	row[p->column] = missing_value(MISSING_PART, g->power);
-	if (isnan(mw))
-		return;
-	if (g->last_ns && t_ns - g->last_ns <= g->gap_ns)
-		g->joules += (mw + g->last_mw) / 2 / 1000 * (double)(t_ns - g->last_ns) / (double)NS_PER_S;
-	g->last_ns = t_ns;
-	g->last_mw = mw;
-	row[p->column] = g->joules;
-}
-
-static const struct probe_ops energy_ops = {energy_read, probe_free};
-
-static int add_energy(struct probe_ctx *o, const struct channel *power, struct err *e)
-{
-	struct energy *g = probe_new(o, sizeof *g, 0, &energy_ops, 0, e);
-	struct channel ch;
-
-	if (!g)
-		return -1;
-	channel_describe(o, &ch, "energy.total", false);
-	snprintf(ch.label, sizeof ch.label, "%s", _("Energy"));
-	ch.unit = UNIT_JOULE;
-	ch.family = FAMILY_POWER;
-	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
-	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; gaps add nothing"));
-	text_join(ch.missing, sizeof ch.missing, power->missing);
-	g->probe.derived = true;
-	g->power = power->column;
-	g->gap_ns = COVER_PERIODS * o->tick_ns + (power->window_ns > 0 ? 2 * power->window_ns : 0); /* as energy.c has it */
-	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), !ch.missing[0], e);
-}
-
-/* Collects the columns of one group of rails, from words[first] up to an "or". ch->missing names the first
- * rail that is missing. Returns 0, or -1 and sets *e. */
-static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, struct channel *ch,
+/* Describes the sum of one group of rails, from words[first] up to an "or", and collects their *n columns. ch->missing
+ * names the first rail that is missing. Returns 1, 0 if a rail is unknown that may be so, or -1 and sets *e. */
+static int add_up(struct probe_ctx *o, size_t first, bool optional, size_t *n, uint16_t *from, struct channel *ch,
 		  struct err *e)
 {
 	const char *const *words = o->s->words;
 	char name[64], sum[512] = "";
+	int known = 1;
 
 	ch->missing[0] = '\0';
 	ch->period_ns = ch->window_ns = ch->age_ns = 0;
@@ -117,6 +94,10 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 		const char *word = words[first + *n];
 		text_join(name, sizeof name, word, ".power");
 		const struct channel *rail = probe_set_find(o->probes, name);
+		if ((!rail || rail->tier != o->s->tier) && optional) {
+			known = 0;
+			continue;
+		}
 		if (!rail || rail->tier != o->s->tier)
 			return statement_error(o->s, e,
 					       _("there is no rail \"%s\" above this line in the %s tier"),
@@ -126,28 +107,14 @@ static int add_up(struct probe_ctx *o, size_t first, size_t *n, uint16_t *from, 
 		text_join(sum, sizeof sum, sum, *n ? " + " : "", name);
 		if (rail->period_ns > ch->period_ns)
 			ch->period_ns = rail->period_ns;
-		if (rail->window_ns == WINDOW_UNKNOWN ||
-		    (ch->window_ns != WINDOW_UNKNOWN && rail->window_ns > ch->window_ns))
+		if ((uint64_t)rail->window_ns > (uint64_t)ch->window_ns) /* WINDOW_UNKNOWN is the greatest */
 			ch->window_ns = rail->window_ns;
 		if (rail->age_ns > ch->age_ns)
 			ch->age_ns = rail->age_ns;
 		from[*n] = rail->column;
 	}
 	text_shortened(ch->source, sizeof ch->source, sum, strlen(sum));
-	return *n ? 0 : statement_error(o->s, e, _("\"or\" must be between rails"));
-}
-
-/* Returns true if the probe set has the rails of that group. */
-static bool are_there(const struct probe_ctx *o, size_t first, size_t *n)
-{
-	char name[64];
-	bool all = true;
-
-	for (*n = 0; first + *n < o->s->n_words && strcmp(o->s->words[first + *n], "or") != 0; ++*n) {
-		text_join(name, sizeof name, o->s->words[first + *n], ".power");
-		all &= probe_set_find(o->probes, name) != NULL;
-	}
-	return all && *n;
+	return *n ? known : statement_error(o->s, e, _("\"or\" must be between rails"));
 }
 
 static int open_total(struct probe_ctx *o, struct err *e)
@@ -160,11 +127,10 @@ static int open_total(struct probe_ctx *o, struct err *e)
 
 	channel_describe(o, &ch, "power.total", false);
 	for (size_t first = optional; first <= o->s->n_words; first += n + 1) {
-		if (optional && !are_there(o, first, &n))
-			continue;
-		if (add_up(o, first, &n, from, &ch, e) < 0)
+		int known = add_up(o, first, optional, &n, from, &ch, e);
+		if (known < 0)
 			return -1;
-		if (n_best && (!chosen.missing[0] || ch.missing[0]))
+		if (!known || (n_best && (!chosen.missing[0] || ch.missing[0])))
 			continue; /* the first complete group, or else the first */
 		chosen = ch;
 		memcpy(best, from, sizeof best);
@@ -178,32 +144,34 @@ static int open_total(struct probe_ctx *o, struct err *e)
 	}
 	if (!n_best)
 		return 0;
-	if (add_derived(o, &total_ops, &chosen, n_best, best, e) < 0)
+	if (add_derived(o, &total_ops, &chosen, n_best, best, 0, e) < 0)
 		return -1;
-	return add_energy(o, probe_set_find(o->probes, chosen.name), e);
+	channel_describe(o, &ch, "energy.total", false);
+	snprintf(ch.label, sizeof ch.label, "%s", _("Energy"));
+	ch.unit = UNIT_JOULE;
+	ch.family = FAMILY_POWER;
+	snprintf(ch.source, sizeof ch.source, "%s", _("power.total over time"));
+	snprintf(ch.note, sizeof ch.note, "%s", _("since nvmtop started; gaps add nothing"));
+	text_join(ch.missing, sizeof ch.missing, chosen.missing);
+	return add_derived(o, &energy_ops, &ch, 1, &probe_set_find(o->probes, chosen.name)->column, chosen.window_ns,
+			   e);
 }
 
 const struct probe_kind probe_kind_total = {"total", 1, 32, " label note carrier ", false, false, open_total};
 
-static bool left_out(const struct probe_set *r, const struct statement *s, const struct channel *c)
+static bool left_out(const struct statement *s, const struct channel *c)
 {
 	const char *except;
 
-	if (value_is_made_up(r, c))
-		return true;
 	for (size_t i = 0; (except = setting_nth(s, "except", i)); i++)
 		if (!strncmp(c->name, "temp.", 5) && !strcmp(c->name + 5, except))
 			return true;
-	return false;
+	return c->kind != CHANNEL_TEMPERATURE || c->tier != s->tier || heat_is_made_up(c);
 }
 
-/* temp.hottest has a limit only if all temperatures have the same. */
-static void join_limit(double *joined, double limit, bool first)
+static double common(double a, double b)
 {
-	if (first)
-		*joined = limit;
-	else if (!(*joined >= limit && *joined <= limit))
-		*joined = NAN;
+	return a >= b && a <= b ? a : NAN;
 }
 
 static int open_hottest(struct probe_ctx *o, struct err *e)
@@ -211,30 +179,27 @@ static int open_hottest(struct probe_ctx *o, struct err *e)
 	const struct probe_set *r = o->probes;
 	uint16_t *from = malloc((r->n_channels + 1) * sizeof *from);
 	struct channel ch;
-	double warn = NAN, crit = NAN;
 	size_t n = 0, zones = 0;
 
 	if (!from)
 		return statement_error(o->s, e, _("out of memory"));
+	channel_describe(o, &ch, "temp.hottest", false);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		const struct channel *c = &r->channels[i];
-		if (c->kind != CHANNEL_TEMPERATURE || c->tier != o->s->tier || left_out(r, o->s, c))
+		if (left_out(o->s, c))
 			continue;
 		from[zones++] = c->column; /* also of one that comes later */
 		if (c->missing[0])
 			continue;
-		join_limit(&warn, c->warn, n == 0);
-		join_limit(&crit, c->crit, n == 0);
-		n++;
+		/* It has a limit only if all temperatures have the same. */
+		ch.warn = n ? common(ch.warn, c->warn) : c->warn;
+		ch.crit = n++ ? common(ch.crit, c->crit) : c->crit;
 	}
-	channel_describe(o, &ch, "temp.hottest", false);
-	ch.warn = warn;
-	ch.crit = crit;
 	snprintf(ch.source, sizeof ch.source, "%s", _("the highest temperature"));
 	if (!n)
 		snprintf(ch.missing, sizeof ch.missing, "%s", _("no temperature can be read"));
 	/* A machine without any temperature needs no channel for it. */
-	int result = zones ? add_derived(o, &hottest_ops, &ch, zones, from, e) : 0;
+	int result = zones ? add_derived(o, &hottest_ops, &ch, zones, from, 0, e) : 0;
 	free(from);
 	return result;
 }

@@ -25,9 +25,6 @@
 #define TAKE_NS (5 * NS_PER_MS) /* how often the reader's values are taken */
 #define OVER    110             /* percent; above it the two files do not match */
 
-/* The reader's values: percent, and the clock in Hz for a channel that shows it. */
-enum { UTIL, RATE, VALUES };
-
 /* Used by the reader thread only. */
 struct reader {
 	struct root *root;
@@ -47,15 +44,15 @@ static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
 	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
 	(void)wanted;
-	v[RATE] = rate_hz;
+	v[EMC_RATE] = rate_hz;
 	if (isnan(rate_hz) || isnan(busy_khz))
-		v[UTIL] = isnan(rate_hz) ? rate_hz : busy_khz;
+		v[EMC_UTIL] = isnan(rate_hz) ? rate_hz : busy_khz;
 	else if (rate_hz <= 0)
-		v[UTIL] = missing_said(MISSING_RANGE, "0 Hz", 4);
+		v[EMC_UTIL] = missing_said(MISSING_RANGE, "0 Hz", 4);
 	else if (busy_khz < 0 || busy_khz > rate_hz / 1000 * OVER / 100)
-		v[UTIL] = missing_value(MISSING_RANGE, 0);
+		v[EMC_UTIL] = missing_value(MISSING_RANGE, 0);
 	else
-		v[UTIL] = fmin(busy_khz / (rate_hz / 1000) * 100, 100);
+		v[EMC_UTIL] = fmin(busy_khz / (rate_hz / 1000) * 100, 100);
 }
 
 static void reader_close(void *arg)
@@ -72,68 +69,25 @@ static const struct async_reader_ops reader_ops = {reader_read, reader_close};
 
 static void emc_read(struct probe *p, int64_t t_ns, double *row)
 {
-	double v[VALUES];
+	double v[EMC_VALUES];
 
 	if (probe_take(p, t_ns, v))
-		row[p->column] = channel_round(CHANNEL_EMC_UTIL, v[UTIL]);
+		row[p->column] = channel_round(CHANNEL_EMC_UTIL, v[EMC_UTIL]);
 }
 
 static const struct probe_ops emc_ops = {emc_read, probe_stop};
 
-/* The clock with which emc.util is computed, as a channel of another tier; the reader is owned by the emc
- * probe, which is closed together with this one. */
-static void rate_read(struct probe *p, int64_t t_ns, double *row)
-{
-	double v[VALUES];
-
-	if (probe_take(p, t_ns, v))
-		row[p->column] = v[RATE];
-}
-
-static const struct probe_ops rate_ops = {rate_read, probe_free};
-
-/* Returns the emc probe that reads that file at least that often, or NULL. */
-static const struct emc *emc_with(const struct probe_set *r, const char *path, int64_t period_ns)
+/* Returns the reader of the emc probe that reads that file as its clock, at least that often, so that it is not read
+ * twice; or NULL. */
+struct async_reader *emc_reader(const struct probe_set *r, const char *path, int64_t period_ns)
 {
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct emc *m = (const struct emc *)r->probes[i];
 		if (m->probe.ops == &emc_ops && !strcmp(m->rate_path, path) &&
 		    m->every_ns <= (period_ns > READ_NS ? period_ns : READ_NS))
-			return m;
+			return m->probe.readers[0];
 	}
 	return NULL;
-}
-
-bool emc_reads(const struct probe_set *r, const char *path, int64_t period_ns)
-{
-	return emc_with(r, path, period_ns) != NULL;
-}
-
-int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path, struct err *e)
-{
-	struct probe *p = probe_new(o, sizeof *p, 0, &rate_ops, ch->period_ns, e);
-
-	if (!p)
-		return -1;
-	p->readers[0] = emc_with(o->probes, path, ch->period_ns)->probe.readers[0];
-	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), true, e);
-}
-
-/* Opens the first of the statement's candidates that contains a number. */
-static bool open_first(struct reader *r, struct attr *a, const struct statement *s, const char *key,
-		       struct reason *why)
-{
-	const char *path;
-	double number;
-
-	for (size_t i = 0; (path = setting_nth(s, key, i)); i++) {
-		if (attr_open(a, r->root, path) == 0 && attr_number(a, r->root, &number))
-			return true;
-		int error = errno;
-		attr_close(a);
-		reason_add(why, path, error);
-	}
-	return false;
 }
 
 /* The driver averages over its sample period: reading more often gives nothing new. */
@@ -157,43 +111,37 @@ static const char *doubt(const char *activity)
 	return "";
 }
 
-/* Returns NULL if out of memory. */
-static struct reader *reader_new(struct root *root)
-{
-	struct reader *r = calloc(1, sizeof *r);
-
-	if (!r)
-		return NULL;
-	r->activity.fd = r->rate.fd = -1;
-	r->root = root_hold(root);
-	return r;
-}
-
 static int open_emc(struct probe_ctx *o, struct err *e)
 {
+	static const struct value_row activity = {.keys = " activity ", .attribute = ""},
+				      rate = {.keys = " rate ", .attribute = ""};
 	struct emc *m = probe_new(o, sizeof *m, 0, &emc_ops, TAKE_NS, e);
-	struct reader *r = m ? reader_new(o->probes->root) : NULL;
+	struct reader *r = m ? calloc(1, sizeof *r) : NULL;
 	struct reason why = {.denied = false};
+	struct place busy, clock;
 	struct channel ch;
 
 	if (!r) {
 		free(m);
 		return statement_error(o->s, e, _("out of memory"));
 	}
+	r->activity.fd = r->rate.fd = -1;
+	r->root = root_hold(o->probes->root);
 	channel_describe(o, &ch, "emc.util", false);
-	bool found = open_first(r, &r->activity, o->s, "activity", &why) &&
-		     open_first(r, &r->rate, o->s, "rate", &why);
+	bool found = value_find(o, &activity, &busy, &why) && value_find(o, &rate, &clock, &why);
 	if (found) {
-		text_join(m->rate_path, sizeof m->rate_path, r->rate.path);
-		m->every_ns = ch.period_ns = ch.window_ns = sample_period(o->root, r->activity.path);
-		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", r->activity.path, r->rate.path);
+		attr_open(&r->activity, o->root, busy.path);
+		attr_open(&r->rate, o->root, clock.path);
+		text_join(m->rate_path, sizeof m->rate_path, clock.path);
+		m->every_ns = ch.period_ns = ch.window_ns = sample_period(o->root, busy.path);
+		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", busy.path, clock.path);
 		if (!ch.note[0])
-			snprintf(ch.note, sizeof ch.note, "%s", doubt(r->activity.path));
+			snprintf(ch.note, sizeof ch.note, "%s", doubt(busy.path));
 	} else {
 		reason_set(&why, o, &ch);
 	}
 	m->probe.readers[0] =
-		async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
+		async_reader_new("nvmtop-emc", &reader_ops, r, EMC_VALUES, found ? ch.period_ns : READ_NS, 0.2);
 	if (m->probe.readers[0] && found)
 		async_reader_on_bus_of(m->probe.readers[0], &r->rate);
 	int added = m->probe.readers[0] ? probe_ctx_add(o, &ch, e)

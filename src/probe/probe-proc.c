@@ -54,27 +54,27 @@ struct text {
 };
 
 /* Adds up the values of all files; NaN if one of them has none, with its reason. */
-static void take(struct text *t, double v[VALUES])
+static void take(struct text *t, double *v)
 {
+	const struct text_channel *channels = t->file->channels;
 	char buf[TEXT_MAX];
 
-	for (int k = 0; k < VALUES; k++)
+	for (int k = 0; k < VALUES && channels[k].name; k++)
 		v[k] = 0;
 	t->whole = NAN;
 	for (size_t i = 0; i < t->n; i++) {
-		double one[VALUES] = {NAN, NAN, NAN}, why;
+		double one[VALUES] = {NAN, NAN, NAN};
 		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size - 1);
+		int error = errno;
 
 		buf[n > 0 ? n : 0] = '\0';
-		why = missing_value(MISSING_ERROR, (unsigned)errno);
 		if (n >= 0)
 			t->file->parse(t, buf, buf + n, one);
-		for (int k = 0; k < VALUES && t->file->channels[k].name; k++) {
-			bool silent = isnan(one[k]) && missing_why(one[k]) == MISSING;
-
-			if (silent && n >= 0)
-				why = missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
-			v[k] += silent ? why : one[k];
+		for (int k = 0; k < VALUES && channels[k].name; k++) {
+			if (isnan(one[k]) && missing_why(one[k]) == MISSING)
+				one[k] = n < 0 ? missing_value(MISSING_ERROR, (unsigned)error)
+					       : missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
+			v[k] += one[k];
 		}
 	}
 }
@@ -82,12 +82,9 @@ static void take(struct text *t, double v[VALUES])
 static void text_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct text *t = (struct text *)p;
-	double v[VALUES];
 
 	t->t_ns = t_ns;
-	take(t, v);
-	for (int k = 0; k < VALUES && t->file->channels[k].name; k++)
-		row[p->column + k] = v[k];
+	take(t, row + p->column);
 }
 
 static const struct probe_ops text_ops = {text_read, probe_free};
@@ -143,43 +140,28 @@ static void parse_nvmap(struct text *t, const char *p, const char *end, double *
 	v[0] = field(p, end, "NvMapMemUsed:");
 }
 
-/* Returns the order of the last count above 0 in the rest of a line, or -1. */
-static int line_order(const char *p, const char *end)
-{
-	int64_t count;
-	int order = 0, highest = -1;
-
-	while (p < end && (p = num_i64(p, end, &count))) {
-		if (count > 0)
-			highest = order;
-		order++;
-	}
-	return highest;
-}
-
-/* "Node 0, zone   Normal    12     3 ...": blocks of 1, 2, 4 ... pages. */
+/* "Node 0, zone   Normal    12     3 ...": blocks of 1, 2, 4 ... pages. The largest, and how many are as large. */
 static void parse_buddies(struct text *t, const char *p, const char *end, double *v)
 {
-	int highest = -1;
-	bool any = false;
+	int highest = -1, zones = 0;
+	const char *next;
+	int64_t count, blocks = 0;
 
 	(void)t;
-	for (const char *stop; p < end; p = stop + 1) {
-		stop = memchr(p, '\n', (size_t)(end - p));
-		stop = stop ? stop : end;
-		const char *zone = memmem(p, (size_t)(stop - p), "zone", 4);
-		if (!zone)
-			continue;
-		zone += 4;
-		zone += strspn(zone, " ");
-		zone += strcspn(zone, " \n");
-		int order = line_order(zone, stop);
-		any = true;
-		highest = order > highest ? order : highest;
+	for (; (p = memmem(p, (size_t)(end - p), "zone", 4)); zones++) {
+		p += 4;
+		p += strspn(p, " ");
+		p += strcspn(p, " \n");
+		for (int order = 0; (next = num_i64(p, end, &count)); order++, p = next)
+			if (count > 0 && order >= highest) {
+				blocks = order > highest ? count : blocks + count;
+				highest = order;
+			}
 	}
-	if (any && highest <= 30)
-		v[0] = highest < 0 ? 0
-				   : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
+	if (!zones || highest > 30)
+		return;
+	v[0] = highest < 0 ? 0 : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
+	v[1] = (double)blocks;
 }
 
 /* mm_stat: bytes stored, compressed, taken from RAM, ... */
@@ -300,27 +282,10 @@ static void open_disks(struct text *t, const char *path)
 	free(names);
 }
 
-/* Returns true if the probe can have values, else the reason. */
-static bool open_files(struct text *t, struct reason *why, double v[VALUES])
-{
-	const struct text_file *f = t->file;
-
-	if (strchr(f->path, '*')) {
-		open_disks(t, f->path);
-	} else if (attr_open(t->probe.attrs, t->probe.root, f->path) == 0) {
-		t->n = 1;
-	} else {
-		reason_add(why, f->path, errno);
-	}
-	take(t, v);
-	if (t->n && missing_why(v[0]) == MISSING_FIELD)
-		reason_add(why, f->channels[0].source, ENOENT);
-	return t->n && missing_why(v[0]) != MISSING_FIELD;
-}
-
 static int open_file(struct probe_ctx *o, const struct text_file *f, struct err *e)
 {
-	struct text *t = probe_new(o, sizeof *t, strchr(f->path, '*') ? DISKS : 1, &text_ops, f->read_ns, e);
+	const bool disks = strchr(f->path, '*') != NULL;
+	struct text *t = probe_new(o, sizeof *t, disks ? DISKS : 1, &text_ops, f->read_ns, e);
 	struct reason why = {.denied = false};
 	int added = 0;
 	double v[VALUES];
@@ -328,11 +293,20 @@ static int open_file(struct probe_ctx *o, const struct text_file *f, struct err 
 	if (!t)
 		return -1;
 	t->file = f;
-	bool found = open_files(t, &why, v), optional = f->optional || o->s->n_words;
-	if (optional && (!found || isnan(v[0]))) { /* the machine has none */
+	if (disks)
+		open_disks(t, f->path);
+	else if (attr_open(t->probe.attrs, o->root, f->path) == 0)
+		t->n = 1;
+	else
+		reason_add(&why, f->path, errno);
+	take(t, v);
+	bool found = t->n && missing_why(v[0]) != MISSING_FIELD;
+	if ((f->optional || o->s->n_words) && (!found || isnan(v[0]))) { /* the machine has none */
 		probe_free(&t->probe);
 		return 0;
 	}
+	if (t->n && !found)
+		reason_add(&why, f->channels[0].source, ENOENT);
 	if (found && t->whole <= 0) { /* it may be added later */
 		found = false;
 		reason_add_text(&why, f->channels[0].source, "0");

@@ -1,11 +1,13 @@
-/* Reads one number from one file: temperatures, fans, clocks, power sensors, and anything else that a board
- * file names.
+/* Reads one number from one file: a row of the table below says where it may be, what the file has, and in which unit.
+ * Sensors, clocks, their limits, the load of engines, what throttles: all kinds of probes that are a number in a file of
+ * their own have the same opener: the candidates of the statement, the reason if there is none, the channel.
  *
  * A unit that is powered down returns EAGAIN until it is powered up: its value is missing at that tick, and
  * it is never read twice in one. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "util/clock.h"
@@ -15,63 +17,84 @@
 #include "model/missing.h"
 #include "probe/open.h"
 
-#define TRIPS    32
-#define BINDINGS 64
+/* clang-format off */
+static const struct value_row rows[] = {
+	{"temp",   "temp.", "",          SETTINGS_PLACE,   "temp",  .scale = 1e-3},
+	{"fan",    "fan.",  "",          SETTINGS_PLACE,   "fan",   .scale = 1, .gate = GATE_TACHOMETER},
+	{"pwm",    "fan.",  "",          SETTINGS_PLACE,   "pwm",   .scale = 100 / 255.0, .unit = UNIT_PERCENT},
+	{"power",  "",      ".power",    SETTINGS_PLACE,   "power", .scale = 1e-3},
+	{"value",  "",      "",          SETTINGS_PLACE,   "",      .scale = 1},
+	{"gated",  "",      ".gated",    " dir devfreq ",  "",      .scale = 1, .text = VALUE_STATE,
+	 .kind = CHANNEL_GATED, .label = N_("powered down")},
+	{"limits", "",      ".freq_min", " devfreq ",      "",      .scale = 1, .file = "min_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("lowest clock")},
+	{"limits", "",      ".freq_max", " devfreq ",      "",      .scale = 1, .file = "max_freq", .period_ns = NS_PER_S,
+	 .kind = CHANNEL_FREQ_LIMIT, .label = N_("highest clock")},
+	/* Without power the registers of an engine keep their last value; it is unknown whether reading them is safe. */
+	{"engine", "",      ".freq",     " devfreq path ", "",      .scale = 1, .file = "cur_freq", .gate = GATE_POWER,
+	 .kind = CHANNEL_ENGINE_FREQ},
+	{"engine", "",      ".util",     " load ",         "",      .scale = 0.1, .gate = GATE_NEEDED,
+	 .kind = CHANNEL_ENGINE_UTIL},
+};
+/* clang-format on */
 
-enum { NUMBER, COUNTING, FILES }; /* if COUNTING is 0, NUMBER means nothing */
+enum { NUMBER, GATE, FILES };
 
 struct value {
 	struct probe probe;
 	struct place place;
-	const char *attribute;
+	const struct value_row *row;
 	enum channel_kind kind;
 	double scale;
+	unsigned core; /* whose clock it is */
 	int64_t retry_ns;
 };
 
-/* How each probe word interprets a file. */
-static const struct form {
-	const char *probe, *prefix, *suffix; /* of the channel's name */
-	const char *attribute;               /* of hwmon */
-	double scale;                        /* to the channel's unit */
-} forms[] = {
-	/* the last one is the default */
-	{"temp", "temp.", "", "temp", 1e-3},
-	{"fan", "fan.", "", "fan", 1},
-	{"pwm", "fan.", "", "pwm", 100 / 255.0},
-	{"power", "", ".power", "power", 1e-3},
-	{"value", "", "", "", 1},
-};
-
-static bool reopen(struct value *v, int64_t t_ns)
+static bool is_off(struct probe *p, int64_t t_ns)
 {
-	if (t_ns < v->retry_ns)
-		return false;
-	v->retry_ns = t_ns + NS_PER_S;
-	return (v->place.kind == PLACE_DEVFREQ || place_find(&v->place, v->probe.root, v->attribute) == 0) &&
-	       attr_open(&v->probe.attrs[NUMBER], v->probe.root, v->place.path) == 0;
+	struct attr *gate = &p->attrs[GATE];
+
+	return gate->path[0] && attr_reopen(gate, p->root, t_ns) && gate_read(gate, p->root) > 0;
 }
 
-/* Returns true if the speed measurement of a fan is off: its driver then reports 0. */
-static bool counts_nothing(const struct probe *p)
+static double read_number(struct value *v, struct attr *a)
 {
-	struct attr *a = &p->attrs[COUNTING];
-	double on;
+	double number;
 
-	return attr_is_open(a) && attr_number(a, p->root, &on) && on <= 0;
+	errno = 0;
+	if (v->row->text == VALUE_STATE)
+		return gate_read(a, v->probe.root);
+	attr_value(a, v->probe.root, v->scale, v->kind, &number);
+	if (v->row->text == VALUE_CLOCK && number <= 0) /* some drivers report 0 if it is unknown */
+		return missing_said(MISSING_RANGE, "0", 1);
+	return number;
 }
 
+/* A file that is gone is searched again once a second; one that has a fixed path and cannot be read is opened again. */
 static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
 	struct attr *a = &p->attrs[NUMBER];
-	double number;
+	bool fixed = v->place.kind == PLACE_PATH || v->place.kind == PLACE_DEVFREQ;
+	double number, shared[EMC_VALUES];
 
-	if (counts_nothing(p))
-		number = missing_value(MISSING_OFF, 0);
-	else if (!attr_is_open(a) && !reopen(v, t_ns))
-		number = missing_value(MISSING_ERROR, (unsigned)a->error);
-	else if (!attr_value(a, p->root, v->scale, v->kind, &number) && attr_gone(errno)) {
+	if (p->readers[0]) {
+		if (probe_take(p, t_ns, shared))
+			row[p->column] = shared[EMC_RATE];
+		return;
+	}
+	if (!attr_is_open(a) && t_ns >= v->retry_ns) {
+		v->retry_ns = t_ns + NS_PER_S;
+		if (fixed || place_find(&v->place, p->root, v->row->attribute) == 0)
+			attr_open(a, p->root, v->place.path);
+	}
+	if (is_off(p, t_ns)) {
+		number = v->row->gate == GATE_TACHOMETER ? missing_value(MISSING_OFF, 0) : 0;
+	} else if (!attr_is_open(a)) {
+		number = v->row->text == VALUE_CLOCK && a->error == ENOENT
+				 ? missing_value(MISSING_OFFLINE, v->core)
+				 : missing_value(MISSING_ERROR, (unsigned)a->error);
+	} else if (isnan(number = read_number(v, a)) && (attr_gone(errno) || (fixed && t_ns >= v->retry_ns))) {
 		a->error = errno;
 		attr_close(a);
 	}
@@ -80,231 +103,144 @@ static void value_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops value_ops = {value_read, probe_free};
 
-/* Zones that measure nothing. */
-static const struct {
-	const char *type, *note;
-} made_up[] = {
-	{"PMIC-Die", N_("a constant, not measured")},
-	{"thermal-fan-est", N_("an estimate for the fan, not measured")},
-};
-
-static const char *made_up_note(const struct place *place)
+void value_describe(const struct probe_ctx *o, struct channel *ch, const struct value_row *row, const char *what,
+		    bool wild)
 {
-	for (size_t i = 0; place->kind == PLACE_ZONE && i < sizeof made_up / sizeof *made_up; i++)
-		if (!strcmp(place->name, made_up[i].type))
-			return _(made_up[i].note);
-	return NULL;
-}
+	bool gpu = !strcmp(what, "gpu");
+	char name[64];
 
-bool value_is_made_up(const struct probe_set *r, const struct channel *c)
-{
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct value *v = (const struct value *)r->probes[i];
-		if (r->probes[i]->ops == &value_ops && v->probe.tier == c->tier &&
-		    v->probe.column == c->column)
-			return made_up_note(&v->place) != NULL;
+	text_join(name, sizeof name, row->prefix, what, row->suffix);
+	channel_describe_as(o, ch, name, row->kind, wild);
+	if (row->kind && gpu)
+		ch->family = FAMILY_GPU;
+	if (row->unit == UNIT_PERCENT && !setting_get(o->s, "unit")) {
+		ch->unit = UNIT_PERCENT;
+		ch->lo = 0;
+		ch->hi = 100;
 	}
-	return false;
-}
-
-static const struct form *form_of(const struct statement *s)
-{
-	size_t i = 0;
-
-	while (i < sizeof forms / sizeof *forms - 1 && strcmp(forms[i].probe, s->probe) != 0)
-		i++;
-	return &forms[i];
-}
-
-/* Corrects what the name implies: a fan.NAME that is a pwm is no speed. */
-static void describe(const struct probe_ctx *o, const struct form *form, struct channel *ch, const char *name,
-		     bool wild)
-{
-	channel_describe(o, ch, name, wild);
-	if (strcmp(form->attribute, "pwm") != 0 || setting_get(o->s, "unit"))
-		return;
-	ch->unit = UNIT_PERCENT;
-	ch->lo = 0;
-	ch->hi = 100;
+	if (row->label && !setting_get(o->s, "label"))
+		snprintf(ch->label, sizeof ch->label, "%.12s %.18s", gpu ? "GPU" : what, _(row->label));
+	if (!ch->period_ns)
+		ch->period_ns = row->period_ns;
 }
 
 /* On L4T 28 to 32 a file next to the fan's speed turns its measurement on. Returns true if it is off. */
-static bool tachometer_off(const struct probe *p, struct reason *why)
+static bool tachometer_off(struct probe *p, struct reason *why)
 {
 	static const char speed[] = "/rpm_measured";
+	struct attr *gate = &p->attrs[GATE];
 	const char *file = p->attrs[NUMBER].path;
-	char path[sizeof p->attrs->path];
+	char path[sizeof gate->path];
 
 	if (!text_ends_in(file, speed))
 		return false;
 	text_join(path, strlen(file) - strlen(speed) + 1, file);
 	text_join(path, sizeof path, path, "/tach_enable");
-	if (attr_open(&p->attrs[COUNTING], p->root, path) < 0 || !counts_nothing(p))
+	if (attr_open(gate, p->root, path) < 0)
+		gate->path[0] = '\0';
+	if (!is_off(p, 0))
 		return false;
 	why->tried[0] = '\0';
 	reason_add_text(why, file, _("the tachometer is off"));
 	snprintf(why->cure, sizeof why->cure,
-		 _("to turn it on: echo 1 | sudo tee %.64s; then start nvmtop again"), path);
+		 _("to turn it on: echo 1 | sudo tee %.64s"), path);
 	return true;
 }
 
-/* Returns the temperature in a file of the kernel, or NaN if it is out of range. */
-static double limit_of(const struct probe_ctx *o, const char *dir, const char *stem, const char *ending)
-{
-	long long v;
-
-	return file_number_of(o->root, &v, dir, stem, ending) == 0 && v > 0 && v <= 200000 ? (double)v / 1000
-											   : NAN;
-}
-
-/* Returns the trip points (a bit each) at which a device that really throttles begins. The kernel has trips
- * for mere notices too, such as a hot surface. */
-static uint32_t slowing_trips(const struct probe_ctx *o, const char *dir)
-{
-	char stem[128], type[72];
-	uint32_t trips = 0;
-	long long trip;
-
-	for (unsigned n = 0; n < BINDINGS; n++) {
-		text_join(stem, sizeof stem, dir, "/cdev");
-		text_number(stem, sizeof stem, stem, n);
-		if (file_number_of(o->root, &trip, stem, "_trip_point") < 0 || trip < 0 || trip >= TRIPS)
-			continue;
-		/* ACPI has a Processor for each core, which is slowed down, too. */
-		if (file_line_of(o->root, type, sizeof type, stem, "/type") &&
-		    (cooling_slows(type) || !strcmp(type, "Processor")))
-			trips |= UINT32_C(1) << trip;
-	}
-	return trips;
-}
-
-/* Sets the limits from a zone's trip points: where the kernel begins to slow something down, and where it
- * switches off. Those called active are for fans. */
-static void find_trips(const struct probe_ctx *o, const char *dir, struct channel *ch)
-{
-	char stem[32], type[24];
-	double passive = NAN, hot = NAN;
-	uint32_t slowing = slowing_trips(o, dir);
-
-	for (unsigned n = 0; n < TRIPS; n++) {
-		text_number(stem, sizeof stem, "/trip_point_", n);
-		if (!file_line_of(o->root, type, sizeof type, dir, stem, "_type"))
-			break;
-		/* fmin(): the lower of two; ignores a NaN */
-		if (!strcmp(type, "passive") && (slowing >> n & 1))
-			passive = fmin(passive, limit_of(o, dir, stem, "_temp"));
-		else if (!strcmp(type, "hot"))
-			hot = fmin(hot, limit_of(o, dir, stem, "_temp"));
-		else if (!strcmp(type, "critical"))
-			ch->crit = fmin(ch->crit, limit_of(o, dir, stem, "_temp"));
-	}
-	ch->warn = fmin(ch->warn, fmin(passive, hot));
-	if (!ch->note[0] && !isnan(passive) && !isnan(hot) && hot != passive)
-		snprintf(ch->note, sizeof ch->note, _("trip points: passive %g, hot %g"), passive, hot);
-}
-
-/* Sets the warning and critical limits of a temperature: the trip points of a thermal zone, or the limits of
- * a hwmon chip. */
-static void heat_limits(const struct probe_ctx *o, const struct place *place, struct channel *ch)
-{
-	char stem[80];
-
-	if (place->kind == PLACE_ZONE)
-		find_trips(o, place->dir, ch);
-	if (place->kind != PLACE_HWMON || strncmp(place->stem, "temp", 4) != 0)
-		return;
-	text_join(stem, sizeof stem, "/", place->stem);
-	ch->warn = limit_of(o, place->dir, stem, "_max");
-	ch->crit = limit_of(o, place->dir, stem, "_crit");
-}
-
-/* Adds to a channel what its place provides. */
-static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch)
-{
-	const char *note = made_up_note(place);
-
-	text_join(ch->source, sizeof ch->source, place->path);
-	if (note && !ch->note[0])
-		text_printable(ch->note, sizeof ch->note, note, strlen(note));
-	if (ch->kind == CHANNEL_TEMPERATURE && !note)
-		heat_limits(o, place, ch);
-}
-
-/* Opens place as the channel ch. If place is NULL the channel is missing, with why. */
-static int add_value(struct probe_ctx *o, const struct place *place, const struct form *form,
-		     struct channel *ch, double scale, struct reason *why, struct err *e)
+int value_add(struct probe_ctx *o, const struct value_row *row, const struct place *place, struct channel *ch,
+	      struct reason *why, struct err *e)
 {
 	struct value *v = probe_new(o, sizeof *v, FILES, &value_ops, ch->period_ns, e);
-	struct attr *a = v ? &v->probe.attrs[NUMBER] : NULL;
-	double number;
+	const char *scale = setting_get(o->s, "scale");
+	struct reason unheard = {.denied = false};
 
 	if (!v)
 		return -1;
-	v->attribute = form->attribute;
+	struct attr *a = v->probe.attrs;
+	v->row = row;
 	v->kind = ch->kind;
-	v->scale = scale;
-	if (place)
+	v->core = ch->index;
+	v->scale = row->scale;
+	if (scale)
+		num_double(scale, &v->scale);
+	bool found = place != NULL;
+	if (place) {
 		v->place = *place;
-	if (place && place->kind == PLACE_ZONE)
-		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
-	bool open = place && attr_open(a, o->root, place->path) == 0;
-	int error = open && attr_value(a, o->root, scale, ch->kind, &number) ? 0 : errno;
-	/* A file that hangs would delay all that is sampled in its tier. */
-	bool off = open && tachometer_off(&v->probe, why), found = open && !off && error != ETIME;
-	if (found)
-		describe_place(o, place, ch);
-	else if (place && !off)
-		reason_add_place(why, place, error);
-	if (!found)
-		reason_set(why, o, ch);
-	if (!found || scale != 1 || !emc_reads(o->probes, place->path, ch->period_ns))
-		return probe_ctx_finish(o, &v->probe, probe_ctx_add(o, ch, e), found, e);
-	probe_free(&v->probe);
-	return emc_add_rate(o, ch, place->path, e);
-}
-
-static double scale_of(const struct statement *s, const struct form *form)
-{
-	const char *text = setting_get(s, "scale");
-	double scale = form->scale;
-
-	if (text)
-		num_double(text, &scale);
-	return scale;
-}
-
-static unsigned place_count(const struct probe_set *probes, const struct place *place)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < probes->n_probes; i++) {
-		const struct value *v = (const struct value *)probes->probes[i];
-		n += probes->probes[i]->ops == &value_ops && place_equal(&v->place, place);
+		if (attr_open(&a[NUMBER], o->root, place->path) < 0 && why) {
+			reason_add_place(why, place, errno);
+			found = false;
+		}
 	}
-	return n;
+	if (found && row->gate == GATE_TACHOMETER)
+		found = !tachometer_off(&v->probe, why);
+	else if (found && row->gate)
+		gate_open(&a[GATE], o->root, o->s, &unheard);
+	if (found) {
+		text_join(ch->source, sizeof ch->source, place->path);
+		heat_describe(o->root, place, ch);
+		if (row->gate == GATE_NEEDED && !ch->note[0] && !strstr(place->path, "host1x/actmon/"))
+			snprintf(ch->note, sizeof ch->note, "%s", _("not validated: taken as permille"));
+		if (v->scale >= 1 && v->scale <= 1)
+			v->probe.readers[0] = emc_reader(o->probes, place->path, ch->period_ns);
+		if (v->probe.readers[0])
+			attr_close(&a[NUMBER]);
+	} else {
+		reason_set(why, o, ch);
+	}
+	return probe_ctx_finish(o, &v->probe, probe_ctx_add(o, ch, e), found, e);
 }
 
-int value_add(struct probe_ctx *o, struct place *place, struct channel *ch, struct err *e)
+/* Gets the place for that row which a setting names, if it does. */
+static bool candidate(const struct value_row *row, const struct setting *t, struct place *p)
 {
-	struct reason why = {.denied = false};
+	char text[160];
+	bool node = row->file && !strcmp(t->key, "devfreq");
+	bool file = setting_listed(" load activity rate ", t->key);
 
-	place->nth = place_count(o->probes, place);
-	return add_value(o, place, form_of(o->s), ch, 1, &why, e);
+	text_join(text, sizeof text, t->value, node ? "/" : "", node ? row->file : "");
+	return setting_listed(row->keys, t->key) && place_set(p, file ? "path" : t->key, text);
 }
 
-static int add_wild(struct probe_ctx *o, const struct form *form, struct place *place, const char *stem,
-		    const char *label, struct err *e)
+/* Returns 0 if the file can be opened and read now, or is of a unit that is powered down; else an errno. */
+static int try_file(const struct root *r, const char *path, bool reads)
 {
-	struct reason why = {.denied = false};
-	struct channel ch;
-	char name[64];
+	struct attr a;
+	double number;
 
-	place->nth = place_count(o->probes, place);
-	snprintf(name, sizeof name, "%s%s%s", form->prefix, stem, form->suffix);
-	describe(o, form, &ch, name, true);
-	if (label)
-		text_printable(ch.label, sizeof ch.label, label, strlen(label));
-	return add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
+	if (attr_open(&a, r, path) < 0)
+		return errno;
+	int error = !reads || attr_number(&a, r, &number) || errno == EAGAIN ? 0 : errno;
+	attr_close(&a);
+	return error;
+}
+
+bool value_find(const struct probe_ctx *o, const struct value_row *row, struct place *p, struct reason *why)
+{
+	struct place first = {.path = ""};
+	struct attr gate = {.fd = -1};
+	struct reason unheard = {.denied = false};
+	bool state = row->text == VALUE_STATE, blind = row->gate == GATE_NEEDED;
+	bool known = (state || blind) && gate_open(&gate, o->root, o->s, state ? why : &unheard);
+
+	attr_close(&gate);
+	if (state)
+		return place_set(p, "path", gate.path) && known;
+	for (size_t i = 0; i < o->s->n_settings; i++) {
+		if (!candidate(row, &o->s->settings[i], p))
+			continue;
+		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p->path, !blind);
+		if (!error && blind && !known && strstr(p->path, "/actmon/") && !setting_get(o->s, "gate")) {
+			reason_add(why, _("its power state"), ENODATA);
+			continue;
+		}
+		if (!error)
+			return true;
+		if (error != ENOENT && error != EACCES && error != ETIME && !first.path[0])
+			first = *p;
+		reason_add_place(why, p, error);
+	}
+	*p = first;
+	return first.path[0] != '\0';
 }
 
 /* The kernel exposes most zones a second time as a hwmon chip, with - as _. */
@@ -331,124 +267,122 @@ static bool is_read(const struct probe_set *probes, const char *path)
 	return false;
 }
 
-/* Adds every thermal zone, by its type. */
-static int wild_zones(struct probe_ctx *o, const struct form *form, struct err *e)
-{
-	for (unsigned n = 0; n < PLACES_MAX; n++) {
-		struct place place = {.kind = PLACE_ZONE, .stem = "temp"};
-
-		if (!place_number(&place, o->root, n, place.name))
-			continue;
-		text_join(place.path, sizeof place.path, place.dir, "/temp");
-		if (file_exists(o->root, place.path) && !is_read(o->probes, place.path) &&
-		    add_wild(o, form, &place, place.name, NULL, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int wild_chip(struct probe_ctx *o, const struct form *form, unsigned hwmon, struct err *e)
-{
-	struct place place = {.kind = PLACE_HWMON};
-	char path[192], label[64], stem[96], shown[128];
-	long long on;
-
-	if (!place_number(&place, o->root, hwmon, place.name) || value_is_zone(o->probes, place.name))
-		return 0;
-	for (unsigned n = 0; n < 64; n++) {
-		text_number(place.stem, sizeof place.stem, form->attribute, n);
-		text_join(path, sizeof path, place.dir, "/", place.stem);
-		text_join(place.path, sizeof place.path, path, strcmp(form->attribute, "pwm") ? "_input" : "",
-			  "");
-		if (!strcmp(form->attribute, "power") && !file_exists(o->root, place.path))
-			text_join(place.path, sizeof place.path, path, "_average");
-		text_join(path, sizeof path, path, "_label");
-		if (!file_exists(o->root, place.path) || is_read(o->probes, place.path) ||
-		    (strcmp(form->attribute, "pwm") != 0 &&
-		     file_number_of(o->root, &on, place.dir, "/", place.stem, "_enable") == 0 && !on))
-			continue;
-		bool labelled = file_line(o->root, path, label, sizeof label) && *label;
-		const char *which = labelled ? label : place.stem;
-		text_join(place.which, sizeof place.which, which);
-		snprintf(stem, sizeof stem, "%.30s.%.40s", place.name, which);
-		snprintf(shown, sizeof shown, "%.60s %.60s", place.name, which);
-		for (char *p = stem; form->suffix[0] && *p; p++)
-			if (*p == '.')
-				*p = '_'; /* the part before the dot names the rail */
-		if (add_wild(o, form, &place, stem, shown, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int open_wild(struct probe_ctx *o, const struct form *form, struct err *e)
-{
-	for (size_t i = 0; i < o->s->n_settings; i++) {
-		const struct setting *t = &o->s->settings[i];
-		if (strcmp(t->value, "*") != 0)
-			continue;
-		if (!strcmp(t->key, "zone") && wild_zones(o, form, e) < 0)
-			return -1;
-		for (unsigned n = 0; n < PLACES_MAX && !strcmp(t->key, "hwmon"); n++)
-			if (wild_chip(o, form, n, e) < 0)
-				return -1;
-	}
-	return 0;
-}
-
-/* Adds the other fans of that name. */
-static int add_others(struct probe_ctx *o, const struct form *form, struct place *place, const char *name,
-		      struct err *e)
+int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct place p, const char *what,
+		   const char *label, struct err *e)
 {
 	struct reason why = {.denied = false};
 	struct channel ch;
+	int error = try_file(o->root, p.path, true);
+
+	for (size_t i = 0; i < o->probes->n_probes; i++) {
+		const struct value *v = (const struct value *)o->probes->probes[i];
+		p.nth += v->probe.ops == &value_ops && place_equal(&v->place, &p);
+	}
+	value_describe(o, &ch, row, what, true);
+	if (label)
+		text_printable(ch.label, sizeof ch.label, label, strlen(label));
+	if (error == ETIME) /* it would delay all that is sampled in its tier */
+		reason_add_place(&why, &p, error);
+	return value_add(o, row, error == ETIME ? NULL : &p, &ch, &why, e);
+}
+
+/* Adds all zones or all inputs of chips that are not read yet, by what they are called. */
+static int open_wild(struct probe_ctx *o, const struct value_row *row, enum place_kind kind, struct err *e)
+{
+	struct place p = {.kind = kind};
+	char what[96], label[128];
+
+	for (unsigned at = 0; place_next(&p, o->root, row->attribute, &at);) {
+		bool zone = kind == PLACE_ZONE;
+
+		if (is_read(o->probes, p.path) || (!zone && value_is_zone(o->probes, p.name)))
+			continue;
+		snprintf(what, sizeof what, "%.30s%s%.40s", p.name, zone ? "" : ".", zone ? "" : p.which);
+		snprintf(label, sizeof label, "%.60s %.60s", p.name, p.which);
+		for (char *dot = what; row->suffix[0] && (dot = strchr(dot, '.'));)
+			*dot = '_'; /* the part before the dot names the rail */
+		if (value_add_wild(o, row, p, what, zone ? NULL : label, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Returns true if one of the nodes is a device of this machine ("15480000.nvdec"), so that its driver may come later. */
+static bool awaits_driver(const struct probe_ctx *o)
+{
+	char **names;
+	size_t n;
+	bool found = false;
+
+	if (root_list(o->root, "/sys/bus/platform/devices", &names, &n) < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const char *node, *dot = strchr(names[i], '.');
+		for (size_t k = 0; (node = setting_nth(o->s, "devfreq", k)); k++)
+			found |= !strcmp(names[i], node) || (dot && !strcmp(dot + 1, node));
+	}
+	free(names);
+	return found;
+}
+
+/* Adds the channel of a row, and further ones for the other fans of that name. */
+static int open_row(struct probe_ctx *o, const struct value_row *row, struct place *place, struct reason *why,
+		    struct err *e)
+{
+	bool all = place && place->kind == PLACE_HWMON && !strcmp(row->prefix, "fan.");
+	struct channel ch;
+	int result;
+
+	do {
+		value_describe(o, &ch, row, o->s->words[0], place && place->nth);
+		result = value_add(o, row, place, &ch, why, e);
+	} while (all && !result && (place->nth++, place_find(place, o->root, row->attribute) == 0));
+	return result;
+}
+
+static int open_values(struct probe_ctx *o, struct err *e)
+{
+	const struct statement *s = o->s;
+	const bool optional = s->n_words > 1, wild = !strcmp(s->words[0], "*");
+	bool first = true, lost = false;
+	struct reason why = {.denied = false};
 	int result = 0;
 
-	if (strcmp(form->prefix, "fan.") != 0 || place->kind != PLACE_HWMON)
-		return 0;
-	for (place->nth = 1; !result && place_find(place, o->root, form->attribute) == 0; place->nth++) {
-		describe(o, form, &ch, name, true);
-		result = add_value(o, place, form, &ch, scale_of(o->s, form), &why, e);
+	if (optional && strcmp(s->words[1], "optional") != 0)
+		return statement_error(s, e, _("unexpected \"%s\"; only \"optional\" is allowed there"),
+				       s->words[1]);
+	for (const struct value_row *row = rows; row < rows + sizeof rows / sizeof *rows && !result; row++) {
+		struct place place;
+		size_t given = 0;
+
+		for (size_t i = 0; i < s->n_settings && !strcmp(row->probe, s->probe) && !result; i++) {
+			const struct setting *t = &s->settings[i];
+			given += setting_listed(row->keys, t->key);
+			if (wild && !strcmp(t->value, "*"))
+				result = open_wild(o, row, strcmp(t->key, "zone") != 0 ? PLACE_HWMON : PLACE_ZONE, e);
+		}
+		if (!given || wild)
+			continue;
+		/* The second channel of an optional unit is not looked for if the first is not to be had. */
+		if (!lost)
+			why = (struct reason) {.denied = false};
+		bool found = !lost && value_find(o, row, &place, &why);
+		if (!found && first && optional && !why.there && !awaits_driver(o))
+			return 0;
+		lost |= !found && first && optional;
+		first = false;
+		result = open_row(o, row, found ? &place : NULL, &why, e);
 	}
 	return result;
 }
 
-static int open_value(struct probe_ctx *o, struct err *e)
-{
-	const struct form *form = form_of(o->s);
-	struct reason why = {.denied = false};
-	struct channel ch;
-	struct place place;
-	char name[64];
-
-	if (!strcmp(o->s->words[0], "*"))
-		return open_wild(o, form, e);
-	text_join(name, sizeof name, form->prefix, o->s->words[0], form->suffix);
-	describe(o, form, &ch, name, false);
-	for (size_t i = 0; i < o->s->n_settings; i++) {
-		const struct setting *t = &o->s->settings[i];
-		if (!place_set(&place, t->key, t->value))
-			continue;
-		if (place_find(&place, o->root, form->attribute) < 0) {
-			reason_add_place(&why, &place, errno);
-			continue;
-		}
-		if (file_exists(o->root, place.path) && errno != EACCES)
-			return add_value(o, &place, form, &ch, scale_of(o->s, form), &why, e) < 0
-				       ? -1
-				       : add_others(o, form, &place, name, e);
-		reason_add_place(&why, &place, errno);
-	}
-	return add_value(o, NULL, form, &ch, 1, &why, e);
-}
-
-const struct probe_kind probe_kind_power = {
-	"power", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
-const struct probe_kind probe_kind_temp = {
-	"temp", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
-const struct probe_kind probe_kind_fan = {
-	"fan", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
-const struct probe_kind probe_kind_pwm = {
-	"pwm", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE, true, false, open_value};
-const struct probe_kind probe_kind_value = {
-	"value", 1, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ", true, false, open_value};
+#define VALUE_KIND(name, words, settings) \
+	const struct probe_kind probe_kind_##name = {#name, 1, words, settings, true, false, open_values}
+VALUE_KIND(power, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(temp, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ");
+VALUE_KIND(fan, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(pwm, 1, SETTINGS_CHANNEL SETTINGS_PLACE);
+VALUE_KIND(value, 1, SETTINGS_CHANNEL SETTINGS_PLACE " scale ");
+VALUE_KIND(gated, 1, " dir devfreq label note hint ");
+VALUE_KIND(limits, 1, " devfreq label note hint ");
+VALUE_KIND(engine, 2, " dir devfreq path load gate label note hint ");

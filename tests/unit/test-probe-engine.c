@@ -128,6 +128,8 @@ static void test_wrong_statements(void **state)
 		"slow engine NVENC perhaps devfreq=nvenc",
 		"slow engine NVENC optional more devfreq=nvenc",
 		"slow engine NVENC load=usage",
+		"slow gated gpu",
+		"slow limits gpu",
 		"slow nvmap sometimes",
 		"slow zram all",
 	};

@@ -220,6 +220,31 @@ static void test_others_bound_again(void **state)
 	tree_end(&t);
 }
 
+/* The power state of an engine whose driver was bound again. */
+static void test_gate_bound_again(void **state)
+{
+	static const char status[] = "/sys/class/devfreq/nvenc/device/power/runtime_status";
+	struct tree t;
+	char full[256];
+
+	(void)state;
+	refuse("", 0);
+	tree_begin(&t);
+	tree_file(&t, "/sys/class/devfreq/nvenc/cur_freq", "100\n");
+	tree_file(&t, status, "active\n");
+	tree_resolve(&t, "slow engine NVENC devfreq=nvenc");
+	refuse("runtime_status", ENODEV);
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "NVENC.freq", 100);
+	refuse("", 0);
+	tree_path(&t, status, full);
+	assert_int_equal(unlink(full), 0);
+	tree_file(&t, status, "suspended\n");
+	tree_tick(&t, 10 * MS);
+	assert_value(&t, "NVENC.freq", 0);
+	tree_end(&t);
+}
+
 static void test_files_that_cannot_be_sought(void **state)
 {
 	struct tree t;
@@ -272,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_rails_for_root_only),
 		cmocka_unit_test(test_driver_bound_again),
 		cmocka_unit_test(test_others_bound_again),
+		cmocka_unit_test(test_gate_bound_again),
 		cmocka_unit_test(test_files_that_cannot_be_sought),
 		cmocka_unit_test(test_debugfs_of_another_driver),
 	};

@@ -176,6 +176,36 @@ static void test_values(void **state)
 	tree_end(&t);
 }
 
+/* The first place that can be read; else the first that is there, which may return. */
+static void test_places(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_unreadable(&t, "/broken");
+	tree_unreadable(&t, "/too");
+	tree_file(&t, "/fine", "5\n");
+	tree_file(&t, "/text", "none\n");
+	tree_resolve(&t, "slow value a.x path=/nowhere path=/broken path=/fine path=/too\n"
+			 "slow value b.x path=/nowhere path=/broken path=/too\n"
+			 "slow value c.x path=/text path=/fine\nslow value d.x path=/nowhere\n"
+			 "slow value e.x path=/text");
+	tree_tick(&t, MS);
+	assert_value(&t, "a.x", 5);
+	assert_string_equal(tree_channel(&t, "a.x")->source, "/fine");
+	assert_string_equal(tree_channel(&t, "b.x")->source, "/broken");
+	assert_reason(&t, "b.x", "Is a directory");
+	assert_value(&t, "c.x", 5);
+	assert_string_equal(tree_channel(&t, "d.x")->missing, "tried /nowhere (not there)");
+	assert_reason(&t, "e.x", "not a number: none");
+	tree_file(&t, "/text", "7\n");
+	tree_tick(&t, MS);
+	tree_tick(&t, 1000 * MS);
+	assert_value(&t, "e.x", 7);
+	tree_end(&t);
+}
+
 static void test_links_do_not_lead_out(void **state)
 {
 	struct tree t;
@@ -250,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_zones),
 		cmocka_unit_test(test_wild_temperatures),
 		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_links_do_not_lead_out),
 		cmocka_unit_test(test_waves),
 		cmocka_unit_test(test_statements_that_cannot_be),
