@@ -4,6 +4,7 @@
 #include "model/energy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,21 +64,6 @@ void energy_source_of(struct energy_source *s, const struct session *about, size
 		s->window_ns = c->period_ns > s->tick_ns ? c->period_ns : 0;
 	s->every_ns = c->period_ns > s->tick_ns ? c->period_ns : s->window_ns;
 	reaches_set(s);
-}
-
-size_t energy_channel(const struct session *about)
-{
-	size_t found = SIZE_MAX;
-
-	for (size_t i = about->n_channels; i-- > 0;) {
-		const struct channel *c = &about->channels[i];
-		bool total = c->kind == CHANNEL_POWER_TOTAL;
-
-		if (!c->missing[0] && (total || (c->kind == CHANNEL_RAIL_POWER && channel_is_nvml(c) &&
-						 (found == SIZE_MAX || about->channels[found].kind != CHANNEL_POWER_TOTAL))))
-			found = i;
-	}
-	return found;
 }
 
 /* What a counter rose by between two changes. */
@@ -282,6 +268,66 @@ void energy_join(struct energy_result *r, const struct energy_result *other)
 	r->joules += other->joules;
 	r->known_s += other->known_s;
 	r->within = hypot(r->within, other->within);
+}
+
+/* A device with a supply of its own, which no other of them is a part of. */
+static bool stands_alone(const struct channel *c)
+{
+	return channel_is_nvml(c) || (strstr(c->source, "/intel-rapl:") && strcmp(c->name, "psys.power") != 0);
+}
+
+void power_parts_find(struct power_parts *p, const struct session *about)
+{
+	size_t all = 0;
+
+	*p = (struct power_parts) {.add_up = true};
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
+
+		if (c->unit != UNIT_MILLIWATT || c->missing[0])
+			continue;
+		if (c->kind == CHANNEL_POWER_TOTAL) {
+			*p = (struct power_parts) {1, {i}, true};
+			return;
+		}
+		p->add_up &= stands_alone(c);
+		if (all++ < POWER_PARTS)
+			p->channel[p->n++] = i;
+	}
+	p->add_up = all == 1 || (p->add_up && p->n == all && all > 0);
+}
+
+void power_parts_text(const struct power_parts *p, const struct session *about, bool labels, char *out, size_t size)
+{
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < p->n && at < size; i++) {
+		const struct channel *c = &about->channels[p->channel[i]];
+
+		at += (size_t)snprintf(out + at, size - at, "%s%s", i ? " + " : "", labels ? c->label : c->name);
+	}
+}
+
+struct energy_result power_parts_sum(const struct energy_result *list, size_t n)
+{
+	struct energy_result r = {0, 0, INFINITY, NULL};
+	double watts = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		r.joules += list[i].joules;
+		r.within += list[i].within;
+		watts += list[i].joules / list[i].known_s;
+		r.known_s = fmin(r.known_s, list[i].known_s);
+		r.why = list[i].why ? list[i].why : r.why;
+	}
+	if (n == 1)
+		return list[0];
+	if (isnan(r.joules) || n == 0)
+		return (struct energy_result) {NAN, NAN, 0, r.why};
+	if (watts > 0)
+		r.known_s = r.joules / watts; /* a part that is known for less of the time counts by its power */
+	return r;
 }
 
 void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power)

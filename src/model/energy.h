@@ -32,13 +32,16 @@ struct energy_source {
 };
 /* At how many moments, of that length, a window may have ended that a row shows. */
 int64_t energy_unsure_ns(const struct energy_source *s);
+/* How far its readings are apart. */
+static inline int64_t energy_every_ns(const struct energy_source *s)
+{
+	return s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns;
+}
 /* By the session alone: without what is known of all readings. */
 void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
 /* Reads what is known of all: a few columns or, where there is a counter, all rows. */
 void energy_source_read(struct energy_source *s, struct timeline *t, size_t power);
 
-/* The channel whose joules are told of a recording: the total power, or else the first GPU's; SIZE_MAX: none. */
-size_t energy_channel(const struct session *about);
 
 /* Rows on their way to readings: begin with zeros. */
 struct energy_rows {
@@ -80,6 +83,19 @@ struct energy_result energy_get(const struct energy *e, const struct energy_sour
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 /* Adds the result of another interval. */
 void energy_join(struct energy_result *r, const struct energy_result *other);
+
+/* The power whose joules are told of a recording: the board's total; else the only power signal; else the sum of GPUs
+ * and processors; else each by its name, since one rail may be a part of another. */
+#define POWER_PARTS 32
+struct power_parts {
+	size_t n, channel[POWER_PARTS];
+	bool add_up;
+};
+void power_parts_find(struct power_parts *p, const struct session *about);
+/* Their labels, or their names, with " + " between them. */
+void power_parts_text(const struct power_parts *p, const struct session *about, bool labels, char *out, size_t size);
+/* Their sum, which has the watts and joules of all; not known if one of them is not. */
+struct energy_result power_parts_sum(const struct energy_result *list, size_t n);
 
 /* The same of all rows of a stream as they come. */
 #define METER_LATE 32 /* readings, by which the scale follows: more than there are between two changes of a counter */

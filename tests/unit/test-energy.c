@@ -334,7 +334,7 @@ static void samples_add_up_to_their_counter(void **state)
 	seed = before;
 	gpu_rows(log_row, w);
 	assert_int_equal(s->ops->end(s, &e), 0);
-	said = log_writer_energy(w);
+	said = log_writer_energy(w, 0);
 	log_writer_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
