@@ -234,7 +234,7 @@ void queue_return(struct log_writer *w, unsigned part)
 static struct energy_meter *meter_of(const struct log_writer *w, size_t power)
 {
 	for (size_t i = 0; i < w->n_meters; i++)
-		if (w->meters[i]->source.power == power)
+		if (w->meters[i]->source->power == power)
 			return w->meters[i];
 	return NULL;
 }
@@ -244,6 +244,8 @@ static void meters_begin(struct log_writer *w)
 {
 	struct power_parts parts;
 
+	for (size_t i = 0; i < w->n_meters; i++)
+		energy_meter_described(w->meters[i], w->about);
 	power_parts_find(&parts, w->about);
 	for (size_t i = 0; i < parts.n; i++) {
 		if (meter_of(w, parts.channel[i]) || w->n_meters == POWER_PARTS)
