@@ -14,6 +14,7 @@
 #include "util/text.h"
 #include "model/missing.h"
 #include "probe/open.h"
+#include "probe/rail.h"
 
 #define TRIPS    32
 #define BINDINGS 64
@@ -218,6 +219,25 @@ static void heat_limits(const struct probe_ctx *o, const struct place *place, st
 	ch->crit = limit_of(o, place->dir, stem, "_crit");
 }
 
+/* A chip whose driver has an average says over which time; any other is asked as one of a rail. */
+static void power_window(const struct probe_ctx *o, const struct place *place, struct channel *ch)
+{
+	size_t stem = strlen(place->path) - strlen("_average");
+	char note[sizeof ch->note] = "";
+	long long ms;
+
+	if (place->kind != PLACE_HWMON && place->kind != PLACE_IIO)
+		return;
+	if (strlen(place->path) > strlen("_average") && !strcmp(place->path + stem, "_average"))
+		ch->window_ns = file_number_of(o->root, &ms, place->path, "_interval") < 0 || ms <= 0 || ms > 60000
+					? WINDOW_UNKNOWN
+					: ms * NS_PER_MS;
+	else
+		ch->window_ns = rail_window(o->root, place, note, sizeof note);
+	if (!ch->note[0])
+		text_join(ch->note, sizeof ch->note, note);
+}
+
 /* Adds to a channel what its place provides. */
 static void describe_place(const struct probe_ctx *o, const struct place *place, struct channel *ch)
 {
@@ -228,6 +248,8 @@ static void describe_place(const struct probe_ctx *o, const struct place *place,
 		text_printable(ch->note, sizeof ch->note, note, strlen(note));
 	if (ch->kind == CHANNEL_TEMPERATURE && !note)
 		heat_limits(o, place, ch);
+	if (ch->kind == CHANNEL_RAIL_POWER)
+		power_window(o, place, ch);
 }
 
 /* Opens place as the channel ch. If place is NULL the channel is missing, with why. */
