@@ -181,6 +181,8 @@ static void part_divide(struct range_power *p, int64_t to_ns)
 			p->open[p->n_open++] = u;
 		}
 		u->open[e->use] += (uint32_t)e->step;
+		u->times[e->use] += was == 0 && u->closed_ns[e->use] != e->t_ns; /* not cut by a part */
+		u->closed_ns[e->use] = u->open[e->use] == 0 ? e->t_ns : u->closed_ns[e->use];
 		key += was == 0 ? key_of(u, e->use) : u->open[e->use] == 0 ? -key_of(u, e->use) : 0;
 		for (size_t k = p->n_open; e->step < 0 && !u->open[USE_ALL] && !u->open[USE_OWN] && k-- > 0;)
 			if (p->open[k] == u) {
@@ -350,9 +352,10 @@ static int by_weight(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* One group: the time in which it is open, by columns. Of states that share the last column, it has them apart. */
+/* One group: the time in which it is open, so many times, by columns. Of states that share the last column, it has them
+ * apart. */
 static struct energy_result joules_of(const struct range_power *p, struct power_solution *all, uint32_t *column,
-				      const uint32_t *list, size_t n, double *seconds, size_t *apart)
+				      const uint32_t *list, size_t n, uint64_t times, double *seconds, size_t *apart)
 {
 	struct energy_result r = {NAN, NAN, 0, NULL};
 	double weight = 0, rest = 0, least = INFINITY, most = -INFINITY, variance = 0, one, misfit = 0;
@@ -404,6 +407,11 @@ static struct energy_result joules_of(const struct range_power *p, struct power_
 	if (!told || r.within > fabs(r.joules)) {
 		r.joules = r.within = NAN;
 		r.why = N_("its share of the readings of power varies too little");
+	} else if (p->source.age != SIZE_MAX) {
+		/* How a sample with a time of its own weighs its window is not known, but alike at all edges of a kind: each
+		 * may be anywhere in it. */
+		r.within = hypot(r.within, 1.96 / sqrt(6) * (most - least) *
+						   fmin((double)times * (double)p->source.window_ns / 1e9, r.known_s));
 	}
 	return r;
 }
@@ -449,7 +457,7 @@ void range_power_solve(struct range_power *p)
 		for (unsigned use = 0; use < USES; use++) {
 			size_t at = u->number * USES + use;
 
-			u->joules[use] = joules_of(p, &all, column, list + end[at], end[at + 1] - end[at], seconds, &apart);
+			u->joules[use] = joules_of(p, &all, column, list + end[at], end[at + 1] - end[at], u->times[use], seconds, &apart);
 			if (u->lost)
 				u->joules[use] = (struct energy_result) {NAN, NAN, NAN, N_("too many ranges of different names are open at once")};
 		}

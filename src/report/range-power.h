@@ -11,6 +11,8 @@ enum { USE_ALL, USE_OWN, USES }; /* a group's ranges as they are; without those 
 struct range_user {
 	struct range_user *before;
 	uint32_t number, open[USES]; /* how many are open */
+	uint64_t times[USES];	     /* that one was open after none */
+	int64_t closed_ns[USES];
 	bool lost; /* some of its time */
 	struct energy_result joules[USES];
 };
