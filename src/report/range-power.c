@@ -26,7 +26,6 @@ void range_power_free(struct range_power *p)
 	free(p->events);
 	free(p->open);
 	free(p->uses);
-	free(p->states);
 	free(p->table);
 	power_fit_free(&p->fit);
 }
@@ -85,7 +84,7 @@ static void table_grow(struct range_power *p)
 	if (!table)
 		return;
 	for (size_t i = 0; i < p->fit.n_states; i++) {
-		size_t at = p->states[i].key & (room - 1);
+		size_t at = p->fit.states[i].key & (room - 1);
 
 		while (table[at])
 			at = (at + 1) & (room - 1);
@@ -102,33 +101,34 @@ static uint32_t state_of(struct range_power *p, uint64_t set, uint64_t after)
 	uint64_t key = set ^ (after << 1 | after >> 63);
 	uint32_t of = after ? state_of(p, set, 0) : (uint32_t)p->fit.n_states;
 	size_t at;
-	struct range_state *s;
+	struct power_state *s;
 
 	if (2 * p->fit.n_states >= p->room_table)
 		table_grow(p);
 	if (p->no_memory)
 		return 0;
 	for (at = key & (p->room_table - 1); p->table[at]; at = (at + 1) & (p->room_table - 1))
-		if (p->states[p->table[at] - 1].key == key)
+		if (p->fit.states[p->table[at] - 1].key == key)
 			return p->table[at] - 1;
 	if (p->fit.n_states >= STATES) {
 		for (size_t i = 0; i < p->n_open; i++)
 			p->open[i]->lost = true;
 		return 0;
 	}
-	p->states = more(p, p->states, p->fit.n_states, 1, &p->room_states, sizeof(*p->states));
 	p->uses = more(p, p->uses, p->n_uses, USES * p->n_open, &p->room_uses, sizeof(*p->uses));
+	p->table[at] = power_fit_state(&p->fit) + 1;
+	p->no_memory |= p->fit.no_memory;
 	if (p->no_memory)
 		return 0;
-	s = &p->states[p->fit.n_states];
-	*s = (struct range_state) {key, after ? of : (uint32_t)p->fit.n_states, p->n_uses, 0};
+	s = &p->fit.states[p->table[at] - 1];
+	s->key = key;
+	s->of = after ? of : p->table[at] - 1;
+	s->first = p->n_uses;
 	for (size_t i = 0; i < p->n_open; i++)
 		for (int use = 0; use < USES; use++)
 			if (p->open[i]->open[use])
 				p->uses[p->n_uses++] = (struct range_use) {p->open[i], use};
-	s->n = p->n_uses - s->first;
-	p->table[at] = power_fit_state(&p->fit) + 1;
-	p->no_memory |= p->fit.no_memory;
+	s->n_uses = p->n_uses - s->first;
 	return p->table[at] - 1;
 }
 
@@ -434,7 +434,7 @@ void range_power_solve(struct range_power *p)
 		const struct power_state *s = &p->fit.states[i];
 
 		order[i].state = (uint32_t)i;
-		order[s->weight < LEAST_AFTER ? p->states[i].of : i].weight += s->weight;
+		order[s->weight < LEAST_AFTER ? p->fit.states[i].of : i].weight += s->weight;
 	}
 	qsort(order, n, sizeof(*order), by_weight);
 	for (size_t i = 0; i < n; i++) {
@@ -442,7 +442,7 @@ void range_power_solve(struct range_power *p)
 		k += k == i && k < COLUMNS && order[i].weight >= LEAST;
 	}
 	for (size_t i = 0; i < n; i++)
-		column[i] = p->fit.states[i].weight < LEAST_AFTER ? column[p->states[i].of] : column[i];
+		column[i] = p->fit.states[i].weight < LEAST_AFTER ? column[p->fit.states[i].of] : column[i];
 	if (!power_fit_solve(&p->fit, column, k + 1, &all))
 		goto end;
 	/* The states of each use of each user. */
@@ -451,7 +451,7 @@ void range_power_solve(struct range_power *p)
 	for (size_t i = 2; i < USES * p->n_users + 2; i++)
 		end[i] += end[i - 1];
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = p->states[i].first; j < p->states[i].first + p->states[i].n; j++)
+		for (size_t j = p->fit.states[i].first; j < p->fit.states[i].first + p->fit.states[i].n_uses; j++)
 			list[end[p->uses[j].user->number * USES + (unsigned)p->uses[j].use + 1]++] = (uint32_t)i;
 	for (struct range_user *u = p->newest; u; u = u->before)
 		for (unsigned use = 0; use < USES; use++) {

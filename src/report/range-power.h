@@ -45,12 +45,6 @@ struct range_power {
 		int use;
 	} * uses; /* those of each state, in its order */
 	size_t n_uses, room_uses;
-	struct range_state {
-		uint64_t key;
-		uint32_t of;	 /* the same set of groups, not just after another one; or itself */
-		size_t first, n; /* uses */
-	} * states;		 /* as in the fit */
-	size_t room_states;
 	uint32_t *table; /* of states by key: the number plus 1 */
 	size_t room_table;
 	struct range_user *newest;
