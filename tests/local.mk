@@ -71,6 +71,7 @@ tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
+tests_unit_test_power_sum_LDADD = src/libapi.a $(LDADD)
 tests_lib_test_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 
 # Fuzzing: ./configure --enable-fuzzing CC=clang; tests/fuzz/fuzz-trace tests/traces

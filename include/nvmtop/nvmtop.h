@@ -235,7 +235,9 @@ NVMTOP_PUBLIC uint64_t nvmtop_values(const nvmtop_trace *trace, uint64_t signal,
 				     double *out);
 
 /* Joules of a power signal (mW) between two times in seconds since the start, as a report has them; *within
- * (or NULL) is the bound of their error for 95 %.  NaN: power is not known there, or the bound is not. */
+ * (or NULL) is the bound of their error for 95 %.  NaN: power is not known there, or the bound is not.
+ * NVMTOP_POWER is the total power; without one the only power signal, or the sum of GPUs and processors. */
+#define NVMTOP_POWER (UINT64_MAX - 1)
 NVMTOP_PUBLIC double nvmtop_energy(const nvmtop_trace *trace, uint64_t signal, double from_s, double to_s,
 				   double *within);
 

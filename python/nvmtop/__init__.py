@@ -39,6 +39,7 @@ __all__ = ["Recorder", "read_trace", "Trace", "Fast", "Medium", "Slow", "Epoch",
            "detect_board", "version", "NvmtopError", "FAILED", "USAGE", "DAMAGED"]
 
 _API = 201
+_POWER = 2**64 - 2
 FAILED, USAGE, DAMAGED = 1, 2, 3
 
 AnyPath = Union[str, bytes, "_os.PathLike[str]"]
@@ -560,10 +561,12 @@ class Trace:
         got = _lib.nvmtop_values(handle, signal._number, 0, n, out.ctypes.data if _np else out.buffer_info()[0])
         return out[:got]
 
-    def energy(self, name: str, start_s: float, end_s: float) -> Tuple[float, float]:
-        """The joules of a power signal between two times, and the bound of their error; nan where they are not known."""
+    def energy(self, name: Optional[str], start_s: float, end_s: float) -> Tuple[float, float]:
+        """The joules of a power signal between two times, and the bound of their error; nan where they are not known.
+        None: of the total power; without one, of the only power signal, or of GPUs and processors together."""
         within = _c.c_double()
-        joules = _lib.nvmtop_energy(self._open(), self.signals[name]._number, start_s, end_s, _c.byref(within))
+        number = _POWER if name is None else self.signals[name]._number
+        joules = _lib.nvmtop_energy(self._open(), number, start_s, end_s, _c.byref(within))
         return joules, within.value
 
     def close(self) -> None:

@@ -88,14 +88,24 @@ uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, u
 
 double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, double to_s, double *within)
 {
-	const struct energy_source *source = NULL;
-	struct energy_result r = {NAN, NAN, 0, NULL};
+	struct energy_result each[POWER_PARTS], r = {NAN, NAN, 0, NULL};
+	struct power_parts parts = {.n = 0};
+	bool valid = t && fabs(from_s) < SECONDS_MOST && fabs(to_s) < SECONDS_MOST && from_s < to_s;
 
-	if (t && signal < about(t)->n_channels && about(t)->channels[signal].unit == UNIT_MILLIWATT)
-		source = trace_source(trace_in(t), (size_t)signal);
-	if (source && fabs(from_s) < SECONDS_MOST && fabs(to_s) < SECONDS_MOST && from_s < to_s)
-		r = energy_between(source, trace_timeline(trace_in(t)), about(t)->start.mono_ns + llround(from_s * NS_PER_S),
-				   about(t)->start.mono_ns + llround(to_s * NS_PER_S));
+	if (valid && signal == NVMTOP_POWER)
+		power_parts_find(&parts, about(t));
+	else if (valid && signal < about(t)->n_channels && about(t)->channels[signal].unit == UNIT_MILLIWATT)
+		parts = (struct power_parts) {1, {(size_t)signal}, true};
+	for (size_t i = 0; i < parts.n; i++) {
+		const struct energy_source *source = trace_source(trace_in(t), parts.channel[i]);
+
+		each[i] = r;
+		if (source)
+			each[i] = energy_between(source, trace_timeline(trace_in(t)), about(t)->start.mono_ns + llround(from_s * NS_PER_S),
+						 about(t)->start.mono_ns + llround(to_s * NS_PER_S));
+	}
+	if (parts.n > 0 && parts.add_up)
+		r = power_parts_sum(each, parts.n);
 	if (within)
 		*within = r.within;
 	return r.joules;

@@ -4,6 +4,7 @@
 #include "model/energy.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,10 @@
 #define BLOCK 1024
 #define GAIN  0.01 /* a chip knows no power better */
 
-static size_t companion(const struct session *about, const char *power, const char *suffix)
+/* In the same rows. */
+static size_t companion(const struct session *about, const struct channel *of, const char *suffix)
 {
+	const char *power = of->name;
 	size_t stem = strlen(power);
 
 	if (!strcmp(suffix, ".energy"))
@@ -23,7 +26,7 @@ static size_t companion(const struct session *about, const char *power, const ch
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 
-		if (!strncmp(c->name, power, stem) && !strcmp(c->name + stem, suffix) && !c->missing[0])
+		if (!strncmp(c->name, power, stem) && !strcmp(c->name + stem, suffix) && !c->missing[0] && c->tier == of->tier)
 			return i;
 	}
 	return SIZE_MAX;
@@ -44,8 +47,8 @@ void energy_source_of(struct energy_source *s, const struct session *about, size
 	const struct channel *c = &about->channels[power];
 
 	*s = (struct energy_source) {.power = power,
-				     .age = companion(about, c->name, ".age"),
-				     .counter = companion(about, c->name, ".energy"),
+				     .age = companion(about, c, ".age"),
+				     .counter = companion(about, c, ".energy"),
 				     .tier = c->tier,
 				     .tick_ns = llround(about->hz[c->tier] > 0 ? 1e9 / about->hz[c->tier] : 1e9),
 				     .window_ns = c->window_ns,
@@ -56,28 +59,10 @@ void energy_source_of(struct energy_source *s, const struct session *about, size
 				     .least = INFINITY,
 				     .most = -INFINITY,
 				     .mean = NAN};
-	if (s->age != SIZE_MAX && about->channels[s->age].tier != s->tier) /* in a damaged file */
-		s->age = SIZE_MAX;
-	s->counter_tier = s->counter == SIZE_MAX ? s->tier : about->channels[s->counter].tier;
 	if (c->window_ns == WINDOW_UNKNOWN)
 		s->window_ns = c->period_ns > s->tick_ns ? c->period_ns : 0;
 	s->every_ns = c->period_ns > s->tick_ns ? c->period_ns : s->window_ns;
 	reaches_set(s);
-}
-
-size_t energy_channel(const struct session *about)
-{
-	size_t found = SIZE_MAX;
-
-	for (size_t i = about->n_channels; i-- > 0;) {
-		const struct channel *c = &about->channels[i];
-		bool total = c->kind == CHANNEL_POWER_TOTAL;
-
-		if (!c->missing[0] && (total || (c->kind == CHANNEL_RAIL_POWER && channel_is_nvml(c) &&
-						 (found == SIZE_MAX || about->channels[found].kind != CHANNEL_POWER_TOTAL))))
-			found = i;
-	}
-	return found;
 }
 
 /* What a counter rose by between two changes. */
@@ -147,7 +132,7 @@ size_t energy_read(const struct energy_source *s, struct timeline *t, struct ene
 	size_t n = 0, m = 0, room = most / 2 < BLOCK / 2 ? most / 2 : BLOCK / 2;
 
 	while (n == 0 && *next_ns < to_ns) {
-		m = t->ops->rows(t, s->counts ? s->counter_tier : s->tier, next_ns, to_ns, channels, ages ? 2 : 1, room,
+		m = t->ops->rows(t, s->tier, next_ns, to_ns, channels, ages ? 2 : 1, room,
 				 t_ns, values, &column);
 		if (m == 0)
 			break;
@@ -284,93 +269,188 @@ void energy_join(struct energy_result *r, const struct energy_result *other)
 	r->within = hypot(r->within, other->within);
 }
 
-void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power)
+/* A device with a supply of its own, which no other of them is a part of. */
+static bool stands_alone(const struct channel *c)
 {
-	memset(m, 0, sizeof(*m));
-	energy_source_of(&m->source, about, power);
-	m->counter = m->source;
-	m->counter.counts = true;
-	reaches_set(&m->counter);
-	energy_begin(&m->sum, about->start.mono_ns, INT64_MAX);
-	energy_begin(&m->by_counter, about->start.mono_ns, INT64_MAX);
-	energy_begin(&m->scaled, INT64_MAX, INT64_MAX);
+	return channel_is_nvml(c) || (strstr(c->source, "/intel-rapl:") && strcmp(c->name, "psys.power") != 0);
 }
 
-static void meter_power(struct energy_meter *m, int64_t t_ns, double mw, double age_ms)
+void power_parts_find(struct power_parts *p, const struct session *about)
 {
-	struct power_reading list[2];
-	size_t n = energy_take(&m->source, &m->rows, t_ns, mw, age_ms, list);
+	size_t all = 0;
 
-	energy_add(&m->sum, &m->source, list, n);
-	for (size_t k = 0; k < n && m->source.counter != SIZE_MAX; k++) {
-		struct power_reading *late = &m->late[m->n % METER_LATE];
+	*p = (struct power_parts) {.add_up = true};
+	for (size_t i = 0; i < about->n_channels; i++) {
+		const struct channel *c = &about->channels[i];
 
-		if (m->n++ >= METER_LATE)
-			energy_add(&m->scaled, &m->source, late, 1);
-		*late = list[k];
+		if (c->unit != UNIT_MILLIWATT || c->missing[0])
+			continue;
+		if (c->kind == CHANNEL_POWER_TOTAL) {
+			*p = (struct power_parts) {1, {i}, true};
+			return;
+		}
+		p->add_up &= stands_alone(c);
+		if (all++ < POWER_PARTS)
+			p->channel[p->n++] = i;
+	}
+	p->add_up = all == 1 || (p->add_up && p->n == all && all > 0);
+}
+
+void power_parts_text(const struct power_parts *p, const struct session *about, bool labels, char *out, size_t size)
+{
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < p->n && at < size; i++) {
+		const struct channel *c = &about->channels[p->channel[i]];
+
+		at += (size_t)snprintf(out + at, size - at, "%s%s", i ? " + " : "", labels ? c->label : c->name);
 	}
 }
 
-static void meter_counter(struct energy_meter *m, int64_t t_ns, double joules)
+struct energy_result power_parts_sum(const struct energy_result *list, size_t n)
 {
-	struct power_reading list[2];
+	struct energy_result r = {0, 0, INFINITY, NULL};
+	double watts = 0;
 
-	if (energy_take(&m->counter, &m->counted, t_ns, joules, (double)NAN, list) == 0)
+	for (size_t i = 0; i < n; i++) {
+		r.joules += list[i].joules;
+		r.within += list[i].within;
+		watts += list[i].joules / list[i].known_s;
+		r.known_s = fmin(r.known_s, list[i].known_s);
+		r.why = list[i].why ? list[i].why : r.why;
+	}
+	if (n == 1)
+		return list[0];
+	if (isnan(r.joules) || n == 0)
+		return (struct energy_result) {NAN, NAN, 0, r.why};
+	if (watts > 0)
+		r.known_s = r.joules / watts; /* a part that is known for less of the time counts by its power */
+	return r;
+}
+
+void energy_meter_described(struct energy_meter *m, const struct session *about)
+{
+	struct energy_source *s = m->source;
+
+	energy_source_of(&s[BY_POWER], about, s[BY_POWER].power);
+	s[BY_COUNTER] = s[BY_POWER];
+	s[BY_COUNTER].counts = true;
+	reaches_set(&s[BY_COUNTER]);
+}
+
+void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power)
+{
+	memset(m, 0, sizeof(*m));
+	m->source[BY_POWER].power = power;
+	energy_meter_described(m, about);
+	for (int by = 0; by < METER_SUMS; by++)
+		energy_begin(&m->sum[by], INT64_MAX, INT64_MAX);
+	energy_begin(&m->scaled, INT64_MAX, INT64_MAX);
+}
+
+/* Of the time since the last gap, up to the newest change of the counter. */
+static struct energy_result told_since_gap(const struct energy_meter *m)
+{
+	const struct energy_source *s = &m->source[BY_POWER];
+	struct energy scaled = m->scaled;
+
+	scaled.to_ns = m->last_ns;
+	for (size_t i = m->n_late > METER_LATE ? m->n_late - METER_LATE : 0; i < m->n_late; i++)
+		energy_add(&scaled, s, &m->late[i % METER_LATE], 1);
+	return energy_get(&scaled, s);
+}
+
+static void rise_add(struct energy_meter *m, const struct power_reading *r)
+{
+	int64_t start_ns = r->end_ns - r->window_ns;
+	bool gap = m->n_counted > 0 && r->window_ns > COVER_PERIODS * m->counted_ns / (int64_t)m->n_counted;
+
+	if (m->n_counted > 0 && (gap || start_ns != m->last_ns)) {
+		struct energy_result before = told_since_gap(m);
+
+		m->told += before.known_s > 0 ? before.joules : 0;
+		m->told_ns += llround(before.known_s * 1e9);
+	}
+	if (m->n_counted == 0 || gap || start_ns != m->last_ns) {
+		m->scaled.from_ns = gap ? r->end_ns : start_ns;
+		m->scaled.known_ns = 0;
+		m->scaled.joules = (struct sum) {0, 0};
+	}
+	m->last_ns = r->end_ns;
+	if (gap)
 		return;
-	energy_add(&m->by_counter, &m->counter, list, 1);
-	if (m->n_counted++ == 0)
-		m->scaled.from_ns = m->first_ns = list[0].end_ns - list[0].window_ns;
-	m->last_ns = list[0].end_ns;
-	m->joules += list[0].watts * (double)list[0].window_ns / 1e9;
+	m->n_counted++;
+	m->counted_ns += r->window_ns;
+	m->counted += r->watts * (double)r->window_ns / 1e9;
+}
+
+void energy_meter_row(struct energy_meter *m, int64_t t_ns, double mw, double age_ms, double joules)
+{
+	const double values[METER_SUMS] = {mw, joules};
+
+	for (int by = 0; by < METER_SUMS; by++) {
+		m->n[by] = energy_take(&m->source[by], &m->rows[by], t_ns, values[by], age_ms, m->newest[by]);
+		energy_add(&m->sum[by], &m->source[by], m->newest[by], m->n[by]);
+	}
+	for (size_t k = 0; k < m->n[BY_POWER] && m->source->counter != SIZE_MAX; k++) {
+		struct power_reading *late = &m->late[m->n_late % METER_LATE];
+
+		if (m->n_late++ >= METER_LATE)
+			energy_add(&m->scaled, &m->source[BY_POWER], late, 1);
+		*late = m->newest[BY_POWER][k];
+	}
+	if (m->n[BY_COUNTER] > 0)
+		rise_add(m, m->newest[BY_COUNTER]);
 }
 
 /* Where a counter changes more often than readings are apart, its rises are the readings; else it scales them. */
 struct energy_source energy_meter_source(const struct energy_meter *m)
 {
-	struct energy_source s = m->source;
-	struct energy scaled = m->scaled;
+	struct energy_source s = m->source[BY_POWER];
 	struct energy_result r;
 	int64_t every;
 
 	if (m->n_counted < 2)
 		return s;
-	every = (m->last_ns - m->first_ns) / (int64_t)m->n_counted;
+	every = m->counted_ns / (int64_t)m->n_counted;
 	if (!s.known || s.window_ns > every) {
-		s = m->counter;
+		s = m->source[BY_COUNTER];
 		s.window_ns = s.every_ns = every;
 		s.known = true;
 		reaches_set(&s);
 		return s;
 	}
-	scaled.to_ns = m->last_ns;
-	for (size_t i = m->n > METER_LATE ? m->n - METER_LATE : 0; i < m->n; i++)
-		energy_add(&scaled, &s, &m->late[i % METER_LATE], 1);
-	r = energy_get(&scaled, &s);
-	if (r.joules > 0 && r.known_s * 1e9 > 0.9 * (double)(m->last_ns - m->first_ns))
-		s.scale = m->joules / r.joules;
+	r = told_since_gap(m);
+	r.joules = m->told + (r.known_s > 0 ? r.joules : 0);
+	if (r.joules > 0 && r.known_s * 1e9 + (double)m->told_ns > 0.9 * (double)m->counted_ns)
+		s.scale = m->counted / r.joules;
 	return s;
 }
 
 void energy_meter_rows(struct energy_meter *m, const struct session *about, const struct rows *r)
 {
-	const struct energy_source *s = &m->source;
-	const struct channel *channels = about->channels;
+	const struct energy_source *s = m->source;
+	const size_t channels[] = {s->power, s->age, s->counter};
 
-	for (size_t i = 0; i < r->n; i++) {
-		const double *row = &r->values[i * r->width];
+	/* The tiers begin at moments of their own. */
+	for (int by = 0; by < METER_SUMS && r->n > 0; by++)
+		if (!m->sum[by].begun && r->t_ns[0] < m->sum[by].from_ns)
+			m->sum[by].from_ns = r->t_ns[0];
+	for (size_t i = 0; r->tier == s->tier && i < r->n; i++) {
+		double v[3] = {NAN, NAN, NAN};
 
-		if (r->tier == s->tier)
-			meter_power(m, r->t_ns[i], row[channels[s->power].column],
-				    s->age == SIZE_MAX ? (double)NAN : row[channels[s->age].column]);
-		if (s->counter != SIZE_MAX && r->tier == s->counter_tier)
-			meter_counter(m, r->t_ns[i], row[channels[s->counter].column]);
+		for (int k = 0; k < 3; k++)
+			if (channels[k] != SIZE_MAX)
+				v[k] = r->values[i * r->width + about->channels[channels[k]].column];
+		energy_meter_row(m, r->t_ns[i], v[0], v[1], v[2]);
 	}
 }
 
 struct energy_result energy_meter_get(const struct energy_meter *m, int64_t to_ns)
 {
 	struct energy_source s = energy_meter_source(m);
-	struct energy sum = s.counts ? m->by_counter : m->sum;
+	struct energy sum = m->sum[s.counts];
 	struct energy_result r;
 
 	sum.to_ns = to_ns;
@@ -379,21 +459,16 @@ struct energy_result energy_meter_get(const struct energy_meter *m, int64_t to_n
 	return r;
 }
 
-void energy_source_read(struct energy_source *s, struct timeline *t, size_t power)
+void energy_source_extremes(struct energy_source *s, struct timeline *t)
 {
-	int64_t first_ns, last_ns, next_ns, column, t_ns[BLOCK];
-	double room[2][BLOCK], *const values[] = {room[0], room[1]}, watts = 0;
-	struct energy_source settled;
-	struct energy_meter m;
+	int64_t first_ns, last_ns;
 	struct bin bins[2];
-	size_t n, all = 0, channels[2];
+	double watts = 0;
+	size_t all = 0;
 
-	energy_source_of(s, t->ops->session(t), power);
 	if (!t->ops->extent(t, &first_ns, &last_ns))
 		return;
-	channels[0] = power;
-	channels[1] = s->age;
-	t->ops->columns(t, power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
+	t->ops->columns(t, s->power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
 	for (int i = 0; i < 2; i++)
 		if (bins[i].n > 0) {
 			s->least = fmin(s->least, bins[i].min / 1e3);
@@ -402,21 +477,26 @@ void energy_source_read(struct energy_source *s, struct timeline *t, size_t powe
 			all += bins[i].n;
 		}
 	s->mean = watts / (double)all;
-	if (s->counter == SIZE_MAX)
-		return;
-	energy_meter_begin(&m, t->ops->session(t), power);
-	next_ns = first_ns;
-	while ((n = t->ops->rows(t, s->counter_tier, &next_ns, last_ns + 1, &s->counter, 1, BLOCK, t_ns, values, &column)) > 0)
-		for (size_t i = 0; i < n; i++)
-			meter_counter(&m, t_ns[i], values[0][i]);
-	next_ns = first_ns;
-	while ((n = t->ops->rows(t, s->tier, &next_ns, last_ns + 1, channels, s->age == SIZE_MAX ? 1 : 2, BLOCK, t_ns, values,
-				 &column)) > 0)
-		for (size_t i = 0; i < n; i++)
-			meter_power(&m, t_ns[i], values[0][i], s->age == SIZE_MAX ? (double)NAN : values[1][i]);
-	settled = energy_meter_source(&m);
-	settled.least = s->least;
-	settled.most = s->most;
-	settled.mean = s->mean;
-	*s = settled;
+}
+
+void energy_source_read(struct energy_source *s, struct timeline *t, size_t power)
+{
+	int64_t first_ns, last_ns, column, t_ns[BLOCK];
+	double room[3][BLOCK], *const values[] = {room[0], room[1], room[2]};
+	struct energy_meter m;
+	size_t n, channels[3] = {power};
+
+	energy_source_of(s, t->ops->session(t), power);
+	if (s->counter != SIZE_MAX && t->ops->extent(t, &first_ns, &last_ns)) {
+		bool ages = s->age != SIZE_MAX;
+
+		channels[1] = ages ? s->age : s->counter;
+		channels[2] = s->counter;
+		energy_meter_begin(&m, t->ops->session(t), power);
+		while ((n = t->ops->rows(t, s->tier, &first_ns, last_ns + 1, channels, 2 + ages, BLOCK, t_ns, values, &column)) > 0)
+			for (size_t i = 0; i < n; i++)
+				energy_meter_row(&m, t_ns[i], values[0][i], ages ? values[1][i] : (double)NAN, values[1 + ages][i]);
+		*s = energy_meter_source(&m);
+	}
+	energy_source_extremes(s, t);
 }

@@ -18,7 +18,7 @@ struct power_reading {
 /* How rows become readings, and what is known of all of them. */
 struct energy_source {
 	size_t power, age, counter; /* channels; SIZE_MAX: none */
-	enum tier tier, counter_tier;
+	enum tier tier;
 	int64_t tick_ns, window_ns, age_ns;
 	int64_t every_ns; /* a source that is read more often repeats its value */
 	int64_t hole_ns;  /* readings further apart leave a gap */
@@ -32,13 +32,18 @@ struct energy_source {
 };
 /* At how many moments, of that length, a window may have ended that a row shows. */
 int64_t energy_unsure_ns(const struct energy_source *s);
+/* How far its readings are apart. */
+static inline int64_t energy_every_ns(const struct energy_source *s)
+{
+	return s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns;
+}
 /* By the session alone: without what is known of all readings. */
 void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
-/* Reads what is known of all: a few columns or, where there is a counter, all rows. */
+/* Reads the least, most and mean power. */
+void energy_source_extremes(struct energy_source *s, struct timeline *t);
+/* Reads what is known of all: that or, where there is a counter, all rows. */
 void energy_source_read(struct energy_source *s, struct timeline *t, size_t power);
 
-/* The channel whose joules are told of a recording: the total power, or else the first GPU's; SIZE_MAX: none. */
-size_t energy_channel(const struct session *about);
 
 /* Rows on their way to readings: begin with zeros. */
 struct energy_rows {
@@ -81,18 +86,42 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 /* Adds the result of another interval. */
 void energy_join(struct energy_result *r, const struct energy_result *other);
 
+/* The power whose joules are told of a recording: the board's total; else the only power signal; else the sum of GPUs
+ * and processors; else each by its name, since one rail may be a part of another. */
+#define POWER_PARTS 32
+struct power_parts {
+	size_t n, channel[POWER_PARTS];
+	bool add_up;
+};
+void power_parts_find(struct power_parts *p, const struct session *about);
+/* Their labels, or their names, with " + " between them. */
+void power_parts_text(const struct power_parts *p, const struct session *about, bool labels, char *out, size_t size);
+/* Their sum, which has the watts and joules of all; not known if one of them is not. */
+struct energy_result power_parts_sum(const struct energy_result *list, size_t n);
+
 /* The same of all rows of a stream as they come. */
 #define METER_LATE 32 /* readings, by which the scale follows: more than there are between two changes of a counter */
+enum { BY_POWER, BY_COUNTER, METER_SUMS };
 struct energy_meter {
-	struct energy_source source, counter; /* counter: the same by what its counter rises by */
-	struct energy_rows rows, counted;
-	struct energy sum, by_counter, scaled; /* scaled: from the first change of the counter on, less the late ones */
+	struct energy_source source[METER_SUMS]; /* of a channel without a counter the second one has no readings */
+	struct energy_rows rows[METER_SUMS];
+	struct energy sum[METER_SUMS];
+	struct power_reading newest[METER_SUMS][2]; /* readings of the last row */
+	size_t n[METER_SUMS];
+	/* What the counter rose by, and what the readings say of the same time, less the late ones; gaps are left out. */
+	double counted, told;
+	int64_t counted_ns, told_ns;
+	size_t n_counted;
+	int64_t last_ns;      /* the newest change of the counter */
+	struct energy scaled; /* since the last gap; what is before is in `told` */
 	struct power_reading late[METER_LATE];
-	size_t n, n_counted;
-	double joules; /* by which the counter rose, from first_ns to last_ns */
-	int64_t first_ns, last_ns;
+	size_t n_late;
 };
 void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power);
+/* The session has other descriptions. */
+void energy_meter_described(struct energy_meter *m, const struct session *about);
+/* A row of any tier; values of its own: in mW, ms and J, NaN if there is no such channel. */
+void energy_meter_row(struct energy_meter *m, int64_t t_ns, double mw, double age_ms, double joules);
 void energy_meter_rows(struct energy_meter *m, const struct session *about, const struct rows *r);
 /* The readings so far: of the counter, or scaled by it. */
 struct energy_source energy_meter_source(const struct energy_meter *m);

@@ -21,16 +21,12 @@
 
 /* A power channel, added up as its readings arrive. */
 struct power {
-	struct energy_source source;
-	struct energy_rows rows;
-	struct energy sum;
-	int64_t first_ns; /* of a value */
+	struct energy_meter meter;
 	struct power_row {
 		int64_t t_ns;
-		double mw, age_ms;
+		double mw, age_ms, joules;
 	} * newest; /* a ring of RING rows */
 	size_t n_rows;
-	struct energy_meter *meter; /* of a channel with a counter, or NULL */
 };
 #define RING 2048
 
@@ -48,13 +44,13 @@ struct above {
 	size_t channel;
 };
 
-/* The sums up to a mark, one per power channel; NaN if the mark came too late. */
+/* The sums up to a mark, those of each power channel; NaN if the mark came too late. */
 struct sum_at {
 	double joules, known_s;
 };
 struct summed_mark {
 	struct mark mark;
-	struct sum_at sums[];
+	struct sum_at sums[][METER_SUMS];
 };
 
 /* Items in time order. */
@@ -135,10 +131,8 @@ static void data_free(struct data *d)
 	free(d->marks.p);
 	free(d->gaps.p);
 	free(d->changes.p);
-	for (size_t k = 0; k < d->n_power; k++) {
+	for (size_t k = 0; k < d->n_power; k++)
 		free(d->power[k].newest);
-		free(d->power[k].meter);
-	}
 	free(d->above.p);
 	free(d->reasons.p);
 	free(d->power);
@@ -182,18 +176,6 @@ static size_t columns_for(const struct history_bound *b, const struct session *a
 	return n < COLUMNS_LEAST ? COLUMNS_LEAST : n > COLUMNS_MOST ? COLUMNS_MOST : (size_t)n;
 }
 
-/* Also when a source that was missing is described. Returns false if out of memory. */
-static bool find_source(struct power *p, const struct session *about, size_t channel)
-{
-	energy_source_of(&p->source, about, channel);
-	if (p->source.counter == SIZE_MAX || p->meter)
-		return true;
-	p->meter = calloc(1, sizeof(*p->meter));
-	if (p->meter)
-		energy_meter_begin(p->meter, about, channel);
-	return p->meter != NULL;
-}
-
 static bool find_sums(struct data *d)
 {
 	const struct session *about = &d->session;
@@ -209,9 +191,9 @@ static bool find_sums(struct data *d)
 		if (c->unit == UNIT_MILLIWATT) {
 			struct power *p = &d->power[d->n_power++];
 
-			energy_begin(&p->sum, about->start.mono_ns, INT64_MAX);
+			energy_meter_begin(&p->meter, about, i);
 			p->newest = calloc(RING, sizeof(*p->newest));
-			if (!p->newest || !find_source(p, about, i))
+			if (!p->newest)
 				return false;
 		}
 		if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_NOTICE)
@@ -228,7 +210,7 @@ static bool data_begin(struct data *d, const struct session *about, size_t colum
 	if (!copy_session(&d->session, about) || !find_sums(d))
 		return false;
 	d->columns = columns;
-	d->marks = (struct list) {.each = sizeof(struct summed_mark) + d->n_power * sizeof(struct sum_at),
+	d->marks = (struct list) {.each = sizeof(struct summed_mark) + d->n_power * sizeof(struct sum_at[METER_SUMS]),
 				  .time = offsetof(struct summed_mark, mark.t_ns),
 				  .most = MARKS_MOST};
 	d->gaps = (struct list) {
@@ -266,39 +248,57 @@ static struct summed_mark *mark_at(const struct list *marks, size_t i)
 	return (struct summed_mark *)(void *)(marks->p + i * marks->each);
 }
 
-static struct sum_at sum_until(const struct power *p, const struct power_reading *next, int64_t t_ns)
+static struct sum_at sum_until(struct energy sum, const struct energy_source *s, const struct power_reading *next, int64_t t_ns)
 {
-	struct energy part = p->sum;
 	struct energy_result r;
 
-	part.to_ns = t_ns;
-	if (next)
-		energy_add(&part, &p->source, next, 1);
-	r = energy_get(&part, &p->source);
+	sum.to_ns = t_ns;
+	energy_add(&sum, s, next, next != NULL);
+	r = energy_get(&sum, s);
 	return (struct sum_at) {r.known_s > 0 ? r.joules : 0, r.known_s};
 }
 
-/* Adds a row; also completes the sums of the marks that its readings pass. */
-static void power_add(struct data *d, size_t k, int64_t t_ns, double mw, double age_ms)
+/* Completes the sums of the marks that the readings of a row have passed; before: the sum without them. */
+static void marks_sum(struct data *d, size_t k, int by, struct energy before)
 {
-	struct power *p = &d->power[k];
-	struct power_reading list[2];
-	size_t n = energy_take(&p->source, &p->rows, t_ns, mw, age_ms, list);
+	const struct energy_meter *m = &d->power[k].meter;
+	const struct energy_source *s = &m->source[by];
 
-	p->first_ns = p->first_ns || isnan(mw) ? p->first_ns : t_ns;
-	p->newest[p->n_rows++ % RING] = (struct power_row) {t_ns, mw, age_ms};
-	for (size_t j = 0; j < n; j++) {
-		int64_t at_ns = list[j].end_ns - list[j].window_ns / 2;
+	for (size_t j = 0; j < m->n[by]; j++) {
+		const struct power_reading *next = &m->newest[by][j];
+		int64_t at_ns = next->end_ns - (s->counts ? 0 : next->window_ns / 2);
 
 		for (size_t i = d->marks.n; i-- > 0;) {
-			struct summed_mark *m = mark_at(&d->marks, i);
+			struct summed_mark *mark = mark_at(&d->marks, i);
 
-			if (p->sum.begun && m->mark.t_ns <= p->sum.last_ns)
+			if (before.begun && mark->mark.t_ns <= before.last_ns)
 				break;
-			if (m->mark.t_ns <= at_ns)
-				m->sums[k] = sum_until(p, &list[j], m->mark.t_ns);
+			if (mark->mark.t_ns <= at_ns)
+				mark->sums[k][by] = sum_until(before, s, next, mark->mark.t_ns);
 		}
-		energy_add(&p->sum, &p->source, &list[j], 1);
+		energy_add(&before, s, next, 1);
+	}
+}
+
+static void power_rows(struct data *d, size_t k, const struct rows *r)
+{
+	struct power *p = &d->power[k];
+	const struct energy_source *s = p->meter.source;
+	const struct channel *all = d->session.channels;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct energy before[METER_SUMS] = {p->meter.sum[BY_POWER], p->meter.sum[BY_COUNTER]};
+		const double *row = &r->values[i * r->width];
+		struct rows one = {.tier = r->tier, .width = r->width, .n = 1, .t_ns = r->t_ns + i, .values = row};
+
+		energy_meter_rows(&p->meter, &d->session, &one);
+		if (r->tier != s->tier)
+			return;
+		p->newest[p->n_rows++ % RING] =
+			(struct power_row) {r->t_ns[i], row[all[s->power].column], s->age == SIZE_MAX ? NAN : row[all[s->age].column],
+					    s->counter == SIZE_MAX ? NAN : row[all[s->counter].column]};
+		for (int by = 0; by < METER_SUMS; by++)
+			marks_sum(d, k, by, before[by]);
 	}
 }
 
@@ -378,17 +378,8 @@ static void history_rows(struct sink *s, const struct rows *r)
 		return;
 	for (size_t i = 0; i < r->n; i++)
 		lod_push(d->tiers[r->tier], r->t_ns[i], r->values + i * r->width);
-	for (size_t k = 0; k < d->n_power; k++) {
-		if (d->power[k].meter)
-			energy_meter_rows(d->power[k].meter, &d->session, r);
-		for (size_t i = 0; d->power[k].source.tier == r->tier && i < r->n; i++) {
-			const struct energy_source *p = &d->power[k].source;
-			const double *row = &r->values[i * r->width];
-
-			power_add(d, k, r->t_ns[i], row[d->session.channels[p->power].column],
-				  p->age == SIZE_MAX ? NAN : row[d->session.channels[p->age].column]);
-		}
-	}
+	for (size_t k = 0; k < d->n_power; k++)
+		power_rows(d, k, r);
 	for (size_t k = 0; k < d->n_states; k++)
 		for (size_t i = 0; d->states[k].tier == r->tier && i < r->n; i++)
 			state_add(d, &d->states[k], r->t_ns[i], r->values[i * r->width + d->states[k].column]);
@@ -402,7 +393,7 @@ static void history_mark(struct sink *s, const struct mark *m)
 	if (new)
 		new->mark = *m;
 	for (size_t k = 0; new &&k < d->n_power; k++)
-		new->sums[k] = (struct sum_at) {NAN, NAN};
+		new->sums[k][BY_POWER] = new->sums[k][BY_COUNTER] = (struct sum_at) {NAN, NAN};
 }
 
 static void history_gap(struct sink *s, const struct gap *g)
@@ -437,13 +428,8 @@ static void history_described(struct sink *s)
 	e->before = d->edition;
 	e->session = d->session;
 	e->session.channels = channels;
-	for (size_t k = 0; k < d->n_power; k++) {
-		const struct session *before = d->edition ? &d->edition->session : &d->session;
-		size_t i = d->power[k].source.power;
-
-		if (before->channels[i].missing[0] && !channels[i].missing[0] && !find_source(&d->power[k], &e->session, i))
-			d->power[k].source.counter = SIZE_MAX;
-	}
+	for (size_t k = 0; k < d->n_power; k++)
+		energy_meter_described(&d->power[k].meter, &e->session);
 	d->edition = e;
 }
 
@@ -578,21 +564,21 @@ static int finest_of(struct timeline *t, size_t channel, int64_t t_ns)
 	return p ? lod_finest(p, t_ns) : ZOOM_MAX;
 }
 
-/* The sum of power channel k up to t_ns; false if unknown. */
-static bool sum_to(const struct data *d, size_t k, int64_t t_ns, struct sum_at *out)
+/* A sum of power channel k up to t_ns; false if unknown. */
+static bool sum_to(const struct data *d, size_t k, int by, int64_t t_ns, struct sum_at *out)
 {
-	const struct power *p = &d->power[k];
+	const struct energy *sum = &d->power[k].meter.sum[by];
 	size_t i = first_from(&d->marks, t_ns);
 
-	*out = sum_until(p, NULL, t_ns);
-	if (!p->sum.begun || t_ns > p->sum.last_ns)
+	*out = sum_until(*sum, &d->power[k].meter.source[by], NULL, t_ns);
+	if (!sum->begun || t_ns > sum->last_ns)
 		return true;
 	*out = (struct sum_at) {0, 0};
-	if (t_ns <= p->first_ns)
+	if (t_ns <= sum->from_ns)
 		return true;
 	if (i == d->marks.n || time_at(&d->marks, i) != t_ns)
 		return false;
-	*out = mark_at(&d->marks, i)->sums[k];
+	*out = mark_at(&d->marks, i)->sums[k][by];
 	return !isnan(out->joules);
 }
 
@@ -609,7 +595,7 @@ static size_t rows_of(struct timeline *t, enum tier tier, int64_t *from_ns, int6
 
 	if (!p || !lod_extent(p, &first_ns, &last_ns))
 		return 0;
-	while (rows < d->power + d->n_power && rows->source.power != channels[0])
+	while (rows < d->power + d->n_power && rows->meter.source->power != channels[0] && rows->meter.source->counter != channels[0])
 		rows++;
 	if (rows < d->power + d->n_power && rows->n_rows > 0)
 		exact_ns = rows->n_rows > RING ? rows->newest[rows->n_rows % RING].t_ns : first_ns;
@@ -630,9 +616,10 @@ static size_t rows_of(struct timeline *t, enum tier tier, int64_t *from_ns, int6
 			const struct power_row *r = &rows->newest[low % RING];
 
 			t_ns[got] = r->t_ns;
-			values[0][got] = r->mw;
-			if (n > 1)
-				values[1][got] = r->age_ms;
+			for (size_t i = 0; i < n; i++)
+				values[i][got] = channels[i] == rows->meter.source->power     ? r->mw
+						 : channels[i] == rows->meter.source->counter ? r->joules
+											      : r->age_ms;
 			*from_ns = r->t_ns + 1;
 		}
 		return got;
@@ -667,22 +654,22 @@ static bool energy_in(struct timeline *t, size_t channel, int64_t from_ns, int64
 	{
 		LOCKED struct data *d = lock(of_timeline(t));
 
-		while (k < d->n_power && d->power[k].source.power != channel)
+		while (k < d->n_power && d->power[k].meter.source->power != channel)
 			k++;
 		if (k == d->n_power)
 			return false;
-		source = d->power[k].source;
-		if (d->power[k].meter)
-			source.scale = energy_meter_source(d->power[k].meter).scale;
+		source = energy_meter_source(&d->power[k].meter);
 		rows = d->power[k].n_rows <= RING || d->power[k].newest[d->power[k].n_rows % RING].t_ns < from_ns - source.reach_ns;
-		if (sum_to(d, k, from_ns, &from) && sum_to(d, k, to_ns, &to)) {
+		if (sum_to(d, k, source.counts, from_ns, &from) && sum_to(d, k, source.counts, to_ns, &to)) {
 			*out = (struct energy_result) {source.scale * (to.joules - from.joules), NAN, to.known_s - from.known_s, NULL};
 			return true;
 		}
 	}
-	if (rows)
-		*out = energy_between(&source, t, from_ns, to_ns);
-	return rows;
+	if (!rows)
+		return false;
+	energy_source_extremes(&source, t);
+	*out = energy_between(&source, t, from_ns, to_ns);
+	return true;
 }
 
 static int64_t above_of(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)

@@ -79,42 +79,33 @@ static size_t row_get(const struct power_fit *f, const uint32_t *column, size_t 
 	return n;
 }
 
-/* Inverts `moments` without the columns that are dropped; root is scratch space of its size. */
-static void invert(struct power_solution *s, double *root)
+/* Inverts `moments` without the columns that are dropped, which are 0, column by column. */
+static void invert(struct power_solution *s)
 {
 	size_t k = s->k;
+	double *m = memcpy(s->inverse, s->moments, k * k * sizeof(*m));
 
-	memset(root, 0, k * k * sizeof(*root));
 	for (size_t j = 0; j < k; j++) {
-		for (size_t i = j; i < k; i++) {
-			double v = s->moments[i * k + j];
+		double *row = m + j * k, pivot = row[j];
 
-			for (size_t p = 0; p < j; p++)
-				v -= root[i * k + p] * root[j * k + p];
-			if (i == j) {
-				s->dropped[j] = !(v > SAME * s->moments[j * k + j]);
-				root[j * k + j] = s->dropped[j] ? 0 : sqrt(v);
-			} else {
-				root[i * k + j] = s->dropped[j] ? 0 : v / root[j * k + j];
-			}
-		}
-	}
-	/* Column by column: root, then its transpose. */
-	for (size_t c = 0; c < k; c++) {
-		double *v = s->inverse + c * k;
-
+		s->dropped[j] = !(pivot > SAME * s->moments[j * k + j]);
+		if (s->dropped[j])
+			continue;
+		row[j] = 1;
+		for (size_t c = 0; c < k; c++)
+			row[c] /= pivot;
 		for (size_t i = 0; i < k; i++) {
-			v[i] = i == c;
-			for (size_t p = 0; p < i; p++)
-				v[i] -= root[i * k + p] * v[p];
-			v[i] = s->dropped[i] || s->dropped[c] ? 0 : v[i] / root[i * k + i];
-		}
-		for (size_t i = k; i-- > 0;) {
-			for (size_t p = i + 1; p < k; p++)
-				v[i] -= root[p * k + i] * v[p];
-			v[i] = s->dropped[i] ? 0 : v[i] / root[i * k + i];
+			double f = m[i * k + j];
+
+			if (i == j)
+				continue;
+			m[i * k + j] = 0;
+			for (size_t c = 0; c < k; c++)
+				m[i * k + c] -= f * row[c];
 		}
 	}
+	for (size_t i = 0; i < k * k; i++)
+		m[i] = s->dropped[i / k] || s->dropped[i % k] ? 0 : m[i];
 }
 
 /* The square of a residual, as it would be if its reading had no part in the fit. */
@@ -155,8 +146,7 @@ bool power_fit_solve(const struct power_fit *f, const uint32_t *column, size_t k
 		for (size_t p = 0; p < n; p++)
 			x[at[p]] = 0;
 	}
-	invert(s, s->meat);
-	memset(s->meat, 0, k * k * sizeof(*s->meat));
+	invert(s);
 	for (size_t i = 0; i < k; i++)
 		for (size_t j = 0; j < k; j++)
 			s->watts[i] += s->inverse[i * k + j] * y[j];

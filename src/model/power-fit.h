@@ -14,6 +14,9 @@
 struct power_fit {
 	struct power_state {
 		double time_s;	    /* of the caller: in which power is known */
+		uint64_t key;	    /* these four, too: what is open, */
+		uint32_t of;	    /* the state that this one is just after another one, or itself, */
+		size_t first, n_uses; /* and the uses that are open */
 		double weight;	    /* readings, each by its share */
 		double n, y, yy;    /* readings that lie in it: number, sums of watts and their squares */
 		double least, most; /* of the readings that see it, and those beside them */

@@ -16,6 +16,7 @@
 #include "util/text.h"
 #include "model/missing.h"
 #include "probe/open.h"
+#include "probe/rail.h"
 
 /* clang-format off */
 static const struct value_row rows[] = {
@@ -147,6 +148,24 @@ static bool tachometer_off(struct probe *p, struct reason *why)
 	return true;
 }
 
+/* A chip whose driver has an average says over which time; any other is asked as one of a rail. */
+static void power_window(const struct probe_ctx *o, const struct place *place, struct channel *ch)
+{
+	char note[sizeof ch->note] = "";
+	long long ms;
+
+	if (ch->kind != CHANNEL_RAIL_POWER || (place->kind != PLACE_HWMON && place->kind != PLACE_IIO))
+		return;
+	if (text_ends_in(place->path, "_average"))
+		ch->window_ns = file_number_of(o->root, &ms, place->path, "_interval") < 0 || ms <= 0 || ms > 60000
+					? WINDOW_UNKNOWN
+					: ms * NS_PER_MS;
+	else
+		ch->window_ns = rail_window(o->root, place, note, sizeof note);
+	if (!ch->note[0])
+		text_join(ch->note, sizeof ch->note, note);
+}
+
 int value_add(struct probe_ctx *o, const struct value_row *row, const struct place *place, struct channel *ch,
 	      struct reason *why, struct err *e)
 {
@@ -178,6 +197,7 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 	if (found) {
 		text_join(ch->source, sizeof ch->source, place->path);
 		heat_describe(o->root, place, ch);
+		power_window(o, place, ch);
 		if (row->gate == GATE_NEEDED && !ch->note[0] && !strstr(place->path, "host1x/actmon/"))
 			snprintf(ch->note, sizeof ch->note, "%s", _("not validated: taken as permille"));
 		if (v->scale >= 1 && v->scale <= 1)

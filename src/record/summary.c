@@ -118,17 +118,19 @@ static const struct channel *first_of(const struct session *about, enum channel_
 	return NULL;
 }
 
-/* Returns NULL if no power is known. */
-static const struct span_stats *power_of(const struct summary *s, struct energy_result *energy, bool *gpu_alone)
-{
-	size_t i = energy_channel(s->about);
-	const struct span_stats *p = i == SIZE_MAX ? NULL : readings(s, &s->about->channels[i]);
+struct power {
+	struct power_parts parts;
+	struct energy_result each[POWER_PARTS], sum;
+	double most; /* in mW; NaN: of a sum, or of nothing */
+};
 
-	if (!p || p->known_ns == 0)
-		return NULL;
-	*gpu_alone = s->about->channels[i].kind != CHANNEL_POWER_TOTAL;
-	*energy = log_writer_energy(s->writer);
-	return p;
+static void power_get(const struct summary *s, struct power *p)
+{
+	power_parts_find(&p->parts, s->about);
+	for (size_t i = 0; i < p->parts.n; i++)
+		p->each[i] = log_writer_energy(s->writer, p->parts.channel[i]);
+	p->sum = power_parts_sum(p->each, p->parts.add_up ? p->parts.n : 0);
+	p->most = p->parts.n == 1 ? readings(s, &s->about->channels[p->parts.channel[0]])->max : NAN;
 }
 
 /* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
@@ -156,25 +158,43 @@ static bool hottest_of(const struct summary *s, double *celsius, const char **la
 	return most && most->n > 0;
 }
 
+/* Appends it. */
+static void tell_energy(const struct energy_result *r, double most, char *buf, size_t size)
+{
+	char text[32];
+
+	watts(text, sizeof text, 1e3 * r->joules / r->known_s);
+	add(buf, size, _("mean %s"), text);
+	watts(text, sizeof text, most);
+	if (!isnan(most))
+		add(buf, size, _(", maximum %s"), text);
+	joules(text, sizeof text, r->joules);
+	add(buf, size, _(", energy %s"), text);
+}
+
 static void tell_power(const struct summary *s, char *buf, size_t size)
 {
-	bool gpu_alone;
-	struct energy_result r;
-	const struct span_stats *p = power_of(s, &r, &gpu_alone);
-	char mean[32], most[32], energy[32];
 	double all = (double)summary_lasted_ns(s);
+	char names[200];
+	struct power p;
 
-	if (!p)
+	power_get(s, &p);
+	for (size_t i = 0; i < p.parts.n && isnan(p.sum.joules); i++) {
+		if (isnan(p.each[i].joules))
+			continue;
+		add(buf, size, "%s%s: ", *buf ? "; " : "", s->about->channels[p.parts.channel[i]].label);
+		tell_energy(&p.each[i], NAN, buf, size);
+	}
+	if (isnan(p.sum.joules))
 		return;
-	watts(mean, sizeof mean, 1e3 * r.joules / r.known_s);
-	watts(most, sizeof most, p->max);
-	joules(energy, sizeof energy, r.joules);
-	/* TRANSLATORS: watts, watts, joules. */
-	snprintf(buf, size, _("mean %s, maximum %s, energy %s"), mean, most, energy);
-	if (r.known_s * 1e9 < 0.95 * all)
-		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * r.known_s * 1e9 / all);
-	if (gpu_alone)
-		add(buf, size, "%s", _("; GPU only, from NVML"));
+	tell_energy(&p.sum, p.most, buf, size);
+	if (p.sum.known_s * 1e9 < 0.95 * all)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * p.sum.known_s * 1e9 / all);
+	if (s->about->channels[p.parts.channel[0]].kind == CHANNEL_POWER_TOTAL)
+		return;
+	power_parts_text(&p.parts, s->about, true, names, sizeof names);
+	/* TRANSLATORS: such as "; GPU alone" */
+	add(buf, size, p.parts.n == 1 ? _("; %s alone") : _("; the sum of %s"), names);
 }
 
 /* Appends what throttled (or the notices), and for how long or how often. Channels that
@@ -370,20 +390,14 @@ void summary_print(const struct summary *s, FILE *out)
 
 void summary_line(const struct summary *s, char *buf, size_t size)
 {
-	bool gpu_alone;
-	struct energy_result r;
-	const struct span_stats *p = power_of(s, &r, &gpu_alone);
 	char text[128] = "";
+	struct power p;
 
 	snprintf(buf, size, _("%llu late"), (unsigned long long)s->written.late[TIER_FAST]);
-	if (p) {
-		watts(text, sizeof text, 1e3 * r.joules / r.known_s);
-		add(buf, size, _("; mean %s"), text);
-		watts(text, sizeof text, p->max);
-		add(buf, size, _(", maximum %s"), text);
-		joules(text, sizeof text, r.joules);
-		add(buf, size, ", %s", text);
-		text[0] = '\0';
+	power_get(s, &p);
+	if (!isnan(p.sum.joules)) {
+		add(buf, size, "; ");
+		tell_energy(&p.sum, p.most, buf, size);
 	}
 	tell_hottest(s, text, sizeof text);
 	if (text[0])

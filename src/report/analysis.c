@@ -17,46 +17,73 @@ static size_t first_of(const struct session *s, enum channel_kind kind)
 	return SIZE_MAX;
 }
 
-size_t power_channel(const struct session *s)
+/* Returns the index of a channel's results, which it gets if it has none. */
+static size_t result_at(struct analysis *a, size_t channel)
 {
-	size_t found = first_of(s, CHANNEL_POWER_TOTAL), n = 0;
+	size_t i = 0;
 
-	if (found != SIZE_MAX)
-		return found;
-	for (size_t i = 0; i < s->n_channels; i++)
-		if (s->channels[i].unit == UNIT_MILLIWATT && !s->channels[i].missing[0]) {
-			found = i;
-			n++;
-		}
-	return n == 1 ? found : SIZE_MAX;
+	while (i < a->n_results && a->channels.list[i] != channel)
+		i++;
+	if (i == a->n_results)
+		a->channels.list[a->n_results++] = channel;
+	return i;
 }
 
-/* Appends channels that only the table of phases needs to the selected ones. */
+void power_set(struct analysis *a, const struct power_parts *p)
+{
+	a->power = *p;
+	a->total = (struct channel) {.kind = CHANNEL_POWER_TOTAL, .unit = UNIT_MILLIWATT, .tier = TIER_MEDIUM};
+	if (p->n > 0)
+		a->total.tier = a->session->channels[p->channel[0]].tier;
+	power_parts_text(p, a->session, false, a->power_name, sizeof(a->power_name));
+}
+
+/* Appends channels that only the table of phases needs to the selected ones. A sum of power has its results behind
+ * those of all channels. */
 static int keys_find(struct analysis *a)
 {
-	size_t *list = realloc(a->channels.list, (a->channels.n + KEYS) * sizeof(*list));
+	static const enum channel_kind kinds[KEYS] = {[KEY_GPU] = CHANNEL_GPU_UTIL, [KEY_HOTTEST] = CHANNEL_HOTTEST};
+	size_t *list = realloc(a->channels.list, (a->channels.n + KEYS + POWER_PARTS) * sizeof(*list));
+	struct power_parts parts;
 
 	if (!list)
 		return -1;
 	a->channels.list = list;
 	a->n_results = a->channels.n = a->brief ? 0 : a->channels.n;
-	a->key[KEY_POWER] = power_channel(a->session);
-	a->key[KEY_GPU] = first_of(a->session, CHANNEL_GPU_UTIL);
-	a->key[KEY_HOTTEST] = first_of(a->session, CHANNEL_HOTTEST);
-	for (int k = 0; k < KEYS; k++) {
-		if (a->key[k] == SIZE_MAX)
-			continue;
-		for (a->at[k] = 0; a->at[k] < a->n_results && list[a->at[k]] != a->key[k];)
-			a->at[k]++;
-		if (a->at[k] == a->n_results)
-			list[a->n_results++] = a->key[k];
+	power_parts_find(&parts, a->session);
+	power_set(a, &parts);
+	a->at[KEY_POWER] = SIZE_MAX;
+	for (size_t i = 0; i < parts.n && parts.add_up; i++)
+		a->at[KEY_POWER] = a->power_at[i] = result_at(a, parts.channel[i]);
+	for (int k = KEY_GPU; k < KEYS; k++) {
+		size_t channel = first_of(a->session, kinds[k]);
+
+		a->at[k] = channel == SIZE_MAX ? SIZE_MAX : result_at(a, channel);
 	}
+	list[a->n_results] = SIZE_MAX;
+	if (parts.add_up && parts.n > 1)
+		a->at[KEY_POWER] = a->n_results;
 	return 0;
+}
+
+static void power_add_up(const struct analysis *a, struct result *results)
+{
+	struct energy_result each[POWER_PARTS], sum;
+
+	if (a->at[KEY_POWER] != a->n_results)
+		return;
+	for (size_t i = 0; i < a->power.n; i++) {
+		const struct result *r = &results[a->power_at[i]];
+
+		each[i] = (struct energy_result) {r->joules, r->within, (double)r->covered_ns / 1e9, NULL};
+	}
+	sum = power_parts_sum(each, a->power.n);
+	results[a->n_results] = (struct result) {.joules = sum.joules, .within = sum.within, .covered_ns = llround(sum.known_s * 1e9)};
 }
 
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k)
 {
-	return a->key[k] == SIZE_MAX ? NULL : &p->results[a->at[k]];
+	return a->at[k] == SIZE_MAX ? NULL : &p->results[a->at[k]];
 }
 
 static int parts_keep(struct analysis *a)
@@ -112,7 +139,10 @@ static int part_make(const struct analysis *a, struct part *p, const struct epoc
 {
 	struct channels all = {a->channels.list, a->n_results};
 
-	return stats_make(a->trace, &all, spans, n, whole, p->results, tick, r);
+	if (stats_make(a->trace, &all, spans, n, whole, p->results, tick, r) < 0)
+		return -1;
+	power_add_up(a, p->results);
+	return 0;
 }
 
 static void part_begin(const struct analysis *a, struct part *p, size_t epoch)
@@ -168,6 +198,8 @@ static int parts_make(struct analysis *a, const struct epoch *spans, size_t n, s
 		stats_end(whole);
 	else
 		memcpy(a->whole.results, a->kept[0].results, a->n_results * sizeof(*a->whole.results));
+	if (done == 0)
+		power_add_up(a, a->whole.results);
 	return done;
 }
 
@@ -211,7 +243,7 @@ void analysis_free(struct analysis *a)
 
 const struct channel *channel_of(const struct analysis *a, size_t i)
 {
-	return &a->session->channels[a->channels.list[i]];
+	return a->channels.list[i] == SIZE_MAX ? &a->total : &a->session->channels[a->channels.list[i]];
 }
 
 double energy_of(const struct analysis *a, const struct part *p, size_t i)
@@ -249,7 +281,7 @@ int64_t reading_ns(const struct analysis *a, size_t i)
 {
 	const struct energy_source *s = trace_source(a->trace, a->channels.list[i]);
 
-	return !s ? 0 : s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns;
+	return s ? energy_every_ns(s) : 0;
 }
 
 double uncovered_of(const struct part *p, size_t i)

@@ -35,14 +35,21 @@ struct analysis {
 	bool counted;      /* missing ticks are recorded in the trace, not derived from times */
 	double per;        /* items per epoch; 0: not given */
 	size_t n_results;  /* channels, followed by additional keys */
-	size_t key[KEYS];  /* channel numbers in the trace; SIZE_MAX: none */
-	size_t at[KEYS];   /* indices of their results */
+	size_t at[KEYS];   /* indices of the results of keys; SIZE_MAX: none */
+	struct power_parts power;
+	size_t power_at[POWER_PARTS]; /* if they add up */
+	char power_name[512];
+	struct channel total; /* stands for their sum, whose name it has not */
 	struct part *kept; /* one per epoch; NULL: too many to keep */
 	struct part *now;  /* in that case, the one loaded last */
 };
 
-/* The total power, or of a board without it the only power channel. SIZE_MAX: none. */
-size_t power_channel(const struct session *s);
+/* Ranges have the joules of these. */
+void power_set(struct analysis *a, const struct power_parts *p);
+static inline bool power_adds_up(const struct analysis *a)
+{
+	return a->power.n > 0 && a->power.add_up;
+}
 
 struct reading {
 	report_progress *progress;
@@ -57,6 +64,11 @@ void analysis_free(struct analysis *a);
 
 /* Returns the results of an epoch, valid until the next call. */
 const struct part *part_load(const struct analysis *a, size_t epoch);
+/* SIZE_MAX: the trace has no such signal. */
+static inline size_t key_channel(const struct analysis *a, enum key k)
+{
+	return a->at[k] == SIZE_MAX ? SIZE_MAX : a->channels.list[a->at[k]];
+}
 /* Returns NULL if the trace has no such signal. */
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k);
 

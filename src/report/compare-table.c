@@ -27,7 +27,7 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 	if (strcmp(name, "%s") != 0)
 		name = _(name);
 	at = m->channel ? strstr(name, "%s") : NULL;
-	snprintf(out, size, "%.*s%s%s", (int)(at ? at - name : 0), name, at ? m->channel->name : "",
+	snprintf(out, size, "%.*s%s%s", (int)(at ? at - name : 0), name, at ? m->name : "",
 		 at ? at + 2 : name);
 }
 
@@ -159,7 +159,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 
 	for (size_t k = 0; k < n; k++) {
 		const struct metric *m = &c->metrics[from + k];
-		bool total = m->channel && c->list->key[KEY_POWER] != SIZE_MAX;
+		bool total = m->channel && power_adds_up(c->list);
 
 		if (m->what == RANGE_COUNT)
 			snprintf(heads[k], CELL_TEXT, "%s", _("count"));
@@ -171,7 +171,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 				 metric_unit(m, 1).unit);
 		if (m->channel && !total)
 			snprintf(heads[k] + strlen(heads[k]), CELL_TEXT - strlen(heads[k]), ", %s",
-				 m->channel->name);
+				 m->name);
 		t.head[k + 1] = heads[k];
 		t.wide[k + 1] = room_with(16, heads[k]);
 	}

@@ -95,40 +95,58 @@ void compare_begin(struct comparison *c)
 		compare_test(c);
 }
 
+static const char *name_of(const struct analysis *a, size_t i)
+{
+	const struct channel *c = channel_of(a, i);
+
+	return c == &a->total ? a->power_name : c->name;
+}
+
+/* The index of the i-th channel that is compared: one of those selected, then the sum of power, if all of it is
+ * selected. SIZE_MAX: there are no more. */
+static size_t compared(const struct analysis *a, size_t i)
+{
+	bool sum = i == a->channels.n && a->at[KEY_POWER] == a->n_results;
+
+	for (size_t k = 0; k < a->power.n && sum; k++)
+		sum = a->power_at[k] < a->channels.n;
+	return i < a->channels.n ? i : sum ? a->n_results : SIZE_MAX;
+}
+
 /* Combines channels of the same name in several runs into one metric. Without `all`: duration, energy and power of
  * what the table of phases has; without a total, the energy of each rail. */
 static void metrics_add(struct comparison *c, enum what what, bool all)
 {
-	size_t begin = c->n_metrics, total = c->list->key[KEY_POWER];
+	size_t begin = c->n_metrics;
+	bool total = power_adds_up(c->list);
 
 	for (size_t f = 0; f < c->n_runs; f++)
-		for (size_t i = 0; i < c->list[f].channels.n; i++) {
+		for (size_t k = 0, i; (i = compared(&c->list[f], k)) != SIZE_MAX; k++) {
 			const struct channel *ch = channel_of(&c->list[f], i);
+			const char *name = name_of(&c->list[f], i);
 			bool power = ch->unit == UNIT_MILLIWATT,
 			     energy = what == ENERGY || what == ITEM_ENERGY;
-			bool shown =
-				all || (total == SIZE_MAX
-						? energy
-						: power && !strcmp(ch->name,
-								   c->list->session->channels[total].name));
+			bool shown = all || (total ? power && !strcmp(name, c->list->power_name) : energy);
 			bool has = what == MEAN        ? !channel_counts(ch)
 				   : what == RISE      ? ch->unit == UNIT_CELSIUS || channel_counts(ch)
 				   : what == THROTTLED ? ch->kind == CHANNEL_THROTTLE
 						       : power;
 			size_t m = begin;
 
-			while (m < c->n_metrics && strcmp(c->metrics[m].channel->name, ch->name) != 0)
+			while (m < c->n_metrics && strcmp(c->metrics[m].name, name) != 0)
 				m++;
 			if (shown && has && m == c->n_metrics)
-				c->metrics[c->n_metrics++] = (struct metric) {what, ch};
+				c->metrics[c->n_metrics++] = (struct metric) {what, ch, name};
 		}
 }
 
 /* Returns SIZE_MAX if the run has no such signal. */
 static size_t channel_find(const struct analysis *a, const char *name)
 {
-	for (size_t i = 0; i < a->channels.n; i++)
-		if (!strcmp(channel_of(a, i)->name, name))
+	size_t i;
+
+	for (size_t k = 0; (i = compared(a, k)) != SIZE_MAX; k++)
+		if (!strcmp(name_of(a, i), name))
 			return i;
 	return SIZE_MAX;
 }
@@ -140,7 +158,7 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 
 	for (size_t f = 0; f < n; f++) {
 		occurrences += list[f].epochs.n;
-		metrics += 5 * list[f].channels.n;
+		metrics += 5 * (list[f].channels.n + 1);
 	}
 	c.all = calloc(occurrences, sizeof(*c.all));
 	c.subjects = calloc(occurrences + 1, sizeof(*c.subjects));
@@ -161,9 +179,9 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 	c.values = calloc(cells, sizeof(*c.values));
 	c.ok = c.at && c.values;
 	for (size_t i = 0; c.ok && i < cells; i++) {
-		const struct channel *ch = c.metrics[i / n].channel;
+		const struct metric *m = &c.metrics[i / n];
 
-		c.at[i] = ch ? channel_find(&list[i % n], ch->name) : 0;
+		c.at[i] = m->channel ? channel_find(&list[i % n], m->name) : 0;
 	}
 	for (size_t f = 0; f < n; f++)
 		for (size_t i = 0; i < list[f].epochs.n; i++) {

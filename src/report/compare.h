@@ -19,6 +19,7 @@ enum what {
 struct metric {
 	enum what what;
 	const struct channel *channel; /* NULL: a property of the phase or the ranges */
+	const char *name;	       /* of the channel, or of those of a sum */
 };
 
 /* Those with the same domain, label and id are the same. */

@@ -79,7 +79,7 @@ static void put_keys(struct record *r, const struct analysis *a, const struct pa
 			    *hottest = key_of(a, p, KEY_HOTTEST);
 
 	if (power)
-		PUT(r, {"power", IN_BOTH, TEXT_OF(a->session->channels[a->key[KEY_POWER]].name)},
+		PUT(r, {"power", IN_BOTH, TEXT_OF(a->power_name)},
 		    {"energy_j", IN_BOTH, NUMBER_OF(power->joules)},
 		    {"energy_within_j", IN_JSON, NUMBER_OF(power->within)},
 		    {"mean_power_w", IN_BOTH, NUMBER_OF(watts_of(power))},
@@ -201,7 +201,7 @@ static void put_metric(struct record *r, const struct metric *m)
 		[RANGE_ENERGY] = "energy_per_range",
 	};
 
-	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->channel->name : "")},
+	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->name : "")},
 	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
 }
 

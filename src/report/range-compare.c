@@ -32,17 +32,10 @@ void range_sums_free(struct range_sums *l)
 	free(l->list);
 }
 
-static const struct channel *power_of(const struct analysis *a)
-{
-	return a->key[KEY_POWER] == SIZE_MAX ? NULL : &a->session->channels[a->key[KEY_POWER]];
-}
-
-/* Joules of another power signal are not compared. */
+/* Joules of other power signals are not compared. */
 static bool same_power(const struct comparison *c, size_t run)
 {
-	const struct channel *first = power_of(&c->list[0]), *power = power_of(&c->list[run]);
-
-	return first && power && !strcmp(first->name, power->name);
+	return power_adds_up(c->list) && power_adds_up(&c->list[run]) && !strcmp(c->list->power_name, c->list[run].power_name);
 }
 
 void range_values(struct comparison *c, const struct subject *s)
@@ -85,16 +78,14 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 		told = why ? why : told;
 	}
 	for (size_t i = 1; i < c->n_runs; i++) {
-		const struct channel *power = power_of(&c->list[i]);
 		char path[1024];
 
-		if (power_of(c->list) && power && !same_power(c, i))
+		if (power_adds_up(c->list) && power_adds_up(&c->list[i]) && !same_power(c, i))
 			fprintf(f, _("%s: its joules are those of %s, and not compared\n"),
-				shown_path(c->list[i].trace, path, sizeof(path)), power->name);
+				shown_path(c->list[i].trace, path, sizeof(path)), c->list[i].power_name);
 	}
-	if (power_of(c->list))
-		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
-			power_of(c->list)->name);
+	if (power_adds_up(c->list))
+		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"), c->list->power_name);
 }
 
 int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
@@ -122,8 +113,8 @@ int compare_ranges(struct record *r, const struct page *o, const struct analysis
 		}
 		c.metrics[c.n_metrics++].what = RANGE_COUNT;
 		c.metrics[c.n_metrics++].what = RANGE_TIME;
-		if (power_of(list))
-			c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, power_of(list)};
+		if (power_adds_up(list))
+			c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, &list->total, list->power_name};
 		compare_begin(&c);
 	}
 	if (c.ok && table && l->n == 0) {

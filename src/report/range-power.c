@@ -26,7 +26,6 @@ void range_power_free(struct range_power *p)
 	free(p->events);
 	free(p->open);
 	free(p->uses);
-	free(p->states);
 	free(p->table);
 	power_fit_free(&p->fit);
 }
@@ -85,7 +84,7 @@ static void table_grow(struct range_power *p)
 	if (!table)
 		return;
 	for (size_t i = 0; i < p->fit.n_states; i++) {
-		size_t at = p->states[i].key & (room - 1);
+		size_t at = p->fit.states[i].key & (room - 1);
 
 		while (table[at])
 			at = (at + 1) & (room - 1);
@@ -102,33 +101,34 @@ static uint32_t state_of(struct range_power *p, uint64_t set, uint64_t after)
 	uint64_t key = set ^ (after << 1 | after >> 63);
 	uint32_t of = after ? state_of(p, set, 0) : (uint32_t)p->fit.n_states;
 	size_t at;
-	struct range_state *s;
+	struct power_state *s;
 
 	if (2 * p->fit.n_states >= p->room_table)
 		table_grow(p);
 	if (p->no_memory)
 		return 0;
 	for (at = key & (p->room_table - 1); p->table[at]; at = (at + 1) & (p->room_table - 1))
-		if (p->states[p->table[at] - 1].key == key)
+		if (p->fit.states[p->table[at] - 1].key == key)
 			return p->table[at] - 1;
 	if (p->fit.n_states >= STATES) {
 		for (size_t i = 0; i < p->n_open; i++)
 			p->open[i]->lost = true;
 		return 0;
 	}
-	p->states = more(p, p->states, p->fit.n_states, 1, &p->room_states, sizeof(*p->states));
 	p->uses = more(p, p->uses, p->n_uses, USES * p->n_open, &p->room_uses, sizeof(*p->uses));
+	p->table[at] = power_fit_state(&p->fit) + 1;
+	p->no_memory |= p->fit.no_memory;
 	if (p->no_memory)
 		return 0;
-	s = &p->states[p->fit.n_states];
-	*s = (struct range_state) {key, after ? of : (uint32_t)p->fit.n_states, p->n_uses, 0};
+	s = &p->fit.states[p->table[at] - 1];
+	s->key = key;
+	s->of = after ? of : p->table[at] - 1;
+	s->first = p->n_uses;
 	for (size_t i = 0; i < p->n_open; i++)
 		for (int use = 0; use < USES; use++)
 			if (p->open[i]->open[use])
 				p->uses[p->n_uses++] = (struct range_use) {p->open[i], use};
-	s->n = p->n_uses - s->first;
-	p->table[at] = power_fit_state(&p->fit) + 1;
-	p->no_memory |= p->fit.no_memory;
+	s->n_uses = p->n_uses - s->first;
 	return p->table[at] - 1;
 }
 
@@ -181,6 +181,8 @@ static void part_divide(struct range_power *p, int64_t to_ns)
 			p->open[p->n_open++] = u;
 		}
 		u->open[e->use] += (uint32_t)e->step;
+		u->times[e->use] += was == 0 && u->closed_ns[e->use] != e->t_ns; /* not cut by a part */
+		u->closed_ns[e->use] = u->open[e->use] == 0 ? e->t_ns : u->closed_ns[e->use];
 		key += was == 0 ? key_of(u, e->use) : u->open[e->use] == 0 ? -key_of(u, e->use) : 0;
 		for (size_t k = p->n_open; e->step < 0 && !u->open[USE_ALL] && !u->open[USE_OWN] && k-- > 0;)
 			if (p->open[k] == u) {
@@ -352,9 +354,10 @@ static int by_weight(const void *a, const void *b)
 	return x->after != y->after ? x->after - y->after : (x->weight < y->weight) - (x->weight > y->weight);
 }
 
-/* One group: the time in which it is open, by columns. Of states that share the last column, it has them apart. */
+/* One group: the time in which it is open, so many times, by columns. Of states that share the last column, it has them
+ * apart. */
 static struct energy_result joules_of(const struct range_power *p, struct power_solution *all, uint32_t *column,
-				      const uint32_t *list, size_t n, double *seconds, size_t *apart)
+				      const uint32_t *list, size_t n, uint64_t times, double *seconds, size_t *apart)
 {
 	struct energy_result r = {NAN, NAN, 0, NULL};
 	double weight = 0, rest = 0, least = INFINITY, most = -INFINITY, variance = 0, one, misfit = 0;
@@ -406,6 +409,11 @@ static struct energy_result joules_of(const struct range_power *p, struct power_
 	if (!told || r.within > fabs(r.joules)) {
 		r.joules = r.within = NAN;
 		r.why = N_("its share of the readings of power varies too little");
+	} else if (p->source.age != SIZE_MAX) {
+		/* How a sample with a time of its own weighs its window is not known, but alike at all edges of a kind: each
+		 * may be anywhere in it. */
+		r.within = hypot(r.within, 1.96 / sqrt(6) * (most - least) *
+						   fmin((double)times * (double)p->source.window_ns / 1e9, r.known_s));
 	}
 	return r;
 }
@@ -428,14 +436,14 @@ void range_power_solve(struct range_power *p)
 		const struct power_state *s = &p->fit.states[i];
 
 		order[i].state = (uint32_t)i;
-		order[i].after = p->states[i].of != i;
-		order[s->weight < LEAST_AFTER ? p->states[i].of : i].weight += s->weight;
+		order[i].after = p->fit.states[i].of != i;
+		order[s->weight < LEAST_AFTER ? s->of : i].weight += s->weight;
 	}
 	qsort(order, n, sizeof(*order), by_weight);
 	for (size_t i = 0; i < n; i++)
 		column[order[i].state] = k < COLUMNS && order[i].weight >= LEAST ? (uint32_t)k++ : COLUMNS;
 	for (size_t i = 0; i < n; i++) {
-		column[i] = column[i] == COLUMNS ? column[p->states[i].of] : column[i];
+		column[i] = column[i] == COLUMNS ? column[p->fit.states[i].of] : column[i];
 		column[i] = column[i] == COLUMNS ? (uint32_t)k : column[i]; /* all of these in one */
 	}
 	if (!power_fit_solve(&p->fit, column, k + 1, &all))
@@ -446,13 +454,13 @@ void range_power_solve(struct range_power *p)
 	for (size_t i = 2; i < USES * p->n_users + 2; i++)
 		end[i] += end[i - 1];
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = p->states[i].first; j < p->states[i].first + p->states[i].n; j++)
+		for (size_t j = p->fit.states[i].first; j < p->fit.states[i].first + p->fit.states[i].n_uses; j++)
 			list[end[p->uses[j].user->number * USES + (unsigned)p->uses[j].use + 1]++] = (uint32_t)i;
 	for (struct range_user *u = p->newest; u; u = u->before)
 		for (unsigned use = 0; use < USES; use++) {
 			size_t at = u->number * USES + use;
 
-			u->joules[use] = joules_of(p, &all, column, list + end[at], end[at + 1] - end[at], seconds, &apart);
+			u->joules[use] = joules_of(p, &all, column, list + end[at], end[at + 1] - end[at], u->times[use], seconds, &apart);
 			if (u->lost)
 				u->joules[use] = (struct energy_result) {NAN, NAN, NAN, N_("too many ranges of different names are open at once")};
 		}

@@ -11,6 +11,8 @@ enum { USE_ALL, USE_OWN, USES }; /* a group's ranges as they are; without those 
 struct range_user {
 	struct range_user *before;
 	uint32_t number, open[USES]; /* how many are open */
+	uint64_t times[USES];	     /* that one was open after none */
+	int64_t closed_ns[USES];
 	bool lost; /* some of its time */
 	struct energy_result joules[USES];
 };
@@ -43,12 +45,6 @@ struct range_power {
 		int use;
 	} * uses; /* those of each state, in its order */
 	size_t n_uses, room_uses;
-	struct range_state {
-		uint64_t key;
-		uint32_t of;	 /* the same set of groups, not just after another one; or itself */
-		size_t first, n; /* uses */
-	} * states;		 /* as in the fit */
-	size_t room_states;
 	uint32_t *table; /* of states by key: the number plus 1 */
 	size_t room_table;
 	struct range_user *newest;

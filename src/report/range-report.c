@@ -58,7 +58,7 @@ static void values_of(const struct group *g, double out[COLUMNS])
 {
 	double n = g->count ? (double)g->count : (double)NAN, s = 1e9,
 	       after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
-	const struct energy_result *all = &g->user.joules[USE_ALL], *own = &g->user.joules[USE_OWN];
+	const struct energy_result *all = &g->joules[USE_ALL], *own = &g->joules[USE_OWN];
 	const double v[COLUMNS] = {(double)g->count,
 				   (double)g->total_ns / s,
 				   (double)g->total_ns / s / n,
@@ -140,7 +140,7 @@ static void write_tables(const struct page *o, const struct collection *c)
 	write_table(o, c, 2);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct group *g = c->list[i];
-		const char *why = g->user.joules[USE_ALL].why ? g->user.joules[USE_ALL].why : g->user.joules[USE_OWN].why;
+		const char *why = g->joules[USE_ALL].why ? g->joules[USE_ALL].why : g->joules[USE_OWN].why;
 
 		late |= goes_on(g);
 		if (why && why != told)
@@ -150,11 +150,11 @@ static void write_tables(const struct page *o, const struct collection *c)
 	if (late)
 		fputs(_(">: the GPU goes on after these ranges; what it uses then is not in their joules\n"),
 		      o->f);
-	if (c->power.source.power != SIZE_MAX) {
-		write_energy_note(o->f, &c->power.source, c->about->session->channels[c->power.source.power].name);
-		fprintf(o->f, _("J and W are those of %s; ranges of a name that overlap count once\n"),
-			c->about->session->channels[c->power.source.power].name);
-	}
+	if (!power_adds_up(c->about))
+		return;
+	for (size_t i = 0; i < c->n_power; i++)
+		write_energy_note(o->f, &c->power[i].source, c->about->session->channels[c->parts.channel[i]].name);
+	fprintf(o->f, _("J and W are those of %s; ranges of a name that overlap count once\n"), c->about->power_name);
 }
 
 /* For JSON and CSV; of g NULL only the names of the values. */
@@ -174,8 +174,8 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
 	for (size_t k = 0; k < COLUMNS; k++)
 		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
-	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->user.joules[USE_ALL].why ? g->user.joules[USE_ALL].why : "")},
-	    {"own_reason", IN_BOTH, LABEL_OF(g->user.joules[USE_OWN].why ? g->user.joules[USE_OWN].why : "")});
+	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->joules[USE_ALL].why ? g->joules[USE_ALL].why : "")},
+	    {"own_reason", IN_BOTH, LABEL_OF(g->joules[USE_OWN].why ? g->joules[USE_OWN].why : "")});
 	if (r->as == AS_JSON)
 		json_close(r, "}");
 	else
@@ -195,11 +195,8 @@ static void write_trace(struct record *r, const struct page *o, const struct col
 		record_line(r);
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
-		    {"power", IN_JSON,
-		     LABEL_OF(c->power.source.power == SIZE_MAX
-				      ? ""
-				      : c->about->session->channels[c->power.source.power].name)},
-		    {"read_every_s", IN_JSON, TIME_OF(c->power.source.every_ns > c->power.source.tick_ns ? c->power.source.every_ns : c->power.source.tick_ns)});
+		    {"power", IN_JSON, LABEL_OF(power_adds_up(c->about) ? c->about->power_name : "")},
+		    {"read_every_s", IN_JSON, TIME_OF(energy_every_ns(&c->power->source))});
 		json_open(r, "groups", '[');
 	} else if (r->as == AS_HEAD) {
 		put_row(r, c, NULL);
@@ -222,7 +219,7 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 		return -1;
 	for (size_t i = l.n; i-- > 0;)
 		if (a->session->channels[l.list[i]].unit == UNIT_MILLIWATT)
-			a->key[KEY_POWER] = l.list[i];
+			power_set(a, &(struct power_parts) {1, {l.list[i]}, true});
 	channels_free(&l);
 	return 0;
 }
@@ -239,10 +236,10 @@ static void sums_add(struct range_sums *l, const struct collection *c, size_t fi
 				      .file = file,
 				      .count = g->count,
 				      .seconds = (double)g->total_ns / 1e9,
-				      .joules = g->user.joules[USE_ALL].joules,
-				      .within = g->user.joules[USE_ALL].within,
-				      .known = g->user.joules[USE_ALL].known_s * 1e9 / (double)g->all.time_ns,
-				      .why = g->user.joules[USE_ALL].why};
+				      .joules = g->joules[USE_ALL].joules,
+				      .within = g->joules[USE_ALL].within,
+				      .known = g->joules[USE_ALL].known_s * 1e9 / (double)g->all.time_ns,
+				      .why = g->joules[USE_ALL].why};
 
 		collection_name(c, g, false, title, sizeof(title));
 		range_sum_add(l, &s, title);

@@ -60,7 +60,7 @@ static int by_key(const void *a, const void *b)
 static struct group *group_of(struct collection *c, const struct range *r)
 {
 	bool thread = c->by == REPORT_BY_THREAD, full = c->most && c->n >= c->most;
-	struct group *g = c->spare ? c->spare : calloc(1, sizeof(*g)), **found;
+	struct group *g = c->spare ? c->spare : calloc(1, sizeof(*g) + c->n_power * sizeof(g->user[0])), **found;
 
 	c->no_memory |= !g;
 	if (!g)
@@ -78,7 +78,8 @@ static struct group *group_of(struct collection *c, const struct range *r)
 	if (!found || *found != g)
 		return found ? *found : NULL;
 	c->spare = NULL;
-	range_power_join(&c->power, &g->user);
+	for (size_t i = 0; i < c->n_power; i++)
+		range_power_join(&c->power[i], &g->user[i]);
 	c->n++;
 	return g;
 }
@@ -247,7 +248,8 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 		int64_t begin = at->begin_ns > c->begin_ns ? at->begin_ns : c->begin_ns,
 			from = begin > c->from_ns ? begin : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
 
-		range_power_open(&c->power, &g->user, own ? USE_OWN : USE_ALL, from, to);
+		for (size_t k = 0; k < c->n_power; k++)
+			range_power_open(&c->power[k], &g->user[k], own ? USE_OWN : USE_ALL, from, to);
 		if (!own) {
 			g->count += begin >= c->from_ns && begin < c->to_ns && at->end_ns >= begin;
 			g->total_ns += to > from ? to - from : 0;
@@ -280,16 +282,20 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 	pieces_walk(c);
 	pieces_spend(c, c->own, c->n_own, true);
 	pieces_spend(c, c->pieces, c->n_pieces, false);
-	range_power_part(&c->power, t, from_ns, to_ns);
-	c->work += c->power.work;
-	c->no_memory |= c->power.no_memory;
+	for (size_t i = 0; i < c->n_power; i++) {
+		range_power_part(&c->power[i], t, from_ns, to_ns);
+		c->work += c->power[i].work;
+		c->no_memory |= c->power[i].no_memory;
+	}
 	return true;
 }
 
 void collection_break(struct collection *c)
 {
-	c->listed &= c->power.n_segments == 0;
-	range_power_break(&c->power, c->timeline);
+	for (size_t i = 0; i < c->n_power; i++) {
+		c->listed &= c->power[i].n_segments == 0;
+		range_power_break(&c->power[i], c->timeline);
+	}
 }
 
 static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, report_progress *progress)
@@ -316,7 +322,7 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 static int by_energy(const void *a, const void *b)
 {
 	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
-	double x = g->user.joules[USE_ALL].joules, y = h->user.joules[USE_ALL].joules;
+	double x = g->joules[USE_ALL].joules, y = h->joules[USE_ALL].joules;
 
 	x = isnan(x) ? -1 : x;
 	y = isnan(y) ? -1 : y;
@@ -328,31 +334,47 @@ static int by_energy(const void *a, const void *b)
 	return by_key(g, h);
 }
 
-static bool room_make(struct collection *c, size_t room)
+static bool room_make(struct collection *c, struct timeline *t, const struct power_parts *parts, size_t room)
 {
+	c->timeline = t;
+	c->parts = *parts;
+	c->n_power = parts->add_up && parts->n > 0 ? parts->n : 1;
+	c->power = calloc(c->n_power, sizeof(*c->power));
 	c->room = room;
 	c->pieces = calloc(room, sizeof(*c->pieces));
 	c->own = calloc(2 * room, sizeof(*c->own));
 	c->union_of = calloc(2 * room, sizeof(*c->union_of));
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
-	c->no_memory = !c->pieces || !c->own || !c->union_of || !c->open;
+	c->no_memory = !c->power || !c->pieces || !c->own || !c->union_of || !c->open;
+	for (size_t i = 0; i < c->n_power && c->power; i++) {
+		c->power[i].source.power = SIZE_MAX;
+		if (parts->add_up && parts->n > 0)
+			energy_source_read(&c->power[i].source, t, parts->channel[i]);
+	}
 	return !c->no_memory;
-}
-
-static void source_begin(struct collection *c, struct timeline *t, size_t power)
-{
-	c->timeline = t;
-	c->power.source.power = power;
-	if (power != SIZE_MAX)
-		energy_source_read(&c->power.source, t, power);
 }
 
 bool collection_begin(struct collection *c, struct timeline *t, size_t room)
 {
+	struct power_parts parts;
+
 	c->by = REPORT_BY_RANGE;
 	c->gpu = c->hottest = SIZE_MAX;
-	source_begin(c, t, power_channel(t->ops->session(t)));
-	return room_make(c, room);
+	power_parts_find(&parts, t->ops->session(t));
+	return room_make(c, t, &parts, room);
+}
+
+static void group_solve(const struct collection *c, struct group *g)
+{
+	struct energy_result each[POWER_PARTS];
+
+	for (int use = 0; use < USES; use++) {
+		for (size_t i = 0; i < c->n_power; i++)
+			each[i] = g->user[i].joules[use];
+		g->joules[use] = power_parts_sum(each, c->n_power);
+		if (c->parts.n > 1 && !c->parts.add_up)
+			g->joules[use].why = N_("no total power: --select names the signal that is meant");
+	}
 }
 
 bool collection_list(struct collection *c)
@@ -364,9 +386,12 @@ bool collection_list(struct collection *c)
 	c->no_memory |= !list;
 	if (c->no_memory || c->listed)
 		return !c->no_memory;
-	for (struct range_user *u = c->power.newest; u; u = u->before)
-		list[n++] = (struct group *)u; /* its first member */
-	range_power_solve(&c->power);
+	for (size_t i = 0; i < c->n_power; i++)
+		range_power_solve(&c->power[i]);
+	for (struct range_user *u = c->power->newest; u; u = u->before) {
+		list[n] = (struct group *)(void *)((char *)u - offsetof(struct group, user));
+		group_solve(c, list[n++]);
+	}
 	qsort(list, n, sizeof(struct group *), by_energy);
 	c->listed = true;
 	return true;
@@ -396,10 +421,9 @@ int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;
 
-	c->gpu = c->about->key[KEY_GPU];
-	c->hottest = c->about->key[KEY_HOTTEST];
-	source_begin(c, trace_timeline(c->about->trace), c->about->key[KEY_POWER]);
-	room_make(c, PART_RANGES);
+	c->gpu = key_channel(c->about, KEY_GPU);
+	c->hottest = key_channel(c->about, KEY_HOTTEST);
+	room_make(c, trace_timeline(c->about->trace), &c->about->power, PART_RANGES);
 	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
 		last = epochs_chain(eps, i);
 		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
@@ -416,7 +440,9 @@ void collection_free(struct collection *c)
 	free(c->own);
 	free(c->union_of);
 	free(c->open);
-	range_power_free(&c->power);
+	for (size_t i = 0; i < c->n_power && c->power; i++)
+		range_power_free(&c->power[i]);
+	free(c->power);
 	free(c->load.rows);
 	free(c->heat.rows);
 }

@@ -28,7 +28,6 @@ struct track {
 
 /* The texts belong to the timeline. */
 struct group {
-	struct range_user user; /* first; its joules */
 	const char *first, *name; /* domain and range, or process and thread */
 	int length;               /* of the name */
 	uint32_t pid, tid;
@@ -38,6 +37,8 @@ struct group {
 	double after, after_known; /* GPU percent times seconds, and these seconds */
 	struct spent all, own;     /* own: without nested ranges */
 	uint32_t colour; /* of a range */
+	struct energy_result joules[USES];
+	struct range_user user[]; /* one for each part of the power */
 };
 
 struct collection {
@@ -59,7 +60,9 @@ struct collection {
 	bool listed; /* the list is that of all that was added */
 	struct timeline *timeline;
 	size_t gpu, hottest;         /* channels; SIZE_MAX: none */
-	struct range_power power;
+	struct power_parts parts;
+	struct range_power *power; /* of each of them; at least one, even if there is no power */
+	size_t n_power;
 	struct track load, heat;
 };
 

@@ -313,7 +313,7 @@ void write_energy_note(FILE *f, const struct energy_source *s, const char *name)
 	char window[NUM_TEXT], every[NUM_TEXT];
 
 	num_fixed(window, (double)s->window_ns / 1e6, s->window_ns % NS_PER_MS ? 1 : 0);
-	num_text(every, (double)(s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns) / 1e6);
+	num_text(every, (double)energy_every_ns(s) / 1e6);
 	if (!s->known)
 		fprintf(f, _("+- J is unknown: the file does not say over which time %s is averaged\n"), name);
 	else if (s->counts)
@@ -383,7 +383,7 @@ static bool phase_row(struct table *t, const struct analysis *a, const struct pa
 	double joules = power ? power->joules : NAN, watts = power ? watts_of(power) : NAN;
 	bool unknown =
 		!isnan(joules) && p->duration_ns - power->covered_ns >
-					  cover_ns(a->session, a->session->channels[a->key[KEY_POWER]].tier);
+					  cover_ns(a->session, channel_of(a, a->at[KEY_POWER])->tier);
 	double items = items_of(a, p), item = power && items > 0 ? item_energy(a, p, a->at[KEY_POWER]) : NAN;
 	char name[96];
 
@@ -429,9 +429,11 @@ void write_phases(const struct page *o, const struct analysis *a)
 		putc('\n', o->f);
 	if (unknown)
 		fputs(_("!: the power is unknown for part of this time, which adds no joules\n"), o->f);
-	if (a->key[KEY_POWER] != SIZE_MAX &&
-	    a->session->channels[a->key[KEY_POWER]].kind != CHANNEL_POWER_TOTAL)
-		fprintf(o->f, _("J and W are those of %s, the only power signal\n"),
-			a->session->channels[a->key[KEY_POWER]].name);
+	if (a->power.n > 1)
+		fprintf(o->f, a->power.add_up ? _("J and W are the sum of %s\n")
+					      : _("no total: one power signal may be a part of another; --all has the J of each\n"),
+			a->power_name);
+	else if (a->at[KEY_POWER] != SIZE_MAX && channel_of(a, a->at[KEY_POWER])->kind != CHANNEL_POWER_TOTAL)
+		fprintf(o->f, _("J and W are those of %s, the only power signal\n"), a->power_name);
 	putc('\n', o->f);
 }

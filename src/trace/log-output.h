@@ -50,7 +50,8 @@ struct log_writer {
 
 	/* For the end of file `part`, whose chunks are being made. */
 	const struct session *about;
-	struct energy_meter meter; /* of the power that a summary tells; source.power SIZE_MAX: none */
+	struct energy_meter *meters[POWER_PARTS]; /* of the power that a summary tells */
+	size_t n_meters;
 	unsigned part;
 	int64_t newest_ns; /* of all rows */
 	int64_t cut_ns;    /* start of that file or, if `cutting`, of the next one */

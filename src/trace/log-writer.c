@@ -108,8 +108,8 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 	if (some.n == 0)
 		return;
 	log_builder_rows(w->builder, &some);
-	if (w->meter.source.power != SIZE_MAX)
-		energy_meter_rows(&w->meter, w->about, &some);
+	for (size_t i = 0; i < w->n_meters; i++)
+		energy_meter_rows(w->meters[i], w->about, &some);
 	if (some.t_ns[some.n - 1] > w->newest_ns)
 		w->newest_ns = some.t_ns[some.n - 1];
 }
@@ -231,6 +231,31 @@ void queue_return(struct log_writer *w, unsigned part)
 
 /* --- the sink --- */
 
+static struct energy_meter *meter_of(const struct log_writer *w, size_t power)
+{
+	for (size_t i = 0; i < w->n_meters; i++)
+		if (w->meters[i]->source->power == power)
+			return w->meters[i];
+	return NULL;
+}
+
+/* Also of sources that came late. */
+static void meters_begin(struct log_writer *w)
+{
+	struct power_parts parts;
+
+	for (size_t i = 0; i < w->n_meters; i++)
+		energy_meter_described(w->meters[i], w->about);
+	power_parts_find(&parts, w->about);
+	for (size_t i = 0; i < parts.n; i++) {
+		if (meter_of(w, parts.channel[i]) || w->n_meters == POWER_PARTS)
+			continue;
+		w->meters[w->n_meters] = malloc(sizeof(struct energy_meter));
+		if (w->meters[w->n_meters])
+			energy_meter_begin(w->meters[w->n_meters++], w->about, parts.channel[i]);
+	}
+}
+
 static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
 {
 	struct log_writer *w = writer_of(sink);
@@ -241,9 +266,7 @@ static int writer_begin(struct sink *sink, const struct session *about, struct e
 	pthread_mutex_lock(&w->lock);
 	w->about = about;
 	w->newest_ns = w->cut_ns = about->start.mono_ns;
-	w->meter.source.power = energy_channel(about);
-	if (w->meter.source.power != SIZE_MAX)
-		energy_meter_begin(&w->meter, about, w->meter.source.power);
+	meters_begin(w);
 	w->due_ns = edge(about->start.mono_ns + w->limits.split.ns, by_group(w));
 	w->options.limit = part_limit(w);
 	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
@@ -327,8 +350,7 @@ static void writer_described(struct sink *sink)
 	struct log_writer *w = writer_of(sink);
 	struct log_builder *b = builder_of(w);
 
-	if (w->meter.source.power == SIZE_MAX && (w->meter.source.power = energy_channel(w->about)) != SIZE_MAX)
-		energy_meter_begin(&w->meter, w->about, w->meter.source.power);
+	meters_begin(w);
 	if (b)
 		log_builder_described(b);
 	pthread_mutex_unlock(&w->lock);
@@ -452,16 +474,18 @@ const struct span_stats *log_writer_total(const struct log_writer *w, size_t cha
 	return &log_builder_total(w->builder)[channel];
 }
 
-struct energy_result log_writer_energy(struct log_writer *w)
+struct energy_result log_writer_energy(struct log_writer *w, size_t power)
 {
-	const struct span_stats *written = log_writer_total(w, w->meter.source.power);
+	const struct span_stats *written = log_writer_total(w, power);
+	const struct energy_meter *m = meter_of(w, power);
 	struct log_writer_stats stats;
 
 	/* The meter has rows that were lost later, too. */
 	log_writer_stats(w, &stats);
-	if (stats.lost_rows > 0)
-		return (struct energy_result) {written->integral / 1e3, NAN, (double)written->known_ns / 1e9, NULL};
-	return energy_meter_get(&w->meter, w->newest_ns < w->until_ns ? w->newest_ns : w->until_ns);
+	if (stats.lost_rows > 0 || !m)
+		return (struct energy_result) {written->known_ns > 0 ? written->integral / 1e3 : (double)NAN, NAN,
+					       (double)written->known_ns / 1e9, NULL};
+	return energy_meter_get(m, w->newest_ns < w->until_ns ? w->newest_ns : w->until_ns);
 }
 
 int64_t log_writer_until_ns(struct log_writer *w)
@@ -623,6 +647,8 @@ static void destroy(struct log_writer *w)
 	while (w->head)
 		queue_taken(w, false);
 	log_builder_free(w->builder);
+	for (size_t i = 0; i < w->n_meters; i++)
+		free(w->meters[i]);
 	pthread_cond_destroy(&w->wake);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);

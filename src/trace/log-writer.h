@@ -85,8 +85,8 @@ struct log_writer_stats {
 };
 /* Statistics of a channel over all chunks, after end(). */
 const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel);
-/* The energy of energy_channel(), if there is one, after end(). */
-struct energy_result log_writer_energy(struct log_writer *w);
+/* The energy of one of power_parts_find(), after end(). */
+struct energy_result log_writer_energy(struct log_writer *w, size_t power);
 /* The following functions are safe from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are dropped; INT64_MAX: none yet */

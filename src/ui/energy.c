@@ -45,6 +45,22 @@ double energy_joule(const struct ui_scene *s, size_t channel, int64_t from_ns, i
 	return span_joule(&span);
 }
 
+void power_span(struct timeline *t, const struct power_parts *p, int64_t from_ns, int64_t to_ns, struct span *out)
+{
+	struct energy_result each[POWER_PARTS], sum;
+	struct span one = {NAN, NAN, NAN, 0, 0, NAN};
+
+	for (size_t i = 0; i < p->n && p->add_up; i++) {
+		span_read(t, p->channel[i], from_ns, to_ns, &one);
+		each[i] = (struct energy_result) {span_joule(&one), NAN, (double)one.covered_ns / 1e9, NULL};
+	}
+	*out = one;
+	if (p->n < 2 || !p->add_up)
+		return;
+	sum = power_parts_sum(each, p->n);
+	*out = (struct span) {NAN, 1e3 * sum.joules / sum.known_s, NAN, !isnan(sum.joules), llround(sum.known_s * 1e9), 1e3 * sum.joules};
+}
+
 int64_t energy_since(struct ui *u, const struct ui_scene *s, uint64_t *id)
 {
 	struct mark m = {.t_ns = u->extent.first_ns, .id = 0};

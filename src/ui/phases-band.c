@@ -133,7 +133,7 @@ static void draw_gutter(struct ui *u, const struct ui_scene *s, struct canvas *c
 	screen_cut(u, c, x, y + 1, u->at.chart.x - 2 - x, STYLE_MARK, name);
 	if (h > 2)
 		screen_cut(u, c, x, y + 2, u->at.scale.x - 1 - x, STYLE_DIM,
-			   e->means[0] == e->power ? _("mean, area: J") : _("mean"));
+			   ch->kind == CHANNEL_POWER_TOTAL ? _("mean, area: J") : _("mean"));
 }
 
 void phases_band_draw(struct ui *u, const struct ui_scene *s, struct canvas *c, struct phases *e)

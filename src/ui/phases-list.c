@@ -30,14 +30,14 @@ static struct columns columns_of(const struct ui *u, const struct phases *e, int
 {
 	struct columns k = {.from_w = w >= 100 ? 12 : 0,
 			    .means = e->n_means,
-			    .change_w = u->second.about && e->power >= 0 ? CHANGE_W : 0};
+			    .change_w = u->second.about && e->power[0].n > 0 ? CHANGE_W : 0};
 	int x = u->at.name.x + 6, right = w - u->at.name.x, fixed, rest;
 
 	k.label_x = x;
 	k.label_w = w >= 160 ? 32 : w >= 120 ? 20 : w >= 76 ? 12 : 10;
 	/* Shorten names before dropping a number; never truncate a number. */
 	fixed = k.from_w + LASTED_W;
-	k.joule_w = e->power >= 0 && right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
+	k.joule_w = e->power[0].n > 0 && right - x - fixed - JOULE_W >= LABEL_LEAST ? JOULE_W : 0;
 	fixed += k.joule_w;
 	if (right - x - fixed - k.change_w < LABEL_LEAST)
 		k.change_w = 0;

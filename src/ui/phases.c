@@ -68,6 +68,19 @@ static bool make_room(struct phases *e, size_t n)
 	return made && e->channels && e->beside && e->order && e->scratch;
 }
 
+static void power_find(struct ui *u, struct phases *e)
+{
+	const struct session *about[TRACES] = {u->about, u->second.about};
+	char name[TRACES][512];
+
+	for (int i = 0; i < TRACES && about[i]; i++) {
+		power_parts_find(&e->power[i], about[i]);
+		power_parts_text(&e->power[i], about[i], false, name[i], sizeof(name[i]));
+		if (!e->power[i].add_up || strcmp(name[i], name[0]) != 0)
+			e->power[i].n = 0;
+	}
+}
+
 /* List the signals in display order. */
 static bool list_channels(struct ui *u, struct phases *e)
 {
@@ -83,7 +96,7 @@ static bool list_channels(struct ui *u, struct phases *e)
 			if (rank_of(&about->channels[i]) == rank && !about->channels[i].missing[0] &&
 			    !channel_counts(&about->channels[i]))
 				e->channels[e->n_channels++] = i;
-	e->power = rows_find(about, CHANNEL_POWER_TOTAL, -1);
+	power_find(u, e);
 	for (int k = 0; k < MEANS_MAX; k++) {
 		int i = rows_find(about, means[k], -1);
 
@@ -389,9 +402,9 @@ const struct line *phases_line(struct ui *u, const struct ui_scene *s, struct ph
 		if (channel >= 0)
 			span_read(t, (size_t)channel, of->from_ns, of->to_ns, &span);
 		l->mean[k] = u->about->channels[e->means[k]].kind == CHANNEL_HOTTEST ? span.max : span.mean;
-		if (e->means[k] == e->power)
-			l->power = span;
 	}
+	if (e->power[trace].n > 0)
+		power_span(t, &e->power[trace], of->from_ns, of->to_ns, &l->power);
 	if (provisional)
 		l->of.to_ns = 0;
 	return l;

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_UI_PHASES_H
 #define NVMTOP_UI_PHASES_H
 
+#include "ui/energy.h"
 #include "ui/quantity.h"
 #include "ui/range-stats.h"
 #include "ui/screen.h"
@@ -63,7 +64,8 @@ struct phases {
 	size_t n_chosen;
 	size_t *channels, n_channels;
 	int *beside; /* the same channels in the second trace, or -1 */
-	int power, means[MEANS_MAX], n_means;
+	struct power_parts power[TRACES]; /* n 0: none that add up, or not those of the first trace */
+	int means[MEANS_MAX], n_means;
 	struct scale scale;
 	struct sheet sheets[CHOSEN_MAX * TRACES];
 	size_t n_sheets;

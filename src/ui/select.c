@@ -4,6 +4,7 @@
  * every key that moves through time extends the selection. While there is a selection, the
  * statistics of all rows are for it, and the charts outside are dim. */
 #include "ui/draw.h"
+#include "ui/energy.h"
 #include "ui/goto.h"
 #include "ui/header.h"
 #include "ui/range-stats.h"
@@ -189,14 +190,16 @@ void select_axis(const struct ui *u, struct canvas *c)
 static int tell_power(struct ui *u, const struct ui_scene *s, struct canvas *c, int x, int right, int64_t from,
 		      int64_t to)
 {
-	int i = rows_find(u->about, CHANNEL_POWER_TOTAL, -1), y = u->at.bar.y;
+	struct power_parts parts;
+	int y = u->at.bar.y;
 	char number[QUANTITY_TEXT], text[96];
 	struct span span;
 	double j;
 
-	if (i < 0 || u->about->channels[i].missing[0])
+	power_parts_find(&parts, u->about);
+	if (!parts.n || !parts.add_up)
 		return x;
-	span_read(s->timeline, (size_t)i, from, to, &span);
+	power_span(s->timeline, &parts, from, to, &span);
 	j = span_joule(&span);
 	quantity_text(number, j >= 99999.5 ? QUANTITY_KJ : UNIT_JOULE, j, 8);
 	snprintf(text, sizeof(text), "%s %s", number, j >= 99999.5 ? "kJ" : "J");

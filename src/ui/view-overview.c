@@ -185,6 +185,8 @@ static void build(struct row_list *l)
 	static const enum channel_kind power[] = {CHANNEL_POWER_TOTAL, CHANNEL_RAIL_POWER};
 	static const enum channel_kind heat[] = {CHANNEL_HOTTEST, CHANNEL_TEMPERATURE};
 	const struct session *about = l->about;
+	struct power_parts parts;
+	char name[48];
 	int emc = rows_find(about, CHANNEL_EMC_UTIL, -1);
 
 	add(l, rows_find(about, CHANNEL_GPU_UTIL, -1), _("GPU"), 7, read_gpu);
@@ -195,7 +197,10 @@ static void build(struct row_list *l)
 		add(l, rows_find(about, CHANNEL_RAM_USED, -1), _("RAM"), 4, NULL);
 	if (l->n < 3)
 		add(l, rows_io(about), _("I/O wait"), 4, NULL);
-	add(l, first_of(about, power, 2), _("Power"), 6, read_power);
+	power_parts_find(&parts, about);
+	if (parts.n > 1) /* the first of them */
+		snprintf(name, sizeof(name), "%s %s", _("Power"), about->channels[parts.channel[0]].label);
+	add(l, parts.n > 1 ? (int)parts.channel[0] : first_of(about, power, 2), parts.n > 1 ? name : _("Power"), 6, read_power);
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
 

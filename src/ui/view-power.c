@@ -24,7 +24,8 @@ struct counted {
 	int64_t from_ns, to_ns;
 	bool selected;
 	uint64_t mark; /* 0: not since a mark */
-	struct span span; /* of the total */
+	struct power_parts parts;
+	struct span span; /* of the total, or of their sum */
 };
 
 /* The values of a rail at the playhead. */
@@ -39,7 +40,6 @@ struct rail {
 static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 {
 	struct counted *k = ui_state(u, &view_power);
-	int total = rows_find(u->about, CHANNEL_POWER_TOTAL, -1);
 
 	if (!rows_due(u, &k->tick))
 		return k;
@@ -49,9 +49,8 @@ static const struct counted *counted(struct ui *u, const struct ui_scene *s)
 		k->to_ns = u->vp.head_ns;
 		k->from_ns = energy_since(u, s, &k->mark);
 	}
-	k->span = (struct span) {.mj = NAN};
-	if (total >= 0)
-		span_read(s->timeline, (size_t)total, k->from_ns, k->to_ns, &k->span);
+	power_parts_find(&k->parts, u->about);
+	power_span(s->timeline, &k->parts, k->from_ns, k->to_ns, &k->span);
 	return k;
 }
 
@@ -259,14 +258,13 @@ static void draw_title(struct ui *u, struct canvas *c, const struct table *t, co
 		canvas_text(c, x, at->y, t->bar_w, STYLE_DIM, _("current"));
 }
 
-static void draw_total(struct ui *u, const struct ui_scene *s, struct canvas *c, const struct table *t, int y,
-		       size_t total)
+static void draw_total(struct ui *u, struct canvas *c, const struct table *t, int y, double mw)
 {
 	const struct counted *k = ui_state(u, &view_power);
 	char text[64];
 
-	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, _("total"));
-	row_number(u, c, ALARM_NONE, rows_calm(u, s, total), UNIT_MILLIWATT, STYLE_STRONG, y);
+	canvas_text(c, u->at.name.x, y, u->at.name.w, STYLE_POWER, k->parts.n > 1 ? _("sum") : _("total"));
+	row_number(u, c, ALARM_NONE, mw, UNIT_MILLIWATT, STYLE_STRONG, y);
 	mean_text(text, &k->span, k->to_ns - k->from_ns, t->end[0] - t->w[0] - u->at.chart.x);
 	if (text_width(text) <= t->end[0] - t->w[0] - u->at.chart.x)
 		canvas_text(c, u->at.chart.x, y, text_width(text), STYLE_DIM, text);
@@ -323,17 +321,27 @@ static int level_of(const struct session *about, int total, size_t power)
 	return total < 0 ? 0 : strchr(formula, '+') && !strstr(formula, about->channels[power].name) ? 2 : 1;
 }
 
+/* There is a sum instead of a total. */
+static bool sums_up(const struct power_parts *p)
+{
+	return p->n > 1 && p->add_up;
+}
+
 static void draw_rails(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 		       const struct rect *at)
 {
 	const struct session *about = u->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), y = at->y + 1;
 	struct table t = plan(u, counted(u, s), at);
-	double mw = rows_calm(u, s, total);
+	const struct power_parts *p = &counted(u, s)->parts;
+	bool sum = sums_up(p);
+	double mw = sum ? 0 : rows_calm(u, s, total);
 
+	for (size_t i = 0; i < p->n && sum; i++)
+		mw += rows_calm(u, s, (int64_t)p->channel[i]);
 	draw_title(u, c, &t, at);
-	if (total >= 0 && y < at->y + at->h)
-		draw_total(u, s, c, &t, y++, (size_t)total);
+	if ((total >= 0 || sum) && y < at->y + at->h)
+		draw_total(u, c, &t, y++, mw);
 	for (size_t i = 0; i < about->n_channels && y < at->y + at->h; i++)
 		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
 			draw_rail(u, s, c, &t, y++, i, level_of(about, total, i), mw);
@@ -343,6 +351,7 @@ static void build(struct row_list *l)
 {
 	const struct session *about = l->about;
 	int total = rows_find(about, CHANNEL_POWER_TOTAL, -1), rails = 0;
+	struct power_parts parts;
 
 	((struct counted *)ui_state(l->ui, &view_power))->tick = INT64_MIN;
 	for (size_t i = 0; i < about->n_channels; i++)
@@ -355,8 +364,9 @@ static void build(struct row_list *l)
 	}
 	if (total >= 0)
 		rows_signal(l, (size_t)total, 7, false)->read = read_total;
-	if (rails && (total >= 0 || has_limits(about)))
-		rows_picture(l, draw_rails, 1 + (total >= 0) + rails, WEIGHT_REST);
+	power_parts_find(&parts, about);
+	if (rails && (total >= 0 || sums_up(&parts) || has_limits(about)))
+		rows_picture(l, draw_rails, 1 + (total >= 0 || sums_up(&parts)) + rails, WEIGHT_REST);
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (about->channels[i].kind == CHANNEL_RAIL_POWER)
 			rows_signal(l, i, total < 0 ? WEIGHT_MAIN : WEIGHT_PART, total >= 0)->read =

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -15,6 +16,7 @@
 #include "model/power-fit.h"
 #include "model/history.h"
 #include "random.h"
+#include "report/range-totals.h"
 #include "trace/trace.h"
 #include "util/clock.h"
 
@@ -180,10 +182,6 @@ static void phases_are_within_their_bounds(void **state)
 	assert_true(all_good >= 0.95 * all);
 }
 
-struct interval {
-	int64_t begin_ns, end_ns;
-};
-
 /* A load that switches between 130 and 745 W every length_s. Returns the intervals of 745 W. */
 static size_t bursts_make(double length_s, struct interval *out)
 {
@@ -261,7 +259,7 @@ static void a_counter_tells_of_bursts(void **state)
 		double joules, variance, truth = 745 * lengths[i] * (double)n;
 
 		energy_meter_begin(&meter, &gpu_session, 0);
-		c = (struct counted) {.source = meter.counter};
+		c = (struct counted) {.source = meter.source[BY_COUNTER]};
 		c.source.window_ns = c.source.every_ns = 100 * NS_PER_MS;
 		gpu_rows(count_row, &c);
 		power_fit_state(&fit);
@@ -334,17 +332,17 @@ static void samples_add_up_to_their_counter(void **state)
 	seed = before;
 	gpu_rows(log_row, w);
 	assert_int_equal(s->ops->end(s, &e), 0);
-	said = log_writer_energy(w);
+	said = log_writer_energy(w, 0);
 	log_writer_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
-	reported = energy_between(trace_source(t, 0), trace_timeline(t), START, START + STEPS * STEP_NS - TICK_NS);
+	reported = energy_between(trace_source(t, 0), trace_timeline(t), START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS);
 	live = history_new(&e);
 	s = history_sink(live);
 	assert_int_equal(s->ops->begin(s, &gpu_session, &e), 0);
 	seed = before;
 	gpu_rows(live_row, s);
-	assert_true(history_timeline(live)->ops->energy(history_timeline(live), 0, START, START + STEPS * STEP_NS - TICK_NS, &drawn));
+	assert_true(history_timeline(live)->ops->energy(history_timeline(live), 0, START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS, &drawn));
 	history_free(live);
 	burst = energy_between(trace_source(t, 0), trace_timeline(t), bursts[9].begin_ns, bursts[9].end_ns);
 	trace_close(t);
@@ -353,15 +351,90 @@ static void samples_add_up_to_their_counter(void **state)
 	assert_true(fabs(said.joules / reported.joules - 1) < 1e-6);
 	assert_true(fabs(drawn.joules / reported.joules - 1) < 1e-6);
 	assert_true(fabs(burst.joules - 149) < burst.within);
-	truth = joules_at(12);
+	truth = joules_at(12) - joules_at(0.1);
 	printf("# samples scaled to a counter: %.2f J, true %.2f J, in %.3f s\n", r.joules, truth, r.known_s);
 	assert_true(fabs(r.joules / truth - 1) < 0.003);
+}
+
+/* What a sample of the window before t_s says: its mean, or what chips make of it that weigh by power, or late. */
+enum law { MEAN, BY_WATTS, LATE_HALF, LAWS };
+static double sample_of(enum law law, double t_s)
+{
+	double high = (joules_at(t_s) - joules_at(t_s - 0.02)) / 0.02, part = (high - 130) / (745 - 130);
+
+	if (law == BY_WATTS)
+		return (745 * 745 * part + 130 * 130 * (1 - part)) / (745 * part + 130 * (1 - part));
+	return law == LATE_HALF ? (joules_at(t_s) - joules_at(t_s - 0.01)) / 0.01 : high;
+}
+
+/* Bursts and the rests between them: of samples, the truth is within the bound however they weigh their windows. */
+static void ranges_of_samples_are_within_their_bounds(void **state)
+{
+	static const double lengths[] = {1, 0.2, 0.07}, most[] = {0.02, 0.07, 0.2};
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
+	static struct channel samples[2];
+	static struct interval bursts[100];
+	const struct session about = {.channels = samples, .n_channels = 2, .width = {0, 2}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	struct err e;
+
+	(void)state;
+	memcpy(samples, gpu, sizeof(samples));
+	for (int i = 0; i < 3 * LAWS; i++) {
+		size_t n = bursts_make(lengths[i % 3], bursts);
+		struct history *h = history_new(&e);
+		struct sink *s = history_sink(h);
+		struct collection c = {.begin_ns = START, .end_ns = START + 12 * NS_PER_S, .most = 10};
+		double sampled = 0.04;
+
+		assert_int_equal(s->ops->begin(s, &about, &e), 0);
+		for (int k = 10; k < STEPS * STEP_NS / TICK_NS; k++) {
+			double v[2] = {(double)NAN, (double)NAN};
+			int64_t t_ns = START + k * TICK_NS;
+
+			if (sampled + 0.05 <= k * 0.01) {
+				v[0] = 1e3 * sample_of((enum law)(i / 3), sampled);
+				v[1] = 1e3 * (k * 0.01 - sampled);
+				sampled += 0.0201;
+			}
+			s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 2, &t_ns, v});
+		}
+		for (size_t k = 0; k < n; k++) {
+			struct range in = {.begin_ns = bursts[k].begin_ns, .end_ns = bursts[k].end_ns, .name = "burst", .lane = &lane}, out = in;
+
+			out.name = "rest";
+			out.begin_ns = in.end_ns;
+			out.end_ns = 2 * in.end_ns - in.begin_ns;
+			s->ops->ranges(s, &in, 1);
+			if (k + 1 < n)
+				s->ops->ranges(s, &out, 1);
+		}
+		assert_true(collection_begin(&c, history_timeline(h), 1000));
+		for (int k = 0; k < 40; k++) /* as the screen does, part by part */
+			assert_true(collection_add(&c, START + k * 3 * NS_PER_S / 10, START + (k + 1) * 3 * NS_PER_S / 10));
+		collection_break(&c);
+		assert_true(collection_list(&c));
+		assert_int_equal(c.n, 2);
+		for (size_t k = 0; k < 2; k++) {
+			const struct energy_result *r = &c.list[k]->joules[USE_ALL];
+			bool burst = !strcmp(c.list[k]->name, "burst");
+			double truth = (burst ? 745 : 130) * lengths[i % 3] * (double)(burst ? n : n - 1);
+
+			printf("# %s of %.2f s, law %d: %.1f +- %.1f J, true %.1f J\n", c.list[k]->name, lengths[i % 3], i / 3, r->joules,
+			       r->within, truth);
+			assert_int_equal(c.list[k]->user[0].times[USE_ALL], burst ? n : n - 1);
+			assert_true(fabs(r->joules - truth) <= r->within);
+			assert_true(!burst || r->within < most[i % 3] * truth);
+		}
+		collection_free(&c);
+		history_free(h);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds), cmocka_unit_test(a_counter_tells_of_bursts),
-					   cmocka_unit_test(samples_add_up_to_their_counter)};
+					   cmocka_unit_test(samples_add_up_to_their_counter),
+					   cmocka_unit_test(ranges_of_samples_are_within_their_bounds)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

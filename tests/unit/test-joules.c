@@ -134,7 +134,7 @@ static void screen_summary_and_report_agree(void **state)
 	struct log_writer *w = log_writer_new(path, true, &e);
 	assert_non_null(w);
 	push(log_writer_sink(w), w);
-	double recorded = log_writer_energy(w).joules;
+	double recorded = log_writer_energy(w, 0).joules;
 	log_writer_free(w);
 	h = history_new(&e);
 	history_limit(h, &small);

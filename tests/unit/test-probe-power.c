@@ -94,7 +94,16 @@ static void test_one_statement_for_all_drivers(void **state)
 	tree_hwmon(&t, 9, "in2_input", "19600\n");
 	tree_hwmon(&t, 9, "curr2_input", "-20\n");
 	tree_hwmon(&t, 10, "name", "inadvertent\n");
-	tree_resolve(&t, "medium rail VIN\nmedium rail CVB\nmedium rail VDD_GPU");
+	tree_hwmon(&t, 11, "name", "slow\n");
+	tree_hwmon(&t, 11, "label", "SLOW\n");
+	tree_hwmon(&t, 11, "power1_input", "5000000\n");
+	tree_hwmon(&t, 11, "update_interval", "250\n");
+	tree_hwmon(&t, 12, "name", "mean\n");
+	tree_hwmon(&t, 12, "power1_average", "6000000\n");
+	tree_hwmon(&t, 12, "power1_average_interval", "1000\n");
+	tree_hwmon(&t, 13, "name", "unsaid\n");
+	tree_hwmon(&t, 13, "power1_average", "7000000\n");
+	tree_resolve(&t, "medium power SLOW hwmon=slow/power1\nmedium power * hwmon=*\nmedium rail VIN\nmedium rail CVB\nmedium rail VDD_GPU");
 	tree_tick(&t, 10 * MS);
 	assert_value(&t, "VIN.power", 20986);
 	assert_non_null(strstr(tree_channel(&t, "VIN.voltage")->missing, "hwmon4/in1_input (not there)"));
@@ -103,6 +112,9 @@ static void test_one_statement_for_all_drivers(void **state)
 	assert_value(&t, "CVB.power", 12500);
 	assert_value(&t, "VDD_GPU.power", -392);
 	assert_int_equal(tree_channel(&t, "VIN.power")->window_ns, 0);
+	assert_int_equal(tree_channel(&t, "SLOW.power")->window_ns, 250 * MS);
+	assert_int_equal(tree_channel(&t, "mean_power1.power")->window_ns, 1000 * MS);
+	assert_int_equal(tree_channel(&t, "unsaid_power1.power")->window_ns, WINDOW_UNKNOWN);
 	tree_end(&t);
 }
 

@@ -20,7 +20,7 @@ enum { GPU, POWER, CPU_ZONE, GPU_ZONE, ALERT, COUNT, NEVER, CHANNELS };
 
 static struct channel channels[CHANNELS] = {
 	[GPU] = {.name = "gpu.util", .kind = CHANNEL_GPU_UTIL, .tier = TIER_FAST},
-	[POWER] = {.name = "power.total", .kind = CHANNEL_POWER_TOTAL, .tier = TIER_MEDIUM},
+	[POWER] = {.name = "power.total", .kind = CHANNEL_POWER_TOTAL, .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT},
 	[CPU_ZONE] = {.name = "temp.cpu", .label = "cpu", .kind = CHANNEL_TEMPERATURE, .tier = TIER_SLOW},
 	[GPU_ZONE] = {.label = "gpu", .kind = CHANNEL_TEMPERATURE, .tier = TIER_SLOW, .column = 1},
 	[ALERT] = {.label = "gpu-throttle-alert", .kind = CHANNEL_THROTTLE, .tier = TIER_SLOW, .column = 2},
@@ -158,8 +158,10 @@ static void everything_is_told(void **state)
 static void power_of_the_gpu_alone(void **state)
 {
 	static struct channel gpu = {.name = "gpu.power",
+				     .label = "GPU",
 				     .kind = CHANNEL_RAIL_POWER,
 				     .tier = TIER_SLOW,
+				     .unit = UNIT_MILLIWATT,
 				     .source = "NVML: power"};
 	const double mw = 20000;
 	struct session of = {.channels = &gpu,
@@ -174,7 +176,7 @@ static void power_of_the_gpu_alone(void **state)
 	for (int ms = 0; ms <= 2000; ms += 100)
 		row(s, TIER_SLOW, 1, ms, &mw);
 	text = text_of();
-	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; GPU only, from NVML\n");
+	line(text, "  power:      mean 20.00 W, maximum 20.00 W, energy 40.00 J; GPU alone\n");
 	free(text);
 }
 

@@ -1,0 +1,351 @@
+/* Joules of a PC with two GPUs and a processor, whose power is known in closed form: each of them, and their sum, by
+ * the screen, the summary, the report and the library. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/energy.h"
+#include "model/history.h"
+#include "nvmtop/nvmtop.h"
+#include "report/analysis.h"
+#include "report/range-totals.h"
+#include "report/report.h"
+#include "trace/log-writer.h"
+#include "trace/trace.h"
+#include "ui/energy.h"
+#include "util/clock.h"
+
+#define START	(100 * NS_PER_S)
+#define TICK_NS (10 * NS_PER_MS)
+#define ROWS	3000 /* 30 s */
+#define COLUMNS 8
+#define GAP_FROM 1400 /* 3 s without a row */
+#define GAP_TO	 1700
+
+#define POWER(name_, column_, source_, window_)                                                            \
+	{.name = name_ ".power", .label = name_, .kind = CHANNEL_RAIL_POWER, .tier = TIER_MEDIUM,          \
+	 .column = column_, .unit = UNIT_MILLIWATT, .source = source_, .window_ns = window_,               \
+	 .period_ns = window_, .lo = NAN, .hi = NAN, .warn = NAN, .crit = NAN}
+#define OTHER(name_, kind_, column_, unit_)                                                                \
+	{.name = name_, .kind = kind_, .tier = TIER_MEDIUM, .column = column_, .unit = unit_, .lo = NAN,   \
+	 .hi = NAN, .warn = NAN, .crit = NAN}
+static struct channel channels[] = {
+	POWER("gpu", 0, "NVML: a card", 20 * NS_PER_MS),
+	OTHER("gpu.power.age", CHANNEL_OTHER, 1, UNIT_NONE),
+	OTHER("gpu.energy", CHANNEL_COUNTER, 2, UNIT_JOULE),
+	POWER("gpu1", 3, "NVML: a card", 20 * NS_PER_MS),
+	OTHER("gpu1.power.age", CHANNEL_OTHER, 4, UNIT_NONE),
+	OTHER("gpu1.energy", CHANNEL_COUNTER, 5, UNIT_JOULE),
+	POWER("cpu", 6, "/sys/class/powercap/intel-rapl:0/energy_uj", TICK_NS),
+	OTHER("cpu.energy", CHANNEL_COUNTER, 7, UNIT_JOULE)};
+#define CHANNELS (sizeof(channels) / sizeof(channels[0]))
+static const size_t powers[] = {0, 3, 6};
+
+static struct session session_of(const struct channel *list, size_t n)
+{
+	return (struct session) {
+		.channels = list, .n_channels = n, .width = {0, COLUMNS}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+}
+
+/* Joules since the start: a ramp, a level, and steps of 0.5 s. */
+static double joules_at(size_t power, double s)
+{
+	double halves = floor(s / 0.5), rest = s - 0.5 * halves;
+
+	return power == 0   ? 100 * s + 2 * s * s
+	       : power == 3 ? 40 * s
+			    : 15 * s + 20 * (0.5 * floor(halves / 2) + (fmod(halves, 2) > 0 ? rest : 0));
+}
+
+static const int64_t mark_at[] = {START + 5003700000, START + 9500000000, START + 15200000000, START + 20100000000};
+#define MARKS (sizeof(mark_at) / sizeof(mark_at[0]))
+
+/* GPUs have samples of 20 ms that come late and are 2 % too low, and a counter that changes every 100 ms; the
+ * processor has a counter that changes in each row. */
+static void rows_push(struct sink *to, struct log_writer *w)
+{
+	double sampled[2] = {0.02, 0.027};
+	size_t m = 0;
+
+	for (int i = 0; i < ROWS; i++) {
+		double t = i * 0.01 + 0.003, v[COLUMNS];
+		int64_t t_ns = START + llround(t * 1e9);
+
+		for (int k = 0; k < 2; k++) {
+			double *g = v + 3 * k, from = sampled[k] - 0.02;
+			size_t power = 3 * (size_t)k;
+
+			g[0] = g[1] = NAN;
+			g[2] = 7000 + joules_at(power, floor(t * 10) / 10);
+			if (sampled[k] + 0.03 > t)
+				continue;
+			g[0] = 0.98e3 * (joules_at(power, sampled[k]) - joules_at(power, from)) / 0.02;
+			g[1] = 1e3 * (t - sampled[k]);
+			sampled[k] += 0.02;
+		}
+		v[6] = 1e3 * (joules_at(6, t) - joules_at(6, t - 0.01)) / 0.01;
+		v[7] = joules_at(6, t);
+		if (i >= GAP_FROM && i < GAP_TO)
+			continue;
+		for (; m < MARKS && mark_at[m] < t_ns; m++)
+			to->ops->mark(to, &(struct mark) {.id = m + 1, .t_ns = mark_at[m]});
+		to->ops->rows(to, &(struct rows) {TIER_MEDIUM, 1, COLUMNS, &t_ns, v});
+		if (w)
+			log_writer_ready(w);
+	}
+}
+
+static char path[64];
+static struct energy_result summed[CHANNELS];
+
+static struct trace *record(void)
+{
+	const struct session s = session_of(channels, CHANNELS);
+	struct log_writer *w;
+	struct trace *t;
+	struct err e;
+
+	strcpy(path, "power-sum-XXXXXX");
+	close(mkstemp(path));
+	w = log_writer_new(path, true, &e);
+	assert_non_null(w);
+	struct sink *to = log_writer_sink(w);
+	log_writer_options(w)->live = false; /* the times are made up */
+	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	rows_push(to, w);
+	assert_int_equal(to->ops->end(to, &e), 0);
+	for (size_t i = 0; i < 3; i++)
+		summed[i] = log_writer_energy(w, powers[i]);
+	log_writer_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	return t;
+}
+
+#define same(a, b) same_at(a, b, __LINE__)
+static void same_at(double a, double b, int line)
+{
+	if (!(fabs(a - b) <= 1e-6 * fabs(b)))
+		fail_msg("line %d: %.12g and %.12g", line, a, b);
+}
+
+static double drawn(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct span span;
+
+	span_read(t, channel, from_ns, to_ns, &span);
+	return span_joule(&span);
+}
+
+/* Each phase, of which the third is partly in the gap; then the whole. */
+static void all_say_the_same(void **state)
+{
+	const struct session s = session_of(channels, CHANNELS);
+	const struct selection all = {.tier = -1};
+	struct power_parts parts;
+	struct reading reading = {.progress = NULL};
+	struct analysis a;
+	struct history *h;
+	struct trace *t;
+	struct err e;
+	nvmtop_error error = {.size = sizeof(error)};
+	double within, truth_of_all = 0;
+
+	(void)state;
+	t = record();
+	h = history_new(&e);
+	struct sink *to = history_sink(h);
+	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	rows_push(to, NULL);
+	nvmtop_trace *library = nvmtop_open(path, &error);
+	assert_non_null(library);
+	assert_int_equal(analysis_begin(&a, t, &all, 0, false, &reading, &e), 0);
+	assert_int_equal(analyse(&a, &reading, &e), 0);
+	power_parts_find(&parts, &s);
+	assert_int_equal(parts.n, 3);
+	assert_true(parts.add_up);
+	assert_string_equal(a.power_name, "gpu.power + gpu1.power + cpu.power");
+	for (size_t i = 0; i <= a.epochs.n; i++) {
+		const struct part *p = i < a.epochs.n ? part_load(&a, i) : &a.whole;
+		int64_t from = p->epoch.from_ns, until = p->epoch.to_ns;
+		double from_s = (double)(from - START) / 1e9, to_s = (double)(until - START) / 1e9, sum = 0, bounds = 0;
+		struct span span;
+
+		for (size_t k = 0; k < 3; k++) {
+			const struct result *r = &p->results[a.power_at[k]];
+			struct energy_result file;
+			double truth = joules_at(powers[k], to_s) - joules_at(powers[k], from_s), known = (double)r->covered_ns / 1e9;
+
+			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), powers[k], from, until, &file));
+			same(file.joules, r->joules);
+			same(file.within, r->within);
+			same(drawn(trace_timeline(t), powers[k], from, until), r->joules);
+			same(drawn(history_timeline(h), powers[k], from, until), r->joules);
+			same(nvmtop_energy(library, powers[k], from_s, to_s, &within), r->joules);
+			same(within, r->within);
+			if (known > to_s - from_s - 0.02)
+				truth_of_all += fabs(r->joules - truth) <= r->within + 1e-3 * truth;
+			else
+				truth_of_all += 1;
+			sum += r->joules;
+			bounds += r->within;
+		}
+		same(key_of(&a, p, KEY_POWER)->joules, sum);
+		same(key_of(&a, p, KEY_POWER)->within, bounds);
+		same(nvmtop_energy(library, NVMTOP_POWER, from_s, to_s, &within), sum);
+		same(within, bounds);
+		power_span(trace_timeline(t), &parts, from, until, &span);
+		same(span_joule(&span), sum);
+		power_span(history_timeline(h), &parts, from, until, &span);
+		same(span_joule(&span), sum);
+		if (i == a.epochs.n)
+			same(power_parts_sum(summed, 3).joules, sum);
+	}
+	assert_int_equal((int)truth_of_all, 3 * (a.epochs.n + 1));
+	for (size_t k = 0; k < 3; k++) { /* without a mark, of rows that the screen still has; and ahead of the rows, after them */
+		static const int64_t ends[][2] = {{22123456789, 28456789012}, {-NS_PER_S, 6 * NS_PER_S}, {29 * NS_PER_S, 40 * NS_PER_S}};
+		struct energy_result file, live;
+
+		for (size_t i = 0; i < 3; i++) {
+			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), powers[k], START + ends[i][0], START + ends[i][1], &file));
+			if (!history_timeline(h)->ops->energy(history_timeline(h), powers[k], START + ends[i][0], START + ends[i][1], &live))
+				continue;
+			same(live.joules, file.joules);
+			same(live.known_s, file.known_s);
+			if (i == 0)
+				same(live.within, file.within);
+		}
+	}
+	nvmtop_close(library);
+	analysis_free(&a);
+	trace_close(t);
+	history_free(h);
+	unlink(path);
+}
+
+/* A card without samples: its power is a mean of the last second, so the rises of its counter are the readings. */
+static void so_do_the_rises_of_a_counter(void **state)
+{
+	channels[0].window_ns = channels[0].period_ns = NS_PER_S;
+	all_say_the_same(state);
+	channels[0].window_ns = channels[0].period_ns = 20 * NS_PER_MS;
+}
+
+/* Two ranges of 0.1 s a second: the sum is that of each. */
+static void ranges_have_the_sum(void **state)
+{
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
+	const struct session s = session_of(channels, CHANNELS);
+	double joules[4], within[4];
+	struct history *h;
+	struct err e;
+
+	(void)state;
+	h = history_new(&e);
+	struct sink *to = history_sink(h);
+	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	rows_push(to, NULL);
+	for (int i = 0; i < 50; i++) {
+		struct range r = {.begin_ns = START + (8 + i) * NS_PER_S / 2, .name = "step", .lane = &lane};
+
+		r.end_ns = r.begin_ns + NS_PER_S / 10;
+		to->ops->ranges(to, &r, 1);
+	}
+	for (size_t k = 0; k < 4; k++) {
+		struct collection c = {.begin_ns = START, .end_ns = START + 30 * NS_PER_S, .most = 10};
+		struct timeline *t = history_timeline(h);
+
+		assert_true(collection_begin(&c, t, 1000));
+		assert_int_equal(c.n_power, 3);
+		if (k < 3) { /* one of them alone */
+			c.parts = (struct power_parts) {1, {powers[k]}, true};
+			energy_source_read(&c.power[0].source, t, powers[k]);
+			c.n_power = 1;
+		}
+		assert_true(collection_add(&c, START, START + 30 * NS_PER_S));
+		collection_break(&c);
+		assert_true(collection_list(&c));
+		assert_int_equal(c.n, 1);
+		joules[k] = c.list[0]->joules[USE_ALL].joules;
+		within[k] = c.list[0]->joules[USE_ALL].within;
+		assert_true(joules[k] > 0);
+		collection_free(&c);
+	}
+	same(joules[3], joules[0] + joules[1] + joules[2]);
+	same(within[3], within[0] + within[1] + within[2]);
+	history_free(h);
+}
+
+static void what_adds_up(void **state)
+{
+	enum { GPU, GPU1, CPU, BOARD, INPUT, TOTAL, GONE, ALL };
+	static const struct channel all[ALL] = {POWER("gpu", 0, "NVML: a card", 0),
+						POWER("gpu1", 0, "NVML: a card", 0),
+						POWER("cpu", 0, "/sys/class/powercap/intel-rapl:0/energy_uj", 0),
+						POWER("psys", 0, "/sys/class/powercap/intel-rapl:1/energy_uj", 0),
+						POWER("VDD_IN", 0, "/sys/class/hwmon/hwmon1", 0),
+						{.name = "power.total", .kind = CHANNEL_POWER_TOTAL, .unit = UNIT_MILLIWATT},
+						{.name = "gone.power", .unit = UNIT_MILLIWATT, .missing = "no"}};
+	static const struct {
+		int of[4];
+		size_t n; /* -1 ends the list */
+		bool add_up;
+		const char *text;
+	} cases[] = {{{-1}, 0, false, ""},
+		     {{GONE, -1}, 0, false, ""},
+		     {{INPUT, -1}, 1, true, "VDD_IN.power"},
+		     {{GPU, GONE, -1}, 1, true, "gpu.power"},
+		     {{GPU, TOTAL, INPUT, -1}, 1, true, "power.total"},
+		     {{GPU, GPU1, -1}, 2, true, "gpu.power + gpu1.power"},
+		     {{GPU, CPU, GONE, -1}, 2, true, "gpu.power + cpu.power"},
+		     {{GPU, INPUT, -1}, 2, false, "gpu.power + VDD_IN.power"},
+		     {{BOARD, CPU, -1}, 2, false, "psys.power + cpu.power"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct channel list[4];
+		struct power_parts parts;
+		size_t n = 0;
+		char text[100];
+
+		for (; n < 4 && cases[i].of[n] >= 0; n++)
+			list[n] = all[cases[i].of[n]];
+		const struct session s = session_of(list, n);
+		power_parts_find(&parts, &s);
+		power_parts_text(&parts, &s, false, text, sizeof(text));
+		assert_int_equal(parts.n, cases[i].n);
+		assert_int_equal(parts.add_up, cases[i].add_up);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+/* Watts and joules add up, and a part that was not read leaves no sum. */
+static void a_sum_has_all_of_its_parts(void **state)
+{
+	const struct energy_result whole = {200, 2, 10, NULL}, half = {50, 1, 5, NULL}, none = {NAN, NAN, 0, "no"};
+	struct energy_result r = power_parts_sum((struct energy_result[]) {whole, half}, 2);
+
+	(void)state;
+	same(r.joules, 250);
+	same(r.within, 3);
+	same(r.joules / r.known_s, 30);
+	r = power_parts_sum((struct energy_result[]) {whole, none}, 2);
+	assert_true(isnan(r.joules) && isnan(r.within));
+	assert_string_equal(r.why, "no");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(ranges_have_the_sum),
+					   cmocka_unit_test(what_adds_up), cmocka_unit_test(a_sum_has_all_of_its_parts)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
