@@ -250,14 +250,14 @@ static bool find_numbered(struct place *p, const struct root *r, const char *att
 
 /* Finds a device by its name or its node of the device tree. In containers the tree is masked; there the name of the
  * device, "154c0000.nvenc", contains that of the node. */
-static bool find_devfreq(struct place *p, const struct root *r)
+static int find_devfreq(struct place *p, const struct root *r)
 {
 	char **names, node[72];
 	bool found = false;
 	size_t n;
 
 	if (root_list(r, "/sys/class/devfreq", &names, &n) < 0)
-		return false;
+		return -1; /* errno may be another than that it is not there */
 	for (size_t i = 0; i < n && !found; i++) {
 		const char *dot = strchr(names[i], '.');
 
@@ -268,7 +268,8 @@ static bool find_devfreq(struct place *p, const struct root *r)
 		found = (!strcmp(p->name, names[i]) || !strcmp(p->name, node)) && place_try(p, r, p->which, "");
 	}
 	free(names);
-	return found;
+	errno = ENOENT;
+	return found ? 0 : -1;
 }
 
 bool place_equal(const struct place *a, const struct place *b)
@@ -280,8 +281,9 @@ int place_find(struct place *p, const struct root *r, const char *attribute)
 {
 	if (p->kind == PLACE_IIO)
 		return place_find_iio(p, r);
-	if (p->kind == PLACE_PATH ||
-	    (p->kind == PLACE_DEVFREQ ? find_devfreq(p, r) : find_numbered(p, r, attribute)))
+	if (p->kind == PLACE_DEVFREQ)
+		return find_devfreq(p, r);
+	if (p->kind == PLACE_PATH || find_numbered(p, r, attribute))
 		return 0;
 	errno = ENOENT;
 	return -1;
