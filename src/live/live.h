@@ -8,7 +8,7 @@
  *	struct tally_value v = tally_newest(t, i, clock_now_ns());
  *	if (isnan(v.value))
  *		tally_reason(t, i, v, reason, sizeof reason);
- *	struct bin *since = tally_look_take(t, mine);        since[i].min, .max, .sum / .n, since the last take
+ *	const struct bin *since = tally_look_take(t, mine);        since[i].min, .max, .sum / .n, since the last take
  *	struct bin last = tally_last(t, i, 15);
  *	double joules = tally_joules(t, i);
  *	...
@@ -22,11 +22,9 @@
 #ifndef NVMTOP_LIVE_LIVE_H
 #define NVMTOP_LIVE_LIVE_H
 
-#include "engine/engine.h"
-#include "model/energy.h"
-#include "model/missing.h"
 #include "model/timeline.h"
 
+struct engine;
 struct tally;
 
 /* engine: whose rows these will be, or NULL. Returns NULL and sets *e if out of memory. */
@@ -37,9 +35,12 @@ void tally_free(struct tally *t); /* after end(), or if it never began; NULL is 
 /* The channels as they are described now; valid until end(). NULL with 0 before begin(). */
 const struct channel *tally_channels(const struct tally *t, size_t *n);
 
+double tally_hz(const struct tally *t, enum tier tier);
+
 struct tally_value {
-	double value; /* NaN, with the reason, if it is missing or older than three periods of the channel */
-	int64_t t_ns; /* when it was read, CLOCK_MONOTONIC: its age is now_ns - t_ns; 0: never */
+	double value; /* NaN, with the reason, if it is missing or older than three periods of the channel, and 50 ms */
+	int64_t t_ns; /* when it was read (a missing one: or should have been); its age is now_ns - t_ns. 0: never */
+	bool old;     /* it is missing because there is no newer one */
 };
 /* now_ns: clock_now_ns(); of a stream without an engine, a time of its clock, such as that of its newest row. */
 struct tally_value tally_newest(struct tally *t, size_t channel, int64_t now_ns);
@@ -66,11 +67,11 @@ double tally_joules(struct tally *t, size_t channel);
 
 /* Energy windows: the joules of every power channel between two moments, by the estimator of all other joules. */
 #define TALLY_WINDOWS 4096 /* at most */
-/* A window of this owner begins at t_ns. Returns its number, which is never used again, or 0. */
-int64_t tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t_ns);
+/* A window begins at t_ns, with a number that no other has. Returns -1 and sets *e if there are too many. */
+int tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t_ns, struct err *e);
 enum tally_end { TALLY_ENDED, TALLY_HAD_ENDED, TALLY_UNKNOWN };
 enum tally_end tally_window_end(struct tally *t, int64_t number, int64_t t_ns);
-/* Forgets a window, or with number 0 all of the owner. Returns false if there is none. */
+/* Forgets one window, or with number 0 all of an owner. Returns false if there is none. */
 bool tally_window_forget(struct tally *t, int64_t owner, int64_t number);
 
 struct tally_energy {
@@ -81,8 +82,8 @@ struct tally_energy {
 	uint64_t readings;     /* of the window */
 	const char *why;       /* no joules; a message id */
 };
-/* Of a window that has not ended: up to now. Returns the number of power channels, of which `most` are stored, or
- * SIZE_MAX if there is no such window. *complete: no later reading will change the result by being the next one. */
+/* Of each power channel, the first `most` of them; of a window that has not ended: up to now. Returns their number, or
+ * SIZE_MAX if there is no such window. *complete: of each that is being read, there is a reading after the end. */
 size_t tally_window_get(struct tally *t, int64_t number, struct tally_energy *out, size_t most, double *seconds,
 			bool *complete);
 
