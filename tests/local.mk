@@ -53,7 +53,7 @@ tests_tools_counted_LDADD = $(LDADD) -lrt # timers, in glibc before 2.34
 tests_tools_shots_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_now_ns -Wl,--wrap=clock_anchor
 
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads
+check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-live tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
@@ -70,6 +70,8 @@ tests_unit_test_nvtx_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
+tests_lib_test_live_LDADD = $(shared) $(CMOCKA_LIBS)
+tests_lib_test_live_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
 tests_lib_test_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
 

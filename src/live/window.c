@@ -85,7 +85,7 @@ int tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t
 		t->n_windows++;
 	}
 	pthread_mutex_unlock(&t->lock);
-	return w ? 0 : err_set(e, ERR_FAILED, _("more than %d windows are open: forget those that are not needed"), TALLY_WINDOWS);
+	return w ? 0 : err_set(e, ERR_USAGE, _("more than %d windows are open: forget those that are not needed"), TALLY_WINDOWS);
 }
 
 static struct window **find(struct tally *t, int64_t number)
