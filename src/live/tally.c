@@ -12,6 +12,7 @@
 
 #define STALE_PERIODS 3
 #define STALE_NS      (50 * NS_PER_MS) /* at least: a late tick is no missing value */
+#define ROWS_BACK     64
 #define TRACK_LEAST   64
 #define TRACK_MOST    (1 << 16)
 
@@ -278,17 +279,18 @@ struct tally_value tally_newest(struct tally *t, size_t channel, int64_t now_ns)
 			return (struct tally_value) {k.value, k.t_ns, false};
 		out = (struct tally_value) {k.missing, k.row_ns, k.row_ns < stale_ns};
 	}
-	for (size_t row = t->engine ? engine_made(t->engine, c->tier) : 0; row-- > 0 && !out.old;) {
+	/* A reading that came too late for its row left it without value and reason: the one before counts. */
+	for (size_t made = t->engine ? engine_made(t->engine, c->tier) : 0, back = 1; back <= made && back <= ROWS_BACK; back++) {
 		struct tally_value v = {.value = (double)NAN};
 
-		v.t_ns = engine_peek(t->engine, c->tier, row, &c->column, 1, &v.value);
-		if (v.t_ns < stale_ns && out.t_ns)
-			break;
+		v.t_ns = engine_peek(t->engine, c->tier, made - back, &c->column, 1, &v.value);
 		v.old = v.t_ns < stale_ns;
 		if (!v.old && !isnan(v.value))
 			return v;
-		if (out.t_ns == 0)
+		if (back == 1)
 			out = v;
+		if (v.old || (missing_why(v.value) != MISSING && missing_why(v.value) != MISSING_PART))
+			break;
 	}
 	out.value = out.old ? (double)NAN : out.value;
 	return out;
