@@ -291,7 +291,7 @@ NVMTOP_PUBLIC void nvmtop_ranges_close(nvmtop_ranges *ranges);	/* NULL is allowe
  *	nvmtop_energy_result(w, -1, &joules, &error);
  *	printf("%.2f +- %.2f J in %.3f s\n", joules.joules, joules.within, joules.seconds);
  *	nvmtop_energy_forget(w);
- *	nvmtop_live_close(live);
+ *	nvmtop_live_close(live, &error);
  *
  * A live handle and a window are numbers, which are not used again: after it was closed, or in a child after fork(),
  * one is unknown, which is an error.  All functions may be called from any thread.  One thread samples for all
