@@ -82,10 +82,14 @@ bool ring_push(struct ring *r, int64_t t_ns, uint64_t late, const double *values
 		}
 	}
 	row = row_at(r, head);
-	row->t_ns = t_ns;
+	__atomic_store_n(&row->t_ns, t_ns, __ATOMIC_RELAXED); /* ring_peek() may be reading */
 	row->late = clip32(r->late);
 	row->lost = clip32(r->dropped);
-	memcpy(row->values, values, r->width * sizeof(double));
+	for (size_t i = 0; i < r->width; i++) {
+		double v = values[i];
+
+		__atomic_store(&row->values[i], &v, __ATOMIC_RELAXED);
+	}
 	r->late = 0;
 	r->dropped = 0;
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
@@ -124,9 +128,9 @@ int64_t ring_peek(const struct ring *r, size_t number, const uint16_t *columns, 
 
 	if (ahead == 0 || ahead >= r->mask)
 		return 0;
-	t_ns = row->t_ns;
+	t_ns = __atomic_load_n(&row->t_ns, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < n; i++)
-		out[i] = row->values[columns[i]];
+		__atomic_load(&row->values[columns[i]], &out[i], __ATOMIC_RELAXED);
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&r->head, memory_order_relaxed) - number >= r->mask ? 0 : t_ns;
 }

@@ -240,6 +240,10 @@ static void windows(void **state)
 	}
 	assert_int_equal(tally_window_end(t, 12345, now_ns), TALLY_UNKNOWN);
 	assert_int_equal(tally_window_get(t, 12345, out, CHANNELS, &seconds, &complete), SIZE_MAX);
+	/* Power is a mean of a second there and was never read: the joules are the counter's. */
+	assert_int_equal(tally_window_get(t, 90, out, CHANNELS, &seconds, &complete), 2);
+	assert_int_equal(out[1].channel, COUNTED);
+	assert_true(fabs(out[1].joules - 40 * seconds) <= out[1].within && out[1].within < 40 * seconds + 10);
 	/* Long after it the first is the same. */
 	assert_int_equal(tally_window_get(t, 50, out, CHANNELS, &seconds, &complete), 2);
 	assert_true(fabs(out[0].joules - 3.5) < 1e-9);
