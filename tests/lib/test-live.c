@@ -546,6 +546,45 @@ static void test_shared(void **state)
 	unlink(second);
 }
 
+struct marker {
+	nvmtop_recorder *recorder;
+	int calls, stopped;
+};
+
+static void mark_and_stop(void *arg, const nvmtop_rows *rows)
+{
+	struct marker *m = arg;
+
+	(void)rows;
+	nvmtop_sync(m->recorder, "row");
+	m->stopped += nvmtop_stop(m->recorder, NULL) == 0; /* its thread cannot wait for itself */
+	__atomic_add_fetch(&m->calls, 1, __ATOMIC_RELEASE);
+}
+
+/* A callback sets marks while the recording is stopped: neither waits for the other. */
+static void test_stop(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+
+	(void)state;
+	o.board = "demo";
+	o.force = 1;
+	for (int i = 0; i < 4; i++) {
+		struct marker m = {.recorder = nvmtop_start(path, &o, NULL)};
+		nvmtop_live l = nvmtop_live_open(NULL, NULL);
+		assert_non_null(m.recorder);
+		assert_int_equal(nvmtop_live_on_rows(l, NVMTOP_FAST, mark_and_stop, &m, NULL), 0);
+		while (calls(&m.calls) < 3)
+			usleep(1000);
+		assert_int_equal(nvmtop_stop(m.recorder, NULL), 0);
+		assert_int_equal(nvmtop_sync(m.recorder, "late"), 0);
+		assert_int_equal(nvmtop_live_on_rows(l, NVMTOP_FAST, NULL, NULL, NULL), 0);
+		assert_int_equal(m.stopped, 0);
+		nvmtop_free(m.recorder);
+		close_live(l);
+	}
+}
+
 /* AddressSanitizer's allocator (gcc before 14) does not survive a fork() of a program with threads. */
 #if defined(__SANITIZE_ADDRESS__)
 #define FORK_ALLOCATES 0
@@ -646,7 +685,7 @@ int main(void)
 		cmocka_unit_test(test_values), cmocka_unit_test(test_all),    cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_many),   cmocka_unit_test(test_windows), cmocka_unit_test(test_short),
 		cmocka_unit_test(test_rows),   cmocka_unit_test(test_shared), cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_threads), cmocka_unit_test(test_stop),
 	};
 	const char *roots = getenv("NVMTOP_ROOTS");
 	char text[512];
