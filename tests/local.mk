@@ -53,7 +53,7 @@ tests_tools_counted_LDADD = $(LDADD) -lrt # timers, in glibc before 2.34
 tests_tools_shots_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_now_ns -Wl,--wrap=clock_anchor
 
 if HAVE_CMOCKA
-check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-threads
+check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-live tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
 tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
@@ -70,6 +70,8 @@ tests_unit_test_nvtx_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_unit_test_nvtx_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_lib_test_lib_LDADD = $(shared) $(CMOCKA_LIBS)
 tests_lib_test_lib_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
+tests_lib_test_live_LDADD = $(shared) $(CMOCKA_LIBS)
+tests_lib_test_live_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 tests_lib_test_threads_LDADD = src/libapi.a $(LDADD)
 tests_unit_test_power_sum_LDADD = src/libapi.a $(LDADD)
 tests_lib_test_threads_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=pthread_create
@@ -103,7 +105,9 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # Measurements.  The reader is the yardstick of cost.py, built with everything, so that
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
-EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/log-size
+EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/live tests/bench/log-size
+tests_bench_live_LDADD = $(shared) -lm
+tests_bench_live_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 EXTRA_DIST += tests/bench/animator.c tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c
 
 CLEANFILES += $(EXTRA_PROGRAMS)

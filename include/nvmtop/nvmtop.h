@@ -1,4 +1,4 @@
-/* nvmtop: record a Jetson, and read what was recorded, from another program.
+/* nvmtop: record a Jetson, read what was recorded, and have its values now, from another program.
  *
  *	cc program.c $(pkg-config --cflags --libs nvmtop)
  *
@@ -17,7 +17,7 @@
  * at any time before nvmtop_free(); functions of an open trace only read.
  *
  * Errors: functions that return int return 0 for success and -1 for failure,
- * those that return a pointer return NULL, and store a code and a sentence in *error,
+ * those that return a pointer or a handle return NULL or 0, and store a code and a sentence in *error,
  * which may be NULL.  Passing NULL as a recorder, a trace or a result is such a
  * failure; functions that return a count return 0 then.
  *
@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 /* Version of this header; nvmtop_api_version() returns that of the loaded library. */
-#define NVMTOP_API_VERSION 201
+#define NVMTOP_API_VERSION 202
 NVMTOP_PUBLIC int nvmtop_api_version(void);
 NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "1.2.3" */
 
@@ -214,6 +214,10 @@ typedef struct nvmtop_signal {
 	char source[160];	/* the kernel file, or the formula over other signals */
 	char note[96];		/* "mean of 100 ms", "estimate"; may be "" */
 	char missing[200];	/* the reason if it has no value, or "" */
+	int column;		/* in a row of its tier */
+	double period_s;	/* how often it has a new value */
+	double window_s;	/* a value is the mean over this time; 0: of its moment; NaN: unknown */
+	double age_s;		/* how long before the time of its row that window ended */
 } nvmtop_signal;
 #define NVMTOP_SIGNAL_SIZE (sizeof(nvmtop_signal))
 
@@ -274,6 +278,110 @@ NVMTOP_PUBLIC nvmtop_ranges *nvmtop_ranges_open(const nvmtop_trace *trace, doubl
  * library. */
 NVMTOP_PUBLIC int nvmtop_ranges_next(nvmtop_ranges *ranges, nvmtop_range *range);
 NVMTOP_PUBLIC void nvmtop_ranges_close(nvmtop_ranges *ranges);	/* NULL is allowed */
+
+/* ---- live values ----
+ *
+ *	nvmtop_live live = nvmtop_live_open(NULL, &error);
+ *	int64_t ids[2] = { nvmtop_live_find(live, "gpu.util"), nvmtop_live_find(live, "VDD_IN.power") }, times[2];
+ *	double values[2];
+ *	nvmtop_live_read(live, ids, 2, values, times);			// %, mW; NaN: missing
+ *
+ *	nvmtop_joules joules = { .size = NVMTOP_JOULES_SIZE };
+ *	nvmtop_window w = nvmtop_energy_begin(live, &error);
+ *	infer();
+ *	nvmtop_energy_end(w);
+ *	nvmtop_energy_result(w, -1, &joules, &error);
+ *	printf("%.2f +- %.2f J in %.3f s\n", joules.joules, joules.within, joules.seconds);
+ *	nvmtop_energy_forget(w);
+ *	nvmtop_live_close(live, &error);
+ *
+ * A live handle and a window are numbers, which are not used again: after it was closed, or in a child after fork(),
+ * one is unknown, which is an error.  All functions may be called from any thread.  One thread samples for all
+ * handles and recorders of the process that have the same options; it never waits for a caller. */
+typedef int64_t nvmtop_live;
+
+/* options: board, sysroot, rates and gentle, as of a recorder; NULL: those of what samples in this process
+ * already, or else the defaults.  Returns when there are values, after at most a second; 0 on failure. */
+NVMTOP_PUBLIC nvmtop_live nvmtop_live_open(const nvmtop_options *options, nvmtop_error *error);
+
+/* Ends its windows and callbacks; sampling goes on as long as another handle or a recorder needs it. */
+NVMTOP_PUBLIC int nvmtop_live_close(nvmtop_live live, nvmtop_error *error);
+
+/* Number of signals; they are numbered from 0 and stay the same. */
+NVMTOP_PUBLIC uint64_t nvmtop_live_signals(nvmtop_live live);
+
+/* Describes a signal; `missing` is why it has no value now.  -1: there is no such handle or signal, or
+ * signal->size is unknown to this library. */
+NVMTOP_PUBLIC int nvmtop_live_describe(nvmtop_live live, int64_t id, nvmtop_signal *signal);
+
+/* The number of the signal with that name, or -1. */
+NVMTOP_PUBLIC int64_t nvmtop_live_find(nvmtop_live live, const char *name);
+
+/* The newest values of n signals in their units, and when each was read, in ns of CLOCK_MONOTONIC (times may be NULL).
+ * NaN: missing, or older than three periods of the signal (but 50 ms at least); its time is then that of the last
+ * attempt, or 0.  Waits for nothing, and takes a few microseconds.  -1: there is no such handle, or one of the ids does not
+ * exist, whose value is NaN. */
+NVMTOP_PUBLIC int nvmtop_live_read(nvmtop_live live, const int64_t *ids, size_t n, double *values, int64_t *times);
+
+/* Rows of a tier as they were sampled: that of times[i] has values[i * width] .. values[i * width + width - 1], where
+ * nvmtop_signal.column says which is whose. */
+typedef struct nvmtop_rows {
+	int tier;
+	size_t n, width;
+	const int64_t *times;	/* ns of CLOCK_MONOTONIC, rising */
+	const double *values;
+} nvmtop_rows;
+typedef void nvmtop_rows_fn(void *arg, const nvmtop_rows *rows);
+
+/* Has fn called with every row of the tier from now on, about 40 times a second with those that are some 40 to 65 ms
+ * old; NULL: no more.  It is called on a thread of the library, one call at a time, that also writes the recordings:
+ * while it runs their rows wait, for two seconds at most before they are lost (and counted).  It may read values, set
+ * marks and use windows (which wait for nothing there), and must not open, close, start or stop anything, nor call this
+ * function.  When this returns, the function before is not running any more. */
+NVMTOP_PUBLIC int nvmtop_live_on_rows(nvmtop_live live, int tier, nvmtop_rows_fn *fn, void *arg, nvmtop_error *error);
+
+/* Windows of energy: they may overlap, nest, and be used by several threads. */
+typedef int64_t nvmtop_window;
+
+/* A window begins now.  0: there is no such handle, or more than 4096 windows exist. */
+NVMTOP_PUBLIC nvmtop_window nvmtop_energy_begin(nvmtop_live live, nvmtop_error *error);
+
+/* It ended now; only the time is noted.  -1: there is no such window, or it has ended. */
+NVMTOP_PUBLIC int nvmtop_energy_end(nvmtop_window window);
+
+typedef struct nvmtop_rail {
+	int64_t signal;		/* its number */
+	double joules;		/* NaN: power was not read in this time */
+	double within;		/* the bound of their error for 95 %; NaN: it is not known over which time power is averaged */
+	double known_s;		/* for so long power is known; less than the window where readings are missing */
+	double guessed_s;	/* of that, the time after the last reading, for which power is taken to stay as it was;
+				 * `within` is wider for it.  0: there was a reading after the end */
+	uint64_t readings;	/* of the time of the window */
+} nvmtop_rail;
+
+#define NVMTOP_POWERS 32
+typedef struct nvmtop_joules {
+	size_t size;		/* NVMTOP_JOULES_SIZE, set before the call */
+	double seconds;		/* of the window */
+	double joules, within, known_s, guessed_s;	/* of the total, as above; NaN if no signal is the total */
+	uint64_t readings;
+	int64_t total;		/* the signal that is the total: the board's, or else that of the first GPU; -1: none */
+	uint64_t n;
+	nvmtop_rail rail[NVMTOP_POWERS];	/* n of them: every signal in mW, the total among them */
+} nvmtop_joules;
+#define NVMTOP_JOULES_SIZE (sizeof(nvmtop_joules))
+
+/* The joules of a window by the estimator of recordings (docs/accuracy.md); of one that has not ended, up to now.
+ * wait_ns: how long to wait for the next reading after the end, some 10 ms on most boards; -1: as long as it takes;
+ * 0: not at all, the rest is then guessed.  The window stays, and can be asked again. */
+NVMTOP_PUBLIC int nvmtop_energy_result(nvmtop_window window, int64_t wait_ns, nvmtop_joules *joules, nvmtop_error *error);
+
+/* Takes the power of an idle window, as its mean, for the baseline of another result, and subtracts it there; the
+ * bounds of both are added as those of independent errors.  -1: a size is unknown to this library, or idle has no time. */
+NVMTOP_PUBLIC int nvmtop_energy_subtract(nvmtop_joules *joules, const nvmtop_joules *idle);
+
+/* Releases a window, whether it has ended or not.  -1: there is no such window. */
+NVMTOP_PUBLIC int nvmtop_energy_forget(nvmtop_window window);
 
 #ifdef __cplusplus
 }

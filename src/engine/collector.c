@@ -183,7 +183,8 @@ static void send_mark(struct collector *c)
 			continue;
 		if (m.t_ns < l->session.start.mono_ns)
 			m.t_ns = l->session.start.mono_ns;
-		l->sink->ops->mark(l->sink, &m);
+		if (l->sink->ops->mark)
+			l->sink->ops->mark(l->sink, &m);
 	}
 	free(p);
 }
@@ -246,7 +247,8 @@ static void send_gap(struct collector *c, const struct gap *whole)
 			if (!g.missed)
 				continue;
 		}
-		l->sink->ops->gap(l->sink, &g);
+		if (l->sink->ops->gap)
+			l->sink->ops->gap(l->sink, &g);
 	}
 }
 

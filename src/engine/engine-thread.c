@@ -303,21 +303,23 @@ static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 /* Rows before that time are delivered now. */
 static int64_t before_ns(const struct engine *g, bool begun, int64_t now_ns)
 {
-	int64_t held = now_ns - HOLD_BACK_NS;
+	int64_t held = now_ns - HOLD_BACK_NS, cell_ns = atomic_load(&g->cell_ns);
 
 	if (begun)
 		return now_ns;
-	return g->cell_ns ? held - held % g->cell_ns : held;
+	return cell_ns ? held - held % cell_ns : held;
 }
 
 /* The time of the next delivery. */
 static int64_t next_ns(const struct engine *g, bool begun, int64_t now_ns)
 {
+	int64_t cell_ns = atomic_load(&g->cell_ns);
+
 	if (begun)
 		return now_ns + BEGIN_EVERY_NS;
-	if (!g->cell_ns)
+	if (!cell_ns)
 		return now_ns + COLLECT_EVERY_NS;
-	return before_ns(g, begun, now_ns) + g->cell_ns + HOLD_BACK_NS;
+	return before_ns(g, begun, now_ns) + cell_ns + HOLD_BACK_NS;
 }
 
 void *engine_run(void *arg)

@@ -28,7 +28,7 @@ struct engine {
 	enum phase phase;        /* set by the controlling thread only */
 	int64_t started_ns;
 	int64_t past_ns; /* how long before the start the rows begin */
-	int64_t cell_ns; /* rows are delivered by cells of this length; 0: as they come; set before the thread starts */
+	_Atomic int64_t cell_ns; /* rows are delivered by cells of this length; 0: as they come */
 	pthread_t thread;
 	struct pacer *pacer;
 	bool hangs; /* sampling hangs and was abandoned: do not touch samplers and probes any more */

@@ -183,7 +183,7 @@ void engine_change(struct engine *g, const struct change *c)
 
 void engine_unwatched(struct engine *g, int zoom)
 {
-	g->cell_ns = INT64_C(1) << zoom;
+	atomic_store(&g->cell_ns, zoom > 0 ? INT64_C(1) << zoom : 0);
 }
 
 void engine_begin_in_past(struct engine *g)
@@ -263,6 +263,16 @@ bool engine_wait_warm(struct engine *g, int timeout_ms)
 	warm = g->warm;
 	pthread_mutex_unlock(&g->lock);
 	return warm;
+}
+
+size_t engine_made(const struct engine *g, enum tier tier)
+{
+	return g->samplers[tier] ? ring_pushed(sampler_ring(g->samplers[tier])) : 0;
+}
+
+int64_t engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out)
+{
+	return g->samplers[tier] ? ring_peek(sampler_ring(g->samplers[tier]), row, columns, n, out) : 0;
 }
 
 uint64_t engine_recorded(const struct engine *g)

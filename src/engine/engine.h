@@ -30,8 +30,8 @@ int engine_start(struct engine *g, struct err *e);
  * Returns -1 and sets *e if not permitted. */
 int engine_set_nice(struct engine *g, int nice, struct err *e);
 
-/* Call before engine_start() if no screen or pipe shows the rows: all rows of a cell of 2^zoom ns are then
- * delivered together, shortly after its end. */
+/* If no screen or pipe shows the rows, all rows of a cell of 2^zoom ns are delivered together, shortly after its end.
+ * 0: as they come. Any thread may call it. */
 void engine_unwatched(struct engine *g, int zoom);
 
 /* Call before the first engine_attach(): a demo's rows begin as long before the start as its board states, with
@@ -50,6 +50,11 @@ const struct session *engine_session(const struct engine *g);
  * follow. For a recording the next mark is 1, and the first fast row is the first one with the load of every
  * core that is online, at most 200 ms and two periods after the first row from now on. */
 int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *e);
+
+/* From any thread, until engine_free(): the number of rows of the tier so far, and values of the row with that number, from
+ * 0, some two seconds back. These may be newer than what sinks got. Returns its time, or 0 if there is none. */
+size_t engine_made(const struct engine *g, enum tier tier);
+int64_t engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out);
 
 /* Returns the number of fast rows sampled so far for the latest recording, including those not delivered yet.
  * Any thread may call it. */

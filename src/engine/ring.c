@@ -82,10 +82,14 @@ bool ring_push(struct ring *r, int64_t t_ns, uint64_t late, const double *values
 		}
 	}
 	row = row_at(r, head);
-	row->t_ns = t_ns;
+	__atomic_store_n(&row->t_ns, t_ns, __ATOMIC_RELAXED); /* ring_peek() may be reading */
 	row->late = clip32(r->late);
 	row->lost = clip32(r->dropped);
-	memcpy(row->values, values, r->width * sizeof(double));
+	for (size_t i = 0; i < r->width; i++) {
+		double v = values[i];
+
+		__atomic_store(&row->values[i], &v, __ATOMIC_RELAXED);
+	}
 	r->late = 0;
 	r->dropped = 0;
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
@@ -108,6 +112,27 @@ void ring_take(struct ring *r, size_t n)
 	size_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 
 	atomic_store_explicit(&r->tail, tail + n, memory_order_release);
+}
+
+size_t ring_pushed(const struct ring *r)
+{
+	return atomic_load_explicit(&r->head, memory_order_acquire);
+}
+
+/* As of a sequence lock: what was read counts if the producer has not come near it meanwhile. */
+int64_t ring_peek(const struct ring *r, size_t number, const uint16_t *columns, size_t n, double *out)
+{
+	const struct ring_row *row = row_at(r, number);
+	size_t ahead = ring_pushed(r) - number;
+	int64_t t_ns;
+
+	if (ahead == 0 || ahead >= r->mask)
+		return 0;
+	t_ns = __atomic_load_n(&row->t_ns, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < n; i++)
+		__atomic_load(&row->values[columns[i]], &out[i], __ATOMIC_RELAXED);
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&r->head, memory_order_relaxed) - number >= r->mask ? 0 : t_ns;
 }
 
 uint64_t ring_lost(const struct ring *r)

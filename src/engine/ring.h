@@ -33,6 +33,11 @@ size_t ring_count(struct ring *r);
 const struct ring_row *ring_at(const struct ring *r, size_t i);
 void ring_take(struct ring *r, size_t n);
 
+/* From any thread: the number of rows pushed so far, and values of the row with that number, counted from 0, whether it was
+ * released or not. Returns its time, or 0 if it is not there yet or was overwritten. */
+size_t ring_pushed(const struct ring *r);
+int64_t ring_peek(const struct ring *r, size_t number, const uint16_t *columns, size_t n, double *out);
+
 uint64_t ring_lost(const struct ring *r); /* rows dropped so far; from any thread */
 
 #endif

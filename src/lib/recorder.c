@@ -1,4 +1,4 @@
-/* The recorder for other programs: a board, an engine and a writer that start and stop together. */
+/* The recorder for other programs: a writer, and an engine that it may share with live values. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,9 +23,9 @@
 
 struct nvmtop_recorder {
 	pid_t owner; /* after fork() a child has none of the threads, and locks may be held forever */
-	pthread_mutex_t lock; /* only one thread at a time may call the engine */
-	struct root *root;
-	struct engine *engine;
+	pthread_mutex_t lock; /* not held while the engine is waited for: a callback on its thread may set a mark */
+	pthread_mutex_t stopping; /* the second nvmtop_stop() waits for the first */
+	struct shared *shared;
 	struct log_writer *writer;
 	struct inbox *inbox; /* marks of other programs; NULL: not accepted */
 	uint64_t warm_rows;  /* number of fast rows after which it counts as warm */
@@ -97,9 +97,8 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 	return lib_error(error, &e);
 }
 
-/* Fills in the given options, or the defaults. Options of a program built for an older version are
- * shorter. */
-static int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
+/* Options of a program built for an older version are shorter. */
+int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e)
 {
 	*o = (nvmtop_options)NVMTOP_OPTIONS_INIT;
 	/* The size of every version is a multiple of a pointer's. */
@@ -122,27 +121,15 @@ static int rate_of(double *hz, double given, double otherwise, struct err *e)
 	return err_set(e, ERR_USAGE, _("a rate of %g per second is not within 0.1 .. 10000"), *hz);
 }
 
-static struct probe_set *probe_set_of(nvmtop_recorder *r, const nvmtop_options *o, const double hz[TIERS],
-				      struct err *e)
+int wish_of(struct wish *w, const nvmtop_options *o, struct err *e)
 {
-	char why[256] = "";
-	struct probe_set *probes = NULL;
-	struct board *board;
-
-	r->root = root_open(o->sysroot ? o->sysroot : "/", e);
-	if (!r->root)
-		return NULL;
-	if (o->board)
-		snprintf(why, sizeof(why), "%s", _("chosen by the program"));
-	board = o->board ? board_load(o->board, e) : board_detect(r->root, why, sizeof(why), e);
-	if (board)
-		probes = board_resolve(board, r->root, hz, why, e);
-	if (probes)
-		e->code = ERR_NONE; /* missing signals give their own reason */
-	board_free(board);
-	if (probes && o->gentle)
-		probe_set_be_gentle(probes);
-	return probes;
+	w->board = o->board;
+	w->sysroot = o->sysroot;
+	w->gentle = o->gentle != 0;
+	return rate_of(&w->hz[TIER_FAST], o->fast_hz, 1000, e) < 0 || rate_of(&w->hz[TIER_MEDIUM], o->medium_hz, 100, e) < 0 ||
+			       rate_of(&w->hz[TIER_SLOW], o->slow_hz, 10, e) < 0
+		       ? -1
+		       : 0;
 }
 
 static bool usable(const nvmtop_recorder *r)
@@ -166,7 +153,7 @@ static uint64_t mark(nvmtop_recorder *r, int64_t t_ns, const char *label)
 
 	pthread_mutex_lock(&r->lock);
 	if (running(r))
-		id = engine_mark(r->engine, t_ns, label);
+		id = engine_mark(shared_engine(r->shared), t_ns, label);
 	pthread_mutex_unlock(&r->lock);
 	return id;
 }
@@ -187,9 +174,7 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 		r->inbox = inbox_open(take_mark, r, -1, e);
 	status = marks && !r->inbox ? -1 : 0;
 	if (status == 0)
-		status = engine_start(r->engine, e);
-	if (status == 0)
-		status = engine_attach(r->engine, log_writer_sink(r->writer), true, e);
+		status = shared_attach(r->shared, log_writer_sink(r->writer), true, false, e);
 	r->stopped = status < 0;
 	pthread_mutex_unlock(&r->lock);
 	return status;
@@ -220,41 +205,30 @@ static int say_exists(const char *path, struct err *e)
 static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *given, struct err *e)
 {
 	nvmtop_options o;
-	double hz[TIERS];
-	struct probe_set *probes;
+	struct wish w = {.recorder = true};
 
 	if (!path || !*path)
 		return err_set(e, ERR_USAGE, "%s", _("a recording needs a file name"));
-	if (options_of(&o, given, e) < 0 || rate_of(&hz[TIER_FAST], o.fast_hz, 1000, e) < 0 ||
-	    rate_of(&hz[TIER_MEDIUM], o.medium_hz, 100, e) < 0 ||
-	    rate_of(&hz[TIER_SLOW], o.slow_hz, 10, e) < 0)
+	if (options_of(&o, given, e) < 0 || wish_of(&w, &o, e) < 0)
 		return -1;
 	r->writer = log_writer_new(path, o.force != 0, e);
 	if (!r->writer)
 		return e->num == EEXIST && !o.force ? say_exists(path, e) : -1;
-	probes = probe_set_of(r, &o, hz, e);
-	if (!probes)
+	r->shared = shared_open(&w, e);
+	if (!r->shared)
 		return -1;
-	/* CPU use, late ticks and lost rows of nvmtop are channels, as in recordings of the command line. */
-	if (engine_own_channels(probes, e) < 0) {
-		probe_set_free(probes);
-		return -1;
-	}
-	if (probes->width[TIER_FAST] > 0)
-		r->warm_rows = hz[TIER_FAST] >= 100 ? WARM_ROWS : 1;
-	r->engine = engine_new(probes, hz, e);
-	if (!r->engine)
-		return -1;
-	engine_unwatched(r->engine, LOG_CELL_ZOOM);
+	if (engine_session(shared_engine(r->shared))->width[TIER_FAST] > 0)
+		r->warm_rows = w.hz[TIER_FAST] >= 100 ? WARM_ROWS : 1;
 	return start(r, o.marks != 0, e);
 }
 
 static void end(nvmtop_recorder *r)
 {
 	close_inbox(r);
-	engine_free(r->engine);
-	root_close(r->root);
+	if (r->shared)
+		shared_close(r->shared, true);
 	log_writer_free(r->writer);
+	pthread_mutex_destroy(&r->stopping);
 	pthread_mutex_destroy(&r->lock);
 	free(r);
 }
@@ -272,6 +246,7 @@ nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, n
 	}
 	r->owner = getpid();
 	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->stopping, NULL);
 	if (begin(r, path, options, &e) == 0) {
 		e.code = ERR_NONE;
 	} else {
@@ -294,7 +269,8 @@ int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 	for (;;) {
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)
-			warm = engine_wait_warm(r->engine, 0) && engine_recorded(r->engine) >= r->warm_rows;
+			warm = engine_wait_warm(shared_engine(r->shared), 0) &&
+			       engine_recorded(shared_engine(r->shared)) >= r->warm_rows;
 		more = running(r) && clock_now_ns() < until;
 		pthread_mutex_unlock(&r->lock);
 		if (warm || !more)
@@ -327,7 +303,7 @@ uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 	/* While it runs, the number of sampled rows; after it, or if the disk lost rows, the number in
 	 * the file. */
 	if (!r->stopped && !s.failed && s.lost_rows == 0)
-		n = engine_recorded(r->engine);
+		n = engine_recorded(shared_engine(r->shared));
 	pthread_mutex_unlock(&r->lock);
 	return n > s.rows[TIER_FAST] ? n : s.rows[TIER_FAST];
 }
@@ -356,29 +332,35 @@ static int refuse(const nvmtop_recorder *r, nvmtop_error *error)
 
 int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
-	int status;
+	struct err e;
+	bool first;
 
 	if (!usable(r))
 		return refuse(r, error);
+	if (shared_refused(&e) < 0)
+		return lib_error(error, &e);
 	close_inbox(r);
+	pthread_mutex_lock(&r->stopping);
 	pthread_mutex_lock(&r->lock);
-	if (!r->stopped) {
-		r->status = engine_detach(r->engine, log_writer_sink(r->writer), &r->err);
+	first = !r->stopped;
+	r->stopped = true;
+	pthread_mutex_unlock(&r->lock);
+	if (first) {
+		r->status = shared_detach(r->shared, log_writer_sink(r->writer), false, &r->err);
 		if (r->status == 0)
 			r->status = log_writer_convert(r->writer, NULL, NULL, &r->err);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
-		engine_stop(r->engine);
-		r->stopped = true;
+		shared_close(r->shared, true);
+		r->shared = NULL;
 	}
-	status = lib_error(error, &r->err);
-	pthread_mutex_unlock(&r->lock);
-	return status;
+	pthread_mutex_unlock(&r->stopping);
+	return lib_error(error, &r->err);
 }
 
 void nvmtop_free(nvmtop_recorder *r)
 {
-	if (!usable(r))
+	if (!usable(r) || shared_refused(NULL) < 0)
 		return;
 	nvmtop_stop(r, NULL);
 	end(r);

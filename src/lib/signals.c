@@ -24,21 +24,36 @@ uint64_t nvmtop_signals(const nvmtop_trace *t)
 	return t ? about(t)->n_channels : 0;
 }
 
+/* Programs that were built for an older version have a shorter struct. */
+int signal_out(nvmtop_signal *out, const struct channel *c, double hz, const char *missing)
+{
+	nvmtop_signal s = {.tier = (int)c->tier,
+			   .column = c->column,
+			   .period_s = fmax((double)c->period_ns / NS_PER_S, 1 / hz),
+			   .window_s = c->window_ns == WINDOW_UNKNOWN ? (double)NAN : (double)c->window_ns / NS_PER_S,
+			   .age_s = (double)c->age_ns / NS_PER_S};
+
+	if (out->size > sizeof(s) || out->size < offsetof(nvmtop_signal, column))
+		return -1;
+	s.size = out->size;
+	text_out(s.name, sizeof(s.name), c->name);
+	text_out(s.label, sizeof(s.label), c->label);
+	text_out(s.unit, sizeof(s.unit), unit_name(c->unit));
+	text_out(s.source, sizeof(s.source), c->source);
+	text_out(s.note, sizeof(s.note), c->note);
+	text_out(s.missing, sizeof(s.missing), missing);
+	memcpy(out, &s, s.size);
+	return 0;
+}
+
 int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 {
 	const struct channel *c;
 
-	if (!t || !out || out->size != NVMTOP_SIGNAL_SIZE || index >= about(t)->n_channels)
+	if (!t || !out || index >= about(t)->n_channels)
 		return -1;
 	c = &about(t)->channels[index];
-	*out = (nvmtop_signal) {.size = NVMTOP_SIGNAL_SIZE, .tier = (int)c->tier};
-	text_out(out->name, sizeof(out->name), c->name);
-	text_out(out->label, sizeof(out->label), c->label);
-	text_out(out->unit, sizeof(out->unit), unit_name(c->unit));
-	text_out(out->source, sizeof(out->source), c->source);
-	text_out(out->note, sizeof(out->note), c->note);
-	text_out(out->missing, sizeof(out->missing), c->missing);
-	return 0;
+	return signal_out(out, c, about(t)->hz[c->tier], c->missing);
 }
 
 int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)

@@ -64,8 +64,8 @@ struct sink;
 struct sink_ops {
 	int (*begin)(struct sink *s, const struct session *about, struct err *e);
 	void (*rows)(struct sink *s, const struct rows *r);
-	void (*mark)(struct sink *s, const struct mark *m);
-	void (*gap)(struct sink *s, const struct gap *g);
+	void (*mark)(struct sink *s, const struct mark *m);	/* may be NULL */
+	void (*gap)(struct sink *s, const struct gap *g);	/* may be NULL */
 	int (*end)(struct sink *s, struct err *e);
 	void (*rest)(struct sink *s);	/* all pending items are delivered, more will follow; may be NULL */
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */

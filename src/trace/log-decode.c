@@ -66,10 +66,12 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 
 void log_event_send(const struct log_event *ev, struct sink *to)
 {
-	if (ev->kind == LOG_MARK)
-		to->ops->mark(to, &ev->u.mark);
-	else if (ev->kind == LOG_GAP)
-		to->ops->gap(to, &ev->u.gap);
-	else if (to->ops->change)
-		to->ops->change(to, &ev->u.change);
+	const struct sink_ops *ops = to->ops;
+
+	if (ev->kind == LOG_MARK && ops->mark)
+		ops->mark(to, &ev->u.mark);
+	if (ev->kind == LOG_GAP && ops->gap)
+		ops->gap(to, &ev->u.gap);
+	if (ev->kind == LOG_STATE && ops->change)
+		ops->change(to, &ev->u.change);
 }

@@ -23,6 +23,18 @@ ok 'profile-phases: phases last as long as they did' awk '
 run $EMU "$build/examples/profile-phases" no/such/folder.bin demo
 ok 'profile-phases: a folder that is not there is said' is "$status" 1
 ok 'profile-phases: by name' says err 'no/such'
+run $EMU "$build/examples/energy-window" demo
+ok 'energy-window: status 0' is "$status" 0
+ok 'energy-window: joules with their bound and readings' says out '^infer  *[0-9.]* +- [0-9.]* J in [0-9.]* s, [1-9][0-9]* readings$'
+ok 'energy-window: less those of the idle machine' says out '^above idle [-0-9.]* +- [0-9.]* J$'
+run $EMU "$build/examples/energy-window" no_such_board
+ok 'energy-window: a board that is not there is status 1' is "$status" 1
+ok 'energy-window: by name' says err 'no_such_board'
+# That of the header compiles as it stands.
+{ printf '#include <stdio.h>\n#include <nvmtop/nvmtop.h>\nvoid infer(void);\nvoid run(void);\nvoid run(void)\n{\nnvmtop_error error = NVMTOP_ERROR_INIT;\n'
+  sed -n '/---- live values ----/,/nvmtop_live_close/s/^ \*\t//p' "$NVMTOP_SRC/include/nvmtop/nvmtop.h"; echo '}'; } >header.c
+ok 'the example of live values in the header' grep -q nvmtop_energy_result header.c
+ok 'it compiles' $CC -std=gnu11 -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only header.c
 run $EMU "$build/examples/read-trace" "$NVMTOP_SRC/tests/traces/small.bin"
 ok 'read-trace: status 0' is "$status" 0
 ok 'read-trace: the rails' says out ' J$'

@@ -24,13 +24,14 @@ probe: util model
 trace: util model
 engine: util model probe
 record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
+live: util model engine
 report: util model trace
 ui: util model probe/processes.h probe/host.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
-app: util model board probe trace engine record report ui term
-cli: util model board probe trace engine record report ui term app
+app: util model board probe trace engine record live report ui term
+cli: util model board probe trace engine record live report ui term app
 nvtx: nvmtop/mark.h
-lib: util model board probe trace engine record nvmtop
+lib: util model board probe trace engine record live nvmtop
 nsys: util model engine app
 END
 )

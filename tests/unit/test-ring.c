@@ -145,12 +145,62 @@ static void two_threads(void **state)
 	ring_free(r);
 }
 
+/* Rows stay to be read after they were released, until the producer comes near them. */
+static void rows_can_be_seen_again(void **state)
+{
+	struct ring *r = ring_new(3, 16);
+	double v[2] = {0, 0};
+	const uint16_t columns[2] = {2, 0};
+
+	(void)state;
+	assert_int_equal(ring_pushed(r), 0);
+	assert_int_equal(ring_peek(r, 0, columns, 2, v), 0);
+	for (int i = 0; i < 40; i++) {
+		assert_true(ring_push(r, 100 + i, 0, (const double[3]) {i, 0, -i}));
+		ring_take(r, 1);
+	}
+	assert_int_equal(ring_pushed(r), 40);
+	assert_int_equal(ring_peek(r, 39, columns, 2, v), 139);
+	assert_true(v[0] == -39 && v[1] == 39);
+	assert_int_equal(ring_peek(r, 30, columns, 0, v), 130);
+	assert_int_equal(ring_peek(r, 40, columns, 2, v), 0);
+	assert_int_equal(ring_peek(r, 41, columns, 2, v), 0);
+	assert_int_equal(ring_peek(r, 20, columns, 2, v), 0);
+	assert_int_equal(ring_peek(r, SIZE_MAX, columns, 2, v), 0);
+	ring_free(r);
+}
+
+/* Another thread that looks while rows are pushed gets whole rows. */
+static void rows_seen_are_whole(void **state)
+{
+	struct ring *r = ring_new(2, 64);
+	const uint16_t columns[2] = {0, 1};
+	pthread_t thread;
+	double v[2];
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, produce, r), 0);
+	for (size_t n = 0; n < ROWS; n += 17) {
+		size_t pushed = ring_pushed(r), lost = ring_lost(r);
+		int64_t t = pushed ? ring_peek(r, pushed - 1, columns, 2, v) : 0;
+
+		if (t)
+			assert_true(v[0] == (double)t && v[1] == (double)-t);
+		ring_take(r, ring_count(r));
+		if (pushed + lost >= ROWS)
+			break;
+	}
+	pthread_join(thread, NULL);
+	ring_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_come_out_as_they_went_in), cmocka_unit_test(size_is_rounded_up),
 		cmocka_unit_test(impossible_size_is_refused),    cmocka_unit_test(full_ring_keeps_the_old),
 		cmocka_unit_test(huge_late_is_clipped),          cmocka_unit_test(two_threads),
+		cmocka_unit_test(rows_can_be_seen_again),        cmocka_unit_test(rows_seen_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

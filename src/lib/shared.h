@@ -1,0 +1,34 @@
+/* shared: the engines that the library runs in this process, one for all who ask for the same. */
+#ifndef NVMTOP_LIB_SHARED_H
+#define NVMTOP_LIB_SHARED_H
+
+#include "live/live.h"
+
+struct wish {
+	const char *board, *sysroot; /* NULL: the detected one, "/" */
+	double hz[TIERS];
+	bool gentle;
+	bool any;      /* join whatever engine runs, if there is one */
+	bool recorder; /* marks are numbered, and rows counted, for one recorder an engine */
+};
+
+struct shared;
+
+/* Joins a running engine or starts one, with its channels of nvmtop's own cost. Returns NULL and sets *e on error. */
+struct shared *shared_open(const struct wish *w, struct err *e);
+/* The last one stops it. */
+void shared_close(struct shared *s, bool recorder);
+struct engine *shared_engine(const struct shared *s);
+struct tally *shared_tally(const struct shared *s);
+
+/* As engine_attach() and engine_detach(), from any thread. watched: rows are delivered as they come while it is
+ * attached. */
+int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watched, struct err *e);
+int shared_detach(struct shared *s, struct sink *sink, bool watched, struct err *e);
+
+/* The calling thread is the engine's, which cannot wait for itself: the functions above fail, but for shared_engine() and
+ * shared_tally(). */
+void shared_inside(bool inside);
+int shared_refused(struct err *e);
+
+#endif
