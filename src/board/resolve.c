@@ -37,15 +37,16 @@ static void warn_refused(size_t n, const char *why, struct err *e)
 		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
 }
 
-/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer. NVML
- * answers once for all that it has. */
-static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from, bool hangs)
+/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer, or no
+ * descriptor was left. NVML answers once for all that it has. */
+static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from,
+		      bool never)
 {
 	size_t missing = 0, n = probes->n_channels - from;
 
 	for (size_t i = from; i < probes->n_channels; i++)
 		missing += probes->channels[i].missing[0] != '\0';
-	if (hangs || !missing || (missing < n && !strcmp(s->probe, "nvml")))
+	if (never || !missing || (missing < n && !strcmp(s->probe, "nvml")))
 		return 0;
 	return lookout_statement(probes->lookout, s, tick_ns, from, n);
 }
@@ -65,7 +66,8 @@ static int open_all(const struct board *b, struct probe_set *probes, const doubl
 		unsigned given_up = root_given_up();
 		if (probe_open(probes, s, tick_ns, e) < 0)
 			return -1;
-		if (look_later(probes, s, tick_ns, before, root_given_up() != given_up) < 0)
+		if (look_later(probes, s, tick_ns, before,
+			       root_given_up() != given_up || descriptors_refused() != refused) < 0)
 			return err_set(e, ERR_FAILED, _("out of memory"));
 		if (descriptors_refused() != refused) {
 			refused = descriptors_refused();
