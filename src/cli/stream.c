@@ -22,6 +22,7 @@
 #define PIECE	 4096 /* bytes that a pipe takes without blocking once it is writable: PIPE_BUF */
 #define STEP_NS	 (200 * NS_PER_MS) /* of a trace, that rows of all tiers are read at a time */
 #define BLOCK	 256
+#define LAST_MS	 1000
 #define DELAY_NS NS_PER_S /* from such an interval on, rows may come some tenths of a second late */
 
 #define FORM(name) &form_of_##name,
@@ -39,8 +40,9 @@ struct stream {
 	size_t *channels;
 	bool begun, live;
 	int fd, signals;
-	const char *path; /* of the output; "": standard output */
 	bool ended;	  /* by a signal, or because nobody reads */
+	bool unread;	  /* the reader is gone */
+	uint64_t left;	  /* lines that were not written at the end */
 	int error;	  /* errno of a failed write */
 
 	pthread_mutex_t lock; /* protects the queue */
@@ -59,31 +61,35 @@ static bool stream_asked(struct stream *s)
 	return s->ended;
 }
 
-/* Writes a line; after a signal only as far as that takes no time. Returns false at the end of the stream. */
-static bool stream_put(struct stream *s, const char *text, size_t size)
+/* Writes a line. After a signal a reader has LAST_MS for the rest of a line that was begun, and what it does not take at
+ * once of others is left out. */
+static void stream_put(struct stream *s, const char *text, size_t size)
 {
-	while (size > 0 && !s->error) {
+	bool begun = false;
+
+	while (size > 0 && !s->error && !s->unread) {
 		struct pollfd p[2] = {{.fd = s->fd, .events = POLLOUT}, {.fd = s->signals, .events = POLLIN}};
 		ssize_t n = 0;
+		int ready = poll(p, 2, !s->ended ? -1 : begun ? LAST_MS : 0);
 
-		if (poll(p, 2, s->ended ? 0 : -1) < 0 && errno != EINTR)
-			break;
-		if (p[0].revents)
-			n = write(s->fd, text, size < PIECE ? size : PIECE);
-		else if (s->ended)
-			break;
-		if (n < 0 && errno == EPIPE) {
-			s->ended = true;
-			break;
+		if (ready == 0) {
+			s->left++;
+			return;
 		}
+		if (ready > 0 && p[0].revents)
+			n = write(s->fd, text, size < PIECE ? size : PIECE);
+		if (n < 0 && errno == EPIPE) {
+			s->ended = s->unread = true;
+			return;
+		}
+		begun |= n > 0;
 		if (n < 0 && errno != EAGAIN && errno != EINTR)
 			s->error = errno;
 		text += n > 0 ? n : 0;
 		size -= n > 0 ? (size_t)n : 0;
-		if (p[1].revents)
+		if (!s->ended)
 			stream_asked(s);
 	}
-	return !s->ended && !s->error;
 }
 
 static int select_names(struct stream *s, const struct session *about, struct err *e)
@@ -211,7 +217,8 @@ static int stream_live(struct stream *s, struct intervals *v, struct err *e)
 					     {.fd = s->fd}};
 
 			poll(p, 3, -1);
-			s->ended |= (p[2].revents & (POLLERR | POLLNVAL)) != 0; /* nobody reads */
+			s->unread |= (p[2].revents & (POLLERR | POLLNVAL)) != 0;
+			s->ended |= s->unread;
 			stream_drain(s);
 		}
 		engine_detach(engine, intervals_sink(v), NULL);
@@ -239,7 +246,8 @@ static int stream_follow(struct stream *s, struct intervals *v, struct err *e)
 
 		if (more == 0)
 			poll(p, 3, follow_fd(f) < 0 ? FOLLOW_MS : -1);
-		s->ended |= more == 0 && (p[2].revents & (POLLERR | POLLNVAL)) != 0;
+		s->unread |= more == 0 && (p[2].revents & (POLLERR | POLLNVAL)) != 0;
+		s->ended |= s->unread;
 	}
 	follow_close(f);
 	return more < 0 && e->code != ERR_NONE ? -1 : 0;
@@ -360,6 +368,7 @@ static int cmd_stream(const struct options *o)
 	struct intervals *v = NULL;
 	struct trace *t = NULL;
 	struct err e = {.code = ERR_NONE};
+	unsigned long long skipped;
 	int r = -1, status = 0;
 
 	for (int i = 0; i < STREAM_STATS_ALL; i++)
@@ -382,13 +391,18 @@ static int cmd_stream(const struct options *o)
 	}
 	if (r < 0)
 		status = complain(&e);
-	if (v && intervals_skipped(v))
+	skipped = v ? intervals_skipped(v) : 0;
+	if (skipped)
 		fprintf(stderr,
 			P_("nvmtop: the reader was too slow: %llu interval has no line of its own, the line after it has both\n",
 			   "nvmtop: the reader was too slow: %llu intervals have no line of their own, the line after them has "
 			   "all\n",
-			   intervals_skipped(v)),
-			(unsigned long long)intervals_skipped(v));
+			   skipped),
+			skipped);
+	if (s.left)
+		fprintf(stderr,
+			P_("nvmtop: the last line was not read\n", "nvmtop: the last %llu lines were not read\n", s.left),
+			(unsigned long long)s.left);
 	if (s.error) {
 		char shown[512];
 

@@ -18,11 +18,6 @@ struct slot {
 	struct interval_sum sums[];
 };
 
-struct power {
-	struct energy_meter meter;
-	double joules; /* told last */
-};
-
 struct intervals {
 	struct sink sink;
 	int64_t every_ns;
@@ -36,7 +31,7 @@ struct intervals {
 	size_t *channel_at[TIERS]; /* by column of a row */
 	struct fact *facts;
 	char (*reasons)[sizeof(((struct change *)NULL)->to)];
-	struct power **powers; /* NULL: no power channel */
+	struct energy_meter **meters; /* NULL: no power channel */
 	struct slot *open, *spare;
 	struct slot *held;    /* what take() had no room for, from held_ns on */
 	int64_t held_ns;      /* 0: nothing is held */
@@ -54,7 +49,7 @@ static struct intervals *of_sink(struct sink *s)
 static void slot_clear(const struct intervals *v, struct slot *s)
 {
 	for (size_t i = 0; i < v->n; i++)
-		s->sums[i] = (struct interval_sum) {.last = (double)NAN};
+		s->sums[i] = (struct interval_sum) {.last = (double)NAN, .joules = (double)NAN};
 }
 
 static struct slot *slot_new(const struct intervals *v)
@@ -73,6 +68,7 @@ static void slot_add(const struct intervals *v, struct slot *s, const struct slo
 		s->sums[i].busy_s += later->sums[i].busy_s;
 		if (!isnan(later->sums[i].last))
 			s->sums[i].last = later->sums[i].last;
+		s->sums[i].joules = fmax(s->sums[i].joules, later->sums[i].joules);
 	}
 }
 
@@ -114,12 +110,12 @@ static int intervals_begin(struct sink *sink, const struct session *about, struc
 	v->newest_ns = about->start.mono_ns;
 	v->facts = calloc(about->n_facts + 1, sizeof(*v->facts));
 	v->reasons = calloc(v->n + 1, sizeof(*v->reasons));
-	v->powers = calloc(v->n + 1, sizeof(struct power *));
+	v->meters = calloc(v->n + 1, sizeof(struct energy_meter *));
 	v->held = slot_new(v);
 	v->all = slot_new(v);
 	for (int t = 0; t < TIERS; t++)
 		whole &= (v->channel_at[t] = calloc(about->width[t] + 1, sizeof(size_t))) != NULL;
-	if (!whole || !v->facts || !v->reasons || !v->powers || !v->held || !v->all)
+	if (!whole || !v->facts || !v->reasons || !v->meters || !v->held || !v->all)
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	if (about->n_facts)
 		memcpy(v->facts, about->facts, about->n_facts * sizeof(*v->facts));
@@ -130,12 +126,38 @@ static int intervals_begin(struct sink *sink, const struct session *about, struc
 			v->channel_at[c->tier][c->column] = i;
 		if (!v->joules || c->unit != UNIT_MILLIWATT)
 			continue;
-		v->powers[i] = calloc(1, sizeof(struct power));
-		if (!v->powers[i])
+		v->meters[i] = calloc(1, sizeof(struct energy_meter));
+		if (!v->meters[i])
 			return err_set(e, ERR_FAILED, "%s", _("out of memory"));
-		energy_meter_begin(&v->powers[i]->meter, about, i);
+		energy_meter_begin(v->meters[i], about, i);
 	}
 	return v->begin ? v->begin(v->arg, about, e) : 0;
+}
+
+/* Joules are those at the end of an interval, of its rows and those before. */
+static void rows_measure(struct intervals *v, const struct rows *r)
+{
+	for (size_t from = 0, to = 0; from < r->n; from = to) {
+		int64_t number = (r->t_ns[from] - v->about->start.mono_ns) / v->every_ns;
+		struct slot *s = slot_of(v, number);
+		struct rows part = *r;
+
+		while (to < r->n && (r->t_ns[to] - v->about->start.mono_ns) / v->every_ns == number)
+			to++;
+		part.n = to - from;
+		part.t_ns += from;
+		part.values += from * r->width;
+		for (size_t i = 0; i < v->n; i++) {
+			struct energy_result e;
+
+			if (!v->meters[i])
+				continue;
+			energy_meter_rows(v->meters[i], v->about, &part);
+			e = energy_meter_get(v->meters[i], r->t_ns[to - 1]);
+			if (s && e.known_s > 0)
+				s->sums[i].joules = fmax(0, e.joules);
+		}
+	}
 }
 
 static void intervals_rows(struct sink *sink, const struct rows *r)
@@ -163,9 +185,8 @@ static void intervals_rows(struct sink *sink, const struct rows *r)
 				s->sums[channel].busy_s += value / 100 * (double)(r->t_ns[i] - last_ns) / 1e9;
 		}
 	}
-	for (size_t i = 0; i < v->n; i++)
-		if (v->powers[i])
-			energy_meter_rows(&v->powers[i]->meter, v->about, r);
+	if (v->joules)
+		rows_measure(v, r);
 	if (r->n && r->t_ns[r->n - 1] > v->newest_ns)
 		v->newest_ns = r->t_ns[r->n - 1];
 }
@@ -242,9 +263,8 @@ static void intervals_described(struct sink *sink)
 	struct intervals *v = of_sink(sink);
 
 	for (size_t i = 0; i < v->n; i++)
-		if (v->powers[i] && v->powers[i]->meter.n == 0 && v->powers[i]->meter.n_counted == 0 &&
-		    !v->powers[i]->meter.rows.begun)
-			energy_meter_begin(&v->powers[i]->meter, v->about, i);
+		if (v->meters[i] && v->meters[i]->n_counted == 0 && !v->meters[i]->rows.begun)
+			energy_meter_begin(v->meters[i], v->about, i);
 }
 
 static void intervals_mark(struct sink *sink, const struct mark *m)
@@ -318,11 +338,11 @@ void intervals_free(struct intervals *v)
 	slots_free(v->spare);
 	free(v->held);
 	free(v->all);
-	for (size_t i = 0; v->powers && i < v->n; i++)
-		free(v->powers[i]);
+	for (size_t i = 0; v->meters && i < v->n; i++)
+		free(v->meters[i]);
 	for (int t = 0; t < TIERS; t++)
 		free(v->channel_at[t]);
-	free(v->powers);
+	free(v->meters);
 	free(v->reasons);
 	free(v->facts);
 	free(v);
@@ -338,17 +358,4 @@ void interval_reason(const struct interval *i, size_t channel, char *out, size_t
 		missing_at(out, size, c, i->of->reasons[channel]);
 	else
 		snprintf(out, size, "%s", _("no reading in this time"));
-}
-
-double interval_joules(const struct interval *i, size_t channel)
-{
-	struct power *p = i->of->powers[channel];
-	struct energy_result r;
-
-	if (!p)
-		return (double)NAN;
-	r = energy_meter_get(&p->meter, i->to_ns);
-	if (r.joules > p->joules)
-		p->joules = r.joules;
-	return r.known_s > 0 || p->joules > 0 ? p->joules : (double)NAN;
 }

@@ -12,6 +12,7 @@ struct interval_sum {
 	struct bin bin;
 	double last;   /* the newest value; NaN: there was none */
 	double busy_s; /* of a load: seconds at 100 % that come to the same */
+	double joules; /* of a power channel, since the beginning; of all intervals it never falls. NaN: none */
 };
 static inline double interval_mean(const struct interval_sum *s)
 {
@@ -28,8 +29,6 @@ struct interval {
 };
 /* Why there is no value in it; one sentence. */
 void interval_reason(const struct interval *i, size_t channel, char *out, size_t size);
-/* Joules of a power channel since the beginning; never less than before. NaN: none. */
-double interval_joules(const struct interval *i, size_t channel);
 
 /* Takes an interval, in the thread of the sink. False: it has no room; what came is then part of the next interval. */
 typedef bool interval_take(void *arg, const struct interval *i);

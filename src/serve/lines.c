@@ -7,25 +7,25 @@
 #include "report/text.h"
 #include "serve/forms.h"
 #include "serve/openmetrics.h"
-#include "util/text.h"
+#include "util/num.h"
 
 static const char *const suffixes[] = {".mean", ".min", ".max"};
 
-/* A counter has no mean: its newest value. Of a mean, further digits than twelve are rounding errors of the sum. */
+/* A counter has no mean: its newest value. Of a mean, further digits than twelve are rounding errors of the sum; a value that
+ * was rounded to float is the shortest number that says it. */
 static double line_value(const struct channel *c, const struct interval_sum *s, int stat)
 {
-	char text[32];
+	bool mean = stat == STREAM_MEAN && !channel_counts(c) && s->bin.min < s->bin.max;
+	double v = stat == STREAM_MAX ? s->bin.max : channel_counts(c) && stat == STREAM_MEAN ? s->last : s->bin.min;
+	char text[NUM_TEXT];
 
 	if (s->bin.n == 0)
 		return (double)NAN;
-	if (stat == STREAM_MIN || stat == STREAM_MAX)
-		return stat == STREAM_MIN ? s->bin.min : s->bin.max;
-	if (channel_counts(c))
-		return s->last;
-	if (s->bin.min >= s->bin.max)
-		return s->bin.min;
-	snprintf(text, sizeof text, "%.12g", interval_mean(s));
-	return strtod(text, NULL);
+	if (mean)
+		snprintf(text, sizeof text, "%.12g", interval_mean(s));
+	else
+		num_text_single(text, v);
+	return num_double(text, &v) ? v : (double)NAN;
 }
 
 /* The statistics of a line in turn, from -1 on; those that were not asked for are left out, and without any there is one
@@ -148,10 +148,10 @@ static void metrics_lines(FILE *f, const struct lines *l, const struct interval 
 	snprintf(window, sizeof window, "%gs", (double)(i->to_ns - i->from_ns) / 1e9);
 	for (size_t k = 0; values && bins && k < n; k++) {
 		const struct channel *c = &i->about->channels[k];
-		double joules = interval_joules(i, k);
+		const struct interval_sum *all = &i->all[k];
 
 		values[k] = line_value(c, &i->sums[k], STREAM_MEAN);
-		totals[k] = !isnan(joules) ? joules : i->all[k].bin.n ? i->all[k].busy_s : (double)NAN;
+		totals[k] = c->unit == UNIT_MILLIWATT ? all->joules : all->bin.n ? all->busy_s : (double)NAN;
 		bins[k] = i->sums[k].bin;
 	}
 	if (l->stats[STREAM_MEAN] || l->stats[STREAM_MIN] || l->stats[STREAM_MAX])

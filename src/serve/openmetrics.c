@@ -47,8 +47,8 @@ static const struct metric_family families[] = {
 	{CHANNEL_TEMPERATURE, UNIT_CELSIUS, "temperature_celsius", "celsius", 1, "zone", AFTER, .help = "Temperature of a zone.",
 	 .limits = true},
 	{CHANNEL_HOTTEST, UNIT_CELSIUS, "hottest_celsius", "celsius", 1, NULL, 0, .help = "The highest temperature."},
-	{CHANNEL_FAN, UNIT_RPM, "fan_rpm", "rpm", 1, "fan", BEFORE, .help = "Speed of a fan, in revolutions a minute."},
-	{CHANNEL_FAN, UNIT_PERCENT, "fan_duty_ratio", "ratio", 100, "fan", BEFORE, .help = "What a fan is set to."},
+	{CHANNEL_FAN, UNIT_RPM, "fan_rpm", "rpm", 1, "fan", WHOLE, .help = "Speed of a fan, in revolutions a minute."},
+	{CHANNEL_FAN, UNIT_PERCENT, "fan_duty_ratio", "ratio", 100, "fan", WHOLE, .help = "What a fan is set to."},
 	{CHANNEL_ENGINE_UTIL, UNIT_PERCENT, "engine_busy_ratio", "ratio", 100, "engine", BEFORE, .help = "Load of an engine.",
 	 .total = "engine_busy_seconds", .total_help = "Seconds that an engine was busy since the values began."},
 	{CHANNEL_ENGINE_FREQ, UNIT_HZ, "engine_frequency_hertz", "hertz", 1, "engine", BEFORE,
@@ -102,7 +102,8 @@ static void put_label(FILE *f, const char *name, const char *text, size_t n)
 
 static void put_channel(FILE *f, const struct metric_family *y, const struct channel *c)
 {
-	const char *first = strchr(c->name, '.'), *last = strrchr(c->name, '.');
+	static const char *const begins[] = {"temp.", "throttle.", "notice."};
+	const char *last = strrchr(c->name, '.'), *text = c->name;
 	char number[16];
 
 	if (y->part == INDEX) {
@@ -111,10 +112,21 @@ static void put_channel(FILE *f, const struct metric_family *y, const struct cha
 	} else if (y->part == BEFORE && last) {
 		put_label(f, y->label, c->name, (size_t)(last - c->name));
 	} else {
-		const char *text = y->part == AFTER && first ? first + 1 : c->name;
-
+		for (size_t i = 0; y->part == AFTER && i < 3; i++)
+			if (!strncmp(c->name, begins[i], strlen(begins[i])))
+				text = c->name + strlen(begins[i]);
 		put_label(f, y->label, text, strlen(text));
 	}
+}
+
+/* In the unit of the family; a value that was rounded to float as the shortest number that says it. */
+static double in_base(const struct metric_family *y, double v)
+{
+	char text[NUM_TEXT];
+
+	num_text_single(text, v);
+	(void)num_double(text, &v);
+	return v / y->per;
 }
 
 struct sample {
@@ -166,7 +178,7 @@ static void put_family(FILE *f, const struct metrics *m, const struct metric_fam
 		if (!begun)
 			put_head(f, m, y->name, y->counter, y->base, y->help);
 		begun = true;
-		put_sample(f, y->name, y, c, (struct sample) {.suffix = y->counter ? "_total" : ""}, m->values[i] / y->per);
+		put_sample(f, y->name, y, c, (struct sample) {.suffix = y->counter ? "_total" : ""}, in_base(y, m->values[i]));
 	}
 	for (size_t e = 0; m->n_windows && !y->counter && e < 3; e++) {
 		snprintf(name, sizeof name, "%s%s", y->name, extremes[e]);
@@ -182,7 +194,7 @@ static void put_family(FILE *f, const struct metrics *m, const struct metric_fam
 				put_head(f, m, name, false, "", "The same in the window of time before, of all readings.");
 			begun = true;
 			put_sample(f, name, y, &m->about->channels[i], (struct sample) {"", "window", w->label},
-				   (e == 0 ? b->min : e == 1 ? b->max : b->sum / (double)b->n) / y->per);
+				   in_base(y, e == 0 ? b->min : e == 1 ? b->max : b->sum / (double)b->n));
 		}
 	}
 	begun = false;
@@ -207,7 +219,7 @@ static void put_family(FILE *f, const struct metrics *m, const struct metric_fam
 		if (!begun)
 			put_head(f, m, name, false, y->base, "From here on it is near its limit, or over it.");
 		begun = true;
-		put_sample(f, name, y, c, (struct sample) {"", "limit", limits[k % 2]}, limit / y->per);
+		put_sample(f, name, y, c, (struct sample) {"", "limit", limits[k % 2]}, in_base(y, limit));
 	}
 }
 
