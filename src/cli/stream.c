@@ -2,7 +2,6 @@
  * live board are made by the engine's thread and wait in a queue, so that a slow reader delays no sample. */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
-#include "record/silence.h"
+#include "report/copy-rows.h"
 #include "serve/forms.h"
 #include "trace/follow.h"
 #include "util/intl.h"
@@ -20,8 +19,7 @@
 
 #define QUEUE	 64   /* lines */
 #define PIECE	 4096 /* bytes that a pipe takes without blocking once it is writable: PIPE_BUF */
-#define STEP_NS	 (200 * NS_PER_MS) /* of a trace, that rows of all tiers are read at a time */
-#define BLOCK	 256
+#define STEP_NS	 (200 * NS_PER_MS) /* of a trace, that is read at a time */
 #define LAST_MS	 1000
 #define DELAY_NS NS_PER_S /* from such an interval on, rows may come some tenths of a second late */
 
@@ -37,7 +35,7 @@ struct stream {
 	const struct options *o;
 	const struct stream_form *form;
 	struct lines lines;
-	size_t *channels;
+	struct channels channels;
 	bool begun, live;
 	int fd, signals;
 	bool ended;	  /* by a signal, or because nobody reads */
@@ -92,48 +90,20 @@ static void stream_put(struct stream *s, const char *text, size_t size)
 	}
 }
 
-static int select_names(struct stream *s, const struct session *about, struct err *e)
-{
-	const char *names = s->o->pick.select ? s->o->pick.select : "*";
-	bool *on = calloc(about->n_channels + 1, sizeof *on);
-
-	s->channels = calloc(about->n_channels + 1, sizeof *s->channels);
-	if (!on || !s->channels) {
-		free(on);
-		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
-	}
-	for (const char *p = names;; p++) {
-		size_t n = strcspn(p, ",");
-		char *pattern = strndup(p, n);
-		bool any = false;
-
-		for (size_t i = 0; pattern && i < about->n_channels; i++)
-			if (fnmatch(pattern, about->channels[i].name, 0) == 0)
-				any = on[i] = true;
-		free(pattern);
-		if (!any) {
-			char shown[64];
-
-			text_printable(shown, sizeof shown, p, n);
-			free(on);
-			return err_set(e, ERR_USAGE, _("there is no signal \"%s\": nvmtop once lists those of this machine"),
-				       shown);
-		}
-		p += n;
-		if (!*p)
-			break;
-	}
-	for (size_t i = 0; i < about->n_channels; i++)
-		if (on[i])
-			s->channels[s->lines.n++] = i;
-	s->lines.channels = s->channels;
-	free(on);
-	return 0;
-}
-
 static int stream_begin(void *arg, const struct session *about, struct err *e)
 {
-	return select_names(arg, about, e);
+	struct stream *s = arg;
+	char missing[64];
+
+	int r = channels_select(about, s->o->pick.select, -1, &s->channels, missing, sizeof missing);
+
+	if (r < 0)
+		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
+	if (r > 0)
+		return err_set(e, ERR_USAGE, _("there is no signal \"%s\": nvmtop once lists those of this machine"), missing);
+	s->lines.channels = s->channels.list;
+	s->lines.n = s->channels.n;
+	return 0;
 }
 
 static bool stream_take(void *arg, const struct interval *i)
@@ -253,100 +223,33 @@ static int stream_follow(struct stream *s, struct intervals *v, struct err *e)
 	return more < 0 && e->code != ERR_NONE ? -1 : 0;
 }
 
-/* Rows of one tier in order of time, from columns to rows. */
-struct tier_rows {
-	uint64_t row, end;
-	size_t *channels, n;
-	double *columns, *values, **at;
-};
-
-static void trace_tier_send(struct trace *t, enum tier tier, struct tier_rows *r, uint64_t to, struct sink *sink)
-{
-	const struct session *about = trace_session(t);
-	size_t width = about->width[tier];
-	int64_t t_ns[BLOCK];
-
-	while (r->row < to) {
-		uint64_t most = to - r->row < BLOCK ? to - r->row : BLOCK;
-		size_t n = trace_read(t, tier, r->row, (size_t)most, t_ns, r->channels, r->n, r->at);
-
-		if (n == 0)
-			return;
-		for (size_t c = 0; c < r->n; c++)
-			for (size_t i = 0; i < n; i++)
-				r->values[i * width + about->channels[r->channels[c]].column] = r->columns[c * BLOCK + i];
-		sink->ops->rows(sink, &(struct rows) {tier, n, width, t_ns, r->values});
-		r->row += n;
-	}
-}
-
-static bool tier_rows_make(struct tier_rows *r, struct trace *t, enum tier tier)
-{
-	const struct session *about = trace_session(t);
-	size_t width = about->width[tier];
-
-	r->end = width ? trace_rows(t, tier) : 0;
-	r->channels = calloc(width + 1, sizeof *r->channels);
-	r->at = calloc(width + 1, sizeof *r->at);
-	r->columns = calloc((width + 1) * BLOCK, sizeof *r->columns);
-	r->values = calloc((width + 1) * BLOCK, sizeof *r->values);
-	if (!r->channels || !r->at || !r->columns || !r->values)
-		return false;
-	for (size_t i = 0; i < about->n_channels; i++)
-		if (about->channels[i].tier == tier && about->channels[i].column < width && r->n < width) {
-			r->at[r->n] = r->columns + r->n * BLOCK;
-			r->channels[r->n++] = i;
-		}
-	return true;
-}
-
 /* Sends a trace as if it came now, as fast as it is read. */
-static int trace_play(struct stream *s, struct trace *t, struct sink *sink, struct err *e)
+static int stream_trace(struct stream *s, struct trace *t, struct sink *sink, struct err *e)
 {
-	struct tier_rows tiers[TIERS] = {{0}};
-	size_t n_changes, n_reasons, change = 0, reason = 0;
-	const struct change *changes = trace_changes(t, &n_changes), *reasons = trace_reasons(t, &n_reasons);
-	int64_t end_ns = 0, first_ns;
-	int r = 0;
+	struct copy copy = {.t = t};
+	int64_t at_ns, end_ns, row_ns;
+	int r = -1;
 
-	for (int tier = 0; tier < TIERS && r == 0; tier++)
-		if (!tier_rows_make(&tiers[tier], t, (enum tier)tier))
-			r = err_set(e, ERR_FAILED, "%s", _("out of memory"));
-	if (r == 0)
+	if (copy_init(&copy, sink, trace_session(t)) < 0)
+		err_set(e, ERR_FAILED, "%s", _("out of memory"));
+	else
 		r = sink->ops->begin(sink, trace_session(t), e);
 	trace_pass(t, true);
-	while (r == 0 && !s->error && !stream_asked(s)) {
-		first_ns = INT64_MAX;
-		for (int tier = 0; tier < TIERS; tier++) {
-			int64_t at_ns;
-
-			if (tiers[tier].row >= tiers[tier].end)
-				continue;
-			trace_row_times(t, (enum tier)tier, tiers[tier].row, 1, &at_ns);
-			first_ns = at_ns < first_ns ? at_ns : first_ns;
-		}
-		if (first_ns == INT64_MAX)
-			break;
-		end_ns = first_ns + STEP_NS;
-		for (; change < n_changes && changes[change].t_ns < end_ns; change++)
-			sink->ops->change(sink, &changes[change]);
-		for (; reason < n_reasons && reasons[reason].t_ns < end_ns; reason++)
-			sink->ops->change(sink, &reasons[reason]);
-		for (int tier = 0; tier < TIERS; tier++) {
-			uint64_t to = tiers[tier].end ? trace_row_from(t, (enum tier)tier, end_ns) : 0;
-
-			trace_tier_send(t, (enum tier)tier, &tiers[tier], to, sink);
-		}
+	if (!trace_extent(t, &at_ns, &end_ns))
+		at_ns = INT64_MAX;
+	while (r == 0 && at_ns < INT64_MAX && !s->error && !stream_asked(s)) {
+		copy_stretch(&copy, at_ns, at_ns + STEP_NS);
 		sink->ops->rest(sink);
+		at_ns = INT64_MAX; /* of the next row: a pause takes no time */
+		for (int tier = 0; tier < TIERS; tier++)
+			if (copy.row[tier] < trace_rows(t, (enum tier)tier)) {
+				trace_row_times(t, (enum tier)tier, copy.row[tier], 1, &row_ns);
+				at_ns = row_ns < at_ns ? row_ns : at_ns;
+			}
 	}
 	if (r == 0 && !s->ended)
 		sink->ops->end(sink, NULL);
-	for (int tier = 0; tier < TIERS; tier++) {
-		free(tiers[tier].channels);
-		free(tiers[tier].at);
-		free(tiers[tier].columns);
-		free(tiers[tier].values);
-	}
+	free(copy.values);
 	return r;
 }
 
@@ -386,7 +289,7 @@ static int cmd_stream(const struct options *o)
 		r = stream_follow(&s, v, &e);
 	else if (v && (t = open_trace(o->input, &e)) != NULL) {
 		status = e.code == ERR_NONE ? 0 : complain(&e);
-		r = trace_play(&s, t, intervals_sink(v), &e);
+		r = stream_trace(&s, t, intervals_sink(v), &e);
 		status = close_read(t, status);
 	}
 	if (r < 0)
@@ -413,7 +316,7 @@ static int cmd_stream(const struct options *o)
 	for (size_t i = 0; i < s.n; i++)
 		free(s.queue[(s.first + i) % QUEUE].text);
 	intervals_free(v);
-	free(s.channels);
+	channels_free(&s.channels);
 	close(s.wake);
 	if (o->logfile)
 		close(s.fd);

@@ -95,11 +95,6 @@ static struct slot *slot_of(struct intervals *v, int64_t number)
 	return *at = s;
 }
 
-static bool is_load(const struct channel *c)
-{
-	return c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_GPU_UTIL || c->kind == CHANNEL_ENGINE_UTIL;
-}
-
 static int intervals_begin(struct sink *sink, const struct session *about, struct err *e)
 {
 	struct intervals *v = of_sink(sink);
@@ -181,7 +176,7 @@ static void intervals_rows(struct sink *sink, const struct rows *r)
 				continue;
 			bin_add(&s->sums[channel].bin, value);
 			s->sums[channel].last = value;
-			if (last_ns && r->t_ns[i] - last_ns <= hole_ns && is_load(&v->about->channels[channel]))
+			if (last_ns && r->t_ns[i] - last_ns <= hole_ns)
 				s->sums[channel].busy_s += value / 100 * (double)(r->t_ns[i] - last_ns) / 1e9;
 		}
 	}

@@ -11,7 +11,7 @@
 struct interval_sum {
 	struct bin bin;
 	double last;   /* the newest value; NaN: there was none */
-	double busy_s; /* of a load: seconds at 100 % that come to the same */
+	double busy_s; /* of a load in percent: seconds at 100 % that come to the same */
 	double joules; /* of a power channel, since the beginning; of all intervals it never falls. NaN: none */
 };
 static inline double interval_mean(const struct interval_sum *s)

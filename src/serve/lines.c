@@ -151,7 +151,9 @@ static void metrics_lines(FILE *f, const struct lines *l, const struct interval 
 		const struct interval_sum *all = &i->all[k];
 
 		values[k] = line_value(c, &i->sums[k], STREAM_MEAN);
-		totals[k] = c->unit == UNIT_MILLIWATT ? all->joules : all->bin.n ? all->busy_s : (double)NAN;
+		totals[k] = c->unit == UNIT_MILLIWATT ? all->joules : (double)NAN;
+		if (all->bin.n && (c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_ENGINE_UTIL))
+			totals[k] = all->busy_s;
 		bins[k] = i->sums[k].bin;
 	}
 	if (l->stats[STREAM_MEAN] || l->stats[STREAM_MIN] || l->stats[STREAM_MAX])

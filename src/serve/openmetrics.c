@@ -9,70 +9,57 @@
 #include "util/intl.h"
 #include "util/num.h"
 
-#define ANY -1
+/* Of each unit of a channel, in the order of enum unit. */
+static const struct {
+	const char *name;
+	double per; /* so many of the channel's are one */
+} bases[UNITS] = {{"", 1},	   {"ratio", 100},     {"hertz", 1},	 {"bytes", 1.0 / 1024}, {"volts", 1000},
+		  {"amperes", 1000}, {"watts", 1000},  {"celsius", 1}, {"rpm", 1},	      {"joules", 1}};
+
+enum { ANY = -1, BY_NAME = -2 };
 struct metric_family {
-	int kind, unit; /* of the channel */
-	const char *name, *base; /* base: unit of the name, "" for none */
-	double per; /* of the channel's unit make one */
-	const char *label;
-	enum { WHOLE, BEFORE, AFTER, INDEX } part; /* of the channel's name that is the label's value */
+	int kind; /* of the channel */
+	const char *name, *label;
+	enum { NO_LABEL, WHOLE, BEFORE, AFTER, INDEX } part; /* of the channel's name that is the label's value */
 	const char *help;
 	bool counter;
-	const char *channel;		 /* only this one */
-	const char *total, *total_help; /* of values over time, in `joules` or `seconds` */
-	bool limits;			 /* has warning and critical values */
+	bool limits;			/* has warning and critical values */
+	const char *total, *total_help; /* of values over time, in joules or seconds */
 };
-#define KB_PER_BYTE (1.0 / 1024)
 
 static const struct metric_family families[] = {
-	{CHANNEL_GPU_UTIL, UNIT_PERCENT, "gpu_busy_ratio", "ratio", 100, "gpu", BEFORE, .help = "Load of the GPU."},
-	{CHANNEL_GPU_FREQ, UNIT_HZ, "gpu_frequency_hertz", "hertz", 1, "gpu", BEFORE, .help = "Clock of the GPU."},
-	{CHANNEL_CPU_UTIL, UNIT_PERCENT, "cpu_all_busy_ratio", "ratio", 100, NULL, 0, .help = "Load over all cores that are online."},
-	{CHANNEL_CORE_UTIL, UNIT_PERCENT, "cpu_busy_ratio", "ratio", 100, "cpu", INDEX, .help = "Load of a core.",
-	 .total = "cpu_busy_seconds", .total_help = "Seconds that a core was busy since the values began."},
-	{CHANNEL_CPU_FREQ, UNIT_HZ, "cpu_frequency_hertz", "hertz", 1, "cpu", INDEX,
-	 .help = "Clock of a group of cores, by its first one."},
-	{CHANNEL_EMC_UTIL, UNIT_PERCENT, "emc_busy_ratio", "ratio", 100, NULL, 0, .help = "Load of the memory controller."},
-	{CHANNEL_EMC_RATE, UNIT_HZ, "emc_frequency_hertz", "hertz", 1, NULL, 0, .help = "Clock of the memory controller."},
-	{CHANNEL_RAM_USED, UNIT_KB, "memory_used_bytes", "bytes", KB_PER_BYTE, NULL, 0, .help = "Memory that is not available."},
-	{CHANNEL_RAM_AVAILABLE, UNIT_KB, "memory_available_bytes", "bytes", KB_PER_BYTE, NULL, 0,
-	 .help = "Memory that programs can get."},
-	{CHANNEL_RAIL_VOLTAGE, UNIT_MILLIVOLT, "rail_volts", "volts", 1000, "rail", BEFORE, .help = "Voltage of a rail."},
-	{CHANNEL_RAIL_CURRENT, UNIT_MILLIAMPERE, "rail_amperes", "amperes", 1000, "rail", BEFORE, .help = "Current of a rail.",
-	 .limits = true},
-	{CHANNEL_RAIL_POWER, UNIT_MILLIWATT, "rail_watts", "watts", 1000, "rail", BEFORE, .help = "Power of a rail.",
-	 .total = "rail_joules", .total_help = "Energy of a rail since the values began.", .limits = true},
-	{CHANNEL_POWER_TOTAL, UNIT_MILLIWATT, "power_watts", "watts", 1000, NULL, 0, .help = "Power of the board.",
-	 .total = "power_joules", .total_help = "Energy of the board since the values began.", .limits = true},
-	{CHANNEL_TEMPERATURE, UNIT_CELSIUS, "temperature_celsius", "celsius", 1, "zone", AFTER, .help = "Temperature of a zone.",
-	 .limits = true},
-	{CHANNEL_HOTTEST, UNIT_CELSIUS, "hottest_celsius", "celsius", 1, NULL, 0, .help = "The highest temperature."},
-	{CHANNEL_FAN, UNIT_RPM, "fan_rpm", "rpm", 1, "fan", WHOLE, .help = "Speed of a fan, in revolutions a minute."},
-	{CHANNEL_FAN, UNIT_PERCENT, "fan_duty_ratio", "ratio", 100, "fan", WHOLE, .help = "What a fan is set to."},
-	{CHANNEL_ENGINE_UTIL, UNIT_PERCENT, "engine_busy_ratio", "ratio", 100, "engine", BEFORE, .help = "Load of an engine.",
-	 .total = "engine_busy_seconds", .total_help = "Seconds that an engine was busy since the values began."},
-	{CHANNEL_ENGINE_FREQ, UNIT_HZ, "engine_frequency_hertz", "hertz", 1, "engine", BEFORE,
-	 .help = "Clock of an engine; 0 while it is off."},
-	{CHANNEL_THROTTLE, ANY, "throttle_state", "", 1, "cause", AFTER, .help = "Above 0 while something is throttled."},
-	{CHANNEL_THROTTLE_COUNT, ANY, "throttle_events", "", 1, "cause", AFTER, .help = "Events of throttling.", .counter = true},
-	{CHANNEL_NOTICE, ANY, "notice_state", "", 1, "cause", AFTER, .help = "Above 0 while there is a notice."},
-	{CHANNEL_FREQ_LIMIT, UNIT_HZ, "frequency_limit_hertz", "hertz", 1, "signal", WHOLE,
-	 .help = "The lowest or highest clock that is allowed now."},
-	{CHANNEL_GATED, ANY, "powered_down", "", 1, "unit", BEFORE, .help = "1 while a unit is powered down."},
-	{ANY, UNIT_NONE, "lost_samples", "", 1, NULL, 0, .help = "Rows that were sampled but lost.", .counter = true,
-	 .channel = "nvmtop.lost"},
-	{ANY, UNIT_JOULE, "energy_joules", "joules", 1, "signal", WHOLE, .help = "Energy, as a signal counts it.", .counter = true},
-	{CHANNEL_COUNTER, ANY, "events", "", 1, "signal", WHOLE, .help = "Counts of other signals.", .counter = true},
-	{ANY, UNIT_PERCENT, "signal_ratio", "ratio", 100, "signal", WHOLE, .help = "Other signals in percent."},
-	{ANY, UNIT_HZ, "signal_hertz", "hertz", 1, "signal", WHOLE, .help = "Other clocks."},
-	{ANY, UNIT_KB, "signal_bytes", "bytes", KB_PER_BYTE, "signal", WHOLE, .help = "Other amounts of memory."},
-	{ANY, UNIT_MILLIVOLT, "signal_volts", "volts", 1000, "signal", WHOLE, .help = "Other voltages."},
-	{ANY, UNIT_MILLIAMPERE, "signal_amperes", "amperes", 1000, "signal", WHOLE, .help = "Other currents."},
-	{ANY, UNIT_MILLIWATT, "signal_watts", "watts", 1000, "signal", WHOLE, .help = "Other power.", .total = "signal_joules",
+	{BY_NAME, "lost_samples", .help = "Rows that were sampled but lost.", .counter = true},
+	{CHANNEL_GPU_UTIL, "gpu_busy", "gpu", BEFORE, .help = "Load of the GPU."},
+	{CHANNEL_GPU_FREQ, "gpu_frequency", "gpu", BEFORE, .help = "Clock of the GPU."},
+	{CHANNEL_CPU_UTIL, "cpu_all_busy", .help = "Load over all cores that are online."},
+	{CHANNEL_CORE_UTIL, "cpu_busy", "cpu", INDEX, .help = "Load of a core.", .total = "cpu_busy_seconds",
+	 .total_help = "Seconds that a core was busy since the values began."},
+	{CHANNEL_CPU_FREQ, "cpu_frequency", "cpu", INDEX, .help = "Clock of a group of cores, by its first one."},
+	{CHANNEL_EMC_UTIL, "emc_busy", .help = "Load of the memory controller."},
+	{CHANNEL_EMC_RATE, "emc_frequency", .help = "Clock of the memory controller."},
+	{CHANNEL_RAM_USED, "memory_used", .help = "Memory that is not available."},
+	{CHANNEL_RAM_AVAILABLE, "memory_available", .help = "Memory that programs can get."},
+	{CHANNEL_RAIL_VOLTAGE, "rail", "rail", BEFORE, .help = "Voltage of a rail."},
+	{CHANNEL_RAIL_CURRENT, "rail", "rail", BEFORE, .help = "Current of a rail.", .limits = true},
+	{CHANNEL_RAIL_POWER, "rail", "rail", BEFORE, .help = "Power of a rail.", .limits = true, .total = "rail_joules",
+	 .total_help = "Energy of a rail since the values began."},
+	{CHANNEL_POWER_TOTAL, "power", .help = "Power of the board.", .limits = true, .total = "power_joules",
+	 .total_help = "Energy of the board since the values began."},
+	{CHANNEL_TEMPERATURE, "temperature", "zone", AFTER, .help = "Temperature of a zone.", .limits = true},
+	{CHANNEL_HOTTEST, "hottest", .help = "The highest temperature."},
+	{CHANNEL_FAN, "fan", "fan", WHOLE, .help = "Speed of a fan in revolutions a minute, or what it is set to."},
+	{CHANNEL_ENGINE_UTIL, "engine_busy", "engine", BEFORE, .help = "Load of an engine.", .total = "engine_busy_seconds",
+	 .total_help = "Seconds that an engine was busy since the values began."},
+	{CHANNEL_ENGINE_FREQ, "engine_frequency", "engine", BEFORE, .help = "Clock of an engine; 0 while it is off."},
+	{CHANNEL_THROTTLE, "throttle_state", "cause", AFTER, .help = "Above 0 while something is throttled."},
+	{CHANNEL_THROTTLE_COUNT, "throttle_events", "cause", AFTER, .help = "Events of throttling.", .counter = true},
+	{CHANNEL_NOTICE, "notice_state", "cause", AFTER, .help = "Above 0 while there is a notice."},
+	{CHANNEL_FREQ_LIMIT, "frequency_limit", "signal", WHOLE, .help = "The lowest or highest clock that is allowed now."},
+	{CHANNEL_GATED, "powered_down", "unit", BEFORE, .help = "1 while a unit is powered down."},
+	{CHANNEL_COUNTER, "events", "signal", WHOLE, .help = "Counts of other signals.", .counter = true},
+	{ANY, "energy", "signal", WHOLE, .help = "Energy, as a signal counts it.", .counter = true},
+	{ANY, "signal", "signal", WHOLE, .help = "Other signals.", .total = "signal_joules",
 	 .total_help = "Energy of other power signals since the values began."},
-	{ANY, UNIT_CELSIUS, "signal_celsius", "celsius", 1, "signal", WHOLE, .help = "Other temperatures."},
-	{ANY, UNIT_RPM, "signal_rpm", "rpm", 1, "signal", WHOLE, .help = "Other speeds, in revolutions a minute."},
-	{ANY, ANY, "signal", "", 1, "signal", WHOLE, .help = "Other signals, in a unit of their own."},
 };
 #define FAMILIES_ALL (sizeof families / sizeof *families)
 
@@ -80,10 +67,11 @@ static const struct metric_family *family_of(const struct channel *c)
 {
 	const struct metric_family *f = families;
 
-	while ((f->kind != ANY && f->kind != (int)c->kind) || (f->unit != ANY && f->unit != (int)c->unit) ||
-	       (f->channel && strcmp(f->channel, c->name) != 0))
+	if (!strcmp(c->name, "nvmtop.lost"))
+		return f;
+	while (f->kind != ANY && f->kind != (int)c->kind)
 		f++;
-	return f;
+	return f->kind == ANY && c->unit != UNIT_JOULE ? f + 1 : f;
 }
 
 /* A quoted text: the value of a label. */
@@ -119,38 +107,6 @@ static void put_channel(FILE *f, const struct metric_family *y, const struct cha
 	}
 }
 
-/* In the unit of the family; a value that was rounded to float as the shortest number that says it. */
-static double in_base(const struct metric_family *y, double v)
-{
-	char text[NUM_TEXT];
-
-	num_text_single(text, v);
-	(void)num_double(text, &v);
-	return v / y->per;
-}
-
-struct sample {
-	const char *suffix;	   /* of the family's name */
-	const char *label, *value; /* a second label; NULL: none */
-};
-
-static void put_sample(FILE *f, const char *name, const struct metric_family *y, const struct channel *c, struct sample s, double v)
-{
-	fprintf(f, "nvmtop_%s%s", name, s.suffix);
-	if (y->label || s.label)
-		putc('{', f);
-	if (y->label)
-		put_channel(f, y, c);
-	if (s.label) {
-		if (y->label)
-			putc(',', f);
-		put_label(f, s.label, s.value, strlen(s.value));
-	}
-	fputs(y->label || s.label ? "} " : " ", f);
-	put_num(f, v);
-	putc('\n', f);
-}
-
 static void put_head(FILE *f, const struct metrics *m, const char *name, bool counter, const char *unit, const char *help)
 {
 	const char *suffix = counter && m->textfile ? "_total" : "";
@@ -161,65 +117,75 @@ static void put_head(FILE *f, const struct metrics *m, const char *name, bool co
 	fprintf(f, "# HELP nvmtop_%s%s %s\n", name, suffix, help);
 }
 
-/* A family with the samples of all channels that have one: f->name, and what is made of it. */
-static void put_family(FILE *f, const struct metrics *m, const struct metric_family *y)
+/* What is made of a channel: each is a family of its own. */
+enum { VALUE, LEAST, GREATEST, MEAN, TOTAL, LIMIT, SERIES };
+
+/* The nth sample of a channel, and the value of its second label or NULL. Returns false after the last one. */
+static bool sample_of(const struct metrics *m, size_t i, int series, size_t nth, double *v, const char **second)
 {
-	static const char *const extremes[] = {"_min", "_max", "_mean"};
-	static const char *const limits[] = {"warning", "critical"};
-	char name[80];
-	bool begun = false;
+	const struct channel *c = &m->about->channels[i];
+	const struct metric_family *y = family_of(c);
+	const struct bin *b = series >= LEAST && series <= MEAN && nth < m->n_windows ? &m->windows[nth].bins[i] : NULL;
 
+	*second = NULL;
+	*v = (double)NAN;
+	switch (series) {
+	case VALUE: *v = m->values[i]; return nth == 0;
+	case TOTAL: *v = m->totals && y->total ? m->totals[i] : *v; return nth == 0;
+	case LIMIT:
+		*v = !y->limits ? *v : nth ? c->crit : c->warn;
+		*second = nth ? "critical" : "warning";
+		return nth < 2;
+	default:
+		if (!b || y->counter)
+			return false;
+		*second = m->windows[nth].label;
+		if (b->n)
+			*v = series == LEAST ? b->min : series == GREATEST ? b->max : b->sum / (double)b->n;
+		return true;
+	}
+}
+
+static void put_series(FILE *f, const struct metrics *m, const struct metric_family *y, int unit, int series)
+{
+	static const char *const after[] = {"", "_min", "_max", "_mean"};
+	const char *base = bases[unit].name, *second, *join = *base ? "_" : "";
+	bool counter = y->counter || series == TOTAL, begun = false;
+	char name[96], text[NUM_TEXT];
+	double v;
+
+	if (series == TOTAL)
+		snprintf(name, sizeof name, "%s", y->total ? y->total : "");
+	else if (series == LIMIT)
+		snprintf(name, sizeof name, "%s_limit%s%s", y->name, join, base);
+	else
+		snprintf(name, sizeof name, "%s%s%s%s", y->name, join, base, after[series]);
 	for (size_t k = 0; k < m->n; k++) {
-		size_t i = m->channels[k];
-		const struct channel *c = &m->about->channels[i];
+		const struct channel *c = &m->about->channels[m->channels[k]];
 
-		if (family_of(c) != y || !isfinite(m->values[i]) || (y->counter && m->values[i] < 0))
+		if (family_of(c) != y || (int)c->unit != unit)
 			continue;
-		if (!begun)
-			put_head(f, m, y->name, y->counter, y->base, y->help);
-		begun = true;
-		put_sample(f, y->name, y, c, (struct sample) {.suffix = y->counter ? "_total" : ""}, in_base(y, m->values[i]));
-	}
-	for (size_t e = 0; m->n_windows && !y->counter && e < 3; e++) {
-		snprintf(name, sizeof name, "%s%s", y->name, extremes[e]);
-		begun = false;
-		for (size_t k = 0; k < m->n * m->n_windows; k++) {
-			size_t i = m->channels[k / m->n_windows];
-			const struct metric_window *w = &m->windows[k % m->n_windows];
-			const struct bin *b = &w->bins[i];
-
-			if (family_of(&m->about->channels[i]) != y || b->n == 0)
+		for (size_t nth = 0; sample_of(m, m->channels[k], series, nth, &v, &second); nth++) {
+			if (!isfinite(v) || (counter && v < 0))
 				continue;
-			if (!begun)
-				put_head(f, m, name, false, "", "The same in the window of time before, of all readings.");
+			if (!begun && series == TOTAL)
+				put_head(f, m, name, true, strrchr(name, '_') + 1, y->total_help);
+			else if (!begun)
+				put_head(f, m, name, counter, series == VALUE || series == LIMIT ? base : "", y->help);
 			begun = true;
-			put_sample(f, name, y, &m->about->channels[i], (struct sample) {"", "window", w->label},
-				   in_base(y, e == 0 ? b->min : e == 1 ? b->max : b->sum / (double)b->n));
+			fprintf(f, "nvmtop_%s%s%s", name, counter ? "_total" : "", y->part || second ? "{" : "");
+			if (y->part)
+				put_channel(f, y, c);
+			if (y->part && second)
+				putc(',', f);
+			if (second)
+				put_label(f, series == LIMIT ? "limit" : "window", second, strlen(second));
+			fputs(y->part || second ? "} " : " ", f);
+			num_text_single(text, v); /* as it was read, if it was rounded to float */
+			(void)num_double(text, &v);
+			put_num(f, series == TOTAL ? v : v / bases[unit].per);
+			putc('\n', f);
 		}
-	}
-	begun = false;
-	for (size_t k = 0; m->totals && y->total && k < m->n; k++) {
-		size_t i = m->channels[k];
-
-		if (family_of(&m->about->channels[i]) != y || !isfinite(m->totals[i]) || m->totals[i] < 0)
-			continue;
-		if (!begun)
-			put_head(f, m, y->total, true, strrchr(y->total, '_') + 1, y->total_help);
-		begun = true;
-		put_sample(f, y->total, y, &m->about->channels[i], (struct sample) {.suffix = "_total"}, m->totals[i]);
-	}
-	begun = false;
-	snprintf(name, sizeof name, "%.*slimit_%s", (int)(strlen(y->name) - strlen(y->base)), y->name, y->base);
-	for (size_t k = 0; y->limits && k < m->n * 2; k++) {
-		const struct channel *c = &m->about->channels[m->channels[k / 2]];
-		double limit = k % 2 ? c->crit : c->warn;
-
-		if (family_of(c) != y || !isfinite(limit))
-			continue;
-		if (!begun)
-			put_head(f, m, name, false, y->base, "From here on it is near its limit, or over it.");
-		begun = true;
-		put_sample(f, name, y, c, (struct sample) {"", "limit", limits[k % 2]}, in_base(y, limit));
 	}
 }
 
@@ -258,7 +224,9 @@ void openmetrics_write(FILE *f, const struct metrics *m)
 
 	put_facts(f, m);
 	for (size_t i = 0; i < FAMILIES_ALL; i++)
-		put_family(f, m, &families[i]);
+		for (int unit = 0; unit < UNITS; unit++)
+			for (int series = 0; series < SERIES; series++)
+				put_series(f, m, &families[i], unit, series);
 	for (size_t k = 0; k < m->n; k++) {
 		const struct channel *c = &m->about->channels[m->channels[k]];
 		char reason[256];
