@@ -211,4 +211,33 @@ if command -v jq >/dev/null; then
 else
     skip 'jq' 'jq is not installed'
 fi
+# The configuration of docs/integrate.md, with a recording in place of the machine.
+if command -v telegraf >/dev/null; then
+    sed -n '/^```toml/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" |
+        sed "s|^  command.*|  command = [\"$NVMTOP\", \"stream\", \"$PWD/waves.bin\"]|" >telegraf.conf
+    telegraf --config telegraf.conf --test --test-wait 3 >out 2>err
+    ok 'telegraf' says out '^> jetson.*gpu.util='
+else
+    skip 'telegraf' 'telegraf is not installed'
+fi
+if command -v prometheus-node-exporter >/dev/null; then
+    mkdir textfiles
+    nvmtop once --textfile textfiles/nvmtop.prom --sysroot "$roots/agx_orin-36"
+    port=$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    prometheus-node-exporter --collector.disable-defaults --collector.textfile --collector.textfile.directory=textfiles \
+        --web.listen-address="127.0.0.1:$port" >exporter 2>&1 &
+    pid=$!
+    scrape() {
+        py "import urllib.request
+open('scraped', 'wb').write(urllib.request.urlopen('http://127.0.0.1:$port/metrics').read())"
+    }
+    soon scrape
+    kill $pid
+    wait $pid
+    ok 'node_exporter reads the textfile without an error' says scraped '^node_textfile_scrape_error 0'
+    ok 'node_exporter has its values' says scraped '^nvmtop_temperature_celsius{zone="tj"} 52.875'
+    ok 'node_exporter knows counters' says scraped '^# TYPE nvmtop_energy_joules_total counter'
+else
+    skip 'node_exporter' 'prometheus-node-exporter is not installed'
+fi
 done_testing
