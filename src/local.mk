@@ -41,6 +41,9 @@ libnvmtop.a: src/libapi.a $(core)
 	$(OBJCOPY) --localize-hidden libnvmtop-all.o && \
 	$(AR) cr $@ libnvmtop-all.o && rm -f libnvmtop-all.o
 install-exec-local: $(shared) libnvmtop.a
+	$(MKDIR_P) '$(DESTDIR)$(bindir)' '$(DESTDIR)$(man1dir)'
+	ln -sf nvmtop '$(DESTDIR)$(bindir)/nvmtop-tegrastats'
+	ln -sf nvmtop.1 '$(DESTDIR)$(man1dir)/nvmtop-tegrastats.1'
 	$(MKDIR_P) '$(DESTDIR)$(libdir)'
 	$(INSTALL_PROGRAM) $(shared) '$(DESTDIR)$(libdir)/$(shared)'
 	cd '$(DESTDIR)$(libdir)' && ln -sf $(shared) $(soname) && ln -sf $(soname) libnvmtop.so
@@ -53,6 +56,7 @@ install-exec-hook:
 		echo "nvmtop: run ldconfig, so that programs find libnvmtop in $(libdir)" && exit 0; done; \
 	echo "nvmtop: programs do not find libnvmtop in $(libdir): add this folder to /etc/ld.so.conf.d and run ldconfig, or set LD_LIBRARY_PATH"
 uninstall-local:
+	rm -f '$(DESTDIR)$(bindir)/nvmtop-tegrastats' '$(DESTDIR)$(man1dir)/nvmtop-tegrastats.1'
 	cd '$(DESTDIR)$(libdir)' && rm -f libnvmtop.so $(soname) $(shared) libnvmtop.a
 CLEANFILES += $(shared) $(soname) libnvmtop.so libnvmtop.a
 

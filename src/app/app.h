@@ -77,6 +77,13 @@ struct options {
 	double resample_hz; /* 0: tiers as they were sampled */
 	double per;         /* items per phase; 0: not given */
 	bool json;
+	enum once_form { ONCE_TABLE, ONCE_JSON, ONCE_OPENMETRICS } once_form; /* of one reading */
+	const char *textfile; /* the file to write it to, as OpenMetrics; or NULL */
+	int stream_form;      /* in the order of STREAM_FORMS */
+	int64_t every_ns;     /* between two lines of a stream */
+	bool in_ms;	      /* --interval is in milliseconds, as of tegrastats */
+	unsigned stats_of;    /* a bit for each of STREAM_STATS */
+	const char *logfile;  /* the file that a stream is appended to, or NULL */
 	bool paths;
 	int print_w, print_h;
 	bool follow;

@@ -1,8 +1,12 @@
 /* Prints one reading of everything, as a table or as JSON. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "util/clock.h"
@@ -12,6 +16,8 @@
 #include "util/num.h"
 #include "model/timeline.h"
 #include "report/text.h"
+#include "serve/openmetrics.h"
+#include "util/replace.h"
 
 struct reading {
 	const struct channel *channel;
@@ -182,10 +188,67 @@ static void print_table(const struct live *l)
 	}
 }
 
+static void reading_reason(void *arg, size_t channel, char *out, size_t size)
+{
+	reason_now(arg, &engine_session(((struct live *)arg)->engine)->channels[channel], out, size);
+}
+
+static int print_metrics(struct live *l, FILE *f, bool textfile, struct err *e)
+{
+	const struct session *s = engine_session(l->engine);
+	size_t *channels = calloc(s->n_channels + 1, sizeof *channels);
+	double *values = calloc(s->n_channels + 1, sizeof *values);
+	struct metrics m = {.about = s, .channels = channels, .n = s->n_channels, .values = values, .reason = reading_reason,
+			    .arg = l, .textfile = textfile};
+
+	if (!channels || !values) {
+		free(channels);
+		free(values);
+		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
+	}
+	for (size_t i = 0; i < s->n_channels; i++) {
+		channels[i] = i;
+		values[i] = value_of(l, &s->channels[i], i);
+	}
+	openmetrics_write(f, &m);
+	free(channels);
+	free(values);
+	return 0;
+}
+
+/* Whoever reads the file sees the old text or the new one. */
+static int write_textfile(struct live *l, const char *path, struct err *e)
+{
+	struct replacement to;
+	int fd = replace_open(&to, path), r = -1, num;
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	char shown[512];
+
+	text_printable(shown, sizeof shown, path, strlen(path));
+	errno = f ? 0 : errno;
+	if (f && print_metrics(l, f, true, e) < 0) {
+		num = 0;
+	} else if (f && fflush(f) == 0 && fchmod(fd, 0644) == 0 && replace_done(&to, fd) == 0) {
+		num = 0;
+		r = 0;
+	} else {
+		num = errno;
+		err_sys(e, ERR_FAILED, num, _("cannot write %s"), shown);
+	}
+	if (r < 0)
+		replace_drop(&to);
+	if (f)
+		fclose(f);
+	else if (fd >= 0)
+		close(fd);
+	return r;
+}
+
 static int cmd_once(const struct options *o)
 {
 	struct live l;
 	struct err e;
+	int status = 0;
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
@@ -196,17 +259,36 @@ static int cmd_once(const struct options *o)
 	/* Detaching the history flushes all samples into it. */
 	engine_detach(l.engine, history_sink(l.history), NULL);
 	root_give_up(true);
-	if (o->json)
+	if (o->textfile)
+		status = write_textfile(&l, o->textfile, &e) < 0 ? complain(&e) : 0;
+	else if (o->once_form == ONCE_OPENMETRICS)
+		status = print_metrics(&l, stdout, false, &e) < 0 ? complain(&e) : 0;
+	else if (o->json || o->once_form == ONCE_JSON)
 		print_json(&l);
 	else
 		print_table(&l);
 	root_give_up(false);
 	live_close(&l);
-	return 0;
+	return status;
 }
 
+static int finish(struct options *o, struct err *e)
+{
+	const struct option_rule rules[] = {
+		{o->textfile && (o->json || o->once_form == ONCE_JSON), N_("--textfile writes OpenMetrics, not JSON")},
+		{o->json && o->once_form == ONCE_OPENMETRICS, N_("only one of --json and --format openmetrics can be given")},
+	};
+
+	return RULES(rules, e) < 0 ? -1 : operands_none(o, e);
+}
+
+/* Order of enum once_form. */
+static const char *const once_forms[] = {"table", "json", "openmetrics", NULL};
 static const struct option_entry own[] = {
 	{"json", NULL, N_("as one JSON object"), FLAG(json)},
+	{"format", "FORMAT", N_("table (default), json or openmetrics"), WORD(once_form, enum once_form, once_forms),
+	 .wants = N_("table, json or openmetrics")},
+	{"textfile", "FILE", N_("write it to FILE, all at once, for the textfile collector of node_exporter"), TEXT(textfile)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
@@ -217,6 +299,6 @@ const struct verb verb_once = {
 	.groups = {&options, &group_sampling},
 	.runs_as = MODE_ONCE,
 	.apart = true,
-	.finish = operands_none,
+	.finish = finish,
 	.run = cmd_once,
 };

@@ -452,13 +452,26 @@ static int take_help(struct options *o, int argc, char **argv, struct err *e)
 int options_parse(struct options *o, int argc, char **argv, struct err *e)
 {
 	static const char **operands; /* argc + 1 elements */
+	static const char *const as_tegrastats[] = {"nvmtop", "stream", "--format", "tegrastats"};
+	const size_t n_before = sizeof as_tegrastats / sizeof *as_tegrastats;
+	static char **words;
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	struct line l = {.o = o, .words = argv, .n = argc};
 
 	*o = (struct options) {.sysroot = "/", .hz = {1000, 100, 10}, .pick = {.tier = -1}};
 	free(operands);
+	free(words);
 	l.operands = operands = calloc((size_t)argc + 1, sizeof *operands);
-	if (!operands)
+	words = calloc((size_t)argc + n_before, sizeof *words);
+	if (!operands || !words)
 		return err_set(e, ERR_FAILED, _("out of memory"));
+	if (argc > 0 && !strcmp(slash ? slash + 1 : argv[0], "nvmtop-tegrastats")) {
+		memcpy(words, as_tegrastats, sizeof as_tegrastats);
+		memcpy(words + n_before, argv + 1, ((size_t)argc - 1) * sizeof *words);
+		l.words = argv = words;
+		l.n = argc += (int)n_before - 1;
+		o->in_ms = true;
+	}
 	if (argc > 1 && !strcmp(argv[1], "help"))
 		return take_help(o, argc, argv, e);
 	list_all(&l);

@@ -17,7 +17,7 @@
 
 bool copy_ready(struct copy *p)
 {
-	p->failed = p->failed || !log_writer_ready(p->writer);
+	p->failed = p->failed || (p->writer && !log_writer_ready(p->writer));
 	return !p->failed && !p->stopped;
 }
 
@@ -145,7 +145,7 @@ static bool copy_range(void *arg, const struct range *range)
 
 static void copy_ranges(struct part *part, int64_t until_ns)
 {
-	if (until_ns - part->from_ns < WINDOW_NS && until_ns < part->end_ns)
+	if ((until_ns - part->from_ns < WINDOW_NS && until_ns < part->end_ns) || !part->p->sink->ops->ranges)
 		return;
 	part->until_ns = until_ns;
 	trace_ranges(part->p->t, part->from_ns, until_ns, 0, copy_range, part);
@@ -190,12 +190,11 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 	}
 }
 
-static int copy_init(struct copy *p, struct log_writer *w, const struct session *about)
+int copy_init(struct copy *p, struct sink *to, const struct session *about)
 {
 	size_t widest = 1;
 
-	p->writer = w;
-	p->sink = log_writer_sink(w);
+	p->sink = to;
 	p->about = about;
 	for (int t = 0; t < TIERS; t++) {
 		p->last_ns[t] = -1;
@@ -288,7 +287,8 @@ int copy_begin(struct copy *p, const char *path, bool force, const struct sessio
 	if (!w)
 		return -1;
 	log_writer_options(w)->live = false;
-	if (copy_init(p, w, about) < 0)
+	p->writer = w;
+	if (copy_init(p, log_writer_sink(w), about) < 0)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	else if (p->sink->ops->begin(p->sink, about, e) == 0)
 		return 0;

@@ -8,7 +8,7 @@
 struct copy {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	bool force;
-	struct log_writer *writer;
+	struct log_writer *writer; /* NULL: only the sink */
 	struct sink *sink;
 	bool failed;  /* the error is in the writer's statistics */
 	bool reasons; /* why values were missing before the copied part was copied */
@@ -27,6 +27,10 @@ struct copy {
 /* Returns the facts of a trace as they were before that time, to be released with free(); NULL if out of
  * memory. */
 struct fact *copy_facts(const struct trace *t, int64_t before_ns);
+
+/* The same into another sink: p begins with zeros; the caller begins the sink's stream, ends it, and frees p->values.
+ * Returns -1 if out of memory. */
+int copy_init(struct copy *p, struct sink *to, const struct session *about);
 
 /* Starts a trace at path. Afterwards the caller sets p->t, and optionally shift, total and progress.
  * Returns -1 if nothing was started. */

@@ -172,15 +172,6 @@ void epochs_free(struct epochs *l)
 	memset(l, 0, sizeof(*l));
 }
 
-static int no_such(const struct trace *t, const char *pattern, struct err *e)
-{
-	char path[256], name[80];
-
-	text_printable(name, sizeof(name), pattern, strlen(pattern));
-	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop report %s lists its signals"),
-		       shown_path(t, path, sizeof(path)), name, path);
-}
-
 /* Marks the channels that match a pattern. */
 static bool pattern_mark(const struct session *s, const char *pattern, int tier, size_t *on)
 {
@@ -196,43 +187,42 @@ static bool pattern_mark(const struct session *s, const char *pattern, int tier,
 	return any;
 }
 
-static int patterns_mark(const struct trace *t, const char *select, int tier, size_t *on, struct err *e)
+int channels_select(const struct session *s, const char *select, int tier, struct channels *out, char *missing, size_t size)
 {
-	const struct session *s = trace_session(t);
 	char pattern[sizeof(s->channels[0].name) + 16];
 
-	for (const char *p = select;;) {
+	out->n = 0;
+	out->list = calloc(s->n_channels + 1, sizeof(*out->list));
+	/* The list has flags first, which are then replaced by channel numbers. */
+	for (const char *p = select ? select : "*"; out->list; p++) {
 		size_t n = strcspn(p, ",");
 
-		if (n == 0 || n >= sizeof(pattern))
-			return no_such(t, n == 0 ? "" : p, e);
-		memcpy(pattern, p, n);
-		pattern[n] = '\0';
-		if (!pattern_mark(s, pattern, tier, on))
-			return no_such(t, pattern, e);
-		if (!p[n])
-			return 0;
-		p += n + 1;
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)n, p);
+		if (n >= sizeof(pattern) || !pattern_mark(s, pattern, tier, out->list)) {
+			text_printable(missing, size, p, n < sizeof(pattern) ? n : strlen(p));
+			channels_free(out);
+			return 1;
+		}
+		p += n;
+		if (!*p)
+			break;
 	}
+	for (size_t i = 0; out->list && i < s->n_channels; i++)
+		if (out->list[i])
+			out->list[out->n++] = i;
+	return out->list ? 0 : -1;
 }
 
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e)
 {
-	const struct session *s = trace_session(t);
+	char missing[256], path[512];
 
-	out->n = 0;
-	out->list = calloc(s->n_channels + 1, sizeof(*out->list));
-	if (!out->list)
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	/* The list has flags first, which are then replaced by channel numbers. */
-	if (patterns_mark(t, p->select ? p->select : "*", p->tier, out->list, e) < 0) {
-		channels_free(out);
-		return -1;
-	}
-	for (size_t i = 0; i < s->n_channels; i++)
-		if (out->list[i])
-			out->list[out->n++] = i;
-	return 0;
+	int r = channels_select(trace_session(t), p->select, p->tier, out, missing, sizeof(missing));
+
+	if (r <= 0)
+		return r < 0 ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
+	return err_set(e, ERR_FAILED, _("%s has no signal \"%s\": nvmtop report %s lists its signals"),
+		       shown_path(t, path, sizeof(path)), missing, path);
 }
 
 void channels_free(struct channels *l)

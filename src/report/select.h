@@ -23,11 +23,13 @@ int epochs_find(const struct trace *t, const struct selection *p, struct epochs 
 size_t epochs_chain(const struct epochs *l, size_t i);
 void epochs_free(struct epochs *l);
 
-/* Numbers of the selected channels in the order of the session. Each pattern must match at least one. */
+/* Numbers of the selected channels in the order of the session. Each pattern must match at least one.
+ * channels_select() returns 1 with the pattern that does not in `missing`, or -1 if out of memory. */
 struct channels {
 	size_t *list;
 	size_t n;
 };
+int channels_select(const struct session *s, const char *select, int tier, struct channels *out, char *missing, size_t size);
 int channels_find(const struct trace *t, const struct selection *p, struct channels *out, struct err *e);
 void channels_free(struct channels *l);
 

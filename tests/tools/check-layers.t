@@ -29,7 +29,8 @@ report: util model trace
 ui: util model probe/processes.h probe/host.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record live report ui term
-cli: util model board probe trace engine record live report ui term app
+serve: util model report/text.h
+cli: util model board probe trace engine record live report ui term app serve
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record live nvmtop
 nsys: util model engine app
