@@ -210,7 +210,7 @@ typedef struct nvmtop_signal {
 	int tier;
 	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
 	char label[32];		/* display name: "GPU" */
-	char unit[8];		/* "%", "Hz", "kB" (1024 bytes), "mV", "mA", "mW", "C", "rpm", "J", or "" */
+	char unit[8];		/* "%", "Hz", "kB" (1024 bytes), "mV", "mA", "mW", "C", "rpm", "J", "B/s", or "" */
 	char source[160];	/* the kernel file, or the formula over other signals */
 	char note[96];		/* "mean of 100 ms", "estimate"; may be "" */
 	char missing[200];	/* the reason if it has no value, or "" */

@@ -65,7 +65,7 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	if (!strcmp(k, "kind") && channel_kind_find(v) < 0)
 		return statement_error(s, e, _("unknown signal kind \"%s\""), v);
 	if (!strcmp(k, "unit") && unit_find(v) < 0)
-		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J"), v);
+		return statement_error(s, e, _("unknown unit \"%s\"; known: %% Hz kB mV mA mW C rpm J B/s"), v);
 	if (!strcmp(k, "family") && family_find(v) < 0)
 		return statement_error(s, e,
 				       _("unknown family \"%s\"; known: gpu cpu memory power heat "

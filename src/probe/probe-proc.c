@@ -134,6 +134,15 @@ static void parse_ram(struct text *t, const char *p, const char *end, double *v)
 static void parse_swap(struct text *t, const char *p, const char *end, double *v)
 {
 	parse_part(t, field(p, end, "SwapTotal:"), field(p, end, "SwapFree:"), "SwapFree > SwapTotal", v);
+	v[1] = field(p, end, "SwapTotal:");
+	v[2] = field(p, end, "SwapCached:");
+}
+
+static void parse_free(struct text *t, const char *p, const char *end, double *v)
+{
+	t->whole = field(p, end, "MemTotal:");
+	v[0] = field(p, end, "MemFree:");
+	v[1] = field(p, end, "Buffers:");
 }
 
 /* Memory of the GPU and the engines, where the driver counts it. */
@@ -143,17 +152,17 @@ static void parse_nvmap(struct text *t, const char *p, const char *end, double *
 	v[0] = field(p, end, "NvMapMemUsed:");
 }
 
-/* Returns the order of the last count above 0 in the rest of a line, or -1. */
-static int line_order(const char *p, const char *end)
+/* Returns the order of the last count above 0 in the rest of a line, which *n gets, or -1. */
+static int line_order(const char *p, const char *end, int64_t *n)
 {
 	int64_t count;
 	int order = 0, highest = -1;
 
-	while (p < end && (p = num_i64(p, end, &count))) {
-		if (count > 0)
+	for (; p < end && (p = num_i64(p, end, &count)); order++)
+		if (count > 0) {
 			highest = order;
-		order++;
-	}
+			*n = count;
+		}
 	return highest;
 }
 
@@ -161,6 +170,7 @@ static int line_order(const char *p, const char *end)
 static void parse_buddies(struct text *t, const char *p, const char *end, double *v)
 {
 	int highest = -1;
+	int64_t blocks = 0, n = 0;
 	bool any = false;
 
 	(void)t;
@@ -173,13 +183,16 @@ static void parse_buddies(struct text *t, const char *p, const char *end, double
 		zone += 4;
 		zone += strspn(zone, " ");
 		zone += strcspn(zone, " \n");
-		int order = line_order(zone, stop);
+		int order = line_order(zone, stop, &n);
 		any = true;
+		if (order >= highest)
+			blocks = n + (order == highest ? blocks : 0);
 		highest = order > highest ? order : highest;
 	}
-	if (any && highest <= 30)
-		v[0] = highest < 0 ? 0
-				   : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
+	if (!any || highest > 30)
+		return;
+	v[0] = highest < 0 ? 0 : (double)sysconf(_SC_PAGESIZE) / 1024 * (double)(INT64_C(1) << highest);
+	v[1] = (double)blocks;
 }
 
 /* mm_stat: bytes stored, compressed, taken from RAM, ... */
@@ -246,13 +259,19 @@ static const struct text_file files[] = {
 	 {{"ram.used", NULL, KB("/proc/meminfo MemTotal: - MemAvailable:"), TICK_NS, 0},
 	  {"ram.available", NULL, KB("/proc/meminfo MemAvailable:"), TICK_NS, 0},
 	  {"ram.cached", N_("Cache"), KB("/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:"), TICK_NS, 0}}},
+	{"freeram", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_free,
+	 {{"ram.free", N_("RAM unused"), KB("/proc/meminfo MemFree:"), TICK_NS, 0},
+	  {"ram.buffers", N_("Buffers"), KB("/proc/meminfo Buffers:"), TICK_NS, 0}}},
 	{"swap", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_swap,
-	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0}}},
+	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0},
+	  {"swap.total", N_("Swap, all"), KB("/proc/meminfo SwapTotal:"), TICK_NS, 0},
+	  {"swap.cached", N_("Swap in RAM, too"), KB("/proc/meminfo SwapCached:"), TICK_NS, 0}}},
 	{"nvmap", "/proc/meminfo", false, TEXT_MAX, 0, parse_nvmap,
 	 {{"nvmap.used", N_("GPU memory"), KB("/proc/meminfo NvMapMemUsed"), 0, 0}}},
 	/* Some kernels do not have it, and containers hide it. */
 	{"freeblock", "/proc/buddyinfo", true, TEXT_MAX, NS_PER_S, parse_buddies,
-	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0}}},
+	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0},
+	  {"ram.largest_blocks", N_("number of those"), "/proc/buddyinfo", NULL, UNIT_NONE, FAMILY_MEMORY, NS_PER_S, 0}}},
 	{"zram", "/sys/block/zram*/mm_stat", true, 256, NS_PER_S, parse_zram,
 	 {{"zram.used", N_("zram in RAM"), KB(N_("/sys/block/zram*/mm_stat, third number")), NS_PER_S, 0},
 	  {"zram.stored", N_("zram content"), KB(N_("/sys/block/zram*/mm_stat, first number")), NS_PER_S, 0}}},
@@ -369,6 +388,7 @@ static int open_text(struct probe_ctx *o, struct err *e)
 	const struct probe_kind probe_kind_##name = {#name, 0, words, " hint ", false, false, open_text}
 TEXT_KIND(ram, 0);
 TEXT_KIND(swap, 0);
+TEXT_KIND(freeram, 0);
 TEXT_KIND(nvmap, 1);
 TEXT_KIND(freeblock, 0);
 TEXT_KIND(zram, 0);
