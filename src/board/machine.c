@@ -185,7 +185,7 @@ const struct machine_field machine_fields[] = {
 	TEXT(machine, "system", system, "/proc/sys/kernel/ostype"),
 	TEXT(machine, "architecture", architecture, "/proc/sys/kernel/arch", .find = find_architecture),
 	TEXT(machine, "distribution", distribution, "/etc/os-release", .find = find_distribution),
-	TEXT(machine, "hostname", hostname, "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname", .title = N_("Host")),
+	TEXT(machine, "hostname", hostname, "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname"),
 	NUMBER(machine, "uptime_s", uptime_s, "/proc/uptime", 1),
 	INNER("libraries", machine_libraries),
 	LIST(machine, "interfaces", nets, machine_net_fields, machine_net),

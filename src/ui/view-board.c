@@ -100,6 +100,7 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 	n = p->n;
 	add_fact(p, u, _("Board"), *screen_fact(u, "title") ? "title" : "board");
 	add_fields(p, u, m, machine_fields);
+	add_fact(p, u, _("Host"), "hostname");
 	if (m && !isnan(m->uptime_s)) {
 		int64_t minutes = (int64_t)(m->uptime_s / 60), days = minutes / 1440;
 
