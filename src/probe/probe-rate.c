@@ -205,7 +205,9 @@ static int open_cputime(struct probe_ctx *o, struct err *e)
 	for (int core = -1; core < CORES_MAX && added == 0; core++) {
 		if (core >= 0 && !set[core])
 			continue;
-		snprintf(of, sizeof of, core < 0 ? "" : "%d", core);
+		of[0] = '\0';
+		if (core >= 0)
+			text_number(of, sizeof of, "", (unsigned)core);
 		snprintf(source, sizeof source, "/proc/stat cpu%s", of);
 		if (core >= 0)
 			r->core[core] = (int16_t)++group;
