@@ -74,6 +74,11 @@ typedef struct nvmtop_error {
 NVMTOP_PUBLIC int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_size, char *why,
 				      size_t why_size, nvmtop_error *error);
 
+/* Returns the description of this machine as one JSON object, that of the key "machine" of nvmtop once --json
+ * (docs/json.md), to be freed with free(); if for_others is not 0 without serial number, addresses and command
+ * lines.  Takes some milliseconds, more where NVML must be started. */
+NVMTOP_PUBLIC char *nvmtop_machine(int for_others, nvmtop_error *error);
+
 /* ---- recording ---- */
 
 typedef struct nvmtop_recorder nvmtop_recorder;

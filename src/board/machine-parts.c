@@ -183,42 +183,38 @@ static void read_pci_gpu(struct machine *m, const struct root *r)
 	free(names);
 }
 
+/* Gets the item of the list, of which the first member is a name, that is called as the part of the channel before the
+ * dot; a new one if there is none. */
+static void *part_of(struct machine_list *l, const struct channel *c, const struct machine_field *fields, size_t size)
+{
+	char name[sizeof ((struct machine_rail *)NULL)->name], *item;
+
+	text_printable(name, sizeof name, c->name, strcspn(c->name, "."));
+	for (size_t i = 0; i < l->n; i++)
+		if (!strcmp((char *)l->at + i * size, name))
+			return (char *)l->at + i * size;
+	item = machine_add(l, fields, size);
+	return item ? memcpy(item, name, sizeof name) : NULL;
+}
+
 static void read_engine(struct machine *m, const struct root *r, const struct channel *c)
 {
-	size_t len = strcspn(c->name, ".");
-	struct machine_clock *e = NULL;
+	struct machine_clock *e = part_of(&m->engines, c, machine_clock_fields, sizeof *e);
 	char folder[160];
 
-	for (size_t i = 0; i < m->engines.n && !e; i++) {
-		struct machine_clock *have = (struct machine_clock *)m->engines.at + i;
-		if (strlen(have->name) == len && !strncmp(have->name, c->name, len))
-			e = have;
-	}
-	if (!e && (e = machine_add(&m->engines, machine_clock_fields, sizeof *e)))
-		text_printable(e->name, sizeof e->name, c->name, len);
 	if (e && c->kind == CHANNEL_ENGINE_FREQ && folder_of(m, c, "", folder))
 		machine_read_fields(m, r, machine_clock_fields, e, folder, NULL);
 }
 
 static void read_rail(struct machine *m, const struct channel *c)
 {
-	struct machine_rail *last = m->rails.n ? (struct machine_rail *)m->rails.at + m->rails.n - 1 : NULL;
-	size_t len = strcspn(c->name, ".");
+	struct machine_rail *rail = part_of(&m->rails, c, machine_rail_fields, sizeof *rail);
+	bool current = c->kind == CHANNEL_RAIL_CURRENT;
 
-	if (!last || strlen(last->name) != len || strncmp(last->name, c->name, len) != 0) {
-		last = machine_add(&m->rails, machine_rail_fields, sizeof *last);
-		if (last)
-			text_printable(last->name, sizeof last->name, c->name, len);
-	}
-	if (!last)
+	if (!rail)
 		return;
-	if (c->kind == CHANNEL_RAIL_CURRENT) {
-		last->warn_ma = c->warn;
-		last->crit_ma = c->crit;
-	} else {
-		last->warn_mw = c->warn;
-		last->crit_mw = c->crit;
-	}
+	*(current ? &rail->warn_ma : &rail->warn_mw) = c->warn;
+	*(current ? &rail->crit_ma : &rail->crit_mw) = c->crit;
 }
 
 /* --- memory --- */

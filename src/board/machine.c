@@ -447,3 +447,18 @@ void machine_json(struct record *r, const char *name, const struct machine *m, b
 		PUT(r, {missing[i].key, IN_JSON, TEXT_OF(missing[i].reason)});
 	json_close(r, "}}");
 }
+
+char *machine_describe(const struct machine *m, bool open)
+{
+	char *text = NULL;
+	size_t size;
+	struct record r = {.f = open_memstream(&text, &size)};
+
+	if (!r.f)
+		return NULL;
+	machine_json(&r, NULL, m, open);
+	if (fclose(r.f) == 0)
+		return text;
+	free(text);
+	return NULL;
+}

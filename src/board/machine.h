@@ -122,6 +122,9 @@ void machine_missing(struct machine *m, const char *prefix, const char *key, con
  * serial number, addresses, command lines. */
 void machine_json(struct record *r, const char *name, const struct machine *m, bool open);
 
+/* The same as a text, to be freed; NULL if out of memory. */
+char *machine_describe(const struct machine *m, bool open);
+
 /* --- for the files of this folder --- */
 
 /* Adds an item of that size, of which nothing is known yet. Returns NULL if out of memory. */
