@@ -1,12 +1,11 @@
 /* Reads counters of the kernel as rates: what each core did in its time, and the bytes of disks and of network
  * interfaces.
  *
- * A rate is the increase over the last second, renewed ten times in it: the time of cores is counted in hundredths of a
- * second, and drivers of network cards count in bursts. Counters that belong together begin anew together: a core that
- * was offline, a card that was plugged in again.
+ * A rate is the increase since the reading before, so that the mean of rates is that of the counter. Counters that
+ * belong together begin anew together: a core that was offline, a card that was plugged in again.
  *
- * The kernel says what a core did when its tick comes, so a task in step with the tick is counted wrong; how busy the
- * core was is measured better by `cpu`. */
+ * The kernel says what a core did when its tick comes, in hundredths of a second, and a task in step with the tick is
+ * counted wrong; how busy the core was is measured better by `cpu`. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +20,6 @@
 
 #define CPU       "/sys/devices/system/cpu"
 #define PERIOD_NS (NS_PER_S / 10)
-#define NEAR_NS   (5 * NS_PER_MS)
-#define READINGS  11
 #define CORES_MAX 256
 #define TIMES     5 /* of a core: user, nice, system, idle, and all that it had */
 #define DEVICES   32
@@ -33,62 +30,44 @@ struct rates {
 	void (*take)(struct rates *r, int64_t t_ns, double *now); /* NaN with the reason where there is none */
 	size_t n, group; /* counters, and those that begin anew together */
 	bool shares;     /* the last of a group is what the others are parts of */
-	uint64_t readings;
-	int64_t t_ns[READINGS];
+	int64_t t_ns;    /* of the reading before; 0: there is none */
 	int16_t core[CORES_MAX]; /* its group, or -1 */
-	double past[];           /* n of each of the last readings */
+	double counts[];         /* n of the reading before, n of this one */
 };
 
-static double *reading(struct rates *r, uint64_t k)
+/* Whether all counters of a group were known, are known, and none fell. */
+static bool goes_on(const double *from, const double *to, size_t n)
 {
-	return r->past + k % READINGS * r->n;
-}
-
-/* The oldest reading of the last second from which on all counters of a group are known and none fell; the newest if
- * there is no other. */
-static uint64_t oldest(struct rates *r, size_t first)
-{
-	uint64_t newest = r->readings - 1, then = newest;
-
-	for (; then && newest - then < READINGS - 1; then--) {
-		const double *a = reading(r, then - 1) + first, *b = reading(r, then) + first;
-		int64_t passed = r->t_ns[newest % READINGS] - r->t_ns[(then - 1) % READINGS];
-		if (then < newest && passed > NS_PER_S + NEAR_NS)
-			break;
-		for (size_t i = 0; i < r->group; i++)
-			if (!(a[i] <= b[i]))
-				return then;
-	}
-	return then;
+	for (size_t i = 0; i < n; i++)
+		if (!(from[i] <= to[i]))
+			return false;
+	return true;
 }
 
 static void rates_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct rates *r = (struct rates *)p;
-	double *now = reading(r, r->readings);
-	uint64_t newest = r->readings++;
+	double *from = r->counts, *to = r->counts + r->n;
 
-	r->t_ns[newest % READINGS] = t_ns;
-	r->take(r, t_ns, now);
+	r->take(r, t_ns, to);
 	row += p->column;
-	for (size_t first = 0; first < r->n; first += r->group) {
-		uint64_t then = oldest(r, first);
-		const double *from = reading(r, then) + first, *to = now + first;
-		size_t parts = r->group - r->shares;
-		double whole = r->shares ? (to[parts] - from[parts]) / 100
-					 : (double)(t_ns - r->t_ns[then % READINGS]) / NS_PER_S;
+	for (size_t parts = r->group - r->shares, k = 0; k < r->n; k += r->group, from += r->group, to += r->group) {
+		double whole = r->shares ? (to[parts] - from[parts]) / 100 : (double)(t_ns - r->t_ns) / NS_PER_S;
+		bool known = r->t_ns && whole > 0 && goes_on(from, to, r->group);
 		for (size_t i = 0; i < parts; i++)
-			*row++ = isnan(to[i])  ? to[i]
-				 : whole > 0 ? (to[i] - from[i]) / whole
-					     : missing_value(MISSING_SECOND, 0);
+			*row++ = known          ? (to[i] - from[i]) / whole
+				 : isnan(to[i]) ? to[i]
+						: missing_value(MISSING_SECOND, 0);
 	}
+	memcpy(r->counts, r->counts + r->n, r->n * sizeof *r->counts);
+	r->t_ns = t_ns;
 }
 
 static const struct probe_ops rates_ops = {rates_read, probe_free};
 
 static struct rates *rates_new(struct probe_ctx *o, size_t n, size_t group, size_t files, struct err *e)
 {
-	struct rates *r = probe_new(o, sizeof *r + READINGS * n * sizeof *r->past, files, &rates_ops, PERIOD_NS, e);
+	struct rates *r = probe_new(o, sizeof *r + 2 * n * sizeof *r->counts, files, &rates_ops, PERIOD_NS, e);
 
 	if (r) {
 		r->n = n;
@@ -110,7 +89,7 @@ static int add(struct probe_ctx *o, struct channel_form *form, const char *prefi
 	form->period_ns = PERIOD_NS;
 	channel_form(o, &ch, form);
 	ch.index = (uint16_t)index;
-	ch.window_ns = NS_PER_S > o->tick_ns ? NS_PER_S : o->tick_ns;
+	ch.window_ns = PERIOD_NS > o->tick_ns ? PERIOD_NS : o->tick_ns;
 	if (missing)
 		reason_set(missing, o, &ch);
 	return probe_ctx_add(o, &ch, e);
