@@ -294,6 +294,10 @@ void machine_read_parts(struct machine *m, const struct root *r, const struct ch
 				    strstr(folder, "/override.emc") ? DEBUG "tegra_bwmgr" : folder, "memory.emc.");
 	read_swaps(m, r);
 	read_iram(m, r);
+	if (!root_is_live(r)) {
+		machine_missing(m, "", "disks", "", _("only those of the running machine are read"));
+		machine_missing(m, "", "interfaces", "", _("only those of the running machine are read"));
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct channel *c = &channels[i];
 		if (c->missing[0])
@@ -373,11 +377,8 @@ void machine_read_places(struct machine *m, const struct root *r)
 
 	m->uptime_s = root_read_i64(r, "/proc/uptime", &s) == 0 && s >= 0 ? (double)s : (double)NAN;
 	m->disks.n = m->nets.n = 0;
-	if (root_is_live(r)) {
-		read_disks(m, r);
-		read_nets(m);
+	if (!root_is_live(r))
 		return;
-	}
-	machine_missing(m, "", "disks", "", _("only those of the running machine are read"));
-	machine_missing(m, "", "interfaces", "", _("only those of the running machine are read"));
+	read_disks(m, r);
+	read_nets(m);
 }
