@@ -74,6 +74,11 @@ typedef struct nvmtop_error {
 NVMTOP_PUBLIC int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_size, char *why,
 				      size_t why_size, nvmtop_error *error);
 
+/* Returns the description of this machine as one JSON object, that of the key "machine" of nvmtop once --json
+ * (docs/json.md), to be freed with free(); if for_others is not 0 without serial number, addresses and command
+ * lines.  Takes some milliseconds, more where NVML must be started. */
+NVMTOP_PUBLIC char *nvmtop_machine(int for_others, nvmtop_error *error);
+
 /* ---- recording ---- */
 
 typedef struct nvmtop_recorder nvmtop_recorder;
@@ -210,7 +215,7 @@ typedef struct nvmtop_signal {
 	int tier;
 	char name[48];		/* unique and stable: "gpu.util", "cpu4.util", "VDD_IN.power" */
 	char label[32];		/* display name: "GPU" */
-	char unit[8];		/* "%", "Hz", "kB" (1024 bytes), "mV", "mA", "mW", "C", "rpm", "J", or "" */
+	char unit[8];		/* "%", "Hz", "kB" (1024 bytes), "mV", "mA", "mW", "C", "rpm", "J", "B/s", or "" */
 	char source[160];	/* the kernel file, or the formula over other signals */
 	char note[96];		/* "mean of 100 ms", "estimate"; may be "" */
 	char missing[200];	/* the reason if it has no value, or "" */
@@ -363,9 +368,9 @@ typedef struct nvmtop_rail {
 typedef struct nvmtop_joules {
 	size_t size;		/* NVMTOP_JOULES_SIZE, set before the call */
 	double seconds;		/* of the window */
-	double joules, within, known_s, guessed_s;	/* of the total, as above; NaN if no signal is the total */
+	double joules, within, known_s, guessed_s;	/* of NVMTOP_POWER, as above; NaN if there is no such total */
 	uint64_t readings;
-	int64_t total;		/* the signal that is the total: the board's, or else that of the first GPU; -1: none */
+	int64_t total;		/* the signal that is the total; -1: a sum of several, or there is none */
 	uint64_t n;
 	nvmtop_rail rail[NVMTOP_POWERS];	/* n of them: every signal in mW, the total among them */
 } nvmtop_joules;

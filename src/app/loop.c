@@ -49,11 +49,11 @@ static void scene_procs(struct top *t)
 	s->procs_serial = s->procs->serial;
 }
 
-static void scene_host(struct top *t)
+static void scene_machine(struct top *t)
 {
-	bool wanted = t->source.live.root && !t->source.remote && ui_wants_host(t->ui, &t->scene);
+	bool wanted = t->source.live.root && !t->source.remote && ui_wants_machine(t->ui, &t->scene);
 
-	t->scene.host = wanted ? host_reader_poll(&t->host, t->source.live.root, t->scene.now_ns) : NULL;
+	t->scene.machine = wanted ? machine_reader_poll(&t->machine, t->source.live.root, t->scene.now_ns) : NULL;
 }
 
 void top_look(struct top *t)
@@ -73,7 +73,7 @@ void top_look(struct top *t)
 	recording_scene(&t->recording, s);
 	source_scene(&t->source, s);
 	scene_procs(t);
-	scene_host(t);
+	scene_machine(t);
 }
 
 static void watch_settings(struct top *t)
@@ -334,7 +334,7 @@ int cmd_top(const struct options *o)
 	if (!status && t.source.remote && remote_verdict(t.source.remote)->text[0])
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
-	host_reader_free(t.host);
+	machine_reader_free(t.machine);
 	source_close(&t.source);
 	recording_free(&t.recording);
 	files_free(&t.files);

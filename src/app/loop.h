@@ -40,7 +40,7 @@ struct top {
 	struct files files;
 	struct pending_open showing; /* the trace being opened */
 	struct procs *procs;         /* NULL until a view shows them */
-	struct host_reader *host;    /* the same */
+	struct machine_reader *machine; /* the same */
 	char message[sizeof((struct err *)NULL)->text];
 	int64_t message_until_ns; /* 0: until the next key */
 	struct request held[8];   /* to be carried out once the board is open */
@@ -57,9 +57,9 @@ void top_say(void *to, enum style style, const char *text);
 /* Updates everything in the scene that changes with time. */
 void top_look(struct top *t);
 
-/* host-reader.c: below root, every 2 s. Returns NULL until it was read for the first time. */
-const struct host *host_reader_poll(struct host_reader **at, struct root *root, int64_t now_ns);
-void host_reader_free(struct host_reader *h);
+/* machine-reader.c: below root, every 2 s. Returns NULL until it was read for the first time. */
+const struct machine *machine_reader_poll(struct machine_reader **at, struct root *root, int64_t now_ns);
+void machine_reader_free(struct machine_reader *h);
 
 /* files.c */
 /* Starts reading the folder in place of any other. Returns 0, or -1 with *e. */

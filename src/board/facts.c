@@ -1,14 +1,19 @@
-/* Collects facts about the machine, for the header of the screen and for later readers of a trace. */
+/* Finds what the machine is, in more than one file, and makes the facts of a trace of it. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "board/machine.h"
 #include "board/parsed.h"
 
 #define TABLE_MAX (64 * 1024)
 #define BLANKS    " \t\r"
+#define COMPATIBLE "/proc/device-tree/compatible"
+#define RELEASE    "/etc/nv_tegra_release"
 
 static bool first_line(const struct root *r, const char *path, char *out, size_t size)
 {
@@ -22,11 +27,11 @@ static bool l4t_release(const struct root *r, char *out, size_t size)
 	int major, end = 0;
 	char revision[24];
 
-	if (!first_line(r, "/etc/nv_tegra_release", line, sizeof line))
+	if (!first_line(r, RELEASE, line, sizeof line))
 		return false;
 	if (sscanf(line, "# R%4d (release), REVISION: %20[0-9.]%n", &major, revision, &end) < 2)
 		return false;
-	snprintf(out, size, "L4T %d.%s", major, revision);
+	snprintf(out, size, "%d.%s", major, revision);
 	return true;
 }
 
@@ -48,7 +53,7 @@ static bool shell_value(const char *text, const char *key, char *out, size_t siz
 	return false;
 }
 
-static bool os_release(const struct root *r, char *out, size_t size)
+bool find_distribution(const struct root *r, char *out, size_t size)
 {
 	char text[4096];
 
@@ -57,7 +62,7 @@ static bool os_release(const struct root *r, char *out, size_t size)
 	       shell_value(text, "PRETTY_NAME", out, size);
 }
 
-static bool ram_total(const struct root *r, char *out, size_t size)
+bool find_ram_total(const struct root *r, char *out, size_t size)
 {
 	char text[512];
 	int64_t kb;
@@ -72,12 +77,12 @@ static bool ram_total(const struct root *r, char *out, size_t size)
 }
 
 /* Gets the most specific NVIDIA chip name in compatible. */
-static bool soc_name(const struct root *r, char *out, size_t size)
+bool find_soc(const struct root *r, char *out, size_t size)
 {
 	static const char *const socs[] = {"tegra210", "tegra186", "tegra194", "tegra234", "tegra264"};
 	char blob[4096], entry[32];
 
-	ssize_t len = root_read(r, "/proc/device-tree/compatible", blob, sizeof blob);
+	ssize_t len = root_read(r, COMPATIBLE, blob, sizeof blob);
 	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(blob + i) + 1)
 		for (size_t k = 0; k < sizeof socs / sizeof *socs; k++) {
 			snprintf(entry, sizeof entry, "nvidia,%s", socs[k]);
@@ -87,13 +92,6 @@ static bool soc_name(const struct root *r, char *out, size_t size)
 			return true;
 		}
 	return false;
-}
-
-static bool device_model(const struct root *r, char *out, size_t size)
-{
-	/* The second file is the one mounted into containers. */
-	return first_line(r, "/proc/device-tree/model", out, size) ||
-	       first_line(r, "/tmp/nv_jetson_model", out, size);
 }
 
 /* These names change with every product and release, so they are in text files next to the board files, with
@@ -183,12 +181,99 @@ bool table_module(const char *compatible, size_t size_in, char *out, size_t size
 	return found;
 }
 
-static bool module(const struct root *r, char *out, size_t size)
+bool find_module(const struct root *r, char *out, size_t size)
 {
 	char blob[4096];
 
-	ssize_t len = root_read(r, "/proc/device-tree/compatible", blob, sizeof blob);
+	ssize_t len = root_read(r, COMPATIBLE, blob, sizeof blob);
 	return len > 0 && table_module(blob, (size_t)len, out, size);
+}
+
+/* The EEPROM of the module, which the kernel's driver reads: its bus differs by board. It is root's. */
+bool find_part_number(const struct root *r, char *out, size_t size)
+{
+	static const char *const buses[] = {"0", "1", "2", "7"};
+	char path[96], text[64];
+	int why = ENOENT;
+
+	for (size_t i = 0; i < sizeof buses / sizeof *buses; i++) {
+		text_join(path, sizeof path, "/sys/bus/i2c/devices/", buses[i], "-0050/eeprom");
+		ssize_t n = root_read(r, path, text, sizeof text);
+		if (n >= 49 && !strncmp(text + 20, "699-", 4)) {
+			text_printable(out, size, text + 20, strnlen(text + 20, 29));
+			return *out;
+		}
+		why = n < 0 && why == ENOENT ? errno : why;
+	}
+	errno = why;
+	return false;
+}
+
+/* "p3701-0005": from "699-13701-0005-500 M.0", else from compatible, in which several may be. */
+bool find_p_number(const struct root *r, char *out, size_t size)
+{
+	char blob[4096], part[48];
+
+	if (find_part_number(r, part, sizeof part) && strlen(part) > 14) {
+		snprintf(out, size, "p%.4s-%.4s", part + 5, part + 10);
+		return true;
+	}
+	ssize_t len = root_read(r, COMPATIBLE, blob, sizeof blob);
+	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(blob + i) + 1) {
+		const char *plus = strrchr(blob + i, '+'), *p = plus ? plus + 1 : blob + i + strcspn(blob + i, ",");
+		p += *p == ',';
+		if (*p == 'p' && number_length(p, strlen(p))) {
+			snprintf(out, size, "%.10s", p);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "../hardware/nvidia/platform/t19x/galen/kernel-dts/tegra194-....dts" */
+bool find_codename(const struct root *r, char *out, size_t size)
+{
+	char text[512];
+	const char *p = first_line(r, "/proc/device-tree/nvidia,dtsfilename", text, sizeof text) ? strstr(text, "/platform/t") : NULL;
+
+	if (!p || !(p = strchr(p + 11, '/')))
+		return false;
+	text_printable(out, size, p + 1, strcspn(p + 1, "/"));
+	return *out;
+}
+
+bool find_cuda_arch(const struct root *r, char *out, size_t size)
+{
+	static const struct {
+		const char *soc, *arch;
+	} known[] = {{"tegra210", "5.3"}, {"tegra186", "6.2"}, {"tegra194", "7.2"}, {"tegra234", "8.7"}, {"tegra264", "11.0"}};
+	char soc[32];
+
+	if (!find_soc(r, soc, sizeof soc))
+		return false;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (!strcmp(soc, known[i].soc))
+			snprintf(out, size, "%s", known[i].arch);
+	return true;
+}
+
+/* Kernels before 6.1 tell it only to their own machine; the release file of an L4T has it, too. */
+bool find_architecture(const struct root *r, char *out, size_t size)
+{
+	struct utsname u;
+	char line[256];
+	const char *p;
+
+	if (first_line(r, "/proc/sys/kernel/arch", out, size))
+		return true;
+	if (root_is_live(r) && uname(&u) == 0) {
+		snprintf(out, size, "%.15s", u.machine);
+		return true;
+	}
+	p = first_line(r, RELEASE, line, sizeof line) ? strstr(line, "EABI: ") : NULL;
+	if (p)
+		text_printable(out, size, p + 6, strcspn(p + 6, ", "));
+	return p && *out;
 }
 
 /* Gets the version of the package that every L4T has: "36.4.4-20250616085344". */
@@ -197,7 +282,7 @@ static bool l4t_package(const struct root *r, char *out, size_t size)
 	static const char wanted[] = "\nPackage: nvidia-l4t-core\n";
 	const size_t room = 16 * 1024 * 1024;
 	char soc[32];
-	char *text = soc_name(r, soc, sizeof soc) ? malloc(room) : NULL;
+	char *text = find_soc(r, soc, sizeof soc) ? malloc(room) : NULL;
 
 	if (!text)
 		return false;
@@ -209,47 +294,33 @@ static bool l4t_package(const struct root *r, char *out, size_t size)
 	if (version && (!end || version < end)) {
 		version += strlen("\nVersion: ");
 		size_t len = strspn(version, "0123456789.");
-		snprintf(out, size, "L4T %.*s", (int)(len < 24 ? len : 24), version);
+		snprintf(out, size, "%.*s", (int)(len < 24 ? len : 24), version);
 	}
 	free(text);
 	return *out;
 }
 
-static bool l4t(const struct root *r, char *out, size_t size)
+bool find_l4t(const struct root *r, char *out, size_t size)
 {
 	return l4t_release(r, out, size) || l4t_package(r, out, size);
 }
 
-static bool release(const struct root *r, char *out, size_t size)
+bool find_release(const struct root *r, char *out, size_t size)
 {
-	return l4t(r, out, size) || os_release(r, out, size);
+	char text[32];
+
+	if (!find_l4t(r, text, sizeof text))
+		return find_distribution(r, out, size);
+	snprintf(out, size, "L4T %s", text);
+	return true;
 }
 
-static bool jetpack(const struct root *r, char *out, size_t size)
+bool find_jetpack(const struct root *r, char *out, size_t size)
 {
-	char text[64];
+	char text[32];
 
-	return l4t(r, text, sizeof text) && table_jetpack(text + strlen("L4T "), out, size);
+	return find_l4t(r, text, sizeof text) && table_jetpack(text, out, size);
 }
-
-static bool kernel(const struct root *r, char *out, size_t size)
-{
-	return first_line(r, "/proc/sys/kernel/osrelease", out, size);
-}
-
-static bool hostname(const struct root *r, char *out, size_t size)
-{
-	return first_line(r, "/proc/sys/kernel/hostname", out, size) ||
-	       first_line(r, "/etc/hostname", out, size);
-}
-
-static const struct {
-	const char *key;
-	bool (*find)(const struct root *r, char *out, size_t size);
-} finders[] = {
-	{"model", device_model}, {"module", module}, {"soc", soc_name},      {"release", release},
-	{"jetpack", jetpack},    {"kernel", kernel}, {"hostname", hostname}, {"ram_total_kb", ram_total},
-};
 
 static int add(struct probe_set *probes, const char *key, const char *value, struct err *e)
 {
@@ -272,10 +343,24 @@ static int demo_facts(struct probe_set *probes, struct err *e)
 	return add(probes, "ram_total_kb", text, e);
 }
 
+/* Adds those fields of the machine that traces have. */
+static int machine_facts(const struct machine_field *f, const struct root *r, struct probe_set *probes, struct err *e)
+{
+	char text[sizeof(((struct fact *)NULL)->value)];
+
+	for (; f->is != FIELD_END; f++) {
+		if (f->is == FIELD_GROUP && machine_facts(f->of, r, probes, e) < 0)
+			return -1;
+		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && add(probes, f->fact, text, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int board_facts(const struct board *b, const struct root *r, const char *why, struct probe_set *probes,
 		struct err *e)
 {
-	char text[160];
+	char text[sizeof(((struct fact *)NULL)->value)];
 
 	if (add(probes, "board", b->name, e) < 0 || add(probes, "title", b->title, e) < 0 ||
 	    add(probes, "why", why ? why : "", e) < 0)
@@ -285,11 +370,8 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 			return -1;
 	if (b->demo)
 		return demo_facts(probes, e);
-	for (size_t i = 0; i < sizeof finders / sizeof *finders; i++) {
-		text[0] = '\0';
-		if (finders[i].find(r, text, sizeof text) && add(probes, finders[i].key, text, e) < 0)
-			return -1;
-	}
+	if (machine_facts(machine_fields, r, probes, e) < 0)
+		return -1;
 	if (board_unlisted(probes, r, text, sizeof text) && add(probes, "other_sensors", text, e) < 0)
 		return -1;
 	if (board_settings(probes) < 0)

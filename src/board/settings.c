@@ -1,11 +1,13 @@
 /* Finds the settings of the machine that users change while it runs; changes are recorded. The lowest and
  * highest clocks are channels and are not included. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "board/machine.h"
 #include "board/parsed.h"
 #include "probe/lookout.h"
 
@@ -13,6 +15,7 @@
 #define FAN_STATUS  "/var/lib/nvfancontrol/status"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
 #define CONF        "/etc/nvpmodel.conf"
+#define FAN_CONF    "/etc/nvfancontrol.conf"
 #define CONF_SIZE   ((size_t)256 * 1024)
 
 /* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
@@ -79,26 +82,36 @@ static bool is_number(const char *word, int64_t *n)
 	return num_i64(word, end, n) == end;
 }
 
-static void mode_look_up(struct mode *m, const struct root *r, int64_t id)
+/* Visits each line of a configuration. */
+static void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg)
 {
 	char *conf = malloc(CONF_SIZE);
 	const char *p = conf;
 	struct conf_line l;
-	int64_t n;
 
-	m->known = false;
-	m->id = id;
-	if (!conf || root_read(r, CONF, conf, CONF_SIZE) <= 0)
-		p = "";
-	while (!m->known && conf_next(&p, &l)) {
-		const char *name = conf_value(&l, "NAME=");
-
-		m->known = l.begins && *name && !strcmp(l.words[0], "POWER_MODEL") &&
-			   is_number(conf_value(&l, "ID="), &n) && n == id;
-		if (m->known)
-			text_printable(m->name, sizeof m->name, name, strlen(name));
-	}
+	if (conf && root_read(r, path, conf, CONF_SIZE) > 0)
+		while (conf_next(&p, &l))
+			visit(arg, &l);
 	free(conf);
+}
+
+/* Is it the line of a mode? */
+static bool conf_mode(const struct conf_line *l, int64_t *id, const char **name)
+{
+	*name = conf_value(l, "NAME=");
+	return l->begins && **name && !strcmp(l->words[0], "POWER_MODEL") && is_number(conf_value(l, "ID="), id);
+}
+
+static void mode_visit(void *mode, const struct conf_line *l)
+{
+	struct mode *m = mode;
+	const char *name;
+	int64_t id;
+
+	if (!m->known && conf_mode(l, &id, &name) && id == m->id) {
+		text_printable(m->name, sizeof m->name, name, strlen(name));
+		m->known = true;
+	}
 }
 
 /* Gets the mode's name. Returns false if no mode is set or it has no name. */
@@ -112,33 +125,32 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
 	if (!p || !num_i64(p + 6, status + n, &id))
 		return false;
-	if (!m->known || m->id != id)
-		mode_look_up(m, r, id);
+	if (!m->known || m->id != id) {
+		*m = (struct mode) {.id = id};
+		conf_each(r, CONF, mode_visit, m);
+	}
 	if (!m->known)
 		return false;
 	snprintf(out, size, "%s", m->name);
 	return true;
 }
 
+/* Gets the word after a key in a file. */
+static bool status_word(const struct root *r, const char *path, const char *key, char *out, size_t size)
+{
+	char text[1024];
+	const char *p = root_read_trusted(r, path, text, sizeof text) > 0 ? strstr(text, key) : NULL;
+
+	if (p)
+		text_printable(out, size, p + strlen(key), strcspn(p + strlen(key), " \t\n"));
+	return p && *out;
+}
+
 /* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 {
-	static const struct {
-		const char *file, *before;
-	} places[] = {{FAN_STATUS, "FAN_PROFILE:"}, {MODE_STATUS, "fmode:"}};
-	char text[1024];
-
 	(void)arg;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		const char *p;
-		if (root_read_trusted(r, places[i].file, text, sizeof text) <= 0 ||
-		    !(p = strstr(text, places[i].before)))
-			continue;
-		p += strlen(places[i].before);
-		text_printable(out, size, p, strcspn(p, " \t\n"));
-		return *out;
-	}
-	return false;
+	return status_word(r, FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
 }
 
 /* The first line of a file. */
@@ -190,4 +202,66 @@ int board_settings(struct probe_set *probes)
 	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
 		return -1;
 	return add_text(probes, l, "fan.profile", fan_profile, NULL);
+}
+
+/* "< PM_CONFIG DEFAULT=2 >", after the modes or before them. */
+static void take_mode(void *machine, const struct conf_line *l)
+{
+	struct machine *m = machine;
+	struct machine_name *n;
+	const char *name;
+	int64_t id;
+
+	if (l->begins && !strcmp(l->words[0], "PM_CONFIG"))
+		text_printable(m->default_mode, sizeof m->default_mode, conf_value(l, "DEFAULT="),
+			       strlen(conf_value(l, "DEFAULT=")));
+	if (conf_mode(l, &id, &name) && (n = machine_add(&m->modes, machine_name_fields, sizeof *n))) {
+		n->id = (double)id;
+		text_printable(n->name, sizeof n->name, name, strlen(name));
+	}
+}
+
+/* "FAN_DEFAULT_PROFILE quiet", "FAN_PROFILE quiet {" */
+static void take_profile(void *machine, const struct conf_line *l)
+{
+	struct machine *m = machine;
+	struct machine_name *n;
+
+	if (l->n > 1 && !strcmp(l->words[0], "FAN_DEFAULT_PROFILE"))
+		text_printable(m->fan_default, sizeof m->fan_default, l->words[1], strlen(l->words[1]));
+	if (l->n < 2 || strcmp(l->words[0], "FAN_PROFILE") != 0)
+		return;
+	for (size_t i = 0; i < m->fan_profiles.n; i++) /* of another fan */
+		if (!strcmp(((struct machine_name *)m->fan_profiles.at)[i].name, l->words[1]))
+			return;
+	if ((n = machine_add(&m->fan_profiles, machine_name_fields, sizeof *n)))
+		text_printable(n->name, sizeof n->name, l->words[1], strlen(l->words[1]));
+}
+
+void machine_read_settings(struct machine *m, const struct root *r)
+{
+	static const char *const what[] = {"profile", "governor", "control"};
+	struct mode mode = {.known = false};
+	char *words[] = {m->fan_profile, m->fan_governor, m->fan_control};
+	int64_t id;
+
+	errno = 0;
+	if (!mode_read(r, &mode, m->mode, sizeof m->mode))
+		machine_missing(m, "power_mode.", "current", MODE_STATUS, errno ? root_error(errno) : _("not in it"));
+	conf_each(r, CONF, take_mode, m);
+	if (!m->modes.n)
+		machine_missing(m, "power_mode.", "modes", CONF, _("no modes in it, or it is not there"));
+	bool numbered = is_number(m->default_mode, &id);
+	for (size_t i = 0; i < m->modes.n && numbered; i++) {
+		const struct machine_name *n = (const struct machine_name *)m->modes.at + i;
+		if ((double)id == n->id)
+			memcpy(m->default_mode, n->name, sizeof n->name);
+	}
+	fan_profile(r, NULL, m->fan_profile, sizeof m->fan_profile);
+	status_word(r, FAN_STATUS, "FAN_GOVERNOR:", m->fan_governor, sizeof m->fan_governor);
+	status_word(r, FAN_STATUS, "FAN_CONTROL:", m->fan_control, sizeof m->fan_control);
+	for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+		if (!*words[i])
+			machine_missing(m, "fan.", what[i], FAN_STATUS, _("not in it, or it is not there"));
+	conf_each(r, FAN_CONF, take_profile, m);
 }

@@ -6,26 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/machine.h"
 #include "cli/verb.h"
 #include "model/missing.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
+static void print_fact(const struct probe_set *probes, const char *key, const char *title)
+{
+	const char *value = fact_get(probes->facts, probes->n_facts, key);
+
+	if (value)
+		printf("  %s: %s\n", title, value);
+}
+
 static void print_facts(const struct probe_set *probes)
 {
-	static const struct {
-		const char *key, *title;
-	} shown[] = {{"model", N_("model")},     {"module", N_("module")},
-		     {"soc", N_("chip")},        {"release", N_("release")},
-		     {"jetpack", "JetPack"},     {"kernel", N_("kernel")},
-		     {"mode", N_("power mode")}, {"priority", N_("priority")},
-		     {"notice", N_("note")},     {"other_sensors", N_("other sensors")}};
-
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
-		const char *value = fact_get(probes->facts, probes->n_facts, shown[i].key);
-		if (value)
-			printf("  %s: %s\n", _(shown[i].title), value);
-	}
+	for (const struct machine_field *f = machine_fields; f->is != FIELD_END; f++)
+		if (f->title && f->fact)
+			print_fact(probes, f->fact, _(f->title));
+	print_fact(probes, "mode", _("Power mode"));
+	print_fact(probes, "priority", _("Priority"));
+	print_fact(probes, "notice", _("Notice"));
+	print_fact(probes, "other_sensors", _("Not read"));
 }
 
 static int name_width(const struct probe_set *probes)
@@ -176,7 +179,7 @@ static int cmd_boards(const struct options *o)
 	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
 	print_facts(probes);
 	if (lacking.code != ERR_NONE)
-		printf("  %s: %s\n", _("note"), lacking.text);
+		printf("  %s: %s\n", _("Notice"), lacking.text);
 	root_give_up(true);
 	probe_set_read(probes, rows);
 	root_give_up(false);

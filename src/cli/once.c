@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "board/machine.h"
 #include "cli/verb.h"
 #include "util/clock.h"
 #include "model/history.h"
@@ -18,6 +19,8 @@
 #include "report/text.h"
 #include "serve/openmetrics.h"
 #include "util/replace.h"
+
+#define JSON_VERSION 1 /* of docs/json.md */
 
 struct reading {
 	const struct channel *channel;
@@ -39,7 +42,7 @@ static void reason_now(const struct live *l, const struct channel *c, char *out,
 	missing_at(out, size, c, why.to + strlen(CHANGE_REASON));
 }
 
-/* A load is only meaningful as a mean over some time. */
+/* A load is only meaningful as a mean over some time; of power both are said. */
 #define LOAD_NS   (100 * NS_PER_MS)
 #define LOAD_ZOOM 20
 
@@ -117,9 +120,10 @@ static void put_real(struct record *r, const char *name, double v)
 	printf("%s%s", text, text[strcspn(text, ".e")] ? "" : ".0");
 }
 
-static void put_reading(struct record *r, const struct reading *got)
+static void put_reading(struct record *r, const struct reading *got, double mean)
 {
 	const struct channel *c = got->channel;
+	bool power = c->kind == CHANNEL_RAIL_POWER || c->kind == CHANNEL_POWER_TOTAL;
 
 	json_open(r, NULL, '{');
 	PUT(r, {"name", IN_JSON, TEXT_OF(c->name)}, {"label", IN_JSON, TEXT_OF(c->label)},
@@ -131,6 +135,12 @@ static void put_reading(struct record *r, const struct reading *got)
 		put_real(r, "warn", c->warn);
 	if (!isnan(c->crit))
 		put_real(r, "crit", c->crit);
+	if (c->window_ns > 0)
+		put_real(r, "window_s", (double)c->window_ns / NS_PER_S);
+	if (c->age_ns > 0)
+		put_real(r, "age_s", (double)c->age_ns / NS_PER_S);
+	if (power && !isnan(mean))
+		put_real(r, "mean", mean);
 	if (isnan(got->value))
 		PUT(r, {"value", IN_JSON, LABEL_OF("")});
 	else
@@ -139,7 +149,33 @@ static void put_reading(struct record *r, const struct reading *got)
 	json_close(r, "}");
 }
 
-static void print_json(const struct live *l)
+/* What is not a signal. The switch of all clocks is read as one. */
+static void put_machine(struct record *r, const struct live *l, struct procs *procs)
+{
+	const struct session *s = engine_session(l->engine);
+	struct machine *m = machine_new();
+
+	if (!m)
+		return;
+	root_give_up(true);
+	machine_read(m, l->root, s->channels, s->n_channels);
+	machine_take_processes(m, procs ? procs_read(procs) : NULL);
+	root_give_up(false);
+	for (size_t i = 0; i < s->n_channels; i++) {
+		struct reading got;
+		if (strcmp(s->channels[i].name, "clocks.pinned") != 0)
+			continue;
+		reading_take(&got, l, i);
+		if (isnan(got.value))
+			machine_missing(m, "", "jetson_clocks", "", got.reason);
+		else
+			m->jetson_clocks = got.value > 0;
+	}
+	machine_json(r, "machine", m, false);
+	machine_free(m);
+}
+
+static void print_json(const struct live *l, struct procs *procs)
 {
 	const struct session *s = engine_session(l->engine);
 	struct record r = {.f = stdout, .indented = true};
@@ -148,16 +184,18 @@ static void print_json(const struct live *l)
 
 	clock_anchor(&now);
 	json_open(&r, NULL, '{');
-	PUT(&r, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)});
+	PUT(&r, {"version", IN_JSON, COUNT_OF(JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)});
 	put_real(&r, "time", (double)now.real_ns / (double)NS_PER_S);
 	json_open(&r, "facts", '{');
 	for (size_t i = 0; i < s->n_facts; i++)
 		PUT(&r, {s->facts[i].key, IN_JSON, TEXT_OF(s->facts[i].value)});
 	json_close(&r, "}");
+	if (!fact_get(s->facts, s->n_facts, "demo"))
+		put_machine(&r, l, procs);
 	json_open(&r, "channels", '[');
 	for (size_t i = 0; i < s->n_channels; i++) {
 		reading_take(&got, l, i);
-		put_reading(&r, &got);
+		put_reading(&r, &got, got.channel->missing[0] ? NAN : load_mean(history_timeline(l->history), i));
 	}
 	json_close(&r, "]}");
 	putchar('\n');
@@ -249,11 +287,14 @@ static int cmd_once(const struct options *o)
 	struct live l;
 	struct err e;
 	int status = 0;
+	struct procs *procs = NULL;
 
 	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
+	if ((o->json || o->once_form == ONCE_JSON) && (procs = procs_open(l.root, &e)))
+		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	wait_for_values(&l);
 	/* Detaching the history flushes all samples into it. */
@@ -264,10 +305,11 @@ static int cmd_once(const struct options *o)
 	else if (o->once_form == ONCE_OPENMETRICS)
 		status = print_metrics(&l, stdout, false, &e) < 0 ? complain(&e) : 0;
 	else if (o->json || o->once_form == ONCE_JSON)
-		print_json(&l);
+		print_json(&l, procs);
 	else
 		print_table(&l);
 	root_give_up(false);
+	procs_close(procs);
 	live_close(&l);
 	return status;
 }

@@ -116,11 +116,11 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	struct host host = {.installed = false};
+	struct machine *machine = NULL;
 
-	if (o->view && !strcmp(o->view, "board")) {
-		host_read(l.root, &host);
-		scene.host = &host;
+	if (o->view && !strcmp(o->view, "board") && (machine = machine_new())) {
+		machine_read(machine, l.root, NULL, 0);
+		scene.machine = machine;
 	}
 	if (processes)
 		scene.procs = live_demo_procs(&l, now.mono_ns);
@@ -129,6 +129,7 @@ static int print_live(const struct options *o)
 	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);
+	machine_free(machine);
 	live_close(&l);
 	return status;
 }

@@ -337,33 +337,38 @@ static bool get_window(nvmtop_window window, nvmtop_joules *out, bool *complete)
 {
 	struct tally *t = enter(window, true);
 	struct tally_energy list[NVMTOP_POWERS];
+	struct energy_result of[POWER_PARTS], sum;
 	struct session about = {.n_channels = 0};
-	size_t n = SIZE_MAX, total;
+	struct power_parts parts;
+	size_t n = SIZE_MAX, found = 0;
 
 	if (!t)
 		return false;
 	about.channels = tally_channels(t, &about.n_channels);
-	total = energy_channel(&about);
+	power_parts_find(&parts, &about);
 	n = tally_window_get(t, window, list, NVMTOP_POWERS, &out->seconds, complete);
 	leave();
 	if (n == SIZE_MAX)
 		return false;
-	out->joules = out->within = (double)NAN;
 	out->known_s = out->guessed_s = 0;
 	out->readings = 0;
 	out->total = -1;
 	out->n = n < NVMTOP_POWERS ? n : NVMTOP_POWERS;
 	for (size_t i = 0; i < out->n; i++) {
 		out->rail[i] = rail_of(&list[i]);
-		if (list[i].channel != total)
-			continue;
-		out->total = out->rail[i].signal;
-		out->joules = list[i].joules;
-		out->within = list[i].within;
-		out->known_s = list[i].known_s;
-		out->guessed_s = list[i].guessed_s;
-		out->readings = list[i].readings;
+		for (size_t k = 0; k < parts.n && (parts.n == 1 || parts.add_up); k++) {
+			if (parts.channel[k] != list[i].channel)
+				continue;
+			of[found++] = (struct energy_result) {list[i].joules, list[i].within, list[i].known_s, NULL};
+			out->total = parts.n == 1 ? out->rail[i].signal : -1;
+			out->guessed_s = fmax(out->guessed_s, list[i].guessed_s);
+			out->readings += list[i].readings;
+		}
 	}
+	sum = found && found == parts.n ? power_parts_sum(of, found) : (struct energy_result) {NAN, NAN, 0, NULL};
+	out->joules = sum.joules;
+	out->within = sum.within;
+	out->known_s = sum.known_s;
 	return true;
 }
 
@@ -409,10 +414,7 @@ int nvmtop_energy_subtract(nvmtop_joules *joules, const nvmtop_joules *idle)
 			rail->joules = rail->within = (double)NAN;
 		else
 			subtract(&rail->joules, &rail->within, rail->known_s, base->joules, base->within, base->known_s);
-		if (rail->signal == joules->total) {
-			joules->joules = rail->joules;
-			joules->within = rail->within;
-		}
 	}
+	subtract(&joules->joules, &joules->within, joules->known_s, idle->joules, idle->within, idle->known_s);
 	return 0;
 }

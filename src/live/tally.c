@@ -23,7 +23,7 @@ static struct tally *of_sink(struct sink *s)
 
 const struct energy_source *track_source(const struct power *p, int track)
 {
-	return track == BY_POWER ? &p->meter.source : &p->meter.counter;
+	return &p->meter.source[track];
 }
 
 size_t track_take(const struct power *p, int track, struct energy_rows *rows, int64_t t_ns, const double *values,
@@ -166,7 +166,7 @@ static void tally_rows(struct sink *s, const struct rows *r)
 		energy_meter_rows(&p->meter, t->about, r);
 		for (int track = 0; track < TRACKS; track++) {
 			const struct energy_source *from = track_source(p, track);
-			enum tier tier = track == BY_POWER ? from->tier : from->counter_tier;
+			enum tier tier = from->tier;
 
 			for (size_t i = 0; p->tracks[track].ring && tier == r->tier && i < r->n; i++)
 				take_readings(p, t->about, track, r->t_ns[i], &r->values[i * r->width]);
@@ -404,7 +404,7 @@ double tally_joules(struct tally *t, size_t channel)
 
 		if (p->channel != channel)
 			continue;
-		r = energy_meter_get(&p->meter, t->row_ns[p->meter.source.tier]);
+		r = energy_meter_get(&p->meter, t->row_ns[p->meter.source->tier]);
 		p->joules = fmax(p->joules, isnan(r.joules) ? 0 : r.joules);
 		joules = r.known_s > 0 || p->joules > 0 ? p->joules : (double)NAN;
 	}

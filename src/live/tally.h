@@ -15,7 +15,7 @@ struct track {
 	struct power_reading *ring;
 	size_t room, n; /* n: so far */
 };
-enum { BY_POWER, BY_COUNTER, TRACKS };
+enum { TRACKS = METER_SUMS };
 
 struct power {
 	size_t channel;

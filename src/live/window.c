@@ -36,7 +36,7 @@ static int64_t settled_ns(const struct tally *t, const struct power *p, int trac
 {
 	const struct energy_source *s = track_source(p, track);
 
-	return t->row_ns[track == BY_POWER ? s->tier : s->counter_tier] - 2 * s->reach_ns;
+	return t->row_ns[s->tier] - 2 * s->reach_ns;
 }
 
 void windows_feed(struct tally *t)
@@ -145,7 +145,7 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
 {
 	const struct energy_source *s = track_source(p, track);
 	const struct channel *all = t->about->channels;
-	enum tier tier = track == BY_POWER ? s->tier : s->counter_tier;
+	enum tier tier = s->tier;
 	uint16_t columns[2] = {all[track == BY_POWER ? s->power : s->counter].column};
 	size_t made = engine_made(t->engine, tier), row = made, n = 1;
 	struct energy_rows rows = p->tracks[track].rows;

@@ -11,7 +11,7 @@ static const char *const units[UNITS] = {
 	[UNIT_NONE] = "",        [UNIT_PERCENT] = "%",    [UNIT_HZ] = "Hz",
 	[UNIT_KB] = "kB",        [UNIT_MILLIVOLT] = "mV", [UNIT_MILLIAMPERE] = "mA",
 	[UNIT_MILLIWATT] = "mW", [UNIT_CELSIUS] = "C",    [UNIT_RPM] = "rpm",
-	[UNIT_JOULE] = "J",
+	[UNIT_JOULE] = "J",      [UNIT_BYTE_RATE] = "B/s",
 };
 
 static const char *const families[FAMILIES] = {"gpu", "cpu", "memory", "power", "heat", "other"};

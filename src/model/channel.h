@@ -29,6 +29,7 @@ enum unit {
 	UNIT_CELSIUS,
 	UNIT_RPM,
 	UNIT_JOULE,
+	UNIT_BYTE_RATE,		/* bytes a second */
 	UNITS
 };
 
@@ -123,7 +124,7 @@ void change_text(char out[CHANGE_TEXT], const struct change *c);
 void facts_change(struct fact *facts, size_t n, const struct change *c);
 
 const char *tier_name(enum tier t);	/* "fast", "medium", "slow": part of formats, not translated */
-const char *unit_name(enum unit u);	/* "%", "Hz", "kB", "mV", "mA", "mW", "C", "rpm", "J", "" */
+const char *unit_name(enum unit u);	/* "%", "Hz", "kB", "mV", "mA", "mW", "C", "rpm", "J", "B/s", "" */
 const char *family_name(enum family f);	/* "gpu", "cpu", "memory", "power", "heat", "other" */
 const char *channel_kind_name(enum channel_kind k);	/* "gpu_util", ...: part of formats */
 

@@ -124,7 +124,7 @@ static int check_unit(const struct condition_term *t, const struct channel *c, s
 
 	if (t->unit ? t->unit->unit == c->unit
 		    : c->unit == UNIT_NONE || c->unit == UNIT_PERCENT || c->unit == UNIT_CELSIUS ||
-			      c->unit == UNIT_RPM || c->unit == UNIT_JOULE)
+			      c->unit == UNIT_RPM || c->unit == UNIT_JOULE || c->unit == UNIT_BYTE_RATE)
 		return 0;
 	if (c->unit == UNIT_NONE)
 		return err_set(e, ERR_USAGE, _("%s has no unit: remove \"%s\""), c->name, t->unit->name);

@@ -375,7 +375,8 @@ unsigned nvml_samples(struct nvml *n, unsigned device, struct nvml_sample *out)
 	return kept;
 }
 
-bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb), void *to)
+bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb, bool graphics),
+		    void *to)
 {
 	unsigned room = PROCESSES, count = room;
 	struct process *list = malloc(room * sizeof *list);
@@ -397,7 +398,7 @@ bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int 
 		for (unsigned k = 0; failed == OK && k < count && k < room; k++)
 			if (list[k].pid > 0 && list[k].pid <= INT_MAX)
 				take(to, (int)list[k].pid,
-				     list[k].used == ~0ULL ? NAN : (double)list[k].used / 1024);
+				     list[k].used == ~0ULL ? NAN : (double)list[k].used / 1024, i == 1);
 	}
 	free(list);
 	return told;

@@ -54,7 +54,8 @@ const struct nvml_device *nvml_device(const struct nvml *n, unsigned device);
 
 /* Calls take() for each process that uses the device, with its memory on the device in KiB, or NaN; a process
  * that uses compute and graphics is listed twice. Returns false if the library does not list processes. */
-bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb), void *to);
+bool nvml_processes(struct nvml *n, unsigned device, void (*take)(void *to, int pid, double kb, bool graphics),
+		    void *to);
 
 /* Returns NaN if the query fails or its result is out of range. */
 double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q);

@@ -61,7 +61,7 @@ static int check_value(const struct statement *s, const struct setting *t, struc
 	const char *takes =
 		!strcmp(k, "gate") && strcmp(v, "none") != 0	     ? _("only \"none\"")
 		: !strcmp(k, "kind") && channel_kind_find(v) < 0     ? _("a kind of signal such as temperature or counter")
-		: !strcmp(k, "unit") && unit_find(v) < 0	     ? _("one of Hz kB mV mA mW C rpm J %")
+		: !strcmp(k, "unit") && unit_find(v) < 0	     ? _("one of Hz kB mV mA mW C rpm J B/s %")
 		: !strcmp(k, "family") && family_find(v) < 0	     ? _("one of gpu cpu memory power heat other")
 		: !strcmp(k, "period") && (!num_duration_ns(v, &ns) || ns > 60 * NS_PER_S)
 			? _("a time such as 25ms, at most 60s")

@@ -34,7 +34,7 @@ struct probe_kind {
 	X(cpufreq)                                                                                           \
 	X(pressure) X(load) X(ram) X(swap) X(gpu) X(emc) X(gated) X(limits) X(pinned) X(engine) X(nvml)      \
 		X(zram) X(nvmap) X(freeblock) X(rail) X(power) X(temp) X(fan) X(pwm) X(throttle) X(value)    \
-			X(total) X(energy) X(hottest) X(wave) X(event)
+			X(total) X(energy) X(hottest) X(wave) X(event) X(cputime) X(disk) X(net) X(freeram)
 #define PROBE_KIND(name) extern const struct probe_kind probe_kind_##name;
 PROBE_KINDS(PROBE_KIND)
 

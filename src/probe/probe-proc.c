@@ -131,6 +131,15 @@ static void parse_ram(struct text *t, const char *p, const char *end, double *v)
 static void parse_swap(struct text *t, const char *p, const char *end, double *v)
 {
 	parse_part(t, field(p, end, "SwapTotal:"), field(p, end, "SwapFree:"), "SwapFree > SwapTotal", v);
+	v[1] = field(p, end, "SwapTotal:");
+	v[2] = field(p, end, "SwapCached:");
+}
+
+static void parse_free(struct text *t, const char *p, const char *end, double *v)
+{
+	t->whole = field(p, end, "MemTotal:");
+	v[0] = field(p, end, "MemFree:");
+	v[1] = field(p, end, "Buffers:");
 }
 
 /* Memory of the GPU and the engines, where the driver counts it. */
@@ -228,13 +237,19 @@ static const struct text_file files[] = {
 	 {{"ram.used", NULL, KB("/proc/meminfo MemTotal: - MemAvailable:"), TICK_NS, 0},
 	  {"ram.available", NULL, KB("/proc/meminfo MemAvailable:"), TICK_NS, 0},
 	  {"ram.cached", N_("Cache"), KB("/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:"), TICK_NS, 0}}},
+	{"freeram", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_free,
+	 {{"ram.free", N_("RAM unused"), KB("/proc/meminfo MemFree:"), TICK_NS, 0},
+	  {"ram.buffers", N_("Buffers"), KB("/proc/meminfo Buffers:"), TICK_NS, 0}}},
 	{"swap", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_swap,
-	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0}}},
+	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0},
+	  {"swap.total", N_("Swap, all"), KB("/proc/meminfo SwapTotal:"), TICK_NS, 0},
+	  {"swap.cached", N_("Swap in RAM, too"), KB("/proc/meminfo SwapCached:"), TICK_NS, 0}}},
 	{"nvmap", "/proc/meminfo", false, TEXT_MAX, 0, parse_nvmap,
 	 {{"nvmap.used", N_("GPU memory"), KB("/proc/meminfo NvMapMemUsed"), 0, 0}}},
 	/* Some kernels do not have it, and containers hide it. */
 	{"freeblock", "/proc/buddyinfo", true, TEXT_MAX, NS_PER_S, parse_buddies,
-	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0}}},
+	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0},
+	  {"ram.largest_blocks", N_("number of those"), "/proc/buddyinfo", NULL, UNIT_NONE, FAMILY_MEMORY, NS_PER_S, 0}}},
 	{"zram", "/sys/block/zram*/mm_stat", true, 256, NS_PER_S, parse_zram,
 	 {{"zram.used", N_("zram in RAM"), KB(N_("/sys/block/zram*/mm_stat, third number")), NS_PER_S, 0},
 	  {"zram.stored", N_("zram content"), KB(N_("/sys/block/zram*/mm_stat, first number")), NS_PER_S, 0}}},
@@ -343,6 +358,7 @@ static int open_text(struct probe_ctx *o, struct err *e)
 	const struct probe_kind probe_kind_##name = {#name, 0, words, " hint ", false, false, open_text}
 TEXT_KIND(ram, 0);
 TEXT_KIND(swap, 0);
+TEXT_KIND(freeram, 0);
 TEXT_KIND(nvmap, 1);
 TEXT_KIND(freeblock, 0);
 TEXT_KIND(zram, 0);

@@ -26,7 +26,6 @@
 #include "util/intl.h"
 #include "util/job.h"
 #include "util/num.h"
-#include "probe/host.h"
 #include "probe/nvml.h"
 #include "probe/processes.h"
 
@@ -68,6 +67,7 @@ enum { /* index of a field after the name */
        STAT_FLAGS = 6,
        STAT_UTIME = 11,
        STAT_STIME = 12,
+       STAT_PRIORITY = 15,
        STAT_THREADS = 17,
        STAT_START = 19,
        STAT_RSS = 21
@@ -124,6 +124,7 @@ bool proc_stat_parse(const char *text, size_t len, struct proc *out)
 			      .kernel = f[STAT_FLAGS] & PF_KTHREAD,
 			      .age_s = NAN,
 			      .ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME],
+			      .priority = (int)f[STAT_PRIORITY],
 			      .threads = (long)f[STAT_THREADS]};
 	if (out->state < '!' || out->state > '~')
 		out->state = '?';
@@ -156,7 +157,7 @@ static const char *last_word(const char *begin, const char **end, size_t *len)
 	return p;
 }
 
-bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb)
+bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb, char type[10])
 {
 	/* CLIENT PROCESS PID SIZE; PROCESS may contain blanks, SIZE ends in K. */
 	const char *end = line + len;
@@ -170,6 +171,8 @@ bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb)
 		return false;
 	*pid = (int)p;
 	*kb = (double)v;
+	size_t word = strcspn(line, " \t");
+	text_printable(type, 10, line, word < len ? word : len);
 	return true;
 }
 
@@ -263,13 +266,15 @@ static bool read_one(struct procs *r, const char *pid, struct proc *p, double se
 	return true;
 }
 
-static void take_gpu(struct procs_list *l, int pid, double kb)
+static void take_gpu(struct procs_list *l, int pid, double kb, const char *type)
 {
 	struct proc *p = find(l, pid);
 
 	if (!p)
 		return;
 	p->gpu = true;
+	if (!p->type[0]) /* compute comes first */
+		snprintf(p->type, sizeof(p->type), "%s", type);
 	if (!isnan(kb))
 		p->gpu_kb = isnan(p->gpu_kb) ? kb : p->gpu_kb + kb;
 }
@@ -287,7 +292,7 @@ static int read_nvmap(struct procs *r, struct procs_list *l)
 {
 	int fd = root_open_file(r->root, NVMAP_CLIENTS, O_RDONLY);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	char line[512];
+	char line[512], type[10];
 	double kb;
 	int pid;
 
@@ -299,8 +304,8 @@ static int read_nvmap(struct procs *r, struct procs_list *l)
 		return why;
 	}
 	while (fgets(line, sizeof(line), f))
-		if (proc_nvmap_parse(line, strcspn(line, "\n"), &pid, &kb))
-			take_gpu(l, pid, kb);
+		if (proc_nvmap_parse(line, strcspn(line, "\n"), &pid, &kb, type))
+			take_gpu(l, pid, kb, type);
 	fclose(f);
 	others_have_none(l);
 	return 0;
@@ -334,9 +339,9 @@ static void look_at_descriptors(struct procs *r, struct proc *p)
 	close(dir);
 }
 
-static void take_from_nvml(void *to, int pid, double kb)
+static void take_from_nvml(void *to, int pid, double kb, bool graphics)
 {
-	take_gpu(to, pid, kb);
+	take_gpu(to, pid, kb, graphics ? "graphics" : "compute");
 }
 
 static bool read_nvml(struct procs *r, struct procs_list *l)
@@ -386,7 +391,8 @@ static void read_gpu(struct procs *r, struct procs_list *l)
 /* Reads all processes in the order of the directory's list, which is that of their pids. */
 static int read_all(struct procs *r, struct procs_list *l, double seconds)
 {
-	double uptime_s = host_uptime(r->root);
+	long long now;
+	double uptime_s = root_read_i64(r->root, "/proc/uptime", &now) == 0 && now >= 0 ? (double)now : (double)NAN;
 	char **names;
 	size_t n;
 

@@ -24,6 +24,8 @@ struct proc {
 	double cpu;		/* percent of one core since the previous reading; NaN at the first */
 	double rss_kb;
 	double gpu_kb;		/* memory that it has mapped for the GPU */
+	char type[10];		/* what nvmap or NVML calls it: user, compute, graphics; "" */
+	int priority;		/* as in top: 20 is usual, less is more urgent */
 	long threads;
 	double age_s;		/* since its start */
 	uint64_t ticks;		/* of CPU time, since its start */
@@ -58,8 +60,8 @@ int procs_signal(int pid, uint64_t start, int sig, struct err *e);
 bool proc_stat_parse(const char *text, size_t len, struct proc *out);
 /* Makes one printable line of /proc/PID/cmdline, whose arguments end in 0. */
 void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND]);
-/* Parses a line of the table of nvmap's clients: the pid and its KiB. Returns false for a heading, a total,
- * or a client in the kernel. */
-bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb);
+/* Parses a line of the table of nvmap's clients: the pid, its KiB, and what kind of client it is. Returns false for a
+ * heading, a total, or a client in the kernel. */
+bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb, char type[10]);
 
 #endif

@@ -258,8 +258,8 @@ static void intervals_described(struct sink *sink)
 	struct intervals *v = of_sink(sink);
 
 	for (size_t i = 0; i < v->n; i++)
-		if (v->meters[i] && v->meters[i]->n_counted == 0 && !v->meters[i]->rows.begun)
-			energy_meter_begin(v->meters[i], v->about, i);
+		if (v->meters[i])
+			energy_meter_described(v->meters[i], v->about);
 }
 
 static void intervals_mark(struct sink *sink, const struct mark *m)

@@ -26,6 +26,7 @@ static const struct {
 	[UNIT_CELSIUS] = {"C", 1, 1},
 	[UNIT_RPM] = {"rpm", 1, 0},
 	[UNIT_JOULE] = {"J", 1, 1},
+	[UNIT_BYTE_RATE] = {"MB/s", 1e-6, 2},
 	[QUANTITY_MIB] = {"MiB", 1.0 / 1024, 1},
 	[QUANTITY_KJ] = {"kJ", 1e-3, 1},
 };

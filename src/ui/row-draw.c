@@ -54,7 +54,7 @@ void row_number(struct ui *u, struct canvas *c, enum alarm alarm, double v, enum
 	canvas_right(c, u->at.value.x, y, w, style, text);
 	if (isnan(v))
 		return;
-	x += canvas_text(c, x, y, unit_w, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
+	x += canvas_text(c, x, y, unit_w > 1 ? unit_w + 1 : 1, STYLE_DIM, unit_w > 1 ? rows_unit(u, unit) : quantity_unit(unit));
 	/* Mark a critical value without relying on colour. */
 	if (alarm == ALARM_CRIT)
 		canvas_put(c, x + (unit_w > 1 ? 1 : 0), y, STYLE_ALERT, L'!');

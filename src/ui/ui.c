@@ -412,7 +412,7 @@ bool ui_wants_procs(const struct ui *u, const struct ui_scene *s)
 	return s->live && lines && u->frame.h >= lines;
 }
 
-bool ui_wants_host(const struct ui *u, const struct ui_scene *s)
+bool ui_wants_machine(const struct ui *u, const struct ui_scene *s)
 {
 	return s->live && u->view->host && !u->over;
 }

@@ -3,7 +3,7 @@
 #ifndef NVMTOP_UI_UI_H
 #define NVMTOP_UI_UI_H
 
-#include "probe/host.h"
+#include "board/machine.h"
 #include "ui/canvas.h"
 #include "ui/event.h"
 #include "probe/processes.h"
@@ -70,7 +70,7 @@ struct ui_scene {
 	const struct procs_list *procs;	/* NULL: not read; see ui_wants_procs() */
 	uint64_t procs_serial;
 	const char *procs_kept;	/* why none of them can be ended; NULL: they can */
-	const struct host *host; /* NULL: not read; see ui_wants_host() */
+	const struct machine *machine; /* NULL: not read; see ui_wants_machine() */
 
 	const char *files_folder;	/* the listed folder, printable */
 	const struct ui_file *files;	/* its traces, newest first, then folders */
@@ -155,7 +155,7 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 /* Whether the screen shows the processes. */
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
 /* The same for libraries, disks and addresses of the machine. */
-bool ui_wants_host(const struct ui *u, const struct ui_scene *s);
+bool ui_wants_machine(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error message; NULL past the end. */
 const char *ui_view_name(size_t i);

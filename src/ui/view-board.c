@@ -75,31 +75,34 @@ static void add_fact(struct page *p, const struct ui *u, const char *name, const
 		snprintf(add(p, name, *a ? a : "--")->second, sizeof(p->items->second), "%s", *b ? b : "--");
 }
 
-static const struct host *host_of(const struct ui *u, const struct ui_scene *s)
+static const struct machine *machine_of(const struct ui *u, const struct ui_scene *s)
 {
-	return s->live && !*screen_fact(u, "demo") ? s->host : NULL;
+	return s->live && !*screen_fact(u, "demo") ? s->machine : NULL;
+}
+
+/* A trace has some of the fields as facts; the others are those of the running machine. */
+static void add_fields(struct page *p, const struct ui *u, const struct machine *m, const struct machine_field *f)
+{
+	for (; f->is != FIELD_END; f++)
+		if (f->title && f->fact)
+			add_fact(p, u, _(f->title), f->fact);
+		else if (f->title && m && *machine_text(m, f))
+			add(p, _(f->title), machine_text(m, f));
 }
 
 static void add_machine(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
-	const struct host *h = host_of(u, s);
+	const struct machine *m = machine_of(u, s);
 	char text[QUANTITY_TEXT];
 	int n;
 
 	add_head(p, _("This machine"));
 	n = p->n;
 	add_fact(p, u, _("Board"), *screen_fact(u, "title") ? "title" : "board");
-	add_fact(p, u, _("Model"), "model");
-	add_fact(p, u, _("Module"), "module");
-	add_fact(p, u, _("SoC"), "soc");
-	add_fact(p, u, _("Release"), "release");
-	add_fact(p, u, _("JetPack"), "jetpack");
-	add_fact(p, u, _("Kernel"), "kernel");
+	add_fields(p, u, m, machine_fields);
 	add_fact(p, u, _("Host"), "hostname");
-	if (h && h->serial[0])
-		add(p, _("Serial"), h->serial);
-	if (h && !isnan(h->uptime_s)) {
-		int64_t minutes = (int64_t)(h->uptime_s / 60), days = minutes / 1440;
+	if (m && !isnan(m->uptime_s)) {
+		int64_t minutes = (int64_t)(m->uptime_s / 60), days = minutes / 1440;
 
 		snprintf(text, sizeof(text), days ? _("%lld d %lld h %02lld min") : "%.0lld%lld h %02lld min",
 			 (long long)days, (long long)(minutes / 60 % 24), (long long)(minutes % 60));
@@ -114,12 +117,10 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 
 static void add_libraries(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
-	const struct host *h = host_of(u, s);
+	const struct machine *m = machine_of(u, s);
 
 	add_head(p, _("Libraries"));
-	for (int i = 0; h && i < HOST_LIBRARIES; i++)
-		if (h->version[i][0])
-			add(p, host_library_name((enum host_library)i), h->version[i]);
+	add_fields(p, u, m, machine_libraries);
 }
 
 /* List the governors of the core groups, or one name if all are equal. */
@@ -172,22 +173,26 @@ static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 
 static void add_places(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
-	const struct host *h = host_of(u, s);
+	const struct machine *m = machine_of(u, s);
 	char text[96];
 
 	add_head(p, _("Disks, network"));
-	for (size_t i = 0; h && i < h->n_disks; i++) {
+	for (size_t i = 0; m && i < m->disks.n; i++) {
+		const struct machine_disk *d = (const struct machine_disk *)m->disks.at + i;
 		struct item *item;
 		char free[QUANTITY_TEXT], all[QUANTITY_TEXT];
 
-		quantity_bytes(free, (uint64_t)h->disks[i].free);
-		quantity_bytes(all, (uint64_t)h->disks[i].bytes);
+		quantity_bytes(free, (uint64_t)d->free);
+		quantity_bytes(all, (uint64_t)d->bytes);
 		snprintf(text, sizeof(text), _("%s free of %s"), free, all);
-		item = add(p, h->disks[i].mount, text);
-		item->part = 1 - h->disks[i].free / h->disks[i].bytes;
+		item = add(p, d->mount, text);
+		item->part = 1 - d->free / d->bytes;
 	}
-	for (size_t i = 0; h && i < h->n_nets; i++)
-		add(p, h->nets[i].name, h->nets[i].address);
+	for (size_t i = 0; m && i < m->nets.n; i++) {
+		const struct machine_net *n = (const struct machine_net *)m->nets.at + i;
+		if (strncmp(n->address, "fe80:", 5) != 0)
+			add(p, n->name, n->address);
+	}
 }
 
 /* The remedy after the last semicolon, or all of the reason if there is none. */

@@ -223,13 +223,18 @@ static void read_emc(struct ui *u, const struct ui_scene *s, struct row *row)
 		rows_note(row, isnan(clock) ? 0 : 1, STYLE_DIM, _("cap %.0f MHz"), cap);
 }
 
-/* Whether the stack or the notes already show channel i; the signals view lists all. */
+/* Whether the stack or the notes already show channel i, or what it is a part of; the signals view lists all. */
 static bool is_told(const struct session *about, size_t i)
 {
+	static const char *const parts[] = {"ram.cached", "ram.free", "ram.buffers", "ram.largest_blocks",
+					    "swap.total", "swap.cached"};
 	const struct channel *ch = &about->channels[i];
 
+	for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++)
+		if (!strcmp(ch->name, parts[k]))
+			return true;
 	return ch->kind == CHANNEL_RAM_USED || ch->kind == CHANNEL_RAM_AVAILABLE ||
-	       ch->kind == CHANNEL_EMC_UTIL || !strcmp(ch->name, "ram.cached") ||
+	       ch->kind == CHANNEL_EMC_UTIL ||
 	       (rows_find(about, CHANNEL_EMC_UTIL, -1) >= 0 &&
 		(ch->kind == CHANNEL_EMC_RATE || !strcmp(ch->name, "emc.cap")));
 }

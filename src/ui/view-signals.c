@@ -83,6 +83,8 @@ static struct place place_of(const struct channel *ch)
 		return (struct place) {LIMITS, 3};
 	if (ch->unit == UNIT_JOULE)
 		return (struct place) {POWER, 0};
+	if (ch->family == FAMILY_CPU && ch->name[3] != '.' && named(ch, "cpu", NULL)) /* what one core did */
+		return (struct place) {OTHERS, 1};
 	return ch->family == FAMILY_CPU ? (struct place) {CORES, 1} : (struct place) {OTHERS, 0};
 }
 

@@ -59,7 +59,7 @@ cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$XDG_CONFIG_HOME/nvm
 mine=$scratch/mine/agx_orin.board
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
 ok 'a folder of that name: goes on' is "$status" 0
-ok 'a folder of that name: said' says out "note: cannot read the board file \"$mine\": Is a directory"
+ok 'a folder of that name: said' says out "Notice: cannot read the board file \"$mine\": Is a directory"
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --board agx_orin
 ok '--board NAME: status 1' is "$status" 1
 ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
@@ -72,11 +72,11 @@ ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": I
 echo nonsense >mine/broken.board
 rmdir mine/agx_orin.board
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/pc"
-ok 'a broken one may be this' says out 'note: .*broken.board:1: .*; it may describe this machine, and no other board file does'
+ok 'a broken one may be this' says out 'Notice: .*broken.board:1: .*; it may describe this machine, and no other board file does'
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
 ok 'where another one fits it is listed' says out '^  .*broken.board:1:'
 ignored="board file ignored: .*mine/broken.board:1: unknown statement \"nonsense\""
-ok 'and said, with its line' says out "note: $ignored"
+ok 'and said, with its line' says out "Notice: $ignored"
 for verb in once 'record --duration 0.2 mine.nvmt' '--print 100x30'; do
     # shellcheck disable=SC2086
     run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" $verb --sysroot "$roots/agx_orin-36"
@@ -100,7 +100,7 @@ if test -z "$EMU" && "$python" other.py --version >/dev/null 2>&1; then
     other() { run env HOME=/nonexistent NVMTOP_BOARDS="$scratch/mine" "$python" other.py "$@"; }
     other --boards --sysroot root
     ok 'one that may not be read: goes on' is "$status" 0
-    ok 'one that may not be read: said' says out "note: cannot read the board file \"$mine\": Permission denied"
+    ok 'one that may not be read: said' says out "Notice: cannot read the board file \"$mine\": Permission denied"
     other --boards --board agx_orin --sysroot root
     ok 'one that may not be read, by its name: status 1' is "$status" 1
     ok 'one that may not be read, by its name: said' says err "cannot read the board file \"$mine\": Permission denied"

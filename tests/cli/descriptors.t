@@ -41,7 +41,7 @@ ok 'fewer than the sensors need: --once says how many' says err "^nvmtop: $lack 
 ok 'fewer than the sensors need: no reason is another' sh -c '! grep "reason.*Too many open files" out'
 few --boards --sysroot "$agx"
 ok '--boards: status 0' is "$?" 0
-ok '--boards says how many' says out "note: [0-9]* signals are missing: $lacking"
+ok '--boards says how many' says out "Notice: [0-9]* signals are missing: $lacking"
 ok '--boards says it of each' says out "VDD_GPU_SOC.voltage *$lacking"
 few --record --duration 2.5 --split 1 --sysroot "$agx" few.nvmt
 ok '--record: status 0' is "$?" 0

@@ -549,6 +549,23 @@ static void test_detect(void **state)
 	assert_int_equal(nvmtop_detect_board(NULL, 0, NULL, 0, NULL, 0, NULL), 0);
 }
 
+static void test_machine(void **state)
+{
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+	char *all = nvmtop_machine(0, &e), *shared = nvmtop_machine(1, &e);
+
+	(void)state;
+	assert_non_null(all);
+	assert_non_null(shared);
+	assert_int_equal(e.code, NVMTOP_OK);
+	assert_true(all[0] == '{' && all[strlen(all) - 1] == '}');
+	assert_non_null(strstr(all, "\"kernel\":\""));
+	assert_null(strstr(shared, "\"address\""));
+	assert_null(strstr(shared, "\"command\""));
+	free(all);
+	free(shared);
+}
+
 /* What tests/tools/ranges writes. */
 static void test_ranges(void **state)
 {
@@ -627,6 +644,7 @@ int main(void)
 		cmocka_unit_test(test_old_options), cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_detect),      cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_marks),	    cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_machine),
 	};
 
 	if (!mkdtemp(folder))

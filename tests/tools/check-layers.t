@@ -19,14 +19,14 @@ while IFS=: read -r folder may; do
 done <<END
 util:
 model: util
-board: util model probe
+board: util model probe report/text.h
 probe: util model
 trace: util model
 engine: util model probe
 record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 live: util model engine
 report: util model trace
-ui: util model probe/processes.h probe/host.h report/range-totals.h
+ui: util model board/machine.h probe/processes.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record live report ui term
 serve: util model report/text.h

@@ -50,7 +50,7 @@ struct shots {
 	struct ui *ui;
 	struct ui_scene scene;
 	struct ui_align align;
-	struct host host;
+	struct machine *machine;
 	struct canvas canvas;
 	enum ground ground;
 	int frames;
@@ -70,7 +70,7 @@ static void draw(struct shots *s)
 	clock_anchor(&now);
 	sc->now_ns = now.mono_ns;
 	sc->wall_ns = now.real_ns;
-	sc->host = &s->host;
+	sc->machine = s->machine;
 	sc->procs = sc->live ? live_demo_procs(&s->live, clock_ns) : NULL;
 	sc->procs_serial = sc->procs ? sc->procs->serial : 0;
 	for (int i = 0; i < ADVANCE_MAX && ui_advance(s->ui, sc); i++)
@@ -259,7 +259,7 @@ static void carry_out(struct shots *s, const char *verb, char *rest)
 
 int main(int argc, char **argv)
 {
-	struct shots s = {.host = {.uptime_s = NAN}};
+	struct shots s = {.machine = machine_new()};
 	char line[256];
 
 	setlocale(LC_ALL, "");

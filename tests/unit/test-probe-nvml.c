@@ -601,8 +601,9 @@ static void test_other_sources(void **state)
 	}
 }
 
-static void count_process(void *to, int pid, double kb)
+static void count_process(void *to, int pid, double kb, bool graphics)
 {
+	(void)graphics;
 	assert_true(kb == 1);
 	*(int *)to += pid;
 }

@@ -69,12 +69,14 @@ static void test_nvmap(void **state)
 {
 	int pid;
 	double kb;
-#define PARSE(text) proc_nvmap_parse(text, strlen(text), &pid, &kb)
+	char type[10];
+#define PARSE(text) proc_nvmap_parse(text, strlen(text), &pid, &kb, type)
 
 	(void)state;
 	assert_true(PARSE("user                         gpu_burn     7979   23525644K"));
 	assert_int_equal(pid, 7979);
 	assert_true(kb == 23525644);
+	assert_string_equal(type, "user");
 	assert_true(PARSE("user a name with blanks 12 0K  "));
 	assert_int_equal(pid, 12);
 	assert_false(PARSE("CLIENT                        PROCESS      PID        SIZE"));

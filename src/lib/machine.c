@@ -1,0 +1,40 @@
+/* The description of the machine, for programs. */
+#include <stdlib.h>
+
+#include "board/board.h"
+#include "board/machine.h"
+#include "lib/lib.h"
+#include "util/intl.h"
+
+char *nvmtop_machine(int for_others, nvmtop_error *error)
+{
+	static const double hz[TIERS] = {1000, 100, 10};
+	struct err e = {.code = ERR_NONE}, unheard;
+	char why[256], *text = NULL;
+
+	lib_begin();
+	struct root *root = root_open("/", &e);
+	struct board *board = root ? board_detect(root, why, sizeof why, &e) : NULL;
+	struct probe_set *probes = board ? board_resolve(board, root, hz, why, &e) : NULL;
+	struct machine *m = probes ? machine_new() : NULL;
+	if (m) {
+		struct procs *procs = procs_open(root, &unheard);
+		root_give_up(true);
+		machine_read(m, root, probes->channels, probes->n_channels);
+		machine_take_processes(m, procs ? procs_read(procs) : NULL);
+		root_give_up(false);
+		procs_close(procs);
+		text = machine_describe(m, for_others);
+	}
+	if (text)
+		e.code = ERR_NONE;
+	else if (probes)
+		err_set(&e, ERR_FAILED, _("out of memory"));
+	machine_free(m);
+	if (probes)
+		probe_set_free(probes);
+	board_free(board);
+	root_close(root);
+	lib_error(error, &e);
+	return text;
+}
