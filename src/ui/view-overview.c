@@ -186,7 +186,7 @@ static void build(struct row_list *l)
 	static const enum channel_kind heat[] = {CHANNEL_HOTTEST, CHANNEL_TEMPERATURE};
 	const struct session *about = l->about;
 	struct power_parts parts;
-	char name[48];
+	char name[64], label[32] = "";
 	int emc = rows_find(about, CHANNEL_EMC_UTIL, -1);
 
 	add(l, rows_find(about, CHANNEL_GPU_UTIL, -1), _("GPU"), 7, read_gpu);
@@ -199,8 +199,9 @@ static void build(struct row_list *l)
 		add(l, rows_io(about), _("I/O wait"), 4, NULL);
 	power_parts_find(&parts, about);
 	if (parts.n > 1) /* the first of them */
-		snprintf(name, sizeof(name), "%s %s", _("Power"), about->channels[parts.channel[0]].label);
-	add(l, parts.n > 1 ? (int)parts.channel[0] : first_of(about, power, 2), parts.n > 1 ? name : _("Power"), 6, read_power);
+		rail_name(label, sizeof(label), about->channels[parts.channel[0]].label, 9);
+	snprintf(name, sizeof(name), "%s%s%s", _("Power"), *label ? " " : "", label);
+	add(l, parts.n > 1 ? (int)parts.channel[0] : first_of(about, power, 2), name, 6, read_power);
 	add(l, first_of(about, heat, 2), _("Heat"), 5, read_heat);
 }
 
