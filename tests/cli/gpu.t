@@ -19,7 +19,7 @@ END
 run nvmtop --once --board ./gpu.board --sysroot root --json
 ok 'the load' says out '43\.7'
 run nvmtop --boards --board ./gpu.board --sysroot root
-ok 'is named as the moving average that it is' says out '/load  (moving average of 284 ms)'
+ok 'is named as the moving average that it is' says out '/load  (window 283.9 ms; moving average of 284 ms)'
 ok 'with its state' says out 'gpu.gated .*gpu_powered_on'
 
 run nvmtop --boards --board ./gpu.board --sysroot root --gentle
