@@ -109,14 +109,15 @@ static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns
 		return NULL;
 	}
 	g->target = t;
-	g->here = p->tier == TIER_FAST || p->readers[0];
+	g->here = (p->tier == TIER_FAST && !p->thread) || p->readers[0];
 	g->probe = (struct probe) {.ops = &guarded_ops,
 				   .tier = p->tier,
 				   .column = p->column,
 				   .width = p->width,
 				   .tick_ns = tick_ns,
 				   .period_ns = g->here ? p->period_ns : 0};
-	g->probe.readers[0] = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
+	g->probe.readers[0] = async_reader_new(p->thread ? p->thread : "nvmtop-files", &target_ops, t, p->width, period,
+					       SHARE);
 	if (!g->probe.readers[0]) {
 		free(g);
 		return NULL;

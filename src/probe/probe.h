@@ -29,6 +29,7 @@ struct probe {
 	bool timed;
 	int64_t read_ns;
 	bool derived; /* computed from the row: read after the others, at every tick that read one */
+	const char *thread; /* its reads wait: in the fast tier, too, another thread makes them, of that name; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
 	uint16_t column, width;
