@@ -309,11 +309,10 @@ static bool uevents_came(const struct lookout *l)
 	return news;
 }
 
-static void lookout_pass(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void lookout_pass(void *arg, int64_t t_ns, double *v)
 {
 	struct lookout *l = arg;
 
-	(void)wanted;
 	(void)v;
 	for (size_t i = 0; i < l->n_texts; i++)
 		text_look(l, &l->texts[i], t_ns);

@@ -156,12 +156,11 @@ static void read_power(struct nvml_reader *r, enum nvml_quantity q)
 	put(&r->power, r->pass_ns ? r->pass_ns + (now - r->pass_ns) / 2 : now, mw);
 }
 
-static void device_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void device_read(void *arg, int64_t t_ns, double *v)
 {
 	struct nvml_reader *r = arg;
 
 	(void)t_ns;
-	(void)wanted;
 	for (int q = 0; q < NVML_VALUES; q++)
 		if (r->wanted >> q & 1)
 			v[q] = nvml_read(r->nvml, r->device, (enum nvml_quantity)q);

@@ -40,13 +40,12 @@ struct emc {
 	char rate_path[sizeof((struct attr *)0)->path];
 };
 
-static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void reader_read(void *arg, int64_t t_ns, double *v)
 {
 	struct reader *r = arg;
 	double busy_khz = attr_poll(&r->activity, r->root, t_ns),
 	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
-	(void)wanted;
 	v[RATE] = rate_hz;
 	if (isnan(rate_hz) || isnan(busy_khz))
 		v[UTIL] = isnan(rate_hz) ? rate_hz : busy_khz;
@@ -115,7 +114,7 @@ int emc_add_rate(struct probe_ctx *o, const struct channel *ch, const char *path
 
 	if (!p)
 		return -1;
-	p->readers[0] = emc_with(o->probes, path, ch->period_ns)->probe.readers[0];
+	p->reader = emc_with(o->probes, path, ch->period_ns)->probe.reader;
 	return probe_ctx_finish(o, p, probe_ctx_add(o, ch, e), true, e);
 }
 
@@ -192,11 +191,11 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	} else {
 		reason_set(&why, o, &ch);
 	}
-	m->probe.readers[0] =
+	m->probe.reader =
 		async_reader_new("nvmtop-emc", &reader_ops, r, VALUES, found ? ch.period_ns : READ_NS, 0.2);
-	if (m->probe.readers[0] && found)
-		async_reader_on_bus_of(m->probe.readers[0], &r->rate);
-	int added = m->probe.readers[0] ? probe_ctx_add(o, &ch, e)
+	if (m->probe.reader && found)
+		async_reader_on_bus_of(m->probe.reader, &r->rate);
+	int added = m->probe.reader ? probe_ctx_add(o, &ch, e)
 					: statement_error(o->s, e, _("out of memory"));
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);

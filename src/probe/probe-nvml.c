@@ -68,7 +68,7 @@ static void nvml_probe_read(struct probe *p, int64_t t_ns, double *row)
 
 static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 {
-	async_reader_set_period(p->readers[0], GENTLE_NS);
+	async_reader_set_period(p->reader, GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (channel_is_nvml(c))
@@ -265,8 +265,8 @@ static int open_device(struct probe_ctx *o, struct nvml *nvml, unsigned device, 
 		if (asked(o->s, nvml_fields[q].word) && (q == NVML_POWER || !*d->missing[q]))
 			wanted |= 1U << q;
 	n->probe.gentle = nvml_probe_gentle;
-	n->probe.readers[0] = nvml_reader_new(nvml, device, wanted, &n->reader);
-	if (!n->probe.readers[0]) {
+	n->probe.reader = nvml_reader_new(nvml, device, wanted, &n->reader);
+	if (!n->probe.reader) {
 		probe_free(&n->probe);
 		return statement_error(o->s, e, _("out of memory"));
 	}
