@@ -42,29 +42,18 @@ struct changes {
 
 static enum about about_what(const struct channel *c)
 {
+	static const enum about known[CHANNEL_KINDS] = {
+		[CHANNEL_FREQ_LIMIT] = SETTING, [CHANNEL_GPU_UTIL] = LIFE, [CHANNEL_CPU_UTIL] = LIFE,
+		[CHANNEL_RAM_USED] = LIFE,      [CHANNEL_EMC_UTIL] = LIFE, [CHANNEL_RAIL_POWER] = LIFE,
+		[CHANNEL_TEMPERATURE] = LIFE,   [CHANNEL_GPU_FREQ] = LIFE, [CHANNEL_EMC_RATE] = LIFE,
+		[CHANNEL_FAN] = LIFE,           [CHANNEL_THROTTLE] = LIFE, [CHANNEL_THROTTLE_COUNT] = LIFE,
+	};
+
 	if (!strcmp(c->name, "clocks.pinned"))
 		return SETTING;
-	switch (c->kind) {
-	case CHANNEL_FREQ_LIMIT:
-		return SETTING;
-	case CHANNEL_GPU_UTIL:
-	case CHANNEL_CPU_UTIL:
-	case CHANNEL_RAM_USED:
-	case CHANNEL_EMC_UTIL:
-	case CHANNEL_RAIL_POWER:
-	case CHANNEL_TEMPERATURE:
-	case CHANNEL_GPU_FREQ:
-	case CHANNEL_EMC_RATE:
-	case CHANNEL_FAN:
-	case CHANNEL_THROTTLE:
-	case CHANNEL_THROTTLE_COUNT:
-		return LIFE;
-	case CHANNEL_RAIL_VOLTAGE:
-	case CHANNEL_RAIL_CURRENT:
-		return NOTHING;
-	default:
-		return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
-	}
+	if (known[c->kind] != NOTHING || c->kind == CHANNEL_RAIL_VOLTAGE || c->kind == CHANNEL_RAIL_CURRENT)
+		return known[c->kind];
+	return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
 }
 
 void changes_again(struct changes *c)
@@ -109,86 +98,51 @@ static void value_text(const struct channel *c, double v, char *out, size_t size
 		snprintf(out, size, "%.6g%s%s", v, *unit_name(c->unit) ? " " : "", unit_name(c->unit));
 }
 
-static bool same(double a, double b)
-{
-	return !(a < b) && !(a > b);
-}
-
-/* Compares v, read at t_ns, with the last value. Returns true and fills *out if it changed. */
-static bool setting_changed(struct signal *s, const struct channel *c, int64_t t_ns, double v,
-			    struct change *out)
-{
-	double before = s->last;
-
-	if (isnan(v)) /* the cores that share a clock are offline */
-		return false;
-	s->last = v;
-	if (isnan(before) || same(before, v))
-		return false;
-	out->t_ns = t_ns;
-	value_text(c, before, out->from, sizeof(out->from));
-	value_text(c, v, out->to, sizeof(out->to));
-	return true;
-}
-
-static bool life_changed(struct signal *s, const struct channel *c, int64_t t_ns, double v,
-			 struct change *out)
-{
-	bool was_dead = s->dead;
-
-	if (!isnan(v)) {
-		s->last = v;
-		s->gone_ns = 0;
-		s->dead = false;
-		out->t_ns = t_ns;
-		if (was_dead)
-			value_text(c, v, out->to, sizeof(out->to));
-		return was_dead;
-	}
-	if (isnan(s->last) || was_dead)
-		return false;
-	if (!s->gone_ns)
-		s->gone_ns = t_ns;
-	s->dead = t_ns - s->gone_ns >= DEAD_NS;
-	out->t_ns = s->gone_ns;
-	value_text(c, s->last, out->from, sizeof(out->from));
-	return s->dead;
-}
-
+/* Compares the newest value with the one before. Returns true and fills *out if that is worth a report. */
 static bool signal_changed(struct changes *c, size_t i, struct change *out)
 {
 	const struct channel *ch = &c->probes->channels[i];
 	struct signal *s = &c->signals[i];
-	struct sampler *sampler = c->samplers[ch->tier];
-	struct ring *ring = sampler ? sampler_ring(sampler) : NULL;
+	struct ring *ring = c->samplers[ch->tier] ? sampler_ring(c->samplers[ch->tier]) : NULL;
 	size_t n = ring && s->about != NOTHING ? ring_count(ring) : 0;
 	const struct ring_row *row;
+	double v, before = s->last;
+	bool was_dead = s->dead;
 
 	if (!n)
 		return false;
-	do /* a reading may be late, and a slow chip has none in most rows */
+	do { /* a reading may be late, and a slow chip has none in most rows */
 		row = ring_at(ring, --n);
-	while (n && isnan(row->values[ch->column]));
+		v = row->values[ch->column];
+	} while (n && isnan(v));
 	memset(out, 0, sizeof(*out));
 	memcpy(out->what, ch->name, sizeof(out->what));
-	if (s->late) {
-		if (isnan(row->values[ch->column]))
+	out->t_ns = row->t_ns;
+	if (isnan(v)) { /* of a setting: the cores that share a clock are offline */
+		if (s->about != LIFE || isnan(before) || was_dead)
 			return false;
+		s->gone_ns = s->gone_ns ? s->gone_ns : row->t_ns;
+		s->dead = row->t_ns - s->gone_ns >= DEAD_NS;
+		out->t_ns = s->gone_ns;
+		value_text(ch, before, out->from, sizeof(out->from));
+		return s->dead;
+	}
+	s->last = v;
+	s->gone_ns = 0;
+	s->dead = false;
+	if (s->late) {
 		s->late = false;
-		s->last = row->values[ch->column];
 		if (s->about == LATE)
 			s->about = NOTHING;
-		out->t_ns = row->t_ns;
 		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
 		return true;
 	}
-	return s->about == SETTING ? setting_changed(s, ch, row->t_ns, row->values[ch->column], out)
-				   : life_changed(s, ch, row->t_ns, row->values[ch->column], out);
-}
-
-static bool same_reason(double a, double b)
-{
-	return !memcmp(&a, &b, sizeof(a));
+	if (s->about == SETTING ? isnan(before) || !(before < v || before > v) : !was_dead)
+		return false;
+	if (s->about == SETTING)
+		value_text(ch, before, out->from, sizeof(out->from));
+	value_text(ch, v, out->to, sizeof(out->to));
+	return true;
 }
 
 /* Reports the reasons of the missing values of a row. */
@@ -205,7 +159,7 @@ static void look_missing(struct changes *c, enum tier tier, const struct ring_ro
 		double v;
 
 		if (ch->tier != tier || !isnan(v = row->values[ch->column]) || missing_why(v) == MISSING ||
-		    same_reason(v, s->reason) || s->told == REASONS)
+		    !memcmp(&v, &s->reason, sizeof(v)) || s->told == REASONS)
 			continue;
 		s->reason = v;
 		s->told++;

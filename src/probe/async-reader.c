@@ -98,7 +98,7 @@ bool async_reader_pass(struct async_reader *s, int64_t t_ns)
 		return true;
 	for (size_t i = 0; i < s->n; i++)
 		v[i] = NAN;
-	s->ops->read(s->arg, t_ns, atomic_load_explicit(&s->wanted, memory_order_relaxed), v);
+	s->ops->read(s->arg, t_ns, v);
 	if (!async_reader_end(s, begin)) /* its values are old, and another thread may read it by now */
 		return false;
 	pace(s, clock_now_ns() - begin);
@@ -158,11 +158,6 @@ void async_reader_ask(struct async_reader *s, int64_t t_ns)
 		return;
 	async_reader_pass(s, t_ns);
 	atomic_store_explicit(&s->asked, false, memory_order_release);
-}
-
-void async_reader_want(struct async_reader *s, size_t i)
-{
-	atomic_fetch_or_explicit(&s->wanted, UINT64_C(1) << i, memory_order_relaxed);
 }
 
 void async_reader_set_period(struct async_reader *s, int64_t period_ns)

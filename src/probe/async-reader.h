@@ -14,8 +14,8 @@
 struct async_reader;
 struct async_reader_ops {
 	/* Makes one pass, started at t_ns (CLOCK_MONOTONIC). It may open, allocate and wait. v is all NaN at
-	 * first; bit i of wanted is set after async_reader_want() for value i. */
-	void (*read)(void *arg, int64_t t_ns, uint64_t wanted, double *v);
+	 * first. */
+	void (*read)(void *arg, int64_t t_ns, double *v);
 	void (*close)(void *arg); /* frees arg; called once, from any thread */
 };
 
@@ -40,8 +40,7 @@ void async_reader_start(struct async_reader *s);
  * probe set that is only listed, or driven by a test, has no threads. */
 void async_reader_ask(struct async_reader *s, int64_t t_ns);
 
-/* Both take effect with the next pass. */
-void async_reader_want(struct async_reader *s, size_t i);
+/* Takes effect with the next pass. */
 void async_reader_set_period(struct async_reader *s, int64_t period_ns);
 
 /* Call before its thread is started if the values are added up over rows that come every tick_ns. Passes then

@@ -37,7 +37,7 @@ struct core {
 
 struct by_idle {
 	const struct root *root;
-	const struct cores *cores;
+	unsigned n;
 	struct core core[];
 };
 
@@ -108,20 +108,20 @@ static int64_t core_idle(struct core *c, const struct cpu_stat *stat, unsigned s
 	       (idle + tick + tick / 8 >= passed ? passed : idle); /* equal within a tick: use all */
 }
 
-static void idle_read(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
+static void idle_read(void *source, const struct cores *c, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
 {
 	struct by_idle *b = source;
 
-	for (unsigned i = 0; i < b->cores->n; i++) {
-		struct core *c = &b->core[i];
+	for (unsigned i = 0; i < b->n; i++) {
+		struct core *core = &b->core[i];
 		if (stat->idle[i] < 0) { /* offline */
-			core_close(c);
-			c->retry_ns = 0;
-		} else if (!c->states && t_ns >= c->retry_ns) {
-			c->retry_ns = t_ns + RETRY_NS;
-			core_open(c, b->root, b->cores->id[i]);
+			core_close(core);
+			core->retry_ns = 0;
+		} else if (!core->states && t_ns >= core->retry_ns) {
+			core->retry_ns = t_ns + RETRY_NS;
+			core_open(core, b->root, c->id[i]);
 		}
-		idle_ns[i] = c->states ? core_idle(c, stat, i) : -1;
+		idle_ns[i] = core->states ? core_idle(core, stat, i) : -1;
 	}
 }
 
@@ -129,7 +129,7 @@ static void idle_close(void *source)
 {
 	struct by_idle *b = source;
 
-	for (unsigned i = 0; i < b->cores->n; i++)
+	for (unsigned i = 0; i < b->n; i++)
 		core_close(&b->core[i]);
 	free(b);
 }
@@ -137,31 +137,28 @@ static void idle_close(void *source)
 static void *idle_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size)
 {
 	struct by_idle *b = calloc(1, sizeof *b + c->n * sizeof b->core[0]);
-	int64_t counted = 0;
+	bool counts = false;
+	int error = b ? 0 : ENOMEM;
 
 	(void)tick_ns;
-	if (!b) {
-		snprintf(why, size, "%s", _("out of memory"));
-		return NULL;
+	if (b)
+		*b = (struct by_idle) {.root = r, .n = c->n};
+	for (unsigned i = 0; i < c->n && !error; i++) {
+		if (c->online[i] && core_open(&b->core[i], r, c->id[i]) < 0)
+			error = errno;
+		else if (c->online[i])
+			counts |= core_counter(&b->core[i]) != 0;
 	}
-	b->root = r;
-	b->cores = c;
-	for (unsigned i = 0; i < c->n; i++) {
-		if (!c->online[i])
-			continue;
-		if (core_open(&b->core[i], r, c->id[i]) < 0) {
-			snprintf(why, size, "%s", errno == ENOENT ? _("not there") : strerror(errno));
-			idle_close(b);
-			return NULL;
-		}
-		counted |= core_counter(&b->core[i]);
-	}
-	if (counted == 0) {
-		snprintf(why, size, "%s", _("its times are 0 since the system started"));
+	if (!error && counts)
+		return b;
+	snprintf(why, size, "%s",
+		 !error            ? _("its times are 0 since the system started")
+		 : error == ENOENT ? _("not there")
+				   : strerror(error));
+	if (b)
 		idle_close(b);
-		return NULL;
-	}
-	return b;
+	errno = error;
+	return NULL;
 }
 
 const struct cpu_source cpu_by_idle = {

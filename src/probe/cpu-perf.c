@@ -45,10 +45,19 @@ struct ring {
 };
 
 struct by_perf {
-	const struct cores *cores;
 	size_t page_size, ring_size; /* the latter without the first page */
 	struct ring ring[CORES_MAX];
 };
+
+static void ring_close(struct by_perf *b, struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, b->page_size + b->ring_size);
+	if (r->fd >= 0)
+		close(r->fd);
+	r->page = NULL;
+	r->fd = -1;
+}
 
 static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 {
@@ -66,15 +75,13 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 	a.use_clockid = 1;
 	a.clockid = CLOCK_MONOTONIC;
 	r->fd = (int)syscall(SYS_perf_event_open, &a, -1, (int)core, -1, PERF_FLAG_FD_CLOEXEC);
-	if (r->fd < 0) {
-		descriptors_note(errno);
-		return -1;
-	}
-	void *p = mmap(NULL, b->page_size + b->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	void *p = MAP_FAILED;
+	if (r->fd >= 0)
+		p = mmap(NULL, b->page_size + b->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (p == MAP_FAILED) {
 		int saved = errno;
-		close(r->fd);
-		r->fd = -1;
+		descriptors_note(saved);
+		ring_close(b, r);
 		errno = saved;
 		return -1;
 	}
@@ -82,16 +89,6 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 	r->state = UNKNOWN;
 	r->idle = -1;
 	return 0;
-}
-
-static void ring_close(struct by_perf *b, struct ring *r)
-{
-	if (r->page)
-		munmap(r->page, b->page_size + b->ring_size);
-	if (r->fd >= 0)
-		close(r->fd);
-	r->page = NULL;
-	r->fd = -1;
 }
 
 static void ring_unknown(struct ring *r, int64_t t_ns)
@@ -184,17 +181,17 @@ static int64_t ring_read(struct by_perf *b, struct ring *r, const struct cpu_sta
 	return r->gap ? -1 : r->idle_ns;
 }
 
-static void perf_read(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
+static void perf_read(void *source, const struct cores *c, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
 {
 	struct by_perf *b = source;
 
-	for (unsigned i = 0; i < b->cores->n; i++) {
+	for (unsigned i = 0; i < c->n; i++) {
 		struct ring *r = &b->ring[i];
-		if (!b->cores->online[i]) {
+		if (!c->online[i]) {
 			ring_close(b, r); /* its event does not come back */
 		} else if (r->fd < 0 && t_ns >= r->retry_ns) {
 			r->retry_ns = t_ns + RETRY_NS;
-			ring_open(b, r, b->cores->id[i]);
+			ring_open(b, r, c->id[i]);
 		}
 		idle_ns[i] = r->fd >= 0 ? ring_read(b, r, stat, t_ns, i) : -1;
 	}
@@ -204,44 +201,31 @@ static void perf_close(void *source)
 {
 	struct by_perf *b = source;
 
-	for (unsigned i = 0; i < b->cores->n; i++)
+	for (unsigned i = 0; i < CORES_MAX; i++)
 		ring_close(b, &b->ring[i]);
 	free(b);
 }
 
-static bool allowed(const struct root *r, char *why, size_t size)
-{
-	char space[40] = "";
-
-	if (!root_is_live(r)) {
-		snprintf(why, size, "%s", _("not of this machine"));
-		return false;
-	}
-	ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space - 1);
-	if (n > 0 && strcmp(space, FIRST_PID_NAMESPACE) != 0) {
-		snprintf(why, size, "%s", _("in a container"));
-		return false;
-	}
-	return true;
-}
-
 static void *perf_open(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size)
 {
-	if (!allowed(r, why, size))
-		return NULL;
-	if (tick_ns > TICK_MAX_NS) {
+	char space[40] = "";
+	struct by_perf *b = NULL;
+	ssize_t n = readlink("/proc/self/ns/pid", space, sizeof space - 1);
+
+	if (!root_is_live(r))
+		snprintf(why, size, "%s", _("not of this machine"));
+	else if (n > 0 && strcmp(space, FIRST_PID_NAMESPACE) != 0)
+		snprintf(why, size, "%s", _("in a container"));
+	else if (tick_ns > TICK_MAX_NS)
 		snprintf(why, size, "%s", _("sampled too rarely for it"));
-		return NULL;
-	}
-	struct by_perf *b = calloc(1, sizeof *b);
-	if (!b) {
+	else if (!(b = calloc(1, sizeof *b)))
 		snprintf(why, size, "%s", _("out of memory"));
+	errno = 0;
+	if (!b)
 		return NULL;
-	}
-	b->cores = c;
 	b->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	b->ring_size = b->page_size > RING_BYTES ? b->page_size : RING_BYTES;
-	for (unsigned i = 0; i < c->n; i++)
+	for (unsigned i = 0; i < CORES_MAX; i++)
 		b->ring[i].fd = -1;
 	for (unsigned i = 0; i < c->n; i++) {
 		if (!c->online[i] || ring_open(b, &b->ring[i], c->id[i]) == 0)

@@ -36,11 +36,11 @@ struct cpu_source {
 	 * only while one of them is unknown. */
 	int64_t period_ns;
 	int64_t window_ns; /* its loads are means over it; 0: over a tick */
-	/* Returns what the others get, or NULL with a few words in why on error. tick_ns is the time between two
-	 * reads. */
+	/* NULL: it needs nothing. Returns what the others get, or NULL with a few words in why on error, and errno if it is denied. tick_ns is the
+	 * time between two reads. */
 	void *(*open)(const struct root *r, const struct cores *c, int64_t tick_ns, char *why, size_t size);
 	/* Stores by slot how long each core has been idle since some moment; -1: offline or unknown. */
-	void (*read)(void *source, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns);
+	void (*read)(void *source, const struct cores *c, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns);
 	void (*close)(void *source);
 };
 

@@ -34,11 +34,10 @@ bool probes_left_me(void)
 	return left_me;
 }
 
-static void target_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void target_read(void *arg, int64_t t_ns, double *v)
 {
 	struct target *t = arg;
 
-	(void)wanted;
 	t->probe->ops->read(t->probe, t_ns, t->row);
 	for (size_t i = 0; i < t->probe->width; i++)
 		v[i] = t->row[t->probe->column + i];
@@ -57,7 +56,7 @@ static void guarded_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct guarded *g = (struct guarded *)p;
 	struct probe *target = g->target->probe;
-	struct async_reader *s = p->readers[0];
+	struct async_reader *s = p->reader;
 	double v[SLOW_VALUES], *from = v;
 
 	if (g->here && async_reader_begin(s, t_ns)) {
@@ -109,21 +108,21 @@ static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns
 		return NULL;
 	}
 	g->target = t;
-	g->here = p->tier == TIER_FAST || p->readers[0];
+	g->here = p->tier == TIER_FAST && !p->thread;
 	g->probe = (struct probe) {.ops = &guarded_ops,
 				   .tier = p->tier,
 				   .column = p->column,
 				   .width = p->width,
 				   .tick_ns = tick_ns,
 				   .period_ns = g->here ? p->period_ns : 0};
-	g->probe.readers[0] = async_reader_new("nvmtop-files", &target_ops, t, p->width, period, SHARE);
-	if (!g->probe.readers[0]) {
+	g->probe.reader = async_reader_new(p->thread ? p->thread : "nvmtop-files", &target_ops, t, p->width, period,
+					       SHARE);
+	if (!g->probe.reader) {
 		free(g);
 		return NULL;
 	}
 	if (p->n_attrs && !g->here)
-		async_reader_on_bus_of(g->probe.readers[0], p->attrs);
-	g->probe.readers[1] = p->readers[0];
+		async_reader_on_bus_of(g->probe.reader, p->attrs);
 	return &g->probe;
 }
 
@@ -141,7 +140,7 @@ int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e)
 		if (p)
 			r->probes[kept++] = p;
 		if (p && p->ops == &guarded_ops && ((struct guarded *)p)->here)
-			here[n++] = p->readers[0];
+			here[n++] = p->reader;
 	}
 	failed |= kept < r->n_probes || (n && !reader_bus_new("nvmtop-sampler", here, n, true, NULL, 0));
 	r->n_probes = kept;

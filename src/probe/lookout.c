@@ -25,17 +25,16 @@
 #define LOOK_NS   NS_PER_S
 #define SHARE     0.05
 #define TEXTS     48
-#define QUEUE     64              /* a power of 2; a change that does not fit is dropped */
 #define OFTEN_NS  (60 * NS_PER_S) /* sources are looked for once a second for so long after the start, */
 #define NEWS_NS   (5 * NS_PER_S)  /* and after news of a device; */
 #define SELDOM_NS (10 * NS_PER_S) /* then this often */
 #define FIRST_NS  (10 * NS_PER_MS)
 
 struct text {
-	char what[sizeof((struct change *)NULL)->what];
 	lookout_read *read;
 	void *arg;
-	char text[LOOKOUT_TEXT];
+	struct change change; /* the last one: to what it is now */
+	atomic_bool untold;   /* it belongs to the thread that takes changes until that has taken it */
 	char next[LOOKOUT_TEXT]; /* found once; "": nothing new */
 	int64_t next_ns;
 };
@@ -53,12 +52,11 @@ struct found {
 	struct probe_set set; /* its rows continue those of the first set */
 	struct found *_Atomic next;
 	size_t n;
-	struct {
-		size_t channel; /* of the first set */
-		enum tier tier;
-		uint16_t from, to; /* columns */
-		struct channel now;
-	} * places;
+	struct place_found {
+		size_t channel;     /* of the first set */
+		uint16_t from;      /* its column in this set */
+		struct channel now; /* as it is described from now on, with the column of the first set */
+	} *places;
 	size_t base[TIERS];
 	double *rows[TIERS];
 	int64_t *due_ns; /* of each probe */
@@ -70,8 +68,6 @@ struct lookout {
 	struct root *root;
 	struct text texts[TEXTS];
 	size_t n_texts;
-	struct change queue[QUEUE];
-	atomic_uint head, tail; /* put by the reader, taken by one other thread */
 
 	struct wanted *wanted;
 	size_t n_wanted;
@@ -88,7 +84,7 @@ struct lookout {
 	struct found *_Atomic found, *_Atomic *end;
 
 	/* Used by the thread that calls lookout_found(). */
-	const struct found *told;
+	struct found *told;
 	size_t n_told;
 };
 
@@ -100,35 +96,21 @@ struct late {
 
 /* --- texts --- */
 
-static void text_put(struct lookout *l, const struct text *t)
-{
-	unsigned head = atomic_load_explicit(&l->head, memory_order_relaxed);
-	struct change *c = &l->queue[head % QUEUE];
-
-	if (head - atomic_load_explicit(&l->tail, memory_order_acquire) == QUEUE)
-		return;
-	memset(c, 0, sizeof *c);
-	c->t_ns = t->next_ns;
-	memcpy(c->what, t->what, sizeof c->what);
-	memcpy(c->from, t->text, sizeof c->from);
-	memcpy(c->to, t->next, sizeof c->to);
-	atomic_store_explicit(&l->head, head + 1, memory_order_release);
-}
-
 static void text_look(struct lookout *l, struct text *t, int64_t t_ns)
 {
 	char text[LOOKOUT_TEXT] = "";
-	bool known = t->read(l->root, t->arg, text, sizeof text);
 
-	if (!known || !text[0] || !strcmp(text, t->text)) {
+	if (!t->read(l->root, t->arg, text, sizeof text) || !text[0] || !strcmp(text, t->change.to)) {
 		t->next[0] = '\0';
 	} else if (strcmp(text, t->next) != 0) {
 		memcpy(t->next, text, sizeof t->next);
 		t->next_ns = t_ns;
-	} else {
-		text_put(l, t);
-		memcpy(t->text, text, sizeof t->text);
+	} else if (!atomic_load_explicit(&t->untold, memory_order_acquire)) {
+		memcpy(t->change.from, t->change.to, sizeof t->change.from);
+		memcpy(t->change.to, text, sizeof t->change.to);
+		t->change.t_ns = t->next_ns;
 		t->next[0] = '\0';
+		atomic_store_explicit(&t->untold, true, memory_order_release);
 	}
 }
 
@@ -143,19 +125,21 @@ void lookout_text(struct lookout *l, const char *what, lookout_read *read, void 
 	l->n_texts++;
 	t->read = read;
 	t->arg = arg;
-	text_join(t->what, sizeof t->what, what);
-	text_printable(t->text, sizeof t->text, now, strlen(now));
+	text_join(t->change.what, sizeof t->change.what, what);
+	text_printable(t->change.to, sizeof t->change.to, now, strlen(now));
 }
 
 bool lookout_changed(struct lookout *l, struct change *out)
 {
-	unsigned tail = atomic_load_explicit(&l->tail, memory_order_relaxed);
-
-	if (tail == atomic_load_explicit(&l->head, memory_order_acquire))
-		return false;
-	*out = l->queue[tail % QUEUE];
-	atomic_store_explicit(&l->tail, tail + 1, memory_order_release);
-	return true;
+	for (size_t i = 0; i < l->n_texts; i++) {
+		struct text *t = &l->texts[i];
+		if (!atomic_load_explicit(&t->untold, memory_order_acquire))
+			continue;
+		*out = t->change;
+		atomic_store_explicit(&t->untold, false, memory_order_release);
+		return true;
+	}
+	return false;
 }
 
 /* --- the search --- */
@@ -224,16 +208,12 @@ static bool found_places(struct found *f, const struct lookout *l, const struct 
 		if (!more)
 			return false;
 		f->places = more;
-		f->places[f->n].channel = i;
-		f->places[f->n].tier = c->tier;
-		f->places[f->n].from = c->column;
-		f->places[f->n].to = l->known[i].column;
-		f->places[f->n].now = *c;
-		struct channel *now = &f->places[f->n++].now;
-		memcpy(now->name, l->known[i].name, sizeof now->name);
-		memcpy(now->label, l->known[i].label, sizeof now->label);
-		now->index = l->known[i].index;
-		now->column = l->known[i].column;
+		struct place_found *place = &f->places[f->n++];
+		*place = (struct place_found) {.channel = i, .from = c->column, .now = *c};
+		memcpy(place->now.name, l->known[i].name, sizeof place->now.name);
+		memcpy(place->now.label, l->known[i].label, sizeof place->now.label);
+		place->now.index = l->known[i].index;
+		place->now.column = l->known[i].column;
 	}
 	return f->n > before;
 }
@@ -282,26 +262,12 @@ static bool found_start(struct found *f, const struct lookout *l)
 	return true;
 }
 
-/* Describes the channels as they are now. What is complete is not looked for any more. */
-static void found_take(struct lookout *l, const struct found *f)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->n; i++)
-		l->known[f->places[i].channel] = f->places[i].now;
-	for (size_t w = 0; w < l->n_wanted; w++) {
-		bool missing = false;
-		for (size_t i = 0; i < l->wanted[w].n; i++)
-			missing |= l->known[l->wanted[w].first + i].missing[0] != '\0';
-		if (missing)
-			l->wanted[kept++] = l->wanted[w];
-	}
-	l->n_wanted = kept;
-}
-
+/* Opens again what is missing, starts what is found, and describes its channels as they are now. What is complete is not
+ * looked for any more. */
 static void search(struct lookout *l)
 {
 	struct found *f = found_new(l);
+	size_t kept = 0;
 
 	root_give_up(true);
 	for (size_t w = 0; f && w < l->n_wanted; w++)
@@ -313,7 +279,16 @@ static void search(struct lookout *l)
 			found_free(f);
 		return;
 	}
-	found_take(l, f);
+	for (size_t i = 0; i < f->n; i++)
+		l->known[f->places[i].channel] = f->places[i].now;
+	for (size_t w = 0; w < l->n_wanted; w++) {
+		bool missing = false;
+		for (size_t i = 0; i < l->wanted[w].n; i++)
+			missing |= l->known[l->wanted[w].first + i].missing[0] != '\0';
+		if (missing)
+			l->wanted[kept++] = l->wanted[w];
+	}
+	l->n_wanted = kept;
 	atomic_store_explicit(l->end, f, memory_order_release);
 	l->end = &f->next;
 }
@@ -334,11 +309,10 @@ static bool uevents_came(const struct lookout *l)
 	return news;
 }
 
-static void lookout_pass(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void lookout_pass(void *arg, int64_t t_ns, double *v)
 {
 	struct lookout *l = arg;
 
-	(void)wanted;
 	(void)v;
 	for (size_t i = 0; i < l->n_texts; i++)
 		text_look(l, &l->texts[i], t_ns);
@@ -371,11 +345,12 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 		late->read_ns = p->read_ns > late->read_ns ? p->read_ns : late->read_ns;
 	}
 	for (size_t i = 0; i < f->n; i++) {
-		if (f->places[i].tier != late->tier)
+		const struct place_found *place = &f->places[i];
+		if (place->now.tier != late->tier)
 			continue;
-		bool again = i && f->places[i].channel == f->places[i - 1].channel;
-		double *to = row + f->places[i].to, value = own[f->places[i].from];
-		*to = again ? fmax(*to, value) : value;
+		bool again = i && place->channel == f->places[i - 1].channel;
+		double *to = row + place->now.column;
+		*to = again ? fmax(*to, own[place->from]) : own[place->from];
 	}
 	return true;
 }
@@ -392,9 +367,8 @@ static void late_read(struct probe *p, int64_t t_ns, double *row)
 bool lookout_found(struct lookout *l, size_t *channel, struct channel *now)
 {
 	while (!l->told || l->n_told == l->told->n) {
-		const struct found *next =
-			l->told ? atomic_load_explicit(&l->told->next, memory_order_acquire)
-				: atomic_load_explicit(&l->found, memory_order_acquire);
+		struct found *next = atomic_load_explicit(l->told ? &l->told->next : &l->found,
+								memory_order_acquire);
 		if (!next)
 			return false;
 		l->told = next;
@@ -480,9 +454,9 @@ int lookout_reserve(struct lookout *l, struct probe_set *probes)
 	for (size_t w = 0; w < l->n_wanted; w++)
 		missing[probes->channels[l->wanted[w].first].tier] = true;
 	for (enum tier t = 0; t < TIERS; t++) {
-		struct late *late = missing[t] ? calloc(1, sizeof *late) : NULL;
 		if (!missing[t])
 			continue;
+		struct late *late = calloc(1, sizeof *late);
 		if (!late)
 			return -1;
 		late->probe.ops = &late_ops;

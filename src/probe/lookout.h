@@ -31,8 +31,7 @@ void lookout_start(struct lookout *l, const struct probe_set *probes, int64_t gr
 void lookout_be_gentle(struct lookout *l); /* probe_set_be_gentle() of what is found later */
 void lookout_stop(struct lookout *l);      /* and frees it; a thread that hangs does so later */
 
-/* Gets the next change of a text that was not returned yet, or a mark, which is a change of nothing (what is "") to a
- * label. Gets the next channel that has a source since then, as it is described now. Both return false if there is
+/* Gets the next change of a text that was not returned yet; gets the next channel that has a source since then, as it is described now. Both return false if there is
  * none, and are called from one thread. */
 bool lookout_changed(struct lookout *l, struct change *out);
 bool lookout_found(struct lookout *l, size_t *channel, struct channel *now);

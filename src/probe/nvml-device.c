@@ -15,12 +15,13 @@
 
 #include "util/clock.h"
 
-#define RENEWED_NS (100 * NS_PER_MS) /* how often the driver renews what has no time */
-#define STEP_NS    NS_PER_MS         /* clocks that differ by so much more were set */
-#define AHEAD_NS   (20 * NS_PER_MS)  /* a stamp may be that much in the future */
-#define KEPT_NS    (3 * NS_PER_S)    /* the driver keeps samples for so long */
-#define SAMPLE_NS  (20 * NS_PER_MS)
-#define QUEUE      512 /* samples of 10 s */
+#define PASS_NS     (50 * NS_PER_MS)
+#define NO_TIMES_NS (20 * NS_PER_MS) /* a pass where power has no times: they are as exact as the passes */
+#define SHARE       0.25             /* a call for the counter takes 4 ms */
+#define STEP_NS     NS_PER_MS        /* clocks that differ by so much more were set */
+#define AHEAD_NS    (20 * NS_PER_MS)  /* a stamp may be that much in the future */
+#define KEPT_NS     (3 * NS_PER_S)   /* the driver keeps samples for so long */
+#define QUEUE       512 /* samples of 10 s */
 
 struct queue {
 	atomic_uint put, taken;
@@ -29,7 +30,7 @@ struct queue {
 
 struct nvml_reader {
 	struct nvml *nvml;
-	unsigned device;
+	unsigned device, wanted;
 	enum nvml_source source;
 	struct queue power, counter;
 	/* What follows belongs to the thread that reads. */
@@ -53,21 +54,7 @@ enum nvml_source nvml_source(const struct nvml_device *d)
 
 int64_t nvml_window_ns(enum nvml_source s)
 {
-	return s == NVML_BY_COUNTER ? RENEWED_NS : s == NVML_BY_AVERAGE ? NS_PER_S : SAMPLE_NS;
-}
-
-struct nvml_reader *nvml_reader_new(struct nvml *n, unsigned device)
-{
-	const struct nvml_device *d = nvml_device(n, device);
-	struct nvml_reader *r = calloc(1, sizeof *r + d->samples * sizeof r->samples[0]);
-
-	if (!r)
-		return NULL;
-	r->nvml = nvml_hold(n);
-	r->device = device;
-	r->source = nvml_source(d);
-	r->counted.value = r->newest.value = NAN;
-	return r;
+	return s == NVML_BY_COUNTER ? NVML_NEW_NS : s == NVML_BY_AVERAGE ? NS_PER_S : NVML_SAMPLE_NS;
 }
 
 /* What nobody takes is not kept. */
@@ -97,7 +84,7 @@ bool nvml_reader_take(struct nvml_reader *r, bool counter, struct nvml_reading *
  * the sample follows the newest one as samples do. Returns 0 if none fits. */
 static int64_t time_of(const struct nvml_reader *r, int64_t stamp_ns, int64_t now_ns)
 {
-	int64_t best = 0, expected = r->newest.t_ns + SAMPLE_NS;
+	int64_t best = 0, expected = r->newest.t_ns + NVML_SAMPLE_NS;
 
 	for (int i = 0; i < 2; i++) {
 		int64_t t_ns = stamp_ns - (i ? r->was_ns : r->wall_ns);
@@ -163,31 +150,29 @@ static void read_power(struct nvml_reader *r, enum nvml_quantity q)
 	double mw = nvml_read(r->nvml, r->device, q);
 	int64_t now = clock_now_ns();
 
-	if (isnan(mw) || (mw == r->newest.value && now - r->newest.t_ns < RENEWED_NS))
+	if (isnan(mw) || (mw == r->newest.value && now - r->newest.t_ns < NVML_NEW_NS))
 		return;
 	r->newest = (struct nvml_reading) {now, mw};
 	put(&r->power, r->pass_ns ? r->pass_ns + (now - r->pass_ns) / 2 : now, mw);
 }
 
-static void device_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void device_read(void *arg, int64_t t_ns, double *v)
 {
 	struct nvml_reader *r = arg;
 
 	(void)t_ns;
-	for (int q = 0; q < NVML_POWER; q++)
-		if (wanted >> q & 1)
+	for (int q = 0; q < NVML_VALUES; q++)
+		if (r->wanted >> q & 1)
 			v[q] = nvml_read(r->nvml, r->device, (enum nvml_quantity)q);
-	if (!(wanted >> NVML_POWER & 1))
+	if (!(r->wanted >> NVML_POWER & 1))
 		return;
 	int64_t begun_ns = clock_now_ns();
 	if (r->source == NVML_BY_SAMPLES)
 		read_samples(r);
 	if (!*nvml_device(r->nvml, r->device)->missing[NVML_ENERGY])
 		read_counter(r);
-	if (r->source == NVML_BY_INSTANT)
-		read_power(r, NVML_INSTANT);
-	else if (r->source == NVML_BY_AVERAGE)
-		read_power(r, NVML_POWER);
+	if (r->source == NVML_BY_INSTANT || r->source == NVML_BY_AVERAGE)
+		read_power(r, r->source == NVML_BY_INSTANT ? NVML_INSTANT : NVML_POWER);
 	r->pass_ns = begun_ns;
 }
 
@@ -199,4 +184,24 @@ static void device_close(void *arg)
 	free(r);
 }
 
-const struct async_reader_ops nvml_reader_ops = {device_read, device_close};
+struct async_reader *nvml_reader_new(struct nvml *n, unsigned device, unsigned wanted, struct nvml_reader **out)
+{
+	static const struct async_reader_ops ops = {device_read, device_close};
+	const struct nvml_device *d = nvml_device(n, device);
+	struct nvml_reader *r = *out = calloc(1, sizeof *r + d->samples * sizeof r->samples[0]);
+
+	if (!r)
+		return NULL;
+	r->nvml = nvml_hold(n);
+	r->device = device;
+	r->wanted = wanted;
+	r->source = nvml_source(d);
+	r->counted.value = r->newest.value = NAN;
+	return async_reader_new("nvmtop-nvml", &ops, r, NVML_VALUES,
+				r->source == NVML_BY_SAMPLES ? PASS_NS : NO_TIMES_NS, SHARE);
+}
+
+struct nvml *nvml_reader_library(const struct nvml_reader *r)
+{
+	return r->nvml;
+}

@@ -8,6 +8,8 @@
 #include "probe/async-reader.h"
 #include "probe/nvml.h"
 
+#define NVML_SAMPLE_NS (20 * NS_PER_MS)
+
 struct nvml_reading {
 	int64_t t_ns; /* CLOCK_MONOTONIC: a power is the mean over the window that ends then */
 	double value;
@@ -18,13 +20,11 @@ enum nvml_source { NVML_BY_SAMPLES, NVML_BY_COUNTER, NVML_BY_INSTANT, NVML_BY_AV
 enum nvml_source nvml_source(const struct nvml_device *d);
 int64_t nvml_window_ns(enum nvml_source s);
 
+/* Makes a reader of the quantities before NVML_POWER that are wanted, a bit for each, which are the values of its
+ * passes; if NVML_POWER is, it reads power and counter, too. Holds n. Returns NULL if out of memory. */
 struct nvml_reader;
-
-/* A pass has the value of each quantity before NVML_POWER that is wanted; if NVML_POWER is, power and counter are
- * read, too. */
-extern const struct async_reader_ops nvml_reader_ops;
-/* Holds n. Returns NULL if out of memory. */
-struct nvml_reader *nvml_reader_new(struct nvml *n, unsigned device);
+struct async_reader *nvml_reader_new(struct nvml *n, unsigned device, unsigned wanted, struct nvml_reader **out);
+struct nvml *nvml_reader_library(const struct nvml_reader *r);
 
 /* Takes the oldest reading that was not taken yet: of the power, in mW, or of the counter, in J. Returns false
  * if there is none. */

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,7 @@
 #define TOTAL_POWER    0   /* NVML_TOTAL_POWER_SAMPLES */
 #define FIELD_INSTANT  186 /* NVML_FI_DEV_POWER_INSTANT */
 #define MW_MOST        1e7
+#define KB_MOST        1e12
 #define NAME_SIZE      96
 #define PROCESSES      128 /* room at first */
 #define PROCESSES_MOST 1000000
@@ -34,18 +34,39 @@
 #define ABSENT         (-1) /* the library has no such function */
 #define NONSENSE       (-2)
 
-typedef struct nvml_handle *handle;
-struct utilization {
-	unsigned gpu, memory;
+#define ENGINE(function, name, label, key)                                                                   \
+	{function, GET_TWO, 0, AN_UNSIGNED, 0, 1, 0, 100, key,                                               \
+	 {name ".util", label, NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, NVML_NEW_NS}}
+
+const struct nvml_field nvml_fields[NVML_QUANTITIES] = {
+	[NVML_UTIL] = {"nvmlDeviceGetUtilizationRates", GET_ONE, 0, AN_UNSIGNED, 0, 1, 0, 100, "util",
+		       {"gpu.util", "GPU", NULL, N_("the driver's mean over 1/6 s to 1 s"), UNIT_PERCENT,
+			FAMILY_GPU, 100, NVML_NEW_NS}},
+	[NVML_FREQ] = {"nvmlDeviceGetClockInfo", GET_WHICH, CLOCK_GPU, AN_UNSIGNED, 0, 1e6, 0, 1e10, "freq",
+		       {"gpu.freq", N_("GPU clock"), NULL, NULL, UNIT_HZ, FAMILY_GPU, NAN, NVML_NEW_NS}},
+	[NVML_TEMP] = {"nvmlDeviceGetTemperature", GET_WHICH, SENSOR_GPU, AN_UNSIGNED, 0, 1, 1, 199, "temp",
+		       {"temp.gpu", "GPU", NULL, NULL, UNIT_CELSIUS, FAMILY_HEAT, NAN, NVML_NEW_NS}},
+	[NVML_MEMORY] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 2, 1. / 1024, 0, KB_MOST, "memory",
+			 {"gpu.memory", N_("GPU memory"), NULL, NULL, UNIT_KB, FAMILY_MEMORY, NAN, NVML_NEW_NS}},
+	[NVML_ENC] = ENGINE("nvmlDeviceGetEncoderUtilization", "NVENC", "NVENC", "enc"),
+	[NVML_DEC] = ENGINE("nvmlDeviceGetDecoderUtilization", "NVDEC", "NVDEC", "dec"),
+	[NVML_JPG] = ENGINE("nvmlDeviceGetJpgUtilization", "NVJPG", "NVJPG", "jpg"),
+	[NVML_OFA] = ENGINE("nvmlDeviceGetOfaUtilization", "OFA", "OFA", "ofa"),
+	[NVML_POWER] = {"nvmlDeviceGetPowerUsage", GET_ONE, 0, AN_UNSIGNED, 0, 1, 0, MW_MOST, "power",
+			{"gpu.power", "GPU", NULL, NULL, UNIT_MILLIWATT, FAMILY_POWER, NAN, NVML_NEW_NS}},
+	[NVML_ENERGY] = {"nvmlDeviceGetTotalEnergyConsumption", GET_ONE, 0, A_LONG, 0, 1, 1, INFINITY, NULL,
+			 {"gpu.energy", NULL, NULL, N_("since the driver was loaded"), UNIT_JOULE, FAMILY_POWER,
+			  NAN, NVML_NEW_NS}},
+	[NVML_INSTANT] = {"nvmlDeviceGetFieldValues", GET_WHICH, 1, A_FIELD, 0, 1, 0, MW_MOST, NULL, {NULL}},
+	[NVML_TOTAL] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 0, 1. / 1024, 1, KB_MOST, NULL, {NULL}},
 };
+
+typedef struct nvml_handle *handle;
 /* As in versions 2 and 3 of the function. */
 struct process {
 	unsigned pid;
 	unsigned long long used;
 	unsigned instance, compute;
-};
-struct memory {
-	unsigned long long total, free, used;
 };
 union number {
 	double real;
@@ -53,15 +74,25 @@ union number {
 	unsigned long ul;
 	unsigned long long ull;
 };
-struct field {
-	unsigned id, scope;
-	long long stamp_us, latency_us;
-	int type, failed;
-	union number value;
-};
 struct sample {
 	unsigned long long stamp_us;
 	union number value;
+};
+union answer {
+	unsigned ui[4];
+	unsigned long long ull[4];
+	struct {
+		unsigned id, scope;
+		long long stamp_us, latency_us;
+		int type, failed;
+		union number value;
+	} field;
+};
+union getter {
+	void *symbol;
+	int (*one)(handle, void *out);
+	int (*two)(handle, void *out, void *us);
+	int (*which)(handle, int which, void *out);
 };
 
 struct nvml {
@@ -74,50 +105,42 @@ struct nvml {
 	int (*count)(unsigned *);
 	int (*by_index)(unsigned, handle *);
 	int (*name)(handle, char *, unsigned);
-	int (*utilization)(handle, struct utilization *);
-	int (*power)(handle, unsigned *);
-	int (*temperature)(handle, int, unsigned *);
-	int (*clock)(handle, int, unsigned *);
-	int (*memory)(handle, struct memory *);
 	int (*processes[2])(handle, unsigned *, struct process *); /* compute, graphics */
-	int (*engine[4])(handle, unsigned *, unsigned *);          /* from NVML_ENC on */
-	int (*energy)(handle, unsigned long long *);
-	int (*fields)(handle, int, struct field *);
 	int (*samples)(handle, int, unsigned long long, int *, unsigned *, struct sample *);
+	union getter get[NVML_QUANTITIES];
 	unsigned n;
 	handle *handles;
 	struct nvml_device *devices;
 };
 
-/* Looks up a function by its name. Returns false if it is required and missing. */
-static bool bind(struct nvml *n, void *slot, const char *name, bool needed)
+/* Looks up the functions. Returns false if one that is needed is missing. */
+static bool bind(struct nvml *n)
 {
-	void *f = dlsym(n->library, name);
+	const struct {
+		void *slot;
+		const char *name;
+		bool needed;
+	} all[] = {
+		{&n->init, "nvmlInit_v2", true},
+		{&n->shutdown, "nvmlShutdown", true},
+		{&n->count, "nvmlDeviceGetCount_v2", true},
+		{&n->by_index, "nvmlDeviceGetHandleByIndex_v2", true},
+		{&n->name, "nvmlDeviceGetName", true},
+		{&n->error, "nvmlErrorString", false},
+		{&n->processes[0], "nvmlDeviceGetComputeRunningProcesses_v3", false},
+		{&n->processes[1], "nvmlDeviceGetGraphicsRunningProcesses_v3", false},
+		{&n->samples, "nvmlDeviceGetSamples", false},
+	};
 
-	memcpy(slot, &f, sizeof f);
-	return f || !needed;
-}
-
-static bool bind_all(struct nvml *n)
-{
-	return bind(n, &n->init, "nvmlInit_v2", true) && bind(n, &n->shutdown, "nvmlShutdown", true) &&
-	       bind(n, &n->count, "nvmlDeviceGetCount_v2", true) &&
-	       bind(n, &n->by_index, "nvmlDeviceGetHandleByIndex_v2", true) &&
-	       bind(n, &n->name, "nvmlDeviceGetName", true) && bind(n, &n->error, "nvmlErrorString", false) &&
-	       bind(n, &n->utilization, "nvmlDeviceGetUtilizationRates", false) &&
-	       bind(n, &n->power, "nvmlDeviceGetPowerUsage", false) &&
-	       bind(n, &n->temperature, "nvmlDeviceGetTemperature", false) &&
-	       bind(n, &n->clock, "nvmlDeviceGetClockInfo", false) &&
-	       bind(n, &n->memory, "nvmlDeviceGetMemoryInfo", false) &&
-	       bind(n, &n->processes[0], "nvmlDeviceGetComputeRunningProcesses_v3", false) &&
-	       bind(n, &n->processes[1], "nvmlDeviceGetGraphicsRunningProcesses_v3", false) &&
-	       bind(n, &n->engine[0], "nvmlDeviceGetEncoderUtilization", false) &&
-	       bind(n, &n->engine[1], "nvmlDeviceGetDecoderUtilization", false) &&
-	       bind(n, &n->engine[2], "nvmlDeviceGetJpgUtilization", false) &&
-	       bind(n, &n->engine[3], "nvmlDeviceGetOfaUtilization", false) &&
-	       bind(n, &n->energy, "nvmlDeviceGetTotalEnergyConsumption", false) &&
-	       bind(n, &n->fields, "nvmlDeviceGetFieldValues", false) &&
-	       bind(n, &n->samples, "nvmlDeviceGetSamples", false);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+		void *f = dlsym(n->library, all[i].name);
+		memcpy(all[i].slot, &f, sizeof f);
+		if (!f && all[i].needed)
+			return false;
+	}
+	for (int q = 0; q < NVML_QUANTITIES; q++)
+		n->get[q].symbol = dlsym(n->library, nvml_fields[q].function);
+	return true;
 }
 
 /* In the order of nvmlValueType_t. */
@@ -129,55 +152,33 @@ static double number(int type, const union number *v)
 }
 
 /* Returns OK, a status of NVML, ABSENT or NONSENSE. */
-static int read_any(struct nvml *n, handle h, enum nvml_quantity q, double *out)
+static int read_any(struct nvml *n, unsigned device, enum nvml_quantity q, double *out)
 {
-	static const double most[NVML_QUANTITIES] = {
-		[NVML_UTIL] = 100,        [NVML_FREQ] = 1e10,      [NVML_TEMP] = 199,
-		[NVML_MEMORY] = 1e12,     [NVML_ENC] = 100,        [NVML_DEC] = 100,
-		[NVML_JPG] = 100,         [NVML_OFA] = 100,        [NVML_POWER] = MW_MOST,
-		[NVML_INSTANT] = MW_MOST, [NVML_ENERGY] = INFINITY};
-	struct utilization u = {.gpu = 0};
-	struct memory m = {.used = 0};
-	struct field field = {.id = FIELD_INSTANT};
-	unsigned long long mj = 0;
-	unsigned v = 0, window_us;
+	const struct nvml_field *f = &nvml_fields[q];
+	const union getter *get = &n->get[q];
+	union answer a = {.ull = {0}};
+	handle h = n->handles[device];
+	unsigned window_us;
 	int failed;
 
-	switch (q) {
-	case NVML_UTIL:
-		failed = n->utilization ? n->utilization(h, &u) : ABSENT;
-		*out = u.gpu;
-		break;
-	case NVML_FREQ:
-		failed = n->clock ? n->clock(h, CLOCK_GPU, &v) : ABSENT;
-		*out = v * 1e6;
-		break;
-	case NVML_TEMP:
-		failed = n->temperature ? n->temperature(h, SENSOR_GPU, &v) : ABSENT;
-		*out = v ? (double)v : (double)NAN;
-		break;
-	case NVML_MEMORY:
-		failed = n->memory ? n->memory(h, &m) : ABSENT;
-		*out = m.total > 0 && m.used <= m.total ? (double)m.used / 1024 : (double)NAN;
-		break;
-	case NVML_POWER:
-		failed = n->power ? n->power(h, &v) : ABSENT;
-		*out = v;
-		break;
-	case NVML_INSTANT:
-		failed = n->fields ? n->fields(h, 1, &field) : ABSENT;
-		failed = failed ? failed : field.failed;
-		*out = number(field.type, &field.value);
-		break;
-	case NVML_ENERGY:
-		failed = n->energy ? n->energy(h, &mj) : ABSENT;
-		*out = mj ? (double)mj : (double)NAN;
-		break;
-	default:
-		failed = n->engine[q - NVML_ENC] ? n->engine[q - NVML_ENC](h, &v, &window_us) : ABSENT;
-		*out = v;
-	}
-	return failed ? failed : *out >= 0 && *out <= most[q] ? OK : NONSENSE;
+	*out = NAN;
+	if (!get->symbol)
+		return ABSENT;
+	if (f->answer == A_FIELD)
+		a.field.id = FIELD_INSTANT;
+	failed = f->call == GET_ONE   ? get->one(h, &a)
+		 : f->call == GET_TWO ? get->two(h, &a, &window_us)
+				      : get->which(h, f->which, &a);
+	if (!failed && f->answer == A_FIELD)
+		failed = a.field.failed;
+	*out = f->scale * (f->answer == A_FIELD  ? number(a.field.type, &a.field.value)
+			   : f->answer == A_LONG ? (double)a.ull[f->at]
+						 : a.ui[f->at]);
+	if (failed)
+		return failed;
+	if (q == NVML_MEMORY && *out > n->devices[device].total_kb)
+		return NONSENSE;
+	return *out >= f->least && *out <= f->most ? OK : NONSENSE;
 }
 
 static void say(struct nvml *n, int status, char *out, size_t size)
@@ -221,19 +222,18 @@ static unsigned try_samples(struct nvml *n, unsigned i)
 static void try_device(struct nvml *n, unsigned i)
 {
 	struct nvml_device *d = &n->devices[i];
-	struct memory m;
 	double v;
 
-	for (int q = 0; q < NVML_QUANTITIES; q++) {
-		int status = OK;
-		for (int k = 0; k < TRIES; k++)
-			if ((status = read_any(n, n->handles[i], (enum nvml_quantity)q, &v)) == OK)
-				break;
+	d->total_kb = NAN;
+	for (int q = NVML_QUANTITIES - 1; q >= 0; q--) { /* the total before what is used of it */
+		int status = NONSENSE;
+		for (int k = 0; k < TRIES && status != OK; k++)
+			status = read_any(n, i, (enum nvml_quantity)q, &v);
 		if (status != OK)
 			say(n, status, d->missing[q], sizeof d->missing[q]);
+		else if (q == NVML_TOTAL)
+			d->total_kb = v;
 	}
-	d->total_kb = !*d->missing[NVML_MEMORY] && n->memory(n->handles[i], &m) == OK ? (double)m.total / 1024
-										      : NAN;
 	d->samples = try_samples(n, i);
 }
 
@@ -282,12 +282,10 @@ static bool start(struct nvml *n, const char *library, bool *refused, char *why,
 	char text[96];
 
 	n->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (!n->library) {
-		snprintf(why, size, _("%s is not installed"), library ? library : "-");
-		return false;
-	}
-	if (!bind_all(n)) {
-		snprintf(why, size, _("%s is not a known version of NVML"), library ? library : "-");
+	if (!n->library || !bind(n)) {
+		snprintf(why, size,
+			 n->library ? _("%s is not a known version of NVML") : _("%s is not installed"),
+			 library ? library : "-");
 		return false;
 	}
 	int status = n->init();
@@ -355,7 +353,7 @@ double nvml_read(struct nvml *n, unsigned device, enum nvml_quantity q)
 {
 	double v;
 
-	return read_any(n, n->handles[device], q, &v) == OK ? v : NAN;
+	return read_any(n, device, q, &v) == OK ? v : NAN;
 }
 
 unsigned nvml_samples(struct nvml *n, unsigned device, struct nvml_sample *out)

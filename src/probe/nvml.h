@@ -5,26 +5,40 @@
 #ifndef NVMTOP_PROBE_NVML_H
 #define NVMTOP_PROBE_NVML_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "probe/open.h"
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
+#define NVML_NEW_NS  (100 * NS_PER_MS) /* how often the driver renews what has no time */
 
 enum nvml_quantity {
-	NVML_UTIL,   /* percent */
-	NVML_FREQ,   /* Hz, of the graphics clock */
-	NVML_TEMP,   /* C */
-	NVML_MEMORY, /* kB in use */
-	NVML_ENC,    /* percent, as the next three */
+	NVML_UTIL,
+	NVML_FREQ,
+	NVML_TEMP,
+	NVML_MEMORY,
+	NVML_ENC,
 	NVML_DEC,
 	NVML_JPG,
 	NVML_OFA,
-	NVML_POWER,   /* mW, on most cards the mean of a second */
-	NVML_INSTANT, /* mW, the mean of some 20 ms, renewed each 100 ms */
-	NVML_ENERGY,  /* mJ since the driver was loaded, renewed each 100 ms */
+	NVML_POWER,   /* on most cards the mean of a second */
+	NVML_ENERGY,  /* mJ since the driver was loaded */
+	NVML_INSTANT, /* mW, the mean of some 20 ms */
+	NVML_TOTAL,   /* kB of memory */
 	NVML_QUANTITIES
 };
+#define NVML_VALUES NVML_POWER /* those that have a value at each pass */
+
+/* How a function of the library is called, what it returns, and the channel that shows it. */
+struct nvml_field {
+	const char *function;
+	enum { GET_ONE, GET_TWO, GET_WHICH } call; /* f(device, out), f(device, out, &us), f(device, which, out) */
+	int which;
+	enum { AN_UNSIGNED, A_LONG, A_FIELD } answer;
+	int at;                    /* the nth number of a struct */
+	double scale, least, most; /* in the unit of the channel */
+	const char *word;          /* in a board file; NULL: it has no channel of its own */
+	struct channel_form form;  /* of gpu0; later ones have gpu1 in the place of gpu, or before the name */
+};
+extern const struct nvml_field nvml_fields[NVML_QUANTITIES];
 
 struct nvml;
 

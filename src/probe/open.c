@@ -177,7 +177,7 @@ int probe_ctx_add(struct probe_ctx *o, const struct channel *c, struct err *e)
 
 int probe_ctx_add_probe(struct probe_ctx *o, struct probe *p, struct err *e)
 {
-	if (!p->derived && !p->readers[0] && !p->computes)
+	if (!p->derived && !p->reader && !p->computes)
 		p->width = (uint16_t)(o->probes->width[p->tier] - p->column);
 	return probe_set_add_probe(o->probes, p) < 0 ? statement_error(o->s, e, _("out of memory")) : 0;
 }

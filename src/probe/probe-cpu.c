@@ -27,6 +27,14 @@
 #define WAIT_NS        NS_PER_S
 
 /* /proc/stat is read here: other sources need it, too. */
+static void stat_read(void *none, const struct cores *c, const struct cpu_stat *stat, int64_t t_ns, int64_t *idle_ns)
+{
+	(void)none;
+	(void)t_ns;
+	for (unsigned i = 0; i < c->n; i++)
+		idle_ns[i] = stat->idle[i] < 0 ? -1 : stat->idle[i] * (int64_t)stat->tick_ns;
+}
+
 static const struct cpu_source by_stat = {
 	.name = "stat",
 	.all = "/proc/stat",
@@ -34,18 +42,9 @@ static const struct cpu_source by_stat = {
 	.after = "",
 	.period_ns = STAT_WINDOW_NS / 5,
 	.window_ns = STAT_WINDOW_NS,
+	.read = stat_read,
 };
 static const struct cpu_source *const sources[] = {&cpu_by_perf, &cpu_by_idle, &by_stat};
-
-/* The kernel's files about all cores. */
-struct cpu_look {
-	const struct root *root;
-	struct attr stat_file, online_file; /* kept open */
-	struct cores cores;
-	struct cpu_stat stat;
-	bool set[CORES_MAX];
-	char buf[64 * 1024];
-};
 
 /* The time in which cores waited for a disk. The kernel counts it in hundredths of a second for the core on
  * which the wait began, so it is a hint and not a measurement: it may even decrease. Over a second, over all
@@ -55,21 +54,25 @@ struct iowait {
 	double percent;
 };
 
+enum { STAT, ONLINE, FILES };
+
 struct cpu {
 	struct probe probe;
-	struct cpu_look look;
+	struct cores cores;
+	struct cpu_stat stat;
 	const struct cpu_source *by;
-	void *source; /* NULL: /proc/stat */
+	void *source;
 	int64_t online_due_ns;
 	bool whole;  /* every online core has a load */
 	bool begun;  /* and all channels had a value together */
 	bool denied; /* more privileges would give an exact source */
 	struct iowait iowait;
 	uint64_t reads;
-	uint64_t since[CORES_MAX];        /* by slot: the first reading that its window may include */
 	int64_t t_ns[PAST], total[PAST];  /* by reading: its time; /proc/stat's total */
-	int64_t idle_ns[PAST][CORES_MAX]; /* by reading and slot */
+	int64_t idle_ns[PAST][CORES_MAX]; /* by reading and slot; -1: of no use for a window */
 	double busy[CORES_MAX];           /* percent, by slot */
+	bool set[CORES_MAX];
+	char buf[64 * 1024];
 };
 
 struct line {
@@ -99,10 +102,10 @@ static const char *parse_line(const char *p, const char *end, struct line *out)
 	return field >= 4 && p < end ? p + 1 : NULL;
 }
 
-/* Reads /proc/stat into stat. Returns true if it is fresh: not if it is malformed, or ends within its cpu lines. */
-static bool look_stat(struct cpu_look *c, int64_t t_ns)
+/* Reads /proc/stat into stat. It is not fresh if it is malformed, or ends within its cpu lines. */
+static void look_stat(struct cpu *c, int64_t t_ns)
 {
-	ssize_t size = attr_read(&c->stat_file, c->root, c->buf, sizeof c->buf);
+	ssize_t size = attr_read(&c->probe.attrs[STAT], c->probe.root, c->buf, sizeof c->buf);
 	const char *p = c->buf, *end = p + (size > 0 ? size : 0);
 	int64_t n, idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
 	struct line all, one;
@@ -112,29 +115,28 @@ static bool look_stat(struct cpu_look *c, int64_t t_ns)
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->stat.idle[i] = -1;
 	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &all)))
-		return false;
+		return;
 	c->stat.total = all.total;
 	c->stat.waited = all.waited;
 	while (end - p >= 3 && !memcmp(p, "cpu", 3)) {
 		p += 3;
 		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
 		    !(p = parse_line(p, end, &one)))
-			return false;
+			return;
 		if (n < CORES_MAX && c->cores.slot[n] >= 0 && one.idle < idle_max)
 			c->stat.idle[c->cores.slot[n]] = one.idle;
 	}
 	c->stat.fresh = p < end || size < (ssize_t)sizeof c->buf;
-	return c->stat.fresh;
 }
 
 /* Finds the cores that are online; without the file, from the lines of /proc/stat. */
-static void look_online(struct cpu_look *c)
+static void look_online(struct cpu *c)
 {
 	char text[256];
 	ssize_t n = -1;
 
-	if (attr_is_open(&c->online_file))
-		n = attr_read(&c->online_file, c->root, text, sizeof text - 1);
+	if (attr_is_open(&c->probe.attrs[ONLINE]))
+		n = attr_read(&c->probe.attrs[ONLINE], c->probe.root, text, sizeof text - 1);
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\0'))
 		n--;
 	text[n > 0 ? n : 0] = '\0';
@@ -157,20 +159,20 @@ static void set_cores(struct cores *k, const bool *set)
 
 /* Finds all present cores: those that are offline now have channels, too. Returns 0, or -1 with errno if
  * /proc/stat cannot be opened. */
-static int look_open(struct cpu_look *c, const struct root *r)
+static int look_open(struct cpu *c)
 {
-	c->root = r;
+	const struct root *r = c->probe.root;
+
 	c->stat.tick_ns = (double)NS_PER_S / (double)sysconf(_SC_CLK_TCK);
-	c->online_file.fd = -1;
-	if (attr_open(&c->stat_file, r, "/proc/stat") < 0)
+	if (attr_open(&c->probe.attrs[STAT], r, "/proc/stat") < 0)
 		return -1;
-	attr_open(&c->online_file, r, "/sys/devices/system/cpu/online");
+	attr_open(&c->probe.attrs[ONLINE], r, "/sys/devices/system/cpu/online");
 	if (!cpulist_read(r, "/sys/devices/system/cpu/present", c->set, CORES_MAX)) {
 		memset(c->set, true, sizeof c->set);
 		set_cores(&c->cores, c->set);
-		bool taken = look_stat(c, 0);
+		look_stat(c, 0);
 		for (unsigned i = 0; i < CORES_MAX; i++)
-			c->set[i] = taken && c->stat.idle[i] >= 0;
+			c->set[i] = c->stat.fresh && c->stat.idle[i] >= 0;
 	}
 	set_cores(&c->cores, c->set);
 	look_stat(c, 0);
@@ -196,19 +198,17 @@ static void take_iowait(struct iowait *w, const struct cpu_stat *now)
 /* Reads what the source needs: /proc/stat and which cores are online. */
 static void renew(struct cpu *c, int64_t t_ns)
 {
-	struct cpu_look *l = &c->look;
 	int64_t every = c->by->period_ns ? 0 : !c->whole ? CPU_READ_NS : c->begun ? WAIT_NS : WAIT_FIRST_NS;
 
-	l->stat.fresh = false;
-	if (t_ns - l->stat.t_ns >= every) {
-		look_stat(l, t_ns);
-		take_iowait(&c->iowait, &l->stat);
+	c->stat.fresh = false;
+	if (t_ns - c->stat.t_ns >= every) {
+		look_stat(c, t_ns);
+		take_iowait(&c->iowait, &c->stat);
 	}
-	if (c->by->period_ns) {
-		for (unsigned i = 0; i < l->cores.n; i++)
-			l->cores.online[i] = l->stat.idle[i] >= 0;
-	} else if (t_ns >= c->online_due_ns) {
-		look_online(l);
+	for (unsigned i = 0; c->by->period_ns && i < c->cores.n; i++)
+		c->cores.online[i] = c->stat.idle[i] >= 0;
+	if (!c->by->period_ns && t_ns >= c->online_due_ns) {
+		look_online(c);
 		c->online_due_ns = t_ns + CPU_READ_NS;
 	}
 }
@@ -217,64 +217,54 @@ static void renew(struct cpu *c, int64_t t_ns)
  * window older. */
 static void take_loads(struct cpu *c, int64_t t_ns)
 {
-	const struct cpu_stat *stat = &c->look.stat;
-	uint64_t k = c->reads, first = k > PAST - 1 ? k - (PAST - 1) : 0, then = k;
+	uint64_t k = c->reads++, first = k > PAST - 1 ? k - (PAST - 1) : 0, then = k;
+	int64_t tick = (int64_t)c->stat.tick_ns, passed = k ? t_ns - c->t_ns[(k - 1) % PAST] : 0;
 	int64_t *now = c->idle_ns[k % PAST];
 	const int64_t *last = c->idle_ns[(k - 1) % PAST];
-	int64_t tick = (int64_t)stat->tick_ns, passed = k ? t_ns - c->t_ns[(k - 1) % PAST] : 0;
 
 	c->t_ns[k % PAST] = t_ns;
-	c->total[k % PAST] = stat->total;
-	if (c->source)
-		c->by->read(c->source, stat, t_ns, now);
-	for (unsigned i = 0; !c->source && i < c->look.cores.n; i++)
-		now[i] = stat->idle[i] < 0 ? -1 : stat->idle[i] * tick;
+	c->total[k % PAST] = c->stat.total;
+	c->by->read(c->source, &c->cores, &c->stat, t_ns, now);
 	while (then > first && (then == k || t_ns - c->t_ns[then % PAST] < c->by->window_ns - NEAR_NS))
 		then--;
+	const int64_t *old = c->idle_ns[then % PAST];
 	double window = (double)(t_ns - c->t_ns[then % PAST]);
 	bool full = window > 0 && window >= (double)(c->by->window_ns - NEAR_NS);
-	if (c->by->period_ns && c->total[then % PAST] == stat->total)
+	if (c->by->period_ns && c->total[then % PAST] == c->stat.total)
 		full = false; /* a file that does not change */
-	for (unsigned i = 0; i < c->look.cores.n; i++) {
+	for (unsigned i = 0; i < c->cores.n; i++) {
 		int64_t step = k ? now[i] - last[i] : 0;
 		/* A core that comes back may have another idle time, and on some kernels that jumps, as it does
 		 * when a driver is bound again: an impossible step begins a new window. */
-		if (now[i] < 0)
-			c->since[i] = k + 1;
-		else if (k && (last[i] < 0 || step < -2 * tick || step > passed * 3 / 2 + 4 * tick))
-			c->since[i] = k;
-		c->busy[i] = NAN;
-		if (full && c->since[i] <= then)
-			c->busy[i] = 100 * (1 - (double)(now[i] - c->idle_ns[then % PAST][i]) / window);
+		if (k && (now[i] < 0 || last[i] < 0 || step < -2 * tick || step > passed * 3 / 2 + 4 * tick))
+			for (uint64_t of = first; of < k; of++)
+				c->idle_ns[of % PAST][i] = -1;
+		c->busy[i] = full && now[i] >= 0 && old[i] >= 0 ? 100 * (1 - (double)(now[i] - old[i]) / window) : NAN;
 	}
-	c->reads++;
 }
 
 static void cpu_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct cpu *c = (struct cpu *)p;
-	unsigned n = c->look.cores.n, count = 0;
+	unsigned n = c->cores.n, count = 0;
 	double sum = 0;
 
 	renew(c, t_ns);
-	if (c->by->period_ns && !c->look.stat.fresh) {
-		/* without it an idle core and a busy one look the same to cpuidle, too */
-		c->reads = 0;
-		memset(c->since, 0, sizeof c->since);
-		for (unsigned i = 0; i < n; i++)
-			c->busy[i] = NAN;
-	} else {
+	/* Without /proc/stat an idle core and a busy one look the same to cpuidle, too. */
+	bool known = !c->by->period_ns || c->stat.fresh;
+	if (known)
 		take_loads(c, t_ns);
-	}
+	else
+		c->reads = 0;
 	row += p->column; /* cpu.util, the cores by slot, cpu.iowait */
 	c->whole = true;
 	for (unsigned i = 0; i < n; i++) {
-		bool online = c->look.cores.online[i], known = !isnan(c->busy[i]);
-		double busy = known ? fmin(fmax(c->busy[i], 0), 100)
-				    : missing_value(online ? MISSING_SECOND : MISSING_OFFLINE, c->look.cores.id[i]);
-		c->whole &= known || !online;
-		sum += known ? busy : 0;
-		count += known;
+		bool has = known && !isnan(c->busy[i]);
+		double busy = has ? fmin(fmax(c->busy[i], 0), 100)
+				  : missing_value(c->cores.online[i] ? MISSING_SECOND : MISSING_OFFLINE, c->cores.id[i]);
+		c->whole &= has || !c->cores.online[i];
+		sum += has ? busy : 0;
+		count += has;
 		row[1 + i] = channel_round(CHANNEL_CORE_UTIL, busy);
 	}
 	c->begun |= c->whole && count && !isnan(c->iowait.percent);
@@ -289,8 +279,6 @@ static void cpu_close(struct probe *p)
 
 	if (c->source)
 		c->by->close(c->source);
-	attr_close(&c->look.stat_file);
-	attr_close(&c->look.online_file);
 	probe_free(p);
 }
 
@@ -307,10 +295,9 @@ static void open_source(struct probe_ctx *o, struct cpu *c, char *fact, size_t s
 		if (only && strcmp(only, by->name) != 0)
 			continue;
 		errno = 0;
-		c->source = by->open ? by->open(o->root, &c->look.cores, o->tick_ns, why, sizeof why) : NULL;
-		if (c->source || !by->open) {
+		if (!by->open || (c->source = by->open(o->root, &c->cores, o->tick_ns, why, sizeof why))) {
 			c->by = by;
-			continue;
+			break;
 		}
 		c->denied |= errno == EACCES || errno == EPERM;
 		snprintf(one, sizeof one, "; %s: %s", by->name, why);
@@ -336,14 +323,14 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 		 by->window_ns ? _("%s: mean of the last %g ms")
 			       : _("%s: mean of each %g ms, without interrupts"),
 		 by->name, (double)window / (double)NS_PER_MS);
-	for (unsigned i = 0; i <= c->look.cores.n; i++) {
+	for (unsigned i = 0; i <= c->cores.n; i++) {
 		if (i == 0) {
 			channel_describe(o, &ch, "cpu.util", false);
 			text_join(ch.source, sizeof ch.source, _(by->all));
 			text_join(ch.note, sizeof ch.note, what, _(", of all online cores"),
 				  c->denied ? _("; exact with sudo") : "");
 		} else {
-			text_number(core, sizeof core, "", c->look.cores.id[i - 1]);
+			text_number(core, sizeof core, "", c->cores.id[i - 1]);
 			text_join(name, sizeof name, "cpu", core, ".util");
 			channel_describe(o, &ch, name, false);
 			text_join(ch.source, sizeof ch.source, _(by->one), core, by->after);
@@ -381,10 +368,10 @@ static int open_cpu(struct probe_ctx *o, struct err *e)
 
 	if (only && strcmp(only, "perf") != 0 && strcmp(only, "cpuidle") != 0 && strcmp(only, "stat") != 0)
 		return statement_error(o->s, e, _("source= needs perf, cpuidle or stat, not \"%s\""), only);
-	struct cpu *c = probe_new(o, sizeof *c, 0, &cpu_ops, CPU_READ_NS, e);
+	struct cpu *c = probe_new(o, sizeof *c, FILES, &cpu_ops, CPU_READ_NS, e);
 	if (!c)
 		return -1;
-	if (look_open(&c->look, o->root) < 0)
+	if (look_open(c) < 0)
 		return add_missing(o, c, "/proc/stat", "", errno, e);
 	c->iowait.percent = missing_value(MISSING_SECOND, 0);
 	open_source(o, c, fact, sizeof fact);

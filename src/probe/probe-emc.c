@@ -37,13 +37,12 @@ struct emc {
 	char rate_path[sizeof((struct attr *)0)->path];
 };
 
-static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void reader_read(void *arg, int64_t t_ns, double *v)
 {
 	struct reader *r = arg;
 	double busy_khz = attr_poll(&r->activity, r->root, t_ns),
 	       rate_hz = attr_poll(&r->rate, r->root, t_ns);
 
-	(void)wanted;
 	v[EMC_RATE] = rate_hz;
 	if (isnan(rate_hz) || isnan(busy_khz))
 		v[EMC_UTIL] = isnan(rate_hz) ? rate_hz : busy_khz;
@@ -85,7 +84,7 @@ struct async_reader *emc_reader(const struct probe_set *r, const char *path, int
 		const struct emc *m = (const struct emc *)r->probes[i];
 		if (m->probe.ops == &emc_ops && !strcmp(m->rate_path, path) &&
 		    m->every_ns <= (period_ns > READ_NS ? period_ns : READ_NS))
-			return m->probe.readers[0];
+			return m->probe.reader;
 	}
 	return NULL;
 }
@@ -140,11 +139,10 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	} else {
 		reason_set(&why, o, &ch);
 	}
-	m->probe.readers[0] =
-		async_reader_new("nvmtop-emc", &reader_ops, r, EMC_VALUES, found ? ch.period_ns : READ_NS, 0.2);
-	if (m->probe.readers[0] && found)
-		async_reader_on_bus_of(m->probe.readers[0], &r->rate);
-	int added = m->probe.readers[0] ? probe_ctx_add(o, &ch, e)
+	m->probe.reader = async_reader_new("nvmtop-emc", &reader_ops, r, EMC_VALUES, found ? ch.period_ns : READ_NS, 0.2);
+	if (m->probe.reader && found)
+		async_reader_on_bus_of(m->probe.reader, &r->rate);
+	int added = m->probe.reader ? probe_ctx_add(o, &ch, e)
 					: statement_error(o->s, e, _("out of memory"));
 
 	return probe_ctx_finish(o, &m->probe, added, found, e);

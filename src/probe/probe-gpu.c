@@ -24,7 +24,6 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "model/missing.h"
-#include "probe/async-reader.h"
 #include "probe/open.h"
 
 #define LOAD_NS   INT64_C(16700000)
@@ -34,29 +33,47 @@
 #define CYCLES_NS 2.5 /* per ns: upper bound for the clock of any of these GPUs */
 
 /* Two counters of 31 bits, "busy total". */
-#define NVGPU_MASK INT64_C(0x7fffffff)
+#define COUNTER_MASK INT64_C(0x7fffffff)
 
-struct nvgpu {
-	const struct root *root;
-	struct attr attr;    /* counters or load */
-	struct attr powered; /* gpu_powered_on or is_railgated, or closed */
-	struct attr slept;   /* power/runtime_suspended_time, or closed */
-	bool counters;       /* attr is the counters */
-	double cycles_ns;    /* upper bound of this GPU's cycles per nanosecond */
+/* Its files: counters or load; gpu_powered_on or is_railgated; power/runtime_suspended_time. Load needs the first only. */
+enum { LOAD, POWERED, SLEPT, FILES };
+
+struct gpu {
+	struct probe probe;
 	char dir[128];
+	bool counters;
+	double cycles_ns; /* upper bound of this GPU's cycles per nanosecond */
+	bool primed;      /* the rest contains a reading of the counters */
+	int64_t busy, total, t_ns, slept;
 };
 
-static void nvgpu_close(struct nvgpu *g)
+/* Opens the files in its directory. Returns false with errno. */
+static bool open_files(struct gpu *g)
 {
-	attr_close(&g->attr);
-	attr_close(&g->powered);
-	attr_close(&g->slept);
+	struct attr *a = g->probe.attrs;
+	char path[192];
+
+	for (int i = 0; i < FILES; i++)
+		attr_close(&a[i]);
+	text_join(path, sizeof path, g->dir, g->counters ? "/counters" : "/load");
+	if (attr_open(&a[LOAD], g->probe.root, path) < 0)
+		return false;
+	if (!g->counters)
+		return true;
+	text_join(path, sizeof path, g->dir, "/gpu_powered_on");
+	if (attr_open(&a[POWERED], g->probe.root, path) < 0) {
+		text_join(path, sizeof path, g->dir, "/is_railgated");
+		attr_open(&a[POWERED], g->probe.root, path);
+	}
+	text_join(path, sizeof path, g->dir, "/power/runtime_suspended_time");
+	attr_open(&a[SLEPT], g->probe.root, path);
+	return true;
 }
 
-static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
+static bool read_counters(struct gpu *g, int64_t *busy, int64_t *total)
 {
 	char buf[64];
-	ssize_t n = attr_read(&g->attr, g->root, buf, sizeof buf);
+	ssize_t n = attr_read(&g->probe.attrs[LOAD], g->probe.root, buf, sizeof buf);
 	const char *p;
 
 	if (n < 0)
@@ -67,61 +84,24 @@ static bool nvgpu_counters(struct nvgpu *g, int64_t *busy, int64_t *total)
 }
 
 /* In percent; a missing value with its reason and errno if there is none. */
-static bool load_value(struct attr *a, const struct root *r, double *percent)
+static bool read_load(struct gpu *g, double *percent)
 {
-	return attr_value(a, r, 0.1, CHANNEL_GPU_UTIL, percent); /* permille */
-}
-
-/* Returns how long the GPU has slept so far, in ms; -1 if unknown. */
-static int64_t nvgpu_slept(struct nvgpu *g)
-{
-	double ms;
-
-	if (!attr_is_open(&g->slept) || !attr_number(&g->slept, g->root, &ms))
-		return -1;
-	return (int64_t)ms;
-}
-
-static bool open_below(const struct nvgpu *g, struct attr *a, const char *file)
-{
-	char path[192];
-
-	if (text_join(path, sizeof path, g->dir, "/", file) >= sizeof path) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	return attr_open(a, g->root, path) == 0;
-}
-
-/* Opens the files of this directory, which was found before. Returns false with errno. */
-static bool nvgpu_open(struct nvgpu *g, const struct root *r, const char *dir, bool counters)
-{
-	nvgpu_close(g);
-	g->root = r;
-	g->counters = counters;
-	if (dir != g->dir)
-		text_join(g->dir, sizeof g->dir, dir);
-	if (!open_below(g, &g->attr, counters ? "counters" : "load"))
-		return false;
-	if (!open_below(g, &g->powered, "gpu_powered_on"))
-		open_below(g, &g->powered, "is_railgated");
-	open_below(g, &g->slept, "power/runtime_suspended_time");
-	return true;
+	return attr_value(&g->probe.attrs[LOAD], g->probe.root, 0.1, CHANNEL_GPU_UTIL, percent); /* permille */
 }
 
 /* Returns the highest of available_frequencies, in cycles per nanosecond. */
-static double fastest(const struct nvgpu *g)
+static double fastest(const struct gpu *g)
 {
 	char path[256], **names, text[1024];
 	size_t n;
 	int64_t hz, most = 0;
 
 	text_join(path, sizeof path, g->dir, "/devfreq");
-	if (root_list(g->root, path, &names, &n) < 0)
+	if (root_list(g->probe.root, path, &names, &n) < 0)
 		return CYCLES_NS;
 	for (size_t i = 0; i < n; i++) {
 		snprintf(path, sizeof path, "%s/devfreq/%.40s/available_frequencies", g->dir, names[i]);
-		ssize_t len = root_read(g->root, path, text, sizeof text);
+		ssize_t len = root_read(g->probe.root, path, text, sizeof text);
 		for (const char *p = text; len > 0 && (p = num_i64(p, text + len, &hz));)
 			most = hz > most ? hz : most;
 	}
@@ -131,171 +111,104 @@ static double fastest(const struct nvgpu *g)
 }
 
 /* Returns true if the counters advance, or if the GPU is off ("0 0") and this is unknown. */
-static bool counters_move(struct nvgpu *g)
+static bool counters_move(struct gpu *g)
 {
 	int64_t busy, first, total;
 	struct timespec wait = {.tv_nsec = 2 * NS_PER_MS};
 
-	if (!nvgpu_counters(g, &busy, &first))
+	if (!read_counters(g, &busy, &first))
 		return false;
 	if (busy == 0 && first == 0)
 		return true;
 	nanosleep(&wait, NULL);
-	return nvgpu_counters(g, &busy, &total) && total != first;
+	return read_counters(g, &busy, &total) && total != first;
 }
 
-static bool try_dir(struct nvgpu *g, const struct root *r, const char *dir, int64_t interval_ns,
-		    struct reason *why)
-{
-	double percent;
-	char what[192];
-
-	if (nvgpu_open(g, r, dir, true)) {
-		g->cycles_ns = fastest(g);
-		if ((double)interval_ns * g->cycles_ns < (double)NVGPU_MASK && counters_move(g))
-			return true;
-	}
-	if (nvgpu_open(g, r, dir, false) && (load_value(&g->attr, r, &percent) || errno == EAGAIN))
-		return true;
-	text_join(what, sizeof what, dir, "/load");
-	reason_add(why, what, errno);
-	nvgpu_close(g);
-	return false;
-}
-
-/* Finds the first directory with counters that advance (unless they would wrap in interval_ns) or with a
+/* Finds the first directory with counters that advance (unless they would wrap between two readings) or with a
  * load. Allocates; waits 2 ms if there are counters. Returns false with the reason. */
-static bool nvgpu_find(struct nvgpu *g, const struct root *r, const struct statement *s, int64_t interval_ns,
-		       struct reason *why)
+static bool find(struct gpu *g, const struct probe_ctx *o, struct reason *why)
 {
-	char dir[192];
+	double interval_ns = (double)(o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS), percent;
+	char dir[192], what[200];
 
-	for (size_t i = 0; i < s->n_settings; i++)
-		if (device_dir(r, s->settings[i].key, s->settings[i].value, dir, why) &&
-		    try_dir(g, r, dir, interval_ns, why))
+	for (size_t i = 0; i < o->s->n_settings; i++) {
+		const struct setting *t = &o->s->settings[i];
+		if (!device_dir(o->root, t->key, t->value, dir, why) ||
+		    text_join(g->dir, sizeof g->dir, dir) >= sizeof g->dir)
+			continue;
+		g->cycles_ns = fastest(g);
+		g->counters = true;
+		if (interval_ns * g->cycles_ns < (double)COUNTER_MASK && open_files(g) && counters_move(g))
 			return true;
+		g->counters = false;
+		if (open_files(g) && (read_load(g, &percent) || errno == EAGAIN))
+			return true;
+		text_join(what, sizeof what, dir, "/load");
+		reason_add(why, what, errno);
+	}
 	return false;
 }
 
-/* Used by the reader thread. */
-struct reader {
-	struct root *root;
-	struct attr load;
-};
-
-struct gpu {
-	struct probe probe;
-	struct nvgpu gpu; /* its counters; closed while the thread reads the load */
-	bool primed;      /* busy, total, t_ns and slept contain a reading */
-	int64_t busy, total, t_ns, slept;
-	int64_t retry_ns;
-};
-
-static void reader_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+/* Returns the utilisation in percent since the previous reading of the counters, which this one replaces. */
+static double gained(struct gpu *g, int64_t t_ns, int64_t busy, int64_t total)
 {
-	struct reader *r = arg;
+	int64_t d_busy = (busy - g->busy) & COUNTER_MASK, d_total = (total - g->total) & COUNTER_MASK, slept = -1;
+	double most = (double)(t_ns - g->t_ns) * g->cycles_ns, ms;
+	bool off; /* in between, so that the counters restarted; in a short interval the step alone decides */
 
-	(void)wanted;
-	if (!attr_reopen(&r->load, r->root, t_ns) || load_value(&r->load, r->root, v))
-		return;
-	if (attr_gone(errno))
-		attr_close(&r->load);
-}
-
-static void reader_close(void *arg)
-{
-	struct reader *r = arg;
-
-	attr_close(&r->load);
-	root_close(r->root);
-	free(r);
-}
-
-static const struct async_reader_ops reader_ops = {reader_read, reader_close};
-
-/* Returns true if the GPU was off between the two readings, so that the counters restarted. */
-static bool started_anew(const struct gpu *g, int64_t t_ns, int64_t total, int64_t slept)
-{
+	if (t_ns - g->t_ns > LONG_NS && attr_is_open(&g->probe.attrs[SLEPT]) &&
+	    attr_number(&g->probe.attrs[SLEPT], g->probe.root, &ms))
+		slept = (int64_t)ms;
 	if (slept >= 0 && g->slept >= 0)
-		return slept != g->slept;
-	return total < g->total && t_ns - g->t_ns > BLIND_NS;
-}
-
-/* Returns the utilisation in percent since the previous reading, or NaN. */
-static double gained(const struct gpu *g, int64_t t_ns, int64_t busy, int64_t total, int64_t slept)
-{
-	int64_t d_busy = (busy - g->busy) & NVGPU_MASK, d_total = (total - g->total) & NVGPU_MASK;
-	double most = (double)(t_ns - g->t_ns) * g->gpu.cycles_ns;
-
+		off = slept != g->slept;
+	else
+		off = total < g->total && t_ns - g->t_ns > BLIND_NS;
 	/* The two are not read at the same instant: some more busy cycles are fine. */
-	if (!g->primed || d_total == 0 || most >= (double)NVGPU_MASK || (double)d_total > most ||
-	    d_busy > d_total + d_total / 50 + 64 || started_anew(g, t_ns, total, slept))
-		return missing_value(MISSING_SECOND, 0);
-	return 100 * fmin((double)d_busy / (double)d_total, 1);
-}
-
-static double counters_value(struct gpu *g, int64_t t_ns)
-{
-	int64_t busy, total, slept;
-
-	if (!nvgpu_counters(&g->gpu, &busy, &total)) {
-		int error = errno;
-
-		if (attr_gone(error))
-			nvgpu_close(&g->gpu);
-		g->primed = false;
-		return missing_value(MISSING_ERROR, (unsigned)error);
-	}
-	if (busy == 0 && total == 0) {
-		g->primed = false;
-		return gate_read(&g->gpu.powered, g->gpu.root) > 0 ? 0 : NAN; /* only if a file confirms it */
-	}
-	/* In a short interval the step alone decides. */
-	slept = t_ns - g->t_ns > LONG_NS ? nvgpu_slept(&g->gpu) : -1;
-	double percent = gained(g, t_ns, busy, total, slept);
+	bool fits = g->primed && d_total > 0 && most < (double)COUNTER_MASK && (double)d_total <= most &&
+		    d_busy <= d_total + d_total / 50 + 64 && !off;
 	g->busy = busy;
 	g->total = total;
 	g->t_ns = t_ns;
 	g->slept = slept;
 	g->primed = true;
-	return percent;
+	return fits ? 100 * fmin((double)d_busy / (double)d_total, 1) : missing_value(MISSING_SECOND, 0);
 }
 
 static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct gpu *g = (struct gpu *)p;
-	double load;
+	struct attr *a = &p->attrs[LOAD];
+	int64_t busy = 0, total = 0;
+	double v = NAN;
 
-	if (p->readers[0]) {
-		if (probe_take(p, t_ns, &load))
-			row[p->column] = channel_round(CHANNEL_GPU_UTIL, load);
-		return;
+	if (!attr_is_open(a) && t_ns >= a->retry_ns) {
+		a->retry_ns = t_ns + NS_PER_S;
+		open_files(g);
 	}
-	row[p->column] = NAN;
-	if (!attr_is_open(&g->gpu.attr)) {
-		if (t_ns < g->retry_ns)
-			return;
-		g->retry_ns = t_ns + NS_PER_S;
-		if (!nvgpu_open(&g->gpu, p->root, g->gpu.dir, true))
-			return;
+	if (!attr_is_open(a)) {
+		v = missing_value(MISSING_ERROR, (unsigned)a->error);
+	} else if (g->counters ? !read_counters(g, &busy, &total) : !read_load(g, &v)) {
+		a->error = errno;
+		g->primed = false;
+		if (g->counters)
+			v = missing_value(MISSING_ERROR, (unsigned)a->error);
+		if (attr_gone(a->error))
+			attr_close(a);
+	} else if (g->counters && busy == 0 && total == 0) {
+		g->primed = false;
+		v = gate_read(&p->attrs[POWERED], p->root) > 0 ? 0 : NAN; /* only if a file confirms it */
+	} else if (g->counters) {
+		v = gained(g, t_ns, busy, total);
 	}
-	row[p->column] = channel_round(CHANNEL_GPU_UTIL, counters_value(g, t_ns));
+	row[p->column] = channel_round(CHANNEL_GPU_UTIL, v);
 }
 
-static void gpu_close(struct probe *p)
-{
-	struct gpu *g = (struct gpu *)p;
-
-	nvgpu_close(&g->gpu);
-	probe_stop(p);
-}
+static const struct probe_ops gpu_ops = {gpu_read, probe_free};
 
 static void gpu_gentle(struct probe *p, struct probe_set *r)
 {
 	if (p->period_ns < GENTLE_NS)
 		p->period_ns = GENTLE_NS;
-	if (p->readers[0])
-		async_reader_set_period(p->readers[0], GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (strcmp(c->name, "gpu.util") != 0)
@@ -306,52 +219,27 @@ static void gpu_gentle(struct probe *p, struct probe_set *r)
 	}
 }
 
-static const struct probe_ops gpu_ops = {gpu_read, gpu_close};
-
-/* Moves the load that was found to a reader thread. Returns false if out of memory. */
-static bool make_reader(struct gpu *g, struct root *root)
-{
-	struct reader *r = calloc(1, sizeof *r);
-
-	if (!r)
-		return false;
-	r->root = root_hold(root);
-	r->load = g->gpu.attr;
-	g->gpu.attr.fd = -1;
-	g->gpu.attr.each = false;
-	nvgpu_close(&g->gpu);
-	g->probe.readers[0] = async_reader_new("nvmtop-gpu", &reader_ops, r, 1, LOAD_NS, 0.5);
-	return g->probe.readers[0] != NULL;
-}
-
 static int open_gpu(struct probe_ctx *o, struct err *e)
 {
-	struct gpu *g = probe_new(o, sizeof *g, 0, &gpu_ops, 0, e);
+	struct gpu *g = probe_new(o, sizeof *g, FILES, &gpu_ops, 0, e);
 	struct reason why = {.denied = false};
 	struct channel ch;
 
 	if (!g)
 		return -1;
-	g->gpu.attr.fd = g->gpu.powered.fd = g->gpu.slept.fd = -1;
-	g->probe.width = 1; /* counters are read directly */
 	g->probe.gentle = gpu_gentle;
 	channel_describe(o, &ch, "gpu.util", false);
-	bool found =
-		nvgpu_find(&g->gpu, o->root, o->s, o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS, &why);
-	channel_source(o, &ch, found ? g->gpu.attr.path : NULL, &why);
+	bool found = find(g, o, &why);
+	channel_source(o, &ch, found ? g->probe.attrs[LOAD].path : NULL, &why);
 	ch.window_ns = o->tick_ns;
-	if (found && !g->gpu.counters) {
-		ch.period_ns = LOAD_NS;
+	if (found && !g->counters) {
+		g->probe.thread = "nvmtop-gpu";
+		ch.period_ns = g->probe.period_ns = LOAD_NS;
 		ch.window_ns = 17 * LOAD_NS;
 		if (!ch.note[0])
 			snprintf(ch.note, sizeof ch.note, "%s", _("moving average of 284 ms"));
-		if (!make_reader(g, o->probes->root)) {
-			gpu_close(&g->probe);
-			return statement_error(o->s, e, _("out of memory"));
-		}
 	}
 	return probe_ctx_finish(o, &g->probe, probe_ctx_add(o, &ch, e), found, e);
 }
 
-const struct probe_kind probe_kind_gpu = {"gpu", 0,     0,       " dir devfreq label note hint ",
-					  false, false, open_gpu};
+const struct probe_kind probe_kind_gpu = {"gpu", 0, 0, " dir devfreq label note hint ", false, false, open_gpu};

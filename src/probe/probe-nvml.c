@@ -1,8 +1,8 @@
 /* Reads the GPUs of a Thor or a PC through NVML.
  *
- * The statements of a board share one session: one library, and a reader with a thread for each device, which
- * reads what is asked for. The driver renews most things each 100 or 200 ms. Power comes with its own times: each
- * reading goes into one row, with its age beside it. */
+ * The statements of a board share the library; what a statement reads of one device is a probe, and one thread reads
+ * for all of them. The driver renews most things each 100 or 200 ms. Power comes with its own times: each reading
+ * goes into one row, with its age beside it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,81 +15,22 @@
 #include "util/job.h"
 #include "probe/probe-nvml.h"
 
-#define PASS_NS     (50 * NS_PER_MS)
-#define NO_TIMES_NS (20 * NS_PER_MS) /* a pass where power has no times: they are as exact as the passes */
-#define RENEWED_NS  (100 * NS_PER_MS)
-#define SAMPLE_NS   (20 * NS_PER_MS)
 #define GENTLE_NS   (2 * NS_PER_S)
-#define SHARE       0.25 /* a call for the counter takes 4 ms */
 #define PATIENCE_NS (5 * NS_PER_S)
 
-static const struct quantity {
-	const char *word;
-	struct channel_form form; /* name: %s is "gpu", "gpu1"; from gpu1 on, engines have it as a prefix */
-} quantities[NVML_POWER + 1] = {
-	[NVML_UTIL] = {"util",
-		       {"%s.util", "GPU", NULL, N_("the driver's mean over 1/6 s to 1 s"), UNIT_PERCENT,
-			FAMILY_GPU, 100, RENEWED_NS}},
-	[NVML_FREQ] = {"freq",
-		       {"%s.freq", N_("GPU clock"), NULL, NULL, UNIT_HZ, FAMILY_GPU, NAN, RENEWED_NS}},
-	[NVML_TEMP] = {"temp", {"temp.%s", "GPU", NULL, NULL, UNIT_CELSIUS, FAMILY_HEAT, NAN, RENEWED_NS}},
-	[NVML_MEMORY] = {"memory",
-			 {"%s.memory", N_("GPU memory"), NULL, NULL, UNIT_KB, FAMILY_MEMORY, NAN,
-			  RENEWED_NS}},
-	[NVML_ENC] = {"enc",
-		      {"NVENC.util", "NVENC", NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, RENEWED_NS}},
-	[NVML_DEC] = {"dec",
-		      {"NVDEC.util", "NVDEC", NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, RENEWED_NS}},
-	[NVML_JPG] = {"jpg",
-		      {"NVJPG.util", "NVJPG", NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, RENEWED_NS}},
-	[NVML_OFA] = {"ofa", {"OFA.util", "OFA", NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, RENEWED_NS}},
-	[NVML_POWER] = {"power",
-			{"%s.power", "GPU", NULL, NULL, UNIT_MILLIWATT, FAMILY_POWER, NAN, RENEWED_NS}},
-};
-
-/* Opens the library, which may hang. */
-struct opening {
-	struct job job;
-	const char *library;
-	bool refused;
-	struct nvml *nvml;
-	char why[200];
-};
-
-struct session {
-	unsigned users;
-	struct nvml *nvml;
-	struct {
-		struct nvml_reader *power; /* the argument of the reader */
-		struct async_reader *reader;
-	} devices[];
-};
-
-/* What a statement reads of one device. */
 struct nvml_probe {
 	struct probe probe;
-	struct session *session;
+	struct nvml_reader *reader; /* owned by the probe's reader */
 	struct {
 		uint16_t column;
 		enum nvml_quantity quantity;
 		enum channel_kind kind;
-	} at[NVML_POWER];
+	} at[NVML_VALUES];
 	size_t n;
-	struct nvml_reader *power; /* NULL: not asked for, or none */
-	bool counts;               /* there is a counter, too */
-	uint16_t power_column;     /* of X.power, X.power.age, X.energy, X.energy.age */
+	bool power, counter;   /* that are read */
+	uint16_t power_column; /* of X.power, X.power.age, X.energy, X.energy.age */
 	bool begun;
 };
-
-static void session_release(struct session *s)
-{
-	if (--s->users)
-		return;
-	for (unsigned i = 0; i < nvml_devices(s->nvml); i++)
-		async_reader_stop(s->devices[i].reader);
-	nvml_close(s->nvml);
-	free(s);
-}
 
 /* Each reading goes into one row; where rows are rarer than readings, into one row with its neighbours. */
 static void take_readings(struct nvml_probe *n, bool counter, int64_t t_ns, double *to)
@@ -98,7 +39,7 @@ static void take_readings(struct nvml_probe *n, bool counter, int64_t t_ns, doub
 	double sum = 0;
 	int count = 0;
 
-	while (count <= n->probe.tick_ns / SAMPLE_NS && nvml_reader_take(n->power, counter, &r)) {
+	while (count <= n->probe.tick_ns / NVML_SAMPLE_NS && nvml_reader_take(n->reader, counter, &r)) {
 		sum += r.value;
 		count++;
 	}
@@ -110,34 +51,24 @@ static void nvml_probe_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct nvml_probe *n = (struct nvml_probe *)p;
 	struct nvml_reading before;
-	double v[SLOW_VALUES];
+	double v[NVML_VALUES];
 
 	if (probe_take(p, t_ns, v))
 		for (size_t i = 0; i < n->n; i++)
 			row[n->at[i].column] = channel_round(n->at[i].kind, v[n->at[i].quantity]);
-	if (!n->power)
-		return;
 	while (!n->begun &&
-	       (nvml_reader_take(n->power, false, &before) || nvml_reader_take(n->power, true, &before)))
-		;
+	       (nvml_reader_take(n->reader, false, &before) || nvml_reader_take(n->reader, true, &before)))
+		continue;
 	n->begun = true;
-	take_readings(n, false, t_ns, &row[n->power_column]);
-	if (n->counts)
+	if (n->power)
+		take_readings(n, false, t_ns, &row[n->power_column]);
+	if (n->counter)
 		take_readings(n, true, t_ns, &row[n->power_column + 2]);
-}
-
-static void nvml_probe_close(struct probe *p)
-{
-	struct nvml_probe *n = (struct nvml_probe *)p;
-
-	if (n->session)
-		session_release(n->session);
-	probe_free(p);
 }
 
 static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 {
-	async_reader_set_period(p->readers[0], GENTLE_NS);
+	async_reader_set_period(p->reader, GENTLE_NS);
 	for (size_t i = 0; i < r->n_channels; i++) {
 		struct channel *c = &r->channels[i];
 		if (channel_is_nvml(c))
@@ -147,7 +78,16 @@ static void nvml_probe_gentle(struct probe *p, struct probe_set *r)
 	}
 }
 
-static const struct probe_ops nvml_ops = {nvml_probe_read, nvml_probe_close};
+static const struct probe_ops nvml_ops = {nvml_probe_read, probe_stop};
+
+/* Opens the library, which may hang. */
+struct opening {
+	struct job job;
+	const char *library;
+	bool refused;
+	struct nvml *nvml;
+	char why[200];
+};
 
 static void opening_run(struct job *j)
 {
@@ -165,46 +105,16 @@ static void opening_drop(struct job *j)
 	free(o);
 }
 
-/* Returns NULL if out of memory. */
-static struct session *session_new(struct nvml *nvml, bool threads)
+/* Returns the library, held: that of the probe set, or a new one; NULL with the reason. *refused: an NVML is there all
+ * the same. */
+static struct nvml *library_open(const struct probe_set *probes, const char *library, int64_t patience_ns,
+				 bool *refused, char *why, size_t size)
 {
-	unsigned n = nvml_devices(nvml);
-	struct session *s = calloc(1, sizeof *s + n * sizeof s->devices[0]);
-
-	if (!s)
-		return NULL;
-	s->users = 1;
-	s->nvml = nvml_hold(nvml);
-	for (unsigned i = 0; i < n; i++) {
-		bool has_times = nvml_source(nvml_device(nvml, i)) == NVML_BY_SAMPLES;
-		struct nvml_reader *r = s->devices[i].power = nvml_reader_new(nvml, i);
-		struct async_reader *a = r ? async_reader_new("nvmtop-nvml", &nvml_reader_ops, r, NVML_POWER,
-							      has_times ? PASS_NS : NO_TIMES_NS, SHARE)
-					   : NULL;
-		if (!a) {
-			session_release(s);
-			return NULL;
-		}
-		s->devices[i].reader = a;
-		if (threads)
-			async_reader_start(a);
-	}
-	return s;
-}
-
-/* Returns the session of the probe set, or a new one; NULL with the reason. *refused: an NVML is there all the
- * same. */
-static struct session *session_open(const struct probe_set *probes, const char *library, int64_t patience_ns,
-				    bool *refused, char *why, size_t size)
-{
-	struct session *s = NULL;
+	struct nvml *nvml = NULL;
 
 	for (size_t i = 0; i < probes->n_probes; i++)
-		if (probes->probes[i]->ops == &nvml_ops) {
-			s = ((struct nvml_probe *)probes->probes[i])->session;
-			s->users++;
-			return s;
-		}
+		if (probes->probes[i]->ops == &nvml_ops)
+			return nvml_hold(nvml_reader_library(((struct nvml_probe *)probes->probes[i])->reader));
 	struct opening *o = calloc(1, sizeof *o);
 	snprintf(why, size, "%s", _("out of memory"));
 	if (!o)
@@ -219,12 +129,10 @@ static struct session *session_open(const struct probe_set *probes, const char *
 		return NULL;
 	}
 	*refused = o->refused;
-	if (o->nvml)
-		s = session_new(o->nvml, patience_ns > 0);
-	else
-		snprintf(why, size, "%s", o->why);
+	snprintf(why, size, "%s", o->why);
+	nvml = o->nvml ? nvml_hold(o->nvml) : NULL;
 	opening_drop(&o->job);
-	return s;
+	return nvml;
 }
 
 static bool asked(const struct statement *s, const char *word)
@@ -240,7 +148,7 @@ static int check_words(const struct statement *s, struct err *e)
 	for (size_t i = 0; i < s->n_words; i++) {
 		bool known = !strcmp(s->words[i], "optional");
 		for (int q = 0; q <= NVML_POWER; q++)
-			known |= !strcmp(s->words[i], quantities[q].word);
+			known |= !strcmp(s->words[i], nvml_fields[q].word);
 		if (!known)
 			return statement_error(s, e,
 					       _("unknown NVML quantity \"%s\"; known: util freq power temp "
@@ -250,158 +158,147 @@ static int check_words(const struct statement *s, struct err *e)
 	return 0;
 }
 
-/* Sets where it is read, or why it is missing. If d is NULL it is missing because of why. */
-static void set_source(struct channel *ch, const struct nvml_device *d, enum nvml_quantity q, const char *why)
+/* Describes the channel of a quantity, or of the age of its readings. If d is NULL it is missing, because of why. */
+static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, enum nvml_quantity q,
+		     const struct nvml_device *d, const char *why)
 {
+	struct channel_form form = nvml_fields[q].form;
+	const char *gpu = strstr(form.name, "gpu");
+	char number[12] = "", name[sizeof ch->name];
+
+	if (device)
+		text_number(number, sizeof number, "", device);
+	if (gpu)
+		snprintf(name, sizeof name, "%.*sgpu%s%s", (int)(gpu - form.name), form.name, number, gpu + 3);
+	else
+		snprintf(name, sizeof name, "%s%s%s%s", device ? "gpu" : "", number, device ? "." : "", form.name);
+	form.name = name;
+	channel_form(o, ch, &form);
+	if (!gpu)
+		ch->kind = CHANNEL_ENGINE_UTIL;
+	if (q == NVML_ENERGY)
+		ch->kind = CHANNEL_COUNTER;
+	if (q == NVML_POWER || q == NVML_TEMP)
+		ch->lo = NAN;
+	if (q == NVML_MEMORY && d)
+		ch->hi = d->total_kb;
+	if (device && form.label)
+		snprintf(ch->label, sizeof ch->label, "%.20s %u", _(form.label), device);
 	if (!d)
 		text_printable(ch->missing, sizeof ch->missing, why, strlen(why));
-	else if (*d->missing[q])
+	else if (*d->missing[q] && (q != NVML_POWER || nvml_source(d) == NVML_NO_POWER))
 		snprintf(ch->missing, sizeof ch->missing, "NVML, %.60s: %.90s", d->name, d->missing[q]);
 	else
 		snprintf(ch->source, sizeof ch->source, "NVML: %s", d->name);
 }
 
-static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, int which)
+/* Adds a channel whose readings have their own times, with their age. */
+static int add_timed(struct probe_ctx *o, const struct channel *of, struct err *e)
 {
-	struct channel_form form = quantities[which].form;
-	const char *wild = strstr(form.name, "%s");
-	char gpu[16] = "gpu", name[sizeof ch->name];
+	struct channel age;
+	char name[sizeof of->name + 8];
 
-	if (device)
-		snprintf(gpu, sizeof gpu, "gpu%u", device);
-	if (wild)
-		snprintf(name, sizeof name, "%.*s%s%s", (int)(wild - form.name), form.name, gpu, wild + 2);
-	else
-		snprintf(name, sizeof name, "%s%s%s", device ? gpu : "", device ? "." : "", form.name);
-	form.name = name;
-	channel_form(o, ch, &form);
-	if (!wild)
-		ch->kind = CHANNEL_ENGINE_UTIL;
-	if (which == NVML_POWER || which == NVML_TEMP)
-		ch->lo = NAN;
-	if (device)
-		snprintf(ch->label, sizeof ch->label, "%.20s %u", _(form.label), device);
+	if (probe_ctx_add(o, of, e) < 0 || of->missing[0])
+		return of->missing[0] ? 0 : -1;
+	snprintf(name, sizeof name, "%s.age", of->name);
+	channel_form(o, &age,
+		     &(struct channel_form) {name, NULL, NULL, N_("ms from the end of a reading to its row"),
+					     UNIT_NONE, FAMILY_POWER, NAN, of->period_ns});
+	text_join(age.source, sizeof age.source, of->source);
+	return probe_ctx_add(o, &age, e);
 }
 
-/* Adds gpu.power, which is described already, and gpu.energy, each with its age. */
-static int add_power(struct probe_ctx *o, struct nvml_probe *n, struct channel *power, unsigned device,
-		     const struct nvml_device *d, const char *why, struct err *e)
+static int add_power(struct probe_ctx *o, struct nvml_probe *n, unsigned device, const struct nvml_device *d,
+		     const char *why, struct err *e)
 {
 	enum nvml_source source = d ? nvml_source(d) : NVML_NO_POWER;
-	int stem = (int)(strlen(power->name) - strlen(".power"));
-	struct channel energy, age;
-	char name[sizeof power->name + 16];
+	struct channel power, energy;
 
-	snprintf(name, sizeof name, "%.*s.energy", stem, power->name);
-	channel_form(o, &energy,
-		     &(struct channel_form) {name, NULL, NULL, N_("since the driver was loaded"), UNIT_JOULE,
-					     FAMILY_POWER, NAN, RENEWED_NS});
-	energy.kind = CHANNEL_COUNTER;
-	set_source(&energy, d, NVML_ENERGY, why);
-	set_source(power, d, NVML_POWER, why);
-	if (source != NVML_NO_POWER) {
-		power->missing[0] = '\0';
-		snprintf(power->source, sizeof power->source, "NVML: %s", d->name);
-		power->window_ns = nvml_window_ns(source);
-		if (source == NVML_BY_SAMPLES)
-			power->period_ns = power->window_ns = o->tick_ns > SAMPLE_NS ? o->tick_ns : SAMPLE_NS;
-		if (source == NVML_BY_AVERAGE && !power->note[0])
-			snprintf(power->note, sizeof power->note, "%s", _("mean of 1 s"));
-		n->power = n->session->devices[device].power;
-		n->counts = !energy.missing[0];
-		n->power_column = (uint16_t)o->probes->width[power->tier];
-		async_reader_want(n->probe.readers[0], NVML_POWER);
+	describe(o, &power, device, NVML_POWER, d, why);
+	describe(o, &energy, device, NVML_ENERGY, d, why);
+	if (source != NVML_NO_POWER)
+		power.window_ns = nvml_window_ns(source);
+	if (source == NVML_BY_SAMPLES)
+		power.period_ns = power.window_ns = o->tick_ns > NVML_SAMPLE_NS ? o->tick_ns : NVML_SAMPLE_NS;
+	if (source == NVML_BY_AVERAGE && !power.note[0])
+		snprintf(power.note, sizeof power.note, "%s", _("mean of 1 s"));
+	if (n) {
+		n->power = source != NVML_NO_POWER;
+		n->counter = n->power && !energy.missing[0];
+		n->power_column = (uint16_t)o->probes->width[power.tier];
 	}
-	for (int i = 0; i < 2; i++) {
-		const struct channel *of = i ? &energy : power;
-		if (probe_ctx_add(o, of, e) < 0)
-			return -1;
-		if (of->missing[0])
-			continue;
-		snprintf(name, sizeof name, "%s.age", of->name);
-		channel_form(o, &age,
-			     &(struct channel_form) {name, NULL, NULL,
-						     N_("ms from the end of a reading to its row"), UNIT_NONE,
-						     FAMILY_POWER, NAN, of->period_ns});
-		text_join(age.source, sizeof age.source, of->source);
-		if (probe_ctx_add(o, &age, e) < 0)
-			return -1;
-	}
-	return 0;
+	return add_timed(o, &power, e) < 0 ? -1 : add_timed(o, &energy, e);
 }
 
-/* Adds what the statement asks for of one device; if there is no session it is missing, because of why. */
+/* Adds what the statement asks for of one device. Without a library n is NULL, and all is missing because of why. */
 static int add_channels(struct probe_ctx *o, struct nvml_probe *n, unsigned device, const char *why,
 			struct err *e)
 {
-	const struct nvml_device *d = n->session ? nvml_device(n->session->nvml, device) : NULL;
+	const struct nvml_device *d = n ? nvml_device(nvml_reader_library(n->reader), device) : NULL;
 	struct channel ch;
 
-	for (int q = 0; q < NVML_POWER; q++) {
-		if (!asked(o->s, quantities[q].word))
+	for (enum nvml_quantity q = 0; q < NVML_VALUES; q++) {
+		if (!asked(o->s, nvml_fields[q].word))
 			continue;
-		describe(o, &ch, device, q);
-		set_source(&ch, d, (enum nvml_quantity)q, why);
-		if (q == NVML_MEMORY && d)
-			ch.hi = d->total_kb;
+		describe(o, &ch, device, q, d, why);
 		if (!ch.missing[0]) {
 			n->at[n->n].column = (uint16_t)o->probes->width[ch.tier];
-			n->at[n->n].quantity = (enum nvml_quantity)q;
+			n->at[n->n].quantity = q;
 			n->at[n->n++].kind = ch.kind;
-			async_reader_want(n->probe.readers[0], (size_t)q);
 		}
 		if (probe_ctx_add(o, &ch, e) < 0)
 			return -1;
 	}
-	if (!asked(o->s, quantities[NVML_POWER].word))
-		return 0;
-	describe(o, &ch, device, NVML_POWER);
-	return add_power(o, n, &ch, device, d, why, e);
+	return asked(o->s, nvml_fields[NVML_POWER].word) ? add_power(o, n, device, d, why, e) : 0;
 }
 
-/* One probe for each device; at least one, with which other statements share the session. */
+/* Makes the probe of one device, even if it has none of what is asked for: other statements find the library by it. */
+static int open_device(struct probe_ctx *o, struct nvml *nvml, unsigned device, struct err *e)
+{
+	const struct nvml_device *d = nvml_device(nvml, device);
+	struct nvml_probe *n = probe_new(o, sizeof *n, 0, &nvml_ops, 0, e);
+	unsigned wanted = 0;
+
+	if (!n)
+		return -1;
+	for (int q = 0; q <= NVML_POWER; q++)
+		if (asked(o->s, nvml_fields[q].word) && (q == NVML_POWER || !*d->missing[q]))
+			wanted |= 1U << q;
+	n->probe.gentle = nvml_probe_gentle;
+	n->probe.reader = nvml_reader_new(nvml, device, wanted, &n->reader);
+	if (!n->probe.reader) {
+		probe_free(&n->probe);
+		return statement_error(o->s, e, _("out of memory"));
+	}
+	return probe_ctx_finish(o, &n->probe, add_channels(o, n, device, "", e), true, e);
+}
+
 int open_nvml_library(struct probe_ctx *o, const char *library, int64_t patience_ns, struct err *e)
 {
-	char why[200] = "";
 	bool refused = false;
+	char why[200];
 	int result = 0;
 
 	if (check_words(o->s, e) < 0)
 		return -1;
-	struct session *s = session_open(o->probes, library, patience_ns, &refused, why, sizeof why);
-	if (!s && !refused && asked(o->s, "optional"))
-		return 0;
-	for (unsigned i = 0; i < (s ? nvml_devices(s->nvml) : 1) && result == 0; i++) {
-		struct nvml_probe *n = probe_new(o, sizeof *n, 0, &nvml_ops, 0, e);
-		if (!n) {
-			result = -1;
-			break;
-		}
-		n->probe.gentle = nvml_probe_gentle;
-		if (s) {
-			s->users++;
-			n->session = s;
-			n->probe.readers[0] = s->devices[i].reader;
-		}
-		result = probe_ctx_finish(o, &n->probe, add_channels(o, n, i, why, e), s != NULL, e);
-	}
-	if (s)
-		session_release(s);
+	struct nvml *nvml = library_open(o->probes, library, patience_ns, &refused, why, sizeof why);
+	if (!nvml)
+		return !refused && asked(o->s, "optional") ? 0 : add_channels(o, NULL, 0, why, e);
+	for (unsigned i = 0; i < nvml_devices(nvml) && result == 0; i++)
+		result = open_device(o, nvml, i, e);
+	nvml_close(nvml);
 	return result;
 }
 
 /* NVML describes the running machine, not that of a sysroot. */
 static int open_nvml(struct probe_ctx *o, struct err *e)
 {
-	struct nvml_probe none = {.n = 0};
-
 	if (root_is_live(o->root))
 		return open_nvml_library(o, NVML_LIBRARY, PATIENCE_NS, e);
 	if (check_words(o->s, e) < 0)
 		return -1;
-	return asked(o->s, "optional")
-		       ? 0
-		       : add_channels(o, &none, 0, _("NVML can be read on the live machine only"), e);
+	return asked(o->s, "optional") ? 0
+				       : add_channels(o, NULL, 0, _("NVML can be read on the live machine only"), e);
 }
 
 const struct probe_kind probe_kind_nvml = {"nvml", 1, 10, " hint ", false, false, open_nvml};

@@ -109,15 +109,15 @@ static struct chip *chip_of(struct probe_ctx *o, const struct meter *m, struct e
 		return NULL;
 	c->probe.timed = true;
 	text_join(c->dir, sizeof c->dir, m->place.dir);
-	c->probe.readers[0] = bench_new(o->probes->root, o->tick_ns, &c->bench);
-	if (!c->probe.readers[0]) {
+	c->probe.reader = bench_new(o->probes->root, o->tick_ns, &c->bench);
+	if (!c->probe.reader) {
 		probe_free(&c->probe);
 		statement_error(o->s, e, _("out of memory"));
 		return NULL;
 	}
 	for (int i = 0; i < METER_VALUES; i++)
 		if (attr_is_open(&m->attrs[i]))
-			async_reader_on_bus_of(c->probe.readers[0], &m->attrs[i]);
+			async_reader_on_bus_of(c->probe.reader, &m->attrs[i]);
 	return probe_ctx_add_probe(o, &c->probe, e) < 0 ? NULL : c;
 }
 

@@ -21,14 +21,14 @@ void probe_free(struct probe *p)
 
 void probe_stop(struct probe *p)
 {
-	async_reader_stop(p->readers[0]);
+	async_reader_stop(p->reader);
 	probe_free(p);
 }
 
 bool probe_take(struct probe *p, int64_t t_ns, double *v)
 {
-	async_reader_ask(p->readers[0], t_ns);
-	return async_reader_take(p->readers[0], &p->seen, p->tick_ns, t_ns, v);
+	async_reader_ask(p->reader, t_ns);
+	return async_reader_take(p->reader, &p->seen, p->tick_ns, t_ns, v);
 }
 
 void probe_set_free(struct probe_set *r)
@@ -109,12 +109,6 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Returns reader i, two for each probe, some of which share one; or NULL. */
-static struct async_reader *reader_at(const struct probe_set *r, size_t i)
-{
-	return r->probes[i / 2]->readers[i % 2];
-}
-
 /* Returns the nth set that was found later, or NULL. */
 static struct probe_set *later(const struct probe_set *r, size_t nth)
 {
@@ -126,9 +120,9 @@ static const struct channel *hanging(const struct probe_set *r, int64_t now_ns, 
 	const struct channel *c = NULL;
 	const struct probe_set *late;
 
-	for (size_t i = 0; i < 2 * r->n_probes; i++) {
-		const struct probe *p = r->probes[i / 2];
-		const struct async_reader *s = reader_at(r, i);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct probe *p = r->probes[i];
+		const struct async_reader *s = p->reader;
 
 		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !(*nth)--)
 			return at_column(r, p->tier, p->column);
@@ -149,9 +143,9 @@ bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 	struct probe_set *late;
 	bool rows = false;
 
-	for (size_t i = 0; i < 2 * r->n_probes; i++)
-		if (reader_at(r, i))
-			rows |= reader_bus_rescue(reader_at(r, i), now_ns, look_ns);
+	for (size_t i = 0; i < r->n_probes; i++)
+		if (r->probes[i]->reader)
+			rows |= reader_bus_rescue(r->probes[i]->reader, now_ns, look_ns);
 	for (size_t i = 0; (late = later(r, i)); i++)
 		rows |= probe_set_rescue(late, now_ns, look_ns);
 	return rows;
@@ -162,13 +156,13 @@ static size_t add_late(const struct probe_set *r, struct late_readings out[LATE_
 	static const char prefix[] = "nvmtop-";
 	const struct probe_set *late;
 
-	for (size_t i = 0; i < 2 * r->n_probes; i++) {
-		const struct async_reader *s = reader_at(r, i);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct async_reader *s = r->probes[i]->reader;
 		const char *name = s ? s->name + sizeof prefix - 1 : "";
 		size_t at = 0;
 
 		for (size_t k = 0; k < i && s; k++) /* several probes share one */
-			s = reader_at(r, k) == s ? NULL : s;
+			s = r->probes[k]->reader == s ? NULL : s;
 		while (s && at < n && strcmp(out[at].of, name) != 0)
 			at++;
 		if (!s || at == LATE_GROUPS)
@@ -222,8 +216,8 @@ static size_t list_readers(const struct probe_set *r, struct async_reader **out)
 {
 	size_t n = 0, at;
 
-	for (size_t i = 0; i < 2 * r->n_probes; i++) {
-		struct async_reader *s = reader_at(r, i);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		struct async_reader *s = r->probes[i]->reader;
 
 		for (at = 0; at < n && out[at] != s; at++)
 			continue;
@@ -274,8 +268,8 @@ void probe_set_start(struct probe_set *r, int64_t grid_ns)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_NS};
 	const int *nice = r->has_nice ? &r->nice : NULL;
-	struct async_reader **all = calloc(4 * r->n_probes + 1, sizeof(struct async_reader *)), **some;
-	struct reader_bus *b, **buses = calloc(2 * r->n_probes + 1, sizeof(struct reader_bus *));
+	struct async_reader **all = calloc(2 * r->n_probes + 1, sizeof(struct async_reader *)), **some;
+	struct reader_bus *b, **buses = calloc(r->n_probes + 1, sizeof(struct reader_bus *));
 	size_t n = all && buses ? list_readers(r, all) : 0, n_buses = 0, k;
 
 	some = n ? all + n : NULL;

@@ -79,7 +79,7 @@ static void value_read(struct probe *p, int64_t t_ns, double *row)
 	bool fixed = v->place.kind == PLACE_PATH || v->place.kind == PLACE_DEVFREQ;
 	double number, shared[EMC_VALUES];
 
-	if (p->readers[0]) {
+	if (p->reader) {
 		if (probe_take(p, t_ns, shared))
 			row[p->column] = shared[EMC_RATE];
 		return;
@@ -201,8 +201,8 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 		if (row->gate == GATE_NEEDED && !ch->note[0] && !strstr(place->path, "host1x/actmon/"))
 			snprintf(ch->note, sizeof ch->note, "%s", _("not validated: taken as permille"));
 		if (v->scale >= 1 && v->scale <= 1)
-			v->probe.readers[0] = emc_reader(o->probes, place->path, ch->period_ns);
-		if (v->probe.readers[0])
+			v->probe.reader = emc_reader(o->probes, place->path, ch->period_ns);
+		if (v->probe.reader)
 			attr_close(&a[NUMBER]);
 	} else {
 		reason_set(why, o, ch);

@@ -29,15 +29,15 @@ struct probe {
 	bool timed;
 	int64_t read_ns;
 	bool derived; /* computed from the row: read after the others, at every tick that read one */
+	const char *thread; /* its reads wait: in the fast tier, too, another thread makes them, of that name; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
 	uint16_t column, width;
 	const struct root *root; /* of the probe set */
 	struct attr *attrs;      /* its files, closed at first */
 	size_t n_attrs;
-	/* The readers that read for it on another thread, because its reads may block for long; or NULL. */
-	struct async_reader *readers[2];
-	struct async_reader_seen seen; /* what it has taken of the first */
+	struct async_reader *reader;   /* reads for it on another thread, because its reads may block for long; or NULL */
+	struct async_reader_seen seen; /* what it has taken of it */
 	int64_t tick_ns;               /* the period of its tier's rows */
 	/* Gets the next mark, a change of nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
@@ -66,8 +66,8 @@ struct probe_set {
 };
 
 void probe_free(struct probe *p); /* closes its files, too */
-void probe_stop(struct probe *p); /* the same, after stopping its first reader, which it owns */
-/* Gets the values of the first reader for a row; see async_reader_take(). */
+void probe_stop(struct probe *p); /* the same, after stopping its reader, which it owns */
+/* Gets the values of its reader for a row; see async_reader_take(). */
 bool probe_take(struct probe *p, int64_t t_ns, double *v);
 void probe_set_free(struct probe_set *r);
 /* Returns the number of threads of this process that hung in a read when they were stopped. */

@@ -96,11 +96,10 @@ static bool reopen(struct meter *m, const struct root *r, int64_t t_ns)
 	return place_find(&m->place, r, "in") == 0 && meter_open(m, r) == 0;
 }
 
-static void bench_read(void *arg, int64_t t_ns, uint64_t wanted, double *v)
+static void bench_read(void *arg, int64_t t_ns, double *v)
 {
 	struct bench *b = arg;
 
-	(void)wanted;
 	for (size_t i = 0; i < b->n; i++, v += METER_VALUES)
 		if (is_open(&b->meters[i]) || reopen(&b->meters[i], b->root, t_ns))
 			meter_read(&b->meters[i], b->root, v);

@@ -46,7 +46,6 @@ struct async_reader {
 	/* When the current pass began; below 0: its thread was left in it; 0: there is none. */
 	atomic_int_least64_t begun_ns;
 	_Atomic pid_t tid; /* the thread that makes it */
-	atomic_uint_least64_t wanted;
 	atomic_uint_least64_t late; /* passes that came too late for their row */
 	int64_t late_ns;            /* of the takers' thread: when the last of them was counted */
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One file of each kind hangs, is slow or goes away, on every board: nothing else is held up, it is said which, and it
-# comes back.
+# One file of each kind hangs, is slow, goes away or comes late, on every board: nothing else is held up, it is said
+# which, and it has values again.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 measures
 slowfs=$(dirname "$NVMTOP")/../tests/tools/slowfs

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes one file of each kind in each board tree hang, be slow or go away, one after the other, during a
-recording, and checks what it delays, what is said of it, and that its values come back.
+recording, and checks what it delays, what is said of it, and that its values come back; or has all of them come
+late, after the recording began, and checks that each has values then.
 
   hangs.py NVMTOP SLOWFS SCRATCH TREE...
 
@@ -17,12 +18,14 @@ import time
 
 FIRST, STEP, HANG = 0.8, 0.3, 3  # in seconds: start of the first hang, interval, duration
 AT_ONCE = 6
+LATE = 12  # a recording goes on for so long after they came; they are looked for once a second
 # What a file does, for HANG seconds: the rule of slowfs, whether it has no values then, whether that is reported,
 # the trees, and the files that do not. The kernel's own files do not go away.
 WAYS = {
     "hangs": ("hang", True, True, r".*", r""),
     "is slow": ("wait=30000", False, False, r"agx_orin-36|nano-32|agx_thor-38", r""),
     "goes away": ("gone", True, False, r"agx_orin-36|nano-32|agx_thor-38", r"/proc/.*|.*/devfreq/.*"),
+    "comes late": ("gone", True, False, r"agx_orin-36|nano-32|agx_thor-38", r"/proc/.*|.*/devfreq/.*"),
 }
 # A delayed channel has no value while the file hangs. On a busy machine others lose some too, but not
 # for so long.
@@ -40,7 +43,8 @@ class Tree:
         self.nvmtop, self.slowfs, self.way = nvmtop, slowfs, way
         self.rule, self.misses, self.reported, _, self.spared = WAYS[way]
         self.name = os.path.basename(tree)
-        self.at = os.path.join(scratch, self.name + self.rule[:4])
+        self.late = way == "comes late"
+        self.at = os.path.join(scratch, self.name + way.replace(" ", "-"))
         self.base, self.root = os.path.join(self.at, "base"), os.path.join(self.at, "root")
         shutil.copytree(tree, self.base, symlinks=True)
         run("chmod", "-R", "u+w", self.base)
@@ -100,9 +104,15 @@ class Tree:
         names |= {n for n, c in self.channels.items() if any(w in names for w in (c.get("source") or "").split())}
         return names
 
+    def tell(self, rule):
+        with open(self.control, "w") as f:
+            f.write(rule + "\n")
+
     def record(self):
         began, trace = os.path.join(self.at, "began"), os.path.join(self.at, "t.bin")
-        length = FIRST + STEP * len(self.hung) + HANG + 2.5
+        length = FIRST + LATE if self.late else FIRST + STEP * len(self.hung) + HANG + 2.5
+        for file in self.hung if self.late else ():
+            self.tell(f"{file} {self.rule}")
         self.recorder = subprocess.Popen(
             [self.nvmtop, "--record", "--sysroot", self.root, "--fast-hz", "50", "--medium-hz", "50", "-o", trace, "--",
              "sh", "-c", f"echo >{began}; exec sleep {length}"], stderr=subprocess.PIPE, text=True)
@@ -112,8 +122,7 @@ class Tree:
             time.sleep(0.02)
         for i, file in enumerate(self.hung):
             from_ms = 1000 * (FIRST + STEP * i)
-            with open(self.control, "w") as f:
-                f.write(f"{file} {self.rule} {from_ms:.0f} {from_ms + 1000 * HANG:.0f}\n")
+            self.tell(f"{file} clear" if self.late else f"{file} {self.rule} {from_ms:.0f} {from_ms + 1000 * HANG:.0f}")
         self.said = self.recorder.communicate(timeout=60)[1]
         if self.recorder.returncode:
             self.why.append(f"exit status {self.recorder.returncode}")
@@ -138,6 +147,12 @@ class Tree:
         missed = {n for n, hole in holes.items() if hole > HELD_UP}
         for name in missed - (may_miss if self.misses else set()):
             self.why.append(f"{name} has no value for {holes[name]:.2f} s")
+        announced = set().union(*self.rows)  # the others are read by the next recording
+        for name in may_miss & announced if self.late else ():
+            if self.channels[name].get("value") is not None and name not in ever:
+                self.why.append(f"{name} never has a value")
+        if self.late and not any(" -> now read" in str(r) or r.get("to") == "now read" for r in self.rows):
+            self.why.append("nothing came late")
         for tier, times in rows.items():
             longest = max(b - a for a, b in zip(times, times[1:]))
             if longest > HELD_UP:

@@ -44,7 +44,7 @@ static void each_that_may_be_is_guarded(void **state)
 	guard(r);
 	assert_int_equal(r->n_probes, 132);
 	for (size_t i = 0; i < 132; i++)
-		assert_true(!r->probes[i]->readers[0] == (i < 2));
+		assert_true(!r->probes[i]->reader == (i < 2));
 	for (int i = 0; i < 131; i++)
 		row[i] = NAN;
 	for (size_t i = 2; i < 131; i++)

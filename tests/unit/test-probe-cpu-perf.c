@@ -19,7 +19,6 @@ enum { IN, OUT };
 struct fake {
 	struct by_perf *b;
 	struct ring *r;
-	struct cores cores;
 	struct cpu_stat stat;
 	int64_t read_ns, idle_ns; /* of the last read */
 };
@@ -30,13 +29,11 @@ static void begin(struct fake *f)
 	f->b = calloc(1, sizeof *f->b);
 	assert_non_null(f->b);
 	f->b->page_size = f->b->ring_size = PAGE;
-	f->b->cores = &f->cores;
 	f->r = &f->b->ring[0];
 	f->r->fd = -1;
 	f->r->page = aligned_alloc(PAGE, (size_t)2 * PAGE);
 	assert_non_null(f->r->page);
 	memset(f->r->page, 0, (size_t)2 * PAGE);
-	f->cores.n = 1;
 	f->stat.tick_ns = 10e6;
 	f->stat.idle[0] = -1;
 	f->r->state = IDLE;

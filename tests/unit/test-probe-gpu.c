@@ -364,12 +364,15 @@ static void test_gpu_slow_tier(void **state)
 /* The load is read by a thread: its values arrive, and it ends with the probe set. */
 static void test_gpu_load_thread(void **state)
 {
+	static const double hz[TIERS] = {1000, 100, 10};
 	struct tree t;
+	struct err e;
 
 	(void)state;
 	tree_begin(&t);
 	tree_file(&t, GPU "/load", "420\n");
 	tree_resolve(&t, "fast gpu dir=" GPU);
+	assert_int_equal(probe_set_guard(t.probes, hz, &e), 0);
 	probe_set_start(t.probes, 0);
 	for (int i = 0; i < 5000 && isnan(tree_value(&t, "gpu.util")); i++) {
 		usleep(1000);
