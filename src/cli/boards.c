@@ -28,7 +28,7 @@ static void print_facts(const struct probe_set *probes)
 	print_fact(probes, "mode", _("Power mode"));
 	print_fact(probes, "priority", _("Priority"));
 	print_fact(probes, "notice", _("Notice"));
-	print_fact(probes, "other_sensors", _("Not read"));
+	print_fact(probes, "other_sensors", _("Other sensors"));
 }
 
 static int name_width(const struct probe_set *probes)

@@ -14,7 +14,8 @@ static const struct {
 	const char *name;
 	double per; /* so many of the channel's are one */
 } bases[UNITS] = {{"", 1},	   {"ratio", 100},     {"hertz", 1},	 {"bytes", 1.0 / 1024}, {"volts", 1000},
-		  {"amperes", 1000}, {"watts", 1000},  {"celsius", 1}, {"rpm", 1},	      {"joules", 1}};
+		  {"amperes", 1000}, {"watts", 1000},  {"celsius", 1}, {"rpm", 1},	      {"joules", 1},
+		  [UNIT_BYTE_RATE] = {"bytes_per_second", 1}};
 
 enum { ANY = -1, BY_NAME = -2 };
 struct metric_family {

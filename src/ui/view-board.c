@@ -112,7 +112,7 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 		add(p, _("Board"), _("the trace does not name its board"));
 	add_fact(p, u, _("Notice"), "notice");
 	add_fact(p, u, _("Known by"), "why");
-	add_fact(p, u, _("Not read"), "other_sensors");
+	add_fact(p, u, _("Other sensors"), "other_sensors");
 }
 
 static void add_libraries(struct page *p, const struct ui *u, const struct ui_scene *s)

@@ -51,6 +51,7 @@ done
 begin a.bin
 kill -USR1 $pid
 soon has_marks a.bin.nvmt 1
+soon has_rows a.bin.nvmt 500 # of several chunks
 end KILL
 for verb in '--report --summary' '--export csv' '--print 80x24 --replay'; do
     run nvmtop $verb a.bin

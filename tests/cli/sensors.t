@@ -149,7 +149,7 @@ ok 'an SSD has a temperature and its limit' json 'c["temp.nvme.Composite"]["valu
 ok 'a zone that the board file does not name, too' json 'c["temp.iwlwifi_1"]["value"] == 55'
 ok 'the hottest is one of the module' json 'c["temp.hottest"]["value"] < 55'
 run nvmtop boards --sysroot devices
-ok 'what is not read is named' says out '^  other sensors: .*mystery (hwmon26)'
+ok 'what is not read is named' says out '^  Other sensors: .*mystery (hwmon26)'
 # A module that no file names: its rails tell what its input is.
 tree unnamed orin_nx-36-offline
 printf 'some,carrier\0nvidia,tegra234\0' >unnamed/sys/firmware/devicetree/base/compatible
@@ -291,12 +291,12 @@ echo 30000 >more/sys/class/hwmon/hwmon8/temp1_input
 echo ucsi_source_psy_1 >more/sys/class/hwmon/hwmon9/name
 echo 3000 >more/sys/class/hwmon/hwmon9/curr1_input
 run nvmtop --boards --sysroot more
-ok 'other power monitors are named' says out '^  other sensors: ina226 (hwmon7: CARRIER_IN), ina226 (iio:device0)$'
+ok 'other power monitors are named' says out '^  Other sensors: ina226 (hwmon7: CARRIER_IN), ina226 (iio:device0)$'
 once more
 ok 'and are a fact' json '"CARRIER_IN" in t["facts"]["other_sensors"]'
 run nvmtop --record --duration 0.3 --sysroot more --force more.bin
 run nvmtop --replay more.bin --print 120x40 --view board
 ok 'the screen names them' says out 'ina226 (hwmon7: CARRIER_IN)'
 run nvmtop --boards --sysroot "$roots/orin_nx-36-offline"
-ok 'where there are none nothing is said' sh -c '! grep -q "other sensors" out'
+ok 'where there are none nothing is said' sh -c '! grep -q "Other sensors" out'
 done_testing
