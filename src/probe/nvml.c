@@ -57,8 +57,8 @@ const struct nvml_field nvml_fields[NVML_QUANTITIES] = {
 	[NVML_ENERGY] = {"nvmlDeviceGetTotalEnergyConsumption", GET_ONE, 0, A_LONG, 0, 1, 1, INFINITY, NULL,
 			 {"gpu.energy", NULL, NULL, N_("since the driver was loaded"), UNIT_JOULE, FAMILY_POWER,
 			  NAN, NVML_NEW_NS}},
-	[NVML_INSTANT] = {"nvmlDeviceGetFieldValues", GET_WHICH, 1, A_FIELD, 0, 1, 0, MW_MOST, NULL, {NULL}},
-	[NVML_TOTAL] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 0, 1. / 1024, 1, KB_MOST, NULL, {NULL}},
+	[NVML_INSTANT] = {"nvmlDeviceGetFieldValues", GET_WHICH, 1, A_FIELD, 0, 1, 0, MW_MOST, NULL, {.name = NULL}},
+	[NVML_TOTAL] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 0, 1. / 1024, 1, KB_MOST, NULL, {.name = NULL}},
 };
 
 typedef struct nvml_handle *handle;
