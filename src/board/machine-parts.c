@@ -226,9 +226,7 @@ static void decode(char *path)
 
 	for (const char *p = path; *p; to++) {
 		bool octal = *p == '\\' && strspn(p + 1, "01234567") >= 3;
-		*to = *p;
-		if (octal)
-			*to = (char)((p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0'));
+		*to = (char)(octal ? (p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0') : *p);
 		p += octal ? 4 : 1;
 	}
 	*to = '\0';
