@@ -82,6 +82,11 @@ folder_hangs() {
 	check "$1: the terminal is restored" usable_terminal
 }
 
+# 1: the machine was so slow meanwhile that not all rows had room in memory.
+exited() {
+	last_line '[0]$' || { last_line '[1]$' && on_screen 'rows were lost because'; }
+}
+
 # A file that hangs, during a recording.
 file_hangs() {
 	begin near
@@ -142,7 +147,7 @@ file_hangs() {
 	check "$1: q restores the terminal while opening" until_true left
 	check "$1: q completes the recording" until_true complete
 	rule "/far/far.bin clear"
-	check "$1: it exits after that" wait_prompt 0
+	check "$1: it exits after that" until_true exited
 	check "$1: the terminal is usable" usable_terminal
 	rm -f "$dir"/near/nvmtop-*
 }
