@@ -150,9 +150,8 @@ static size_t find_cores(const struct root *r, bool set[CORES_MAX])
 	ssize_t size = n ? 0 : root_read(r, "/proc/stat", buf, sizeof buf);
 	int64_t core;
 
-	for (const char *p = size > 0 ? buf : NULL; p; p = strchr(p, '\n'))
-		if ((p = strstr(p, "cpu")) && num_i64(p + 3, buf + size, &core) && p[3] != ' ' && core >= 0 &&
-		    core < CORES_MAX) {
+	for (const char *p = buf, *end = size > 0 ? buf + size : buf; (p = memmem(p, (size_t)(end - p), "cpu", 3)); p += 3)
+		if (num_i64(p + 3, end, &core) && p[3] != ' ' && core >= 0 && core < CORES_MAX) {
 			n += !set[core];
 			set[core] = true;
 		}
