@@ -26,12 +26,6 @@ const struct energy_source *track_source(const struct power *p, int track)
 	return &p->meter.source[track];
 }
 
-size_t track_take(const struct power *p, int track, struct energy_rows *rows, int64_t t_ns, const double *values,
-		  struct power_reading out[2])
-{
-	return energy_take(track_source(p, track), rows, t_ns, values[0], track == BY_POWER ? values[1] : (double)NAN, out);
-}
-
 /* A window takes its readings up to three times reach_ns after them, and those of so long before it. */
 static bool power_set(struct power *p, const struct session *about, size_t channel)
 {
@@ -108,25 +102,28 @@ static void take_bins(struct tally *t, const struct rows *r, size_t from, size_t
 	}
 }
 
-static void take_readings(struct power *p, const struct session *about, int track, int64_t t_ns, const double *row)
+/* Keeps the readings that the meter makes of the rows. */
+static void take_readings(struct power *p, const struct session *about, const struct rows *r)
 {
-	const struct energy_source *s = track_source(p, track);
-	struct track *k = &p->tracks[track];
-	struct power_reading list[2];
-	double v[2] = {(double)NAN, (double)NAN};
-	size_t n;
+	for (size_t i = 0; i < r->n; i++) {
+		struct rows one = {.tier = r->tier, .width = r->width, .n = 1, .t_ns = r->t_ns + i,
+				   .values = &r->values[i * r->width]};
 
-	v[0] = row[about->channels[track == BY_POWER ? s->power : s->counter].column];
-	if (track == BY_POWER && s->age != SIZE_MAX)
-		v[1] = row[about->channels[s->age].column];
-	n = track_take(p, track, &k->rows, t_ns, v, list);
-	for (size_t i = 0; i < n; i++) {
-		k->ring[k->n++ & (k->room - 1)] = list[i];
-		if (track != BY_POWER)
-			continue;
-		p->least = fmin(p->least, list[i].watts);
-		p->most = fmax(p->most, list[i].watts);
-		p->sum += list[i].watts;
+		energy_meter_rows(&p->meter, about, &one);
+		if (r->tier != p->meter.source->tier)
+			return;
+		for (int track = 0; track < TRACKS; track++)
+			for (size_t j = 0; p->tracks[track].ring && j < p->meter.n[track]; j++) {
+				struct track *k = &p->tracks[track];
+				double watts = p->meter.newest[track][j].watts;
+
+				k->ring[k->n++ & (k->room - 1)] = p->meter.newest[track][j];
+				if (track != BY_POWER)
+					continue;
+				p->least = fmin(p->least, watts);
+				p->most = fmax(p->most, watts);
+				p->sum += watts;
+			}
 	}
 }
 
@@ -160,18 +157,8 @@ static void tally_rows(struct sink *s, const struct rows *r)
 	}
 	if (!t->engine)
 		keep_rows(t, r);
-	for (size_t k = 0; k < t->n_powers; k++) {
-		struct power *p = &t->powers[k];
-
-		energy_meter_rows(&p->meter, t->about, r);
-		for (int track = 0; track < TRACKS; track++) {
-			const struct energy_source *from = track_source(p, track);
-			enum tier tier = from->tier;
-
-			for (size_t i = 0; p->tracks[track].ring && tier == r->tier && i < r->n; i++)
-				take_readings(p, t->about, track, r->t_ns[i], &r->values[i * r->width]);
-		}
-	}
+	for (size_t k = 0; k < t->n_powers; k++)
+		take_readings(&t->powers[k], t->about, r);
 	if (r->n > 0)
 		t->row_ns[r->tier] = r->t_ns[r->n - 1];
 	windows_feed(t);

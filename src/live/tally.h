@@ -11,7 +11,6 @@
 
 /* Readings of a power channel: those of its values, or what its counter rises by. */
 struct track {
-	struct energy_rows rows; /* as far as sinks got them */
 	struct power_reading *ring;
 	size_t room, n; /* n: so far */
 };
@@ -71,8 +70,5 @@ struct tally {
 void windows_feed(struct tally *t);
 void window_drop(struct tally *t, struct window **at);
 const struct energy_source *track_source(const struct power *p, int track);
-/* Makes readings of a row: values are those of its power and age, or of its counter. */
-size_t track_take(const struct power *p, int track, struct energy_rows *rows, int64_t t_ns, const double *values,
-		  struct power_reading out[2]);
 
 #endif

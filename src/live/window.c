@@ -148,7 +148,7 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
 	enum tier tier = s->tier;
 	uint16_t columns[2] = {all[track == BY_POWER ? s->power : s->counter].column};
 	size_t made = engine_made(t->engine, tier), row = made, n = 1;
-	struct energy_rows rows = p->tracks[track].rows;
+	struct energy_rows rows = p->meter.rows[track];
 	struct power_reading list[2];
 	double v[2] = {NAN, NAN};
 
@@ -158,7 +158,7 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
 		row--;
 	for (; row < made; row++) {
 		int64_t t_ns = engine_peek(t->engine, tier, row, columns, n, v);
-		size_t got = t_ns > 0 ? track_take(p, track, &rows, t_ns, v, list) : 0;
+		size_t got = t_ns > 0 ? energy_take(s, &rows, t_ns, v[0], v[1], list) : 0;
 
 		for (size_t i = 0; i < got; i++)
 			part_add(a, s, &list[i]);
