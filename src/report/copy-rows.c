@@ -78,7 +78,7 @@ static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64
 			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
 	cut.from_ns += p->shift;
 	cut.to_ns += p->shift;
-	if (cut.missed > 0 && copy_ready(p))
+	if (cut.missed > 0 && copy_ready(p) && p->sink->ops->gap)
 		p->sink->ops->gap(p->sink, &cut);
 }
 
@@ -88,7 +88,7 @@ static void copy_mark(struct copy *p, const struct mark *m)
 
 	anew.id = ++p->marks;
 	anew.t_ns += p->shift;
-	if (copy_ready(p))
+	if (copy_ready(p) && p->sink->ops->mark)
 		p->sink->ops->mark(p->sink, &anew);
 }
 

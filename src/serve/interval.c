@@ -262,23 +262,9 @@ static void intervals_described(struct sink *sink)
 			energy_meter_described(v->meters[i], v->about);
 }
 
-static void intervals_mark(struct sink *sink, const struct mark *m)
-{
-	(void)sink;
-	(void)m;
-}
-
-static void intervals_gap(struct sink *sink, const struct gap *g)
-{
-	(void)sink;
-	(void)g;
-}
-
 static const struct sink_ops intervals_ops = {
 	.begin = intervals_begin,
 	.rows = intervals_rows,
-	.mark = intervals_mark,
-	.gap = intervals_gap,
 	.end = intervals_end,
 	.rest = intervals_rest,
 	.change = intervals_change,
