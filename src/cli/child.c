@@ -19,9 +19,11 @@
 #include "util/descriptors.h"
 #include "util/intl.h"
 #include "util/io.h"
+#include "util/job.h"
 
 #define ALL_MS  60000 /* a reading takes a second, and longer if files hang */
 #define END_NS  (100 * NS_PER_MS)
+#define JOBS_NS (NS_PER_S / 2)
 #define LOOK_NS NS_PER_MS
 
 /* Closes the output and reports the status to the parent: the child may not exit, and
@@ -104,7 +106,8 @@ int run_apart(int (*what)(const struct options *o), const struct options *o)
 	if (getppid() != parent)
 		_exit(1);
 	status = stdout_flush(what(o));
-	if (root_given_up() || engine_left_behind())
+	/* a search for sources may still be in a read */
+	if (jobs_abandoned(clock_now_ns() + JOBS_NS) || root_given_up() || engine_left_behind())
 		say_all(said[1], status);
 	exit(status);
 }
