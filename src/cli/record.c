@@ -380,6 +380,7 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 /* Waits for the command if the recording ended first or never began. */
 static void wait_for_command(struct recorder *r)
 {
+	reap(r); /* its SIGCHLD may have been taken while the disk was waited for */
 	while (r->child && r->child_status == 0) {
 		wait_for_something(r, r->killed || r->asked ? INT64_MAX : r->kill_ns);
 		take_signals(r);
