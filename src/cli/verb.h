@@ -53,7 +53,8 @@ typedef int option_taker(struct options *o, const struct option_entry *t, const 
 
 struct option_entry {
 	const char *name;
-	const char *argument; /* placeholder in --help; NULL: takes no value; "[=...]": only after = */
+	const char *argument; /* placeholder in --help; NULL: takes no value; "[=...]": only after =; "A B": take() gets two
+				 * words, one after the other */
 	const char *help;
 	char letter; /* short option; 0: none */
 	option_taker *take;
@@ -120,11 +121,11 @@ void verb_help(const struct verb *v, FILE *out);
 option_taker value_flag, value_text, value_time, value_limit, value_number, value_count, value_word;
 
 /* Each for one option, with its own members. */
-option_taker value_demo, value_print, value_output, value_max_size, value_trigger,
+option_taker value_demo, value_print, value_output, value_max_size, value_trigger, value_on,
 	value_history, value_interval, value_theme, value_signal, value_ready_fd;
 int value_form(struct options *o, const char *value, struct err *e);
 
-extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
+extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep, group_alerts,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time, group_nvtx,
 	group_items;
 

@@ -124,8 +124,14 @@ bool condition_row(struct condition_eval *v, enum tier tier, int64_t t_ns, const
 	for (size_t i = 0; i < v->c->n; i++) {
 		const struct condition_term *t = &v->c->terms[i];
 
-		if (t->tier == tier && !isnan(values[t->column]))
-			condition_note(v, i, t_ns, term_compare(t, values[t->column]));
+		if (t->tier != tier)
+			continue;
+		if (isnan(values[t->column])) {
+			v->term[i].missing = values[t->column];
+			continue;
+		}
+		v->term[i].value = values[t->column];
+		condition_note(v, i, t_ns, term_compare(t, values[t->column]));
 	}
 	return condition_holds(v, t_ns);
 }

@@ -63,6 +63,7 @@ struct condition_eval {
 	struct {
 		bool is;
 		int64_t since_ns, seen_ns;
+		double value, missing;	/* the newest value, and the newest NaN: only of condition_row() */
 	} term[CONDITION_TERMS];
 };
 
