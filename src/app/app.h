@@ -90,6 +90,8 @@ struct options {
 	bool in_ms;	      /* --interval is in milliseconds, as of tegrastats */
 	unsigned stats_of;    /* a bit for each of STREAM_STATS */
 	const char *logfile;  /* the file that a stream is appended to, or NULL */
+	const char *listen;   /* ADDRESS:PORT of nvmtop serve, or NULL */
+	const char *door;     /* its unix socket, or NULL */
 	bool paths;
 	int print_w, print_h;
 	bool follow;
