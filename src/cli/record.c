@@ -799,13 +799,12 @@ static int finish(struct options *o, struct err *e)
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
 		{o->phases_from && !(o->nvtx && o->out && text_ends_in(o->out, ".bin") && !o->keep_ns),
 		 N_("--phases-from needs --nvtx and a FILE.bin without --keep: other recordings have the ranges themselves")},
-		{o->alert_ns && !o->n_on, N_("--every needs --on")},
 		{o->keep_ns && limited, N_("--flush, --split, --max-size and --retain cannot be used with --keep")},
 	};
 
 	if (o->command)
 		o->command = nsys_command(o->command);
-	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
+	return RULES(rules, e) < 0 || check_alerts(o, e) < 0 ? -1 : check_pretrigger(o, e);
 }
 
 /* Order of enum nvtx_from. */

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "app/alert.h"
 #include "board/machine.h"
 #include "cli/verb.h"
 #include "live/live.h"
@@ -30,6 +31,7 @@
 #define JSON_VERSION 1 /* of docs/json.md */
 #define MACHINE_NS  (2 * NS_PER_S) /* so old may the description of the machine be */
 #define PATIENCE_NS (NS_PER_S / 2) /* others wait meanwhile */
+#define NEWS_MS	    1000	   /* of alerts */
 
 enum { ADDRESS, LOCAL, DOORS };
 static const unsigned connections[DOORS] = {48, 16};
@@ -49,6 +51,7 @@ struct serve {
 	struct root *root;
 	struct tally *tally;
 	struct channels channels;
+	struct alerts *alerts; /* or NULL */
 	bool demo;
 	struct describe *reads; /* a job that was started */
 	struct machine *machine; /* read at machine_ns; or NULL */
@@ -398,7 +401,20 @@ static int open_engine(struct serve *s, struct err *e)
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	if (r > 0)
 		return err_set(e, ERR_USAGE, _("there is no signal \"%s\": nvmtop once lists those of this machine"), missing);
-	return engine_attach(s->engine, tally_sink(s->tally), false, e) < 0 ? -1 : engine_start(s->engine, e);
+	if (s->o->n_on && !(s->alerts = alerts_new(s->o, s->engine, e)))
+		return -1;
+	if (engine_attach(s->engine, tally_sink(s->tally), false, e) < 0 ||
+	    (s->alerts && engine_attach(s->engine, alerts_sink(s->alerts), false, e) < 0))
+		return -1;
+	return engine_start(s->engine, e);
+}
+
+static void say_alerts(const struct serve *s)
+{
+	char text[512];
+
+	while (s->alerts && alerts_news(s->alerts, text, sizeof text))
+		fprintf(stderr, "nvmtop: %s\n", text);
 }
 
 /* Until a signal asks for the end. */
@@ -412,7 +428,7 @@ static void serve_all(struct serve *s, int signals)
 		close(s->o->ready_fd);
 	}
 	while (!ends) {
-		int wait_ms = -1, sig;
+		int wait_ms = s->alerts ? NEWS_MS : -1, sig;
 
 		for (int i = 0; i < DOORS; i++) {
 			int ms = http_wait_ms(s->doors[i].http);
@@ -425,6 +441,7 @@ static void serve_all(struct serve *s, int signals)
 			http_run(s->doors[i].http);
 		while ((sig = signals_next(signals, NULL)))
 			ends |= signal_ends(sig);
+		say_alerts(s);
 	}
 }
 
@@ -441,15 +458,21 @@ static int cmd_serve(const struct options *o)
 	} else {
 		engine_wait_warm(s.engine, -1);
 		serve_all(&s, signals);
+		if (s.alerts)
+			engine_detach(s.engine, alerts_sink(s.alerts), NULL);
 	}
 	for (int i = 0; i < DOORS; i++)
 		http_close(s.doors[i].http);
 	if (s.path[0])
 		unlink(s.path);
+	if (s.alerts)
+		alerts_end(s.alerts);
+	say_alerts(&s);
 	if (s.reads)
 		job_cancel(&s.reads->job);
 	machine_free(s.machine);
 	engine_free(s.engine);
+	alerts_free(s.alerts);
 	tally_free(s.tally);
 	channels_free(&s.channels);
 	root_close(s.root);
@@ -463,6 +486,11 @@ static int value_listen(struct options *o, const struct option_entry *t, const c
 	o->listen = value;
 	return address_parse(value, &at) ? 0 : err_set(e, ERR_USAGE, _("\"%s\" is not a valid value for --%s: it takes %s"),
 						       shown_word(value), t->name, _(t->wants));
+}
+
+static int finish(struct options *o, struct err *e)
+{
+	return operands_none(o, e) < 0 ? -1 : check_alerts(o, e);
 }
 
 static const struct option_entry own[] = {
@@ -479,9 +507,9 @@ const struct verb verb_serve = {
 	.name = "serve",
 	.operands = "",
 	.summary = N_("answer Prometheus and other programs over HTTP"),
-	.groups = {&options, &group_sampling, &group_priority},
+	.groups = {&options, &group_alerts, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_signals = true,
-	.finish = operands_none,
+	.finish = finish,
 	.run = cmd_serve,
 };

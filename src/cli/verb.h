@@ -151,6 +151,7 @@ int rules_check(const struct option_rule *rules, size_t n, struct err *e);
 #define RULES(rules, e) rules_check(rules, sizeof(rules) / sizeof *(rules), e)
 
 bool is_stream(const char *path); /* is it "-"? */
+int check_alerts(const struct options *o, struct err *e);
 int check_pretrigger(const struct options *o, struct err *e);
 int check_time(const struct options *o, struct err *e);
 

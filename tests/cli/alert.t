@@ -23,6 +23,8 @@ end() {
 # Status 0; a busy machine may lose rows, which is another status.
 sound() { test "$status" = 0 || { test "$status" = 1 && says err 'rows* w[a-z]* lost'; }; }
 lines() { is "$(cat "$1" 2>/dev/null | wc -l)" "$2"; }
+# The processes whose numbers are in these files: they may be zombies, where no init reaps them.
+ended() { ! cat "$@" | sed 's|.*|/proc/&/status|' | xargs grep -s '^State:[[:space:]]*[RSD]'; }
 no_zombie() { ! grep -ls "^PPid:[[:space:]]*$pid\$" /proc/[0-9]*/status | xargs grep -ls '^State:[[:space:]]*Z'; }
 
 for name in hot hotter cold never; do
@@ -139,8 +141,36 @@ ok 'no shell ran it instead' test ! -e shell-was-here
 ok 'a hang: once' once '^nvmtop: alert "temp.tj > 90": its command still runs after'
 ok 'at the end it was stopped' once '^nvmtop: alert "temp.tj > 90": ./hangs still ran at the end and was stopped$'
 ok 'there was one of it' lines hangs.runs 1
-ok 'it is gone, with its children' sh -c '! kill -0 $(cat hangs.runs) $(cat hangs.child) 2>/dev/null'
+ok 'it is gone, with its children' soon ended hangs.runs hangs.child
 ok 'the recording is complete' judge bad.nvmt "t['end'] and not t['errors']"
+
+# The same of a server; one that hangs does not keep it from answering.
+rm -f hot.runs hangs.runs
+heat 40000
+$EMU "$NVMTOP" serve --sysroot tree --listen 127.0.0.1:0 --socket ./serve.socket --ready-fd 9 --every 1h --on 'temp.tj > 90' ./hangs \
+    --on 'temp.tj > 90' ./fails --on 'temp.tj > 90' ./hot >out 2>err 9>ready &
+pid=$!
+read -r _ <ready
+if kill -0 $pid 2>/dev/null; then
+    heat 91500
+    ok 'serve: a condition becomes true' soon test -s hot.runs
+    ok 'serve: the value' says hot.vars '^VALUE=91.5$'
+    ok 'serve: no descriptor of nvmtop' sh -c '! grep -E "socket:|anon_inode:" descriptors'
+    ok 'serve: one that fails is said while it serves' soon says err '^nvmtop: alert "temp.tj > 90": ./fails failed with status 7: no such host$'
+    ok 'serve: one hangs' soon test -s hangs.runs
+    url=$(sed -n 's|.*\(http://[^ ]*\)/ .*|\1/metrics|p' out)
+    ok 'serve: and there are answers' "$python" -c 'import sys, urllib.request
+assert "# EOF" in urllib.request.urlopen(sys.argv[1]).read().decode()' "$url"
+    end
+    ok 'serve: status 0' is "$status" 0
+    ok 'serve: how many there were' says err '^nvmtop: alert "temp.tj > 90": sent 1 time$'
+    ok 'serve: what hangs was stopped' soon ended hangs.runs
+    run nvmtop serve --every 5
+    ok 'serve: --every alone' says err '^nvmtop: --every needs --on$'
+else
+    wait $pid
+    skip 'serve' "it does not run here: $(head -n 1 err)"
+fi
 
 refused() {
     wrong=$1
