@@ -47,7 +47,7 @@ struct alert {
 	char output[1 << 16];  /* of the command, and how much it is */
 	size_t n_output;
 	struct {
-		char text[512];
+		char text[ALERT_NEWS];
 		bool told;
 	} news[NEWS];
 };
@@ -75,7 +75,7 @@ __attribute__((format(printf, 3, 4))) static void alert_say(struct alert *a, enu
 	va_end(args);
 	pthread_mutex_lock(&a->all->lock);
 	if (!a->news[kind].text[0])
-		snprintf(a->news[kind].text, sizeof a->news[kind].text, _("alert \"%.99s\": %s"), a->watch.when.text, what);
+		snprintf(a->news[kind].text, sizeof a->news[kind].text, _("alert \"%s\": %s"), a->watch.when.text, what);
 	pthread_mutex_unlock(&a->all->lock);
 }
 
@@ -173,7 +173,7 @@ static void *command_run(void *arg)
 	int output = -1, status = 0, sig = 0, failed;
 	pid_t pid, got = 0;
 
-	memset(a->output, 0, sizeof a->output);
+	memset(a->output, 0, a->n_output);
 	a->n_output = 0;
 	text_printable(shown, sizeof shown, a->command, strlen(a->command));
 	failed = command_start(a, &pid, &output);

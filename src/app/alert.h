@@ -14,6 +14,7 @@ struct sink *alerts_sink(struct alerts *a);
 
 /* Writes the next sentence about commands, each said once: one that fails, still runs or prints too much, and after
  * alerts_end() how many alerts there were and which signal had no value. Returns false if there is none. */
+#define ALERT_NEWS 768
 bool alerts_news(struct alerts *a, char *out, size_t size);
 
 /* Call after the sink was detached: waits for commands that run, and ends them after two seconds. */

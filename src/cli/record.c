@@ -206,7 +206,7 @@ static void watch_keep(struct recorder *r)
 
 static void watch_alerts(struct recorder *r)
 {
-	char text[512];
+	char text[ALERT_NEWS];
 
 	while (r->alerts && alerts_news(r->alerts, text, sizeof text))
 		recorder_say(r, text);

@@ -411,7 +411,7 @@ static int open_engine(struct serve *s, struct err *e)
 
 static void say_alerts(const struct serve *s)
 {
-	char text[512];
+	char text[ALERT_NEWS];
 
 	while (s->alerts && alerts_news(s->alerts, text, sizeof text))
 		fprintf(stderr, "nvmtop: %s\n", text);
