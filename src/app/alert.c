@@ -393,10 +393,12 @@ void alerts_end(struct alerts *all)
 
 		while (a->started && !atomic_load(&a->done) && clock_now_ns() < late_ns)
 			thread_flag_wait(&a->done, late_ns);
-		if (a->started && atomic_load(&a->done))
+		if (a->started && atomic_load(&a->done)) {
 			pthread_join(a->thread, NULL);
-		else if (a->started)
-			all->left = true; /* it hangs in an exec */
+		} else if (a->started) {
+			alert_say(a, STOPPED, _("the file system of its command does not answer"));
+			all->left = true;
+		}
 		a->started = false;
 	}
 }

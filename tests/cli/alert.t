@@ -144,6 +144,35 @@ ok 'there was one of it' lines hangs.runs 1
 ok 'it is gone, with its children' soon ended hangs.runs hangs.child
 ok 'the recording is complete' judge bad.nvmt "t['end'] and not t['errors']"
 
+# A file system that does not answer when the command is started.
+slowfs=$(dirname "$NVMTOP")/../tests/tools/slowfs
+mkdir -p disk/from disk/to
+cp hot disk/from/hot
+: >rules
+mounted() { test -e disk/to/.rules || ! kill -0 $server 2>/dev/null; }
+if test -x "$slowfs" && test -z "$EMU"; then
+    "$slowfs" disk/from rules disk/to 2>/dev/null &
+    server=$!
+    soon mounted
+fi
+if test -e disk/to/.rules; then
+    echo '/* whole' >disk/to/.rules
+    rm -f hot.runs
+    begin --on 'temp.tj > 90' disk/to/hot --on 'temp.tj > 90' ./hot slow.nvmt
+    echo '/hot open:hang' >disk/to/.rules
+    heat 91500
+    ok 'a file system that hangs: another alert is sent' soon test -s hot.runs
+    end
+    ok 'a file system that hangs: the end comes' sound
+    ok 'a file system that hangs: it is said' says err '^nvmtop: alert "temp.tj > 90": the file system of its command does not answer$'
+    ok 'a file system that hangs: the recording is complete' judge slow.nvmt "t['end'] and not t['errors']"
+    echo '/hot clear' >disk/to/.rules
+    kill $server
+    wait $server
+else
+    skip 'a file system that hangs' 'built without libfuse 3, or it cannot be mounted here: root can'
+fi
+
 # The same of a server; one that hangs does not keep it from answering.
 rm -f hot.runs hangs.runs
 heat 40000
