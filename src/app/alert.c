@@ -213,10 +213,10 @@ static void *command_run(void *arg)
 /* --- the alert --- */
 
 /* The variables of the command; NULL if out of memory. */
-static char *alert_vars(const struct alert *a, int64_t t_ns)
+static char *alert_vars(struct alert *a, int64_t t_ns)
 {
 	const struct condition *c = &a->watch.when;
-	const struct condition_eval *v = &a->watch.eval;
+	struct condition_eval *v = &a->watch.eval;
 	char sentence[1024] = "", value[NUM_TEXT], when[32] = "", *vars = NULL;
 	size_t size, used = 0, is = 0;
 	struct record r = {.f = open_memstream(&vars, &size), .as = AS_JSON};
@@ -256,7 +256,7 @@ static char *alert_vars(const struct alert *a, int64_t t_ns)
 	json_close(&r, "}");
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	while (is + 1 < c->n && !v->term[is].is)
+	while (is + 1 < c->n && !condition_term_holds(v, is))
 		is++;
 	of = &a->all->about->channels[c->terms[is].channel];
 	num_text_single(value, v->term[is].value);

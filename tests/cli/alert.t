@@ -38,7 +38,7 @@ echo $$ >>${0#./}.runs
 END
 done
 export NVMTOP_VALUE=of-before
-begin --every 1h --on 'temp.tj > 90 or gpu > 200' ./hot --on 'temp.tj < 20' ./cold --on 'temp.tj > 95' ./hotter \
+begin --every 1h --on 'temp.tj > 90 or gpu > 200' ./hot --on 'temp.tj < 20' ./cold --on 'gpu >= 0 for 1h or temp.tj > 95' ./hotter \
     --on 'temp.tj > 900' ./never run.nvmt
 heat 91500
 ok 'a condition becomes true: its command runs' soon test -s hot.runs
@@ -68,14 +68,14 @@ assert j["alert"] == v["ALERT"] and j["condition"] == v["CONDITION"], j
 assert j["values"]["temp.tj"] == 91.5 and set(j["values"]) == {"temp.tj", "gpu.util"}, j
 assert int(j["time"]) == calendar.timegm(time.strptime(v["TIME"], "%Y-%m-%dT%H:%M:%SZ")), j
 assert 0 <= time.time() - j["time"] < 600, j'
-ok 'another command has its own values' says hotter.vars '^VALUE=96.25$'
+ok 'another command has those of the comparison that is true' says hotter.vars '^VALUE=96.25$'
 ok 'standard input is empty' is "$(head -n 1 descriptors)" /dev/null
 ok 'no descriptor of nvmtop' sh -c '! grep -E "socket:|anon_inode:|[.]nvmt" descriptors'
 ok 'no blocked signal, none ignored but by the C library' is "$(sed 's/.*\(.\{8\}\)$/\1/; s/^8/0/' signals | sort -u)" 00000000
 ok 'a session of its own, which no key of the terminal reaches' is "$(cat session)" "$(tail -n 1 hotter.runs)"
 run nvmtop export jsonl run.nvmt
 ok 'each alert is a mark with its condition' is \
-    "$(sed -n 's/.*"row":"mark".*"label":"\([^"]*\)".*/\1/p' out | tr '\n' ';')" 'temp.tj > 90 or gpu > 200;temp.tj < 20;temp.tj > 95;'
+    "$(sed -n 's/.*"row":"mark".*"label":"\([^"]*\)".*/\1/p' out | tr '\n' ';')" 'temp.tj > 90 or gpu > 200;temp.tj < 20;gpu >= 0 for 1h or temp.tj > 95;'
 run nvmtop report run.nvmt
 ok 'which a report shows' says out '^1 temp.tj > 90 or gpu > 200 '
 
