@@ -31,7 +31,6 @@
 #define JSON_VERSION 1 /* of docs/json.md */
 #define MACHINE_NS  (2 * NS_PER_S) /* so old may the description of the machine be */
 #define PATIENCE_NS (NS_PER_S / 2) /* others wait meanwhile */
-#define NEWS_MS	    1000	   /* of alerts */
 
 enum { ADDRESS, LOCAL, DOORS };
 static const unsigned connections[DOORS] = {48, 16};
@@ -408,6 +407,8 @@ static int open_engine(struct serve *s, struct err *e)
 		return -1;
 	return engine_start(s->engine, e);
 }
+
+#define NEWS_MS 1000 /* how late a sentence about an alert may be */
 
 static void say_alerts(const struct serve *s)
 {
