@@ -4,6 +4,7 @@
 
 #include "board/board.h"
 #include "engine/engine.h"
+#include "model/condition.h"
 #include "model/history.h"
 #include "probe/processes.h"
 #include "report/report.h"
@@ -44,6 +45,11 @@ struct options {
 	int64_t keep_ns; /* pre-trigger time; 0: no --keep */
 	int64_t after_ns;
 	const char *trigger; /* a valid condition, or NULL */
+	struct alert_option {
+		const char *condition, *command; /* valid, and found */
+	} on[16];
+	size_t n_on;
+	int64_t alert_ns;    /* --every: the least time between two alerts of a condition; 0: the default */
 	char **command;      /* the arguments after "--", or NULL */
 	int kill;            /* signal to the command at the end of the duration; 0: none */
 	int ready_fd;        /* gets a newline when the recording has begun; 0: none */
@@ -84,6 +90,8 @@ struct options {
 	bool in_ms;	      /* --interval is in milliseconds, as of tegrastats */
 	unsigned stats_of;    /* a bit for each of STREAM_STATS */
 	const char *logfile;  /* the file that a stream is appended to, or NULL */
+	const char *listen;   /* ADDRESS:PORT of nvmtop serve, or NULL */
+	const char *door;     /* its unix socket, or NULL */
 	bool paths;
 	int print_w, print_h;
 	bool follow;
@@ -142,6 +150,9 @@ struct probe_set *open_probes(const struct options *o, struct root **root, struc
 void priority_text(const struct options *o, char *buf, size_t size);
 int describe_priority(const struct options *o, struct probe_set *probes,
 		      struct err *e); /* sets the fact "priority" */
+
+/* Parses the condition of an option, and resolves its signals unless about is NULL. */
+int condition_option(struct condition *c, const char *option, const char *text, const struct session *about, struct err *e);
 
 /* Creates the engine for the options. Takes ownership of the probe set, even on error (NULL). */
 struct engine *engine_for(const struct options *o, struct probe_set *probes, struct err *e);

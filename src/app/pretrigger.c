@@ -7,6 +7,16 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
+int condition_option(struct condition *c, const char *option, const char *text, const struct session *about, struct err *e)
+{
+	char why[sizeof e->text];
+
+	if (condition_parse(c, text, e) == 0 && (!about || condition_bind(c, about, e) == 0))
+		return 0;
+	memcpy(why, e->text, sizeof why);
+	return err_set(e, ERR_USAGE, "--%s: %s", option, why);
+}
+
 struct pretrigger *keeping_new(const struct options *o, const struct engine *g, struct err *e)
 {
 	struct pretrigger_options k = {.keep_ns = o->keep_ns,
@@ -16,13 +26,8 @@ struct pretrigger *keeping_new(const struct options *o, const struct engine *g, 
 	struct condition when;
 
 	if (o->trigger) {
-		if (condition_parse(&when, o->trigger, e) < 0 ||
-		    condition_bind(&when, engine_session(g), e) < 0) {
-			char why[sizeof e->text];
-			memcpy(why, e->text, sizeof why);
-			err_set(e, ERR_USAGE, "--trigger: %s", why);
+		if (condition_option(&when, "trigger", o->trigger, engine_session(g), e) < 0)
 			return NULL;
-		}
 		k.when = &when;
 	}
 	return pretrigger_new(&k, engine_session(g), e);

@@ -145,7 +145,7 @@ static _Noreturn void become(char **argv)
 	char shown[512];
 
 	signals_default();
-	descriptors_restore();
+	descriptors_restore(0);
 	execvp(argv[0], argv);
 	int num = errno;
 

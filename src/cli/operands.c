@@ -75,6 +75,11 @@ int check_time(const struct options *o, struct err *e)
 	return 0;
 }
 
+int check_alerts(const struct options *o, struct err *e)
+{
+	return o->alert_ns && !o->n_on ? err_set(e, ERR_USAGE, "%s", _("--every needs --on")) : 0;
+}
+
 int check_pretrigger(const struct options *o, struct err *e)
 {
 	if ((o->trigger || o->after_ns) && !o->keep_ns)

@@ -53,6 +53,14 @@ static const struct option_entry keep[] = {
 };
 const struct option_group group_keep = {N_("Keeping the last seconds"), OPTIONS(keep)};
 
+static const struct option_entry alerts[] = {
+	{"on", "CONDITION COMMAND", N_("run COMMAND, a program, when CONDITION becomes true; can be repeated"),
+	 .take = value_on},
+	{"every", "SEC", N_("with --on: at most once in SEC seconds each (60)"), TIME(alert_ns), .least = 1,
+	 .wants = N_("a time of at least 1s")},
+};
+const struct option_group group_alerts = {N_("Alerts"), OPTIONS(alerts)};
+
 static const struct option_entry replay[] = {
 	{"at", "SEC", N_("show the time SEC seconds after the start"), TIME(at_ns), HAS(has_at)},
 	{"follow", NULL, N_("follow FILE while it is being recorded"), FLAG(follow)},

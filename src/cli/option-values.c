@@ -1,4 +1,5 @@
 /* Parses values of options; error messages list the valid values. */
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -173,18 +174,31 @@ int value_print(struct options *o, const struct option_entry *t, const char *val
 
 int value_trigger(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
-	char why[sizeof e->text];
 	struct condition c;
 
-	(void)t;
 	if (o->trigger)
 		return err_set(e, ERR_USAGE,
 			       _("--trigger can be given only once: join conditions with \"or\""));
 	o->trigger = value;
-	if (condition_parse(&c, value, e) == 0)
-		return 0;
-	memcpy(why, e->text, sizeof why);
-	return err_set(e, ERR_USAGE, "--trigger: %s", why);
+	return condition_option(&c, t->name, value, NULL, e);
+}
+
+int value_on(struct options *o, const struct option_entry *t, const char *value, struct err *e)
+{
+	size_t most = sizeof o->on / sizeof *o->on;
+	struct condition c;
+
+	if (o->n_on == most)
+		return err_set(e, ERR_USAGE, _("--%s can be given at most %zu times"), t->name, most);
+	if (!o->on[o->n_on].condition) {
+		o->on[o->n_on].condition = value;
+		return condition_option(&c, t->name, value, NULL, e);
+	}
+	if (!command_find(value))
+		return err_sys(e, ERR_USAGE, errno, _("--%s: cannot run \"%s\", which is one program without arguments"),
+			       t->name, shown_word(value));
+	o->on[o->n_on++].command = value;
+	return 0;
 }
 
 int value_form(struct options *o, const char *value, struct err *e)

@@ -342,7 +342,13 @@ static int take_long(struct line *l, const char *word, struct err *e)
 		return unknown(l, word, e);
 	if (!value && option_value_needed(t) && !(value = next_value(l)))
 		return value_needed(word, e);
-	return t->take(l->o, t, value, e);
+	if (t->take(l->o, t, value, e) < 0)
+		return -1;
+	if (!t->argument || !strchr(t->argument, ' '))
+		return 0;
+	value = next_value(l);
+	return value ? t->take(l->o, t, value, e)
+		     : err_set(e, ERR_USAGE, _("--%s needs two values: %s"), t->name, t->argument);
 }
 
 static int take_letters(struct line *l, const char *word, struct err *e)

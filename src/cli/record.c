@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "app/alert.h"
 #include "app/pretrigger.h"
 #include "record/naming.h"
 #include "cli/recorder.h"
@@ -203,6 +204,14 @@ static void watch_keep(struct recorder *r)
 		recorder_say(r, text);
 }
 
+static void watch_alerts(struct recorder *r)
+{
+	char text[ALERT_NEWS];
+
+	while (r->alerts && alerts_news(r->alerts, text, sizeof text))
+		recorder_say(r, text);
+}
+
 static void watch_sensors(struct recorder *r)
 {
 	char text[256];
@@ -245,6 +254,7 @@ static void run(struct recorder *r)
 		take_keys(r, true);
 		take_eof(r);
 		watch_keep(r);
+		watch_alerts(r);
 		watch_sensors(r);
 		if (!watch_disk(r))
 			break;
@@ -380,6 +390,7 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 /* Waits for the command if the recording ended first or never began. */
 static void wait_for_command(struct recorder *r)
 {
+	reap(r); /* its SIGCHLD may have been taken while the disk was waited for */
 	while (r->child && r->child_status == 0) {
 		wait_for_something(r, r->killed || r->asked ? INT64_MAX : r->kill_ns);
 		take_signals(r);
@@ -457,6 +468,8 @@ static int record(struct recorder *r)
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
 	if (engine_attach(r->engine, sink, true, &e) < 0)
 		return complain(&e);
+	if (r->alerts && engine_attach(r->engine, alerts_sink(r->alerts), false, &e) < 0)
+		return complain(&e);
 	marker_begin(r->marker, r->engine);
 	if (r->keep)
 		say_holding(r);
@@ -464,6 +477,8 @@ static int record(struct recorder *r)
 	command_release(&r->go);
 	run(r);
 	marks_end(r);
+	if (r->alerts)
+		engine_detach(r->engine, alerts_sink(r->alerts), NULL);
 	r->until_ns = clock_now_ns();
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
@@ -480,6 +495,9 @@ static int record(struct recorder *r)
 		status = lost;
 	if (saved < 0)
 		status = complain(&e);
+	if (r->alerts)
+		alerts_end(r->alerts);
+	watch_alerts(r);
 	wait_for_command(r);
 	return r->child_status ? r->child_status : status;
 }
@@ -572,6 +590,10 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		engine_free(r->engine);
 		r->engine = NULL;
 	}
+	if (r->engine && o->n_on && !(r->alerts = alerts_new(o, r->engine, &e))) {
+		engine_free(r->engine);
+		r->engine = NULL;
+	}
 	if (r->engine && !r->to_pipe)
 		engine_unwatched(r->engine, LOG_CELL_ZOOM);
 	if (r->engine && o->keep_ns)
@@ -589,6 +611,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	engine_free(r->engine);
 	root_close(r->root);
 	pretrigger_free(r->keep);
+	alerts_free(r->alerts);
 	log_writer_free(r->writer);
 	nvtx_free(r->nvtx);
 	return status;
@@ -781,7 +804,7 @@ static int finish(struct options *o, struct err *e)
 
 	if (o->command)
 		o->command = nsys_command(o->command);
-	return RULES(rules, e) < 0 ? -1 : check_pretrigger(o, e);
+	return RULES(rules, e) < 0 || check_alerts(o, e) < 0 ? -1 : check_pretrigger(o, e);
 }
 
 /* Order of enum nvtx_from. */
@@ -823,7 +846,7 @@ const struct verb verb_record = {
 	.name = "record",
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
-	.groups = {&options, &group_items, &group_nvtx, &group_files, &group_keep, &group_sampling, &group_priority},
+	.groups = {&options, &group_items, &group_nvtx, &group_files, &group_keep, &group_alerts, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_signals = true,
 	.runs_command = true,

@@ -23,6 +23,7 @@ struct recorder {
 	bool to_pipe;              /* the writer writes to standard output */
 	struct pretrigger *keep;         /* kept in memory, written when triggered */
 	size_t kept_told;
+	struct alerts *alerts;           /* or NULL */
 	struct trouble trouble;
 	struct err removed, kept; /* what was reported of --retain */
 	uint64_t lost;      /* lost rows already passed to the engine */

@@ -53,7 +53,8 @@ typedef int option_taker(struct options *o, const struct option_entry *t, const 
 
 struct option_entry {
 	const char *name;
-	const char *argument; /* placeholder in --help; NULL: takes no value; "[=...]": only after = */
+	const char *argument; /* placeholder in --help; NULL: takes no value; "[=...]": only after =; "A B": take() gets two
+				 * words, one after the other */
 	const char *help;
 	char letter; /* short option; 0: none */
 	option_taker *take;
@@ -91,7 +92,7 @@ struct verb {
 };
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
-	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream;
+	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve;
 
 /* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];
@@ -120,11 +121,11 @@ void verb_help(const struct verb *v, FILE *out);
 option_taker value_flag, value_text, value_time, value_limit, value_number, value_count, value_word;
 
 /* Each for one option, with its own members. */
-option_taker value_demo, value_print, value_output, value_max_size, value_trigger,
+option_taker value_demo, value_print, value_output, value_max_size, value_trigger, value_on,
 	value_history, value_interval, value_theme, value_signal, value_ready_fd;
 int value_form(struct options *o, const char *value, struct err *e);
 
-extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep,
+extern const struct option_group group_common, group_output, group_sampling, group_priority, group_files, group_keep, group_alerts,
 	group_replay, group_drawing, group_settings, group_history, group_signals, group_time, group_nvtx,
 	group_items;
 
@@ -150,6 +151,7 @@ int rules_check(const struct option_rule *rules, size_t n, struct err *e);
 #define RULES(rules, e) rules_check(rules, sizeof(rules) / sizeof *(rules), e)
 
 bool is_stream(const char *path); /* is it "-"? */
+int check_alerts(const struct options *o, struct err *e);
 int check_pretrigger(const struct options *o, struct err *e);
 int check_time(const struct options *o, struct err *e);
 

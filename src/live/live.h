@@ -64,6 +64,12 @@ struct bin tally_last(struct tally *t, size_t channel, int seconds);
 /* Joules of a power channel since begin(), by its counter where that is better; never less than before. NaN: it is no
  * power channel, or has not been read yet. */
 double tally_joules(struct tally *t, size_t channel);
+/* Of a load in percent: the seconds at 100 % since begin() that come to the same; never less than before. NaN: it is none,
+ * or has not been read yet. */
+double tally_busy(struct tally *t, size_t channel);
+
+/* Copies the facts as they are now, to be freed. Returns NULL with 0 if out of memory, or before begin(). */
+struct fact *tally_facts(struct tally *t, size_t *n);
 
 /* Energy windows: the joules of every power channel between two moments, by the estimator of all other joules. */
 #define TALLY_WINDOWS 4096 /* at most */

@@ -59,6 +59,8 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 	pthread_mutex_lock(&t->lock);
 	t->bins = calloc(SECONDS * n + 1, sizeof(*t->bins));
 	t->kept = calloc(n + 1, sizeof(*t->kept));
+	t->busy = calloc(n + 1, sizeof(*t->busy));
+	t->facts = calloc(about->n_facts + 1, sizeof(*t->facts));
 	t->powers = calloc(n + 1, sizeof(*t->powers));
 	for (size_t i = 0; t->powers && i < n && whole; i++) {
 		const struct channel *c = &about->channels[i];
@@ -66,11 +68,13 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 		if (c->unit == UNIT_MILLIWATT && c->column < about->width[c->tier])
 			whole = power_set(&t->powers[t->n_powers++], about, i);
 	}
-	whole = whole && t->bins && t->kept && t->powers;
+	whole = whole && t->bins && t->kept && t->busy && t->facts && t->powers;
 	for (size_t i = 0; t->kept && i < n; i++)
 		t->kept[i].value = t->kept[i].missing = (double)NAN;
 	if (whole) {
 		memcpy(t->hz, about->hz, sizeof(t->hz));
+		if (about->n_facts)
+			memcpy(t->facts, about->facts, about->n_facts * sizeof(*t->facts));
 		t->about = about;
 		t->n_channels = n;
 		atomic_store(&t->channels, about->channels);
@@ -99,6 +103,30 @@ static void take_bins(struct tally *t, const struct rows *r, size_t from, size_t
 		bin_merge(&of[c], &b);
 		for (struct tally_look *l = t->looks; l; l = l->next)
 			bin_merge(&l->now[c], &b);
+	}
+}
+
+/* A value of a load is its mean since the one before, unless that is too long ago. */
+static void take_busy(struct tally *t, const struct rows *r)
+{
+	int64_t hole_ns = stats_hole_ns(t->hz[r->tier]);
+
+	hole_ns = hole_ns > STALE_NS ? hole_ns : STALE_NS;
+	for (size_t c = 0; c < t->n_channels; c++) {
+		const struct channel *ch = &t->about->channels[c];
+		struct busy *b = &t->busy[c];
+
+		if (ch->tier != r->tier || ch->column >= r->width || ch->unit != UNIT_PERCENT)
+			continue;
+		for (size_t i = 0; i < r->n; i++) {
+			double v = r->values[i * r->width + ch->column];
+
+			if (isnan(v))
+				continue;
+			if (b->t_ns && r->t_ns[i] - b->t_ns <= hole_ns)
+				b->seconds += fmax(0, v) / 100 * ((double)(r->t_ns[i] - b->t_ns) / 1e9);
+			b->t_ns = r->t_ns[i];
+		}
 	}
 }
 
@@ -155,6 +183,7 @@ static void tally_rows(struct sink *s, const struct rows *r)
 			to++;
 		take_bins(t, r, from, to);
 	}
+	take_busy(t, r);
 	if (!t->engine)
 		keep_rows(t, r);
 	for (size_t k = 0; k < t->n_powers; k++)
@@ -178,6 +207,15 @@ static void tally_described(struct sink *s)
 	pthread_mutex_unlock(&t->lock);
 }
 
+static void tally_change(struct sink *s, const struct change *c)
+{
+	struct tally *t = of_sink(s);
+
+	pthread_mutex_lock(&t->lock);
+	facts_change(t->facts, t->about->n_facts, c);
+	pthread_mutex_unlock(&t->lock);
+}
+
 static int tally_end(struct sink *s, struct err *e)
 {
 	struct tally *t = of_sink(s);
@@ -193,6 +231,7 @@ static const struct sink_ops tally_ops = {
 	.begin = tally_begin,
 	.rows = tally_rows,
 	.end = tally_end,
+	.change = tally_change,
 	.described = tally_described,
 };
 
@@ -227,6 +266,8 @@ void tally_free(struct tally *t)
 		for (int i = 0; i < TRACKS; i++)
 			free(t->powers[k].tracks[i].ring);
 	free(t->powers);
+	free(t->facts);
+	free(t->busy);
 	free(t->kept);
 	free(t->bins);
 	pthread_mutex_destroy(&t->lock);
@@ -397,4 +438,29 @@ double tally_joules(struct tally *t, size_t channel)
 	}
 	pthread_mutex_unlock(&t->lock);
 	return joules;
+}
+
+double tally_busy(struct tally *t, size_t channel)
+{
+	double seconds = (double)NAN;
+
+	pthread_mutex_lock(&t->lock);
+	if (t->about && channel < t->n_channels && t->busy[channel].t_ns)
+		seconds = t->busy[channel].seconds;
+	pthread_mutex_unlock(&t->lock);
+	return seconds;
+}
+
+struct fact *tally_facts(struct tally *t, size_t *n)
+{
+	struct fact *out = NULL;
+
+	*n = 0;
+	pthread_mutex_lock(&t->lock);
+	if (t->about && (out = malloc((t->about->n_facts + 1) * sizeof(*out)))) {
+		*n = t->about->n_facts;
+		memcpy(out, t->facts, *n * sizeof(*out));
+	}
+	pthread_mutex_unlock(&t->lock);
+	return out;
 }

@@ -46,6 +46,12 @@ struct kept {
 	int64_t t_ns, row_ns;
 };
 
+/* Of a load: seconds at 100 % that come to the same. */
+struct busy {
+	double seconds;
+	int64_t t_ns; /* of its newest value */
+};
+
 #define SECONDS 64 /* of which bins are kept */
 
 struct tally {
@@ -60,6 +66,8 @@ struct tally {
 	int64_t second[SECONDS], now[TIERS], row_ns[TIERS];
 	struct bin *bins; /* of each second and channel */
 	struct kept *kept; /* of each channel, without an engine */
+	struct busy *busy; /* of each channel */
+	struct fact *facts; /* of now */
 	struct tally_look *looks;
 	struct power *powers;
 	size_t n_powers, n_windows;

@@ -101,10 +101,9 @@ void condition_note(struct condition_eval *v, size_t i, int64_t t_ns, bool is)
 	v->term[i].seen_ns = t_ns;
 }
 
-/* True by its newest row, and false once its tier has stalled. */
-static bool term_holds(void *arg, size_t i)
+bool condition_term_holds(void *eval, size_t i)
 {
-	const struct condition_eval *v = arg;
+	const struct condition_eval *v = eval;
 	const struct condition_term *t = &v->c->terms[i];
 
 	return v->term[i].is && v->now_ns - v->term[i].seen_ns <= v->bridge_ns[t->tier] &&
@@ -113,7 +112,7 @@ static bool term_holds(void *arg, size_t i)
 
 bool condition_holds(struct condition_eval *v, int64_t t_ns)
 {
-	struct expr_inputs in = {.term = term_holds, .arg = v};
+	struct expr_inputs in = {.term = condition_term_holds, .arg = v};
 
 	v->now_ns = t_ns;
 	return expr_run(v->c->ops, v->c->n_ops, &in) > 0;
@@ -124,8 +123,14 @@ bool condition_row(struct condition_eval *v, enum tier tier, int64_t t_ns, const
 	for (size_t i = 0; i < v->c->n; i++) {
 		const struct condition_term *t = &v->c->terms[i];
 
-		if (t->tier == tier && !isnan(values[t->column]))
-			condition_note(v, i, t_ns, term_compare(t, values[t->column]));
+		if (t->tier != tier)
+			continue;
+		if (isnan(values[t->column])) {
+			v->term[i].missing = values[t->column];
+			continue;
+		}
+		v->term[i].value = values[t->column];
+		condition_note(v, i, t_ns, term_compare(t, values[t->column]));
 	}
 	return condition_holds(v, t_ns);
 }

@@ -63,6 +63,7 @@ struct condition_eval {
 	struct {
 		bool is;
 		int64_t since_ns, seen_ns;
+		double value, missing;	/* the newest value, and the newest NaN: only of condition_row() */
 	} term[CONDITION_TERMS];
 };
 
@@ -73,6 +74,8 @@ bool condition_row(struct condition_eval *v, enum tier tier, int64_t t_ns, const
 /* The same in two steps: the result of comparison i at t_ns, then the whole condition. */
 void condition_note(struct condition_eval *v, size_t i, int64_t t_ns, bool is);
 bool condition_holds(struct condition_eval *v, int64_t t_ns);
+/* Comparison i of a struct condition_eval then: by its newest row, and false once its tier has stalled. */
+bool condition_term_holds(void *eval, size_t i);
 
 enum condition_wanted {
 	CONDITION_HOLDS,	/* the first time, `from` included, at which it is true */

@@ -106,6 +106,21 @@ static bool folder_path(enum folder i, char *out, size_t size)
 	return nvmtop_mark_service(out, size) > 0 && strcmp(own, out) != 0;
 }
 
+int runtime_folder(char *out, size_t size, struct err *e)
+{
+	const char *run = getenv("NVMTOP_RUNTIME_DIR");
+
+	if (run && *run && folder_path(FOLDER_SERVICE, out, size) && nvmtop_mark_safe(out, true))
+		return 0;
+	if (!folder_path(FOLDER_OWN, out, size))
+		return err_set(e, ERR_FAILED, "%s", _("there is no folder for a socket: set XDG_RUNTIME_DIR"));
+	if (mkdir(out, 0700) < 0 && errno != EEXIST)
+		return err_sys(e, ERR_FAILED, errno, _("cannot create the folder %s"), out);
+	if (!nvmtop_mark_safe(out, false))
+		return err_set(e, ERR_FAILED, _("%s is not a folder that only you can access (chmod 700, or remove it)"), out);
+	return 0;
+}
+
 /* The address of a process. Returns false if there is none that is safe. */
 static bool folder_of(enum folder i, long pid, struct sockaddr_un *out)
 {

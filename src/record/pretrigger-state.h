@@ -5,7 +5,7 @@
 
 #include "record/pretrigger-ring.h"
 #include "record/pretrigger.h"
-#include "trace/log-builder.h"
+#include "record/watch.h"
 #include "util/job.h"
 
 /* The stretch of time in a file, from_ns .. to_ns. */
@@ -17,7 +17,6 @@ struct stretch {
 struct pretrigger {
 	struct sink sink;
 	struct pretrigger_options o;
-	struct condition when;
 	char path[4096];
 	const struct session *about; /* valid while the sink is attached */
 	const struct channel *channels; /* its, as they are described now */
@@ -33,11 +32,8 @@ struct pretrigger {
 	struct fact *facts;          /* as of before the changes */
 	struct change *changes;      /* since the oldest chunk in the ring */
 	size_t n_changes;
-	struct condition_eval eval;
-	bool armed;
-	struct row_queue unseen[TIERS]; /* rows that the condition has not evaluated yet */
+	struct watch watch;
 	uint64_t taken[TIERS];
-	int64_t newest_ns[TIERS];
 	struct stretch now, next; /* of the current file; of the one after it */
 	int64_t copied_ns;        /* rows up to then are in the current file */
 	bool written;             /* a stretch was requested; the latest ends at last_ns */

@@ -154,7 +154,7 @@ static bool complete(const struct pretrigger *k)
 	if (k->quit || clock_now_ns() >= k->now.to_ns + COMING_NS)
 		return true;
 	for (int t = 0; t < TIERS; t++)
-		if (k->about->width[t] && k->newest_ns[t] <= k->now.to_ns)
+		if (k->about->width[t] && k->watch.newest_ns[t] <= k->now.to_ns)
 			return false;
 	return true;
 }

@@ -2,7 +2,6 @@
  * stretch of time, which a job (pretrigger-write.c) records from the ring. */
 #include "record/pretrigger.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,10 +14,6 @@
 /* Plus an eighth of `keep`: how long a disk may stall after a trigger before rows are lost; `keep` longer
  * once it has accepted the rows in memory. */
 #define SLACK_NS (3 * NS_PER_S)
-/* Plus two periods: how far tiers may be apart before one counts as stalled. Tiers arrive one after the
- * other, each with the rows of the last 200 ms. */
-#define LAG_NS      (300 * NS_PER_MS)
-#define LAG_MOST_NS NS_PER_S /* less than the slack of the ring: unevaluated rows are still in it */
 
 static int64_t span_of(const struct pretrigger_options *o)
 {
@@ -73,68 +68,12 @@ static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool 
 	}
 }
 
-/* Each tier arrives in batches. Rows are evaluated in order of time, up to the time that all tiers of the
- * condition have reached; a stalled tier is not waited for. */
-static int64_t horizon(const struct pretrigger *k)
+static bool take_condition(void *arg, int64_t t_ns)
 {
-	int64_t newest = 0, low = INT64_MAX;
+	struct pretrigger *k = arg;
 
-	for (int t = 0; t < TIERS; t++)
-		if (condition_uses(&k->when, (enum tier)t) && k->newest_ns[t] > newest)
-			newest = k->newest_ns[t];
-	for (int t = 0; t < TIERS; t++) {
-		double apart = 2 * (double)NS_PER_S / k->about->hz[t] + (double)LAG_NS;
-		int64_t least = newest - (int64_t)fmin(apart, (double)LAG_MOST_NS);
-
-		if (!condition_uses(&k->when, (enum tier)t))
-			continue;
-		if (k->newest_ns[t] > least)
-			least = k->newest_ns[t];
-		if (least < low)
-			low = least;
-	}
-	return low;
-}
-
-static void evaluate(struct pretrigger *k, int64_t until_ns)
-{
-	size_t at[TIERS] = {0};
-
-	for (;;) {
-		enum tier tier = TIERS;
-		int64_t t_ns = until_ns;
-		bool holds;
-
-		for (enum tier t = 0; t < TIERS; t++) {
-			const struct row_queue *q = &k->unseen[t];
-
-			if (at[t] < q->n && (q->t_ns[at[t]] < t_ns || (q->t_ns[at[t]] == t_ns && tier == TIERS))) {
-				t_ns = q->t_ns[at[t]];
-				tier = t;
-			}
-		}
-		if (tier == TIERS)
-			break;
-		holds = condition_row(&k->eval, tier, t_ns,
-				      k->unseen[tier].values + at[tier]++ * k->about->width[tier]);
-		if (holds && k->armed)
-			trigger(k, t_ns, k->when.text, true);
-		k->armed = !holds;
-	}
-	for (enum tier t = 0; t < TIERS; t++)
-		row_queue_drop(&k->unseen[t], at[t], k->about->width[t]);
-}
-
-/* If out of memory, the condition does not see the remaining rows. */
-static void watch(struct pretrigger *k, const struct rows *r)
-{
-	size_t i = 0;
-
-	if (!condition_uses(&k->when, r->tier))
-		return;
-	while (i < r->n && row_queue_add(&k->unseen[r->tier], r->t_ns[i], r->values + i * r->width, r->width))
-		i++;
-	evaluate(k, horizon(k));
+	trigger(k, t_ns, k->watch.when.text, true);
+	return true;
 }
 
 /* --- the sink --- */
@@ -153,7 +92,7 @@ int64_t pretrigger_newest_ns(const struct pretrigger *k)
 	int64_t newest = 0;
 
 	for (int t = 0; t < TIERS; t++)
-		newest = k->newest_ns[t] > newest ? k->newest_ns[t] : newest;
+		newest = k->watch.newest_ns[t] > newest ? k->watch.newest_ns[t] : newest;
 	return newest;
 }
 
@@ -180,10 +119,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	k->about = about;
 	k->channels = about->channels;
 	k->begin_ns = about->start.mono_ns;
-	for (int t = 0; t < TIERS; t++)
-		k->newest_ns[t] = about->start.mono_ns;
-	if (k->when.n)
-		condition_start(&k->eval, &k->when, about->hz);
+	watch_begin(&k->watch, about);
 	k->attached = true;
 	return 0;
 }
@@ -197,9 +133,7 @@ static void take_rows(struct sink *s, const struct rows *r)
 	pthread_mutex_lock(&k->lock);
 	log_builder_rows(k->builder, r);
 	k->taken[r->tier] += r->n;
-	k->newest_ns[r->tier] = r->t_ns[r->n - 1];
-	if (k->when.n)
-		watch(k, r);
+	watch_rows(&k->watch, r);
 	if (k->now.is)
 		pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
@@ -277,8 +211,7 @@ static int end(struct sink *s, struct err *e)
 	if (!k->attached)
 		return 0;
 	pthread_mutex_lock(&k->lock);
-	if (k->when.n)
-		evaluate(k, INT64_MAX);
+	watch_end(&k->watch);
 	/* Names of ranges are not valid after this. */
 	log_builder_run(k->builder, clock_now_ns() + NS_PER_S);
 	k->quit = true;
@@ -341,12 +274,13 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 	}
 	k->sink.ops = &ops;
 	k->o = *o;
-	k->armed = true;
+	k->watch.take = take_condition;
+	k->watch.arg = k;
 	chunk_ring_begin(&k->ring, span_of(o), (size_t)chunk_ring_bytes(about, span_of(o)));
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
-		k->when = *o->when;
+		k->watch.when = *o->when;
 	pthread_mutex_init(&k->lock, NULL);
 	thread_cond_init(&k->wake);
 	return k;
@@ -411,8 +345,7 @@ void pretrigger_destroy(struct pretrigger *k)
 {
 	log_builder_free(k->builder);
 	chunk_ring_free(&k->ring);
-	for (int t = 0; t < TIERS; t++)
-		row_queue_free(&k->unseen[t]);
+	watch_free(&k->watch);
 	free(k->facts);
 	free(k->changes);
 	pthread_cond_destroy(&k->wake);

@@ -152,7 +152,7 @@ static void metrics_lines(FILE *f, const struct lines *l, const struct interval 
 
 		values[k] = line_value(c, &i->sums[k], STREAM_MEAN);
 		totals[k] = c->unit == UNIT_MILLIWATT ? all->joules : (double)NAN;
-		if (all->bin.n && (c->kind == CHANNEL_CORE_UTIL || c->kind == CHANNEL_ENGINE_UTIL))
+		if (all->bin.n && c->unit == UNIT_PERCENT)
 			totals[k] = all->busy_s;
 		bins[k] = i->sums[k].bin;
 	}

@@ -30,13 +30,15 @@ struct metric_family {
 
 static const struct metric_family families[] = {
 	{BY_NAME, "lost_samples", .help = "Rows that were sampled but lost.", .counter = true},
-	{CHANNEL_GPU_UTIL, "gpu_busy", "gpu", BEFORE, .help = "Load of the GPU."},
+	{CHANNEL_GPU_UTIL, "gpu_busy", "gpu", BEFORE, .help = "Load of the GPU.", .total = "gpu_busy_seconds",
+	 .total_help = "Seconds that the GPU was busy since the values began."},
 	{CHANNEL_GPU_FREQ, "gpu_frequency", "gpu", BEFORE, .help = "Clock of the GPU."},
 	{CHANNEL_CPU_UTIL, "cpu_all_busy", .help = "Load over all cores that are online."},
 	{CHANNEL_CORE_UTIL, "cpu_busy", "cpu", INDEX, .help = "Load of a core.", .total = "cpu_busy_seconds",
 	 .total_help = "Seconds that a core was busy since the values began."},
 	{CHANNEL_CPU_FREQ, "cpu_frequency", "cpu", INDEX, .help = "Clock of a group of cores, by its first one."},
-	{CHANNEL_EMC_UTIL, "emc_busy", .help = "Load of the memory controller."},
+	{CHANNEL_EMC_UTIL, "emc_busy", .help = "Load of the memory controller.", .total = "emc_busy_seconds",
+	 .total_help = "Seconds that the memory controller was busy since the values began."},
 	{CHANNEL_EMC_RATE, "emc_frequency", .help = "Clock of the memory controller."},
 	{CHANNEL_RAM_USED, "memory_used", .help = "Memory that is not available."},
 	{CHANNEL_RAM_AVAILABLE, "memory_available", .help = "Memory that programs can get."},
@@ -132,7 +134,10 @@ static bool sample_of(const struct metrics *m, size_t i, int series, size_t nth,
 	*v = (double)NAN;
 	switch (series) {
 	case VALUE: *v = m->values[i]; return nth == 0;
-	case TOTAL: *v = m->totals && y->total ? m->totals[i] : *v; return nth == 0;
+	case TOTAL:
+		if (m->totals && y->total && (y->kind != ANY || c->unit == UNIT_MILLIWATT))
+			*v = m->totals[i];
+		return nth == 0;
 	case LIMIT:
 		*v = !y->limits ? *v : nth ? c->crit : c->warn;
 		*second = nth ? "critical" : "warning";
@@ -221,12 +226,17 @@ static void put_facts(FILE *f, const struct metrics *m)
 
 void openmetrics_write(FILE *f, const struct metrics *m)
 {
-	bool begun = false;
+	bool begun = false, any[FAMILIES_ALL][UNITS] = {{false}};
 
+	for (size_t k = 0; k < m->n; k++) {
+		const struct channel *c = &m->about->channels[m->channels[k]];
+
+		any[family_of(c) - families][c->unit] = true;
+	}
 	put_facts(f, m);
 	for (size_t i = 0; i < FAMILIES_ALL; i++)
 		for (int unit = 0; unit < UNITS; unit++)
-			for (int series = 0; series < SERIES; series++)
+			for (int series = 0; any[i][unit] && series < SERIES; series++)
 				put_series(f, m, &families[i], unit, series);
 	for (size_t k = 0; k < m->n; k++) {
 		const struct channel *c = &m->about->channels[m->channels[k]];

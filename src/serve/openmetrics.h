@@ -13,7 +13,7 @@ struct metrics {
 	const size_t *channels;	     /* of which n are written */
 	size_t n;
 	const double *values; /* of all channels; NaN: missing */
-	const double *totals; /* joules of a power channel, busy seconds of a load; NaN: none. NULL: none at all */
+	const double *totals; /* joules of a power channel, busy seconds of one in percent; NaN: none. NULL: none at all */
 	void (*reason)(void *arg, size_t channel, char *out, size_t size); /* of a missing value */
 	void *arg;
 	struct metric_window {

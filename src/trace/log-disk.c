@@ -2,6 +2,7 @@
  * continues meanwhile, and written data survives the process. If a file becomes unwritable, it ends, and the
  * next one begins as soon as it can be created. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +139,7 @@ static void jobs_look(struct log_writer *w)
 	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || (now < w->look_ns && !sync))
 		return;
 	w->look_ns = now + LOOK_NS;
-	fd = dup(w->file.fd);
+	fd = fcntl(w->file.fd, F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0)
 		job_begin(w, fd, sync);
 	if (sync)

@@ -28,10 +28,10 @@ void descriptors_raise(void)
 	raised = setrlimit(RLIMIT_NOFILE, &now) == 0;
 }
 
-void descriptors_restore(void)
+void descriptors_restore(pid_t pid)
 {
 	if (raised)
-		setrlimit(RLIMIT_NOFILE, &before);
+		prlimit(pid, RLIMIT_NOFILE, &before, NULL);
 }
 
 /* If the limit is low, a quarter of it is spared. */

@@ -4,11 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Raises the soft limit to the hard limit. Called once at program start. */
 void descriptors_raise(void);
-/* Restores the previous limit; for a child between fork and exec. */
-void descriptors_restore(void);
+/* Restores the previous limit of a child; 0: of this process, between fork and exec. */
+void descriptors_restore(pid_t pid);
 
 /* While sensors are opened, keeps some descriptors free for files that are opened later, such as the next
  * file of a recording. Applies to the whole process until it is called again. */

@@ -76,6 +76,19 @@ rm write.hangs
 wait $pid
 ok 'a disk that answers meanwhile: status 0' is "$?" 0
 ok 'a disk that answers meanwhile: all is there' judge late.nvmt "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1]"
+# A command that ends while the disk is waited for.
+begin command.nvmt --duration 2 -- sh -c 'until test -e over; do sleep 0.1; done; exit 3'
+: >write.hangs
+soon grep 'waiting for it' err
+touch over
+ended() { ! grep -qs '^State:[[:space:]]*[RSD]' "/proc/$1/status"; }
+command=$(pgrep -P $pid | head -n 1)
+soon ended "$command"
+sleep 0.3
+rm write.hangs
+soon ended $pid || kill -KILL $pid
+wait $pid
+ok 'a command that ends meanwhile: its status' is "$?" 3
 
 # Version 1 is written when all of the log is on the disk.
 : >convert.hangs

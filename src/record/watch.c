@@ -1,0 +1,91 @@
+/* A condition of several tiers is true or false at a moment, so their rows have to be merged again before they are
+ * evaluated. */
+#include "record/watch.h"
+
+#include <math.h>
+
+/* Plus two periods: how far tiers may be apart before one counts as stalled. Tiers arrive one after the
+ * other, each with the rows of the last 200 ms. */
+#define LAG_NS      (300 * NS_PER_MS)
+#define LAG_MOST_NS NS_PER_S /* less than the slack of the look-back buffer: unevaluated rows are still in it */
+
+void watch_begin(struct watch *w, const struct session *about)
+{
+	w->about = about;
+	w->armed = true;
+	for (int t = 0; t < TIERS; t++)
+		w->newest_ns[t] = about->start.mono_ns;
+	condition_start(&w->eval, &w->when, about->hz);
+}
+
+/* Up to when rows can be evaluated. */
+static int64_t horizon(const struct watch *w)
+{
+	int64_t newest = 0, low = INT64_MAX;
+
+	for (int t = 0; t < TIERS; t++)
+		if (condition_uses(&w->when, (enum tier)t) && w->newest_ns[t] > newest)
+			newest = w->newest_ns[t];
+	for (int t = 0; t < TIERS; t++) {
+		double apart = 2 * (double)NS_PER_S / w->about->hz[t] + (double)LAG_NS;
+		int64_t least = newest - (int64_t)fmin(apart, (double)LAG_MOST_NS);
+
+		if (!condition_uses(&w->when, (enum tier)t))
+			continue;
+		if (w->newest_ns[t] > least)
+			least = w->newest_ns[t];
+		if (least < low)
+			low = least;
+	}
+	return low;
+}
+
+static void evaluate(struct watch *w, int64_t until_ns)
+{
+	size_t at[TIERS] = {0};
+
+	for (;;) {
+		enum tier tier = TIERS;
+		int64_t t_ns = until_ns;
+		bool holds;
+
+		for (enum tier t = 0; t < TIERS; t++) {
+			const struct row_queue *q = &w->unseen[t];
+
+			if (at[t] < q->n && (q->t_ns[at[t]] < t_ns || (q->t_ns[at[t]] == t_ns && tier == TIERS))) {
+				t_ns = q->t_ns[at[t]];
+				tier = t;
+			}
+		}
+		if (tier == TIERS)
+			break;
+		holds = condition_row(&w->eval, tier, t_ns, w->unseen[tier].values + at[tier]++ * w->about->width[tier]);
+		w->armed = !holds || (w->armed && !w->take(w->arg, t_ns));
+	}
+	for (enum tier t = 0; t < TIERS; t++)
+		row_queue_drop(&w->unseen[t], at[t], w->about->width[t]);
+}
+
+/* If out of memory, the condition does not see the remaining rows. */
+void watch_rows(struct watch *w, const struct rows *r)
+{
+	size_t i = 0;
+
+	w->newest_ns[r->tier] = r->t_ns[r->n - 1];
+	if (!condition_uses(&w->when, r->tier))
+		return;
+	while (i < r->n && row_queue_add(&w->unseen[r->tier], r->t_ns[i], r->values + i * r->width, r->width))
+		i++;
+	evaluate(w, horizon(w));
+}
+
+void watch_end(struct watch *w)
+{
+	evaluate(w, INT64_MAX);
+}
+
+void watch_free(struct watch *w)
+{
+	for (int t = 0; t < TIERS; t++)
+		row_queue_free(&w->unseen[t]);
+}
