@@ -20,7 +20,6 @@
 #include "report/text.h"
 #include "serve/http.h"
 #include "serve/scrape.h"
-#include "trace/log.h"
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/job.h"
@@ -30,7 +29,7 @@
 #define NAME	    "serve.socket"
 #define JSON_VERSION 1 /* of docs/json.md */
 #define MACHINE_NS  (2 * NS_PER_S) /* so old may the description of the machine be */
-#define PATIENCE_NS (NS_PER_S / 2) /* others wait meanwhile */
+#define PATIENCE_NS (5 * NS_PER_S) /* others wait meanwhile: once, if a disk hangs */
 
 enum { ADDRESS, LOCAL, DOORS };
 static const unsigned connections[DOORS] = {48, 16};
@@ -392,7 +391,6 @@ static int open_engine(struct serve *s, struct err *e)
 	s->tally = s->engine ? tally_new(s->engine, e) : NULL;
 	if (!s->tally)
 		return -1;
-	engine_unwatched(s->engine, LOG_CELL_ZOOM);
 	about = engine_session(s->engine);
 	s->demo = fact_get(about->facts, about->n_facts, "demo");
 	r = channels_select(about, s->o->pick.select, -1, &s->channels, missing, sizeof missing);

@@ -47,6 +47,7 @@ struct http {
 	struct MHD_Daemon *daemon;
 	int epoll;
 	unsigned most, n; /* n: connections that do not leave */
+	bool went;
 	struct visitor *visitors;
 	http_answer *answer;
 	void *arg;
@@ -110,6 +111,7 @@ static void came_or_went(void *arg, struct MHD_Connection *c, void **context, en
 				break;
 			}
 		h->n -= !v->leaves;
+		h->went = true;
 		free(v);
 	}
 }
@@ -191,6 +193,9 @@ int http_wait_ms(struct http *h)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
 
+	/* After it had too many connections, the library listens again when it is called next. */
+	if (h->went)
+		return 0;
 	if (mhd.get_timeout(h->daemon, &ms) != MHD_YES)
 		return -1;
 	return ms < INT_MAX ? (int)ms : INT_MAX;
@@ -198,6 +203,7 @@ int http_wait_ms(struct http *h)
 
 void http_run(struct http *h)
 {
+	h->went = false;
 	mhd.run(h->daemon);
 }
 

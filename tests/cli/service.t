@@ -10,12 +10,12 @@ for program in nvmtop nvmtop-setup; do
     printf '#!/bin/sh\n' >bin/$program
     chmod +x bin/$program
 done
-for unit in nvmtop-setup nvmtop-record@; do
+for unit in nvmtop-setup nvmtop-record@ nvmtop-serve; do
     sed "s|@s*bindir@|$scratch/bin|" "$NVMTOP_SRC/setup/$unit.service.in" >"units/$unit.service"
     ok "$unit: names what is installed" says "units/$unit.service" "^ExecStart=$scratch/bin/nvmtop"
 done
 cp units/nvmtop-record@.service units/nvmtop-record@here.service
-for unit in nvmtop-setup nvmtop-record@here; do
+for unit in nvmtop-setup nvmtop-record@here nvmtop-serve; do
     run env SYSTEMD_UNIT_PATH="$scratch/units:" systemd-analyze verify --man=no "units/$unit.service"
     ok "$unit: verify" is "$status" 0
     ok "$unit: not a word" is "$(cat out err)" ''

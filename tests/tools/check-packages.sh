@@ -156,7 +156,7 @@ ok 'the screen opens and closes' screen
 for page in nvmtop nvmtop-nsys nvmtop-record nvmtop-setup nvmtop-trace; do
     ok "man $page" inside man -w $page
 done
-for unit in nvmtop-setup nvmtop-record@; do
+for unit in nvmtop-setup nvmtop-record@ nvmtop-serve; do
     ok "$unit.service is where systemd looks" test -f "$root/lib/systemd/system/$unit.service"
 done
 
@@ -187,7 +187,7 @@ echo data >"$root/var/log/nvmtop/run.nvmt"
 echo "# the administrator's" >"$root/etc/nvmtop/record-gpu.conf"
 # From here on systemd seems to run, and both services, which were enabled.
 mkdir -p "$root/run/systemd/system" "$root/etc/systemd/system/multi-user.target.wants"
-for unit in nvmtop-setup nvmtop-record@gpu; do
+for unit in nvmtop-setup nvmtop-record@gpu nvmtop-serve; do
     ln -s "/lib/systemd/system/${unit%gpu}.service" "$root/etc/systemd/system/multi-user.target.wants/$unit.service"
 done
 printf '#!/bin/sh\necho "$*" >>/tmp/systemctl\n' >"$root/usr/bin/systemctl"
@@ -202,7 +202,7 @@ ok 'is there' is "$(inside dpkg-query -W -f '${Version}' nvmtop)" "$version+late
 
 ok 'removing' inside apt-get remove -y -q nvmtop
 ok 'puts the permissions back' is "$(modes)" '700 root 600 root '
-ok 'stops the services' says "$root/tmp/systemctl" '^stop nvmtop-record@\*.service nvmtop-setup.service'
+ok 'stops the services' says "$root/tmp/systemctl" '^stop nvmtop-record@\*.service nvmtop-serve.service nvmtop-setup.service'
 ok 'leaves recordings' test -f "$root/var/log/nvmtop/run.nvmt"
 ok 'leaves the configuration' test -f "$root/etc/nvmtop/record-gpu.conf"
 ok 'purging' inside sh -c 'apt-get purge -y -q nvmtop && apt-get purge -y -q --autoremove libnvmtop1 libnvmtop-dev python3-nvmtop gcc libc6-dev pkg-config'
