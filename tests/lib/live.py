@@ -214,7 +214,16 @@ def windows():
     with Live(sysroot="tree") as b:
         with b.window() as w:
             time.sleep(0.1)
-        ok(w.joules != w.joules and w.watts != w.watts and "VDD_IN.power" in w.missing, "no joules without power, with the reason")
+        ok(w.joules != w.joules and w.watts != w.watts and "VDD_IN.power" in w.missing,
+           "no joules without power, with the reason")
+        with b.window(baseline=w) as over:
+            draw(2000)
+            await_(lambda: abs(b["VDD_IN.power"] - 10000) < 0.5)
+        ok(over.joules != over.joules and over.missing, "nor above a baseline without")
+        ok(raises(NvmtopError, "not begun", b.window().end), "a window that has not begun does not end")
+        never = b.window(baseline=b.window()).begin()
+    ok(raises(NvmtopError, "", lambda: never.joules) and raises(NvmtopError, "not open", lambda: b["gpu.util"]),
+       "a baseline that was not measured keeps nothing open")
     draw(2000)
 
 
