@@ -130,10 +130,10 @@ class Window:
     def __exit__(self, *exception: object) -> None:
         self.end()
 
-    def __del__(self) -> None:
+    def __del__(self, forget: Any = _lib.nvmtop_energy_forget) -> None:  # at the end of Python there is no _lib
         if self._handle and not self._joules:
             self._live._windows.pop(self._handle, None)
-            _lib.nvmtop_energy_forget(self._handle)
+            forget(self._handle)
 
     def _get(self, wait_ns: int = -1) -> _Joules:
         joules, e = self._joules, _Error()

@@ -380,7 +380,8 @@ def forks():
 
 def ends():
     def run(text):
-        return subprocess.run([sys.executable, "-c", "import nvmtop\n" + text], timeout=60).returncode
+        done = subprocess.run([sys.executable, "-c", "import nvmtop\n" + text], stderr=subprocess.PIPE, timeout=60)
+        return done.stderr.decode() or done.returncode
     ok(run("b = nvmtop.Live(board='demo').open()\nfor each in b.rows(): break\nw = b.window().begin()\nb.record('end.nvmt')") == 0,
        "a program that ends without close()")
     ok(run("nvmtop.measure('x')(len)('')\nraise SystemExit(0 if len(nvmtop.measured()) == 1 else 3)") == 0, "or has none")
