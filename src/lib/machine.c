@@ -13,7 +13,7 @@ char *nvmtop_machine(int for_others, nvmtop_error *error)
 	char why[256], *text = NULL;
 
 	lib_begin();
-	struct root *root = root_open("/", &e);
+	struct root *root = root_open(lib_sysroot(), &e);
 	struct board *board = root ? board_detect(root, why, sizeof why, &e) : NULL;
 	struct probe_set *probes = board ? board_resolve(board, root, hz, why, &e) : NULL;
 	struct machine *m = probes ? machine_new() : NULL;
