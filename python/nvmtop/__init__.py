@@ -1,20 +1,30 @@
-"""Record NVIDIA Jetson boards, and read the traces.
+"""Record NVIDIA Jetson boards, read the traces, and have values and joules now.
 
-    from nvmtop import Recorder, read_trace
+    import nvmtop
 
-    with Recorder("trace.bin") as r:
+    with nvmtop.Live() as b:                        # values of now
+        print(b["gpu.util"], b["gpu.util"].unit)
+        with b.window() as w:                       # the energy of a block
+            infer(model)
+        print(w.joules, "+-", w.joules_within, "J in", w.seconds, "s")
+
+    with nvmtop.Recorder("run.nvmt") as r:          # a file, in phases
         r.sync("load")
         model = load()
         r.sync("infer")
         infer(model)
 
-    t = read_trace("trace.bin")
-    t.fast.gpu_load[t.fast.epoch == 2].mean()       # with NumPy
-    t["gpu.util"]                                   # any signal, NaN where it was not read
-    [r.end - r.begin for r in t.ranges if r.name == "step"]
+    t = nvmtop.read_trace("run.nvmt")
+    t["gpu.util"]                                   # any signal, nan where it was not read
+    t.energy("infer").joules
+    print(t.report())
 
-libnvmtop does the work, on its own threads. The environment variable NVMTOP_LIBRARY names
-its file where the module does not find it.
+Values are in the unit that .signals[name].unit says: %, Hz, kB (1024 bytes), mV, mA, mW, C, rpm, J, B/s. Energy is in
+joules, power of windows and reports in watts, times are in seconds. A value that is missing is nan, never 0, and there
+is a reason. Errors are NvmtopError.
+
+libnvmtop does the work, on its own threads. The environment variable NVMTOP_LIBRARY names its file where the module
+does not find it.
 """
 
 import array as _array
@@ -35,10 +45,11 @@ if _os.environ.get("NVMTOP_NUMPY") != "no":
         pass
 
 __version__ = "0.2.0"  # of nvmtop as a whole: configure.ac reads this line, too
-__all__ = ["Recorder", "read_trace", "Trace", "Fast", "Medium", "Slow", "Epoch", "Signal", "Ranges", "Range",
-           "detect_board", "version", "NvmtopError", "FAILED", "USAGE", "DAMAGED"]
+__all__ = ["Live", "Value", "Row", "Rows", "Window", "Energy", "measure", "measured", "Recorder", "read_trace", "Trace", "Fast",
+           "Medium", "Slow", "Epoch", "Signal", "Ranges", "Range", "detect_board", "version", "NvmtopError", "FAILED", "USAGE",
+           "DAMAGED"]
 
-_API = 201
+_API = 202
 _POWER = 2**64 - 2
 FAILED, USAGE, DAMAGED = 1, 2, 3
 
@@ -110,7 +121,8 @@ class _Epoch(_c.Structure):
 class _Signal(_c.Structure):
     _fields_ = [("size", _c.c_size_t), ("tier", _c.c_int), ("name", _c.c_char * 48), ("label", _c.c_char * 32),
                 ("unit", _c.c_char * 8), ("source", _c.c_char * 160), ("note", _c.c_char * 96),
-                ("missing", _c.c_char * 200)]
+                ("missing", _c.c_char * 200), ("column", _c.c_int), ("period_s", _c.c_double), ("window_s", _c.c_double),
+                ("age_s", _c.c_double)]
 
 
 class _Value(_c.Union):
@@ -167,7 +179,7 @@ def _load() -> _c.CDLL:
 
 
 def _declare(lib: _c.CDLL) -> _c.CDLL:
-    p, u64 = _c.c_void_p, _c.c_uint64
+    p, u64, i64 = _c.c_void_p, _c.c_uint64, _c.c_int64
     functions: Tuple[Tuple[str, Any, List[Any]], ...] = (
         ("detect_board", _c.c_int, [p, _c.c_size_t, p, _c.c_size_t, p, _c.c_size_t, p]),
         ("start", p, [_c.c_char_p, p, p]),
@@ -190,7 +202,18 @@ def _declare(lib: _c.CDLL) -> _c.CDLL:
         ("energy", _c.c_double, [p, u64, _c.c_double, _c.c_double, p]),
         ("ranges_open", p, [p, _c.c_double, _c.c_double, p]),
         ("ranges_next", _c.c_int, [p, p]),
-        ("ranges_close", None, [p]))
+        ("ranges_close", None, [p]),
+        ("live_open", i64, [p, p]),
+        ("live_close", _c.c_int, [i64, p]),
+        ("live_signals", u64, [i64]),
+        ("live_describe", _c.c_int, [i64, i64, p]),
+        ("live_read", _c.c_int, [i64, p, _c.c_size_t, p, p]),
+        ("live_on_rows", _c.c_int, [i64, _c.c_int, p, p, p]),
+        ("energy_begin", i64, [i64, p]),
+        ("energy_end", _c.c_int, [i64]),
+        ("energy_result", _c.c_int, [i64, i64, p, p]),
+        ("energy_subtract", _c.c_int, [p, p]),
+        ("energy_forget", _c.c_int, [i64]))
     try:
         has = lib.nvmtop_api_version()
         lib.nvmtop_version.restype = _c.c_char_p
@@ -223,6 +246,43 @@ def detect_board() -> Tuple[str, str, str]:
     return name, title, why
 
 
+def _text(text: object, what: str) -> str:
+    """The library would end it at a NUL."""
+    if "\0" in str(text):
+        raise NvmtopError(USAGE, "%s must not have a NUL character: %r" % (what, text))
+    return str(text)
+
+
+def _file(path: AnyPath) -> bytes:
+    name = _os.fsencode(path)
+    if b"\0" in name:
+        raise NvmtopError(USAGE, "the name of a file must not have a NUL character: %r" % (path,))
+    return name
+
+
+_Settings = Tuple[Optional[AnyPath], float, float, float, bool, Optional[AnyPath]]
+
+
+def _options(board: Optional[AnyPath], fast_hz: float, medium_hz: float, slow_hz: float, gentle: bool,
+             sysroot: Optional[AnyPath], force: bool = False, marks: bool = False) -> _Options:
+    return _Options(_c.sizeof(_Options), board and _file(board), sysroot and _file(sysroot), fast_hz, medium_hz, slow_hz,
+                    force, gentle, marks)
+
+
+_users: List[Any] = []  # references to the recorders and Lives of this process, in order of their start
+
+
+def _joinable() -> Optional[_Settings]:
+    """The settings of the newest of them that samples; None: nothing does."""
+    _users[:] = [u for u in _users if u() is not None]
+    for u in reversed(_users):
+        user = u()
+        if user is not None and user._is_open():
+            settings: _Settings = user._settings
+            return settings
+    return None
+
+
 class _Handle:
     """The result of nvmtop_start(). Another thread may be in a call with it when it is stopped and then still
     has a reference: the last one frees it."""
@@ -235,6 +295,21 @@ class _Handle:
     def __del__(self) -> None:
         if self.stopped:
             self.free(self.pointer)
+
+
+class Energy(NamedTuple):
+    """The energy of a time: joules and joules_within, the bound of their error for 95 % (nan where they are not known);
+    seconds, its length; known_s, for how long of it power is known."""
+
+    joules: float
+    joules_within: float
+    seconds: float
+    known_s: float
+
+    @property
+    def watts(self) -> float:
+        """Mean power in W over the time for which it is known."""
+        return self.joules / self.known_s if self.known_s else float("nan")
 
 
 class Recorder:
@@ -252,10 +327,9 @@ class Recorder:
     def __init__(self, path: "AnyPath", board: "Optional[AnyPath]" = None, fast_hz: float = 0, medium_hz: float = 0,
                  slow_hz: float = 0, force: bool = False, gentle: bool = False, sysroot: "Optional[AnyPath]" = None,
                  warmup: float = 5.0, marks: bool = False) -> None:
-        self._path = _os.fsencode(path)
-        self._options = _Options(_c.sizeof(_Options), board and _os.fsencode(board),
-                                 sysroot and _os.fsencode(sysroot), fast_hz, medium_hz, slow_hz, force, gentle,
-                                 marks)
+        self._path = _file(path)
+        self._settings: _Settings = (board, fast_hz, medium_hz, slow_hz, gentle, sysroot)
+        self._options = _options(*self._settings, force, marks)
         self._warmup = warmup
         self._r: Optional[_Handle] = None
         self._samples = 0
@@ -269,6 +343,7 @@ class Recorder:
         if not pointer:
             raise e.exception()
         self._r, self._samples = _Handle(pointer), 0
+        _users.append(_weakref.ref(self))
         if self._warmup:
             self.wait_for_warmup(self._warmup)
         return self
@@ -286,8 +361,15 @@ class Recorder:
 
     def sync(self, label: Optional[str] = None) -> int:
         """Start a new phase (epoch) now; returns its id: 1, 2, 3, ..."""
-        r = self._running()
-        return int(_lib.nvmtop_sync(r.pointer, None if label is None else str(label).encode()))
+        self._running()
+        return self._mark("" if label is None else _text(label, "a label"))
+
+    def _mark(self, label: str) -> int:
+        r = self._r
+        return int(_lib.nvmtop_sync(r.pointer, label.encode())) if r else 0
+
+    def _is_open(self) -> bool:
+        return self.is_running
 
     @property
     def sample_count(self) -> int:
@@ -313,7 +395,7 @@ class Recorder:
             raise e.exception()
 
     def __enter__(self) -> "Recorder":
-        return self.start()
+        return self if self._r else self.start()
 
     def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
                  traceback: Optional[_types.TracebackType]) -> None:
@@ -435,7 +517,8 @@ class Epoch:
 
 class Signal:
     """Description of a signal: name, label, unit, tier ("fast", "medium" or "slow"), source (the kernel file), note,
-    and missing, the reason if it has no value."""
+    and missing, the reason if it has no value. column: its place in a row; period_s: how often it has a new value;
+    window_s: each is the mean over this time (0: of its moment, nan: unknown), which ended age_s before."""
 
     name: str
     label: str
@@ -444,12 +527,17 @@ class Signal:
     source: str
     note: str
     missing: str
+    column: int
+    period_s: float
+    window_s: float
+    age_s: float
 
     def __init__(self, s: _Signal, number: int) -> None:
         self._number = number
         self.tier = ("fast", "medium", "slow")[s.tier]
         for field in ("name", "label", "unit", "source", "note", "missing"):
             setattr(self, field, getattr(s, field).decode("utf-8", "replace"))
+        self.column, self.period_s, self.window_s, self.age_s = s.column, s.period_s, s.window_s, s.age_s
 
     def __repr__(self) -> str:
         return "<signal %s%s, %s>" % (self.name, self.unit and " in " + self.unit, self.missing or self.tier)
@@ -519,7 +607,7 @@ class Trace:
 
     def __init__(self, path: "AnyPath") -> None:
         e, h = _Error(), _Header(_c.sizeof(_Header))
-        t: Optional[int] = _lib.nvmtop_open(_os.fsencode(path), _c.byref(e))
+        t: Optional[int] = _lib.nvmtop_open(_file(path), _c.byref(e))
         if not t:
             raise e.exception()
         self._handle: Optional[int] = t
@@ -610,3 +698,6 @@ def _epoch_column(epochs: List[Epoch]) -> Column:
 def read_trace(path: "AnyPath") -> Trace:
     """Read a trace of any writer. Of a damaged trace the readable part is returned, and .damage describes the loss."""
     return Trace(path)
+
+
+from .live import Live, Row, Rows, Value, Window, measure, measured  # noqa: E402  (needs what is above)
