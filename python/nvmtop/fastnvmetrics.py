@@ -35,11 +35,20 @@ __all__ = ["NVMetrics", "BoardConfig", "PowerRailConfig", "ThermalZoneConfig", "
 _MAGIC, _VERSION, _HEADER, _LOG = 0x4E564D54, 1, 728, b"\xABNV\n"
 _WARM = 10  # fast samples
 
-PowerRailConfig = NamedTuple("PowerRailConfig", [("label", str), ("voltage_path", str), ("current_path", str)])
-PowerRailConfig.__doc__ = """A power rail: its label, and the kernel files of its voltage (mV) and current (mA); "" if there is none."""
 
-ThermalZoneConfig = NamedTuple("ThermalZoneConfig", [("name", str), ("temp_path", str)])
-ThermalZoneConfig.__doc__ = """A thermal zone: its name, and the kernel file of its temperature; "" if there is none."""
+class PowerRailConfig(NamedTuple):
+    """A power rail: its label, and the kernel files of its voltage (mV) and current (mA); "" if there is none."""
+
+    label: str
+    voltage_path: str
+    current_path: str
+
+
+class ThermalZoneConfig(NamedTuple):
+    """A thermal zone: its name, and the kernel file of its temperature; "" if there is none."""
+
+    name: str
+    temp_path: str
 
 
 class BoardConfig(NamedTuple):

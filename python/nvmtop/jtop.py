@@ -11,6 +11,7 @@ Celsius, loads in %. What cannot be read is absent, never 0, -256 or "": use .ge
 Everything only reads: what would change the machine raises JtopException.
 """
 
+import copy as _copy
 import ctypes as _c
 import datetime as _datetime
 import json as _json
@@ -29,7 +30,8 @@ from .live import Window as _Window
 __all__ = ["jtop", "JtopException", "GPU", "Memory", "Fan", "NVPModel", "JetsonClocks"]
 
 _MACHINE_S = 1.0  # how often the description of the machine is read, at most
-_SENTENCE = "nvmtop.jtop only reads, and `nvmtop control` does not exist yet: use nvpmodel, jetson_clocks or nvfancontrol"
+_SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
+             "use nvpmodel, jetson_clocks or nvfancontrol")
 
 Observer = Callable[["jtop"], Any]
 Group = Dict[str, Any]
@@ -160,7 +162,8 @@ class Fan(_Reads):
 
     def all_profiles(self, name: str) -> List[str]:
         """The names of all profiles."""
-        return list(self.__dict__.get("_profiles", []))
+        self._of(name)
+        return list(self.__dict__.get("profiles", []))
 
     def get_profile(self, name: str) -> str:
         """The profile that is in use."""
@@ -168,7 +171,8 @@ class Fan(_Reads):
 
     def get_profile_default(self, name: str) -> str:
         """The profile that is in use after a start of the machine."""
-        return str(self._get(self.__dict__, "_default"))
+        self._of(name)
+        return str(self._get(self.__dict__, "default profile"))
 
     def get_speed(self, name: str, idx: int = 0) -> float:
         """%"""
@@ -331,16 +335,18 @@ class jtop:
         """Begin to read: there are values when it returns, after some 1 s."""
         if self._running():
             raise JtopException("this jtop is already running")
+        live = _Live()
         try:
-            self._live = _Live().open()
-            self._window: _Window = self._live.window().begin()
+            self._live = live.open()
+            self._window: _Window = live.window().begin()
             self._machine_at = float("-inf")
-            self._limits = self._read_limits()
-            self._sample, self._error, self._keys = self._look(), None, None
+            self._read_signals()
+            self._sample = self._look()
         except _NvmtopError as e:
+            live.close()
             raise JtopException(str(e)) from e
         self._looks, self._seen, self._pid = 1, 0, _os.getpid()
-        self._stop = _threading.Event()
+        self._stop, self._error, self._keys = _threading.Event(), None, None
         self._keys = self.stats.keys()
         self._thread = _threading.Thread(target=self._run, name="nvmtop.jtop", daemon=True)
         self._thread.start()
@@ -361,6 +367,7 @@ class jtop:
 
     def ok(self, spin: bool = False) -> bool:
         """Wait for new values, unless spin; False after close(). Raises what an observer raised."""
+        self._now()
         with self._changed:
             while not spin and self._running() and not self._stop.is_set() and self._looks == self._seen:
                 self._changed.wait(1)
@@ -368,7 +375,6 @@ class jtop:
             error, self._error = self._error, None
         if error:
             raise error
-        self._now()
         return self._running() and not self._stop.is_set()
 
     def attach(self, observer: Observer) -> None:
@@ -441,15 +447,15 @@ class jtop:
         means = {name: 1000 * energy.watts for name, energy in last.rails.items() if energy.watts == energy.watts}
         return _Sample(values, self._machine, now - self._machine_at, means)
 
-    def _read_limits(self) -> Dict[str, Any]:
-        """The warn and crit of each temperature."""
-        found, s = {}, _Limits(_c.sizeof(_Limits))
-        for name, number in self._live._ids.items():
+    def _read_signals(self) -> None:
+        """Their labels, the formula of the total power, and the limits of the temperatures."""
+        signals, s = self._live.signals, _Limits(_c.sizeof(_Limits))
+        self._labels = {name: about.label for name, about in signals.items()}
+        self._total = signals["power.total"].source if "power.total" in signals else ""
+        self._limits: Dict[str, List[Optional[float]]] = {}
+        for number, name in enumerate(signals):
             if name.startswith("temp.") and _lib.nvmtop_live_describe(self._live._handle, number, _c.byref(s)) == 0:
-                found[name] = [None if limit != limit else limit for limit in (s.warn, s.crit)]
-        self._labels = {name: about.label for name, about in self._live.signals.items()}
-        self._total = self._live.signals["power.total"].source if "power.total" in self._labels else ""
-        return found
+                self._limits[name] = [None if limit != limit else limit for limit in (s.warn, s.crit)]
 
     def _now(self) -> _Sample:
         if self._sample is None:
@@ -481,8 +487,8 @@ class jtop:
 
     def _modes(self, core: str) -> Group:
         """user, nice, system and idle in %, of a core or of all."""
-        value = self._now().values.get
-        return _known({mode: value("%s.%s" % (core, mode)) for mode in ("user", "nice", "system", "idle")})
+        values = self._now().values
+        return _known({mode: values.get("%s.%s" % (core, mode)) for mode in ("user", "nice", "system", "idle")})
 
     @property
     def cpu(self) -> Dict[str, Any]:
@@ -578,9 +584,11 @@ class jtop:
         now, out = self._now(), Fan()
         about, speed, rpm = now.machine.get("fan", {}), now.fans("pwm"), now.fans("rpm")
         if speed or rpm:
-            out["pwmfan"] = _known({"speed": speed or None, "rpm": [round(r) for r in rpm] or None, "profile": about.get("profile"),
-                                    "governor": about.get("governor"), "control": about.get("control")})
-            out.__dict__.update(_known({"_profiles": about.get("profiles"), "_default": about.get("default_profile")}))
+            out["pwmfan"] = _known({
+                "speed": speed or None, "rpm": [round(r) for r in rpm] or None, "profile": about.get("profile"),
+                "governor": about.get("governor"), "control": about.get("control")})
+            out.__dict__.update(_known({
+                "profiles": about.get("profiles"), "default profile": about.get("default_profile")}))
         return out
 
     @property
@@ -670,24 +678,25 @@ class jtop:
         each engine (kHz, "OFF"), Fan, Temp, Power and Power TOT (mW), jetson_clocks ("ON", "OFF"), nvp model.
 
         What has no value at start() is not in it until the next one, so that a table of these has fixed columns."""
-        now, memory, power = self._now(), self.memory, self.power
+        one = _copy.copy(self)  # which keeps its look while the thread goes on
+        now, memory, power = one._now(), one.memory, one.power
         out: Group = {"time": now.time, "uptime": now.uptime}
-        for i, core in enumerate(self.cpu["cpu"]):
+        for i, core in enumerate(one.cpu["cpu"]):
             number = now.machine["cpu"]["cores"][i]["id"]
             out["CPU%d" % (number + 1)] = _whole(now.values.get("cpu%d.util" % number)) if core.get("online") else "OFF"
         for name in ("RAM", "SWAP", "IRAM"):
             kind = memory.get(name, {})
             out[name] = kind["used"] / kind["tot"] if "used" in kind and kind.get("tot") else None
         out["EMC"] = memory.get("EMC", {}).get("val")
-        out["GPU"] = next((gpu["status"].get("load") for gpu in self.gpu.values()), None)
-        for group in self.engine.values():
+        out["GPU"] = next((gpu["status"].get("load") for gpu in one.gpu.values()), None)
+        for group in one.engine.values():
             out.update((name, engine.get("cur") if engine.get("online") else "OFF") for name, engine in group.items())
-        for name, fan in self.fan.items():
+        for name, fan in one.fan.items():
             out.update(("Fan %s%d" % (name, i), speed) for i, speed in enumerate(fan.get("speed", [])))
-        out.update(("Temp " + name, sensor.get("temp")) for name, sensor in self.temperature.items())
+        out.update(("Temp " + name, sensor.get("temp")) for name, sensor in one.temperature.items())
         out.update(("Power " + name, rail.get("power")) for name, rail in power["rail"].items())
         out["Power TOT"] = power["tot"].get("power")
-        clocks, mode = self.jetson_clocks, self.nvpmodel
+        clocks, mode = one.jetson_clocks, one.nvpmodel
         out["jetson_clocks"] = None if clocks is None else "ON" if clocks else "OFF"
         out["nvp model"] = None if mode is None else mode.name
         return {key: value for key, value in out.items()
@@ -697,6 +706,7 @@ class jtop:
         """All properties as JSON, or stats; json_args are those of json.dumps(). Times are texts."""
         names = ("board", "cpu", "memory", "gpu", "engine", "fan", "nvpmodel", "jetson_clocks", "power", "temperature",
                  "processes", "disk", "local_interfaces", "uptime", "interval")
-        what = self.stats if stats else {"time": self._now().time, **{name: getattr(self, name) for name in names}}
+        one = _copy.copy(self)
+        what = one.stats if stats else {"time": one._now().time, **{name: getattr(one, name) for name in names}}
         json_args.setdefault("default", str)
         return _json.dumps(what, **json_args)
