@@ -315,15 +315,15 @@ def loads():
         return all(isinstance(stats.get("CPU%d" % (i + 1)), int) for i in range(12))
 
 
+os.rmdir(os.path.realpath(tree + "/sys/class/thermal/thermal_zone1/temp"))
+put("/sys/class/thermal/thermal_zone1/temp", "")
 ok(soon(loads), "stats: CPU1 to CPU12")
 with jtop(FAST) as jetson:
     ok(soon(lambda: {"user", "system", "idle", "nice"} <= set(jetson.cpu["total"]) and "user" in jetson.cpu["cpu"][3]) and
        all(0 <= v <= 100 for v in jetson.cpu["total"].values()), "cpu: loads in %")
-    zone = tree + "/sys/class/thermal/thermal_zone1/temp"
-    real = os.path.realpath(zone)
-    os.rmdir(real)
+    off = jetson.temperature["gpu"]
     put("/sys/class/thermal/thermal_zone1/temp", "61500\n")
-    ok(soon(lambda: jetson.temperature["gpu"].get("temp") == 61.5) and "Temp gpu" not in jetson.stats,
+    ok(off["online"] is False and "temp" not in off and soon(lambda: jetson.temperature["gpu"].get("temp") == 61.5) and "Temp gpu" not in jetson.stats,
        "a zone that powers up has a temp, and stats the same columns")
     put("/sys/class/hwmon/hwmon4/curr2_input", "250\n")
     ok(soon(lambda: jetson.power["rail"]["VDD_CPU_CV"]["power"] == jetson.power["rail"]["VDD_CPU_CV"]["avg"] == 3002),
