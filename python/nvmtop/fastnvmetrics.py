@@ -34,6 +34,7 @@ __all__ = ["NVMetrics", "BoardConfig", "PowerRailConfig", "ThermalZoneConfig", "
 
 _MAGIC, _VERSION, _HEADER, _LOG = 0x4E564D54, 1, 728, b"\xABNV\n"
 _WARM = 10  # fast samples
+_LAST_S = 1.0  # how long stop() waits for the sample of an epoch, at most
 
 
 class PowerRailConfig(NamedTuple):
@@ -85,7 +86,8 @@ def get_board_config(name: str) -> BoardConfig:
     return BoardConfig(
         name, cores, _GPU, "/sys/kernel/debug/cactmon/mc_all", "/sys/kernel/debug/bpmp/debug/clk/emc/rate",
         [PowerRailConfig(label, chip % (at, "in", n), chip % (at, "curr", n)) for label, at, n in rails],
-        [ThermalZoneConfig(zone + "-thermal", "/sys/class/thermal/thermal_zone%d/temp" % i) for i, zone in enumerate(zones)])
+        [ThermalZoneConfig(zone + "-thermal", "/sys/class/thermal/thermal_zone%d/temp" % i)
+         for i, zone in enumerate(zones)])
 
 
 def detect_board() -> BoardConfig:
@@ -112,7 +114,7 @@ def detect_board() -> BoardConfig:
     return BoardConfig(
         trace.board, trace.cores, source("gpu.util") or _GPU, emc and source("emc.util"), emc,
         [PowerRailConfig(rail, source(rail + ".voltage"), source(rail + ".current")) for rail in trace.rails],
-        [ThermalZoneConfig(zone, source(name)) for zone, name in zip(trace.zones, temperatures)])
+        [ThermalZoneConfig(zone, source(temperatures[i])) for i, zone in enumerate(trace.zones)])
 
 
 class NVMetrics:
@@ -135,11 +137,13 @@ class NVMetrics:
         self._recorded = self._path if self._path.endswith(".bin") else self._path + ".part.bin"
         self._recorder = _nvmtop.Recorder(self._recorded, board and board.board_name, fast_hz, medium_hz, slow_hz,
                                           force=True, warmup=0)
+        self._enough = 0  # samples: the last epoch has one then
 
     def start(self) -> None:
         """Begin to record."""
         if self._recorder.is_running:
             raise RuntimeError("this recorder is already running: stop it first")
+        self._enough = 0
         if self._recorded != self._path and not _replaceable(self._path):
             raise RuntimeError("%s exists and is not a recording: choose another name" % self._path)
         try:
@@ -151,6 +155,9 @@ class NVMetrics:
         """End the recording; the file is then complete and on the disk. Does nothing if none is running."""
         if not self._recorder.is_running:
             return
+        until = _time.monotonic() + _LAST_S
+        while self.sample_count < self._enough and _time.monotonic() < until:
+            _time.sleep(0.001)
         try:
             self._recorder.stop()
             if self._recorded != self._path:
@@ -164,11 +171,13 @@ class NVMetrics:
             _time.sleep(0.001)
 
     def sync(self) -> int:
-        """Begin a new epoch; returns its id: 1, 2, 3, ..."""
+        """Begin a new epoch, with the next sample; returns its id: 1, 2, 3, ..."""
         try:
-            return self._recorder.sync()
+            number = self._recorder.sync()
         except _nvmtop.NvmtopError as e:
             raise RuntimeError(str(e)) from e
+        self._enough = self.sample_count + 2  # the next one may have been taken before
+        return number
 
     @property
     def sample_count(self) -> int:
@@ -313,7 +322,8 @@ def read_trace(path: "_nvmtop.AnyPath") -> TraceData:
         return tier.time_s if len(tier) else fast.time_s[::max(1, round(trace.hz[0] / hz))]
 
     medium_s, slow_s = times(medium, trace.hz[1]), times(slow, trace.hz[2])
-    for key, seconds in (("voltage_mv", medium_s), ("current_ma", medium_s), ("power_mw", medium_s), ("temp_c", slow_s)):
+    for key in ("voltage_mv", "current_ma", "power_mw", "temp_c"):
+        seconds = slow_s if key == "temp_c" else medium_s
         if filled[key].shape[1] == 0:
             filled[key], missing[key] = (np.zeros((len(seconds), 0), a.dtype) for a in (filled[key], missing[key]))
     data: Any = dict(

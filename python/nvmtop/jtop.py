@@ -33,6 +33,16 @@ _MACHINE_S = 1.0  # how often the description of the machine is read, at most
 _SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
              "use nvpmodel, jetson_clocks or nvfancontrol")
 
+# Of the description of the machine; a group that is in it has its names there.
+_BOARD = {
+    "platform": {"Machine": "architecture", "System": "system", "Distribution": "distribution", "Release": "kernel"},
+    "hardware": {"Model": "model", "699-level Part Number": "part_number", "P-Number": "p_number",
+                 "BoardIDs": "board_ids", "Module": "module", "SoC": "soc", "CUDA Arch BIN": "cuda_arch", "Codename": "codename",
+                 "Serial Number": "serial", "L4T": "l4t", "Jetpack": "jetpack"},
+    "libraries": {"CUDA": "cuda", "cuDNN": "cudnn", "TensorRT": "tensorrt", "VPI": "vpi", "Vulkan": "vulkan",
+                  "OpenCV": "opencv", "OpenCV-Cuda": "opencv_cuda"},
+}
+
 Observer = Callable[["jtop"], Any]
 Group = Dict[str, Any]
 
@@ -87,6 +97,8 @@ class _Sample:
         self.time = _datetime.datetime.now()
         up = machine.get("uptime_s")
         self.uptime = None if up is None else _datetime.timedelta(seconds=up + age_s)
+        # In a container the device tree may be missing.
+        self.integrated = "soc" in machine or "governor" in machine.get("gpu", {})
 
     def about(self, *path: str) -> Any:
         found: Any = self.machine
@@ -124,7 +136,8 @@ class _Reads(Dict[str, Any]):
 
 class GPU(_Reads):
     """A dictionary of each GPU, by name: type ("integrated", "discrete"), status (railgate, tpc_pg_mask: whether units
-    are powered down, 3d_scaling, load in %), freq (governor, min, max, cur in kHz, GPC a list of kHz), power_control."""
+    are powered down, 3d_scaling, load in %), freq (governor, min, max, cur in kHz, GPC a list of kHz),
+    power_control."""
 
     def get_scaling_3D(self, name: str) -> bool:
         """Whether 3D scaling is on."""
@@ -143,8 +156,8 @@ class GPU(_Reads):
 
 
 class Memory(_Reads):
-    """RAM (tot, used, free, buffers, cached, shared with the GPU; lfb: free blocks of 4 MB), SWAP (tot, used, cached,
-    table by device: type, prio, size, used), EMC (online, val in %, cur, min, max in kHz), IRAM (tot, used); all in kB."""
+    """In kB: RAM (tot, used, free, buffers, cached, shared with the GPU; lfb: free blocks of 4 MB), SWAP (tot, used,
+    cached, table by device: type, prio, size, used), IRAM (tot, used); EMC (online, val in %, cur, min, max in kHz)."""
 
     def swap_path(self) -> str:
         """The folder of new swap files."""
@@ -215,20 +228,19 @@ class NVPModel:
                 return int(mode["id"])
         raise JtopException("the id of the power mode %r is not known: it is not in /etc/nvpmodel.conf" % name)
 
-    @property
-    def name(self) -> str:
+    def get_nvpmodel_name(self) -> str:
         """The name of the mode that is in use."""
         return str(self.__dict__["_modes"]["current"])
 
-    @property
-    def id(self) -> int:
+    def get_nvpmodel_id(self) -> int:
         """The number of the mode that is in use."""
         return self._id(self.name)
 
-    @property
-    def models(self) -> List[str]:
+    def get_all_nvpmodels(self) -> List[str]:
         """The names of all modes."""
         return [str(mode["name"]) for mode in self.__dict__["_modes"].get("modes", [])]
+
+    name, id, models = property(get_nvpmodel_name), property(get_nvpmodel_id), property(get_all_nvpmodels)
 
     @property
     def status(self) -> List[bool]:
@@ -244,28 +256,13 @@ class NVPModel:
         """Whether a mode is being changed: no."""
         return False
 
-    def get_nvpmodel_id(self) -> int:
-        """id"""
-        return self.id
-
-    def get_nvpmodel_name(self) -> str:
-        """name"""
-        return self.name
-
-    def get_all_nvpmodels(self) -> List[str]:
-        """models"""
-        return self.models
-
     def __add__(self, number: int) -> int:
         return self.id + number
 
     def __sub__(self, number: int) -> int:
         return self.id - number
 
-    def __str__(self) -> str:
-        return self.name
-
-    __repr__ = __str__
+    __str__ = __repr__ = get_nvpmodel_name
     set_nvpmodel_id = set_nvpmodel_name = _refuse
 
 
@@ -283,23 +280,15 @@ class JetsonClocks:
 
     get_enable = __bool__
 
-    @property
-    def status(self) -> str:
+    def get_status(self) -> str:
         """"running" or "inactive"."""
         return "running" if self else "inactive"
 
-    def get_status(self) -> str:
-        """status"""
-        return self.status
-
-    @property
-    def boot(self) -> bool:
+    def get_boot(self) -> bool:
         """False: nvmtop does not start it with the machine."""
         return False
 
-    def get_boot(self) -> bool:
-        """boot"""
-        return self.boot
+    status, boot = property(get_status), property(get_boot)
 
     def is_config(self) -> bool:
         """False: nvmtop stores no clocks."""
@@ -470,20 +459,10 @@ class jtop:
     def board(self) -> Dict[str, Group]:
         """platform, hardware and libraries: texts (OpenCV-Cuda: True or False)."""
         m = self._now().machine
-        libraries = m.get("libraries", {})
-        return {
-            "platform": _known({"Machine": m.get("architecture"), "System": m.get("system"),
-                                "Distribution": m.get("distribution"), "Release": m.get("kernel"),
-                                "Python": _platform.python_version()}),
-            "hardware": _known({"Model": m.get("model"), "699-level Part Number": m.get("part_number"),
-                                "P-Number": m.get("p_number"), "BoardIDs": m.get("board_ids"), "Module": m.get("module"),
-                                "SoC": m.get("soc"), "CUDA Arch BIN": m.get("cuda_arch"), "Codename": m.get("codename"),
-                                "Serial Number": m.get("serial"), "L4T": m.get("l4t"), "Jetpack": m.get("jetpack")}),
-            "libraries": _known({"CUDA": libraries.get("cuda"), "cuDNN": libraries.get("cudnn"),
-                                 "TensorRT": libraries.get("tensorrt"), "VPI": libraries.get("vpi"),
-                                 "Vulkan": libraries.get("vulkan"), "OpenCV": libraries.get("opencv"),
-                                 "OpenCV-Cuda": libraries.get("opencv_cuda")}),
-        }
+        out = {group: _known({key: (m.get(group) or m).get(name) for key, name in names.items()})
+               for group, names in _BOARD.items()}
+        out["platform"]["Python"] = _platform.python_version()
+        return out
 
     def _modes(self, core: str) -> Group:
         """user, nice, system and idle in %, of a core or of all."""
@@ -499,7 +478,7 @@ class jtop:
         for name, label in self._labels.items():  # a group of cores has one clock: "cpu0,3-5"
             if name.startswith("cpu") and name.endswith(".freq"):
                 for first, last in _re.findall(r"(\d+)(?:-(\d+))?", label):
-                    clocks.update((number, now.values.get(name)) for number in range(int(first), int(last or first) + 1))
+                    clocks.update(dict.fromkeys(range(int(first), int(last or first) + 1), now.values.get(name)))
         for core in now.about("cpu", "cores") or []:
             number = core["id"]
             entry = _known({"online": core.get("online"), "governor": core.get("governor")})
@@ -524,12 +503,14 @@ class jtop:
         cached, buffers, block = value("ram.cached"), value("ram.buffers"), value("ram.largest_block", 0)
         out["RAM"] = _known({
             "tot": m.get("ram_total_kb"), "used": _whole(value("ram.used")), "free": _whole(value("ram.free")),
-            "buffers": _whole(buffers), "cached": None if cached is None or buffers is None else round(cached - buffers),
+            "buffers": _whole(buffers),
+            "cached": None if cached is None or buffers is None else round(cached - buffers),
             "shared": _whole(value("nvmap.used")),
             # The largest blocks are of 4 MB or more with bigger pages; none of 4 MB is free if they are smaller.
             "lfb": int(value("ram.largest_blocks", 0) * block // 4096) if block >= 4096 else 0 if block else None})
         out["SWAP"] = _known({
-            "tot": _whole(value("swap.total")), "used": _whole(value("swap.used")), "cached": _whole(value("swap.cached"))})
+            "tot": _whole(value("swap.total")), "used": _whole(value("swap.used")),
+            "cached": _whole(value("swap.cached"))})
         if "swaps" in m:
             out["SWAP"]["table"] = {swap["device"]: _known({
                 "type": swap.get("type"), "prio": swap.get("priority"), "size": swap.get("size_kb"),
@@ -537,7 +518,8 @@ class jtop:
         if value("emc.rate") is not None or value("emc.util") is not None:
             limits = [hz for hz in (now.about("memory", "emc", "max_hz"), value("emc.cap")) if hz]
             out["EMC"] = _known({
-                "online": None if value("emc.rate") is None else bool(value("emc.rate")), "val": _whole(value("emc.util")),
+                "online": None if value("emc.rate") is None else bool(value("emc.rate")),
+                "val": _whole(value("emc.util")),
                 "cur": _khz(value("emc.rate")), "max": _khz(min(limits)) if limits else None,
                 "min": _khz(now.about("memory", "emc", "min_hz"))})
         if "iram_total_kb" in m:
@@ -556,8 +538,9 @@ class jtop:
             about = now.machine.get("gpu", {}) if first else {}
             mask = about.get("tpc_mask")
             out[about.get("name", match.group(1))] = _known({
-                "type": "integrated" if now.machine.get("soc") else "discrete",
-                "status": _known({"railgate": about.get("railgating"), "tpc_pg_mask": None if mask is None else bool(mask),
+                "type": "integrated" if now.integrated else "discrete",
+                "status": _known({"railgate": about.get("railgating"),
+                                  "tpc_pg_mask": None if mask is None else bool(mask),
                                   "3d_scaling": about.get("scaling_3d"), "load": value(signal)}),
                 "freq": _known({"governor": about.get("governor"), "min": _khz(about.get("min_hz")),
                                 "max": _khz(about.get("max_hz")), "cur": _khz(value(match.group(1) + ".freq")),
@@ -613,8 +596,8 @@ class jtop:
 
     @property
     def power(self) -> Dict[str, Group]:
-        """rail: for each rail online, volt (mV), curr (mA), power (mW), avg (mean mW of the last interval), warn and crit
-        (limits in mA); tot: power and avg of the board, and the rest where one rail measures it; its name is in name."""
+        """rail: for each rail online, volt (mV), curr (mA), power (mW), avg (mean mW of the last interval), warn and
+        crit (limits in mA); tot: power and avg of the board, and the rest with a name where one rail measures it."""
         now, rails = self._now(), {}
         for about in now.machine.get("rails", []):
             name = about["name"]
@@ -622,10 +605,12 @@ class jtop:
             rails[name] = _known({
                 "online": power is not None, "volt": _whole(now.values.get(name + ".voltage")),
                 "curr": _whole(now.values.get(name + ".current")), "power": _whole(power),
-                "avg": _whole(now.means.get(name + ".power")), "warn": about.get("warn_ma"), "crit": about.get("crit_ma")})
+                "avg": _whole(now.means.get(name + ".power")), "warn": about.get("warn_ma"),
+                "crit": about.get("crit_ma")})
         one = self._total[:-len(".power")] if self._total.endswith(".power") and " " not in self._total else ""
         total = dict(rails[one], name=one) if one in rails else {}
-        total.update(_known({"power": _whole(now.values.get("power.total")), "avg": _whole(now.means.get("power.total"))}))
+        total.update(_known({
+            "power": _whole(now.values.get("power.total")), "avg": _whole(now.means.get("power.total"))}))
         return {"rail": rails, "tot": total}
 
     @property
@@ -642,7 +627,7 @@ class jtop:
         memory and GPU memory in kB, name; None: not known. Also empty where the driver does not tell."""
         now = self._now()
         kinds = {"user": "Graphic", "graphics": "Graphic", "compute": "Compute"}
-        gpu = "I" if now.machine.get("soc") else "d0"
+        gpu = "I" if now.integrated else "d0"
         return [[p.get("pid"), p.get("user"), gpu, kinds.get(p.get("type", "")), p.get("priority"), p.get("state"),
                  p.get("cpu_percent"), p.get("rss_kb"), p.get("gpu_kb"), p.get("name")]
                 for p in now.machine.get("processes", [])]
@@ -674,8 +659,9 @@ class jtop:
 
     @property
     def stats(self) -> Group:
-        """The values in one flat dictionary: time, uptime, CPU1 ... (%, "OFF"), RAM, SWAP and IRAM (0 .. 1), EMC and GPU (%),
-        each engine (kHz, "OFF"), Fan, Temp, Power and Power TOT (mW), jetson_clocks ("ON", "OFF"), nvp model.
+        """The values in one flat dictionary: time, uptime, CPU1 ... (%, "OFF"), RAM, SWAP and IRAM (0 .. 1), EMC and
+        GPU (%), each engine (kHz, "OFF"), Fan (%), Temp, Power and Power TOT (mW), jetson_clocks ("ON",
+        "OFF"), nvp model.
 
         What has no value at start() is not in it until the next one, so that a table of these has fixed columns."""
         one = _copy.copy(self)  # which keeps its look while the thread goes on
@@ -683,14 +669,15 @@ class jtop:
         out: Group = {"time": now.time, "uptime": now.uptime}
         for i, core in enumerate(one.cpu["cpu"]):
             number = now.machine["cpu"]["cores"][i]["id"]
-            out["CPU%d" % (number + 1)] = _whole(now.values.get("cpu%d.util" % number)) if core.get("online") else "OFF"
+            load = _whole(now.values.get("cpu%d.util" % number))
+            out["CPU%d" % (number + 1)] = "OFF" if core.get("online") is False else load
         for name in ("RAM", "SWAP", "IRAM"):
             kind = memory.get(name, {})
             out[name] = kind["used"] / kind["tot"] if "used" in kind and kind.get("tot") else None
         out["EMC"] = memory.get("EMC", {}).get("val")
         out["GPU"] = next((gpu["status"].get("load") for gpu in one.gpu.values()), None)
         for group in one.engine.values():
-            out.update((name, engine.get("cur") if engine.get("online") else "OFF") for name, engine in group.items())
+            out.update((name, "OFF" if e.get("online") is False else e.get("cur")) for name, e in group.items())
         for name, fan in one.fan.items():
             out.update(("Fan %s%d" % (name, i), speed) for i, speed in enumerate(fan.get("speed", [])))
         out.update(("Temp " + name, sensor.get("temp")) for name, sensor in one.temperature.items())
