@@ -37,7 +37,8 @@ _SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
 _BOARD = {
     "platform": {"Machine": "architecture", "System": "system", "Distribution": "distribution", "Release": "kernel"},
     "hardware": {"Model": "model", "699-level Part Number": "part_number", "P-Number": "p_number",
-                 "BoardIDs": "board_ids", "Module": "module", "SoC": "soc", "CUDA Arch BIN": "cuda_arch", "Codename": "codename",
+                 "BoardIDs": "board_ids", "Module": "module", "SoC": "soc", "CUDA Arch BIN": "cuda_arch",
+                 "Codename": "codename",
                  "Serial Number": "serial", "L4T": "l4t", "Jetpack": "jetpack"},
     "libraries": {"CUDA": "cuda", "cuDNN": "cudnn", "TensorRT": "tensorrt", "VPI": "vpi", "Vulkan": "vulkan",
                   "OpenCV": "opencv", "OpenCV-Cuda": "opencv_cuda"},
@@ -257,10 +258,10 @@ class NVPModel:
         return False
 
     def __add__(self, number: int) -> int:
-        return self.id + number
+        return self.get_nvpmodel_id() + number
 
     def __sub__(self, number: int) -> int:
-        return self.id - number
+        return self.get_nvpmodel_id() - number
 
     __str__ = __repr__ = get_nvpmodel_name
     set_nvpmodel_id = set_nvpmodel_name = _refuse
