@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		nvmtop_get_signal(trace, i, &signal);
 		if (strcmp(signal.unit, "mW"))
 			continue;
-		joules = nvmtop_energy(trace, i, 0, header.duration_s, &within);
+		joules = nvmtop_energy(trace, i, 0, header.duration_s, &within, NULL);
 		if (isnan(joules))
 			printf("  %-24s not measured\n", signal.name);
 		else if (isnan(within))

@@ -47,7 +47,7 @@ extern "C" {
 #endif
 
 /* Version of this header; nvmtop_api_version() returns that of the loaded library. */
-#define NVMTOP_API_VERSION 202
+#define NVMTOP_API_VERSION 203
 NVMTOP_PUBLIC int nvmtop_api_version(void);
 NVMTOP_PUBLIC const char *nvmtop_version(void);	/* "1.2.3" */
 
@@ -247,11 +247,12 @@ NVMTOP_PUBLIC uint64_t nvmtop_values(const nvmtop_trace *trace, uint64_t signal,
 				     double *out);
 
 /* Joules of a power signal (mW) between two times in seconds since the start, as a report has them; *within
- * (or NULL) is the bound of their error for 95 %.  NaN: power is not known there, or the bound is not.
+ * (or NULL) is the bound of their error for 95 %, *known_s (or NULL) for how long of this time power is known: the mean
+ * is that of joules by known_s.  NaN: power is not known there, or the bound is not.
  * NVMTOP_POWER is the total power; without one the only power signal, or the sum of GPUs and processors. */
 #define NVMTOP_POWER (UINT64_MAX - 1)
 NVMTOP_PUBLIC double nvmtop_energy(const nvmtop_trace *trace, uint64_t signal, double from_s, double to_s,
-				   double *within);
+				   double *within, double *known_s);
 
 /* A range of time that a program marked with NVTX.  Times are seconds since the start of the recording.
  * Ranges nest within a domain of a thread. */

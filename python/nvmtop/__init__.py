@@ -28,6 +28,7 @@ does not find it.
 """
 
 import array as _array
+import bisect as _bisect
 import ctypes as _c
 import importlib as _importlib
 import os as _os
@@ -45,12 +46,13 @@ if _os.environ.get("NVMTOP_NUMPY") != "no":
         pass
 
 __version__ = "0.2.0"  # of nvmtop as a whole: configure.ac reads this line, too
-__all__ = ["Live", "Value", "Row", "Rows", "Window", "Energy", "measure", "measured", "Recorder", "read_trace", "Trace", "Fast",
-           "Medium", "Slow", "Epoch", "Signal", "Ranges", "Range", "detect_board", "version", "NvmtopError", "FAILED", "USAGE",
-           "DAMAGED"]
+__all__ = ["Live", "Value", "Window", "Energy", "measure", "measured", "Recorder", "read_trace", "Trace", "Report",
+           "Usage", "Fast", "Medium", "Slow", "Epoch", "Signal", "Ranges", "Range", "detect_board", "version",
+           "NvmtopError", "FAILED", "USAGE", "DAMAGED"]
 
-_API = 202
+_API = 203
 _POWER = 2**64 - 2
+_NAN = float("nan")
 FAILED, USAGE, DAMAGED = 1, 2, 3
 
 AnyPath = Union[str, bytes, "_os.PathLike[str]"]
@@ -121,8 +123,8 @@ class _Epoch(_c.Structure):
 class _Signal(_c.Structure):
     _fields_ = [("size", _c.c_size_t), ("tier", _c.c_int), ("name", _c.c_char * 48), ("label", _c.c_char * 32),
                 ("unit", _c.c_char * 8), ("source", _c.c_char * 160), ("note", _c.c_char * 96),
-                ("missing", _c.c_char * 200), ("column", _c.c_int), ("period_s", _c.c_double), ("window_s", _c.c_double),
-                ("age_s", _c.c_double)]
+                ("missing", _c.c_char * 200), ("column", _c.c_int), ("period_s", _c.c_double),
+                ("window_s", _c.c_double), ("age_s", _c.c_double)]
 
 
 class _Value(_c.Union):
@@ -132,8 +134,8 @@ class _Value(_c.Union):
 class _Range(_c.Structure):
     _fields_ = [("size", _c.c_size_t), ("begin_s", _c.c_double), ("end_s", _c.c_double),
                 ("name", _c.c_char_p), ("domain", _c.c_char_p), ("category", _c.c_char_p), ("process", _c.c_char_p),
-                ("thread", _c.c_char_p), ("pid", _c.c_uint32), ("tid", _c.c_uint32), ("colour", _c.c_uint32), ("depth", _c.c_uint32),
-                ("open", _c.c_int), ("payload", _c.c_int), ("value", _Value)]
+                ("thread", _c.c_char_p), ("pid", _c.c_uint32), ("tid", _c.c_uint32), ("colour", _c.c_uint32),
+                ("depth", _c.c_uint32), ("open", _c.c_int), ("payload", _c.c_int), ("value", _Value)]
 
 
 def _candidates() -> List[str]:
@@ -199,7 +201,7 @@ def _declare(lib: _c.CDLL) -> _c.CDLL:
         ("signals", u64, [p]),
         ("get_signal", _c.c_int, [p, u64, p]),
         ("values", u64, [p, u64, u64, u64, p]),
-        ("energy", _c.c_double, [p, u64, _c.c_double, _c.c_double, p]),
+        ("energy", _c.c_double, [p, u64, _c.c_double, _c.c_double, p, p]),
         ("ranges_open", p, [p, _c.c_double, _c.c_double, p]),
         ("ranges_next", _c.c_int, [p, p]),
         ("ranges_close", None, [p]),
@@ -265,8 +267,8 @@ _Settings = Tuple[Optional[AnyPath], float, float, float, bool, Optional[AnyPath
 
 def _options(board: Optional[AnyPath], fast_hz: float, medium_hz: float, slow_hz: float, gentle: bool,
              sysroot: Optional[AnyPath], force: bool = False, marks: bool = False) -> _Options:
-    return _Options(_c.sizeof(_Options), board and _file(board), sysroot and _file(sysroot), fast_hz, medium_hz, slow_hz,
-                    force, gentle, marks)
+    return _Options(_c.sizeof(_Options), board and _file(board), sysroot and _file(sysroot), fast_hz, medium_hz,
+                    slow_hz, force, gentle, marks)
 
 
 _users: List[Any] = []  # references to the recorders and Lives of this process, in order of their start
@@ -309,7 +311,7 @@ class Energy(NamedTuple):
     @property
     def watts(self) -> float:
         """Mean power in W over the time for which it is known."""
-        return self.joules / self.known_s if self.known_s else float("nan")
+        return self.joules / self.known_s if self.known_s else _NAN
 
 
 class Recorder:
@@ -500,7 +502,8 @@ def _tier(t: int, rows: Any, layout: Tuple[Tuple[str, str, int], ...], used: int
 
 
 class Epoch:
-    """A phase, from one sync mark to the next: id, label, start_s, end_s, and the fast samples first .. first + n - 1."""
+    """A phase, from one sync mark to the next: id, label, start_s, end_s (since the start), and the fast samples
+    first .. first + n - 1."""
 
     def __init__(self, e: _Epoch) -> None:
         self.id: int = e.id
@@ -588,6 +591,39 @@ class Ranges:
             _lib.nvmtop_ranges_close(order)
 
 
+class Usage(NamedTuple):
+    """What a phase used: id (-1: of the whole trace) and label, start_s and end_s since the start, joules and
+    joules_within (the bound of their error for 95 %), mean watts and gpu_percent, hottest_c (the highest temperature,
+    in C); nan: not known."""
+
+    id: int
+    label: str
+    start_s: float
+    end_s: float
+    joules: float
+    joules_within: float
+    watts: float
+    gpu_percent: float
+    hottest_c: float
+
+
+class Report(NamedTuple):
+    """The Usage of the phases of a trace, and of all of it. pandas.DataFrame(report.phases) is a table, too."""
+
+    phases: List[Usage]
+    whole: Usage
+
+    def __str__(self) -> str:
+        names = ["%d %s" % (u.id, u.label) if u.id >= 0 else u.label for u in self.phases + [self.whole]]
+        wide = max(map(len, names))
+        heads = ("phase", "from s", "to s", "J", "+- J", "mean W", "GPU %", "max C")
+        lines = ["%-*s %9s %9s %9s %8s %7s %6s %6s" % (wide, *heads)]
+        for name, u in zip(names, self.phases + [self.whole]):
+            cells = zip(u[2:], ("%9.3f", "%9.3f", "%9.2f", "%8.2f", "%7.2f", "%6.2f", "%6.2f"))
+            lines.append("%-*s " % (wide, name) + " ".join((form % v).replace("nan", " --") for v, form in cells))
+        return "\n".join(lines)
+
+
 class Trace:
     """A trace, as read_trace() returns it. Its rows of version 1 are in memory; other signals are read from the file
     when asked for.
@@ -649,13 +685,72 @@ class Trace:
         got = _lib.nvmtop_values(handle, signal._number, 0, n, out.ctypes.data if _np else out.buffer_info()[0])
         return out[:got]
 
-    def energy(self, name: Optional[str], start_s: float, end_s: float) -> Tuple[float, float]:
-        """The joules of a power signal between two times, and the bound of their error; nan where they are not known.
-        None: of the total power; without one, of the only power signal, or of GPUs and processors together."""
-        within = _c.c_double()
-        number = _POWER if name is None else self.signals[name]._number
-        joules = _lib.nvmtop_energy(self._open(), number, start_s, end_s, _c.byref(within))
-        return joules, within.value
+    def _times(self, tier: str) -> Column:
+        return getattr(self, tier).time_s
+
+    def phase(self, phase: Union[int, str]) -> Epoch:
+        """The phase with this id or label. KeyError: there is none. NvmtopError, USAGE: several have this label."""
+        found = [e for e in self.epochs if phase in (e.id, e.label)]
+        if not found:
+            raise KeyError(phase)
+        if len(found) > 1:
+            raise NvmtopError(USAGE, "%d phases have the label %r: give one of .epochs" % (len(found), phase))
+        return found[0]
+
+    def energy(self, phase: Union[None, int, str, Epoch] = None, signal: Optional[str] = None,
+               start_s: Optional[float] = None, end_s: Optional[float] = None) -> Energy:
+        """The energy of a phase (an Epoch, its id or its label), of the whole trace, or of a part of these times, in s
+        since the start.
+
+        signal          a power signal; None: the total power; without one, the only power signal, or GPUs and
+                        processors together
+        """
+        begin, end = 0.0, self.duration_s
+        if phase is not None:
+            epoch = phase if isinstance(phase, Epoch) else self.phase(phase)
+            begin, end = epoch.start_s, epoch.end_s
+        begin, end = begin if start_s is None else start_s, end if end_s is None else end_s
+        within, known = _c.c_double(), _c.c_double()
+        number = _POWER if signal is None else self.signals[signal]._number
+        joules = _lib.nvmtop_energy(self._open(), number, begin, end, _c.byref(within), _c.byref(known))
+        return Energy(joules, within.value, end - begin, known.value)
+
+    def report(self) -> "Report":
+        """The Usage of each phase and of the whole trace; its str() is a table."""
+        phases = [self._usage(e.id, e.label, e.start_s, e.end_s) for e in self.epochs]
+        return Report(phases, self._usage(-1, "whole", 0, self.duration_s))
+
+    def _usage(self, number: int, label: str, begin: float, end: float) -> "Usage":
+        energy = self.energy(None, None, begin, end)
+        gpu = self._known("gpu.util", begin, end)
+        hottest = self._known("temp.hottest", begin, end)
+        return Usage(number, label, begin, end, energy.joules, energy.joules_within, energy.watts,
+                     float(sum(gpu)) / len(gpu) if len(gpu) else _NAN, float(max(hottest, default=_NAN)))
+
+    def _known(self, name: str, begin: float, end: float) -> Column:
+        """The values of a part of the time that are not missing; the last phase ends with the last row."""
+        if name not in self.signals:
+            return []
+        times = self._times(self.signals[name].tier)
+        last = len(times) if end >= self.duration_s else _bisect.bisect_left(times, end)
+        values = self[name][_bisect.bisect_left(times, begin):last]
+        return values[values == values] if _np else [v for v in values if v == v]
+
+    def to_pandas(self, tier: str = "fast") -> Any:
+        """A pandas.DataFrame of all signals of a tier ("fast", "medium" or "slow"): a row for each sample, by time_s
+        since the start, a column for each signal in its unit (.attrs["units"]), nan where it was not read, and phase,
+        the id of each row's. ImportError: pandas is not installed."""
+        pandas, numpy = _importlib.import_module("pandas"), _importlib.import_module("numpy")
+        if tier not in ("fast", "medium", "slow"):
+            raise NvmtopError(USAGE, "there is no tier %r: fast, medium or slow" % tier)
+        times = numpy.array(self._times(tier))
+        starts = numpy.searchsorted([e.start_s for e in self.epochs], times, "right")
+        columns = {"phase": numpy.array([e.id for e in self.epochs])[numpy.maximum(starts, 1) - 1]}
+        chosen = [s for s in self.signals.values() if s.tier == tier]
+        columns.update((s.name, self[s.name]) for s in chosen)
+        frame = pandas.DataFrame(columns, index=pandas.Index(times, name="time_s"))
+        frame.attrs["units"] = {s.name: s.unit for s in chosen}
+        return frame
 
     def close(self) -> None:
         """Close the file; columns already read stay valid. Also done with the last reference."""
@@ -700,4 +795,4 @@ def read_trace(path: "AnyPath") -> Trace:
     return Trace(path)
 
 
-from .live import Live, Row, Rows, Value, Window, measure, measured  # noqa: E402  (needs what is above)
+from .live import Live, Value, Window, measure, measured  # noqa: E402  (needs what is above)

@@ -13,16 +13,16 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Callable, Deque, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, cast
+from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Sequence, Set, Tuple, TypeVar, Union, cast
 
-from . import (USAGE, AnyPath, Energy, NvmtopError, Recorder, Signal, _Error, _joinable, _lib, _options, _Settings, _Signal,
-               _text, _users)
+from . import (FAILED, USAGE, AnyPath, Energy, NvmtopError, Recorder, Signal, _Error, _joinable, _lib, _options,
+               _Settings, _Signal, _text, _users)
 
 _TIERS = ("fast", "medium", "slow")
 _BATCHES = 400      # of rows that wait for a reader: some 10 s
 _CALLS = 10000      # windows that measured() has
-_SETTLE = 1024      # windows from which on those that nobody has asked for are finished, so that there is room for others
-_FULL = 4000        # of the 4096 that the library has
+_SETTLE = 256       # at each so many windows, those that nobody has asked for are finished to make room
+_FULL = 3840        # of the 4096 that the library has
 _NOT_OPEN = "this Live is not open: it was closed, or is of the process before fork()"
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
@@ -40,7 +40,8 @@ class _Joules(c.Structure):
 
 
 class _Rows(c.Structure):
-    _fields_ = [("tier", c.c_int), ("n", c.c_size_t), ("width", c.c_size_t), ("times", c.c_void_p), ("values", c.c_void_p)]
+    _fields_ = [("tier", c.c_int), ("n", c.c_size_t), ("width", c.c_size_t), ("times", c.c_void_p),
+                ("values", c.c_void_p)]
 
 
 _ROWS_FN = c.CFUNCTYPE(None, c.c_void_p, c.POINTER(_Rows))
@@ -69,107 +70,36 @@ class Value(float):
         return float(self), self.name, self.unit, self.time, self.missing
 
 
-class Row(Mapping[str, float]):
-    """The values of all signals of a tier at one moment, by name; nan where one was not read.
-
-    time            s of time.monotonic()
-    """
-
-    __slots__ = ("time", "_columns", "_values", "_at")
-
-    def __init__(self, time: float, columns: Dict[str, int], values: Sequence[float], at: int) -> None:
-        self.time, self._columns, self._values, self._at = time, columns, values, at
-
-    def __getitem__(self, name: str) -> float:
-        return self._values[self._at + self._columns[name]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-
-class _Queue:
-    """Between the thread of the library, which must not wait, and the one that reads rows."""
+class _Reader:
+    """One rows(): between the thread of the library, which must not wait, and its own."""
 
     def __init__(self) -> None:
-        self.batches: Deque[Tuple[int, int, bytes, bytes]] = collections.deque()
+        self.batches: "Deque[Tuple[int, array.array[int], array.array[float]]]" = collections.deque()
         self.ready = threading.Event()
-        self.lost = 0
-        self.ended = False
+        self.full = False
 
-    def put(self, n: int, width: int, times: bytes, values: bytes) -> None:
-        if len(self.batches) < _BATCHES:
-            self.batches.append((n, width, times, values))
-        else:
-            self.lost += n
+    def put(self, width: int, times: "array.array[int]", values: "array.array[float]") -> None:
+        self.full = self.full or len(self.batches) >= _BATCHES
+        if not self.full:
+            self.batches.append((width, times, values))
         self.ready.set()
-
-    def end(self) -> None:
-        self.ended = True
-        self.ready.set()
-
-
-class Rows(Iterator[Row]):
-    """Every row of a tier from the call of Live.rows() on, some 40 to 65 ms after it was sampled. Iteration waits
-    for the next one, and ends with close() or with the Live. One thread at a time may iterate."""
-
-    def __init__(self, live: "Live", tier: str, columns: Dict[str, int]) -> None:
-        self._live, self._tier, self._columns, self._queue = live, tier, columns, _Queue()
-        self._batch: Iterator[Row] = iter(())
-        live._watch(tier, self._queue)
-
-    @property
-    def lost(self) -> int:
-        """Rows that were dropped because 10 s of them were waiting."""
-        return self._queue.lost
-
-    def __next__(self) -> Row:
-        for row in self._batch:
-            return row
-        queue = self._queue
-        while not queue.batches:
-            if queue.ended:
-                raise StopIteration
-            if not self._live._is_open():
-                raise NvmtopError(USAGE, _NOT_OPEN)
-            queue.ready.wait(1)
-            queue.ready.clear()
-        self._batch = self._split(*queue.batches.popleft())
-        return next(self._batch)
-
-    def _split(self, n: int, width: int, times: bytes, values: bytes) -> Iterator[Row]:
-        at, all_values = array.array("q", times), array.array("d", values)
-        for i in range(n):
-            yield Row(at[i] / 1e9, self._columns, all_values, i * width)
-
-    def close(self) -> None:
-        """No more rows."""
-        self._queue.end()
-        self._live._unwatch(self._tier, self._queue)
-
-    def __enter__(self) -> "Rows":
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
 
 
 class Window:
     """The energy of a time, as Live.window() returns it: of a with block, or from begin() to end().
 
-    While it runs its numbers are those up to now. After its end they are final; the first question waits until there is
-    a reading of power after the end: some 10 ms on a Jetson, 1 s at most. They can be asked for in another thread, after
-    the Live was closed, and not in another process. With a baseline, what the machine uses anyway is subtracted.
+    While it runs its numbers are those up to now. After its end they are final; the first question waits until there
+    is a reading of power after the end: some 10 ms on a Jetson, as long as a power signal has between two readings
+    elsewhere. They can be asked for in any thread and after the Live was closed, but not in another process. With a
+    baseline, what the machine uses anyway is subtracted.
     """
 
     __slots__ = ("name", "_live", "_handle", "_ended", "_joules", "_baseline", "_why", "__weakref__")
 
     def __init__(self, live: "Live", name: str, baseline: "Optional[Window]") -> None:
+        self._handle: int = 0
         self.name = _text(name, "the name of a window")
         self._live, self._baseline, self._why = live, baseline, ""
-        self._handle: int = 0
         self._ended = 0.0
         self._joules: Optional[_Joules] = None
 
@@ -194,7 +124,7 @@ class Window:
     def __enter__(self) -> "Window":
         return self.begin()
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.end()
 
     def __del__(self) -> None:
@@ -270,7 +200,8 @@ class Window:
         if not self._handle:
             return "<window%s, not begun>" % name
         j = self._get(0)
-        return "<window%s: %.3f +- %.3f J in %.3f s%s>" % (name, j.joules, j.within, j.seconds, "" if self._ended else " so far")
+        numbers = "%.3f +- %.3f J in %.3f s" % (j.joules, j.within, j.seconds)
+        return "<window%s: %s%s>" % (name, numbers, "" if self._ended else " so far")
 
     def __reduce__(self) -> Any:
         raise TypeError("a window is of one process: pass its numbers to another, such as window.energy")
@@ -301,12 +232,14 @@ class Live:
             raise NvmtopError(USAGE, "hz is one number, or three: fast, medium and slow")
         self._settings: _Settings = (board, rates[0], rates[1], rates[2], gentle, sysroot)
         self._any = hz is None and board is None and sysroot is None and not gentle
-        self._handle, self._pid = 0, 0
+        self._handle: int = 0
+        self._pid: int = 0
         self._about: List[Signal] = []
         self._ids: Dict[str, int] = {}
         self._windows: "Dict[int, weakref.ref[Window]]" = {}
         self._recorders: List[Recorder] = []
-        self._queues: Dict[str, List[_Queue]] = {}
+        self._readers: Dict[str, List[_Reader]] = {}
+        self._watched: Set[str] = set()
         self._callbacks: Dict[str, Any] = {}
 
     def open(self) -> "Live":
@@ -337,8 +270,8 @@ class Live:
                 window.end()
                 window._get()
         self._handle = 0
-        for queue in [q for queues in self._queues.values() for q in queues]:
-            queue.end()
+        for reader in [r for readers in self._readers.values() for r in readers]:
+            reader.ready.set()
         try:
             while self._recorders:
                 recorder = self._recorders.pop()
@@ -350,7 +283,7 @@ class Live:
     def __enter__(self) -> "Live":
         return self.open()
 
-    def __exit__(self, kind: Any, *exception: Any) -> None:
+    def __exit__(self, kind: object, *exception: object) -> None:
         try:
             self.close()
         except NvmtopError:
@@ -392,40 +325,66 @@ class Live:
         return Value(value, about.name, about.unit, at / 1e9 if at else float("nan"), why)
 
     def __getitem__(self, name: str) -> Value:
-        """The newest value of a signal in its unit; nan, with the reason in .missing, if there is none, or if it is older
-        than three of its periods (50 ms at least). KeyError: there is no such signal."""
+        """The newest value of a signal in its unit; nan, with the reason in .missing, if there is none, or if it is
+        older than three of its periods (50 ms at least). KeyError: there is no such signal."""
         return self.read(name)[name]
 
-    def rows(self, tier: str = "fast") -> Rows:
-        """Every row of a tier ("fast", "medium" or "slow") from now on."""
-        columns = {s.name: s.column for s in self._about if s.tier == tier}
-        if not columns:
-            raise NvmtopError(USAGE, "there is no tier %r with signals" % tier if self._about else _NOT_OPEN)
-        return Rows(self, tier, columns)
+    def rows(self, tier: str = "fast") -> Iterator[Tuple[float, Dict[str, float]]]:
+        """Every row of a tier ("fast", "medium" or "slow") from this call on, some 40 to 65 ms after it was sampled:
+        the time (s of time.monotonic()) and the value of each signal of the tier by its name, nan where one was not read.
+        Iteration waits for the next one, and ends when the Live is closed. NvmtopError, FAILED: it was not asked for
+        10 s, and rows are lost."""
+        columns = [(s.name, s.column) for s in self._about if s.tier == tier]
+        if not columns or not self._is_open():
+            raise NvmtopError(USAGE, "no signal has the tier %r" % tier if self._is_open() else _NOT_OPEN)
+        rows = self._each(tier, columns)
+        next(rows)  # so that it watches
+        return rows
 
-    def _watch(self, tier: str, queue: _Queue) -> None:
-        queues = self._queues.setdefault(tier, [])
-        queues.append(queue)
-        if tier not in self._callbacks:
-            def deliver(_: Any, r: Any) -> None:
-                rows = r.contents
-                times, values = c.string_at(rows.times, 8 * rows.n), c.string_at(rows.values, 8 * rows.n * rows.width)
-                for q in tuple(queues):
-                    q.put(rows.n, rows.width, times, values)
-            self._call(tier, _ROWS_FN(deliver))
+    def _each(self, tier: str, columns: List[Tuple[str, int]]) -> Iterator[Tuple[float, Dict[str, float]]]:
+        reader, since_ns = _Reader(), time.monotonic() * 1e9
+        readers = self._readers.setdefault(tier, [])
+        readers.append(reader)
+        try:
+            self._watch(tier, readers)
+            yield 0, {}
+            while True:
+                while reader.batches:
+                    width, times, values = reader.batches.popleft()
+                    for i, at in enumerate(times):
+                        if at >= since_ns:
+                            yield at / 1e9, {name: values[i * width + column] for name, column in columns}
+                if reader.full:
+                    raise NvmtopError(FAILED, "rows were not read for 10 s, and those that came since are lost")
+                if self._pid != os.getpid():
+                    raise NvmtopError(USAGE, _NOT_OPEN)
+                if not self._handle:
+                    return
+                reader.ready.wait(1)
+                reader.ready.clear()
+        finally:
+            readers.remove(reader)
+            if not readers and self._is_open():
+                _lib.nvmtop_live_on_rows(self._handle, _TIERS.index(tier), None, None, None)
+                self._watched.discard(tier)
+                if readers:  # of another thread, meanwhile
+                    self._watch(tier, readers)
 
-    def _unwatch(self, tier: str, queue: _Queue) -> None:
-        if queue in self._queues[tier]:
-            self._queues[tier].remove(queue)
-        if not self._queues[tier] and self._is_open() and tier in self._callbacks:
-            self._call(tier, None)
-            del self._callbacks[tier]
+    def _watch(self, tier: str, readers: List[_Reader]) -> None:
+        def deliver(_: Any, given: Any) -> None:
+            r = given.contents
+            times, values = array.array("q"), array.array("d")
+            times.frombytes(c.string_at(r.times, 8 * r.n))
+            values.frombytes(c.string_at(r.values, 8 * r.n * r.width))
+            for reader in tuple(readers):
+                reader.put(r.width, times, values)
 
-    def _call(self, tier: str, function: Any) -> None:
-        e = _Error()
+        if tier in self._watched:
+            return
+        e, function = _Error(), self._callbacks.setdefault(tier, _ROWS_FN(deliver))
         if _lib.nvmtop_live_on_rows(self._handle, _TIERS.index(tier), function, None, c.byref(e)) < 0:
             raise e.exception()
-        self._callbacks[tier] = function
+        self._watched.add(tier)
 
     def window(self, name: str = "", baseline: Optional[Window] = None) -> Window:
         """A Window for a with block. baseline: one of the idle machine, whose mean power is subtracted from its joules
@@ -434,12 +393,13 @@ class Live:
 
     def _settle(self) -> None:
         """The library has a limited number of windows; those that ended a second ago have their final numbers."""
-        if len(self._windows) < _SETTLE:
+        n = len(self._windows)
+        if n == 0 or n % _SETTLE:
             return
         now = time.monotonic()
         for reference in list(self._windows.values()):
             window = reference()
-            if window and window._ended and (now - window._ended > 1 or len(self._windows) > _FULL):
+            if window and window._ended and (now - window._ended > 1 or n >= _FULL):
                 window._finish(window._get(0))
 
     def _why_no_power(self, joules: _Joules) -> str:
@@ -452,8 +412,8 @@ class Live:
         return "%s: %s" % (lost[0], value.missing or "it was not read in this time")
 
     def record(self, path: AnyPath, force: bool = False, marks: bool = False) -> Recorder:
-        """Record to a file, too, from the same samples: returns the Recorder, which runs. It ends with its stop(), with a
-        with block of its own, or with the Live. force, marks: see Recorder."""
+        """Record to a file, too, from the same samples: returns the Recorder, which runs. It ends with its stop(), with
+        a with block of its own, or with the Live. force, marks: see Recorder."""
         board, fast, medium, slow, gentle, sysroot = self._settings
         if not self._is_open():
             raise NvmtopError(USAGE, _NOT_OPEN)
@@ -483,7 +443,7 @@ _calls: Deque[Window] = collections.deque(maxlen=_CALLS)
 class _Call(Window):
     __slots__ = ()
 
-    def __exit__(self, *exception: Any) -> None:
+    def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
         _calls.append(self)
 
@@ -504,8 +464,8 @@ def measure(name: str, live: Optional[Live] = None) -> Callable[[AnyFunction], A
                     (which takes up to 1 s, before its window begins) and that stays until the process ends
 
     Calls in several threads and recursive ones have windows of their own, which overlap: each has all joules of the
-    machine in its time. That of a coroutine, a generator or an asynchronous generator is from its first step to its end,
-    with the times in which it waits. A call that raises an exception has a window, too.
+    machine in its time. That of a coroutine, a generator or an asynchronous generator is from its first step to its
+    end, with the times in which it waits. A call that raises an exception has a window, too.
     """
     _text(name, "the name of a window")
 
@@ -552,8 +512,8 @@ def measure(name: str, live: Optional[Live] = None) -> Callable[[AnyFunction], A
 
 
 def measured(name: Optional[str] = None, clear: bool = False) -> List[Window]:
-    """The windows of the calls of decorated functions that have ended in this process, in order of their ends: of all, or
-    of this name; the last 10000. clear: they are taken out of the list."""
+    """The windows of the calls of decorated functions that have ended in this process, in order of their ends: of all,
+    or of this name; the last 10000. clear: they are taken out of the list."""
     pid = os.getpid()
     found = [w for w in list(_calls) if w._live._pid == pid and name in (None, w.name)]
     if clear:

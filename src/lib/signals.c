@@ -103,7 +103,8 @@ uint64_t nvmtop_values(const nvmtop_trace *t, uint64_t signal, uint64_t first, u
 	return got;
 }
 
-double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, double to_s, double *within)
+double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, double to_s, double *within,
+		     double *known_s)
 {
 	struct energy_result each[POWER_PARTS], r = {NAN, NAN, 0, NULL};
 	struct power_parts parts = {.n = 0};
@@ -125,5 +126,7 @@ double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, doub
 		r = power_parts_sum(each, parts.n);
 	if (within)
 		*within = r.within;
+	if (known_s)
+		*known_s = r.known_s;
 	return r.joules;
 }

@@ -82,6 +82,8 @@ fake() {
 }
 ok 'one that is too old is made' fake old.so 199 0.0.9
 ok 'it is named, with what to do' refuses "$site" "$scratch/old.so.* 0\.0\.9.*too old.*install" NVMTOP_LIBRARY="$scratch/old.so"
+ok 'one of the release before is made' fake before.so 202 0.1.9
+ok 'it is named, too' refuses "$site" "$scratch/before.so.* 0\.1\.9.*too old.*install" NVMTOP_LIBRARY="$scratch/before.so"
 ok 'one that is too new is made' fake new.so 900 9.0.0
 ok 'it is named, with what to do' refuses "$site" "$scratch/new.so.* 9\.0\.0.*too new.*install" NVMTOP_LIBRARY="$scratch/new.so"
 echo 'int nothing(void) { return 0; }' >gone.c

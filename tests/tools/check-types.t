@@ -15,13 +15,26 @@ from typing import List
 import nvmtop
 
 
+@nvmtop.measure("x")
+def measured(n: int) -> float:
+    return n / 2
+
+
 def joules(path: pathlib.Path) -> float:
+    with nvmtop.Live(hz=100, board="demo") as b, b.window("idle", baseline=None) as w:
+        load: float = b["gpu.util"]
+        times: List[float] = [at + row["gpu.util"] for at, row in b.rows("fast") if at > b["gpu.util"].time]
+        b.mark("label")
+        b.record(path).stop()
+    total: float = w.joules + w.joules_within + w.watts + w.rails["VDD_IN.power"].joules + measured(1) + load + times[0]
+    print(nvmtop.measured("x")[0].energy.watts, total)
     with nvmtop.Recorder(path, board="demo", fast_hz=100) as r:
         mark: int = r.sync("infer")
     t = nvmtop.read_trace(path)
     phases: List[str] = [e.label for e in t.epochs if e.id >= mark]
     lengths: List[float] = [r.end - r.begin for r in t.ranges if r.name in phases]
     try:
+        print(t.report(), t.report().whole.joules, t.energy("infer").joules, t.to_pandas("slow"))
         return float(t["VDD_IN.power"].mean()) + sum(lengths) + float(t.fast.gpu_load[0])
     except nvmtop.NvmtopError as e:
         return e.code
@@ -32,7 +45,17 @@ import nvmtop
 nvmtop.Recorder("x.bin").sync(3)
 nvmtop.read_trace(7)
 len(nvmtop.read_trace("x.bin").duration_s)
+nvmtop.Live(board=3)
+nvmtop.Live().mark(3)
+nvmtop.measure("x")(len)("a", "b")
+nvmtop.Live().window().joules.x
+nvmtop.read_trace("x.bin").energy(1.5)
 END
 mypy wrong.py
-ok 'one that uses it wrongly' is "$(sed -n 's/^wrong.py:\([0-9]*\): error.*/\1/p' out | tr '\n' ' ')" '2 3 4 '
+ok 'one that uses it wrongly' is "$(sed -n 's/^wrong.py:\([0-9]*\): error.*/\1/p' out | uniq | tr '\n' ' ')" '2 3 4 5 6 7 8 9 '
+if command -v ruff >/dev/null; then
+	ok 'ruff has nothing to say' ruff check --no-cache --config "$NVMTOP_SRC/python/pyproject.toml" "$NVMTOP_SRC/python" "$NVMTOP_SRC/examples"
+else
+	skip 'ruff has nothing to say' 'ruff is not installed'
+fi
 done_testing

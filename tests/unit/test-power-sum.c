@@ -189,7 +189,7 @@ static void all_say_the_same(void **state)
 			same(file.within, r->within);
 			same(drawn(trace_timeline(t), powers[k], from, until), r->joules);
 			same(drawn(history_timeline(h), powers[k], from, until), r->joules);
-			same(nvmtop_energy(library, powers[k], from_s, to_s, &within), r->joules);
+			same(nvmtop_energy(library, powers[k], from_s, to_s, &within, NULL), r->joules);
 			same(within, r->within);
 			if (known > to_s - from_s - 0.02)
 				truth_of_all += fabs(r->joules - truth) <= r->within + 1e-3 * truth;
@@ -200,7 +200,7 @@ static void all_say_the_same(void **state)
 		}
 		same(key_of(&a, p, KEY_POWER)->joules, sum);
 		same(key_of(&a, p, KEY_POWER)->within, bounds);
-		same(nvmtop_energy(library, NVMTOP_POWER, from_s, to_s, &within), sum);
+		same(nvmtop_energy(library, NVMTOP_POWER, from_s, to_s, &within, NULL), sum);
 		same(within, bounds);
 		power_span(trace_timeline(t), &parts, from, until, &span);
 		same(span_joule(&span), sum);
