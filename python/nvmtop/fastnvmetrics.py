@@ -126,8 +126,8 @@ class NVMetrics:
     slow_hz         of the temperatures
     board           a BoardConfig; None: that of this machine
 
-    Until stop() the recording is in a log beside it, PATH.nvmt, which survives a crash: `nvmtop recover` makes the
-    file of it. All failures are RuntimeError, with a sentence that describes the problem and what to do.
+    Until stop() the recording is in a log beside it (trace.bin.nvmt), which survives a crash: `nvmtop recover` makes
+    the file of it. All failures are RuntimeError, with a sentence that describes the problem and what to do.
     """
 
     def __init__(self, output_path: "_nvmtop.AnyPath", fast_hz: int = 1000, medium_hz: int = 100, slow_hz: int = 10,
@@ -135,8 +135,13 @@ class NVMetrics:
         self._path = _os.fsdecode(output_path)
         # Only a name that ends in .bin asks for version 1.
         self._recorded = self._path if self._path.endswith(".bin") else self._path + ".part.bin"
-        self._recorder = _nvmtop.Recorder(self._recorded, board and board.board_name, fast_hz, medium_hz, slow_hz,
-                                          force=True, warmup=0)
+        try:
+            self._recorder = _nvmtop.Recorder(self._recorded, board and board.board_name, fast_hz, medium_hz, slow_hz,
+                                              force=True, warmup=0)
+        except _nvmtop.NvmtopError as e:
+            raise RuntimeError(str(e)) from e
+        if not min(fast_hz, medium_hz, slow_hz) > 0:
+            raise RuntimeError("rates are samples a second, above 0: %g, %g, %g" % (fast_hz, medium_hz, slow_hz))
         self._enough = 0  # samples: the last epoch has one then
 
     def start(self) -> None:

@@ -176,6 +176,9 @@ with warnings.catch_warnings(record=True) as said:
 ok(len(said) == 1 and "cut" in str(said[0].message) and cut["gpu_load"].tolist() == [10, 20, 30] and len(cut["temp_c"]) == 1,
    "a file that was cut: a warning, and what can be read")
 ok(raises(RuntimeError, "no/where", NVMetrics("no/where/x.bin").start), "no folder: when it starts, not when it ends")
+ok(raises(RuntimeError, "above 0", lambda: NVMetrics("x.bin", fast_hz=0)) and
+   raises(RuntimeError, "20000", NVMetrics("x.bin", fast_hz=20000).start) and
+   raises(RuntimeError, "NUL", lambda: NVMetrics("x\0.bin")), "rates and names that are none")
 ok(raises(RuntimeError, "not running", NVMetrics("x.bin").sync), "a mark without a recording")
 with open("text.bin", "w") as f:
     f.write("text")

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -335,6 +336,9 @@ with jtop(FAST) as jetson:
         ok(os.waitpid(child, 0)[1] >> 8 == 1, "after fork(): a sentence")
 stop.set()
 thread.join()
+script = "from nvmtop.jtop import jtop\nj = jtop()\nj.start()\nprint(j.nvpmodel)"
+run = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+same((run.returncode, run.stdout), (0, b"MODE_30W\n"), "a script that ends without close()")
 with jtop(FAST) as jetson:
     same(jetson.stats["Temp gpu"], 61.5, "after the next start() it is in stats")
 same(sorted(nvmtop.jtop.__all__), ["Fan", "GPU", "JetsonClocks", "JtopException", "Memory", "NVPModel", "jtop"], "its names")
