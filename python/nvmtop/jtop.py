@@ -23,13 +23,14 @@ import time as _time
 from typing import Any, Callable, Dict, List, Optional
 
 from . import NvmtopError as _NvmtopError
-from . import _Error, _lib, _Signal
+from . import _Error, _joinable, _lib, _Signal
 from .live import Live as _Live
 from .live import Window as _Window
 
 __all__ = ["jtop", "JtopException", "GPU", "Memory", "Fan", "NVPModel", "JetsonClocks"]
 
-_MACHINE_S = 1.0  # how often the description of the machine is read, at most
+_MACHINE_S = 2.0  # how often the description of the machine is read, at most
+_HZ = 100  # samples a second, unless something in this process samples already
 _SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
              "use nvpmodel, jetson_clocks or nvfancontrol")
 
@@ -325,7 +326,7 @@ class jtop:
         """Begin to read: there are values when it returns, after some 1 s."""
         if self._running():
             raise JtopException("this jtop is already running")
-        live = _Live()
+        live = _Live() if _joinable() else _Live(_HZ)
         try:
             self._live = live.open()
             self._window: _Window = live.window().begin()
