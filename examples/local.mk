@@ -11,4 +11,5 @@ examples_read_trace_LDADD = $(shared)
 examples_read_trace_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 examples_nvtx_ranges_SOURCES = %D%/nvtx-ranges.c
 examples_nvtx_ranges_LDADD =
-EXTRA_DIST += %D%/compare-energy.sh %D%/profile-training.py
+EXTRA_DIST += %D%/compare-energy.sh %D%/inference-joules.py %D%/plot-trace.py %D%/profile-training.py \
+	%D%/ros2-diagnostics.py %D%/sqlite-exporter.py %D%/zeus-soc.py

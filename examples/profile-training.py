@@ -17,7 +17,7 @@ optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 operators = torch.autograd.profiler.emit_nvtx() if sys.argv[1:] else contextlib.nullcontext()
 
 with operators:
-    for step in range(200):
+    for _ in range(200):
         with nvtx.range("step"):
             with nvtx.range("load"):
                 x = torch.randn(1024, 4096, device="cuda")
