@@ -419,6 +419,8 @@ class jtop:
                     self._sample = sample
                     self._looks += 1
                     self._changed.notify_all()
+        except _NvmtopError as e:
+            self._error = JtopException(str(e))
         except BaseException as e:
             self._error = e
         finally:
