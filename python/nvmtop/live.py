@@ -331,9 +331,9 @@ class Live:
 
     def rows(self, tier: str = "fast") -> Iterator[Tuple[float, Dict[str, float]]]:
         """Every row of a tier ("fast", "medium" or "slow") from this call on, some 40 to 65 ms after it was sampled:
-        the time (s of time.monotonic()) and the value of each signal of the tier by its name, nan where one was not read.
-        Iteration waits for the next one, and ends when the Live is closed. NvmtopError, FAILED: it was not asked for
-        10 s, and rows are lost."""
+        the time (s of time.monotonic()) and the value of each signal of the tier by its name, nan where one was not
+        read. Iteration waits for the next one, and ends when the Live is closed. NvmtopError, FAILED: it was not
+        asked for 10 s, and rows are lost."""
         columns = [(s.name, s.column) for s in self._about if s.tier == tier]
         if not columns or not self._is_open():
             raise NvmtopError(USAGE, "no signal has the tier %r" % tier if self._is_open() else _NOT_OPEN)

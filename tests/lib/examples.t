@@ -92,4 +92,24 @@ assert one("SELECT count(*) FROM sample WHERE (value IS NULL) = (missing IS NULL
 assert one("SELECT count(*) FROM sample WHERE value IS NOT NULL") > 100
 END
 ok 'an exporter to SQLite' "$python" db.py
+
+# What docs/python.md shows runs as it is, on a simulated board.
+cat >page.py <<'END'
+import functools, os, re, sys, time
+import nvmtop
+for kind in ("Live", "Recorder"):
+    setattr(nvmtop, kind, functools.partial(getattr(nvmtop, kind), board="demo"))
+text = open(os.environ["NVMTOP_SRC"] + "/docs/python.md").read()
+blocks = re.findall("```(python|pandas)\n(.*?)```", text, re.S)
+assert len(blocks) == 4, blocks
+names = {"infer": lambda: time.sleep(0.1), "rest": lambda: time.sleep(0.2)}
+for what, code in blocks:
+    if what == "python" or "pandas" in sys.argv:
+        exec(code, names)
+END
+modules=$("$python" -c 'import pandas; print("pandas")' 2>/dev/null)
+# shellcheck disable=SC2086
+run "$python" page.py $modules
+ok 'what docs/python.md shows runs' is "$status$(tail -n 3 err)" 0
+
 done_testing
