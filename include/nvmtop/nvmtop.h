@@ -76,7 +76,7 @@ NVMTOP_PUBLIC int nvmtop_detect_board(char *name, size_t name_size, char *title,
 
 /* Returns the description of this machine as one JSON object, that of the key "machine" of nvmtop once --json
  * (docs/json.md), to be freed with free(); if for_others is not 0 without serial number, addresses and command
- * lines.  Takes some milliseconds, more where NVML must be started. */
+ * lines.  Takes some milliseconds, 0.1 s more where processes use the GPU, and more where NVML must be started. */
 NVMTOP_PUBLIC char *nvmtop_machine(int for_others, nvmtop_error *error);
 
 /* ---- recording ---- */
@@ -86,7 +86,8 @@ typedef struct nvmtop_recorder nvmtop_recorder;
 typedef struct nvmtop_options {
 	size_t size;		/* sizeof(nvmtop_options) */
 	const char *board;	/* a name, or the path of a board file; NULL: the detected one */
-	const char *sysroot;	/* read all kernel files below this directory; NULL: "/" */
+	const char *sysroot;	/* read all kernel files below this directory; NULL: that of the environment variable
+				 * NVMTOP_SYSROOT, or "/" */
 	double fast_hz;		/* GPU, CPU, memory, EMC: 0.1 .. 10000; 0: 1000 */
 	double medium_hz;	/* power rails, clocks; 0: 100 */
 	double slow_hz;		/* temperatures; 0: 10 */
@@ -223,6 +224,8 @@ typedef struct nvmtop_signal {
 	double period_s;	/* how often it has a new value */
 	double window_s;	/* a value is the mean over this time; 0: of its moment; NaN: unknown */
 	double age_s;		/* how long before the time of its row that window ended */
+	double warn, crit;	/* from here on the kernel or the chip warns or slows down, or it is critical; NaN: no limit
+				 * is known */
 } nvmtop_signal;
 #define NVMTOP_SIGNAL_SIZE (sizeof(nvmtop_signal))
 

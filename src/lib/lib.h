@@ -23,6 +23,9 @@ static inline struct trace *trace_in(const nvmtop_trace *t)
 /* Copies a text, cut to fit, to out (may be NULL). */
 void text_out(char *out, size_t size, const char *text);
 
+/* The directory of the kernel files where a program names none: NVMTOP_SYSROOT, else "/". */
+const char *lib_sysroot(void);
+
 /* Fills in the given options, or the defaults; and what they ask of an engine. */
 int options_of(nvmtop_options *o, const nvmtop_options *given, struct err *e);
 int wish_of(struct wish *w, const nvmtop_options *o, struct err *e);

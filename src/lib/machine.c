@@ -1,10 +1,28 @@
 /* The description of the machine, for programs. */
 #include <stdlib.h>
+#include <time.h>
 
 #include "board/board.h"
 #include "board/machine.h"
 #include "lib/lib.h"
+#include "util/clock.h"
 #include "util/intl.h"
+
+#define LOAD_NS (100 * NS_PER_MS)
+
+/* The CPU load of those that use the GPU needs two readings. */
+static const struct procs_list *read_processes(struct procs *procs)
+{
+	const struct procs_list *list = procs ? procs_read(procs) : NULL;
+	bool any = false;
+
+	for (size_t i = 0; list && i < list->n; i++)
+		any |= list->procs[i].gpu;
+	if (!any)
+		return list;
+	nanosleep(&(struct timespec) {.tv_nsec = LOAD_NS}, NULL);
+	return procs_read(procs);
+}
 
 char *nvmtop_machine(int for_others, nvmtop_error *error)
 {
@@ -13,7 +31,7 @@ char *nvmtop_machine(int for_others, nvmtop_error *error)
 	char why[256], *text = NULL;
 
 	lib_begin();
-	struct root *root = root_open("/", &e);
+	struct root *root = root_open(lib_sysroot(), &e);
 	struct board *board = root ? board_detect(root, why, sizeof why, &e) : NULL;
 	struct probe_set *probes = board ? board_resolve(board, root, hz, why, &e) : NULL;
 	struct machine *m = probes ? machine_new() : NULL;
@@ -21,7 +39,7 @@ char *nvmtop_machine(int for_others, nvmtop_error *error)
 		struct procs *procs = procs_open(root, &unheard);
 		root_give_up(true);
 		machine_read(m, root, probes->channels, probes->n_channels);
-		machine_take_processes(m, procs ? procs_read(procs) : NULL);
+		machine_take_processes(m, read_processes(procs));
 		root_give_up(false);
 		procs_close(procs);
 		text = machine_describe(m, for_others);

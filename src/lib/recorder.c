@@ -59,6 +59,13 @@ int lib_error(nvmtop_error *out, const struct err *e)
 	return e->code == ERR_NONE ? 0 : -1;
 }
 
+const char *lib_sysroot(void)
+{
+	const char *set = getenv("NVMTOP_SYSROOT");
+
+	return set && *set ? set : "/";
+}
+
 int nvmtop_api_version(void)
 {
 	return NVMTOP_API_VERSION;
@@ -83,7 +90,7 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 	struct board *board = NULL;
 
 	lib_begin();
-	struct root *root = root_open("/", &e);
+	struct root *root = root_open(lib_sysroot(), &e);
 	if (root)
 		board = board_detect(root, reason, sizeof(reason), &e);
 	if (board) {
@@ -124,7 +131,7 @@ static int rate_of(double *hz, double given, double otherwise, struct err *e)
 int wish_of(struct wish *w, const nvmtop_options *o, struct err *e)
 {
 	w->board = o->board;
-	w->sysroot = o->sysroot;
+	w->sysroot = o->sysroot ? o->sysroot : lib_sysroot();
 	w->gentle = o->gentle != 0;
 	return rate_of(&w->hz[TIER_FAST], o->fast_hz, 1000, e) < 0 || rate_of(&w->hz[TIER_MEDIUM], o->medium_hz, 100, e) < 0 ||
 			       rate_of(&w->hz[TIER_SLOW], o->slow_hz, 10, e) < 0

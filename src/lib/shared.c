@@ -69,7 +69,7 @@ static struct probe_set *open_probes(struct shared *s, struct err *e)
 	char why[256] = "";
 	struct board *board;
 
-	s->root = root_open(w->sysroot ? w->sysroot : "/", e);
+	s->root = root_open(w->sysroot, e);
 	if (!s->root)
 		return NULL;
 	if (w->board)

@@ -5,7 +5,7 @@
 #include "live/live.h"
 
 struct wish {
-	const char *board, *sysroot; /* NULL: the detected one, "/" */
+	const char *board, *sysroot; /* board NULL: the detected one */
 	double hz[TIERS];
 	bool gentle;
 	bool any;      /* join whatever engine runs, if there is one */

@@ -31,7 +31,9 @@ int signal_out(nvmtop_signal *out, const struct channel *c, double hz, const cha
 			   .column = c->column,
 			   .period_s = fmax((double)c->period_ns / NS_PER_S, 1 / hz),
 			   .window_s = c->window_ns == WINDOW_UNKNOWN ? (double)NAN : (double)c->window_ns / NS_PER_S,
-			   .age_s = (double)c->age_ns / NS_PER_S};
+			   .age_s = (double)c->age_ns / NS_PER_S,
+			   .warn = c->warn,
+			   .crit = c->crit};
 
 	if (out->size > sizeof(s) || out->size < offsetof(nvmtop_signal, column))
 		return -1;
