@@ -18,6 +18,8 @@
 
 #include <nvmtop/nvmtop.h>
 
+#include "fork.h"
+
 #define CHIP "/tree/sys/class/hwmon/hwmon3/"
 
 static char folder[] = "/tmp/nvmtop-live-XXXXXX";
@@ -584,18 +586,6 @@ static void test_stop(void **state)
 		close_live(l);
 	}
 }
-
-/* AddressSanitizer's allocator (gcc before 14) does not survive a fork() of a program with threads. */
-#if defined(__SANITIZE_ADDRESS__)
-#define FORK_ALLOCATES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FORK_ALLOCATES 0
-#endif
-#endif
-#ifndef FORK_ALLOCATES
-#define FORK_ALLOCATES 1
-#endif
 
 /* In a child of fork() a handle is unknown, and nothing is waited for; another one can be opened there. */
 static void test_fork(void **state)
