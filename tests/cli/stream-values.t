@@ -144,6 +144,25 @@ for x in open('log'):
     assert set(zones) == {'cpu', 'gpu', 'soc0', 'soc1', 'soc2', 'tj', 'Tboard', 'Tdiode'}, x
     assert all(20 < float(t) < 110 for t in zones.values()), x
     assert len(re.findall(r'(\w+) (\d+)mW/(\d+)mW', x)) == 4, x"
+# The program of docs/integrate.md that stands for tegrastats, as the agent of beszel calls it.
+mkdir bin
+sed -n '/^```sh/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" >bin/tegrastats
+chmod +x bin/tegrastats
+ln -s "$NVMTOP" bin/nvmtop-tegrastats
+(
+    PATH=$scratch/bin:$PATH sh bin/tegrastats --interval 100 2>err
+    echo $? >gone
+) | head -n 3 >log
+ok 'as tegrastats: lines' test "$(wc -l <log)" -eq 3
+ok 'as tegrastats: of this machine' py "
+for x in open('log'):
+    assert re.search(r'RAM (\d+)/(\d+)MB', x) and 'CPU [' in x, x"
+ok 'as tegrastats: expressions of the agent of beszel, on all boards' py "
+for x in open('got'):
+    ram, temp = re.search(r'RAM (\d+)/(\d+)MB', x), re.search(r'(?:tj|GPU)@(\d+\.?\d*)C', x)
+    power = re.search(r'(GPU_SOC|CPU_GPU_CV)\s+(\d+)mW|VDD_SYS_GPU\s+(\d+)/\d+', x)
+    assert ram and (temp or x.startswith('pc: ')), x
+    assert power or not ('GPU_SOC' in x or 'CPU_GPU_CV' in x or 'VDD_SYS_GPU' in x), x"
 ok 'and of zones' py "
 for x in open('got'):
     if x.startswith(('orin_nano', 'agx_thor', 'nano', 'tx2-')):
@@ -227,6 +246,13 @@ if command -v telegraf >/dev/null; then
 else
     skip 'telegraf' 'telegraf is not installed'
 fi
+# And without it: its parser of JSON takes a number of seconds as the time, numbers as fields, and leaves out null and texts.
+selected=$(sed -n 's/^  command = .*"--select", "\([^"]*\)".*/\1/p' "$NVMTOP_SRC/docs/integrate.md")
+timeout 20 $EMU "$NVMTOP" stream --interval 0.2 --select "$selected" --sysroot "$roots/agx_orin-36" 2>err | head -n 1 >out
+ok 'the line for telegraf has a time, numbers and reasons' py "(x,) = [json.loads(x) for x in open('out')]
+assert type(x['time']) is float and {'gpu.util', 'VDD_CPU_CV.power', 'temp.tj'} <= set(x), list(x)
+assert all(v is None or type(v) in (int, float) for k, v in x.items() if k != 'missing'), x
+assert all(type(v) is str for v in x['missing'].values()), x"
 if command -v prometheus-node-exporter >/dev/null; then
     mkdir textfiles
     nvmtop once --textfile textfiles/nvmtop.prom --sysroot "$roots/agx_orin-36"
