@@ -8,8 +8,8 @@
 
 #include "board/machine.h"
 #include "board/parsed.h"
-#include "report/text.h"
 #include "util/intl.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 
 #define AT(s, member)        offsetof(struct s, member), sizeof(((struct s *)NULL)->member)

@@ -14,9 +14,9 @@
 #include "model/history.h"
 #include "model/missing.h"
 #include "util/intl.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 #include "model/timeline.h"
-#include "report/text.h"
 #include "serve/openmetrics.h"
 #include "util/replace.h"
 

@@ -68,7 +68,8 @@ static void stream_put(struct stream *s, const char *text, size_t size)
 	while (size > 0 && !s->error && !s->unread) {
 		struct pollfd p[2] = {{.fd = s->fd, .events = POLLOUT}, {.fd = s->signals, .events = POLLIN}};
 		ssize_t n = 0;
-		int ready = poll(p, 2, !s->ended ? -1 : begun ? LAST_MS : 0);
+		/* A line after one that was left out would hide the hole. */
+		int ready = s->left ? 0 : poll(p, 2, !s->ended ? -1 : begun ? LAST_MS : 0);
 
 		if (ready == 0) {
 			s->left++;

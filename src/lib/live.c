@@ -374,7 +374,7 @@ static bool get_window(nvmtop_window window, nvmtop_joules *out, bool *complete)
 
 int nvmtop_energy_result(nvmtop_window window, int64_t wait_ns, nvmtop_joules *joules, nvmtop_error *error)
 {
-	int64_t until_ns = wait_ns < 0 ? INT64_MAX : clock_now_ns() + wait_ns;
+	int64_t now_ns = clock_now_ns(), until_ns = wait_ns < 0 || wait_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + wait_ns;
 	struct err e = {.code = ERR_NONE};
 	bool complete = false;
 

@@ -48,13 +48,18 @@ static void publish(struct async_reader *s, int64_t t_ns, const double *v)
 static void pace(struct async_reader *s, int64_t took_ns)
 {
 	int64_t period = atomic_load_explicit(&s->wish_ns, memory_order_relaxed);
-	double cost = atomic_load_explicit(&s->cost_ns, memory_order_relaxed), took = (double)took_ns, least;
+	double cost = atomic_load_explicit(&s->cost_ns, memory_order_relaxed), took = (double)took_ns, least, most;
 
 	uint32_t pass = atomic_load_explicit(&s->pass, memory_order_relaxed);
 
-	/* One read that hung must not slow the reader down for long, and the first may open and start things. */
+	least = fmin(took, fmin(s->took_ns[0], s->took_ns[1]));
+	most = fmax(took, fmax(s->took_ns[0], s->took_ns[1]));
+	s->took_ns[1] = s->took_ns[0];
+	s->took_ns[0] = took;
+	/* One read that hung must not slow the reader down for long, and the first may open and start things; but
+	 * the third in a row that takes longer is how long one takes now. */
 	if (pass > 2)
-		cost += (fmin(took, 4 * cost) - cost) / 8;
+		cost = fmin(fmax(cost + (fmin(took, 4 * cost) - cost) / 8, least), most);
 	else
 		cost = pass ? fmin(cost, took) : took;
 	atomic_store_explicit(&s->cost_ns, cost, memory_order_relaxed);

@@ -166,6 +166,8 @@ static void by_settings(const struct statement *s, struct channel *c)
 	}
 	if ((v = setting_get(s, "note")))
 		text_printable(c->note, sizeof c->note, v, strlen(v));
+	if ((v = setting_get(s, "kernel")))
+		text_printable(c->kernel, sizeof c->kernel, v, strlen(v));
 }
 
 /* Numbers a name that is in use: the second "temp.nvme.Composite" becomes "temp.nvme.Composite.2", and

@@ -153,4 +153,4 @@ static int open_event(struct probe_ctx *o, struct err *e)
 
 const struct probe_kind probe_kind_event = {"event", 3, 16, " ", false, true, open_event};
 const struct probe_kind probe_kind_wave = {
-	"wave", 1, 1, SETTINGS_CHANNEL " warn crit ", false, true, open_wave};
+	"wave", 1, 1, SETTINGS_CHANNEL " warn crit kernel ", false, true, open_wave};

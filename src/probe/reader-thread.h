@@ -40,6 +40,7 @@ struct async_reader {
 	int64_t due_ns;
 	int64_t tick_ns, slot_ns; /* tick_ns: its moments are random, for rows of this period; or 0 */
 	int64_t for_ns;           /* the row for which the next pass is made; 0: any */
+	double took_ns[2];        /* the last two passes */
 
 	_Atomic double cost_ns; /* of a pass, smoothed */
 	atomic_int_least64_t wish_ns, period_ns;

@@ -2,8 +2,8 @@
 #ifndef NVMTOP_REPORT_ANALYSIS_H
 #define NVMTOP_REPORT_ANALYSIS_H
 
-#include "report/text.h"
 #include "report/stats.h"
+#include "util/json-csv.h"
 
 struct ticks {
 	uint64_t rows, late, lost; /* late, lost: ticks without a row */

@@ -1,6 +1,6 @@
 /* Exports a stretch of a timeline, live or saved, at the resolution at which it is seen. */
 #include "report/report.h"
-#include "report/text.h"
+#include "util/json-csv.h"
 
 #define ROWS_MOST 20000
 

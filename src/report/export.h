@@ -3,9 +3,9 @@
 #define NVMTOP_REPORT_EXPORT_H
 
 #include "report/report.h"
-#include "report/text.h"
 #include "report/select.h"
 #include "trace/range-order.h"
+#include "util/json-csv.h"
 
 #define RESAMPLED TIERS /* tier of a row that has the values of all tiers */
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "model/channel.h"
-#include "report/text.h"
 #include "serve/forms.h"
 #include "serve/openmetrics.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 
 static const char *const suffixes[] = {".mean", ".min", ".max"};

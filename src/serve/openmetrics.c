@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/text.h"
 #include "util/intl.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 
 /* Of each unit of a channel, in the order of enum unit. */

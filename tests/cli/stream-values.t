@@ -107,8 +107,10 @@ ok 'a slow reader: status 0' is $? 0
 exec 7<&-
 wait $cat
 ok 'a slow reader: it is told what was skipped' says err 'the reader was too slow: [0-9]* intervals have no line'
-ok 'a slow reader: whole lines, and none without a successor' py "r = [json.loads(x) for x in open('lines')]
-assert all(abs(b['elapsed'] - a['elapsed'] - b['seconds']) < 1e-6 for a, b in zip(r, r[1:])), 'a hole'"
+# Intervals in which a busy machine sampled nothing have no line, either.
+ok 'a slow reader: whole lines, of all the time' py "r = [json.loads(x) for x in open('lines')]
+holes = [b['elapsed'] - a['elapsed'] - b['seconds'] for a, b in zip(r, r[1:])]
+assert all(-1e-6 < x < 0.5 for x in holes), holes"
 run env LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 $EMU "$NVMTOP" stream --select count.f --interval 0.2 waves.bin
 ok 'numbers have a point in every locale' py "$read
 assert abs(r[0]['count.f'] - 9.95) < 1e-9"
@@ -138,7 +140,30 @@ for x in open('log'):
     assert 0 < int(ram[1]) < int(ram[2]), x
     assert 0 <= int(re.search(r'GR3D_FREQ (\d+)%', x)[1]) <= 100
     assert re.search(r'CPU \[((?:\d+%@\d+|off)(?:,(?:\d+%@\d+|off))*)\]', x), x
+    assert re.search(r'(?:tj|GPU)@(\d+\.?\d*)C', x) and re.search(r'VDD_GPU_SOC (\d+)mW', x), x
+    zones = dict(re.findall(r'(\w+)@(-?[\d.]+)C', x))
+    assert set(zones) == {'cpu', 'gpu', 'soc0', 'soc1', 'soc2', 'tj', 'Tboard', 'Tdiode'}, x
+    assert all(20 < float(t) < 110 for t in zones.values()), x
     assert len(re.findall(r'(\w+) (\d+)mW/(\d+)mW', x)) == 4, x"
+# The program of docs/integrate.md that stands for tegrastats, as the agent of beszel calls it.
+mkdir bin
+sed -n '/^```sh/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" >bin/tegrastats
+chmod +x bin/tegrastats
+ln -s "$NVMTOP" bin/nvmtop-tegrastats
+(
+    PATH=$scratch/bin:$PATH sh bin/tegrastats --interval 100 2>err
+    echo $? >gone
+) | head -n 3 >log
+ok 'as tegrastats: lines' test "$(wc -l <log)" -eq 3
+ok 'as tegrastats: of this machine' py "
+for x in open('log'):
+    assert re.search(r'RAM (\d+)/(\d+)MB', x) and 'CPU [' in x, x"
+ok 'as tegrastats: expressions of the agent of beszel, on all boards' py "
+for x in open('got'):
+    ram, temp = re.search(r'RAM (\d+)/(\d+)MB', x), re.search(r'(?:tj|GPU)@(\d+\.?\d*)C', x)
+    power = re.search(r'(GPU_SOC|CPU_GPU_CV)\s+(\d+)mW|VDD_SYS_GPU\s+(\d+)/\d+', x)
+    assert ram and (temp or x.startswith('pc: ')), x
+    assert power or not ('GPU_SOC' in x or 'CPU_GPU_CV' in x or 'VDD_SYS_GPU' in x), x"
 ok 'and of zones' py "
 for x in open('got'):
     if x.startswith(('orin_nano', 'agx_thor', 'nano', 'tx2-')):
@@ -222,6 +247,13 @@ if command -v telegraf >/dev/null; then
 else
     skip 'telegraf' 'telegraf is not installed'
 fi
+# And without it: its parser of JSON takes a number of seconds as the time, numbers as fields, and leaves out null and texts.
+selected=$(sed -n 's/^  command = .*"--select", "\([^"]*\)".*/\1/p' "$NVMTOP_SRC/docs/integrate.md")
+timeout 20 $EMU "$NVMTOP" stream --interval 0.2 --select "$selected" --sysroot "$roots/agx_orin-36" 2>err | head -n 1 >out
+ok 'the line for telegraf has a time, numbers and reasons' py "(x,) = [json.loads(x) for x in open('out')]
+assert type(x['time']) is float and {'gpu.util', 'VDD_CPU_CV.power', 'temp.tj'} <= set(x), list(x)
+assert all(v is None or type(v) in (int, float) for k, v in x.items() if k != 'missing'), x
+assert all(type(v) is str for v in x['missing'].values()), x"
 if command -v prometheus-node-exporter >/dev/null; then
     mkdir textfiles
     nvmtop once --textfile textfiles/nvmtop.prom --sysroot "$roots/agx_orin-36"

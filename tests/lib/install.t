@@ -65,6 +65,14 @@ run ./profile-phases run.bin demo
 ok 'profile-phases runs' is "$status" 0
 run ./read-trace run.bin
 ok 'read-trace reads what it recorded' says out '3 marks'
+# The program of docs/integrate.md.
+sed -n '/^```c$/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" >window.c
+# shellcheck disable=SC2086
+ok 'that of the page on other programs builds as it says' $CC $same -Wall -Werror window.c -o window $flags
+run env NVMTOP_BOARD=demo ./window
+ok 'and runs' is "$status" 0
+ok 'it says the GPU load' says out '^GPU [0-9.]* % now$'
+ok 'and joules' says out '^[0-9.]* +- [0-9.]* J in [0-9.]* s$'
 # shellcheck disable=SC2086
 ok 'read-trace links statically with it' $CC $same "$NVMTOP_SRC/examples/read-trace.c" -o static \
 	$(pkg-config --cflags nvmtop) "$libdir/libnvmtop.a" $(pkg-config --libs-only-l zlib libzstd) -lpthread -lm -ldl

@@ -20,6 +20,8 @@
 #include <nvmtop/mark.h>
 #include <nvmtop/nvmtop.h>
 
+#include "fork.h"
+
 static char folder[] = "/tmp/nvmtop-lib-XXXXXX";
 static char path[128];
 
@@ -240,18 +242,6 @@ static void test_first_row(void **state)
 	assert_true(epoch[1].first == 0 || fast[epoch[1].first - 1].time_s < epoch[1].start_s);
 	nvmtop_close(t);
 }
-
-/* AddressSanitizer's allocator (gcc before 14) does not survive a fork() of a program with threads. */
-#if defined(__SANITIZE_ADDRESS__)
-#define FORK_ALLOCATES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FORK_ALLOCATES 0
-#endif
-#endif
-#ifndef FORK_ALLOCATES
-#define FORK_ALLOCATES 1
-#endif
 
 /* In a child of fork() a recorder does nothing, and nothing is waited for; another one can
  * be started there.  That of the parent goes on. */

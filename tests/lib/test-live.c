@@ -18,6 +18,8 @@
 
 #include <nvmtop/nvmtop.h>
 
+#include "fork.h"
+
 #define CHIP "/tree/sys/class/hwmon/hwmon3/"
 
 static char folder[] = "/tmp/nvmtop-live-XXXXXX";
@@ -256,9 +258,23 @@ static void test_wrong(void **state)
 	assert_int_equal(nvmtop_energy_result(w, 0, NULL, &e), -1);
 	assert_int_equal(nvmtop_energy_result(w, 0, &short_one, &e), -1);
 	assert_int_equal(nvmtop_energy_result(w, -1, &j, &e), 0); /* it has not ended: up to now, without a wait */
+	/* A handle is no window, and a window is no handle. */
+	assert_int_equal(nvmtop_energy_end(l), -1);
+	assert_int_equal(nvmtop_energy_result(l, 0, &j, &e), -1);
+	assert_int_equal(nvmtop_live_read(w, ids, 1, v, at), -1);
+	assert_int_equal(nvmtop_live_close(w, &e), -1);
 	assert_int_equal(nvmtop_energy_end(w), 0);
 	assert_int_equal(nvmtop_energy_end(w), -1);
 	assert_int_equal(nvmtop_energy_result(w, -1, &j, &e), 0);
+	assert_int_equal(nvmtop_energy_result(w, INT64_MAX, &j, &e), 0);
+	assert_int_equal(nvmtop_energy_result(w, INT64_MIN, &j, &e), 0);
+	nvmtop_joules sum = j, none = j, many = j;
+	none.seconds = 0;
+	many.n = NVMTOP_POWERS + 1;
+	assert_int_equal(nvmtop_energy_subtract(&sum, &none), -1);
+	assert_int_equal(nvmtop_energy_subtract(&sum, &many), -1);
+	assert_int_equal(nvmtop_energy_subtract(&many, &sum), -1);
+	assert_memory_equal(&sum, &j, sizeof(j));
 	assert_int_equal(nvmtop_energy_forget(w), 0);
 	assert_int_equal(nvmtop_energy_forget(w), -1);
 	assert_int_equal(nvmtop_energy_result(w, -1, &j, &e), -1);
@@ -272,11 +288,21 @@ static void test_wrong(void **state)
 	nvmtop_live other = open_demo();
 	assert_int_not_equal(other, l);
 	assert_int_equal(nvmtop_live_read(l, ids, 1, v, at), -1);
+	assert_int_equal(nvmtop_live_signals(l), 0);
+	assert_int_equal(nvmtop_live_describe(l, 0, &s), -1);
+	assert_int_equal(nvmtop_live_find(l, "gpu.util"), -1);
+	assert_int_equal(nvmtop_live_on_rows(l, NVMTOP_FAST, NULL, NULL, NULL), -1);
 	assert_int_equal(nvmtop_energy_begin(l, NULL), 0);
 	assert_int_equal(nvmtop_energy_end(w), -1);
 	assert_int_equal(nvmtop_energy_result(w, -1, &j, &e), -1);
+	assert_int_equal(nvmtop_energy_forget(w), -1);
 	assert_int_equal(nvmtop_live_close(l, &e), -1);
 	assert_int_equal(e.code, NVMTOP_USAGE);
+	/* An error struct of a size that the library does not know is left alone. */
+	e = (nvmtop_error) {.size = 4, .code = 77};
+	assert_int_equal(nvmtop_live_close(l, &e), -1);
+	assert_int_equal(e.code, 77);
+	e = (nvmtop_error)NVMTOP_ERROR_INIT;
 	close_live(other);
 
 	o.board = "no_such_board";
@@ -585,23 +611,12 @@ static void test_stop(void **state)
 	}
 }
 
-/* AddressSanitizer's allocator (gcc before 14) does not survive a fork() of a program with threads. */
-#if defined(__SANITIZE_ADDRESS__)
-#define FORK_ALLOCATES 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define FORK_ALLOCATES 0
-#endif
-#endif
-#ifndef FORK_ALLOCATES
-#define FORK_ALLOCATES 1
-#endif
-
 /* In a child of fork() a handle is unknown, and nothing is waited for; another one can be opened there. */
 static void test_fork(void **state)
 {
 	nvmtop_live l = open_demo();
 	nvmtop_window w = nvmtop_energy_begin(l, NULL);
+	nvmtop_signal s = {.size = NVMTOP_SIGNAL_SIZE};
 	int64_t id = 0, at;
 	double v;
 	int status;
@@ -618,7 +633,10 @@ static void test_fork(void **state)
 		wrong += nvmtop_energy_end(w) != -1;
 		wrong += nvmtop_energy_result(w, -1, &j, &e) != -1 || !strstr(e.text, "fork");
 		wrong += nvmtop_energy_begin(l, &e) != 0 || !strstr(e.text, "fork");
+		wrong += nvmtop_energy_forget(w) != -1;
 		wrong += nvmtop_live_signals(l) != 0;
+		wrong += nvmtop_live_describe(l, 0, &s) != -1;
+		wrong += nvmtop_live_find(l, "gpu.util") != -1;
 		wrong += nvmtop_live_on_rows(l, NVMTOP_FAST, NULL, NULL, &e) != -1;
 		wrong += nvmtop_live_close(l, &e) != -1;
 		if (FORK_ALLOCATES) {

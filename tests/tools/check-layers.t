@@ -19,7 +19,7 @@ while IFS=: read -r folder may; do
 done <<END
 util:
 model: util
-board: util model probe report/text.h
+board: util model probe
 probe: util model
 trace: util model
 engine: util model probe
@@ -29,7 +29,7 @@ report: util model trace
 ui: util model board/machine.h probe/processes.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record live report ui term
-serve: util model live report/text.h
+serve: util model live
 cli: util model board probe trace engine record live report ui term app serve
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record live nvmtop

@@ -201,6 +201,37 @@ static void test_share(void **state)
 	async_reader_stop(s);
 }
 
+/* Of a source that becomes slow some passes are late, and then no more: how long one takes is noticed at once, but not
+ * for one that hung. */
+static void test_becomes_slow(void **state)
+{
+	static struct fake f;
+	struct async_reader_seen seen = {0};
+	const int64_t tick = 10 * NS_PER_MS;
+	double v[N] = {0};
+	int late = 0;
+	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 0.5);
+
+	(void)state;
+	async_reader_at_random(s, tick);
+	for (int i = 0; i < 20; i++)
+		async_reader_ask(s, clock_now_ns());
+	f.pause_us = 100000;
+	async_reader_ask(s, clock_now_ns());
+	f.pause_us = 0;
+	for (int i = 0; i < 10 && async_reader_period_ns(s) > tick; i++)
+		async_reader_ask(s, clock_now_ns());
+	assert_true(async_reader_period_ns(s) == tick);
+	f.pause_us = 40000;
+	do {
+		async_reader_ask(s, clock_now_ns());
+		assert_true(async_reader_take(s, &seen, tick, clock_now_ns(), v));
+	} while (isnan(v[0]) && ++late < 8);
+	assert_true(late < 8);
+	assert_true(async_reader_period_ns(s) >= 80 * NS_PER_MS);
+	async_reader_stop(s);
+}
+
 /* A hanging read blocks nobody and cleans up when it returns. */
 static void test_hang(void **state)
 {
@@ -343,6 +374,7 @@ int main(void)
 		cmocka_unit_test(test_for_its_row),
 		cmocka_unit_test(test_one_pass),
 		cmocka_unit_test(test_share),
+		cmocka_unit_test(test_becomes_slow),
 		cmocka_unit_test(test_hang),
 		cmocka_unit_test(test_shared),
 		cmocka_unit_test(test_shared_stops),

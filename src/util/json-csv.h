@@ -1,6 +1,6 @@
-/* text: numbers and names in JSON and CSV. */
-#ifndef NVMTOP_REPORT_TEXT_H
-#define NVMTOP_REPORT_TEXT_H
+/* json-csv: numbers and names in JSON and CSV. */
+#ifndef NVMTOP_UTIL_JSON_CSV_H
+#define NVMTOP_UTIL_JSON_CSV_H
 
 #include <stdbool.h>
 #include <stdint.h>

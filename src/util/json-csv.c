@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "util/num.h"
-#include "report/text.h"
+#include "util/json-csv.h"
 
 void put_num(FILE *f, double v)
 {
