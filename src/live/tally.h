@@ -20,8 +20,7 @@ struct power {
 	size_t channel;
 	struct energy_meter meter;
 	struct track tracks[TRACKS];
-	double least, most, sum; /* of all readings, in W */
-	double joules;           /* told last */
+	double joules; /* told last */
 };
 
 struct window_part {

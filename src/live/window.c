@@ -18,7 +18,7 @@ static void part_add(struct window_part *a, const struct energy_source *s, const
 {
 	int64_t middle_ns = r->end_ns - r->window_ns / 2;
 
-	energy_add(&a->e, s, r, 1);
+	energy_add(&a->e, s, r);
 	a->readings += middle_ns >= a->e.from_ns && middle_ns < a->e.to_ns;
 }
 
@@ -78,8 +78,7 @@ int tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t
 
 			while (from > 0 && k->n - from < k->room && reading(k, from - 1)->end_ns >= t_ns - s->reach_ns)
 				from--;
-			energy_begin(&w->parts[i].e, t_ns, INT64_MAX);
-			w->parts[i].next = from;
+			w->parts[i] = (struct window_part) {{.from_ns = t_ns, .to_ns = INT64_MAX}, from, 0};
 		}
 		t->windows = w;
 		t->n_windows++;
@@ -169,11 +168,11 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
  * seconds. */
 static double guess(struct energy *e, const struct energy_source *s)
 {
-	int64_t since_ns = e->last_ns > e->from_ns ? e->last_ns : e->from_ns, window_ns = s->counts ? e->to_ns - e->last_ns : 0;
+	int64_t last_ns = e->last.at_ns, since_ns = last_ns > e->from_ns ? last_ns : e->from_ns;
 
-	if (!e->begun || e->last_ns >= e->to_ns || e->to_ns - e->last_ns > s->hole_ns)
+	if (!e->last.begun || last_ns >= e->to_ns || e->to_ns - last_ns > s->hole_ns)
 		return 0;
-	energy_add(e, s, &(struct power_reading) {e->to_ns, window_ns, e->last}, 1);
+	energy_add(e, s, &(struct power_reading) {e->to_ns, s->counts ? e->to_ns - last_ns : 0, e->last.watts});
 	return (double)(e->to_ns - since_ns) / 1e9;
 }
 
@@ -183,25 +182,21 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 	struct energy_source s = energy_meter_source(&p->meter);
 	int track = s.counts ? BY_COUNTER : BY_POWER;
 	struct window_part a = w->parts[(size_t)(p - t->powers) * TRACKS + (size_t)track];
-	struct energy_result r;
-	double guessed_s;
+	struct tally_energy r = {.channel = p->channel};
 
-	s.least = p->least;
-	s.most = p->most;
-	s.mean = p->sum / (double)p->tracks[BY_POWER].n;
 	a.e.to_ns = to_ns;
 	part_feed(&a, track_source(p, track), &p->tracks[track], INT64_MAX);
 	if (t->engine && t->about)
 		add_fresh(t, p, track, &a);
 	/* A source that is silent for longer is not waited for. */
-	if (a.e.begun && a.e.last_ns < to_ns && clock_now_ns() - a.e.last_ns <= s.reach_ns)
+	if (a.e.last.begun && a.e.last.at_ns < to_ns && clock_now_ns() - a.e.last.at_ns <= s.reach_ns)
 		*complete = false;
-	guessed_s = guess(&a.e, &s);
-	r = energy_get(&a.e, &s);
-	if (guessed_s > 0)
-		r.within += guessed_s * fmax(p->most - a.e.last, a.e.last - p->least);
-	return (struct tally_energy) {p->channel, r.joules * s.scale, r.within * s.scale, r.known_s,
-				      guessed_s, a.readings,          r.why};
+	r.guessed_s = guess(&a.e, &s);
+	r.readings = a.readings;
+	r.energy = energy_get(&a.e, &s);
+	if (r.guessed_s > 0)
+		r.energy.within += s.scale * r.guessed_s * fmax(s.most - a.e.last.watts, a.e.last.watts - s.least);
+	return r;
 }
 
 size_t tally_window_get(struct tally *t, int64_t number, struct tally_energy *out, size_t most, double *seconds,

@@ -24,7 +24,7 @@ struct power {
 	struct energy_meter meter;
 	struct power_row {
 		int64_t t_ns;
-		double mw, age_ms, joules;
+		double values[METER_VALUES];
 	} * newest; /* a ring of RING rows */
 	size_t n_rows;
 };
@@ -253,7 +253,8 @@ static struct sum_at sum_until(struct energy sum, const struct energy_source *s,
 	struct energy_result r;
 
 	sum.to_ns = t_ns;
-	energy_add(&sum, s, next, next != NULL);
+	if (next)
+		energy_add(&sum, s, next);
 	r = energy_get(&sum, s);
 	return (struct sum_at) {r.known_s > 0 ? r.joules : 0, r.known_s};
 }
@@ -271,32 +272,29 @@ static void marks_sum(struct data *d, size_t k, int by, struct energy before)
 		for (size_t i = d->marks.n; i-- > 0;) {
 			struct summed_mark *mark = mark_at(&d->marks, i);
 
-			if (before.begun && mark->mark.t_ns <= before.last_ns)
+			if (before.last.begun && mark->mark.t_ns <= before.last.at_ns)
 				break;
 			if (mark->mark.t_ns <= at_ns)
 				mark->sums[k][by] = sum_until(before, s, next, mark->mark.t_ns);
 		}
-		energy_add(&before, s, next, 1);
+		energy_add(&before, s, next);
 	}
 }
 
 static void power_rows(struct data *d, size_t k, const struct rows *r)
 {
 	struct power *p = &d->power[k];
-	const struct energy_source *s = p->meter.source;
-	const struct channel *all = d->session.channels;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct energy before[METER_SUMS] = {p->meter.sum[BY_POWER], p->meter.sum[BY_COUNTER]};
-		const double *row = &r->values[i * r->width];
-		struct rows one = {.tier = r->tier, .width = r->width, .n = 1, .t_ns = r->t_ns + i, .values = row};
+		struct power_row *row = &p->newest[p->n_rows % RING];
 
-		energy_meter_rows(&p->meter, &d->session, &one);
-		if (r->tier != s->tier)
+		if (!energy_meter_row(&p->meter, r, i))
 			return;
-		p->newest[p->n_rows++ % RING] =
-			(struct power_row) {r->t_ns[i], row[all[s->power].column], s->age == SIZE_MAX ? NAN : row[all[s->age].column],
-					    s->counter == SIZE_MAX ? NAN : row[all[s->counter].column]};
+		p->n_rows++;
+		row->t_ns = r->t_ns[i];
+		for (int v = 0; v < METER_VALUES; v++)
+			row->values[v] = p->meter.column[v] == SIZE_MAX ? NAN : r->values[i * r->width + p->meter.column[v]];
 		for (int by = 0; by < METER_SUMS; by++)
 			marks_sum(d, k, by, before[by]);
 	}
@@ -571,7 +569,7 @@ static bool sum_to(const struct data *d, size_t k, int by, int64_t t_ns, struct 
 	size_t i = first_from(&d->marks, t_ns);
 
 	*out = sum_until(*sum, &d->power[k].meter.source[by], NULL, t_ns);
-	if (!sum->begun || t_ns > sum->last_ns)
+	if (!sum->last.begun || t_ns > sum->last.at_ns)
 		return true;
 	*out = (struct sum_at) {0, 0};
 	if (t_ns <= sum->from_ns)
@@ -617,9 +615,9 @@ static size_t rows_of(struct timeline *t, enum tier tier, int64_t *from_ns, int6
 
 			t_ns[got] = r->t_ns;
 			for (size_t i = 0; i < n; i++)
-				values[i][got] = channels[i] == rows->meter.source->power     ? r->mw
-						 : channels[i] == rows->meter.source->counter ? r->joules
-											      : r->age_ms;
+				values[i][got] = r->values[channels[i] == rows->meter.source->power     ? 0
+							   : channels[i] == rows->meter.source->counter ? 1
+													: 2];
 			*from_ns = r->t_ns + 1;
 		}
 		return got;

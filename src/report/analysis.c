@@ -281,7 +281,7 @@ int64_t reading_ns(const struct analysis *a, size_t i)
 {
 	const struct energy_source *s = trace_source(a->trace, a->channels.list[i]);
 
-	return s ? energy_every_ns(s) : 0;
+	return s ? s->every_ns : 0;
 }
 
 double uncovered_of(const struct part *p, size_t i)

@@ -170,9 +170,9 @@ struct range_sum {
 	uint32_t pid, tid;
 	size_t file;
 	uint64_t count;
-	double seconds, joules, within; /* of all; within: the error bound */
-	double known;                   /* the share of the time for which power is known */
-	const char *why;                /* no joules, a message id */
+	double seconds;
+	struct energy_result energy;
+	double known; /* the share of the time for which power is known */
 };
 struct range_sums {
 	struct range_sum *list; /* file by file */

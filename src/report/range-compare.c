@@ -54,13 +54,13 @@ void range_values(struct comparison *c, const struct subject *s)
 			} else if (c->metrics[m].what == RANGE_TIME) {
 				x->mean = r->seconds / n;
 			} else if (same_power(c, r->file)) {
-				bool known = !r->why && r->known >= KNOWN_ENOUGH;
+				bool known = !r->energy.why && r->known >= KNOWN_ENOUGH;
 
-				x->why = r->why;
-				x->span = !r->why;
+				x->why = r->energy.why;
+				x->span = !r->energy.why;
 				x->known = r->known;
-				x->mean = known ? r->joules / n / r->known : (double)NAN;
-				x->within = known ? r->within / n : (double)NAN;
+				x->mean = known ? r->energy.joules / n / r->known : (double)NAN;
+				x->within = known ? r->energy.within / n : (double)NAN;
 			}
 		}
 	}
@@ -71,7 +71,7 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 	const char *told = NULL;
 
 	for (size_t i = 0; i < l->n; i++) {
-		const char *why = l->list[i].why;
+		const char *why = l->list[i].energy.why;
 
 		if (why && why != told)
 			fprintf(f, "--: %s\n", _(why));

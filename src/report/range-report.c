@@ -26,7 +26,7 @@ static double gpu_of(const struct spent *s)
 /* Does GPU load go on after the ranges? */
 static bool goes_on(const struct group *g)
 {
-	return after_of(g) >= LATE && after_of(g) >= gpu_of(&g->all) / 2;
+	return after_of(g) >= LATE && after_of(g) >= gpu_of(&g->spent[USE_ALL]) / 2;
 }
 
 static const struct column {
@@ -58,22 +58,22 @@ static void values_of(const struct group *g, double out[COLUMNS])
 {
 	double n = g->count ? (double)g->count : (double)NAN, s = 1e9,
 	       after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
-	const struct energy_result *all = &g->joules[USE_ALL], *own = &g->joules[USE_OWN];
+	const struct spent *all = &g->spent[USE_ALL], *own = &g->spent[USE_OWN];
 	const double v[COLUMNS] = {(double)g->count,
 				   (double)g->total_ns / s,
 				   (double)g->total_ns / s / n,
-				   all->joules,
-				   all->within,
-				   all->joules / all->known_s,
-				   gpu_of(&g->all),
-				   g->all.hottest,
-				   (double)g->all.time_ns / s,
-				   all->known_s,
-				   (double)g->own.time_ns / s,
-				   own->joules,
-				   own->within,
-				   own->joules / own->known_s,
-				   gpu_of(&g->own),
+				   all->energy.joules,
+				   all->energy.within,
+				   all->energy.joules / all->energy.known_s,
+				   gpu_of(all),
+				   all->hottest,
+				   (double)all->time_ns / s,
+				   all->energy.known_s,
+				   (double)own->time_ns / s,
+				   own->energy.joules,
+				   own->energy.within,
+				   own->energy.joules / own->energy.known_s,
+				   gpu_of(own),
 				   after / s / n,
 				   after_of(g)};
 
@@ -140,7 +140,7 @@ static void write_tables(const struct page *o, const struct collection *c)
 	write_table(o, c, 2);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct group *g = c->list[i];
-		const char *why = g->joules[USE_ALL].why ? g->joules[USE_ALL].why : g->joules[USE_OWN].why;
+		const char *why = g->spent[USE_ALL].energy.why ? g->spent[USE_ALL].energy.why : g->spent[USE_OWN].energy.why;
 
 		late |= goes_on(g);
 		if (why && why != told)
@@ -174,8 +174,8 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
 	for (size_t k = 0; k < COLUMNS; k++)
 		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
-	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->joules[USE_ALL].why ? g->joules[USE_ALL].why : "")},
-	    {"own_reason", IN_BOTH, LABEL_OF(g->joules[USE_OWN].why ? g->joules[USE_OWN].why : "")});
+	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->spent[USE_ALL].energy.why ? g->spent[USE_ALL].energy.why : "")},
+	    {"own_reason", IN_BOTH, LABEL_OF(g->spent[USE_OWN].energy.why ? g->spent[USE_OWN].energy.why : "")});
 	if (r->as == AS_JSON)
 		json_close(r, "}");
 	else
@@ -196,7 +196,7 @@ static void write_trace(struct record *r, const struct page *o, const struct col
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
 		    {"power", IN_JSON, LABEL_OF(power_adds_up(c->about) ? c->about->power_name : "")},
-		    {"read_every_s", IN_JSON, TIME_OF(energy_every_ns(&c->power->source))});
+		    {"read_every_s", IN_JSON, TIME_OF(c->power->source.every_ns)});
 		json_open(r, "groups", '[');
 	} else if (r->as == AS_HEAD) {
 		put_row(r, c, NULL);
@@ -236,10 +236,8 @@ static void sums_add(struct range_sums *l, const struct collection *c, size_t fi
 				      .file = file,
 				      .count = g->count,
 				      .seconds = (double)g->total_ns / 1e9,
-				      .joules = g->joules[USE_ALL].joules,
-				      .within = g->joules[USE_ALL].within,
-				      .known = g->joules[USE_ALL].known_s * 1e9 / (double)g->all.time_ns,
-				      .why = g->joules[USE_ALL].why};
+				      .energy = g->spent[USE_ALL].energy,
+				      .known = g->spent[USE_ALL].energy.known_s * 1e9 / (double)g->spent[USE_ALL].time_ns};
 
 		collection_name(c, g, false, title, sizeof(title));
 		range_sum_add(l, &s, title);

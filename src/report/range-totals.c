@@ -71,15 +71,17 @@ static struct group *group_of(struct collection *c, const struct range *r)
 	g->length = (int)range_stem(g->name);
 	g->pid = thread ? r->lane->pid : 0;
 	g->tid = thread ? r->lane->tid : 0;
-	g->all.hottest = NAN;
+	g->spent[USE_ALL].hottest = NAN;
 	g->colour = r->colour;
 	found = full ? tfind(g, &c->tree, by_key) : tsearch(g, &c->tree, by_key);
 	c->no_memory |= !found && !full;
 	if (!found || *found != g)
 		return found ? *found : NULL;
 	c->spare = NULL;
-	for (size_t i = 0; i < c->n_power; i++)
-		range_power_join(&c->power[i], &g->user[i]);
+	for (size_t i = 0; i < c->n_power * USES; i++)
+		range_power_join(&c->power[i / USES], &g->user[i / USES][i % USES]);
+	g->before = c->newest;
+	c->newest = g;
 	c->n++;
 	return g;
 }
@@ -236,7 +238,7 @@ static void spent_add(struct spent *s, const struct collection *c, const struct 
 }
 
 /* Adds the unions of the pieces of each group. */
-static void pieces_spend(struct collection *c, struct piece *list, size_t n, bool own)
+static void pieces_spend(struct collection *c, struct piece *list, size_t n, int use)
 {
 	struct interval *u = c->union_of;
 	size_t m = 0;
@@ -249,8 +251,8 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 			from = begin > c->from_ns ? begin : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
 
 		for (size_t k = 0; k < c->n_power; k++)
-			range_power_open(&c->power[k], &g->user[k], own ? USE_OWN : USE_ALL, from, to);
-		if (!own) {
+			range_power_open(&c->power[k], &g->user[k][use], from, to);
+		if (use == USE_ALL) {
 			g->count += begin >= c->from_ns && begin < c->to_ns && at->end_ns >= begin;
 			g->total_ns += to > from ? to - from : 0;
 		}
@@ -260,7 +262,7 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 			u[m++] = *at;
 		if (i + 1 < n && list[i + 1].group == g)
 			continue;
-		spent_add(own ? &g->own : &g->all, c, u, m);
+		spent_add(&g->spent[use], c, u, m);
 		m = 0;
 	}
 }
@@ -280,8 +282,8 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 	track_read(c, &c->load, c->gpu, from_ns - NS_PER_S, to_ns + NS_PER_S);
 	track_read(c, &c->heat, c->hottest, from_ns - NS_PER_S, to_ns + NS_PER_S);
 	pieces_walk(c);
-	pieces_spend(c, c->own, c->n_own, true);
-	pieces_spend(c, c->pieces, c->n_pieces, false);
+	pieces_spend(c, c->own, c->n_own, USE_OWN);
+	pieces_spend(c, c->pieces, c->n_pieces, USE_ALL);
 	for (size_t i = 0; i < c->n_power; i++) {
 		range_power_part(&c->power[i], t, from_ns, to_ns);
 		c->work += c->power[i].work;
@@ -322,15 +324,13 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 static int by_energy(const void *a, const void *b)
 {
 	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
-	double x = g->joules[USE_ALL].joules, y = h->joules[USE_ALL].joules;
-
-	x = isnan(x) ? -1 : x;
-	y = isnan(y) ? -1 : y;
+	const struct spent *s = &g->spent[USE_ALL], *t = &h->spent[USE_ALL];
+	double x = isnan(s->energy.joules) ? -1 : s->energy.joules, y = isnan(t->energy.joules) ? -1 : t->energy.joules;
 
 	if (x != y)
 		return x < y ? 1 : -1;
-	if (g->all.time_ns != h->all.time_ns)
-		return g->all.time_ns < h->all.time_ns ? 1 : -1;
+	if (s->time_ns != t->time_ns)
+		return s->time_ns < t->time_ns ? 1 : -1;
 	return by_key(g, h);
 }
 
@@ -370,10 +370,10 @@ static void group_solve(const struct collection *c, struct group *g)
 
 	for (int use = 0; use < USES; use++) {
 		for (size_t i = 0; i < c->n_power; i++)
-			each[i] = g->user[i].joules[use];
-		g->joules[use] = power_parts_sum(each, c->n_power);
+			each[i] = g->user[i][use].joules;
+		g->spent[use].energy = power_parts_sum(each, c->n_power);
 		if (c->parts.n > 1 && !c->parts.add_up)
-			g->joules[use].why = N_("no total power: --select names the signal that is meant");
+			g->spent[use].energy.why = N_("no total power: --select names the signal that is meant");
 	}
 }
 
@@ -388,9 +388,9 @@ bool collection_list(struct collection *c)
 		return !c->no_memory;
 	for (size_t i = 0; i < c->n_power; i++)
 		range_power_solve(&c->power[i]);
-	for (struct range_user *u = c->power->newest; u; u = u->before) {
-		list[n] = (struct group *)(void *)((char *)u - offsetof(struct group, user));
-		group_solve(c, list[n++]);
+	for (struct group *g = c->newest; g; g = g->before) {
+		group_solve(c, g);
+		list[n++] = g;
 	}
 	qsort(list, n, sizeof(struct group *), by_energy);
 	c->listed = true;

@@ -313,7 +313,7 @@ void write_energy_note(FILE *f, const struct energy_source *s, const char *name)
 	char window[NUM_TEXT], every[NUM_TEXT];
 
 	num_fixed(window, (double)s->window_ns / 1e6, s->window_ns % NS_PER_MS ? 1 : 0);
-	num_text(every, (double)energy_every_ns(s) / 1e6);
+	num_text(every, (double)s->every_ns / 1e6);
 	if (!s->known)
 		fprintf(f, _("+- J is unknown: the file does not say over which time %s is averaged\n"), name);
 	else if (s->counts)

@@ -367,17 +367,19 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 static void energy_end(const struct stats *st, size_t channel, struct result *r)
 {
 	const struct energy_source *source = trace_source(st->t, channel);
-	struct energy_result all = {NAN, NAN, 0, NULL};
+	double all_s = 0;
 
 	for (size_t i = 0; source && i < st->n_spans; i++) {
 		struct energy_result one =
 			energy_between(source, trace_timeline(st->t), st->spans[i].from_ns, st->spans[i].to_ns);
 
-		energy_join(&all, &one);
+		if (one.known_s <= 0)
+			continue;
+		r->joules = all_s > 0 ? r->joules + one.joules : one.joules;
+		r->within = all_s > 0 ? hypot(r->within, one.within) : one.within;
+		all_s += one.known_s;
 	}
-	r->joules = all.joules;
-	r->within = all.within;
-	r->covered_ns = llround(all.known_s * 1e9);
+	r->covered_ns = llround(all_s * 1e9);
 }
 
 /* The level of a counter depends on when it started, so only its increase is reported. */

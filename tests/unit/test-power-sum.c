@@ -274,8 +274,8 @@ static void ranges_have_the_sum(void **state)
 		collection_break(&c);
 		assert_true(collection_list(&c));
 		assert_int_equal(c.n, 1);
-		joules[k] = c.list[0]->joules[USE_ALL].joules;
-		within[k] = c.list[0]->joules[USE_ALL].within;
+		joules[k] = c.list[0]->spent[USE_ALL].energy.joules;
+		within[k] = c.list[0]->spent[USE_ALL].energy.within;
 		assert_true(joules[k] > 0);
 		collection_free(&c);
 	}
