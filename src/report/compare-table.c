@@ -153,7 +153,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 			  n + 2,
 			  {-o->room},
 			  .spare = n == ABREAST ? 1 << 3 : 0,
-			  .head = {c->sums ? _("name") : _("phase")}};
+			  .head = {c->ranges ? _("name") : _("phase")}};
 	char heads[ABREAST][CELL_TEXT], text[CELL_TEXT];
 	bool unknown = false;
 
@@ -166,7 +166,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		else
 			snprintf(heads[k], CELL_TEXT,
 				 m->what == ITEM_ENERGY ? _("%s per item")
-				 : c->sums              ? _("%s per range")
+				 : c->ranges              ? _("%s per range")
 							: "%s",
 				 metric_unit(m, 1).unit);
 		if (m->channel && !total)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis.h"
-#include "report/range-totals.h"
+#include "report/compare.h"
 #include "util/intl.h"
 #include "util/text.h"
 
@@ -224,71 +223,34 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 	return 0;
 }
 
-static void sums_add(struct range_sums *l, const struct collection *c, size_t file)
-{
-	char title[1200];
-
-	for (size_t i = 0; i < c->n && !l->no_memory; i++) {
-		const struct group *g = c->list[i];
-		struct range_sum s = {.domain = c->by == REPORT_BY_RANGE ? g->first : "",
-				      .pid = g->pid,
-				      .tid = g->tid,
-				      .file = file,
-				      .count = g->count,
-				      .seconds = (double)g->total_ns / 1e9,
-				      .energy = g->spent[USE_ALL].energy,
-				      .known = g->spent[USE_ALL].energy.known_s * 1e9 / (double)g->spent[USE_ALL].time_ns};
-
-		collection_name(c, g, false, title, sizeof(title));
-		range_sum_add(l, &s, title);
-	}
-}
-
 /* Of several traces the tables are those of their comparison. */
-static int write_one(struct record *r, const struct page *o, struct analysis *about, struct range_sums *sums,
-		     size_t file, enum report_by by, enum report_format format, report_progress *progress, struct err *e)
-{
-	struct collection c = {.about = about, .by = by};
-	int done = collect(&c, progress, e);
-
-	if (done == 0 && sums)
-		sums_add(sums, &c, file);
-	if (done == 0 && (!sums || format == REPORT_JSON))
-		write_trace(r, o, &c, format);
-	collection_free(&c);
-	return done;
-}
-
-static int write_ranges(struct record *r, const struct page *o, struct analysis *list,
+static int write_ranges(struct record *r, const struct page *o, struct analysis *list, struct collection *ranges,
 			struct trace *const *traces, size_t n, const struct selection *p, enum report_by by, enum report_format format,
 			report_progress *progress, struct err *e)
 {
 	struct reading reading = {.progress = progress};
-	struct range_sums sums = {.n = 0};
-	size_t begun = 0;
-	int done = 0;
 
 	if (format == REPORT_JSON) {
 		json_open(r, NULL, '{');
 		json_open(r, "traces", '[');
 	}
-	for (; done == 0 && begun < n; begun++)
-		if (analysis_begin(&list[begun], traces[begun], p, 0, true, &reading, e) < 0 ||
-		    power_select(&list[begun], p, e) < 0 ||
-		    write_one(r, o, &list[begun], n > 1 ? &sums : NULL, begun, by, format, progress, e) < 0)
-			done = -1;
+	for (size_t i = 0; i < n; i++) {
+		ranges[i] = (struct collection) {.about = &list[i], .by = by};
+		if (analysis_begin(&list[i], traces[i], p, 0, true, &reading, e) < 0 || power_select(&list[i], p, e) < 0 ||
+		    collect(&ranges[i], progress, e) < 0)
+			return -1;
+		if (n == 1 || format == REPORT_JSON)
+			write_trace(r, o, &ranges[i], format);
+	}
 	if (format == REPORT_JSON)
 		json_close(r, "]");
 	else if (n > 1)
 		r->as = AS_CSV;
-	if (done == 0 && n > 1)
-		done = compare_ranges(r, o, list, n, p->n_first ? p->n_first : n, &sums, format, e);
+	if (n > 1 && compare_ranges(r, o, list, ranges, n, p->n_first ? p->n_first : n, format, e) < 0)
+		return -1;
 	if (format == REPORT_JSON)
 		fputs("}\n", r->f);
-	for (size_t i = 0; i < begun; i++)
-		analysis_free(&list[i]);
-	range_sums_free(&sums);
-	return done;
+	return 0;
 }
 
 int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
@@ -298,12 +260,13 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 	size_t size = 0;
 	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
 	struct analysis *list = calloc(n, sizeof(*list));
+	struct collection *ranges = calloc(n, sizeof(*ranges));
 	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
 	const struct page page = {all, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
-	int done = all && list ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
+	int done = all && list && ranges ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
 
 	if (done == 0)
-		done = write_ranges(&r, &page, list, traces, n, p, by, format, progress, e);
+		done = write_ranges(&r, &page, list, ranges, traces, n, p, by, format, progress, e);
 	if (all && fclose(all) != 0 && done == 0)
 		done = err_set(e, ERR_FAILED, _("out of memory"));
 	if (progress)
@@ -313,7 +276,12 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 		fflush(f);
 	}
 	error = errno;
+	for (size_t i = 0; list && ranges && i < n; i++) {
+		collection_free(&ranges[i]);
+		analysis_free(&list[i]);
+	}
 	free(list);
+	free(ranges);
 	free(text);
 	errno = error;
 	return done;

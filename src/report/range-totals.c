@@ -341,11 +341,11 @@ static bool room_make(struct collection *c, struct timeline *t, const struct pow
 	c->n_power = parts->add_up && parts->n > 0 ? parts->n : 1;
 	c->power = calloc(c->n_power, sizeof(*c->power));
 	c->room = room;
-	c->pieces = calloc(room, sizeof(*c->pieces));
-	c->own = calloc(2 * room, sizeof(*c->own));
+	c->pieces = calloc(3 * room, sizeof(*c->pieces));
+	c->own = c->pieces ? c->pieces + room : NULL;
 	c->union_of = calloc(2 * room, sizeof(*c->union_of));
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
-	c->no_memory = !c->power || !c->pieces || !c->own || !c->union_of || !c->open;
+	c->no_memory = !c->power || !c->pieces || !c->union_of || !c->open;
 	for (size_t i = 0; i < c->n_power && c->power; i++) {
 		c->power[i].source.power = SIZE_MAX;
 		if (parts->add_up && parts->n > 0)
@@ -417,6 +417,17 @@ void collection_title(const struct collection *c, const struct group *g, char *o
 	collection_name(c, g, true, out + n, size - (size_t)n);
 }
 
+/* Frees what a list does not need. */
+static void room_free(struct collection *c)
+{
+	free(c->pieces);
+	free(c->union_of);
+	free(c->open);
+	c->pieces = NULL;
+	c->union_of = NULL;
+	c->open = NULL;
+}
+
 int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;
@@ -428,18 +439,17 @@ int collect(struct collection *c, report_progress *progress, struct err *e)
 		last = epochs_chain(eps, i);
 		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
 	}
-	return collection_list(c) ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+	collection_list(c);
+	room_free(c);
+	return c->no_memory ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
 void collection_free(struct collection *c)
 {
+	room_free(c);
 	tdestroy(c->tree, free);
 	free(c->spare);
 	free(c->list);
-	free(c->pieces);
-	free(c->own);
-	free(c->union_of);
-	free(c->open);
 	for (size_t i = 0; i < c->n_power && c->power; i++)
 		range_power_free(&c->power[i]);
 	free(c->power);
