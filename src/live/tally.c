@@ -21,18 +21,13 @@ static struct tally *of_sink(struct sink *s)
 	return (struct tally *)s;
 }
 
-const struct energy_source *track_source(const struct power *p, int track)
-{
-	return &p->meter.source[track];
-}
-
 /* A window takes its readings up to three times reach_ns after them, and those of so long before it. */
 static bool power_set(struct power *p, const struct session *about, size_t channel)
 {
 	p->channel = channel;
 	energy_meter_begin(&p->meter, about, channel);
 	for (int k = 0; k < TRACKS; k++) {
-		const struct energy_source *s = track_source(p, k);
+		const struct energy_source *s = &p->meter.source[k];
 		int64_t wanted = (8 * s->reach_ns + NS_PER_S) / (s->tick_ns > 0 ? s->tick_ns : 1);
 
 		if (k == BY_COUNTER && s->counter == SIZE_MAX)

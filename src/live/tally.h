@@ -68,6 +68,5 @@ struct tally {
 /* With the lock held: passes new readings to the windows, and frees a window. */
 void windows_feed(struct tally *t);
 void window_drop(struct tally *t, struct window **at);
-const struct energy_source *track_source(const struct power *p, int track);
 
 #endif

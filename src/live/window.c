@@ -34,7 +34,7 @@ static void part_feed(struct window_part *a, const struct energy_source *s, cons
 /* Before this time readings are final: an end that is noted now is later, and its edge does not reach there. */
 static int64_t settled_ns(const struct tally *t, const struct power *p, int track)
 {
-	const struct energy_source *s = track_source(p, track);
+	const struct energy_source *s = &p->meter.source[track];
 
 	return t->row_ns[s->tier] - 2 * s->reach_ns;
 }
@@ -44,7 +44,7 @@ void windows_feed(struct tally *t)
 	for (struct window *w = t->windows; w; w = w->next)
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct power *p = &t->powers[i / TRACKS];
-			const struct energy_source *s = track_source(p, i % TRACKS);
+			const struct energy_source *s = &p->meter.source[i % TRACKS];
 
 			if (w->to_ns == INT64_MAX)
 				part_feed(&w->parts[i], s, &p->tracks[i % TRACKS], settled_ns(t, p, i % TRACKS));
@@ -73,7 +73,7 @@ int tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t
 		*w = (struct window) {t->windows, owner, number, t_ns, INT64_MAX};
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct track *k = &t->powers[i / TRACKS].tracks[i % TRACKS];
-			const struct energy_source *s = track_source(&t->powers[i / TRACKS], i % TRACKS);
+			const struct energy_source *s = &t->powers[i / TRACKS].meter.source[i % TRACKS];
 			size_t from = k->n;
 
 			while (from > 0 && k->n - from < k->room && reading(k, from - 1)->end_ns >= t_ns - s->reach_ns)
@@ -111,7 +111,7 @@ enum tally_end tally_window_end(struct tally *t, int64_t number, int64_t t_ns)
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct power *p = &t->powers[i / TRACKS];
 
-			if (settled_ns(t, p, i % TRACKS) + track_source(p, i % TRACKS)->reach_ns > t_ns)
+			if (settled_ns(t, p, i % TRACKS) + p->meter.source[i % TRACKS].reach_ns > t_ns)
 				t_ns = clock_now_ns();
 		}
 		if (result == TALLY_ENDED)
@@ -142,7 +142,7 @@ bool tally_window_forget(struct tally *t, int64_t owner, int64_t number)
 /* Adds the readings of rows that sinks did not get yet. */
 static void add_fresh(const struct tally *t, const struct power *p, int track, struct window_part *a)
 {
-	const struct energy_source *s = track_source(p, track);
+	const struct energy_source *s = &p->meter.source[track];
 	const struct channel *all = t->about->channels;
 	enum tier tier = s->tier;
 	uint16_t columns[2] = {all[track == BY_POWER ? s->power : s->counter].column};
@@ -185,7 +185,7 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 	struct tally_energy r = {.channel = p->channel};
 
 	a.e.to_ns = to_ns;
-	part_feed(&a, track_source(p, track), &p->tracks[track], INT64_MAX);
+	part_feed(&a, &p->meter.source[track], &p->tracks[track], INT64_MAX);
 	if (t->engine && t->about)
 		add_fresh(t, p, track, &a);
 	/* A source that is silent for longer is not waited for. */

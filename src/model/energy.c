@@ -286,22 +286,19 @@ void power_parts_text(const struct power_parts *p, const struct session *about, 
 
 struct energy_result power_parts_sum(const struct energy_result *list, size_t n)
 {
-	struct energy_result r = {0, 0, INFINITY, NULL};
-	double watts = 0;
+	struct energy_result r = n ? list[0] : (struct energy_result) {NAN, NAN, 0, NULL};
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 1; i < n; i++) {
+		double watts = r.joules / r.known_s + list[i].joules / list[i].known_s;
+
 		r.joules += list[i].joules;
 		r.within += list[i].within;
-		watts += list[i].joules / list[i].known_s;
-		r.known_s = fmin(r.known_s, list[i].known_s);
+		/* A part that is known for less of the time counts by its power. */
+		r.known_s = watts > 0 ? r.joules / watts : isnan(r.joules) ? 0 : fmin(r.known_s, list[i].known_s);
 		r.why = list[i].why ? list[i].why : r.why;
 	}
-	if (n == 1)
-		return list[0];
-	if (isnan(r.joules) || n == 0)
-		return (struct energy_result) {NAN, NAN, 0, r.why};
-	if (watts > 0)
-		r.known_s = r.joules / watts; /* a part that is known for less of the time counts by its power */
+	if (n > 1 && isnan(r.joules))
+		r.within = NAN;
 	return r;
 }
 
@@ -424,44 +421,36 @@ struct energy_result energy_meter_get(const struct energy_meter *m, int64_t to_n
 	return energy_get(&sum, &s);
 }
 
-void energy_source_extremes(struct energy_source *s, struct timeline *t)
-{
-	int64_t first_ns, last_ns;
-	struct bin bins[2], all = {.n = 0};
-
-	if (!t->ops->extent(t, &first_ns, &last_ns))
-		return;
-	t->ops->columns(t, s->power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
-	for (int i = 0; i < 2; i++)
-		bin_merge(&all, &bins[i]);
-	if (all.n == 0)
-		return;
-	s->least = all.min / 1e3;
-	s->most = all.max / 1e3;
-	s->mean = all.sum / 1e3 / (double)all.n;
-}
-
 void energy_source_read(struct energy_source *s, struct timeline *t, size_t power)
 {
 	int64_t first_ns, last_ns, column, t_ns[BLOCK];
-	double room[3][BLOCK], *const values[] = {room[0], room[1], room[2]}, row[3];
+	double room[METER_VALUES][BLOCK], *const values[] = {room[0], room[1], room[2]}, row[METER_VALUES];
+	struct bin bins[2];
 	struct energy_meter m;
 	size_t n;
 
 	energy_meter_begin(&m, t->ops->session(t), power);
 	*s = m.source[BY_POWER];
-	if (s->counter != SIZE_MAX && t->ops->extent(t, &first_ns, &last_ns)) {
-		const size_t channels[] = {power, s->counter, s->age};
-		bool ages = s->age != SIZE_MAX;
+	if (!t->ops->extent(t, &first_ns, &last_ns))
+		return;
+	if (s->counter != SIZE_MAX) {
+		const size_t channels[] = {power, s->counter, s->age}, all = s->age == SIZE_MAX ? 2 : METER_VALUES;
 
-		memcpy(m.column, (size_t[]) {0, 1, ages ? 2 : SIZE_MAX}, sizeof(m.column));
-		while ((n = t->ops->rows(t, s->tier, &first_ns, last_ns + 1, channels, 2 + ages, BLOCK, t_ns, values, &column)) > 0)
+		memcpy(m.column, (size_t[]) {0, 1, all > 2 ? 2 : SIZE_MAX}, sizeof(m.column));
+		while ((n = t->ops->rows(t, s->tier, &first_ns, last_ns + 1, channels, all, BLOCK, t_ns, values, &column)) > 0)
 			for (size_t i = 0; i < n; i++) {
-				for (int k = 0; k < 2 + ages; k++)
+				for (size_t k = 0; k < all; k++)
 					row[k] = values[k][i];
-				energy_meter_row(&m, &(struct rows) {s->tier, 1, 3, &t_ns[i], row}, 0);
+				energy_meter_row(&m, &(struct rows) {s->tier, 1, METER_VALUES, &t_ns[i], row}, 0);
 			}
 		*s = energy_meter_source(&m);
+		return;
 	}
-	energy_source_extremes(s, t);
+	t->ops->columns(t, power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
+	bin_merge(&bins[0], &bins[1]);
+	if (bins[0].n == 0)
+		return;
+	s->least = bins[0].min / 1e3;
+	s->most = bins[0].max / 1e3;
+	s->mean = bins[0].sum / 1e3 / (double)bins[0].n;
 }

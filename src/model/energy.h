@@ -33,9 +33,7 @@ struct energy_source {
 };
 /* By the session alone: without what is known of all readings. */
 void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
-/* Reads the least, most and mean power. */
-void energy_source_extremes(struct energy_source *s, struct timeline *t);
-/* Reads what is known of all: that or, where there is a counter, all rows. */
+/* Reads what is known of all: of power with a counter all rows, else only the least, most and mean. */
 void energy_source_read(struct energy_source *s, struct timeline *t, size_t power);
 
 /* Rows on their way to readings: begin with zeros, and where reading begins. */

@@ -258,13 +258,6 @@ double throttled_of(const struct analysis *a, const struct part *p, size_t i)
 	return (double)p->results[i].above_ns / 1e9;
 }
 
-int64_t reading_ns(const struct analysis *a, size_t i)
-{
-	const struct energy_source *s = trace_source(a->trace, a->channels.list[i]);
-
-	return s ? s->every_ns : 0;
-}
-
 void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns)
 {
 	const struct channel *c = channel_of(a, i);

@@ -93,8 +93,6 @@ void known_of(const struct analysis *a, const struct part *p, size_t i, double *
 double full_energy(const struct part *p, size_t i);
 /* The same per item; NaN if too little time is covered. */
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
-/* How far its readings are apart. */
-int64_t reading_ns(const struct analysis *a, size_t i);
 /* Number of --per items in the part; 0: not given. */
 double items_of(const struct analysis *a, const struct part *p);
 

@@ -50,8 +50,9 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	bool steps = c->kind == CHANNEL_THROTTLE_COUNT, covered = !isnan(s->energy.joules) || (throttle && s->energy.known_s > 0);
 	char why[300] = "";
 	bool known = s->n == 0 && unmeasured_reason(a, i, why, sizeof(why));
-	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN,
-	       every = watts ? (double)reading_ns(a, i) / 1e9 : NAN;
+	const struct energy_source *source = watts ? trace_source(a->trace, a->channels.list[i]) : NULL;
+	int64_t every_ns = source ? source->every_ns : 0;
+	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN;
 
 	put_statistics(r, a, p, i);
 	PUT(r, {"energy_j", CSV_AND(watts), NUMBER_OF(s->energy.joules)},
@@ -67,8 +68,8 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	    {"energy_per_item_j", CSV_AND(watts && !isnan(items)),
 	     NUMBER_OF(isnan(items) ? NAN : item_energy(a, p, i))},
 	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(s->energy.within)},
-	    {"read_every_s", IN_CSV, NUMBER_OF(every)},
-	    {"read_every_s", watts * IN_JSON, TIME_OF(watts ? reading_ns(a, i) : 0)},
+	    {"read_every_s", IN_CSV, NUMBER_OF(watts ? (double)every_ns / 1e9 : NAN)},
+	    {"read_every_s", watts * IN_JSON, TIME_OF(every_ns)},
 	    {"reason", known * IN_JSON, TEXT_OF(why)});
 }
 
@@ -78,16 +79,12 @@ static void put_keys(struct record *r, const struct analysis *a, const struct pa
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
 
-	if (power)
-		PUT(r, {"power", IN_BOTH, TEXT_OF(a->power_name)},
-		    {"energy_j", IN_BOTH, NUMBER_OF(power->energy.joules)},
-		    {"energy_within_j", IN_JSON, NUMBER_OF(power->energy.within)},
-		    {"mean_power_w", IN_BOTH, NUMBER_OF(watts_of(power))},
-		    {"covered_s", IN_BOTH, TIME_OF(llround(power->energy.known_s * 1e9))});
-	else
-		PUT(r, {"power", IN_CSV, TEXT_OF("")}, {"energy_j", IN_CSV, NUMBER_OF(NAN)},
-		    {"mean_power_w", IN_CSV, NUMBER_OF(NAN)}, {"covered_s", IN_CSV, NUMBER_OF(NAN)});
-	PUT(r, {"gpu_percent", IN_BOTH, NUMBER_OF(gpu ? mean_of(gpu) : NAN)},
+	PUT(r, {"power", CSV_AND(power), TEXT_OF(power ? a->power_name : "")},
+	    {"energy_j", CSV_AND(power), NUMBER_OF(power ? power->energy.joules : NAN)},
+	    {"energy_within_j", power ? IN_JSON : 0, NUMBER_OF(power ? power->energy.within : NAN)},
+	    {"mean_power_w", CSV_AND(power), NUMBER_OF(power ? watts_of(power) : NAN)},
+	    {"covered_s", power ? IN_BOTH : 0, TIME_OF(power ? llround(power->energy.known_s * 1e9) : 0)},
+	    {"covered_s", power ? 0 : IN_CSV, NUMBER_OF(NAN)}, {"gpu_percent", IN_BOTH, NUMBER_OF(gpu ? mean_of(gpu) : NAN)},
 	    {"hottest_c", IN_BOTH, NUMBER_OF(hottest ? hottest->max : NAN)});
 }
 

@@ -427,10 +427,46 @@ static void ranges_of_samples_are_within_their_bounds(void **state)
 	}
 }
 
+/* A range that goes on after the end of the time that is asked for, which lies between two readings. */
+static void a_range_reaches_the_end(void **state)
+{
+	static const struct channel rail = {.name = "VDD.power", .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT};
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
+	const struct session about = {.channels = &rail, .n_channels = 1, .width = {0, 1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	const struct range range = {.begin_ns = START + NS_PER_S, .end_ns = START + 3 * NS_PER_S, .name = "step", .lane = &lane};
+	const int64_t to_ns = START + 2 * NS_PER_S + 4700000;
+	struct collection c = {.begin_ns = START, .end_ns = to_ns, .most = 10};
+	const double mw = 20000;
+	struct history *h;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	h = history_new(&e);
+	s = history_sink(h);
+	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	for (int k = 0; k < 400; k++) {
+		int64_t t_ns = START + k * TICK_NS;
+
+		s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 1, &t_ns, &mw});
+	}
+	s->ops->ranges(s, &range, 1);
+	assert_true(collection_begin(&c, history_timeline(h), 100));
+	assert_true(collection_add(&c, START, to_ns));
+	collection_break(&c);
+	assert_true(collection_list(&c));
+	assert_int_equal(c.n, 1);
+	assert_true(fabs(c.list[0]->spent[USE_ALL].energy.joules - 20 * 1.0047) < 1e-9);
+	assert_true(fabs(c.list[0]->spent[USE_OWN].energy.known_s - 1.0047) < 1e-9);
+	collection_free(&c);
+	history_free(h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds), cmocka_unit_test(a_counter_tells_of_bursts),
 					   cmocka_unit_test(samples_add_up_to_their_counter),
+					   cmocka_unit_test(a_range_reaches_the_end),
 					   cmocka_unit_test(ranges_of_samples_are_within_their_bounds)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
