@@ -139,30 +139,31 @@ size_t energy_read(const struct energy_source *s, struct timeline *t, struct ene
 size_t power_lines(const struct energy_source *s, struct power_last *last, const struct power_reading *r,
 		   struct power_line out[3])
 {
-	int64_t at = r->end_ns - (s->counts ? 0 : r->window_ns / 2), start = at - (s->counts ? r->window_ns : 0),
-		since = last->at_ns, reach = s->hold_ns;
+	int64_t since = last->at_ns, reach = s->hold_ns, at, start;
+	double before = last->watts;
 	size_t n = 0;
 
+	if (!r) {
+		out[0] = (struct power_line) {since, since + reach, before, before};
+		return last->begun;
+	}
+	at = r->end_ns - (s->counts ? 0 : r->window_ns / 2);
+	start = at - (s->counts ? r->window_ns : 0);
 	if (last->begun && at <= since)
 		return 0;
 	if (!last->begun || start - since > (s->counts ? 0 : s->hole_ns)) {
 		if (last->begun && start - since < 2 * reach)
 			reach = (start - since) / 2;
 		if (last->begun)
-			out[n++] = (struct power_line) {since, since + reach, last->watts, last->watts};
+			out[n++] = (struct power_line) {since, since + reach, before, before};
 		out[n++] = (struct power_line) {start - reach, start, r->watts, r->watts};
 	} else if (!s->counts) {
-		out[n++] = (struct power_line) {since, at, last->watts, r->watts};
+		out[n++] = (struct power_line) {since, at, before, r->watts};
 	}
 	if (s->counts)
 		out[n++] = (struct power_line) {start, at, r->watts, r->watts};
 	*last = (struct power_last) {true, at, r->watts};
 	return n;
-}
-
-struct power_line power_last_line(const struct energy_source *s, const struct power_last *last)
-{
-	return (struct power_line) {last->at_ns, last->at_ns + (last->begun ? s->hold_ns : 0), last->watts, last->watts};
 }
 
 /* Adds a line as far as it is inside. */
@@ -207,10 +208,11 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 {
 	struct energy e = *of;
 	struct energy_result r = {NAN, NAN, 0, NULL};
-	struct power_line end = power_last_line(s, &e.last);
+	struct power_line end[3];
 	double variance;
 
-	line_add(&e, &end, 0);
+	if (power_lines(s, &e.last, NULL, end) > 0)
+		line_add(&e, end, 0);
 	r.known_s = (double)e.known_ns / 1e9;
 	if (e.known_ns == 0) {
 		r.why = N_("power was not read in this time");

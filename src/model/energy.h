@@ -61,11 +61,9 @@ struct power_last {
 	int64_t at_ns;
 	double watts;
 };
-/* Returns the number of lines that the next reading adds; it is 0 for one that is not newer. */
+/* Returns the number of lines that the next reading adds, 0 for one that is not newer; NULL: none follows. */
 size_t power_lines(const struct energy_source *s, struct power_last *last, const struct power_reading *r,
 		   struct power_line out[3]);
-/* What the last one adds if none follows. */
-struct power_line power_last_line(const struct energy_source *s, const struct power_last *last);
 
 struct energy_result {
 	double joules, within; /* NaN: unknown */

@@ -299,13 +299,13 @@ void range_power_part(struct range_power *p, struct timeline *t, int64_t from_ns
 
 void range_power_break(struct range_power *p, struct timeline *t)
 {
-	struct power_line end;
+	struct power_line end[3];
 
 	if (p->n_segments == 0 || p->no_memory)
 		return;
 	readings_take(p, t, p->segments[p->n_segments - 1].end_ns + p->source.reach_ns);
-	end = power_last_line(&p->source, &p->last);
-	time_add(p, &end);
+	if (power_lines(&p->source, &p->last, NULL, end) > 0)
+		time_add(p, end);
 	p->n_segments = 0;
 }
 

@@ -223,66 +223,48 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 	return 0;
 }
 
-/* Of several traces the tables are those of their comparison. */
-static int write_ranges(struct record *r, const struct page *o, struct analysis *list, struct collection *ranges,
-			struct trace *const *traces, size_t n, const struct selection *p, enum report_by by, enum report_format format,
-			report_progress *progress, struct err *e)
-{
-	struct reading reading = {.progress = progress};
-
-	if (format == REPORT_JSON) {
-		json_open(r, NULL, '{');
-		json_open(r, "traces", '[');
-	}
-	for (size_t i = 0; i < n; i++) {
-		ranges[i] = (struct collection) {.about = &list[i], .by = by};
-		if (analysis_begin(&list[i], traces[i], p, 0, true, &reading, e) < 0 || power_select(&list[i], p, e) < 0 ||
-		    collect(&ranges[i], progress, e) < 0)
-			return -1;
-		if (n == 1 || format == REPORT_JSON)
-			write_trace(r, o, &ranges[i], format);
-	}
-	if (format == REPORT_JSON)
-		json_close(r, "]");
-	else if (n > 1)
-		r->as = AS_CSV;
-	if (n > 1 && compare_ranges(r, o, list, ranges, n, p->n_first ? p->n_first : n, format, e) < 0)
-		return -1;
-	if (format == REPORT_JSON)
-		fputs("}\n", r->f);
-	return 0;
-}
-
+/* All is collected before anything is written: an error leaves no half document. Of several traces the tables are those
+ * of their comparison. */
 int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
 		  enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
 	struct analysis *list = calloc(n, sizeof(*list));
 	struct collection *ranges = calloc(n, sizeof(*ranges));
-	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
-	const struct page page = {all, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
-	int done = all && list && ranges ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
+	struct record r = {.f = f, .as = format == REPORT_JSON ? AS_JSON : n > 1 ? AS_CSV : AS_HEAD};
+	const struct page page = {f, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
+	struct reading reading = {.progress = progress};
+	int done = list && ranges ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error = 0;
 
-	if (done == 0)
-		done = write_ranges(&r, &page, list, ranges, traces, n, p, by, format, progress, e);
-	if (all && fclose(all) != 0 && done == 0)
-		done = err_set(e, ERR_FAILED, _("out of memory"));
-	if (progress)
-		progress(1);
-	if (done == 0) {
-		fwrite(text, 1, size, f);
-		fflush(f);
+	for (size_t i = 0; done == 0 && i < n; i++) {
+		ranges[i] = (struct collection) {.about = &list[i], .by = by};
+		if (analysis_begin(&list[i], traces[i], p, 0, true, &reading, e) < 0 || power_select(&list[i], p, e) < 0 ||
+		    collect(&ranges[i], progress, e) < 0)
+			done = -1;
 	}
-	error = errno;
+	if (done == 0) {
+		if (progress)
+			progress(1);
+		if (format == REPORT_JSON) {
+			json_open(&r, NULL, '{');
+			json_open(&r, "traces", '[');
+		}
+		for (size_t i = 0; i < n && (n == 1 || format == REPORT_JSON); i++)
+			write_trace(&r, &page, &ranges[i], format);
+		if (format == REPORT_JSON)
+			json_close(&r, "]");
+		if (n > 1)
+			done = compare_ranges(&r, &page, list, ranges, n, p->n_first ? p->n_first : n, format, e);
+		if (format == REPORT_JSON)
+			fputs("}\n", f);
+		fflush(f);
+		error = errno;
+	}
 	for (size_t i = 0; list && ranges && i < n; i++) {
 		collection_free(&ranges[i]);
 		analysis_free(&list[i]);
 	}
 	free(list);
 	free(ranges);
-	free(text);
 	errno = error;
 	return done;
 }

@@ -218,30 +218,27 @@ static void pieces_walk(struct collection *c)
 	}
 }
 
-static void spent_add(struct spent *s, const struct collection *c, const struct interval *list, size_t n)
+/* Adds a time in which one of the group is open, and which overlaps no other one. */
+static void spent_add(struct spent *s, const struct collection *c, const struct interval *at)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = list[i].begin_ns > c->from_ns ? list[i].begin_ns : c->from_ns,
-			to = list[i].end_ns < c->to_ns ? list[i].end_ns : c->to_ns;
-		struct track_row a = track_at(&c->load, from), b = track_at(&c->load, to);
-		size_t k = times_from(c->heat.rows, c->heat.n, sizeof(*c->heat.rows), offsetof(struct track_row, t_ns), from + 1);
+	int64_t from = at->begin_ns > c->from_ns ? at->begin_ns : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
+	struct track_row a = track_at(&c->load, from), b = track_at(&c->load, to);
+	size_t k = times_from(c->heat.rows, c->heat.n, sizeof(*c->heat.rows), offsetof(struct track_row, t_ns), from + 1);
 
-		if (from > to)
-			continue;
-		s->time_ns += to - from;
-		s->load += b.area - a.area;
-		s->loaded += b.known - a.known;
-		/* The temperature is that of the last row. */
-		for (k -= k > 0; k < c->heat.n && c->heat.rows[k].t_ns <= to; k++)
-			s->hottest = fmax(s->hottest, c->heat.rows[k].v);
-	}
+	if (from > to)
+		return;
+	s->time_ns += to - from;
+	s->load += b.area - a.area;
+	s->loaded += b.known - a.known;
+	/* The temperature is that of the last row. */
+	for (k -= k > 0; k < c->heat.n && c->heat.rows[k].t_ns <= to; k++)
+		s->hottest = fmax(s->hottest, c->heat.rows[k].v);
 }
 
 /* Adds the unions of the pieces of each group. */
 static void pieces_spend(struct collection *c, struct piece *list, size_t n, int use)
 {
-	struct interval *u = c->union_of;
-	size_t m = 0;
+	struct interval u = {0, 0};
 
 	qsort(list, n, sizeof(*list), by_group);
 	for (size_t i = 0; i < n; i++) {
@@ -256,14 +253,12 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, int
 			g->count += begin >= c->from_ns && begin < c->to_ns && at->end_ns >= begin;
 			g->total_ns += to > from ? to - from : 0;
 		}
-		if (m > 0 && at->begin_ns <= u[m - 1].end_ns)
-			u[m - 1].end_ns = u[m - 1].end_ns > at->end_ns ? u[m - 1].end_ns : at->end_ns;
+		if (i > 0 && list[i - 1].group == g && at->begin_ns <= u.end_ns)
+			u.end_ns = u.end_ns > at->end_ns ? u.end_ns : at->end_ns;
 		else
-			u[m++] = *at;
-		if (i + 1 < n && list[i + 1].group == g)
-			continue;
-		spent_add(&g->spent[use], c, u, m);
-		m = 0;
+			u = *at;
+		if (i + 1 == n || list[i + 1].group != g || list[i + 1].at.begin_ns > u.end_ns)
+			spent_add(&g->spent[use], c, &u);
 	}
 }
 
@@ -334,52 +329,38 @@ static int by_energy(const void *a, const void *b)
 	return by_key(g, h);
 }
 
-static bool room_make(struct collection *c, struct timeline *t, const struct power_parts *parts, size_t room)
+static bool room_make(struct collection *c, struct timeline *t, size_t room)
 {
+	bool power = c->parts.add_up && c->parts.n > 0;
+
 	c->timeline = t;
-	c->parts = *parts;
-	c->n_power = parts->add_up && parts->n > 0 ? parts->n : 1;
+	c->n_power = power ? c->parts.n : 1;
 	c->power = calloc(c->n_power, sizeof(*c->power));
 	c->room = room;
 	c->pieces = calloc(3 * room, sizeof(*c->pieces));
 	c->own = c->pieces ? c->pieces + room : NULL;
-	c->union_of = calloc(2 * room, sizeof(*c->union_of));
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
-	c->no_memory = !c->power || !c->pieces || !c->union_of || !c->open;
+	c->no_memory = !c->power || !c->pieces || !c->open;
 	for (size_t i = 0; i < c->n_power && c->power; i++) {
 		c->power[i].source.power = SIZE_MAX;
-		if (parts->add_up && parts->n > 0)
-			energy_source_read(&c->power[i].source, t, parts->channel[i]);
+		if (power)
+			energy_source_read(&c->power[i].source, t, c->parts.channel[i]);
 	}
 	return !c->no_memory;
 }
 
 bool collection_begin(struct collection *c, struct timeline *t, size_t room)
 {
-	struct power_parts parts;
-
 	c->by = REPORT_BY_RANGE;
 	c->gpu = c->hottest = SIZE_MAX;
-	power_parts_find(&parts, t->ops->session(t));
-	return room_make(c, t, &parts, room);
-}
-
-static void group_solve(const struct collection *c, struct group *g)
-{
-	struct energy_result each[POWER_PARTS];
-
-	for (int use = 0; use < USES; use++) {
-		for (size_t i = 0; i < c->n_power; i++)
-			each[i] = g->user[i][use].joules;
-		g->spent[use].energy = power_parts_sum(each, c->n_power);
-		if (c->parts.n > 1 && !c->parts.add_up)
-			g->spent[use].energy.why = N_("no total power: --select names the signal that is meant");
-	}
+	power_parts_find(&c->parts, t->ops->session(t));
+	return room_make(c, t, room);
 }
 
 bool collection_list(struct collection *c)
 {
 	struct group **list = c->listed ? c->list : reallocarray(c->list, c->n + 1, sizeof(struct group *));
+	struct energy_result each[POWER_PARTS];
 	size_t n = 0;
 
 	c->list = list ? list : c->list;
@@ -389,8 +370,14 @@ bool collection_list(struct collection *c)
 	for (size_t i = 0; i < c->n_power; i++)
 		range_power_solve(&c->power[i]);
 	for (struct group *g = c->newest; g; g = g->before) {
-		group_solve(c, g);
 		list[n++] = g;
+		for (int use = 0; use < USES; use++) {
+			for (size_t i = 0; i < c->n_power; i++)
+				each[i] = g->user[i][use].joules;
+			g->spent[use].energy = power_parts_sum(each, c->n_power);
+			if (c->parts.n > 1 && !c->parts.add_up)
+				g->spent[use].energy.why = N_("no total power: --select names the signal that is meant");
+		}
 	}
 	qsort(list, n, sizeof(struct group *), by_energy);
 	c->listed = true;
@@ -421,10 +408,8 @@ void collection_title(const struct collection *c, const struct group *g, char *o
 static void room_free(struct collection *c)
 {
 	free(c->pieces);
-	free(c->union_of);
 	free(c->open);
 	c->pieces = NULL;
-	c->union_of = NULL;
 	c->open = NULL;
 }
 
@@ -434,7 +419,8 @@ int collect(struct collection *c, report_progress *progress, struct err *e)
 
 	c->gpu = key_channel(c->about, KEY_GPU);
 	c->hottest = key_channel(c->about, KEY_HOTTEST);
-	room_make(c, trace_timeline(c->about->trace), &c->about->power, PART_RANGES);
+	c->parts = c->about->power;
+	room_make(c, trace_timeline(c->about->trace), PART_RANGES);
 	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
 		last = epochs_chain(eps, i);
 		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);

@@ -51,7 +51,6 @@ struct collection {
 	struct group **list, *newest, *spare;
 	size_t n, most; /* groups; 0: any number */
 	struct piece *pieces, *own;
-	struct interval *union_of;
 	struct open *open;
 	size_t n_pieces, n_own, room;
 	size_t work;              /* ranges of the part that were visited, and rows read */
