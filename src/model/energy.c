@@ -299,8 +299,6 @@ struct energy_result power_parts_sum(const struct energy_result *list, size_t n)
 		r.known_s = watts > 0 ? r.joules / watts : isnan(r.joules) ? 0 : fmin(r.known_s, list[i].known_s);
 		r.why = list[i].why ? list[i].why : r.why;
 	}
-	if (n > 1 && isnan(r.joules))
-		r.within = NAN;
 	return r;
 }
 

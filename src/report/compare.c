@@ -10,6 +10,18 @@
 #include "report/compare.h"
 #include "util/intl.h"
 
+const struct quantity quantities[] = {
+	[DURATION] = {"duration", "s", N_("duration"), {"s", 1}},
+	[ENERGY] = {"energy", "J", N_("energy, %s"), {"J", 1}},
+	[ITEM_ENERGY] = {"energy_per_item", "J", N_("per item, %s"), {"J", 1}},
+	[MEAN] = {"mean", NULL, "%s", {NULL, 1}},
+	[RISE] = {"rise", NULL, N_("rise, %s"), {NULL, 1}},
+	[THROTTLED] = {"throttled", "s", "%s", {"s", 1}},
+	[RANGE_COUNT] = {"count", "", N_("count"), {"", 1}},
+	[RANGE_TIME] = {"time_per_range", "s", N_("duration"), {"ms", 1e3}},
+	[RANGE_ENERGY] = {"energy_per_range", "J", N_("energy per range, %s"), {"J", 1}},
+};
+
 static int by_key(const void *a, const void *b)
 {
 	const struct occurrence *x = a, *y = b;

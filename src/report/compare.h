@@ -17,6 +17,13 @@ enum what {
 	RANGE_ENERGY
 };
 
+/* Each of these in files and tables. Without a unit it has that of the channel. */
+extern const struct quantity {
+	const char *key, *unit; /* in a file */
+	const char *name;	/* in a table; %s: that of the channel */
+	struct shown shown;
+} quantities[];
+
 struct metric {
 	enum what what;
 	const struct channel *channel; /* NULL: a property of the phase or the ranges */

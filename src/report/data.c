@@ -175,31 +175,12 @@ static void csv_part(struct record *r, const struct analysis *a, const struct pa
 	}
 }
 
-static const char *what_unit(const struct metric *m)
-{
-	if (m->what == MEAN || m->what == RISE)
-		return unit_name(m->channel->unit);
-	if (m->what == RANGE_COUNT)
-		return "";
-	return m->what == ENERGY || m->what == ITEM_ENERGY || m->what == RANGE_ENERGY ? "J" : "s";
-}
-
 static void put_metric(struct record *r, const struct metric *m)
 {
-	static const char *const words[] = {
-		[DURATION] = "duration",
-		[ITEM_ENERGY] = "energy_per_item",
-		[ENERGY] = "energy",
-		[MEAN] = "mean",
-		[RISE] = "rise",
-		[THROTTLED] = "throttled",
-		[RANGE_COUNT] = "count",
-		[RANGE_TIME] = "time_per_range",
-		[RANGE_ENERGY] = "energy_per_range",
-	};
+	const struct quantity *q = &quantities[m->what];
 
-	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->name : "")},
-	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
+	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->name : "")}, {"quantity", IN_BOTH, TEXT_OF(q->key)},
+	    {"unit", IN_BOTH, TEXT_OF(q->unit ? q->unit : unit_name(m->channel->unit))});
 }
 
 /* A metric over the runs of a side; CSV: the names begin with that of the side, if there are two. */

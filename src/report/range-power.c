@@ -100,12 +100,13 @@ static struct range_state *state_of(struct range_power *p, uint64_t set, uint64_
 	}
 	s = calloc(1, sizeof(*s) + p->n_open * sizeof(s->uses[0]));
 	MORE(p, states, 1);
-	p->no_memory |= !s;
-	if (p->no_memory) {
+	if (s)
+		s->key = key;
+	if (!s || p->no_memory || !tsearch(s, &p->tree, by_key)) {
+		p->no_memory = true;
 		free(s);
 		return NULL;
 	}
-	s->key = key;
 	s->of = after ? of : s;
 	s->number = (uint32_t)p->n_states;
 	s->row = power_fit_row(&p->fit, &(struct power_share) {s->number, 1}, 1);
@@ -116,7 +117,7 @@ static struct range_state *state_of(struct range_power *p, uint64_t set, uint64_
 		p->open[i]->uses = &s->uses[i];
 	}
 	p->states[p->n_states++] = s;
-	p->no_memory |= p->fit.no_memory || !tsearch(s, &p->tree, by_key);
+	p->no_memory |= p->fit.no_memory;
 	return s;
 }
 

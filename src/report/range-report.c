@@ -236,7 +236,7 @@ int report_ranges(struct trace *const *traces, size_t n, const struct selection 
 	int done = list && ranges ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error = 0;
 
 	for (size_t i = 0; done == 0 && i < n; i++) {
-		ranges[i] = (struct collection) {.about = &list[i], .by = by};
+		ranges[i] = (struct collection) {.about = &list[i], .by = (int)by};
 		if (analysis_begin(&list[i], traces[i], p, 0, true, &reading, e) < 0 || power_select(&list[i], p, e) < 0 ||
 		    collect(&ranges[i], progress, e) < 0)
 			done = -1;

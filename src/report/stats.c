@@ -218,8 +218,10 @@ struct block {
 static void span_begin(struct stats *st, const struct epoch *ep)
 {
 	st->span = ep;
-	for (size_t i = 0; i < st->n; i++)
-		st->columns[i].before_ns = st->columns[i].row_ns = INT64_MIN, st->columns[i].before = NAN;
+	for (size_t i = 0; i < st->n; i++) {
+		st->columns[i].before_ns = st->columns[i].row_ns = INT64_MIN;
+		st->columns[i].before = NAN;
+	}
 	for (enum tier t = 0; t < TIERS; t++) {
 		int64_t hole = cover_ns(trace_session(st->t), t);
 		uint64_t rows = trace_rows(st->t, t), first = trace_row_from(st->t, t, ep->from_ns - hole);
