@@ -18,15 +18,14 @@
 /* In the same rows. */
 static size_t companion(const struct session *about, const struct channel *of, const char *suffix)
 {
-	const char *power = of->name;
-	size_t stem = strlen(power);
+	size_t stem = strlen(of->name);
 
-	if (!strcmp(suffix, ".energy"))
-		stem -= stem > 6 && !strcmp(power + stem - 6, ".power") ? 6 : 0;
+	if (!strcmp(suffix, ".energy") && stem > 6 && !strcmp(of->name + stem - 6, ".power"))
+		stem -= 6;
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 
-		if (!strncmp(c->name, power, stem) && !strcmp(c->name + stem, suffix) && !c->missing[0] && c->tier == of->tier)
+		if (!strncmp(c->name, of->name, stem) && !strcmp(c->name + stem, suffix) && !c->missing[0] && c->tier == of->tier)
 			return i;
 	}
 	return SIZE_MAX;
@@ -247,12 +246,6 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 	return energy_get(&e, s);
 }
 
-/* A device with a supply of its own, which no other of them is a part of. */
-static bool stands_alone(const struct channel *c)
-{
-	return channel_is_nvml(c) || (strstr(c->source, "/intel-rapl:") && strcmp(c->name, "psys.power") != 0);
-}
-
 void power_parts_find(struct power_parts *p, const struct session *about)
 {
 	size_t all = 0;
@@ -267,7 +260,8 @@ void power_parts_find(struct power_parts *p, const struct session *about)
 			*p = (struct power_parts) {1, {i}, true};
 			return;
 		}
-		p->add_up &= stands_alone(c);
+		/* A device with a supply of its own, which no other of them is a part of. */
+		p->add_up &= channel_is_nvml(c) || (strstr(c->source, "/intel-rapl:") && strcmp(c->name, "psys.power") != 0);
 		if (all++ < POWER_PARTS)
 			p->channel[p->n++] = i;
 	}
