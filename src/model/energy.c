@@ -183,13 +183,13 @@ void energy_add(struct energy *e, const struct energy_source *s, const struct po
 	const struct power_last before = e->last;
 	struct power_line lines[3];
 	size_t n = power_lines(s, &e->last, r, lines);
-	bool joined = before.begun && lines[0].from_ns == before.at_ns && (s->counts ? n : lines[0].to_ns == e->last.at_ns);
+	bool joined = before.begun && n == 1; /* there is no gap */
 	double v = r->watts, step = joined ? v - before.watts : 0, s_apart = (double)(joined ? e->last.at_ns - before.at_ns : s->tick_ns) / 1e9;
 
 	if (n == 0)
 		return;
 	for (size_t i = 0; i < n; i++)
-		line_add(e, &lines[i], joined && !s->counts ? (step * step / 12 + fmax(0, -step * e->step)) * s_apart * s_apart : 0);
+		line_add(e, &lines[i], s->counts ? 0 : (step * step / 12 + fmax(0, -step * e->step)) * s_apart * s_apart);
 	for (int k = 0; k < 2; k++) {
 		double off = fabs((double)(r->end_ns - r->window_ns / 2) - (double)(k ? e->to_ns : e->from_ns)) / 1e9;
 
