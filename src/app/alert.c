@@ -19,7 +19,7 @@
 
 #include "model/missing.h"
 #include "record/watch.h"
-#include "report/text.h"
+#include "util/json-csv.h"
 #include "util/clock.h"
 #include "util/descriptors.h"
 #include "util/intl.h"

@@ -17,7 +17,7 @@
 #include "live/live.h"
 #include "record/marks.h"
 #include "report/select.h"
-#include "report/text.h"
+#include "util/json-csv.h"
 #include "serve/http.h"
 #include "serve/scrape.h"
 #include "util/intl.h"

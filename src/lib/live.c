@@ -329,7 +329,7 @@ int nvmtop_energy_forget(nvmtop_window window)
 
 static nvmtop_rail rail_of(const struct tally_energy *e)
 {
-	return (nvmtop_rail) {(int64_t)e->channel, e->joules, e->within, e->known_s, e->guessed_s, e->readings};
+	return (nvmtop_rail) {(int64_t)e->channel, e->energy.joules, e->energy.within, e->energy.known_s, e->guessed_s, e->readings};
 }
 
 /* One look. Returns false if there is no such window. */
@@ -359,7 +359,7 @@ static bool get_window(nvmtop_window window, nvmtop_joules *out, bool *complete)
 		for (size_t k = 0; k < parts.n && (parts.n == 1 || parts.add_up); k++) {
 			if (parts.channel[k] != list[i].channel)
 				continue;
-			of[found++] = (struct energy_result) {list[i].joules, list[i].within, list[i].known_s, NULL};
+			of[found++] = list[i].energy;
 			out->total = parts.n == 1 ? out->rail[i].signal : -1;
 			out->guessed_s = fmax(out->guessed_s, list[i].guessed_s);
 			out->readings += list[i].readings;

@@ -22,7 +22,7 @@
 #ifndef NVMTOP_LIVE_LIVE_H
 #define NVMTOP_LIVE_LIVE_H
 
-#include "model/timeline.h"
+#include "model/energy.h"
 
 struct engine;
 struct tally;
@@ -82,11 +82,9 @@ bool tally_window_forget(struct tally *t, int64_t owner, int64_t number);
 
 struct tally_energy {
 	size_t channel;
-	double joules, within; /* the bound of its error for 95 %; NaN: unknown */
-	double known_s;        /* for so long power is known; it is less than the window where readings are missing */
-	double guessed_s;      /* of that, the time after the last reading, for which it is taken to stay; the bound is wider */
-	uint64_t readings;     /* of the window */
-	const char *why;       /* no joules; a message id */
+	struct energy_result energy; /* known for less than the window where readings are missing */
+	double guessed_s;	 /* of that, the time after the last reading, for which it is taken to stay; the bound is wider */
+	uint64_t readings;	 /* of the window */
 };
 /* Of each power channel, the first `most` of them; of a window that has not ended: up to now. Returns their number, or
  * SIZE_MAX if there is no such window. *complete: of each that is being read, there is a reading after the end. */

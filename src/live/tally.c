@@ -21,20 +21,13 @@ static struct tally *of_sink(struct sink *s)
 	return (struct tally *)s;
 }
 
-const struct energy_source *track_source(const struct power *p, int track)
-{
-	return &p->meter.source[track];
-}
-
 /* A window takes its readings up to three times reach_ns after them, and those of so long before it. */
 static bool power_set(struct power *p, const struct session *about, size_t channel)
 {
 	p->channel = channel;
-	p->least = INFINITY;
-	p->most = -INFINITY;
 	energy_meter_begin(&p->meter, about, channel);
 	for (int k = 0; k < TRACKS; k++) {
-		const struct energy_source *s = track_source(p, k);
+		const struct energy_source *s = &p->meter.source[k];
 		int64_t wanted = (8 * s->reach_ns + NS_PER_S) / (s->tick_ns > 0 ? s->tick_ns : 1);
 
 		if (k == BY_COUNTER && s->counter == SIZE_MAX)
@@ -131,28 +124,15 @@ static void take_busy(struct tally *t, const struct rows *r)
 }
 
 /* Keeps the readings that the meter makes of the rows. */
-static void take_readings(struct power *p, const struct session *about, const struct rows *r)
+static void take_readings(struct power *p, const struct rows *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		struct rows one = {.tier = r->tier, .width = r->width, .n = 1, .t_ns = r->t_ns + i,
-				   .values = &r->values[i * r->width]};
+	for (size_t i = 0; i < r->n && energy_meter_row(&p->meter, r, i); i++)
+		for (int by = 0; by < TRACKS; by++)
+			for (size_t j = 0; p->tracks[by].ring && j < p->meter.n[by]; j++) {
+				struct track *k = &p->tracks[by];
 
-		energy_meter_rows(&p->meter, about, &one);
-		if (r->tier != p->meter.source->tier)
-			return;
-		for (int track = 0; track < TRACKS; track++)
-			for (size_t j = 0; p->tracks[track].ring && j < p->meter.n[track]; j++) {
-				struct track *k = &p->tracks[track];
-				double watts = p->meter.newest[track][j].watts;
-
-				k->ring[k->n++ & (k->room - 1)] = p->meter.newest[track][j];
-				if (track != BY_POWER)
-					continue;
-				p->least = fmin(p->least, watts);
-				p->most = fmax(p->most, watts);
-				p->sum += watts;
+				k->ring[k->n++ & (k->room - 1)] = p->meter.newest[by][j];
 			}
-	}
 }
 
 static void keep_rows(struct tally *t, const struct rows *r)
@@ -187,7 +167,7 @@ static void tally_rows(struct sink *s, const struct rows *r)
 	if (!t->engine)
 		keep_rows(t, r);
 	for (size_t k = 0; k < t->n_powers; k++)
-		take_readings(&t->powers[k], t->about, r);
+		take_readings(&t->powers[k], r);
 	if (r->n > 0)
 		t->row_ns[r->tier] = r->t_ns[r->n - 1];
 	windows_feed(t);

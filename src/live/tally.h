@@ -20,8 +20,7 @@ struct power {
 	size_t channel;
 	struct energy_meter meter;
 	struct track tracks[TRACKS];
-	double least, most, sum; /* of all readings, in W */
-	double joules;           /* told last */
+	double joules; /* told last */
 };
 
 struct window_part {
@@ -77,6 +76,5 @@ struct tally {
 /* With the lock held: passes new readings to the windows, and frees a window. */
 void windows_feed(struct tally *t);
 void window_drop(struct tally *t, struct window **at);
-const struct energy_source *track_source(const struct power *p, int track);
 
 #endif

@@ -18,7 +18,7 @@ static void part_add(struct window_part *a, const struct energy_source *s, const
 {
 	int64_t middle_ns = r->end_ns - r->window_ns / 2;
 
-	energy_add(&a->e, s, r, 1);
+	energy_add(&a->e, s, r);
 	a->readings += middle_ns >= a->e.from_ns && middle_ns < a->e.to_ns;
 }
 
@@ -34,7 +34,7 @@ static void part_feed(struct window_part *a, const struct energy_source *s, cons
 /* Before this time readings are final: an end that is noted now is later, and its edge does not reach there. */
 static int64_t settled_ns(const struct tally *t, const struct power *p, int track)
 {
-	const struct energy_source *s = track_source(p, track);
+	const struct energy_source *s = &p->meter.source[track];
 
 	return t->row_ns[s->tier] - 2 * s->reach_ns;
 }
@@ -44,7 +44,7 @@ void windows_feed(struct tally *t)
 	for (struct window *w = t->windows; w; w = w->next)
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct power *p = &t->powers[i / TRACKS];
-			const struct energy_source *s = track_source(p, i % TRACKS);
+			const struct energy_source *s = &p->meter.source[i % TRACKS];
 
 			if (w->to_ns == INT64_MAX)
 				part_feed(&w->parts[i], s, &p->tracks[i % TRACKS], settled_ns(t, p, i % TRACKS));
@@ -73,13 +73,12 @@ int tally_window_begin(struct tally *t, int64_t owner, int64_t number, int64_t t
 		*w = (struct window) {t->windows, owner, number, t_ns, INT64_MAX};
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct track *k = &t->powers[i / TRACKS].tracks[i % TRACKS];
-			const struct energy_source *s = track_source(&t->powers[i / TRACKS], i % TRACKS);
+			const struct energy_source *s = &t->powers[i / TRACKS].meter.source[i % TRACKS];
 			size_t from = k->n;
 
 			while (from > 0 && k->n - from < k->room && reading(k, from - 1)->end_ns >= t_ns - s->reach_ns)
 				from--;
-			energy_begin(&w->parts[i].e, t_ns, INT64_MAX);
-			w->parts[i].next = from;
+			w->parts[i] = (struct window_part) {{.from_ns = t_ns, .to_ns = INT64_MAX}, from, 0};
 		}
 		t->windows = w;
 		t->n_windows++;
@@ -112,7 +111,7 @@ enum tally_end tally_window_end(struct tally *t, int64_t number, int64_t t_ns)
 		for (size_t i = 0; i < t->n_powers * TRACKS; i++) {
 			const struct power *p = &t->powers[i / TRACKS];
 
-			if (settled_ns(t, p, i % TRACKS) + track_source(p, i % TRACKS)->reach_ns > t_ns)
+			if (settled_ns(t, p, i % TRACKS) + p->meter.source[i % TRACKS].reach_ns > t_ns)
 				t_ns = clock_now_ns();
 		}
 		if (result == TALLY_ENDED)
@@ -143,7 +142,7 @@ bool tally_window_forget(struct tally *t, int64_t owner, int64_t number)
 /* Adds the readings of rows that sinks did not get yet. */
 static void add_fresh(const struct tally *t, const struct power *p, int track, struct window_part *a)
 {
-	const struct energy_source *s = track_source(p, track);
+	const struct energy_source *s = &p->meter.source[track];
 	const struct channel *all = t->about->channels;
 	enum tier tier = s->tier;
 	uint16_t columns[2] = {all[track == BY_POWER ? s->power : s->counter].column};
@@ -169,11 +168,11 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
  * seconds. */
 static double guess(struct energy *e, const struct energy_source *s)
 {
-	int64_t since_ns = e->last_ns > e->from_ns ? e->last_ns : e->from_ns, window_ns = s->counts ? e->to_ns - e->last_ns : 0;
+	int64_t last_ns = e->last.at_ns, since_ns = last_ns > e->from_ns ? last_ns : e->from_ns;
 
-	if (!e->begun || e->last_ns >= e->to_ns || e->to_ns - e->last_ns > s->hole_ns)
+	if (!e->last.begun || last_ns >= e->to_ns || e->to_ns - last_ns > s->hole_ns)
 		return 0;
-	energy_add(e, s, &(struct power_reading) {e->to_ns, window_ns, e->last}, 1);
+	energy_add(e, s, &(struct power_reading) {e->to_ns, s->counts ? e->to_ns - last_ns : 0, e->last.watts});
 	return (double)(e->to_ns - since_ns) / 1e9;
 }
 
@@ -183,25 +182,21 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 	struct energy_source s = energy_meter_source(&p->meter);
 	int track = s.counts ? BY_COUNTER : BY_POWER;
 	struct window_part a = w->parts[(size_t)(p - t->powers) * TRACKS + (size_t)track];
-	struct energy_result r;
-	double guessed_s;
+	struct tally_energy r = {.channel = p->channel};
 
-	s.least = p->least;
-	s.most = p->most;
-	s.mean = p->sum / (double)p->tracks[BY_POWER].n;
 	a.e.to_ns = to_ns;
-	part_feed(&a, track_source(p, track), &p->tracks[track], INT64_MAX);
+	part_feed(&a, &p->meter.source[track], &p->tracks[track], INT64_MAX);
 	if (t->engine && t->about)
 		add_fresh(t, p, track, &a);
 	/* A source that is silent for longer is not waited for. */
-	if (a.e.begun && a.e.last_ns < to_ns && clock_now_ns() - a.e.last_ns <= s.reach_ns)
+	if (a.e.last.begun && a.e.last.at_ns < to_ns && clock_now_ns() - a.e.last.at_ns <= s.reach_ns)
 		*complete = false;
-	guessed_s = guess(&a.e, &s);
-	r = energy_get(&a.e, &s);
-	if (guessed_s > 0)
-		r.within += guessed_s * fmax(p->most - a.e.last, a.e.last - p->least);
-	return (struct tally_energy) {p->channel, r.joules * s.scale, r.within * s.scale, r.known_s,
-				      guessed_s, a.readings,          r.why};
+	r.guessed_s = guess(&a.e, &s);
+	r.readings = a.readings;
+	r.energy = energy_get(&a.e, &s);
+	if (r.guessed_s > 0)
+		r.energy.within += s.scale * r.guessed_s * fmax(s.most - a.e.last.watts, a.e.last.watts - s.least);
+	return r;
 }
 
 size_t tally_window_get(struct tally *t, int64_t number, struct tally_energy *out, size_t most, double *seconds,

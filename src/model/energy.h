@@ -20,71 +20,75 @@ struct energy_source {
 	size_t power, age, counter; /* channels; SIZE_MAX: none */
 	enum tier tier;
 	int64_t tick_ns, window_ns, age_ns;
-	int64_t every_ns; /* a source that is read more often repeats its value */
-	int64_t hole_ns;  /* readings further apart leave a gap */
-	int64_t hold_ns;  /* into which each of them reaches that far */
-	int64_t reach_ns; /* how far beyond an interval its rows are */
-	bool known;       /* over which time a value is a mean: false for a file that does not say it */
-	bool assumed;     /* that time is how often the source changes, by its board file */
-	bool counts;      /* the readings are what the counter rose by */
-	double scale;     /* makes the sum of the recording that of its counter */
+	int64_t every_ns;  /* how far its readings are apart; a source that is read more often repeats its value */
+	int64_t unsure_ns; /* at how many moments, of that length, a window may have ended that a row shows */
+	int64_t hole_ns;   /* readings further apart leave a gap */
+	int64_t hold_ns;   /* into which each of them reaches that far */
+	int64_t reach_ns;  /* how far beyond an interval its rows are */
+	bool known;	   /* over which time a value is a mean: false for a file that does not say it */
+	bool assumed;	   /* that time is how often the source changes, by its board file */
+	bool counts;	   /* the readings are what the counter rose by */
+	double scale;	   /* makes the sum of the recording that of its counter */
 	double least, most, mean; /* of the recording, in W */
 };
-/* At how many moments, of that length, a window may have ended that a row shows. */
-int64_t energy_unsure_ns(const struct energy_source *s);
-/* How far its readings are apart. */
-static inline int64_t energy_every_ns(const struct energy_source *s)
-{
-	return s->every_ns > s->tick_ns ? s->every_ns : s->tick_ns;
-}
 /* By the session alone: without what is known of all readings. */
 void energy_source_of(struct energy_source *s, const struct session *about, size_t power);
-/* Reads the least, most and mean power. */
-void energy_source_extremes(struct energy_source *s, struct timeline *t);
-/* Reads what is known of all: that or, where there is a counter, all rows. */
+/* Reads what is known of all: of power with a counter all rows, else only the least, most and mean. */
 void energy_source_read(struct energy_source *s, struct timeline *t, size_t power);
 
-
-/* Rows on their way to readings: begin with zeros. */
+/* Rows on their way to readings: begin with zeros, and where reading begins. */
 struct energy_rows {
+	int64_t next_ns;	 /* of a timeline */
 	int64_t row_ns, last_ns; /* of the row before, and of that of the last reading */
 	double v;
 	bool begun, changed;
 };
 /* Takes a row, with a value in the channel's unit; age_ms: of the companion channel. Returns the number of readings. */
 size_t energy_take(const struct energy_source *s, struct energy_rows *r, int64_t t_ns, double v, double age_ms,
-		  struct power_reading out[2]);
-/* Reads on: at most `most` readings of rows in [*next_ns, to_ns). Returns 0 at the end. */
-size_t energy_read(const struct energy_source *s, struct timeline *t, struct energy_rows *r, int64_t *next_ns,
-		   int64_t to_ns, struct power_reading *out, size_t most);
+		   struct power_reading out[2]);
+/* Reads on: at most `most` readings of rows before to_ns. Returns 0 at the end. */
+size_t energy_read(const struct energy_source *s, struct timeline *t, struct energy_rows *r, int64_t to_ns,
+		   struct power_reading *out, size_t most);
+
+/* Power between two neighbouring readings: a line or, where a gap is between them, how far each of them reaches. */
+struct power_line {
+	int64_t from_ns, to_ns;
+	double from, to; /* W */
+};
+/* Up to which reading lines were made, by its middle or, of a counter, the end of its window: begins with zeros. */
+struct power_last {
+	bool begun;
+	int64_t at_ns;
+	double watts;
+};
+/* Returns the number of lines that the next reading adds, 0 for one that is not newer; NULL: none follows. */
+size_t power_lines(const struct energy_source *s, struct power_last *last, const struct power_reading *r,
+		   struct power_line out[3]);
 
 struct energy_result {
 	double joules, within; /* NaN: unknown */
-	double known_s;        /* the time for which power is known; W is joules / known_s */
+	double known_s;	       /* the time for which power is known; W is joules / known_s */
 	const char *why;       /* no joules; a message id */
 };
 
-/* One interval, to which readings in order of time are added from reach_ns before it to reach_ns after it. */
+/* One interval, to which readings in order of time are added from reach_ns before it to reach_ns after it. Begin with
+ * the interval, and zeros. */
 struct energy {
 	int64_t from_ns, to_ns;
 	struct sum joules;
 	int64_t known_ns;
 	double noise; /* variance */
-	bool begun;
-	int64_t last_ns; /* of the last reading: its middle, or the end of a counter's window */
-	double last, step;
+	double step;
+	struct power_last last;
 	struct {
 		double least, most, apart;
 		size_t n;
 	} edge[2]; /* readings around */
 };
-void energy_begin(struct energy *e, int64_t from_ns, int64_t to_ns);
-void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *list, size_t n);
+void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *r);
 struct energy_result energy_get(const struct energy *e, const struct energy_source *s);
 /* The same by the rows of a timeline. */
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
-/* Adds the result of another interval. */
-void energy_join(struct energy_result *r, const struct energy_result *other);
 
 /* The power whose joules are told of a recording: the board's total; else the only power signal; else the sum of GPUs
  * and processors; else each by its name, since one rail may be a part of another. */
@@ -99,33 +103,34 @@ void power_parts_text(const struct power_parts *p, const struct session *about, 
 /* Their sum, which has the watts and joules of all; not known if one of them is not. */
 struct energy_result power_parts_sum(const struct energy_result *list, size_t n);
 
-/* The same of all rows of a stream as they come. */
+/* The same of all rows of a stream as they come: readings of the power, and what its counter rises by. */
 #define METER_LATE 32 /* readings, by which the scale follows: more than there are between two changes of a counter */
-enum { BY_POWER, BY_COUNTER, METER_SUMS };
+enum { BY_POWER, BY_COUNTER, METER_SUMS, METER_VALUES };
 struct energy_meter {
-	struct energy_source source[METER_SUMS]; /* of a channel without a counter the second one has no readings */
+	struct energy_source source[METER_SUMS];
+	size_t column[METER_VALUES]; /* of a row: power, its counter and age; SIZE_MAX: none */
 	struct energy_rows rows[METER_SUMS];
 	struct energy sum[METER_SUMS];
 	struct power_reading newest[METER_SUMS][2]; /* readings of the last row */
 	size_t n[METER_SUMS];
-	/* What the counter rose by, and what the readings say of the same time, less the late ones; gaps are left out. */
-	double counted, told;
-	int64_t counted_ns, told_ns;
+	double least, most, watts; /* of all readings of the power, and their sum */
+	/* What the counter rose by, and what the readings say of the same time; gaps are left out. */
+	double counted;
+	int64_t counted_ns, last_ns; /* last: its newest change */
 	size_t n_counted;
-	int64_t last_ns;      /* the newest change of the counter */
-	struct energy scaled; /* since the last gap; what is before is in `told` */
+	struct energy_result told; /* before the last gap */
+	struct energy run;	   /* since then, less the late ones */
 	struct power_reading late[METER_LATE];
-	size_t n_late;
+	size_t n_read; /* of the power */
 };
 void energy_meter_begin(struct energy_meter *m, const struct session *about, size_t power);
 /* The session has other descriptions. */
 void energy_meter_described(struct energy_meter *m, const struct session *about);
-/* A row of any tier; values of its own: in mW, ms and J, NaN if there is no such channel. */
-void energy_meter_row(struct energy_meter *m, int64_t t_ns, double mw, double age_ms, double joules);
-void energy_meter_rows(struct energy_meter *m, const struct session *about, const struct rows *r);
+/* Row i of any tier. Returns false if it is not that of the power. */
+bool energy_meter_row(struct energy_meter *m, const struct rows *r, size_t i);
 /* The readings so far: of the counter, or scaled by it. */
 struct energy_source energy_meter_source(const struct energy_meter *m);
-/* Up to to_ns. */
+/* Up to to_ns, since the first row of any tier. */
 struct energy_result energy_meter_get(const struct energy_meter *m, int64_t to_ns);
 
 #endif

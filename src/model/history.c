@@ -24,11 +24,12 @@ struct power {
 	struct energy_meter meter;
 	struct power_row {
 		int64_t t_ns;
-		double mw, age_ms, joules;
-	} * newest; /* a ring of RING rows */
+		double values[METER_VALUES];
+	} * rows; /* the newest */
 	size_t n_rows;
+	bool dropped; /* older ones */
 };
-#define RING 2048
+#define ROWS 2048 /* of each */
 
 /* A throttling or notice, and its last reading. */
 struct state {
@@ -132,7 +133,7 @@ static void data_free(struct data *d)
 	free(d->gaps.p);
 	free(d->changes.p);
 	for (size_t k = 0; k < d->n_power; k++)
-		free(d->power[k].newest);
+		free(d->power[k].rows);
 	free(d->above.p);
 	free(d->reasons.p);
 	free(d->power);
@@ -192,8 +193,8 @@ static bool find_sums(struct data *d)
 			struct power *p = &d->power[d->n_power++];
 
 			energy_meter_begin(&p->meter, about, i);
-			p->newest = calloc(RING, sizeof(*p->newest));
-			if (!p->newest)
+			p->rows = calloc(ROWS, sizeof(*p->rows));
+			if (!p->rows)
 				return false;
 		}
 		if (c->kind == CHANNEL_THROTTLE || c->kind == CHANNEL_NOTICE)
@@ -253,7 +254,8 @@ static struct sum_at sum_until(struct energy sum, const struct energy_source *s,
 	struct energy_result r;
 
 	sum.to_ns = t_ns;
-	energy_add(&sum, s, next, next != NULL);
+	if (next)
+		energy_add(&sum, s, next);
 	r = energy_get(&sum, s);
 	return (struct sum_at) {r.known_s > 0 ? r.joules : 0, r.known_s};
 }
@@ -271,32 +273,34 @@ static void marks_sum(struct data *d, size_t k, int by, struct energy before)
 		for (size_t i = d->marks.n; i-- > 0;) {
 			struct summed_mark *mark = mark_at(&d->marks, i);
 
-			if (before.begun && mark->mark.t_ns <= before.last_ns)
+			if (before.last.begun && mark->mark.t_ns <= before.last.at_ns)
 				break;
 			if (mark->mark.t_ns <= at_ns)
 				mark->sums[k][by] = sum_until(before, s, next, mark->mark.t_ns);
 		}
-		energy_add(&before, s, next, 1);
+		energy_add(&before, s, next);
 	}
 }
 
 static void power_rows(struct data *d, size_t k, const struct rows *r)
 {
 	struct power *p = &d->power[k];
-	const struct energy_source *s = p->meter.source;
-	const struct channel *all = d->session.channels;
 
 	for (size_t i = 0; i < r->n; i++) {
 		const struct energy before[METER_SUMS] = {p->meter.sum[BY_POWER], p->meter.sum[BY_COUNTER]};
-		const double *row = &r->values[i * r->width];
-		struct rows one = {.tier = r->tier, .width = r->width, .n = 1, .t_ns = r->t_ns + i, .values = row};
+		struct power_row *row;
 
-		energy_meter_rows(&p->meter, &d->session, &one);
-		if (r->tier != s->tier)
+		if (!energy_meter_row(&p->meter, r, i))
 			return;
-		p->newest[p->n_rows++ % RING] =
-			(struct power_row) {r->t_ns[i], row[all[s->power].column], s->age == SIZE_MAX ? NAN : row[all[s->age].column],
-					    s->counter == SIZE_MAX ? NAN : row[all[s->counter].column]};
+		if (p->n_rows == ROWS) {
+			p->dropped = true;
+			p->n_rows -= ROWS / 4;
+			memmove(p->rows, p->rows + ROWS / 4, p->n_rows * sizeof(*row));
+		}
+		row = &p->rows[p->n_rows++];
+		row->t_ns = r->t_ns[i];
+		for (int v = 0; v < METER_VALUES; v++)
+			row->values[v] = p->meter.column[v] == SIZE_MAX ? NAN : r->values[i * r->width + p->meter.column[v]];
 		for (int by = 0; by < METER_SUMS; by++)
 			marks_sum(d, k, by, before[by]);
 	}
@@ -571,7 +575,7 @@ static bool sum_to(const struct data *d, size_t k, int by, int64_t t_ns, struct 
 	size_t i = first_from(&d->marks, t_ns);
 
 	*out = sum_until(*sum, &d->power[k].meter.source[by], NULL, t_ns);
-	if (!sum->begun || t_ns > sum->last_ns)
+	if (!sum->last.begun || t_ns > sum->last.at_ns)
 		return true;
 	*out = (struct sum_at) {0, 0};
 	if (t_ns <= sum->from_ns)
@@ -589,37 +593,27 @@ static size_t rows_of(struct timeline *t, enum tier tier, int64_t *from_ns, int6
 	LOCKED struct data *d = lock(of_timeline(t));
 	const struct lod *p = d->tiers[tier];
 	int64_t first_ns, last_ns, exact_ns = INT64_MAX;
-	const struct power *rows = d->power;
+	const struct power *power = d->power;
 	size_t got = 0;
 	int zoom;
 
 	if (!p || !lod_extent(p, &first_ns, &last_ns))
 		return 0;
-	while (rows < d->power + d->n_power && rows->meter.source->power != channels[0] && rows->meter.source->counter != channels[0])
-		rows++;
-	if (rows < d->power + d->n_power && rows->n_rows > 0)
-		exact_ns = rows->n_rows > RING ? rows->newest[rows->n_rows % RING].t_ns : first_ns;
+	while (power < d->power + d->n_power && power->meter.source->power != channels[0] && power->meter.source->counter != channels[0])
+		power++;
+	if (power < d->power + d->n_power && power->n_rows > 0)
+		exact_ns = power->dropped ? power->rows[0].t_ns : first_ns;
 	*from_ns = *from_ns < first_ns ? first_ns : *from_ns;
 	*column_ns = 0;
 	if (*from_ns >= exact_ns) {
-		size_t oldest = rows->n_rows > RING ? rows->n_rows - RING : 0, high = rows->n_rows, low = oldest;
+		const struct power_row *r = power->rows, *end = r + power->n_rows;
+		const struct energy_source *s = power->meter.source;
 
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (rows->newest[middle % RING].t_ns < *from_ns)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (; got < most && low < rows->n_rows && rows->newest[low % RING].t_ns < to_ns; low++, got++) {
-			const struct power_row *r = &rows->newest[low % RING];
-
+		r += times_from(r, power->n_rows, sizeof(*r), offsetof(struct power_row, t_ns), *from_ns);
+		for (; got < most && r < end && r->t_ns < to_ns; r++, got++) {
 			t_ns[got] = r->t_ns;
 			for (size_t i = 0; i < n; i++)
-				values[i][got] = channels[i] == rows->meter.source->power     ? r->mw
-						 : channels[i] == rows->meter.source->counter ? r->joules
-											      : r->age_ms;
+				values[i][got] = r->values[channels[i] == s->power ? 0 : channels[i] == s->counter ? 1 : 2];
 			*from_ns = r->t_ns + 1;
 		}
 		return got;
@@ -659,7 +653,7 @@ static bool energy_in(struct timeline *t, size_t channel, int64_t from_ns, int64
 		if (k == d->n_power)
 			return false;
 		source = energy_meter_source(&d->power[k].meter);
-		rows = d->power[k].n_rows <= RING || d->power[k].newest[d->power[k].n_rows % RING].t_ns < from_ns - source.reach_ns;
+		rows = !d->power[k].dropped || d->power[k].rows[0].t_ns < from_ns - source.reach_ns;
 		if (sum_to(d, k, source.counts, from_ns, &from) && sum_to(d, k, source.counts, to_ns, &to)) {
 			*out = (struct energy_result) {source.scale * (to.joules - from.joules), NAN, to.known_s - from.known_s, NULL};
 			return true;
@@ -667,7 +661,6 @@ static bool energy_in(struct timeline *t, size_t channel, int64_t from_ns, int64
 	}
 	if (!rows)
 		return false;
-	energy_source_extremes(&source, t);
 	*out = energy_between(&source, t, from_ns, to_ns);
 	return true;
 }

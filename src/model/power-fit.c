@@ -1,6 +1,6 @@
-/* Readings that lie in one state, which most do if windows are short, are kept as sums; the others one by one, because
- * the variance needs each of them again. The variance is White's (HC3): readings of states whose power varies scatter
- * more than others, and one that decides on its own where the fit goes does not show how far it is off. */
+/* Readings that lie in one state, which most do if windows are short, are one row of the fit; of the others each is a row
+ * of its own. The variance is White's (HC3): readings of states whose power varies scatter more than others, and one
+ * that decides on its own where the fit goes does not show how far it is off. */
 #include "model/power-fit.h"
 
 #include <math.h>
@@ -13,68 +13,52 @@
 
 void power_fit_free(struct power_fit *f)
 {
-	free(f->states);
-	free(f->mixed);
+	free(f->rows);
 	free(f->shares);
 	*f = (struct power_fit) {.no_memory = false};
 }
 
-uint32_t power_fit_state(struct power_fit *f)
+size_t power_fit_row(struct power_fit *f, const struct power_share *shares, size_t n)
 {
-	struct power_state *states = array_grow(f->states, f->n_states + 1, &f->room_states, sizeof(*states));
+	struct power_row *rows = array_grow(f->rows, f->n_rows + 1, &f->room_rows, sizeof(*rows));
+	struct power_share *all = array_grow(f->shares, f->n_shares + n, &f->room_shares, sizeof(*all));
 
-	f->no_memory |= !states;
-	if (!states)
-		return 0;
-	f->states = states;
-	states[f->n_states] = (struct power_state) {.least = INFINITY, .most = -INFINITY};
-	return (uint32_t)f->n_states++;
-}
-
-void power_fit_add(struct power_fit *f, double watts, double least, double most, const struct power_share *shares, size_t n)
-{
-	struct power_mixed *mixed;
-	struct power_share *all;
-
-	for (size_t i = 0; i < n; i++) {
-		struct power_state *s = &f->states[shares[i].state];
-
-		s->weight += (double)shares[i].share;
-		s->least = fmin(s->least, least);
-		s->most = fmax(s->most, most);
-		if (n > 1)
-			continue;
-		s->n++;
-		s->y += watts;
-		s->yy += watts * watts;
-	}
-	if (n <= 1)
-		return;
-	mixed = array_grow(f->mixed, f->n_mixed + 1, &f->room_mixed, sizeof(*mixed));
-	f->mixed = mixed ? mixed : f->mixed;
-	all = array_grow(f->shares, f->n_shares + n, &f->room_shares, sizeof(*all));
+	f->rows = rows ? rows : f->rows;
 	f->shares = all ? all : f->shares;
-	f->no_memory |= !mixed || !all;
+	f->no_memory |= !rows || !all;
 	if (f->no_memory)
-		return;
+		return 0;
 	memcpy(f->shares + f->n_shares, shares, n * sizeof(*shares));
 	f->n_shares += n;
-	f->mixed[f->n_mixed++] = (struct power_mixed) {watts, f->n_shares};
+	f->rows[f->n_rows] = (struct power_row) {.end = f->n_shares};
+	return f->n_rows++;
 }
 
-/* Gets the shares of mixed reading i by column, those that are not 0 in at[]. Returns their number. */
-static size_t row_get(const struct power_fit *f, const uint32_t *column, size_t i, double *x, uint32_t *at)
+void power_fit_add(struct power_fit *f, size_t row, double watts)
 {
-	size_t n = 0;
+	struct power_row *r = f->no_memory ? &(struct power_row) {.n = 0} : &f->rows[row];
+	double off = r->n > 0 ? watts - r->watts / r->n : 0;
 
-	for (size_t j = i ? f->mixed[i - 1].end : 0; j < f->mixed[i].end; j++) {
+	r->n++;
+	r->watts += watts;
+	r->squares += off * (watts - r->watts / r->n);
+}
+
+/* Gets the columns that row i sees, and their shares. Returns their number. */
+static size_t columns_of(const struct power_fit *f, const uint32_t *column, size_t i, uint32_t *at, double *x)
+{
+	size_t n = 0, k;
+
+	for (size_t j = i ? f->rows[i - 1].end : 0; j < f->rows[i].end && f->rows[i].n > 0; j++) {
 		uint32_t c = column[f->shares[j].state];
 
-		if (f->shares[j].share <= 0)
+		for (k = 0; k < n && at[k] != c; k++)
 			continue;
-		if (x[c] <= 0)
-			at[n++] = c;
-		x[c] += (double)f->shares[j].share;
+		if (k == n) {
+			at[n] = c;
+			x[n++] = 0;
+		}
+		x[k] += (double)f->shares[j].share;
 	}
 	return n;
 }
@@ -83,133 +67,89 @@ static size_t row_get(const struct power_fit *f, const uint32_t *column, size_t 
 static void invert(struct power_solution *s)
 {
 	size_t k = s->k;
-	double *m = memcpy(s->inverse, s->moments, k * k * sizeof(*m));
 
+	memcpy(s->inverse, s->moments, sizeof(s->inverse));
 	for (size_t j = 0; j < k; j++) {
-		double *row = m + j * k, pivot = row[j];
+		double *row = s->inverse[j], pivot = row[j];
 
-		s->dropped[j] = !(pivot > SAME * s->moments[j * k + j]);
+		s->dropped[j] = !(pivot > SAME * s->moments[j][j]);
 		if (s->dropped[j])
 			continue;
 		row[j] = 1;
 		for (size_t c = 0; c < k; c++)
 			row[c] /= pivot;
 		for (size_t i = 0; i < k; i++) {
-			double f = m[i * k + j];
+			double f = s->inverse[i][j];
 
 			if (i == j)
 				continue;
-			m[i * k + j] = 0;
+			s->inverse[i][j] = 0;
 			for (size_t c = 0; c < k; c++)
-				m[i * k + c] -= f * row[c];
+				s->inverse[i][c] -= f * row[c];
 		}
 	}
-	for (size_t i = 0; i < k * k; i++)
-		m[i] = s->dropped[i / k] || s->dropped[i % k] ? 0 : m[i];
+	for (size_t i = 0; i < k; i++)
+		for (size_t j = 0; j < k; j++)
+			s->inverse[i][j] = s->dropped[i] || s->dropped[j] ? 0 : s->inverse[i][j];
 }
 
-/* The square of a residual, as it would be if its reading had no part in the fit. */
-static double residual(double square, double leverage)
+void power_fit_solve(const struct power_fit *f, const uint32_t *column, size_t k, struct power_solution *s)
 {
-	double left = fmax(1 - leverage, 0.01);
+	double x[POWER_COLUMNS], y[POWER_COLUMNS] = {0};
+	uint32_t at[POWER_COLUMNS];
 
-	return square / (left * left);
-}
-
-bool power_fit_solve(const struct power_fit *f, const uint32_t *column, size_t k, struct power_solution *s)
-{
-	double *x = calloc(2 * k + 1, sizeof(*x)), *y = x + k;
-	uint32_t *at = calloc(k + 1, sizeof(*at));
-
-	*s = (struct power_solution) {.k = k, .watts = calloc(k + 3 * k * k + 1, sizeof(double)), .dropped = calloc(k + 1, 1)};
-	if (!x || !at || !s->watts || !s->dropped) {
-		free(x);
-		free(at);
-		power_solution_free(s);
-		return false;
-	}
-	s->inverse = s->watts + k;
-	s->meat = s->inverse + k * k;
-	s->moments = s->meat + k * k;
-	for (size_t i = 0; i < f->n_states; i++) {
-		s->moments[column[i] * (k + 1)] += f->states[i].n;
-		y[column[i]] += f->states[i].y;
-	}
-	for (size_t i = 0; i < f->n_mixed; i++) {
-		size_t n = row_get(f, column, i, x, at);
-
-		for (size_t p = 0; p < n; p++) {
+	memset(s, 0, sizeof(*s));
+	s->k = k;
+	for (size_t i = 0; i < f->n_rows; i++)
+		for (size_t n = columns_of(f, column, i, at, x), p = 0; p < n; p++) {
+			y[at[p]] += x[p] * f->rows[i].watts;
 			for (size_t q = 0; q < n; q++)
-				s->moments[at[p] * k + at[q]] += x[at[p]] * x[at[q]];
-			y[at[p]] += x[at[p]] * f->mixed[i].watts;
+				s->moments[at[p]][at[q]] += f->rows[i].n * x[p] * x[q];
 		}
-		for (size_t p = 0; p < n; p++)
-			x[at[p]] = 0;
-	}
 	invert(s);
 	for (size_t i = 0; i < k; i++)
 		for (size_t j = 0; j < k; j++)
-			s->watts[i] += s->inverse[i * k + j] * y[j];
-	for (size_t i = 0; i < f->n_states; i++) {
-		const struct power_state *p = &f->states[i];
-		size_t c = column[i];
-		double w = s->watts[c];
-
-		s->meat[c * (k + 1)] += residual(fmax(p->yy - 2 * w * p->y + w * w * p->n, 0), s->inverse[c * (k + 1)]);
-	}
-	for (size_t i = 0; i < f->n_mixed; i++) {
-		size_t n = row_get(f, column, i, x, at);
-		double off = f->mixed[i].watts, leverage = 0, square;
+			s->watts[i] += s->inverse[i][j] * y[j];
+	for (size_t i = 0; i < f->n_rows; i++) {
+		const struct power_row *r = &f->rows[i];
+		size_t n = columns_of(f, column, i, at, x);
+		double off = n ? r->watts / r->n : 0, leverage = 0, left, square;
 
 		for (size_t p = 0; p < n; p++) {
-			off -= x[at[p]] * s->watts[at[p]];
+			off -= x[p] * s->watts[at[p]];
 			for (size_t q = 0; q < n; q++)
-				leverage += x[at[p]] * x[at[q]] * s->inverse[at[p] * k + at[q]];
+				leverage += x[p] * x[q] * s->inverse[at[p]][at[q]];
 		}
-		square = residual(off * off, leverage);
+		/* The square of what they are off, as it would be if they had no part in the fit. */
+		left = fmax(1 - leverage, 0.01);
+		square = (r->squares + off * off * r->n) / (left * left);
 		for (size_t p = 0; p < n; p++)
 			for (size_t q = 0; q < n; q++)
-				s->meat[at[p] * k + at[q]] += square * x[at[p]] * x[at[q]];
-		for (size_t p = 0; p < n; p++)
-			x[at[p]] = 0;
+				s->meat[at[p]][at[q]] += square * x[p] * x[q];
 	}
-	free(x);
-	free(at);
-	return true;
-}
-
-void power_solution_free(struct power_solution *s)
-{
-	free(s->watts);
-	free(s->dropped);
-	s->watts = NULL;
-	s->dropped = NULL;
 }
 
 bool power_solution_joules(const struct power_solution *s, const double *seconds, double *joules, double *variance)
 {
-	size_t k = s->k;
-	double sum = 0, *u = s->watts ? calloc(k + 1, sizeof(*u)) : NULL;
-	bool told = u != NULL;
+	double sum = 0, u[POWER_COLUMNS] = {0};
+	bool told = true;
 
 	*joules = *variance = 0;
-	for (size_t i = 0; i < k && u; i++) {
+	for (size_t i = 0; i < s->k; i++) {
 		*joules += seconds[i] * s->watts[i];
 		sum += seconds[i];
-		for (size_t j = 0; j < k; j++)
-			u[i] += s->inverse[i * k + j] * seconds[j];
+		for (size_t j = 0; j < s->k; j++)
+			u[i] += s->inverse[i][j] * seconds[j];
 	}
-	/* A column that is a mixture of others has to take part as that mixture does. */
-	for (size_t i = 0; i < k && told; i++) {
+	for (size_t i = 0; i < s->k; i++) {
 		double as = seconds[i];
 
-		for (size_t j = 0; j < k && s->dropped[i]; j++)
-			as -= u[j] * s->moments[j * k + i];
-		told = !s->dropped[i] || fabs(as) < 1e-3 * sum;
+		/* A column that is a mixture of others has to take part as that mixture does. */
+		for (size_t j = 0; j < s->k; j++) {
+			as -= s->dropped[i] ? u[j] * s->moments[j][i] : 0;
+			*variance += u[i] * u[j] * s->meat[i][j];
+		}
+		told &= !s->dropped[i] || fabs(as) < 1e-3 * sum;
 	}
-	for (size_t i = 0; i < k && u; i++)
-		for (size_t j = 0; j < k; j++)
-			*variance += u[i] * u[j] * s->meat[i * k + j];
-	free(u);
 	return told;
 }

@@ -28,11 +28,6 @@ int64_t stats_hole_ns(double hz)
 	return hz > 0 ? (int64_t)llround(COVER_PERIODS * 1e9 / hz) : 0;
 }
 
-static double trapezoid(double v0, double v1, int64_t dt_ns)
-{
-	return (v0 + v1) / 2 * ((double)dt_ns / (double)NS_PER_S);
-}
-
 int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t from = t0 > from_ns ? t0 : from_ns, to = t1 < to_ns ? t1 : to_ns;
@@ -50,7 +45,7 @@ static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, dou
 	s->above_ns += (uint64_t)above_between(t0, v0, t1, hole_ns, t0, t1);
 	if (dt > hole_ns)
 		return;
-	s->integral += trapezoid(v0, v1, dt);
+	s->integral += (v0 + v1) / 2 * ((double)dt / (double)NS_PER_S);
 	s->known_ns += (uint64_t)dt;
 }
 

@@ -68,17 +68,13 @@ static int keys_find(struct analysis *a)
 
 static void power_add_up(const struct analysis *a, struct result *results)
 {
-	struct energy_result each[POWER_PARTS], sum;
+	struct energy_result each[POWER_PARTS];
 
 	if (a->at[KEY_POWER] != a->n_results)
 		return;
-	for (size_t i = 0; i < a->power.n; i++) {
-		const struct result *r = &results[a->power_at[i]];
-
-		each[i] = (struct energy_result) {r->joules, r->within, (double)r->covered_ns / 1e9, NULL};
-	}
-	sum = power_parts_sum(each, a->power.n);
-	results[a->n_results] = (struct result) {.joules = sum.joules, .within = sum.within, .covered_ns = llround(sum.known_s * 1e9)};
+	for (size_t i = 0; i < a->power.n; i++)
+		each[i] = results[a->power_at[i]].energy;
+	results[a->n_results] = (struct result) {.energy = power_parts_sum(each, a->power.n)};
 }
 
 const struct result *key_of(const struct analysis *a, const struct part *p, enum key k)
@@ -246,21 +242,6 @@ const struct channel *channel_of(const struct analysis *a, size_t i)
 	return a->channels.list[i] == SIZE_MAX ? &a->total : &a->session->channels[a->channels.list[i]];
 }
 
-double energy_of(const struct analysis *a, const struct part *p, size_t i)
-{
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].joules : NAN;
-}
-
-double within_of(const struct analysis *a, const struct part *p, size_t i)
-{
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? p->results[i].within : NAN;
-}
-
-double mean_power(const struct analysis *a, const struct part *p, size_t i)
-{
-	return channel_of(a, i)->unit == UNIT_MILLIWATT ? watts_of(&p->results[i]) : NAN;
-}
-
 double rise_of(const struct analysis *a, const struct part *p, size_t i)
 {
 	const struct channel *c = channel_of(a, i);
@@ -277,18 +258,6 @@ double throttled_of(const struct analysis *a, const struct part *p, size_t i)
 	return (double)p->results[i].above_ns / 1e9;
 }
 
-int64_t reading_ns(const struct analysis *a, size_t i)
-{
-	const struct energy_source *s = trace_source(a->trace, a->channels.list[i]);
-
-	return s ? energy_every_ns(s) : 0;
-}
-
-double uncovered_of(const struct part *p, size_t i)
-{
-	return (double)(p->duration_ns - p->results[i].covered_ns) / 1e9;
-}
-
 void known_of(const struct analysis *a, const struct part *p, size_t i, double *known_ns, double *span_ns)
 {
 	const struct channel *c = channel_of(a, i);
@@ -297,15 +266,15 @@ void known_of(const struct analysis *a, const struct part *p, size_t i, double *
 
 	*span_ns = *known_ns = (double)k->span_ns;
 	if (c->unit == UNIT_MILLIWATT || c->kind == CHANNEL_THROTTLE)
-		*known_ns = (double)r->covered_ns;
+		*known_ns = r->energy.known_s * 1e9;
 	else if (!channel_counts(c) && r->n + r->missing > 0)
 		*known_ns = (double)(k->span_ns - (isnan(r->counted) ? k->hole_ns : 0)) * (double)r->n /
 			    (double)(r->n + r->missing);
 }
 
-double full_energy(const struct analysis *a, const struct part *p, size_t i)
+double full_energy(const struct part *p, size_t i)
 {
-	return mean_power(a, p, i) * ((double)p->duration_ns / 1e9);
+	return watts_of(&p->results[i]) * seconds_of(p);
 }
 
 double item_energy(const struct analysis *a, const struct part *p, size_t i)
@@ -313,7 +282,7 @@ double item_energy(const struct analysis *a, const struct part *p, size_t i)
 	double known, span;
 
 	known_of(a, p, i, &known, &span);
-	return known < KNOWN_ENOUGH * span ? NAN : full_energy(a, p, i) / items_of(a, p);
+	return known < KNOWN_ENOUGH * span ? NAN : full_energy(p, i) / items_of(a, p);
 }
 
 double items_of(const struct analysis *a, const struct part *p)

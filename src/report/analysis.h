@@ -25,6 +25,11 @@ struct part {
 	bool no_memory;         /* it could not be computed, now or before */
 };
 
+static inline double seconds_of(const struct part *p)
+{
+	return (double)p->duration_ns / 1e9;
+}
+
 struct analysis {
 	struct trace *trace;
 	const struct session *session;
@@ -76,12 +81,6 @@ void ticks_count(const struct analysis *a, struct part *p);
 void ticks_sum(struct part *whole, const struct part *p);
 
 const struct channel *channel_of(const struct analysis *a, size_t i);
-/* Energy in joules of a channel in mW, or NaN. */
-double energy_of(const struct analysis *a, const struct part *p, size_t i);
-/* Maximum error of that energy in joules; NaN: unknown. */
-double within_of(const struct analysis *a, const struct part *p, size_t i);
-/* Mean power over the covered time, in watts. */
-double mean_power(const struct analysis *a, const struct part *p, size_t i);
 /* For a temperature the last minus the first sample; for a counter the sum of its increases. */
 double rise_of(const struct analysis *a, const struct part *p, size_t i);
 /* Seconds for which a throttle channel was above 0. */
@@ -91,13 +90,9 @@ void known_of(const struct analysis *a, const struct part *p, size_t i, double *
 /* Minimum covered share from which results are extrapolated to the rest. */
 #define KNOWN_ENOUGH 0.99
 /* Energy over the whole duration, extrapolated from the covered time. */
-double full_energy(const struct analysis *a, const struct part *p, size_t i);
+double full_energy(const struct part *p, size_t i);
 /* The same per item; NaN if too little time is covered. */
 double item_energy(const struct analysis *a, const struct part *p, size_t i);
-/* How far its readings are apart. */
-int64_t reading_ns(const struct analysis *a, size_t i);
-/* Seconds of the part in which the channel's power is unknown. */
-double uncovered_of(const struct part *p, size_t i);
 /* Number of --per items in the part; 0: not given. */
 double items_of(const struct analysis *a, const struct part *p);
 
@@ -162,28 +157,5 @@ int room_with(int room, const char *text);
 
 /* Compares the phases of n runs, of which the first n_first are those of the first side; n: there is one side. */
 void compare_tables(const struct page *o, bool all, const struct analysis *list, size_t n, size_t n_first);
-
-/* The ranges of one name, thread or domain in one of several traces. */
-struct range_sum {
-	char *title;        /* without the ids of a thread, which differ in each run */
-	const char *domain; /* of ranges by name; else "" */
-	uint32_t pid, tid;
-	size_t file;
-	uint64_t count;
-	double seconds, joules, within; /* of all; within: the error bound */
-	double known;                   /* the share of the time for which power is known */
-	const char *why;                /* no joules, a message id */
-};
-struct range_sums {
-	struct range_sum *list; /* file by file */
-	size_t n;
-	bool no_memory;
-};
-/* The title is copied. */
-void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title);
-void range_sums_free(struct range_sums *l);
-/* The same of ranges, by name. Returns -1 if out of memory. */
-int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n, size_t n_first,
-		   struct range_sums *l, enum report_format format, struct err *e);
 
 #endif

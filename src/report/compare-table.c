@@ -7,22 +7,10 @@
 #include "util/intl.h"
 #include "util/num.h"
 
-static const char *const what_names[] = {
-	[DURATION] = N_("duration"),
-	[ITEM_ENERGY] = N_("per item, %s"),
-	[ENERGY] = N_("energy, %s"),
-	[MEAN] = "%s",
-	[RISE] = N_("rise, %s"),
-	[THROTTLED] = "%s",
-	[RANGE_COUNT] = N_("count"),
-	[RANGE_TIME] = N_("duration"),
-	[RANGE_ENERGY] = N_("energy per range, %s"),
-};
-
 /* Replaces "%s" by the name of the channel without using it as a format string. */
 static void metric_name(const struct metric *m, char *out, size_t size)
 {
-	const char *name = what_names[m->what], *at;
+	const char *name = quantities[m->what].name, *at;
 
 	if (strcmp(name, "%s") != 0)
 		name = _(name);
@@ -33,21 +21,7 @@ static void metric_name(const struct metric *m, char *out, size_t size)
 
 static struct shown metric_unit(const struct metric *m, double largest)
 {
-	switch (m->what) {
-	case DURATION:
-	case THROTTLED:
-		return (struct shown) {"s", 1};
-	case RANGE_TIME:
-		return (struct shown) {"ms", 1e3};
-	case ENERGY:
-	case ITEM_ENERGY:
-	case RANGE_ENERGY:
-		return (struct shown) {"J", 1};
-	case RANGE_COUNT:
-		return (struct shown) {"", 1};
-	default:
-		return shown_unit(m->channel, largest);
-	}
+	return quantities[m->what].shown.unit ? quantities[m->what].shown : shown_unit(m->channel, largest);
 }
 
 /* A number is as large as the largest of its row; a count has no decimals. */
@@ -153,7 +127,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 			  n + 2,
 			  {-o->room},
 			  .spare = n == ABREAST ? 1 << 3 : 0,
-			  .head = {c->sums ? _("name") : _("phase")}};
+			  .head = {c->ranges ? _("name") : _("phase")}};
 	char heads[ABREAST][CELL_TEXT], text[CELL_TEXT];
 	bool unknown = false;
 
@@ -166,7 +140,7 @@ static void lines_table(const struct page *o, struct comparison *c, size_t from)
 		else
 			snprintf(heads[k], CELL_TEXT,
 				 m->what == ITEM_ENERGY ? _("%s per item")
-				 : c->sums              ? _("%s per range")
+				 : c->ranges              ? _("%s per range")
 							: "%s",
 				 metric_unit(m, 1).unit);
 		if (m->channel && !total)

@@ -10,6 +10,18 @@
 #include "report/compare.h"
 #include "util/intl.h"
 
+const struct quantity quantities[] = {
+	[DURATION] = {"duration", "s", N_("duration"), {"s", 1}},
+	[ENERGY] = {"energy", "J", N_("energy, %s"), {"J", 1}},
+	[ITEM_ENERGY] = {"energy_per_item", "J", N_("per item, %s"), {"J", 1}},
+	[MEAN] = {"mean", NULL, "%s", {NULL, 1}},
+	[RISE] = {"rise", NULL, N_("rise, %s"), {NULL, 1}},
+	[THROTTLED] = {"throttled", "s", "%s", {"s", 1}},
+	[RANGE_COUNT] = {"count", "", N_("count"), {"", 1}},
+	[RANGE_TIME] = {"time_per_range", "s", N_("duration"), {"ms", 1e3}},
+	[RANGE_ENERGY] = {"energy_per_range", "J", N_("energy per range, %s"), {"J", 1}},
+};
+
 static int by_key(const void *a, const void *b)
 {
 	const struct occurrence *x = a, *y = b;
@@ -75,10 +87,10 @@ static void compare_test(struct comparison *c)
 void compare_begin(struct comparison *c)
 {
 	qsort(c->all, c->n_all, sizeof(*c->all), by_key);
-	for (size_t i = 1; c->sums && i < c->n_all; i++)
+	for (size_t i = 1; c->ranges && i < c->n_all; i++)
 		if (same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].run == c->all[i].run)
 			c->all[i].id = c->all[i - 1].id + 1;
-	if (c->sums)
+	if (c->ranges)
 		qsort(c->all, c->n_all, sizeof(*c->all), by_key);
 	for (size_t i = 0; i < c->n_all; i++)
 		if (i > 0 && same_label(&c->all[i - 1], &c->all[i]) && c->all[i - 1].id == c->all[i].id)
@@ -86,7 +98,7 @@ void compare_begin(struct comparison *c)
 		else
 			c->subjects[c->n_subjects++] = (struct subject) {i, 1, c->all[i].order};
 	qsort(c->subjects, c->n_subjects, sizeof(*c->subjects), by_order);
-	if (!c->sums && c->n_subjects > 1) {
+	if (!c->ranges && c->n_subjects > 1) {
 		c->subjects[c->n_subjects++] = (struct subject) {c->n_all, c->n_runs, 0};
 		for (size_t f = 0; f < c->n_runs; f++)
 			c->all[c->n_all + f] = (struct occurrence) {"", "", 0, f, 0, 0, SIZE_MAX};
@@ -207,7 +219,7 @@ void compare_free(struct comparison *c)
 
 bool subject_is_whole(const struct comparison *c, const struct subject *s)
 {
-	return !c->sums && c->all[s->first].at == SIZE_MAX;
+	return !c->ranges && c->all[s->first].at == SIZE_MAX;
 }
 
 void subject_title(const struct comparison *c, const struct subject *s, bool translated, char *out,
@@ -216,9 +228,9 @@ void subject_title(const struct comparison *c, const struct subject *s, bool tra
 	const struct occurrence *x = &c->all[s->first];
 	const char *domain = translated ? x->domain : "";
 
-	if (c->sums && x->id > 0)
+	if (c->ranges && x->id > 0)
 		snprintf(out, size, "%s #%llu", x->label, (unsigned long long)x->id + 1);
-	else if (c->sums)
+	else if (c->ranges)
 		snprintf(out, size, "%s%s%s", domain, *domain ? ": " : "", x->label);
 	else if (subject_is_whole(c, s))
 		snprintf(out, size, "%s", translated ? _("whole") : "whole");
@@ -232,21 +244,19 @@ void subject_title(const struct comparison *c, const struct subject *s, bool tra
 static void value_add(struct run_value *x, const struct analysis *a, const struct part *p,
 		      const struct metric *m, size_t i)
 {
-	double seconds = (double)p->duration_ns / 1e9, v = seconds, within = NAN, known = 0, span = 0;
+	double seconds = seconds_of(p), v = seconds, within = NAN, known = 0, span = 0;
 
 	if (m->channel) {
-		double covered = (double)p->results[i].covered_ns / 1e9;
-
 		known_of(a, p, i, &known, &span);
-		within = within_of(a, p, i) / covered; /* in watts */
+		within = p->results[i].energy.within / p->results[i].energy.known_s; /* in watts */
 	}
 	switch (m->what) {
 	case ENERGY:
-		v = full_energy(a, p, i);
+		v = full_energy(p, i);
 		within *= seconds;
 		break;
 	case ITEM_ENERGY:
-		v = full_energy(a, p, i) / items_of(a, p);
+		v = full_energy(p, i) / items_of(a, p);
 		within *= seconds / items_of(a, p);
 		break;
 	case RISE:
@@ -256,7 +266,7 @@ static void value_add(struct run_value *x, const struct analysis *a, const struc
 		v = throttled_of(a, p, i);
 		break;
 	case MEAN:
-		v = m->channel->unit == UNIT_MILLIWATT ? mean_power(a, p, i) * 1e3 : mean_of(&p->results[i]);
+		v = m->channel->unit == UNIT_MILLIWATT ? watts_of(&p->results[i]) * 1e3 : mean_of(&p->results[i]);
 		within *= 1e3;
 		break;
 	default:
@@ -273,7 +283,7 @@ static void value_add(struct run_value *x, const struct analysis *a, const struc
 
 void subject_load(struct comparison *c, const struct subject *s)
 {
-	if (c->sums) {
+	if (c->ranges) {
 		range_values(c, s);
 		return;
 	}

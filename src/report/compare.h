@@ -3,6 +3,7 @@
 #define NVMTOP_REPORT_COMPARE_H
 
 #include "report/analysis.h"
+#include "report/range-totals.h"
 
 enum what {
 	DURATION,
@@ -15,6 +16,13 @@ enum what {
 	RANGE_TIME,
 	RANGE_ENERGY
 };
+
+/* Each of these in files and tables. Without a unit it has that of the channel. */
+extern const struct quantity {
+	const char *key, *unit; /* in a file */
+	const char *name;	/* in a table; %s: that of the channel */
+	struct shown shown;
+} quantities[];
 
 struct metric {
 	enum what what;
@@ -29,7 +37,7 @@ struct occurrence {
 	size_t run;
 	uint64_t thread; /* of ranges by thread its ids */
 	size_t order;
-	size_t at; /* the phase, SIZE_MAX: the whole; of ranges, which of the sums */
+	size_t at; /* the phase, SIZE_MAX: the whole; of ranges, which of the run's list */
 };
 
 /* What is compared: occurrences first .. first+n-1, which are the same. */
@@ -47,7 +55,7 @@ struct run_value {
 
 struct comparison {
 	const struct analysis *list;  /* n_runs */
-	const struct range_sum *sums; /* NULL: phases are compared */
+	const struct collection *ranges; /* n_runs; NULL: phases are compared */
 	size_t n_runs, n_first;       /* the runs from n_first on are those of the second side */
 	struct occurrence *all;
 	size_t n_all;
@@ -75,6 +83,9 @@ bool subject_is_whole(const struct comparison *c, const struct subject *s);
 /* Computes the values of a subject, of which side_of() then tells. */
 void subject_load(struct comparison *c, const struct subject *s);
 void range_values(struct comparison *c, const struct subject *s); /* the same, of ranges */
+/* Compares ranges by name, and writes that. Returns -1 if out of memory. */
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, const struct collection *ranges, size_t n,
+		   size_t n_first, enum report_format format, struct err *e);
 
 /* A metric over the runs of a side (0 or 1) that have it. */
 struct side {

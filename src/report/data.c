@@ -47,28 +47,29 @@ static void put_signal(struct record *r, const struct analysis *a, const struct 
 	const struct channel *c = channel_of(a, i);
 	const struct result *s = &p->results[i];
 	bool watts = c->unit == UNIT_MILLIWATT, throttle = c->kind == CHANNEL_THROTTLE;
-	bool steps = c->kind == CHANNEL_THROTTLE_COUNT, covered = !isnan(s->joules) || (throttle && s->covered_ns > 0);
+	bool steps = c->kind == CHANNEL_THROTTLE_COUNT, covered = !isnan(s->energy.joules) || (throttle && s->energy.known_s > 0);
 	char why[300] = "";
 	bool known = s->n == 0 && unmeasured_reason(a, i, why, sizeof(why));
-	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN,
-	       every = watts ? (double)reading_ns(a, i) / 1e9 : NAN;
+	const struct energy_source *source = watts ? trace_source(a->trace, a->channels.list[i]) : NULL;
+	int64_t every_ns = source ? source->every_ns : 0;
+	double items = items_of(a, p) > 0 ? items_of(a, p) : NAN;
 
 	put_statistics(r, a, p, i);
-	PUT(r, {"energy_j", CSV_AND(watts), NUMBER_OF(energy_of(a, p, i))},
-	    {"mean_power_w", CSV_AND(watts), NUMBER_OF(mean_power(a, p, i))},
+	PUT(r, {"energy_j", CSV_AND(watts), NUMBER_OF(s->energy.joules)},
+	    {"mean_power_w", CSV_AND(watts), NUMBER_OF(watts_of(s))},
 	    {"covered_s", covered * IN_CSV + (watts || throttle) * IN_JSON,
-	     TIME_OF(s->covered_ns)},
+	     TIME_OF(llround(s->energy.known_s * 1e9))},
 	    {"covered_s", !covered * IN_CSV, NUMBER_OF(NAN)},
 	    {"rise", CSV_AND(c->unit == UNIT_CELSIUS || channel_counts(c)), NUMBER_OF(rise_of(a, p, i))},
 	    {"throttled_s", CSV_AND(throttle), NUMBER_OF(throttled_of(a, p, i))},
 	    {"events", CSV_AND(steps), NUMBER_OF(steps && s->n > 0 ? s->steps : NAN)},
 	    {"items", IN_CSV, NUMBER_OF(items)},
-	    {"s_per_item", IN_CSV, NUMBER_OF((double)p->duration_ns / 1e9 / items)},
+	    {"s_per_item", IN_CSV, NUMBER_OF(seconds_of(p) / items)},
 	    {"energy_per_item_j", CSV_AND(watts && !isnan(items)),
 	     NUMBER_OF(isnan(items) ? NAN : item_energy(a, p, i))},
-	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(within_of(a, p, i))},
-	    {"read_every_s", IN_CSV, NUMBER_OF(every)},
-	    {"read_every_s", watts * IN_JSON, TIME_OF(watts ? reading_ns(a, i) : 0)},
+	    {"energy_within_j", CSV_AND(watts), NUMBER_OF(s->energy.within)},
+	    {"read_every_s", IN_CSV, NUMBER_OF(watts ? (double)every_ns / 1e9 : NAN)},
+	    {"read_every_s", watts * IN_JSON, TIME_OF(every_ns)},
 	    {"reason", known * IN_JSON, TEXT_OF(why)});
 }
 
@@ -78,16 +79,12 @@ static void put_keys(struct record *r, const struct analysis *a, const struct pa
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
 
-	if (power)
-		PUT(r, {"power", IN_BOTH, TEXT_OF(a->power_name)},
-		    {"energy_j", IN_BOTH, NUMBER_OF(power->joules)},
-		    {"energy_within_j", IN_JSON, NUMBER_OF(power->within)},
-		    {"mean_power_w", IN_BOTH, NUMBER_OF(watts_of(power))},
-		    {"covered_s", IN_BOTH, TIME_OF(power->covered_ns)});
-	else
-		PUT(r, {"power", IN_CSV, TEXT_OF("")}, {"energy_j", IN_CSV, NUMBER_OF(NAN)},
-		    {"mean_power_w", IN_CSV, NUMBER_OF(NAN)}, {"covered_s", IN_CSV, NUMBER_OF(NAN)});
-	PUT(r, {"gpu_percent", IN_BOTH, NUMBER_OF(gpu ? mean_of(gpu) : NAN)},
+	PUT(r, {"power", CSV_AND(power), TEXT_OF(power ? a->power_name : "")},
+	    {"energy_j", CSV_AND(power), NUMBER_OF(power ? power->energy.joules : NAN)},
+	    {"energy_within_j", power ? IN_JSON : 0, NUMBER_OF(power ? power->energy.within : NAN)},
+	    {"mean_power_w", CSV_AND(power), NUMBER_OF(power ? watts_of(power) : NAN)},
+	    {"covered_s", power ? IN_BOTH : 0, TIME_OF(power ? llround(power->energy.known_s * 1e9) : 0)},
+	    {"covered_s", power ? 0 : IN_CSV, NUMBER_OF(NAN)}, {"gpu_percent", IN_BOTH, NUMBER_OF(gpu ? mean_of(gpu) : NAN)},
 	    {"hottest_c", IN_BOTH, NUMBER_OF(hottest ? hottest->max : NAN)});
 }
 
@@ -115,7 +112,7 @@ static void json_part(struct record *r, const char *name, const struct analysis 
 	json_ticks(r, p);
 	if (items > 0)
 		PUT(r, {"items", IN_JSON, NUMBER_OF(items)},
-		    {"s_per_item", IN_JSON, NUMBER_OF((double)p->duration_ns / 1e9 / items)});
+		    {"s_per_item", IN_JSON, NUMBER_OF(seconds_of(p) / items)});
 	put_keys(r, a, p);
 	if (!a->brief)
 		json_open(r, "signals", '[');
@@ -178,31 +175,12 @@ static void csv_part(struct record *r, const struct analysis *a, const struct pa
 	}
 }
 
-static const char *what_unit(const struct metric *m)
-{
-	if (m->what == MEAN || m->what == RISE)
-		return unit_name(m->channel->unit);
-	if (m->what == RANGE_COUNT)
-		return "";
-	return m->what == ENERGY || m->what == ITEM_ENERGY || m->what == RANGE_ENERGY ? "J" : "s";
-}
-
 static void put_metric(struct record *r, const struct metric *m)
 {
-	static const char *const words[] = {
-		[DURATION] = "duration",
-		[ITEM_ENERGY] = "energy_per_item",
-		[ENERGY] = "energy",
-		[MEAN] = "mean",
-		[RISE] = "rise",
-		[THROTTLED] = "throttled",
-		[RANGE_COUNT] = "count",
-		[RANGE_TIME] = "time_per_range",
-		[RANGE_ENERGY] = "energy_per_range",
-	};
+	const struct quantity *q = &quantities[m->what];
 
-	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->name : "")},
-	    {"quantity", IN_BOTH, TEXT_OF(words[m->what])}, {"unit", IN_BOTH, TEXT_OF(what_unit(m))});
+	PUT(r, {"signal", IN_BOTH, LABEL_OF(m->channel ? m->name : "")}, {"quantity", IN_BOTH, TEXT_OF(q->key)},
+	    {"unit", IN_BOTH, TEXT_OF(q->unit ? q->unit : unit_name(m->channel->unit))});
 }
 
 /* A metric over the runs of a side; CSV: the names begin with that of the side, if there are two. */
@@ -262,7 +240,7 @@ static void csv_metric(struct record *r, const struct comparison *c, const struc
 	const struct side a = side_of(c, 0, m), b = side_of(c, 1, m);
 	const struct difference d = difference(c, &a, &b);
 
-	if (c->sums)
+	if (c->ranges)
 		PUT(r, {"name", IN_CSV, TEXT_OF(title)}, {"domain", IN_CSV, TEXT_OF(c->all[s->first].domain)});
 	else
 		PUT(r, {"phase", IN_CSV, TEXT_OF(title)});
@@ -283,7 +261,7 @@ static void json_subject(struct record *r, const struct comparison *c, const str
 
 	record_line(r);
 	json_open(r, NULL, '{');
-	if (c->sums)
+	if (c->ranges)
 		PUT(r, {"name", IN_JSON, TEXT_OF(title)}, {"domain", IN_JSON, TEXT_OF(x->domain)});
 	else /* the key is needed beside the title, since a label may look like a title */
 		PUT(r, {"phase", IN_JSON, TEXT_OF(title)}, {"label", IN_JSON, LABEL_OF(x->label)},

@@ -7,31 +7,6 @@
 #include "report/compare.h"
 #include "util/intl.h"
 
-void range_sum_add(struct range_sums *l, const struct range_sum *s, const char *title)
-{
-	struct range_sum *more = l->list;
-	char *copy = strdup(title);
-
-	if (!(l->n & (l->n - 1)))
-		more = reallocarray(l->list, 2 * l->n + 1, sizeof(*more));
-	if (!more || !copy) {
-		l->list = more ? more : l->list;
-		l->no_memory = true;
-		free(copy);
-		return;
-	}
-	l->list = more;
-	more[l->n] = *s;
-	more[l->n++].title = copy;
-}
-
-void range_sums_free(struct range_sums *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->list[i].title);
-	free(l->list);
-}
-
 /* Joules of other power signals are not compared. */
 static bool same_power(const struct comparison *c, size_t run)
 {
@@ -43,35 +18,32 @@ void range_values(struct comparison *c, const struct subject *s)
 	for (size_t x = 0; x < c->n_metrics * c->n_runs; x++)
 		c->values[x] = (struct run_value) {.mean = NAN, .within = NAN};
 	for (size_t k = s->first; k < s->first + s->n; k++) {
-		const struct range_sum *r = &c->sums[c->all[k].at];
-		double n = r->count ? (double)r->count : (double)NAN;
+		size_t run = c->all[k].run;
+		const struct group *g = c->ranges[run].list[c->all[k].at];
+		const struct energy_result *r = &g->spent[USE_ALL].energy;
+		double n = g->count ? (double)g->count : (double)NAN, known = r->known_s * 1e9 / (double)g->spent[USE_ALL].time_ns;
 
 		for (size_t m = 0; m < c->n_metrics; m++) {
-			struct run_value *x = &c->values[m * c->n_runs + r->file];
+			struct run_value *x = &c->values[m * c->n_runs + run];
 
-			if (c->metrics[m].what == RANGE_COUNT) {
+			if (c->metrics[m].what == RANGE_COUNT)
 				x->mean = n;
-			} else if (c->metrics[m].what == RANGE_TIME) {
-				x->mean = r->seconds / n;
-			} else if (same_power(c, r->file)) {
-				bool known = !r->why && r->known >= KNOWN_ENOUGH;
-
-				x->why = r->why;
-				x->span = !r->why;
-				x->known = r->known;
-				x->mean = known ? r->joules / n / r->known : (double)NAN;
-				x->within = known ? r->within / n : (double)NAN;
-			}
+			else if (c->metrics[m].what == RANGE_TIME)
+				x->mean = (double)g->total_ns / 1e9 / n;
+			else if (same_power(c, run))
+				*x = (struct run_value) {.why = r->why, .span = !r->why, .known = known,
+							 .mean = !r->why && known >= KNOWN_ENOUGH ? r->joules / n / known : (double)NAN,
+							 .within = !r->why && known >= KNOWN_ENOUGH ? r->within / n : (double)NAN};
 		}
 	}
 }
 
-static void write_notes(FILE *f, const struct comparison *c, const struct range_sums *l)
+static void write_notes(FILE *f, const struct comparison *c)
 {
 	const char *told = NULL;
 
-	for (size_t i = 0; i < l->n; i++) {
-		const char *why = l->list[i].why;
+	for (size_t i = 0; i < c->n_all; i++) {
+		const char *why = c->ranges[c->all[i].run].list[c->all[i].at]->spent[USE_ALL].energy.why;
 
 		if (why && why != told)
 			fprintf(f, "--: %s\n", _(why));
@@ -88,43 +60,50 @@ static void write_notes(FILE *f, const struct comparison *c, const struct range_
 		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"), c->list->power_name);
 }
 
-int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, size_t n,
-		   size_t n_first, struct range_sums *l, enum report_format format, struct err *e)
+int compare_ranges(struct record *r, const struct page *o, const struct analysis *list, const struct collection *ranges, size_t n,
+		   size_t n_first, enum report_format format, struct err *e)
 {
-	static const struct range_sum none; /* without any, these are ranges all the same */
-	struct comparison c = {.list = list,
-			       .sums = l->list ? l->list : &none,
-			       .n_runs = n,
-			       .n_first = n_first,
-			       .n_all = l->n};
+	struct comparison c = {.list = list, .ranges = ranges, .n_runs = n, .n_first = n_first};
 	bool table = format == REPORT_TABLE || format == REPORT_MARKDOWN;
+	char **titles, title[CELL_TEXT];
+	size_t all = 0;
 
-	c.all = calloc(l->n + 1, sizeof(*c.all));
-	c.subjects = calloc(l->n + 1, sizeof(*c.subjects));
+	for (size_t i = 0; i < n; i++)
+		all += ranges[i].n;
+	titles = calloc(all + 1, sizeof(char *));
+	c.all = calloc(all + 1, sizeof(*c.all));
+	c.subjects = calloc(all + 1, sizeof(*c.subjects));
 	c.metrics = calloc(3, sizeof(*c.metrics));
 	c.values = calloc(3 * n, sizeof(*c.values));
-	c.ok = c.all && c.subjects && c.metrics && c.values && !l->no_memory;
-	if (c.ok) {
-		for (size_t i = 0; i < l->n; i++) {
-			const struct range_sum *s = &l->list[i];
+	c.ok = titles && c.all && c.subjects && c.metrics && c.values;
+	for (size_t run = 0; run < n && c.ok; run++)
+		for (size_t i = 0; i < ranges[run].n && c.ok; i++, c.n_all++) {
+			const struct group *g = ranges[run].list[i];
 
-			c.all[i] = (struct occurrence) {
-				s->domain, s->title, 0, s->file, (uint64_t)s->pid << 32 | s->tid, i, i};
+			collection_name(&ranges[run], g, false, title, sizeof(title));
+			titles[c.n_all] = strdup(title);
+			c.ok = titles[c.n_all] != NULL;
+			c.all[c.n_all] = (struct occurrence) {ranges[run].by == REPORT_BY_RANGE ? g->first : "", titles[c.n_all], 0, run,
+							      (uint64_t)g->pid << 32 | g->tid, c.n_all, i};
 		}
+	if (c.ok) {
 		c.metrics[c.n_metrics++].what = RANGE_COUNT;
 		c.metrics[c.n_metrics++].what = RANGE_TIME;
 		if (power_adds_up(list))
 			c.metrics[c.n_metrics++] = (struct metric) {RANGE_ENERGY, &list->total, list->power_name};
 		compare_begin(&c);
 	}
-	if (c.ok && table && l->n == 0) {
+	if (c.ok && table && c.n_all == 0) {
 		fputs(_("no ranges were recorded in this time\n"), r->f);
 	} else if (c.ok && !table) {
 		put_comparison(r, &c);
 	} else if (c.ok) {
 		comparison_tables(o, true, &c);
-		write_notes(r->f, &c, l);
+		write_notes(r->f, &c);
 	}
+	for (size_t i = 0; titles && i < all; i++)
+		free(titles[i]);
+	free(titles);
 	compare_free(&c);
 	return c.ok ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }

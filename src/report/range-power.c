@@ -4,6 +4,7 @@
 #include "report/range-power.h"
 
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,29 +12,30 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define LEAST	    3		/* readings of a group, and of a state that has a column of its own */
-#define LEAST_AFTER 10		/* of what is just after another state */
-#define COLUMNS	    64		/* in a fit */
+#define LEAST	    3  /* readings of a group, and of a state that has a column of its own */
+#define LEAST_AFTER 10 /* of what is just after another state */
+#define COLUMNS	    (POWER_COLUMNS - 2) /* in a fit, beside those of what is rare and of one group that is */
 #define STATES	    (1u << 16)
-#define APART	    256		/* groups that get a fit of their own */
-#define LATE	    NS_PER_S	/* at most, until a reading with a time of its own has its row */
+#define APART	    256	     /* groups that get a fit of their own */
+#define LATE	    NS_PER_S /* at most, until a reading with a time of its own has its row */
 #define BLOCK	    1024
 
 void range_power_free(struct range_power *p)
 {
-	free(p->readings);
+	tdestroy(p->tree, free);
+	free(p->states);
 	free(p->segments);
 	free(p->events);
 	free(p->open);
-	free(p->uses);
-	free(p->table);
 	power_fit_free(&p->fit);
 }
 
-/* Makes room for n more. */
-static void *more(struct range_power *p, void *list, size_t have, size_t n, size_t *room, size_t size)
+/* Makes room for n more in one of the lists. */
+#define MORE(p, list, n)                                                                                                      \
+	((p)->list = more(p, (p)->list, (p)->n_##list + (n), &(p)->room_##list, sizeof((p)->list[0])))
+static void *more(struct range_power *p, void *list, size_t n, size_t *room, size_t size)
 {
-	void *q = array_grow(list, have + n, room, size);
+	void *q = array_grow(list, n, room, size);
 
 	p->no_memory |= !q;
 	return q ? q : list;
@@ -46,15 +48,15 @@ void range_power_join(struct range_power *p, struct range_user *user)
 	p->newest = user;
 }
 
-void range_power_open(struct range_power *p, struct range_user *user, int use, int64_t from_ns, int64_t to_ns)
+void range_power_open(struct range_power *p, struct range_user *user, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns >= to_ns || p->source.power == SIZE_MAX)
 		return;
-	p->events = more(p, p->events, p->n_events, 2, &p->room_events, sizeof(*p->events));
+	MORE(p, events, 2);
 	if (p->no_memory)
 		return;
-	p->events[p->n_events++] = (struct range_event) {from_ns, user, (int8_t)use, 1};
-	p->events[p->n_events++] = (struct range_event) {to_ns, user, (int8_t)use, -1};
+	p->events[p->n_events++] = (struct range_event) {from_ns, user, 1};
+	p->events[p->n_events++] = (struct range_event) {to_ns, user, -1};
 }
 
 /* What opens at a time comes before what closes. */
@@ -65,71 +67,58 @@ static int by_time(const void *a, const void *b)
 	return e->t_ns != f->t_ns ? (e->t_ns > f->t_ns) - (e->t_ns < f->t_ns) : f->step - e->step;
 }
 
-/* Mixes the bits, so that the sum over a set names it. */
-static uint64_t key_of(const struct range_user *u, int use)
+static int by_key(const void *a, const void *b)
 {
-	uint64_t x = ((uint64_t)u->number * USES + (unsigned)use + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	const uint64_t *k = a, *l = b;
+
+	return (*k > *l) - (*k < *l);
+}
+
+/* Mixes the bits, so that the sum over a set names it. */
+static uint64_t key_of(const struct range_user *u)
+{
+	uint64_t x = ((uint64_t)u->number + 1) * UINT64_C(0x9E3779B97F4A7C15);
 
 	x = (x ^ x >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
 	x = (x ^ x >> 27) * UINT64_C(0x94D049BB133111EB);
 	return x ^ x >> 31;
 }
 
-static void table_grow(struct range_power *p)
+/* The state of what is open now; after: just after this. There may be too many. NULL: out of memory. */
+static struct range_state *state_of(struct range_power *p, uint64_t set, uint64_t after)
 {
-	size_t room = p->room_table ? 2 * p->room_table : 64;
-	uint32_t *table = calloc(room, sizeof(*table));
+	const uint64_t key = set ^ (after << 1 | after >> 63);
+	struct range_state *const *found = tfind(&key, &p->tree, by_key), *s, *of;
 
-	p->no_memory |= !table;
-	if (!table)
-		return;
-	for (size_t i = 0; i < p->fit.n_states; i++) {
-		size_t at = p->fit.states[i].key & (room - 1);
-
-		while (table[at])
-			at = (at + 1) & (room - 1);
-		table[at] = (uint32_t)i + 1;
-	}
-	free(p->table);
-	p->table = table;
-	p->room_table = room;
-}
-
-/* The state of what is open now; after: just after this. There may be too many. */
-static uint32_t state_of(struct range_power *p, uint64_t set, uint64_t after)
-{
-	uint64_t key = set ^ (after << 1 | after >> 63);
-	uint32_t of = after ? state_of(p, set, 0) : (uint32_t)p->fit.n_states;
-	size_t at;
-	struct power_state *s;
-
-	if (2 * p->fit.n_states >= p->room_table)
-		table_grow(p);
-	if (p->no_memory)
-		return 0;
-	for (at = key & (p->room_table - 1); p->table[at]; at = (at + 1) & (p->room_table - 1))
-		if (p->fit.states[p->table[at] - 1].key == key)
-			return p->table[at] - 1;
-	if (p->fit.n_states >= STATES) {
+	if (found)
+		return *found;
+	of = after ? state_of(p, set, 0) : NULL;
+	if (p->n_states >= STATES) {
 		for (size_t i = 0; i < p->n_open; i++)
 			p->open[i]->lost = true;
-		return 0;
+		return p->states[0];
 	}
-	p->uses = more(p, p->uses, p->n_uses, USES * p->n_open, &p->room_uses, sizeof(*p->uses));
-	p->table[at] = power_fit_state(&p->fit) + 1;
+	s = calloc(1, sizeof(*s) + p->n_open * sizeof(s->uses[0]));
+	MORE(p, states, 1);
+	if (s)
+		s->key = key;
+	if (!s || p->no_memory || !tsearch(s, &p->tree, by_key)) {
+		p->no_memory = true;
+		free(s);
+		return NULL;
+	}
+	s->of = after ? of : s;
+	s->number = (uint32_t)p->n_states;
+	s->row = power_fit_row(&p->fit, &(struct power_share) {s->number, 1}, 1);
+	s->least = INFINITY;
+	s->most = -INFINITY;
+	for (size_t i = 0; i < p->n_open; i++) {
+		s->uses[i] = (struct range_use) {p->open[i]->uses, s};
+		p->open[i]->uses = &s->uses[i];
+	}
+	p->states[p->n_states++] = s;
 	p->no_memory |= p->fit.no_memory;
-	if (p->no_memory)
-		return 0;
-	s = &p->fit.states[p->table[at] - 1];
-	s->key = key;
-	s->of = after ? of : p->table[at] - 1;
-	s->first = p->n_uses;
-	for (size_t i = 0; i < p->n_open; i++)
-		for (int use = 0; use < USES; use++)
-			if (p->open[i]->open[use])
-				p->uses[p->n_uses++] = (struct range_use) {p->open[i], use};
-	s->n_uses = p->n_uses - s->first;
-	return p->table[at] - 1;
+	return s;
 }
 
 /* Up to end_ns the set of that key is open. What follows on a range is often not what is elsewhere, such as its own
@@ -137,24 +126,24 @@ static uint32_t state_of(struct range_power *p, uint64_t set, uint64_t after)
 static void segment_add(struct range_power *p, int64_t end_ns, uint64_t key)
 {
 	int64_t at = p->n_segments ? p->segments[p->n_segments - 1].end_ns : p->first_ns;
-	int64_t reach = p->source.window_ns + energy_unsure_ns(&p->source);
+	int64_t reach = p->source.window_ns + p->source.unsure_ns;
 
-	if (end_ns <= at)
-		return;
-	if (key != p->key) {
+	if (end_ns > at && key != p->key) {
 		p->key_before = p->key;
 		p->key = key;
 		p->key_ns = at;
 	}
-	while (at < end_ns && !p->no_memory) {
+	while (at < end_ns) {
 		bool after = p->source.window_ns > 0 && at < p->key_ns + reach;
 		int64_t end = after && p->key_ns + reach < end_ns ? p->key_ns + reach : end_ns;
-		uint32_t state = state_of(p, key, after ? p->key_before : 0);
+		struct range_state *state = state_of(p, key, after ? p->key_before : 0);
 
-		p->segments = more(p, p->segments, p->n_segments, 1, &p->room_segments, sizeof(*p->segments));
+		MORE(p, segments, 1);
+		if (p->no_memory)
+			return;
 		if (p->n_segments && p->segments[p->n_segments - 1].state == state)
 			p->segments[p->n_segments - 1].end_ns = end;
-		else if (!p->no_memory)
+		else
 			p->segments[p->n_segments++] = (struct range_segment) {end, state};
 		at = end;
 	}
@@ -167,28 +156,25 @@ static void part_divide(struct range_power *p, int64_t to_ns)
 
 	if (p->n_events > 0)
 		qsort(p->events, p->n_events, sizeof(*p->events), by_time);
-	p->n_open = 0;
-	for (size_t i = 0; i < p->n_events && !p->no_memory; i++) {
+	for (size_t i = 0; i < p->n_events; i++) {
 		const struct range_event *e = &p->events[i];
 		struct range_user *u = e->user;
-		uint32_t was = u->open[e->use];
 
 		segment_add(p, e->t_ns, key);
-		if (e->step > 0 && !u->open[USE_ALL] && !u->open[USE_OWN]) {
-			p->open = more(p, p->open, p->n_open, 1, &p->room_open, sizeof(struct range_user *));
-			if (p->no_memory)
-				break;
+		MORE(p, open, 1);
+		if (p->no_memory)
+			return;
+		if (e->step > 0 && u->open++ == 0) {
+			u->times += u->closed_ns != e->t_ns; /* not cut by a part */
+			key += key_of(u);
+			u->at = p->n_open;
 			p->open[p->n_open++] = u;
+		} else if (e->step < 0 && --u->open == 0) {
+			u->closed_ns = e->t_ns;
+			key -= key_of(u);
+			p->open[u->at] = p->open[--p->n_open];
+			p->open[u->at]->at = u->at;
 		}
-		u->open[e->use] += (uint32_t)e->step;
-		u->times[e->use] += was == 0 && u->closed_ns[e->use] != e->t_ns; /* not cut by a part */
-		u->closed_ns[e->use] = u->open[e->use] == 0 ? e->t_ns : u->closed_ns[e->use];
-		key += was == 0 ? key_of(u, e->use) : u->open[e->use] == 0 ? -key_of(u, e->use) : 0;
-		for (size_t k = p->n_open; e->step < 0 && !u->open[USE_ALL] && !u->open[USE_OWN] && k-- > 0;)
-			if (p->open[k] == u) {
-				p->open[k] = p->open[--p->n_open];
-				break;
-			}
 	}
 	segment_add(p, to_ns, 0);
 	p->n_events = 0;
@@ -200,13 +186,14 @@ static size_t segment_at(const struct range_power *p, int64_t t_ns)
 }
 
 /* Power is known in this time. */
-static void time_add(struct range_power *p, int64_t from_ns, int64_t to_ns)
+static void time_add(struct range_power *p, const struct power_line *l)
 {
-	from_ns = from_ns > p->first_ns ? from_ns : p->first_ns;
-	for (size_t i = segment_at(p, from_ns); i < p->n_segments && from_ns < to_ns; i++) {
-		int64_t end = p->segments[i].end_ns < to_ns ? p->segments[i].end_ns : to_ns;
+	int64_t from_ns = l->from_ns > p->first_ns ? l->from_ns : p->first_ns;
 
-		p->fit.states[p->segments[i].state].time_s += (double)(end - from_ns) / 1e9;
+	for (size_t i = segment_at(p, from_ns); i < p->n_segments && from_ns < l->to_ns; i++) {
+		int64_t end = p->segments[i].end_ns < l->to_ns ? p->segments[i].end_ns : l->to_ns;
+
+		p->segments[i].state->time_s += (double)(end - from_ns) / 1e9;
 		from_ns = end;
 	}
 }
@@ -225,83 +212,69 @@ static double window_before(int64_t t_ns, int64_t last_ns, double a, double u)
 	return fmin(fmax(1 - sum / (a * u), 0), 1);
 }
 
-static void reading_add(struct range_power *p, const struct power_reading *r, int64_t unsure, double least, double most)
+/* Adds a reading to what it sees; before: that before it, NULL if there is none. */
+static void reading_add(struct range_power *p, const struct power_reading *r, const double *before)
 {
-	int64_t last = r->end_ns + unsure / 2, first = last - unsure - r->window_ns;
-	struct power_share shares[COLUMNS];
-	size_t n = 0, k;
-	double up_to = 0;
+	int64_t unsure = p->source.unsure_ns, last = r->end_ns + unsure / 2, first = last - unsure - r->window_ns;
+	struct power_share shares[RANGE_STATES];
+	double up_to = 0, sooner;
+	size_t n = 0, k, i;
 
-	if (first < p->first_ns)
-		return;
-	for (size_t i = segment_at(p, first - 1); i < p->n_segments && up_to < 1; i++) {
-		double before = up_to;
-
-		up_to = window_before(p->segments[i].end_ns, last, (double)r->window_ns, (double)unsure);
-		if (up_to <= before)
-			continue;
-		for (k = 0; k < n && shares[k].state != p->segments[i].state; k++)
-			continue;
-		if (k == COLUMNS)
-			return; /* of a flood */
-		if (k == n)
-			shares[n++] = (struct power_share) {p->segments[i].state, 0};
-		shares[k].share += (float)(up_to - before);
+	for (k = 0; k < p->n_seen; k++) {
+		p->seen[k]->least = fmin(p->seen[k]->least, r->watts);
+		p->seen[k]->most = fmax(p->seen[k]->most, r->watts);
 	}
-	power_fit_add(&p->fit, r->watts, least, most, shares, n);
+	p->n_seen = 0;
+	i = first < p->first_ns ? p->n_segments : segment_at(p, first - 1);
+	for (; i < p->n_segments && up_to < 1; i++) {
+		struct range_state *s = p->segments[i].state;
+
+		sooner = up_to;
+		up_to = window_before(p->segments[i].end_ns, last, (double)r->window_ns, (double)unsure);
+		if (up_to <= sooner)
+			continue;
+		for (k = 0; k < n && p->seen[k] != s; k++)
+			continue;
+		if (k == RANGE_STATES)
+			return; /* of a flood */
+		if (k == n) {
+			p->seen[n] = s;
+			shares[n++] = (struct power_share) {s->number, 0};
+		}
+		shares[k].share += (float)(up_to - sooner);
+	}
+	if (up_to < 1) /* not all of its window is known */
+		return;
+	p->n_seen = n;
+	for (k = 0; k < n; k++) {
+		p->seen[k]->weight += (double)shares[k].share;
+		p->seen[k]->least = fmin(p->seen[k]->least, before ? fmin(*before, r->watts) : r->watts);
+		p->seen[k]->most = fmax(p->seen[k]->most, before ? fmax(*before, r->watts) : r->watts);
+	}
+	power_fit_add(&p->fit, n > 1 ? power_fit_row(&p->fit, shares, n) : p->seen[0]->row, r->watts);
 	p->no_memory |= p->fit.no_memory;
 }
 
-static int64_t middle_of(const struct power_reading *r)
+/* Takes the readings of rows up to rows_ns. */
+static void readings_take(struct range_power *p, struct timeline *t, int64_t rows_ns)
 {
-	return r->end_ns - r->window_ns / 2;
-}
+	struct power_reading list[BLOCK];
+	struct power_line lines[3];
+	size_t n;
 
-/* Reads rows up to rows_ns; takes the readings whose windows ended before to_ns. */
-static void readings_take(struct range_power *p, struct timeline *t, int64_t rows_ns, int64_t to_ns)
-{
-	const struct energy_source *s = &p->source;
-	int64_t unsure = energy_unsure_ns(s);
-	size_t n = 1, gone;
+	while (!p->no_memory && (n = energy_read(&p->source, t, &p->rows, rows_ns, list, BLOCK)) > 0)
+		for (size_t i = 0; i < n; i++, p->work++) {
+			const struct power_last before = p->last;
 
-	while (n > 0 && !p->no_memory) {
-		p->readings = more(p, p->readings, p->n_readings, BLOCK, &p->room_readings, sizeof(*p->readings));
-		if (p->no_memory)
-			return;
-		n = energy_read(s, t, &p->rows, &p->next_ns, rows_ns, p->readings + p->n_readings, BLOCK);
-		p->n_readings += n;
-		p->work += n;
-	}
-	for (; p->done < p->n_readings && p->readings[p->done].end_ns + unsure / 2 < to_ns; p->done++) {
-		const struct power_reading *r = &p->readings[p->done], *before = p->done ? r - 1 : NULL,
-					   *after = p->done + 1 < p->n_readings ? r + 1 : NULL;
-		double least = r->watts, most = r->watts;
-		int64_t at = middle_of(r), since = before ? middle_of(before) : INT64_MIN;
-
-		for (int k = 0; k < 2; k++) {
-			const struct power_reading *beside = k ? after : before;
-
-			least = beside ? fmin(least, beside->watts) : least;
-			most = beside ? fmax(most, beside->watts) : most;
+			for (size_t k = power_lines(&p->source, &p->last, &list[i], lines); k-- > 0;)
+				time_add(p, &lines[k]);
+			reading_add(p, &list[i], before.begun ? &before.watts : NULL);
 		}
-		reading_add(p, r, unsure, least, most);
-		if (before && at - since > s->hole_ns) {
-			time_add(p, since, since + s->hold_ns);
-			since = INT64_MIN;
-		}
-		time_add(p, since == INT64_MIN ? at - s->hold_ns : since, at);
-	}
-	gone = p->done ? p->done - 1 : 0;
-	p->done -= gone;
-	p->n_readings -= gone;
-	if (gone > 0)
-		memmove(p->readings, p->readings + gone, p->n_readings * sizeof(*p->readings));
 }
 
 void range_power_part(struct range_power *p, struct timeline *t, int64_t from_ns, int64_t to_ns)
 {
 	const struct energy_source *s = &p->source;
-	int64_t reach = s->hold_ns + 2 * (s->window_ns + s->every_ns + s->tick_ns), keep;
 	size_t gone;
 
 	p->work = 0;
@@ -310,17 +283,14 @@ void range_power_part(struct range_power *p, struct timeline *t, int64_t from_ns
 	if (p->n_segments == 0) {
 		p->first_ns = p->key_ns = from_ns;
 		p->key = p->key_before = 0;
-		p->next_ns = from_ns - s->reach_ns;
-		p->rows = (struct energy_rows) {.begun = false};
-		p->n_readings = p->done = 0;
+		p->rows = (struct energy_rows) {.next_ns = from_ns - s->reach_ns};
+		p->last = (struct power_last) {.begun = false};
+		p->n_seen = 0;
 	}
-	if (p->fit.n_states == 0)
-		state_of(p, 0, 0);
+	state_of(p, 0, 0);
 	part_divide(p, to_ns);
-	readings_take(p, t, to_ns, to_ns);
-	keep = (p->done && middle_of(&p->readings[p->done - 1]) > to_ns - LATE ? middle_of(&p->readings[p->done - 1]) : to_ns - LATE) -
-	       reach;
-	gone = segment_at(p, keep);
+	readings_take(p, t, to_ns);
+	gone = segment_at(p, to_ns - LATE - s->hold_ns - 2 * (s->window_ns + s->every_ns + s->tick_ns));
 	if (gone == 0 || p->no_memory)
 		return;
 	p->first_ns = p->segments[gone - 1].end_ns;
@@ -330,51 +300,46 @@ void range_power_part(struct range_power *p, struct timeline *t, int64_t from_ns
 
 void range_power_break(struct range_power *p, struct timeline *t)
 {
-	int64_t end = p->n_segments ? p->segments[p->n_segments - 1].end_ns : 0;
+	struct power_line end[3];
 
-	if (p->source.power == SIZE_MAX || !end || p->no_memory)
+	if (p->n_segments == 0 || p->no_memory)
 		return;
-	readings_take(p, t, end + p->source.reach_ns, end);
-	if (p->done)
-		time_add(p, middle_of(&p->readings[p->done - 1]), middle_of(&p->readings[p->done - 1]) + p->source.hold_ns);
+	readings_take(p, t, p->segments[p->n_segments - 1].end_ns + p->source.reach_ns);
+	if (power_lines(&p->source, &p->last, NULL, end) > 0)
+		time_add(p, end);
 	p->n_segments = 0;
 }
 
-struct ranked {
-	double weight;
-	uint32_t state;
-	bool after;
-};
-
 /* What is just after something is the first that does without a column of its own. */
-static int by_weight(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct range_state *s = *(struct range_state *const *)a, *t = *(struct range_state *const *)b;
 
-	return x->after != y->after ? x->after - y->after : (x->weight < y->weight) - (x->weight > y->weight);
+	return (s->of == s) != (t->of == t) ? (s->of != s) - (t->of != t) : (s->rank < t->rank) - (s->rank > t->rank);
 }
 
-/* One group: the time in which it is open, so many times, by columns. Of states that share the last column, it has them
- * apart. */
-static struct energy_result joules_of(const struct range_power *p, struct power_solution *all, uint32_t *column,
-				      const uint32_t *list, size_t n, uint64_t times, double *seconds, size_t *apart)
+/* Of states that share the last column, a user has them apart. */
+static struct energy_result joules_of(const struct range_power *p, const struct power_solution *all, struct power_solution *own,
+				      uint32_t *column, const struct range_user *u, size_t *apart)
 {
 	struct energy_result r = {NAN, NAN, 0, NULL};
-	double weight = 0, rest = 0, least = INFINITY, most = -INFINITY, variance = 0, one, misfit = 0;
+	double seconds[POWER_COLUMNS] = {0}, weight = 0, least = INFINITY, most = -INFINITY, variance, one, misfit = 0, rest;
 	size_t k = all->k;
 	bool told;
 
-	memset(seconds, 0, (k + 1) * sizeof(*seconds));
-	for (size_t i = 0; i < n; i++) {
-		const struct power_state *s = &p->fit.states[list[i]];
+	for (const struct range_use *use = u->uses; use; use = use->next) {
+		const struct range_state *s = use->state;
+		const struct power_row *row = &p->fit.rows[s->row];
 
-		seconds[column[list[i]]] += s->time_s;
+		seconds[column[s->number]] += s->time_s;
 		r.known_s += s->time_s;
-		rest += column[list[i]] + 1 == k ? s->time_s : 0;
 		weight += s->weight;
 		least = fmin(least, s->least);
 		most = fmax(most, s->most);
+		/* What is beside the edges may not be what is elsewhere: readings without an edge tell. */
+		misfit += row->n > 0 ? s->time_s * (all->watts[column[s->number]] - row->watts / row->n) : 0;
 	}
+	rest = seconds[k - 1];
 	if (r.known_s <= 0)
 		r.why = N_("power was not read in this time");
 	else if (weight < LEAST)
@@ -382,29 +347,20 @@ static struct energy_result joules_of(const struct range_power *p, struct power_
 	if (r.why)
 		return r;
 	if (rest > 0.01 * r.known_s && *apart < APART) {
-		struct power_solution own;
-
 		++*apart;
-		for (size_t i = 0; i < n; i++)
-			column[list[i]] += column[list[i]] + 1 == k;
-		told = power_fit_solve(&p->fit, column, k + 1, &own);
+		for (const struct range_use *use = u->uses; use; use = use->next)
+			column[use->state->number] += column[use->state->number] + 1 == k;
+		power_fit_solve(&p->fit, column, k + 1, own);
+		for (const struct range_use *use = u->uses; use; use = use->next)
+			column[use->state->number] -= column[use->state->number] == k;
 		seconds[k] = rest;
 		seconds[k - 1] = 0;
-		told = told && power_solution_joules(&own, seconds, &r.joules, &variance);
-		power_solution_free(&own);
-		for (size_t i = 0; i < n; i++)
-			column[list[i]] -= column[list[i]] == k;
-	} else {
-		told = power_solution_joules(all, seconds, &r.joules, &variance);
+		all = own;
 	}
-	/* What is beside the edges may not be what is elsewhere: readings without an edge tell. */
-	for (size_t i = 0; i < n && rest <= 0.01 * r.known_s; i++) {
-		const struct power_state *s = &p->fit.states[list[i]];
-
-		misfit += s->n > 0 ? s->time_s * (all->watts[column[list[i]]] - s->y / s->n) : 0;
-	}
+	told = power_solution_joules(all, seconds, &r.joules, &variance);
 	/* What one reading more or less would change. */
 	one = fmax(most - least, fabs(r.joules / r.known_s)) / weight * r.known_s;
+	misfit = rest > 0.01 * r.known_s ? 0 : misfit;
 	r.within = p->source.known ? sqrt(1.96 * 1.96 * variance + one * one + misfit * misfit) : (double)NAN;
 	if (!told || r.within > fabs(r.joules)) {
 		r.joules = r.within = NAN;
@@ -413,62 +369,46 @@ static struct energy_result joules_of(const struct range_power *p, struct power_
 		/* How a sample with a time of its own weighs its window is not known, but alike at all edges of a kind: each
 		 * may be anywhere in it. */
 		r.within = hypot(r.within, 1.96 / sqrt(6) * (most - least) *
-						   fmin((double)times * (double)p->source.window_ns / 1e9, r.known_s));
+						   fmin((double)u->times * (double)p->source.window_ns / 1e9, r.known_s));
 	}
+	r.joules *= p->source.scale;
+	r.within *= p->source.scale;
 	return r;
 }
 
 void range_power_solve(struct range_power *p)
 {
-	size_t n = p->fit.n_states, k = 0, apart = 0;
-	uint32_t *column = calloc(n + 1, sizeof(*column)), *list = calloc(p->n_uses + 1, sizeof(*list));
-	struct ranked *order = calloc(n + 1, sizeof(*order));
-	size_t *end = calloc(USES * p->n_users + 2, sizeof(*end));
-	double *seconds = calloc(COLUMNS + 2, sizeof(*seconds));
-	struct power_solution all = {.k = 0};
+	size_t n = p->n_states, k = 0, apart = 0;
+	uint32_t *column = calloc(n + 1, sizeof(*column));
+	struct range_state **order = calloc(n + 1, sizeof(struct range_state *));
+	struct power_solution *both = malloc(2 * sizeof(*both));
 
-	for (struct range_user *u = p->newest; u; u = u->before)
-		for (int use = 0; use < USES; use++)
-			u->joules[use] = (struct energy_result) {NAN, NAN, 0, N_("no power signal")};
-	if (p->source.power == SIZE_MAX || !column || !list || !order || !end || !seconds)
-		goto end;
-	for (size_t i = 0; i < n; i++) {
-		const struct power_state *s = &p->fit.states[i];
-
-		order[i].state = (uint32_t)i;
-		order[i].after = p->fit.states[i].of != i;
-		order[s->weight < LEAST_AFTER ? s->of : i].weight += s->weight;
-	}
-	qsort(order, n, sizeof(*order), by_weight);
+	p->no_memory |= !column || !order || !both;
 	for (size_t i = 0; i < n; i++)
-		column[order[i].state] = k < COLUMNS && order[i].weight >= LEAST ? (uint32_t)k++ : COLUMNS;
-	for (size_t i = 0; i < n; i++) {
-		column[i] = column[i] == COLUMNS ? column[p->fit.states[i].of] : column[i];
-		column[i] = column[i] == COLUMNS ? (uint32_t)k : column[i]; /* all of these in one */
-	}
-	if (!power_fit_solve(&p->fit, column, k + 1, &all))
-		goto end;
-	/* The states of each use of each user. */
-	for (size_t i = 0; i < p->n_uses; i++)
-		end[p->uses[i].user->number * USES + (unsigned)p->uses[i].use + 2]++;
-	for (size_t i = 2; i < USES * p->n_users + 2; i++)
-		end[i] += end[i - 1];
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = p->fit.states[i].first; j < p->fit.states[i].first + p->fit.states[i].n_uses; j++)
-			list[end[p->uses[j].user->number * USES + (unsigned)p->uses[j].use + 1]++] = (uint32_t)i;
-	for (struct range_user *u = p->newest; u; u = u->before)
-		for (unsigned use = 0; use < USES; use++) {
-			size_t at = u->number * USES + use;
+		p->states[i]->rank = 0;
+	for (size_t i = 0; i < n && !p->no_memory; i++) {
+		struct range_state *s = order[i] = p->states[i];
 
-			u->joules[use] = joules_of(p, &all, column, list + end[at], end[at + 1] - end[at], u->times[use], seconds, &apart);
-			if (u->lost)
-				u->joules[use] = (struct energy_result) {NAN, NAN, NAN, N_("too many ranges of different names are open at once")};
+		(s->weight < LEAST_AFTER ? s->of : s)->rank += s->weight;
+	}
+	if (n > 0 && !p->no_memory) {
+		qsort(order, n, sizeof(struct range_state *), by_rank);
+		for (size_t i = 0; i < n; i++)
+			column[order[i]->number] = k < COLUMNS && order[i]->rank >= LEAST ? (uint32_t)k++ : COLUMNS;
+		for (size_t i = 0; i < n; i++) {
+			column[i] = column[i] == COLUMNS ? column[p->states[i]->of->number] : column[i];
+			column[i] = column[i] == COLUMNS ? (uint32_t)k : column[i]; /* all of these in one */
 		}
-end:
-	power_solution_free(&all);
+		power_fit_solve(&p->fit, column, k + 1, &both[0]);
+	}
+	for (struct range_user *u = p->newest; u; u = u->before)
+		if (n == 0 || p->no_memory)
+			u->joules = (struct energy_result) {NAN, NAN, 0, N_("no power signal")};
+		else if (u->lost)
+			u->joules = (struct energy_result) {NAN, NAN, NAN, N_("too many ranges of different names are open at once")};
+		else
+			u->joules = joules_of(p, &both[0], &both[1], column, u, &apart);
 	free(column);
-	free(list);
 	free(order);
-	free(end);
-	free(seconds);
+	free(both);
 }

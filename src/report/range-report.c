@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/analysis.h"
-#include "report/range-totals.h"
+#include "report/compare.h"
 #include "util/intl.h"
 #include "util/text.h"
 
@@ -26,7 +25,7 @@ static double gpu_of(const struct spent *s)
 /* Does GPU load go on after the ranges? */
 static bool goes_on(const struct group *g)
 {
-	return after_of(g) >= LATE && after_of(g) >= gpu_of(&g->all) / 2;
+	return after_of(g) >= LATE && after_of(g) >= gpu_of(&g->spent[USE_ALL]) / 2;
 }
 
 static const struct column {
@@ -58,22 +57,22 @@ static void values_of(const struct group *g, double out[COLUMNS])
 {
 	double n = g->count ? (double)g->count : (double)NAN, s = 1e9,
 	       after = g->after_known > 0 ? (double)g->after_ns : (double)NAN;
-	const struct energy_result *all = &g->joules[USE_ALL], *own = &g->joules[USE_OWN];
+	const struct spent *all = &g->spent[USE_ALL], *own = &g->spent[USE_OWN];
 	const double v[COLUMNS] = {(double)g->count,
 				   (double)g->total_ns / s,
 				   (double)g->total_ns / s / n,
-				   all->joules,
-				   all->within,
-				   all->joules / all->known_s,
-				   gpu_of(&g->all),
-				   g->all.hottest,
-				   (double)g->all.time_ns / s,
-				   all->known_s,
-				   (double)g->own.time_ns / s,
-				   own->joules,
-				   own->within,
-				   own->joules / own->known_s,
-				   gpu_of(&g->own),
+				   all->energy.joules,
+				   all->energy.within,
+				   all->energy.joules / all->energy.known_s,
+				   gpu_of(all),
+				   all->hottest,
+				   (double)all->time_ns / s,
+				   all->energy.known_s,
+				   (double)own->time_ns / s,
+				   own->energy.joules,
+				   own->energy.within,
+				   own->energy.joules / own->energy.known_s,
+				   gpu_of(own),
 				   after / s / n,
 				   after_of(g)};
 
@@ -140,7 +139,7 @@ static void write_tables(const struct page *o, const struct collection *c)
 	write_table(o, c, 2);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct group *g = c->list[i];
-		const char *why = g->joules[USE_ALL].why ? g->joules[USE_ALL].why : g->joules[USE_OWN].why;
+		const char *why = g->spent[USE_ALL].energy.why ? g->spent[USE_ALL].energy.why : g->spent[USE_OWN].energy.why;
 
 		late |= goes_on(g);
 		if (why && why != told)
@@ -174,8 +173,8 @@ static void put_row(struct record *r, const struct collection *c, const struct g
 	    {"domain", IN_BOTH, TEXT_OF(c->by == REPORT_BY_RANGE ? g->first : "")});
 	for (size_t k = 0; k < COLUMNS; k++)
 		PUT(r, {columns[k].key, IN_BOTH, NUMBER_OF(v[k])});
-	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->joules[USE_ALL].why ? g->joules[USE_ALL].why : "")},
-	    {"own_reason", IN_BOTH, LABEL_OF(g->joules[USE_OWN].why ? g->joules[USE_OWN].why : "")});
+	PUT(r, {"reason", IN_BOTH, LABEL_OF(g->spent[USE_ALL].energy.why ? g->spent[USE_ALL].energy.why : "")},
+	    {"own_reason", IN_BOTH, LABEL_OF(g->spent[USE_OWN].energy.why ? g->spent[USE_OWN].energy.why : "")});
 	if (r->as == AS_JSON)
 		json_close(r, "}");
 	else
@@ -196,7 +195,7 @@ static void write_trace(struct record *r, const struct page *o, const struct col
 		json_open(r, NULL, '{');
 		PUT(r, {"file", IN_JSON, TEXT_OF(shown_path(c->about->trace, path, sizeof(path)))},
 		    {"power", IN_JSON, LABEL_OF(power_adds_up(c->about) ? c->about->power_name : "")},
-		    {"read_every_s", IN_JSON, TIME_OF(energy_every_ns(&c->power->source))});
+		    {"read_every_s", IN_JSON, TIME_OF(c->power->source.every_ns)});
 		json_open(r, "groups", '[');
 	} else if (r->as == AS_HEAD) {
 		put_row(r, c, NULL);
@@ -224,99 +223,48 @@ static int power_select(struct analysis *a, const struct selection *p, struct er
 	return 0;
 }
 
-static void sums_add(struct range_sums *l, const struct collection *c, size_t file)
-{
-	char title[1200];
-
-	for (size_t i = 0; i < c->n && !l->no_memory; i++) {
-		const struct group *g = c->list[i];
-		struct range_sum s = {.domain = c->by == REPORT_BY_RANGE ? g->first : "",
-				      .pid = g->pid,
-				      .tid = g->tid,
-				      .file = file,
-				      .count = g->count,
-				      .seconds = (double)g->total_ns / 1e9,
-				      .joules = g->joules[USE_ALL].joules,
-				      .within = g->joules[USE_ALL].within,
-				      .known = g->joules[USE_ALL].known_s * 1e9 / (double)g->all.time_ns,
-				      .why = g->joules[USE_ALL].why};
-
-		collection_name(c, g, false, title, sizeof(title));
-		range_sum_add(l, &s, title);
-	}
-}
-
-/* Of several traces the tables are those of their comparison. */
-static int write_one(struct record *r, const struct page *o, struct analysis *about, struct range_sums *sums,
-		     size_t file, enum report_by by, enum report_format format, report_progress *progress, struct err *e)
-{
-	struct collection c = {.about = about, .by = by};
-	int done = collect(&c, progress, e);
-
-	if (done == 0 && sums)
-		sums_add(sums, &c, file);
-	if (done == 0 && (!sums || format == REPORT_JSON))
-		write_trace(r, o, &c, format);
-	collection_free(&c);
-	return done;
-}
-
-static int write_ranges(struct record *r, const struct page *o, struct analysis *list,
-			struct trace *const *traces, size_t n, const struct selection *p, enum report_by by, enum report_format format,
-			report_progress *progress, struct err *e)
-{
-	struct reading reading = {.progress = progress};
-	struct range_sums sums = {.n = 0};
-	size_t begun = 0;
-	int done = 0;
-
-	if (format == REPORT_JSON) {
-		json_open(r, NULL, '{');
-		json_open(r, "traces", '[');
-	}
-	for (; done == 0 && begun < n; begun++)
-		if (analysis_begin(&list[begun], traces[begun], p, 0, true, &reading, e) < 0 ||
-		    power_select(&list[begun], p, e) < 0 ||
-		    write_one(r, o, &list[begun], n > 1 ? &sums : NULL, begun, by, format, progress, e) < 0)
-			done = -1;
-	if (format == REPORT_JSON)
-		json_close(r, "]");
-	else if (n > 1)
-		r->as = AS_CSV;
-	if (done == 0 && n > 1)
-		done = compare_ranges(r, o, list, n, p->n_first ? p->n_first : n, &sums, format, e);
-	if (format == REPORT_JSON)
-		fputs("}\n", r->f);
-	for (size_t i = 0; i < begun; i++)
-		analysis_free(&list[i]);
-	range_sums_free(&sums);
-	return done;
-}
-
+/* All is collected before anything is written: an error leaves no half document. Of several traces the tables are those
+ * of their comparison. */
 int report_ranges(struct trace *const *traces, size_t n, const struct selection *p, enum report_by by,
 		  enum report_format format, FILE *f, report_progress *progress, struct err *e)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *all = open_memstream(&text, &size); /* an error leaves no half document */
 	struct analysis *list = calloc(n, sizeof(*list));
-	struct record r = {.f = all, .as = format == REPORT_JSON ? AS_JSON : AS_HEAD};
-	const struct page page = {all, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
-	int done = all && list ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error;
+	struct collection *ranges = calloc(n, sizeof(*ranges));
+	struct record r = {.f = f, .as = format == REPORT_JSON ? AS_JSON : n > 1 ? AS_CSV : AS_HEAD};
+	const struct page page = {f, format == REPORT_MARKDOWN, 0, terminal_width(fileno(f))};
+	struct reading reading = {.progress = progress};
+	int done = list && ranges ? 0 : err_set(e, ERR_FAILED, _("out of memory")), error = 0;
 
-	if (done == 0)
-		done = write_ranges(&r, &page, list, traces, n, p, by, format, progress, e);
-	if (all && fclose(all) != 0 && done == 0)
-		done = err_set(e, ERR_FAILED, _("out of memory"));
-	if (progress)
-		progress(1);
-	if (done == 0) {
-		fwrite(text, 1, size, f);
-		fflush(f);
+	for (size_t i = 0; done == 0 && i < n; i++) {
+		ranges[i] = (struct collection) {.about = &list[i], .by = (int)by};
+		if (analysis_begin(&list[i], traces[i], p, 0, true, &reading, e) < 0 || power_select(&list[i], p, e) < 0 ||
+		    collect(&ranges[i], progress, e) < 0)
+			done = -1;
 	}
-	error = errno;
+	if (done == 0) {
+		if (progress)
+			progress(1);
+		if (format == REPORT_JSON) {
+			json_open(&r, NULL, '{');
+			json_open(&r, "traces", '[');
+		}
+		for (size_t i = 0; i < n && (n == 1 || format == REPORT_JSON); i++)
+			write_trace(&r, &page, &ranges[i], format);
+		if (format == REPORT_JSON)
+			json_close(&r, "]");
+		if (n > 1)
+			done = compare_ranges(&r, &page, list, ranges, n, p->n_first ? p->n_first : n, format, e);
+		if (format == REPORT_JSON)
+			fputs("}\n", f);
+		fflush(f);
+		error = errno;
+	}
+	for (size_t i = 0; list && ranges && i < n; i++) {
+		collection_free(&ranges[i]);
+		analysis_free(&list[i]);
+	}
 	free(list);
-	free(text);
+	free(ranges);
 	errno = error;
 	return done;
 }

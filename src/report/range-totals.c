@@ -71,15 +71,17 @@ static struct group *group_of(struct collection *c, const struct range *r)
 	g->length = (int)range_stem(g->name);
 	g->pid = thread ? r->lane->pid : 0;
 	g->tid = thread ? r->lane->tid : 0;
-	g->all.hottest = NAN;
+	g->spent[USE_ALL].hottest = NAN;
 	g->colour = r->colour;
 	found = full ? tfind(g, &c->tree, by_key) : tsearch(g, &c->tree, by_key);
 	c->no_memory |= !found && !full;
 	if (!found || *found != g)
 		return found ? *found : NULL;
 	c->spare = NULL;
-	for (size_t i = 0; i < c->n_power; i++)
-		range_power_join(&c->power[i], &g->user[i]);
+	for (size_t i = 0; i < c->n_power * USES; i++)
+		range_power_join(&c->power[i / USES], &g->user[i / USES][i % USES]);
+	g->before = c->newest;
+	c->newest = g;
 	c->n++;
 	return g;
 }
@@ -216,30 +218,27 @@ static void pieces_walk(struct collection *c)
 	}
 }
 
-static void spent_add(struct spent *s, const struct collection *c, const struct interval *list, size_t n)
+/* Adds a time in which one of the group is open, and which overlaps no other one. */
+static void spent_add(struct spent *s, const struct collection *c, const struct interval *at)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t from = list[i].begin_ns > c->from_ns ? list[i].begin_ns : c->from_ns,
-			to = list[i].end_ns < c->to_ns ? list[i].end_ns : c->to_ns;
-		struct track_row a = track_at(&c->load, from), b = track_at(&c->load, to);
-		size_t k = times_from(c->heat.rows, c->heat.n, sizeof(*c->heat.rows), offsetof(struct track_row, t_ns), from + 1);
+	int64_t from = at->begin_ns > c->from_ns ? at->begin_ns : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
+	struct track_row a = track_at(&c->load, from), b = track_at(&c->load, to);
+	size_t k = times_from(c->heat.rows, c->heat.n, sizeof(*c->heat.rows), offsetof(struct track_row, t_ns), from + 1);
 
-		if (from > to)
-			continue;
-		s->time_ns += to - from;
-		s->load += b.area - a.area;
-		s->loaded += b.known - a.known;
-		/* The temperature is that of the last row. */
-		for (k -= k > 0; k < c->heat.n && c->heat.rows[k].t_ns <= to; k++)
-			s->hottest = fmax(s->hottest, c->heat.rows[k].v);
-	}
+	if (from > to)
+		return;
+	s->time_ns += to - from;
+	s->load += b.area - a.area;
+	s->loaded += b.known - a.known;
+	/* The temperature is that of the last row. */
+	for (k -= k > 0; k < c->heat.n && c->heat.rows[k].t_ns <= to; k++)
+		s->hottest = fmax(s->hottest, c->heat.rows[k].v);
 }
 
 /* Adds the unions of the pieces of each group. */
-static void pieces_spend(struct collection *c, struct piece *list, size_t n, bool own)
+static void pieces_spend(struct collection *c, struct piece *list, size_t n, int use)
 {
-	struct interval *u = c->union_of;
-	size_t m = 0;
+	struct interval u = {0, 0};
 
 	qsort(list, n, sizeof(*list), by_group);
 	for (size_t i = 0; i < n; i++) {
@@ -249,19 +248,17 @@ static void pieces_spend(struct collection *c, struct piece *list, size_t n, boo
 			from = begin > c->from_ns ? begin : c->from_ns, to = at->end_ns < c->to_ns ? at->end_ns : c->to_ns;
 
 		for (size_t k = 0; k < c->n_power; k++)
-			range_power_open(&c->power[k], &g->user[k], own ? USE_OWN : USE_ALL, from, to);
-		if (!own) {
+			range_power_open(&c->power[k], &g->user[k][use], from, to);
+		if (use == USE_ALL) {
 			g->count += begin >= c->from_ns && begin < c->to_ns && at->end_ns >= begin;
 			g->total_ns += to > from ? to - from : 0;
 		}
-		if (m > 0 && at->begin_ns <= u[m - 1].end_ns)
-			u[m - 1].end_ns = u[m - 1].end_ns > at->end_ns ? u[m - 1].end_ns : at->end_ns;
+		if (i > 0 && list[i - 1].group == g && at->begin_ns <= u.end_ns)
+			u.end_ns = u.end_ns > at->end_ns ? u.end_ns : at->end_ns;
 		else
-			u[m++] = *at;
-		if (i + 1 < n && list[i + 1].group == g)
-			continue;
-		spent_add(own ? &g->own : &g->all, c, u, m);
-		m = 0;
+			u = *at;
+		if (i + 1 == n || list[i + 1].group != g || list[i + 1].at.begin_ns > u.end_ns)
+			spent_add(&g->spent[use], c, &u);
 	}
 }
 
@@ -280,8 +277,8 @@ bool collection_add(struct collection *c, int64_t from_ns, int64_t to_ns)
 	track_read(c, &c->load, c->gpu, from_ns - NS_PER_S, to_ns + NS_PER_S);
 	track_read(c, &c->heat, c->hottest, from_ns - NS_PER_S, to_ns + NS_PER_S);
 	pieces_walk(c);
-	pieces_spend(c, c->own, c->n_own, true);
-	pieces_spend(c, c->pieces, c->n_pieces, false);
+	pieces_spend(c, c->own, c->n_own, USE_OWN);
+	pieces_spend(c, c->pieces, c->n_pieces, USE_ALL);
 	for (size_t i = 0; i < c->n_power; i++) {
 		range_power_part(&c->power[i], t, from_ns, to_ns);
 		c->work += c->power[i].work;
@@ -322,64 +319,48 @@ static void span_take(struct collection *c, int64_t from_ns, int64_t to_ns, repo
 static int by_energy(const void *a, const void *b)
 {
 	const struct group *g = *(struct group *const *)a, *h = *(struct group *const *)b;
-	double x = g->joules[USE_ALL].joules, y = h->joules[USE_ALL].joules;
-
-	x = isnan(x) ? -1 : x;
-	y = isnan(y) ? -1 : y;
+	const struct spent *s = &g->spent[USE_ALL], *t = &h->spent[USE_ALL];
+	double x = isnan(s->energy.joules) ? -1 : s->energy.joules, y = isnan(t->energy.joules) ? -1 : t->energy.joules;
 
 	if (x != y)
 		return x < y ? 1 : -1;
-	if (g->all.time_ns != h->all.time_ns)
-		return g->all.time_ns < h->all.time_ns ? 1 : -1;
+	if (s->time_ns != t->time_ns)
+		return s->time_ns < t->time_ns ? 1 : -1;
 	return by_key(g, h);
 }
 
-static bool room_make(struct collection *c, struct timeline *t, const struct power_parts *parts, size_t room)
+static bool room_make(struct collection *c, struct timeline *t, size_t room)
 {
+	bool power = c->parts.add_up && c->parts.n > 0;
+
 	c->timeline = t;
-	c->parts = *parts;
-	c->n_power = parts->add_up && parts->n > 0 ? parts->n : 1;
+	c->n_power = power ? c->parts.n : 1;
 	c->power = calloc(c->n_power, sizeof(*c->power));
 	c->room = room;
-	c->pieces = calloc(room, sizeof(*c->pieces));
-	c->own = calloc(2 * room, sizeof(*c->own));
-	c->union_of = calloc(2 * room, sizeof(*c->union_of));
+	c->pieces = calloc(3 * room, sizeof(*c->pieces));
+	c->own = c->pieces ? c->pieces + room : NULL;
 	c->open = calloc(UINT16_MAX + 1, sizeof(*c->open));
-	c->no_memory = !c->power || !c->pieces || !c->own || !c->union_of || !c->open;
+	c->no_memory = !c->power || !c->pieces || !c->open;
 	for (size_t i = 0; i < c->n_power && c->power; i++) {
 		c->power[i].source.power = SIZE_MAX;
-		if (parts->add_up && parts->n > 0)
-			energy_source_read(&c->power[i].source, t, parts->channel[i]);
+		if (power)
+			energy_source_read(&c->power[i].source, t, c->parts.channel[i]);
 	}
 	return !c->no_memory;
 }
 
 bool collection_begin(struct collection *c, struct timeline *t, size_t room)
 {
-	struct power_parts parts;
-
 	c->by = REPORT_BY_RANGE;
 	c->gpu = c->hottest = SIZE_MAX;
-	power_parts_find(&parts, t->ops->session(t));
-	return room_make(c, t, &parts, room);
-}
-
-static void group_solve(const struct collection *c, struct group *g)
-{
-	struct energy_result each[POWER_PARTS];
-
-	for (int use = 0; use < USES; use++) {
-		for (size_t i = 0; i < c->n_power; i++)
-			each[i] = g->user[i].joules[use];
-		g->joules[use] = power_parts_sum(each, c->n_power);
-		if (c->parts.n > 1 && !c->parts.add_up)
-			g->joules[use].why = N_("no total power: --select names the signal that is meant");
-	}
+	power_parts_find(&c->parts, t->ops->session(t));
+	return room_make(c, t, room);
 }
 
 bool collection_list(struct collection *c)
 {
 	struct group **list = c->listed ? c->list : reallocarray(c->list, c->n + 1, sizeof(struct group *));
+	struct energy_result each[POWER_PARTS];
 	size_t n = 0;
 
 	c->list = list ? list : c->list;
@@ -388,9 +369,15 @@ bool collection_list(struct collection *c)
 		return !c->no_memory;
 	for (size_t i = 0; i < c->n_power; i++)
 		range_power_solve(&c->power[i]);
-	for (struct range_user *u = c->power->newest; u; u = u->before) {
-		list[n] = (struct group *)(void *)((char *)u - offsetof(struct group, user));
-		group_solve(c, list[n++]);
+	for (struct group *g = c->newest; g; g = g->before) {
+		list[n++] = g;
+		for (int use = 0; use < USES; use++) {
+			for (size_t i = 0; i < c->n_power; i++)
+				each[i] = g->user[i][use].joules;
+			g->spent[use].energy = power_parts_sum(each, c->n_power);
+			if (c->parts.n > 1 && !c->parts.add_up)
+				g->spent[use].energy.why = N_("no total power: --select names the signal that is meant");
+		}
 	}
 	qsort(list, n, sizeof(struct group *), by_energy);
 	c->listed = true;
@@ -417,29 +404,38 @@ void collection_title(const struct collection *c, const struct group *g, char *o
 	collection_name(c, g, true, out + n, size - (size_t)n);
 }
 
+/* Frees what a list does not need. */
+static void room_free(struct collection *c)
+{
+	free(c->pieces);
+	free(c->open);
+	c->pieces = NULL;
+	c->open = NULL;
+}
+
 int collect(struct collection *c, report_progress *progress, struct err *e)
 {
 	const struct epochs *eps = &c->about->epochs;
 
 	c->gpu = key_channel(c->about, KEY_GPU);
 	c->hottest = key_channel(c->about, KEY_HOTTEST);
-	room_make(c, trace_timeline(c->about->trace), &c->about->power, PART_RANGES);
+	c->parts = c->about->power;
+	room_make(c, trace_timeline(c->about->trace), PART_RANGES);
 	for (size_t i = 0, last; i < eps->n && !c->no_memory; i = last + 1) {
 		last = epochs_chain(eps, i);
 		span_take(c, eps->list[i].from_ns, eps->list[last].end_ns, progress);
 	}
-	return collection_list(c) ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
+	collection_list(c);
+	room_free(c);
+	return c->no_memory ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
 }
 
 void collection_free(struct collection *c)
 {
+	room_free(c);
 	tdestroy(c->tree, free);
 	free(c->spare);
 	free(c->list);
-	free(c->pieces);
-	free(c->own);
-	free(c->union_of);
-	free(c->open);
 	for (size_t i = 0; i < c->n_power && c->power; i++)
 		range_power_free(&c->power[i]);
 	free(c->power);

@@ -10,11 +10,14 @@ struct interval {
 	int64_t begin_ns, end_ns;
 };
 
+enum { USE_ALL, USE_OWN, USES }; /* a group's ranges as they are; without those nested in them */
+
 /* Of the intervals of a group. */
 struct spent {
 	int64_t time_ns;
 	double load, loaded; /* GPU percent times seconds, and these seconds */
 	double hottest;
+	struct energy_result energy;
 };
 
 /* Rows of the GPU load or the temperature, with the integral of the load from the first of them. */
@@ -35,20 +38,19 @@ struct group {
 	int64_t total_ns,
 		after_ns; /* sums over ranges; after: the time in which the load after a range is looked at */
 	double after, after_known; /* GPU percent times seconds, and these seconds */
-	struct spent all, own;     /* own: without nested ranges */
-	uint32_t colour; /* of a range */
-	struct energy_result joules[USES];
-	struct range_user user[]; /* one for each part of the power */
+	uint32_t colour;	   /* of a range */
+	struct spent spent[USES];
+	struct group *before;
+	struct range_user user[][USES]; /* for each part of the power */
 };
 
 struct collection {
 	const struct analysis *about;
 	int by;     /* enum report_by */
 	void *tree; /* of groups */
-	struct group **list, *spare;
+	struct group **list, *newest, *spare;
 	size_t n, most; /* groups; 0: any number */
 	struct piece *pieces, *own;
-	struct interval *union_of;
 	struct open *open;
 	size_t n_pieces, n_own, room;
 	size_t work;              /* ranges of the part that were visited, and rows read */

@@ -27,11 +27,6 @@ static double seconds_at(const struct analysis *a, int64_t t_ns)
 	return (double)(t_ns - a->session->start.mono_ns) / 1e9;
 }
 
-static double seconds_of(const struct part *p)
-{
-	return (double)p->duration_ns / 1e9;
-}
-
 /* Adds the row of a channel if the table has one. */
 typedef void row_fn(struct table *t, const struct analysis *a, const struct part *p, size_t i);
 
@@ -59,26 +54,30 @@ static void stats_row(struct table *t, const struct analysis *a, const struct pa
 	cell_text(t, u.unit);
 }
 
-static bool partly_unknown(const struct analysis *a, const struct part *p, size_t i)
+/* Seconds of a part for which power is not known; those at its edges do not count. */
+static double unknown_of(const struct analysis *a, const struct part *p, size_t i)
 {
-	return uncovered_of(p, i) > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9;
+	double unknown = seconds_of(p) - p->results[i].energy.known_s;
+
+	return unknown > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9 ? unknown : 0;
 }
 
 static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)
 {
-	double items = items_of(a, p), energy = energy_of(a, p, i), power = mean_power(a, p, i);
-	double within = within_of(a, p, i);
-	char unknown[NUM_TEXT];
+	const struct energy_result *r = &p->results[i].energy;
+	double items = items_of(a, p), watts = watts_of(&p->results[i]), unknown = unknown_of(a, p, i);
+	char text[NUM_TEXT] = "";
 
-	if (isnan(energy))
+	if (isnan(r->joules))
 		return;
 	cell_text(t, channel_of(a, i)->name);
-	cell_shown(t, energy, energy);
-	cell_shown(t, within, within);
-	cell_shown(t, power, power);
-	cell_if(t, items > 0, item_energy(a, p, i), energy / items);
-	num_fixed(unknown, uncovered_of(p, i), 3);
-	cell_text(t, partly_unknown(a, p, i) ? unknown : "");
+	cell_shown(t, r->joules, r->joules);
+	cell_shown(t, r->within, r->within);
+	cell_shown(t, watts, watts);
+	cell_if(t, items > 0, item_energy(a, p, i), r->joules / items);
+	if (unknown > 0)
+		num_fixed(text, unknown, 3);
+	cell_text(t, text);
 }
 
 static void energy_table(const struct page *o, const struct analysis *a, const struct part *p)
@@ -89,12 +88,9 @@ static void energy_table(const struct page *o, const struct analysis *a, const s
 			  .wide = {-o->room - 1, 11, 9, 9, 13, 11},
 			  .head = {_("energy"), "J", "+- J", _("mean W"), items ? _("J per item") : "", ""}};
 
-	for (size_t i = 0; i < a->channels.n; i++) {
-		if (isnan(energy_of(a, p, i)))
-			continue;
-		if (partly_unknown(a, p, i))
+	for (size_t i = 0; i < a->channels.n; i++)
+		if (!isnan(p->results[i].energy.joules) && unknown_of(a, p, i) > 0)
 			t.head[5] = _("unknown s");
-	}
 	table_of(&t, a, p, energy_row);
 }
 
@@ -313,7 +309,7 @@ void write_energy_note(FILE *f, const struct energy_source *s, const char *name)
 	char window[NUM_TEXT], every[NUM_TEXT];
 
 	num_fixed(window, (double)s->window_ns / 1e6, s->window_ns % NS_PER_MS ? 1 : 0);
-	num_text(every, (double)energy_every_ns(s) / 1e6);
+	num_text(every, (double)s->every_ns / 1e6);
 	if (!s->known)
 		fprintf(f, _("+- J is unknown: the file does not say over which time %s is averaged\n"), name);
 	else if (s->counts)
@@ -332,7 +328,7 @@ static void energy_notes(FILE *f, const struct analysis *a)
 	const struct energy_source *told = NULL;
 
 	for (size_t i = 0; i < a->channels.n; i++) {
-		const struct energy_source *s = isnan(energy_of(a, &a->whole, i)) ? NULL : trace_source(a->trace, a->channels.list[i]);
+		const struct energy_source *s = isnan(a->whole.results[i].energy.joules) ? NULL : trace_source(a->trace, a->channels.list[i]);
 
 		if (!s || (told && s->known == told->known && s->counts == told->counts && s->window_ns == told->window_ns))
 			continue;
@@ -380,10 +376,8 @@ static bool phase_row(struct table *t, const struct analysis *a, const struct pa
 {
 	const struct result *power = key_of(a, p, KEY_POWER), *gpu = key_of(a, p, KEY_GPU),
 			    *hottest = key_of(a, p, KEY_HOTTEST);
-	double joules = power ? power->joules : NAN, watts = power ? watts_of(power) : NAN;
-	bool unknown =
-		!isnan(joules) && p->duration_ns - power->covered_ns >
-					  cover_ns(a->session, channel_of(a, a->at[KEY_POWER])->tier);
+	double joules = power ? power->energy.joules : NAN, watts = power ? watts_of(power) : NAN;
+	bool unknown = !isnan(joules) && unknown_of(a, p, a->at[KEY_POWER]) > 0;
 	double items = items_of(a, p), item = power && items > 0 ? item_energy(a, p, a->at[KEY_POWER]) : NAN;
 	char name[96];
 

@@ -16,7 +16,13 @@
 struct column {
 	const struct channel *about;
 	struct result *result;
-	struct flow flow;
+	bool counted;		   /* values are differences of counters since the row before */
+	int64_t row_ns, before_ns; /* of the row before, and of that with the value before; INT64_MIN: none in this span */
+	double before;
+	int64_t known_ns, above_ns; /* of a throttling */
+	double rise;		    /* of a counter */
+	struct sum busy;	    /* of what is counted: percent times ns, */
+	double passed;		    /* and these ns */
 	double *all; /* up to QUANTILES_EXACT samples */
 	size_t n;
 	struct histogram bins; /* for any number of samples */
@@ -33,6 +39,48 @@ struct stats {
 	uint64_t from[TIERS], end[TIERS];  /* rows in the span */
 	uint64_t next[TIERS], last[TIERS]; /* rows needed for its integrals */
 };
+
+/* True if each value is the difference of counters since the previous reading. Its mean over time is then
+ * the difference of the counters over the whole range, even with late ticks. */
+static bool is_counted(const struct session *s, const struct channel *c)
+{
+	const char *by = fact_get(s->facts, s->n_facts, "cpu.source"), *end = strrchr(c->source, '/');
+
+	if (c->kind == CHANNEL_GPU_UTIL)
+		return end && !strcmp(end, "/counters");
+	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
+}
+
+/* Is there anything that needs the times of readings? */
+static bool flows(const struct column *c)
+{
+	return c->counted || c->about->kind == CHANNEL_THROTTLE || channel_counts(c->about);
+}
+
+/* Adds rows, from the one before `hole` ahead of the span to the first one so long after it. */
+static void flow_rows(struct column *c, const struct epoch *ep, int64_t hole, const int64_t *at, const double *v, size_t n)
+{
+	bool throttles = c->about->kind == CHANNEL_THROTTLE;
+
+	for (size_t i = 0; i < n; c->row_ns = at[i++]) {
+		int64_t from = c->row_ns > ep->from_ns ? c->row_ns : ep->from_ns, to = at[i] < ep->to_ns ? at[i] : ep->to_ns;
+
+		if (isnan(v[i]))
+			continue;
+		if (c->counted && to > from) {
+			sum_add(&c->busy, v[i] * (double)(to - from));
+			c->passed += (double)(to - from);
+		}
+		if (throttles && c->before_ns != INT64_MIN) {
+			c->known_ns += above_between(c->before_ns, 1, at[i], hole, ep->from_ns, ep->to_ns);
+			c->above_ns += above_between(c->before_ns, c->before, at[i], hole, ep->from_ns, ep->to_ns);
+		}
+		if (at[i] > ep->from_ns && at[i] <= ep->to_ns && v[i] > c->before)
+			c->rise += v[i] - c->before;
+		c->before = v[i];
+		c->before_ns = at[i];
+	}
+}
 
 uint64_t quantile_rank(double q, uint64_t n)
 {
@@ -170,8 +218,10 @@ struct block {
 static void span_begin(struct stats *st, const struct epoch *ep)
 {
 	st->span = ep;
-	for (size_t i = 0; i < st->n; i++)
-		flow_break(&st->columns[i].flow);
+	for (size_t i = 0; i < st->n; i++) {
+		st->columns[i].before_ns = st->columns[i].row_ns = INT64_MIN;
+		st->columns[i].before = NAN;
+	}
 	for (enum tier t = 0; t < TIERS; t++) {
 		int64_t hole = cover_ns(trace_session(st->t), t);
 		uint64_t rows = trace_rows(st->t, t), first = trace_row_from(st->t, t, ep->from_ns - hole);
@@ -202,7 +252,7 @@ static void block_flow(struct stats *st, enum tier tier, const struct block *b)
 
 	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
 		if (b->values[i])
-			flow_rows(&st->columns[b->at[i]].flow, st->span, b->t_ns + at, b->values[i] + at, n);
+			flow_rows(&st->columns[b->at[i]], st->span, cover_ns(trace_session(st->t), tier), b->t_ns + at, b->values[i] + at, n);
 }
 
 static void block_add(struct stats *st, enum tier tier, const struct block *b)
@@ -270,7 +320,7 @@ static int block_init(struct block *b, struct stats *st, enum tier tier)
 		return -1;
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
-		bool read = flow_wanted(&c->flow) || c->all;
+		bool read = flows(c) || c->all;
 
 		if (c->about->tier != tier || !(read || c->bins.bins))
 			continue;
@@ -330,13 +380,12 @@ static int column_begin(struct stats *st, size_t i, struct result *r)
 			      .max = none,
 			      .first = none,
 			      .last = none,
-			      .joules = none,
-			      .within = none,
+			      .energy = {none, none, 0, NULL},
 			      .steps = none,
 			      .counted = none};
 	c->result = r;
 	c->about = &s->channels[st->channels[i]];
-	flow_begin(&c->flow, s, c->about);
+	c->counted = is_counted(s, c->about);
 	stored(st, st->channels[i], r);
 	return quantiles_begin(c);
 }
@@ -364,20 +413,20 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 	return st;
 }
 
-static void energy_end(const struct stats *st, size_t channel, struct result *r)
+static void energy_end(const struct stats *st, size_t channel, struct energy_result *all)
 {
 	const struct energy_source *source = trace_source(st->t, channel);
-	struct energy_result all = {NAN, NAN, 0, NULL};
 
 	for (size_t i = 0; source && i < st->n_spans; i++) {
 		struct energy_result one =
 			energy_between(source, trace_timeline(st->t), st->spans[i].from_ns, st->spans[i].to_ns);
 
-		energy_join(&all, &one);
+		if (one.known_s <= 0)
+			continue;
+		all->joules = all->known_s > 0 ? all->joules + one.joules : one.joules;
+		all->within = all->known_s > 0 ? hypot(all->within, one.within) : one.within;
+		all->known_s += one.known_s;
 	}
-	r->joules = all.joules;
-	r->within = all.within;
-	r->covered_ns = llround(all.known_s * 1e9);
 }
 
 /* The level of a counter depends on when it started, so only its increase is reported. */
@@ -396,11 +445,16 @@ void stats_end(struct stats *st)
 		struct column *c = &st->columns[i];
 
 		quantiles_end(c);
-		flow_end(&c->flow, c->result);
+		c->result->energy.known_s = (double)c->known_ns / 1e9;
+		c->result->above_ns = c->above_ns;
+		if (c->passed > 0)
+			c->result->counted = sum_get(&c->busy) / c->passed;
 		if (c->about->unit == UNIT_MILLIWATT && !c->about->missing[0])
-			energy_end(st, st->channels[i], c->result);
-		if (channel_counts(c->about))
+			energy_end(st, st->channels[i], &c->result->energy);
+		if (channel_counts(c->about)) {
 			drop_level(c->result);
+			c->result->steps = c->rise;
+		}
 	}
 	stats_free(st);
 }

@@ -22,8 +22,7 @@ struct result {
 #define STATISTIC_MEMBER(name, q) double name;
 	STATISTICS(STATISTIC_MEMBER)
 	double first, last; /* the oldest and the newest sample */
-	double joules, within; /* of power, and the bound of their error */
-	int64_t covered_ns; /* time over which they are known; of a throttle channel, that of its values */
+	struct energy_result energy; /* of power; of a throttle channel the time over which it is known */
 	int64_t above_ns;   /* sum of above_between() */
 	double counted;     /* the mean from counters, if the values are differences of counters */
 	double steps;       /* sum of a counter's increases */
@@ -46,33 +45,10 @@ static inline double mean_of(const struct result *r)
 	return r->counted == r->counted ? r->counted : r->mean;
 }
 
-/* Values weighted by their duration, and the total duration. */
-struct share {
-	struct sum busy;
-	double passed;
-};
-
-/* State of a channel while its readings are added in time order. */
-struct flow {
-	int64_t hole_ns;
-	bool integrates, rises, counted;
-	double held; /* of a throttle: the last value, and its time, as long as nothing broke */
-	int64_t held_ns, covered_ns, above_ns;
-	struct share share;
-	double steps, before; /* for counters */
-	int64_t before_ns;
-};
-void flow_begin(struct flow *f, const struct session *s, const struct channel *c);
-bool flow_wanted(const struct flow *f);
-void flow_break(struct flow *f); /* call before the first row of a span */
-/* Adds rows, from the one before hole_ns ahead of the span to the first one hole_ns after it. */
-void flow_rows(struct flow *f, const struct epoch *ep, const int64_t *at, const double *v, size_t n);
-void flow_end(const struct flow *f, struct result *r);
-
 /* Mean over the covered time. */
 static inline double watts_of(const struct result *r)
 {
-	return r->joules / ((double)r->covered_ns / 1e9);
+	return r->energy.joules / r->energy.known_s;
 }
 
 /* The zero-based rank of a quantile among n values. */

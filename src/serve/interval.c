@@ -135,19 +135,16 @@ static void rows_measure(struct intervals *v, const struct rows *r)
 	for (size_t from = 0, to = 0; from < r->n; from = to) {
 		int64_t number = (r->t_ns[from] - v->about->start.mono_ns) / v->every_ns;
 		struct slot *s = slot_of(v, number);
-		struct rows part = *r;
 
 		while (to < r->n && (r->t_ns[to] - v->about->start.mono_ns) / v->every_ns == number)
 			to++;
-		part.n = to - from;
-		part.t_ns += from;
-		part.values += from * r->width;
 		for (size_t i = 0; i < v->n; i++) {
 			struct energy_result e;
 
 			if (!v->meters[i])
 				continue;
-			energy_meter_rows(v->meters[i], v->about, &part);
+			for (size_t k = from; k < to; k++)
+				energy_meter_row(v->meters[i], r, k);
 			e = energy_meter_get(v->meters[i], r->t_ns[to - 1]);
 			if (s && e.known_s > 0)
 				s->sums[i].joules = fmax(0, e.joules);

@@ -108,8 +108,8 @@ static void take_rows(struct log_writer *w, const struct rows *r)
 	if (some.n == 0)
 		return;
 	log_builder_rows(w->builder, &some);
-	for (size_t i = 0; i < w->n_meters; i++)
-		energy_meter_rows(w->meters[i], w->about, &some);
+	for (size_t i = 0; i < w->n_meters * some.n; i++)
+		energy_meter_row(w->meters[i / some.n], &some, i % some.n);
 	if (some.t_ns[some.n - 1] > w->newest_ns)
 		w->newest_ns = some.t_ns[some.n - 1];
 }

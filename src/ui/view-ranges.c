@@ -87,7 +87,7 @@ enum { COUNT, TOTAL, MEAN, JOULES, WITHIN, WATTS, NUMBERS };
 
 static void draw_numbers(struct ui *u, struct canvas *c, const struct group *g, double most_j, int x, int y, int bar_w, int most)
 {
-	const struct energy_result *r = &g->joules[USE_ALL];
+	const struct energy_result *r = &g->spent[USE_ALL].energy;
 	bool known = !isnan(r->joules);
 	char text[NUMBERS][QUANTITY_TEXT];
 
@@ -140,7 +140,7 @@ static void ranges_view_draw(struct ui *u, const struct ui_scene *s, struct canv
 		collection_title(&v->all, g, title, sizeof(title));
 		text_printable(name, sizeof(name), title, strlen(title));
 		screen_cut(u, c, x, ++y, name_w - 1, i == v->at ? STYLE_SELECTED : STYLE_TEXT, name);
-		draw_numbers(u, c, g, v->all.list[0]->joules[USE_ALL].joules, x + name_w, y, bar_w, most);
+		draw_numbers(u, c, g, v->all.list[0]->spent[USE_ALL].energy.joules, x + name_w, y, bar_w, most);
 	}
 	u->frame.below = v->n - v->top - lines;
 }

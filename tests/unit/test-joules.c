@@ -109,7 +109,7 @@ static double reported(struct trace *t, size_t channel, int64_t from_ns, int64_t
 	struct result r;
 
 	assert_int_equal(stats_make(t, &one, &phase, 1, NULL, &r, no_tick, NULL), 0);
-	return r.joules;
+	return r.energy.joules;
 }
 
 static double drawn(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)

@@ -182,24 +182,24 @@ static void all_say_the_same(void **state)
 		for (size_t k = 0; k < 3; k++) {
 			const struct result *r = &p->results[a.power_at[k]];
 			struct energy_result file;
-			double truth = joules_at(powers[k], to_s) - joules_at(powers[k], from_s), known = (double)r->covered_ns / 1e9;
+			double truth = joules_at(powers[k], to_s) - joules_at(powers[k], from_s), known = r->energy.known_s;
 
 			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), powers[k], from, until, &file));
-			same(file.joules, r->joules);
-			same(file.within, r->within);
-			same(drawn(trace_timeline(t), powers[k], from, until), r->joules);
-			same(drawn(history_timeline(h), powers[k], from, until), r->joules);
-			same(nvmtop_energy(library, powers[k], from_s, to_s, &within, NULL), r->joules);
-			same(within, r->within);
+			same(file.joules, r->energy.joules);
+			same(file.within, r->energy.within);
+			same(drawn(trace_timeline(t), powers[k], from, until), r->energy.joules);
+			same(drawn(history_timeline(h), powers[k], from, until), r->energy.joules);
+			same(nvmtop_energy(library, powers[k], from_s, to_s, &within, NULL), r->energy.joules);
+			same(within, r->energy.within);
 			if (known > to_s - from_s - 0.02)
-				truth_of_all += fabs(r->joules - truth) <= r->within + 1e-3 * truth;
+				truth_of_all += fabs(r->energy.joules - truth) <= r->energy.within + 1e-3 * truth;
 			else
 				truth_of_all += 1;
-			sum += r->joules;
-			bounds += r->within;
+			sum += r->energy.joules;
+			bounds += r->energy.within;
 		}
-		same(key_of(&a, p, KEY_POWER)->joules, sum);
-		same(key_of(&a, p, KEY_POWER)->within, bounds);
+		same(key_of(&a, p, KEY_POWER)->energy.joules, sum);
+		same(key_of(&a, p, KEY_POWER)->energy.within, bounds);
 		same(nvmtop_energy(library, NVMTOP_POWER, from_s, to_s, &within, NULL), sum);
 		same(within, bounds);
 		power_span(trace_timeline(t), &parts, from, until, &span);
@@ -274,8 +274,8 @@ static void ranges_have_the_sum(void **state)
 		collection_break(&c);
 		assert_true(collection_list(&c));
 		assert_int_equal(c.n, 1);
-		joules[k] = c.list[0]->joules[USE_ALL].joules;
-		within[k] = c.list[0]->joules[USE_ALL].within;
+		joules[k] = c.list[0]->spent[USE_ALL].energy.joules;
+		within[k] = c.list[0]->spent[USE_ALL].energy.within;
 		assert_true(joules[k] > 0);
 		collection_free(&c);
 	}

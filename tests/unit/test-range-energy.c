@@ -153,7 +153,7 @@ static struct energy_result screen_end(struct screen *s)
 	collection_break(&s->all);
 	assert_true(collection_list(&s->all));
 	assert_int_equal(s->all.n, 1);
-	r = s->all.list[0]->joules[USE_ALL];
+	r = s->all.list[0]->spent[USE_ALL].energy;
 	collection_free(&s->all);
 	return r;
 }

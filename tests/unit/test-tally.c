@@ -232,8 +232,8 @@ static void windows(void **state)
 		assert_int_equal(tally_window_get(t, n, out, CHANNELS, &seconds, &complete), 2);
 		assert_int_equal(out[0].channel, RAIL);
 		assert_true(fabs(seconds - (double)(n * 7 % 400) / 1000) < 1e-9);
-		assert_true(fabs(out[0].joules - 10 * seconds) < 1e-9 || (seconds <= 0 && isnan(out[0].joules)));
-		assert_true(fabs(out[0].known_s - seconds) < 1e-9);
+		assert_true(fabs(out[0].energy.joules - 10 * seconds) < 1e-9 || (seconds <= 0 && isnan(out[0].energy.joules)));
+		assert_true(fabs(out[0].energy.known_s - seconds) < 1e-9);
 		assert_true(n % 2 ? out[0].guessed_s == 0 : out[0].guessed_s <= seconds);
 		if (n >= 100)
 			assert_true(tally_window_forget(t, 0, n));
@@ -243,10 +243,10 @@ static void windows(void **state)
 	/* Power is a mean of a second there and was never read: the joules are the counter's. */
 	assert_int_equal(tally_window_get(t, 90, out, CHANNELS, &seconds, &complete), 2);
 	assert_int_equal(out[1].channel, COUNTED);
-	assert_true(fabs(out[1].joules - 40 * seconds) <= out[1].within && out[1].within < 40 * seconds + 10);
+	assert_true(fabs(out[1].energy.joules - 40 * seconds) <= out[1].energy.within && out[1].energy.within < 40 * seconds + 10);
 	/* Long after it the first is the same. */
 	assert_int_equal(tally_window_get(t, 50, out, CHANNELS, &seconds, &complete), 2);
-	assert_true(fabs(out[0].joules - 3.5) < 1e-9);
+	assert_true(fabs(out[0].energy.joules - 3.5) < 1e-9);
 	assert_true(tally_window_forget(t, 1, 0));
 	assert_false(tally_window_forget(t, 1, 0));
 	finish(t);
