@@ -19,10 +19,10 @@
 
 #include "model/missing.h"
 #include "record/watch.h"
-#include "util/json-csv.h"
 #include "util/clock.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 #include "util/thread.h"
 

@@ -17,12 +17,12 @@
 #include "live/live.h"
 #include "record/marks.h"
 #include "report/select.h"
-#include "util/json-csv.h"
 #include "serve/http.h"
 #include "serve/scrape.h"
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/job.h"
+#include "util/json-csv.h"
 #include "util/num.h"
 
 #define LISTEN	    "127.0.0.1:9978"
