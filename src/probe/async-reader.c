@@ -111,20 +111,22 @@ struct async_reader *async_reader_new(const char *name, const struct async_reade
 {
 	struct async_reader *s = calloc(1, sizeof *s + 2 * n * sizeof s->v[0]);
 
-	if (!s) {
-		ops->close(arg);
-		errno = ENOMEM;
+	if (!s)
 		return NULL;
-	}
 	s->ops = ops;
 	s->arg = arg;
 	s->n = n;
 	s->share = share;
 	strncpy(s->name, name, sizeof s->name - 1);
-	memcpy(s->bus_name, s->name, sizeof s->bus_name);
+	async_reader_on_bus(s, name);
 	async_reader_set_period(s, period_ns);
 	atomic_init(&s->period_ns, period_ns);
 	return s;
+}
+
+void async_reader_on_bus(struct async_reader *s, const char *name)
+{
+	snprintf(s->bus_name, sizeof s->bus_name, "%s", name);
 }
 
 void async_reader_on_bus_of(struct async_reader *s, const struct attr *a)
@@ -142,7 +144,7 @@ void async_reader_on_bus_of(struct async_reader *s, const struct attr *a)
 	if (at && sscanf(at, "/i2c-%u", &bus) == 1)
 		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-i2c-%u", bus % 1000);
 	else if (strstr(path, "/kernel/debug/bpmp/") || strstr(path, "/kernel/debug/clk/"))
-		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-firmware");
+		async_reader_on_bus(s, "nvmtop-firmware");
 }
 
 void async_reader_start(struct async_reader *s)

@@ -21,14 +21,15 @@ struct async_reader_ops {
 
 /* Passes are made every period_ns, or so much less often that they take at most this share (0..1] of the
  * time, not counting the first. n is at most SLOW_VALUES. name is the thread's name, of at most 15 bytes.
- * Takes ownership of arg, even on failure, when it returns NULL and sets errno.
+ * Takes ownership of arg, unless it returns NULL because it is out of memory.
  *
  * A thread that hangs may outlive the probe set: arg must own all that it refers to, including the root. */
 struct async_reader *async_reader_new(const char *name, const struct async_reader_ops *ops, void *arg,
 				      size_t n, int64_t period_ns, double share);
 
-/* Call before its thread is started, with an open file: it is read by the thread of the bus that the file
- * belongs to, if that is known. Otherwise readers of one name share a thread. */
+/* Call before its thread is started. Readers of one bus share a thread of that name, which is the reader's at first;
+ * with an open file: that of the bus that the file belongs to, if it is known. */
+void async_reader_on_bus(struct async_reader *s, const char *name);
 struct attr;
 void async_reader_on_bus_of(struct async_reader *s, const struct attr *a);
 

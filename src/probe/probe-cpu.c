@@ -105,7 +105,7 @@ static const char *parse_line(const char *p, const char *end, struct line *out)
 /* Reads /proc/stat into stat. It is not fresh if it is malformed, or ends within its cpu lines. */
 static void look_stat(struct cpu *c, int64_t t_ns)
 {
-	ssize_t size = attr_read(&c->probe.attrs[STAT], c->probe.root, c->buf, sizeof c->buf);
+	ssize_t size = attr_read(&c->probe.attrs[STAT], c->probe.root, 0, c->buf, sizeof c->buf);
 	const char *p = c->buf, *end = p + (size > 0 ? size : 0);
 	int64_t n, idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
 	struct line all, one;
@@ -136,7 +136,7 @@ static void look_online(struct cpu *c)
 	ssize_t n = -1;
 
 	if (attr_is_open(&c->probe.attrs[ONLINE]))
-		n = attr_read(&c->probe.attrs[ONLINE], c->probe.root, text, sizeof text - 1);
+		n = attr_read(&c->probe.attrs[ONLINE], c->probe.root, 0, text, sizeof text - 1);
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\0'))
 		n--;
 	text[n > 0 ? n : 0] = '\0';

@@ -157,8 +157,8 @@ static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 	double value = missing_value(MISSING, 0);
 
 	for (size_t i = 0; i < p->n_attrs && p->attrs[i].path[0] && !(value <= 0); i += 2) {
-		double lowest = attr_poll(&p->attrs[i], p->root, t_ns);
-		double highest = attr_poll(&p->attrs[i + 1], p->root, t_ns);
+		double lowest = attr_number(&p->attrs[i], p->root, t_ns, 1, CHANNEL_OTHER);
+		double highest = attr_number(&p->attrs[i + 1], p->root, t_ns, 1, CHANNEL_OTHER);
 
 		if (!isnan(lowest) && highest > 0)
 			value = lowest < highest ? 0 : 1;

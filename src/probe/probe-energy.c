@@ -28,7 +28,7 @@ struct counter {
 static void counter_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct counter *c = (struct counter *)p;
-	double uj = attr_poll(p->attrs, p->root, t_ns), step = uj - c->uj;
+	double uj = attr_number(p->attrs, p->root, t_ns, 1, CHANNEL_OTHER), step = uj - c->uj;
 
 	row[p->column] = NAN;
 	if (c->power)

@@ -64,7 +64,7 @@ static void take(struct text *t, double *v)
 	t->whole = NAN;
 	for (size_t i = 0; i < t->n; i++) {
 		double one[VALUES] = {NAN, NAN, NAN};
-		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size - 1);
+		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, t->t_ns, buf, t->file->size - 1);
 		int error = errno;
 
 		buf[n > 0 ? n : 0] = '\0';

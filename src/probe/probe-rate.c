@@ -117,12 +117,11 @@ static bool take_line(const char *p, const char *end, double v[TIMES])
 static void take_times(struct rates *r, int64_t t_ns, double *now)
 {
 	char buf[64 * 1024];
-	ssize_t size = attr_read(r->probe.attrs, r->probe.root, buf, sizeof buf);
+	ssize_t size = attr_read(r->probe.attrs, r->probe.root, t_ns, buf, sizeof buf);
 	const char *p = buf, *end = buf + (size > 0 ? size : 0), *stop;
 	double why = missing_value(MISSING_ERROR, (unsigned)errno);
 	int64_t core;
 
-	(void)t_ns;
 	for (size_t i = 0; i < r->n; i++)
 		now[i] = size < 0 ? why : missing_said(MISSING_FIELD, "cpu", 3);
 	for (size_t i = 0; size >= 0 && i < CORES_MAX; i++)
@@ -206,15 +205,10 @@ static void take_disk(struct rates *r, int64_t t_ns, double *now)
 	struct attr *a = r->probe.attrs;
 	char buf[512];
 	int64_t n[7];
-	ssize_t size = attr_reopen(a, r->probe.root, t_ns) ? attr_read(a, r->probe.root, buf, sizeof buf) : -1;
+	ssize_t size = attr_read(a, r->probe.root, t_ns, buf, sizeof buf);
 	const char *p = buf, *end = buf + (size > 0 ? size : 0);
 
-	if (size < 0 && attr_is_open(a)) {
-		a->error = errno;
-		if (attr_gone(errno))
-			attr_close(a);
-	}
-	now[0] = now[1] = missing_value(MISSING_ERROR, (unsigned)a->error);
+	now[0] = now[1] = missing_value(MISSING_ERROR, (unsigned)errno);
 	for (int i = 0; i < 7 && size >= 0; i++)
 		if (!(p = num_i64(p, end, &n[i])) || n[i] < 0) {
 			now[0] = now[1] = missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
@@ -227,7 +221,7 @@ static void take_disk(struct rates *r, int64_t t_ns, double *now)
 static void take_net(struct rates *r, int64_t t_ns, double *now)
 {
 	for (int i = 0; i < 2; i++)
-		now[i] = attr_poll(&r->probe.attrs[i], r->probe.root, t_ns);
+		now[i] = attr_number(&r->probe.attrs[i], r->probe.root, t_ns, 1, CHANNEL_OTHER);
 }
 
 struct devices {

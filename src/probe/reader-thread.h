@@ -80,9 +80,6 @@ struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *
 /* Stops the thread and waits for it, but not for long. Its readers are not read any more. */
 void reader_bus_stop(struct reader_bus *b);
 void reader_bus_release(struct reader_bus *b);
-/* Frees a bus that was stopped in time, but not its readers, which are on none then. Returns false if its
- * thread hangs. */
-bool reader_bus_dissolve(struct reader_bus *b);
 
 /* If the current pass of s hangs, its thread is left in it, and another one goes on with the rest of the bus.
  * Returns true if it was the thread that makes rows. *look_ns is lowered to when this must be called again.
