@@ -63,7 +63,8 @@ void probe_close(struct probe *p)
 
 void probe_read(struct probe *p, int64_t t_ns, double *row)
 {
-	int64_t before = p->seen.t_ns;
+	struct async_reader *s = p->reader;
+	int64_t before = s ? s->taken_ns : 0;
 	double v[SLOW_VALUES];
 
 	if (!p->own) {
@@ -73,20 +74,20 @@ void probe_read(struct probe *p, int64_t t_ns, double *row)
 	p->read_ns = 0;
 	if (!is_read_here(p)) {
 		bool fresh = probe_take(p, t_ns, v);
-		for (size_t i = 0; !fresh && p->hung && !p->seen.pass && i < p->width; i++)
+		for (size_t i = 0; !fresh && p->hung && !s->taken && i < p->width; i++)
 			row[column_of(p, i)] = missing_value(MISSING_ERROR, ETIME);
 		for (size_t i = 0; fresh && i < p->width; i++)
 			row[column_of(p, i)] = v[i];
-		if (p->timed && fresh && p->seen.t_ns != before)
-			p->read_ns = p->seen.t_ns;
+		if (p->timed && fresh && s->taken_ns != before)
+			p->read_ns = s->taken_ns;
 		return;
 	}
-	bool begun = async_reader_begin(p->reader, t_ns);
+	bool begun = async_reader_begin(s, t_ns);
 	if (begun) {
 		p->ops->read(p, t_ns, p->own);
-		left_me = !async_reader_end(p->reader, t_ns);
+		left_me = !async_reader_end(s, t_ns);
 		if (left_me) {
-			reader_bus_release(p->reader->bus);
+			reader_bus_release(s->bus);
 			return;
 		}
 	}

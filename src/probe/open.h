@@ -59,7 +59,8 @@ struct channel_form {
 	enum unit unit;
 	enum family family;
 	double hi;
-	int64_t period_ns;
+	int64_t period_ns, window_ns;
+	enum channel_kind kind; /* else as the name says */
 };
 void channel_form(const struct probe_ctx *o, struct channel *c, const struct channel_form *form);
 

@@ -189,7 +189,7 @@ static void pinned_pair(struct probe *p, size_t *n, const char *dir, const char 
 static int open_pinned(struct probe_ctx *o, struct err *e)
 {
 	static const struct channel_form form = {"clocks.pinned", N_("Clocks pinned"), NULL, NULL,
-						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S};
+						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S,           0,                    0};
 	static const struct value_row of_gpu = {.keys = " devfreq ", .attribute = "", .file = "min_freq"};
 	struct probe *p = probe_new(o, sizeof *p, FILES, &pinned_ops, NS_PER_S, e);
 	struct reason why = {.denied = false};

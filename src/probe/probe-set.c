@@ -27,7 +27,7 @@ void probe_stop(struct probe *p)
 bool probe_take(struct probe *p, int64_t t_ns, double *v)
 {
 	async_reader_ask(p->reader, t_ns);
-	return async_reader_take(p->reader, &p->seen, p->tick_ns, t_ns, v);
+	return async_reader_take(p->reader, p->tick_ns, t_ns, v);
 }
 
 void probe_set_free(struct probe_set *r)

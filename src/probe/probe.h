@@ -38,9 +38,8 @@ struct probe {
 	const struct root *root; /* of the probe set */
 	struct attr *attrs;      /* its files, closed at first */
 	size_t n_attrs;
-	struct async_reader *reader;   /* reads for it, because its reads may block for long; or NULL */
-	struct async_reader_seen seen; /* what it has taken of it */
-	int64_t tick_ns;               /* the period of its tier's rows */
+	struct async_reader *reader; /* reads for it, because its reads may block for long; or NULL */
+	int64_t tick_ns;             /* the period of its tier's rows */
 	double *own;       /* the row into which its reader reads, which owns it; or NULL */
 	struct root *held; /* while it may read */
 	/* Gets the next mark, a change of nothing (what is "") to a label; returns false if there is none.

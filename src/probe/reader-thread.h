@@ -34,7 +34,6 @@ struct async_reader {
 	char name[16];          /* of what it reads */
 	char bus_name[16];      /* of its thread */
 	struct reader_bus *bus; /* NULL: there is none yet */
-	atomic_bool asked;      /* a taker makes a pass */
 
 	/* Of the thread that makes the passes. */
 	int64_t due_ns;
@@ -47,7 +46,11 @@ struct async_reader {
 	atomic_int_least64_t begun_ns;
 	_Atomic pid_t tid; /* the thread that makes it */
 	atomic_uint_least64_t late; /* passes that came too late for their row */
-	int64_t late_ns;            /* of the takers' thread: when the last of them was counted */
+
+	/* Of the thread that takes them. */
+	uint32_t taken;   /* the pass; 0: none yet */
+	int64_t taken_ns; /* when it began; 0: there are no values now */
+	int64_t late_ns;  /* when the last late one was counted */
 
 	_Atomic uint32_t pass; /* 2 per pass; odd while one is being stored */
 	/* Of the newest pass and the one before it, see record_of(): when it began, and the first row that may
