@@ -108,76 +108,70 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Returns the nth set that was found later, or NULL. */
-static struct probe_set *later(const struct probe_set *r, size_t nth)
+/* Where a walk over all that have a reader is, also of those that were found later. All 0 at first. */
+struct walk {
+	const struct probe_set *set; /* of the last one */
+	size_t i, nth;
+};
+
+static struct probe *walk_next(const struct probe_set *r, struct walk *w)
 {
-	return r->lookout ? lookout_set(r->lookout, nth) : NULL;
-}
-
-static const struct channel *hanging(const struct probe_set *r, int64_t now_ns, size_t *nth, int64_t *since_ns)
-{
-	const struct channel *c = NULL;
-	const struct probe_set *late;
-
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct probe *p = r->probes[i];
-		const struct async_reader *s = p->reader;
-
-		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !(*nth)--)
-			return at_column(r, p->tier, p->column);
+	for (w->set = w->set ? w->set : r; w->set; w->i = 0) {
+		while (w->i < w->set->n_probes) {
+			struct probe *p = w->set->probes[w->i++];
+			if (p->reader)
+				return p;
+		}
+		w->set = r->lookout ? lookout_set(r->lookout, w->nth++) : NULL;
 	}
-	for (size_t i = 0; !c && (late = later(r, i)); i++)
-		c = hanging(late, now_ns, nth, since_ns);
-	return c;
+	return NULL;
 }
 
 const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
 					int64_t *since_ns)
 {
-	return hanging(r, now_ns, &nth, since_ns);
+	struct walk w = {.i = 0};
+	struct probe *p;
+
+	while ((p = walk_next(r, &w)))
+		if ((*since_ns = async_reader_hangs(p->reader, now_ns)) && !nth--)
+			return at_column(w.set, p->tier, p->column);
+	return NULL;
 }
 
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 {
-	struct probe_set *late;
+	struct walk w = {.i = 0};
+	struct probe *p;
 	bool rows = false;
 
-	for (size_t i = 0; i < r->n_probes; i++)
-		if (r->probes[i]->reader)
-			rows |= reader_bus_rescue(r->probes[i]->reader, now_ns, look_ns);
-	for (size_t i = 0; (late = later(r, i)); i++)
-		rows |= probe_set_rescue(late, now_ns, look_ns);
+	while ((p = walk_next(r, &w)))
+		rows |= reader_bus_rescue(p->reader, now_ns, look_ns);
 	return rows;
 }
 
-static size_t add_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS], size_t n)
+size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
 {
 	static const char prefix[] = "nvmtop-";
-	const struct probe_set *late;
+	struct walk w = {.i = 0};
+	struct probe *p;
+	size_t n = 0;
 
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct async_reader *s = r->probes[i]->reader;
-		const char *name = s ? s->name + sizeof prefix - 1 : "";
+	while ((p = walk_next(r, &w))) {
+		const char *name = p->reader->name + sizeof prefix - 1;
 		size_t at = 0;
 
-		while (s && at < n && strcmp(out[at].of, name) != 0)
+		while (at < n && strcmp(out[at].of, name) != 0)
 			at++;
-		if (!s || at == LATE_GROUPS)
+		if (at == LATE_GROUPS)
 			continue;
 		if (at == n) {
 			out[n] = (struct late_readings) {.n = 0};
 			text_join(out[n++].of, sizeof out->of, name);
 		}
-		out[at].n += async_reader_late(s);
+		out[at].n += async_reader_late(p->reader);
 	}
-	for (size_t i = 0; (late = later(r, i)); i++)
-		n = add_late(late, out, n);
 	return n;
-}
-
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
-{
-	return add_late(r, out, 0);
 }
 
 bool probe_set_changed(const struct probe_set *r, struct change *out)

@@ -106,38 +106,25 @@ void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND])
 	text_shortened(out, PROC_COMMAND, text, len);
 }
 
-/* Returns the last word before *end, and moves *end to its beginning. */
-static const char *last_word(const char *begin, const char **end, size_t *len)
-{
-	const char *p = *end;
-
-	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
-		p--;
-	const char *stop = p;
-	while (p > begin && p[-1] != ' ' && p[-1] != '\t')
-		p--;
-	*end = p;
-	*len = (size_t)(stop - p);
-	return p;
-}
-
+/* CLIENT PROCESS PID SIZE, where PROCESS may contain blanks and SIZE ends in K. */
 bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb, char type[10])
 {
-	/* CLIENT PROCESS PID SIZE; PROCESS may contain blanks, SIZE ends in K. */
-	const char *end = line + len;
-	size_t n, m;
-	const char *size = last_word(line, &end, &n), *number = last_word(line, &end, &m);
-	int64_t v, p;
+	char text[512], unit;
+	long long p, v;
+	int n;
 
-	if (n < 2 || size[n - 1] != 'K' || num_i64(size, size + n - 1, &v) != size + n - 1 || v < 0)
-		return false;
-	if (m == 0 || num_i64(number, number + m, &p) != number + m || p <= 0 || p > INT32_MAX)
-		return false;
-	*pid = (int)p;
-	*kb = (double)v;
-	size_t word = strcspn(line, " \t");
-	text_printable(type, 10, line, word < len ? word : len);
-	return true;
+	snprintf(text, sizeof(text), "%.*s", (int)len, line);
+	for (const char *at = text; (at = strpbrk(at, " \t")); at++) {
+		n = -1;
+		if (sscanf(at, "%lld %lld%c %n", &p, &v, &unit, &n) != 3 || n < 0 || at[n] || unit != 'K' || p <= 0 ||
+		    p > INT32_MAX || v < 0)
+			continue;
+		*pid = (int)p;
+		*kb = (double)v;
+		text_printable(type, 10, text, strcspn(text, " \t"));
+		return true;
+	}
+	return false;
 }
 
 static void user_name(struct procs *r, uid_t uid, char out[32])
