@@ -35,6 +35,7 @@ struct place {
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
 	char stem[64];       /* found: "in1", "temp1", "rpm", "temp"; of an IIO device: "0" of rail_name_0 */
 	char path[192];      /* as given (PLACE_PATH), else dir/stem with its ending */
+	int64_t took_ns;     /* the first read of the file; 0: it was not read yet */
 };
 
 /* Fills in a place from a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE, devfreq=NODE/FILE,

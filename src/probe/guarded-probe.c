@@ -1,7 +1,7 @@
 /* Keeps slow files from delaying the rows: there are many files, and it is unknown how long a driver takes
  * for each. The sampling thread, which makes the rows of all tiers, reads those of the fast tier itself,
  * because waking another thread costs more than the read. Those of the other tiers, and those that are known to
- * wait, are read by the threads of their buses, and the sampling thread copies what is new.
+ * wait, are read by other threads, and the sampling thread copies what is new.
  *
  * When a read of the sampling thread hangs, that thread is left in it, and another one makes the rows. */
 #include <errno.h>
@@ -120,7 +120,7 @@ static bool guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
 		return true;
 	p->period_ns = 0; /* what is new is taken at every tick */
 	async_reader_on_bus(p->reader, FILES);
-	for (size_t i = 0; i < p->n_attrs; i++)
+	for (size_t i = 0; i < p->n_attrs && p->waits; i++)
 		async_reader_on_bus_of(p->reader, &p->attrs[i]);
 	if (p->timed)
 		async_reader_at_random(p->reader, tick_ns);

@@ -77,6 +77,7 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	channel_describe(o, &ch, "emc.util", false);
 	bool found = value_find(o, &activity, &busy, &why) && value_find(o, &rate, &clock, &why);
 	if (found) {
+		p->waits = busy.took_ns > QUICK_NS || clock.took_ns > QUICK_NS;
 		attr_open(&p->attrs[ACTIVITY], o->root, busy.path);
 		attr_open(&p->attrs[RATE], o->root, clock.path);
 		p->period_ns = ch.period_ns = ch.window_ns = sample_period(o->root, busy.path);

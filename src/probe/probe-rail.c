@@ -130,10 +130,12 @@ static int add_rail(struct probe_ctx *o, const struct place *place, const char *
 		num_duration_ns(period, &window_ns);
 	if (place->kind == PLACE_BUS)
 		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
-	errno = ETIME;
-	if (c->probe.hung || meter_read(m, o->root, 0, values) >= 0) {
-		int error = errno;
-		c->probe.hung |= error == ETIME; /* no more reads while rails are opened */
+	int64_t begin_ns = clock_now_ns();
+	bool failed = c->probe.hung || meter_read(m, o->root, 0, values) >= 0;
+	int error = c->probe.hung ? ETIME : errno;
+	c->probe.waits |= failed || clock_now_ns() - begin_ns > QUICK_NS;
+	if (failed) {
+		c->probe.hung = error == ETIME; /* no more reads while rails are opened */
 		if (error == ENODATA)
 			snprintf(note, sizeof note, "%s", _("the chip has this channel disabled"));
 		else

@@ -153,6 +153,7 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 	bool found = place != NULL;
 	if (place) {
 		v->place = *place;
+		v->probe.waits = place->took_ns > QUICK_NS;
 		if (place->kind != PLACE_PATH && place->kind != PLACE_DEVFREQ) /* whose search allocates */
 			a[NUMBER].place = &v->place;
 		a[NUMBER].attribute = row->attribute;
@@ -189,13 +190,15 @@ static bool candidate(const struct value_row *row, const struct setting *t, stru
 }
 
 /* Returns 0 if the file can be opened and read now, or is of a unit that is powered down; else an errno. */
-static int try_file(const struct root *r, const char *path, bool reads)
+static int try_file(const struct root *r, struct place *p, bool reads)
 {
 	struct attr a = {.fd = -1};
 
-	if (attr_open(&a, r, path) < 0)
+	if (attr_open(&a, r, p->path) < 0)
 		return errno;
+	int64_t begin_ns = clock_now_ns();
 	int error = !reads || !isnan(attr_number(&a, r, 0, 1, CHANNEL_OTHER)) || errno == EAGAIN ? 0 : errno;
+	p->took_ns = clock_now_ns() - begin_ns;
 	attr_close(&a);
 	return error;
 }
@@ -214,7 +217,7 @@ bool value_find(const struct probe_ctx *o, const struct value_row *row, struct p
 	for (size_t i = 0; i < o->s->n_settings; i++) {
 		if (!candidate(row, &o->s->settings[i], p))
 			continue;
-		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p->path, !blind);
+		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p, !blind);
 		if (!error && blind && !known && strstr(p->path, "/actmon/") && !setting_get(o->s, "gate")) {
 			reason_add(why, _("its power state"), ENODATA);
 			continue;
@@ -258,7 +261,7 @@ int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct plac
 {
 	struct reason why = {.denied = false};
 	struct channel ch;
-	int error = try_file(o->root, p.path, true);
+	int error = try_file(o->root, &p, true);
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct value *v = (const struct value *)o->probes->probes[i];

@@ -9,6 +9,8 @@
 #include "probe/async-reader.h"
 #include "probe/attr.h"
 
+#define QUICK_NS (NS_PER_MS / 5)
+
 struct probe;
 struct probe_set;
 struct probe_ops {
@@ -28,7 +30,8 @@ struct probe {
 	/* It is read at a random moment before the row, which then has the time of that: read_ns, which is 0 if it has
 	 * no new values. */
 	bool timed;
-	bool hung; /* a file did not answer when it was opened */
+	bool hung;  /* a file did not answer when it was opened */
+	bool waits; /* a first read took longer than QUICK_NS: the thread of its bus reads it */
 	int64_t read_ns;
 	const char *thread; /* what is read is known to wait: another thread reads it in the fast tier, too; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the

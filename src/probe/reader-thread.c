@@ -1,6 +1,6 @@
 /* Makes the passes of readers, in one thread for each bus: reads of one i2c bus wait for each other anyway,
- * and those of another one do not. Waking a thread costs more than a read of a microsecond, so all that is on no
- * known bus shares one.
+ * and those of another one do not. Waking a thread costs more than a read of a microsecond, so all that answered
+ * at once when it was opened shares one.
  *
  * A read that hangs keeps its thread, and another one goes on with the rest of the bus; when the read returns,
  * the old thread ends, and the source is read again by the new one. Both exchange one number, begun_ns, so that
