@@ -117,7 +117,7 @@ static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int6
 	if (p->period_ns > 0)
 		slot->due_ns =
 			s->grid.start_ns + ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
-	p->ops->read(p, now_ns, s->row);
+	probe_read(p, now_ns, s->row);
 	if (probes_left_me())
 		return false; /* the sampler may have been freed */
 	s->timed |= p->timed && s->tier != TIER_FAST; /* rails that came late */
@@ -169,7 +169,7 @@ bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 	}
 	t_ns = row_time(s, due_ns, now_ns);
 	for (size_t i = s->n_read; renewed && i < s->n_slots; i++)
-		s->slots[i].probe->ops->read(s->slots[i].probe, t_ns, s->row);
+		probe_read(s->slots[i].probe, t_ns, s->row);
 	round_row(s);
 
 	if (ring_push(s->ring, t_ns, late, s->rounded))

@@ -116,20 +116,22 @@ struct async_reader *async_reader_new(const char *name, const struct async_reade
 {
 	struct async_reader *s = calloc(1, sizeof *s + 2 * n * sizeof s->v[0]);
 
-	if (!s) {
-		ops->close(arg);
-		errno = ENOMEM;
+	if (!s)
 		return NULL;
-	}
 	s->ops = ops;
 	s->arg = arg;
 	s->n = n;
 	s->share = share;
 	strncpy(s->name, name, sizeof s->name - 1);
-	memcpy(s->bus_name, s->name, sizeof s->bus_name);
+	async_reader_on_bus(s, name);
 	async_reader_set_period(s, period_ns);
 	atomic_init(&s->period_ns, period_ns);
 	return s;
+}
+
+void async_reader_on_bus(struct async_reader *s, const char *name)
+{
+	snprintf(s->bus_name, sizeof s->bus_name, "%s", name);
 }
 
 void async_reader_on_bus_of(struct async_reader *s, const struct attr *a)
@@ -147,7 +149,7 @@ void async_reader_on_bus_of(struct async_reader *s, const struct attr *a)
 	if (at && sscanf(at, "/i2c-%u", &bus) == 1)
 		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-i2c-%u", bus % 1000);
 	else if (strstr(path, "/kernel/debug/bpmp/") || strstr(path, "/kernel/debug/clk/"))
-		snprintf(s->bus_name, sizeof s->bus_name, "nvmtop-firmware");
+		async_reader_on_bus(s, "nvmtop-firmware");
 }
 
 void async_reader_start(struct async_reader *s)
@@ -158,11 +160,8 @@ void async_reader_start(struct async_reader *s)
 
 void async_reader_ask(struct async_reader *s, int64_t t_ns)
 {
-	/* Takers of several tiers may call this at the same time. */
-	if (s->bus || atomic_exchange_explicit(&s->asked, true, memory_order_acquire))
-		return;
-	async_reader_pass(s, t_ns);
-	atomic_store_explicit(&s->asked, false, memory_order_release);
+	if (!s->bus)
+		async_reader_pass(s, t_ns);
 }
 
 void async_reader_set_period(struct async_reader *s, int64_t period_ns)
@@ -211,8 +210,7 @@ static bool take_pass(const struct async_reader *s, int64_t now_ns, uint32_t *pa
 	return false;
 }
 
-bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, int64_t tick_ns,
-		       int64_t now_ns, double *v)
+bool async_reader_take(struct async_reader *s, int64_t tick_ns, int64_t now_ns, double *v)
 {
 	int64_t period = async_reader_period_ns(s), t_ns;
 	/* A pass may be made early once, and the next one not. */
@@ -220,25 +218,23 @@ bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, i
 		       (int64_t)atomic_load_explicit(&s->cost_ns, memory_order_relaxed);
 	bool slow = period > tick_ns, hangs = async_reader_hangs(s, now_ns) != 0;
 
-	if (take_pass(s, now_ns, &seen->pass, &t_ns, v) && now_ns - t_ns <= most + tick_ns) {
-		seen->t_ns = t_ns;
+	if (take_pass(s, now_ns, &s->taken, &t_ns, v) && now_ns - t_ns <= most + tick_ns) {
+		s->taken_ns = t_ns;
 		return true;
 	}
-	if (!seen->pass)
+	if (!s->taken)
 		return false;
-	if (slow && seen->t_ns && now_ns - seen->t_ns <= most && !s->tick_ns)
+	if (slow && s->taken_ns && now_ns - s->taken_ns <= most && !s->tick_ns)
 		return false;
 	for (size_t k = 0; k < s->n; k++)
 		v[k] = hangs ? missing_value(MISSING_ERROR, ETIME) : NAN;
-	/* Several takers count a pass once, and a chip that is read less often than there are rows is not late
-	 * at each of them. */
-	if ((!slow || now_ns - seen->t_ns > most) &&
-	    now_ns - s->late_ns >= (slow ? period : tick_ns) - tick_ns / 2) {
+	/* A chip that is read less often than there are rows is not late at each of them. */
+	if (!slow || (now_ns - s->taken_ns > most && now_ns - s->late_ns >= period - tick_ns / 2)) {
 		s->late_ns = now_ns;
 		atomic_fetch_add_explicit(&s->late, 1, memory_order_relaxed);
 	}
 	if (!slow)
-		seen->t_ns = 0;
+		s->taken_ns = 0;
 	return true;
 }
 

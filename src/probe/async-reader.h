@@ -21,14 +21,15 @@ struct async_reader_ops {
 
 /* Passes are made every period_ns, or so much less often that they take at most this share (0..1] of the
  * time, not counting the first. n is at most SLOW_VALUES. name is the thread's name, of at most 15 bytes.
- * Takes ownership of arg, even on failure, when it returns NULL and sets errno.
+ * Takes ownership of arg, unless it returns NULL because it is out of memory.
  *
  * A thread that hangs may outlive the probe set: arg must own all that it refers to, including the root. */
 struct async_reader *async_reader_new(const char *name, const struct async_reader_ops *ops, void *arg,
 				      size_t n, int64_t period_ns, double share);
 
-/* Call before its thread is started, with an open file: it is read by the thread of the bus that the file
- * belongs to, if that is known. Otherwise readers of one name share a thread. */
+/* Call before its thread is started. Readers of one bus share a thread of that name, which is the reader's at first;
+ * with an open file: that of the bus that the file belongs to, if it is known. */
+void async_reader_on_bus(struct async_reader *s, const char *name);
 struct attr;
 void async_reader_on_bus_of(struct async_reader *s, const struct attr *a);
 
@@ -36,8 +37,7 @@ void async_reader_on_bus_of(struct async_reader *s, const struct attr *a);
  * If no thread can be created, nothing changes. */
 void async_reader_start(struct async_reader *s);
 
-/* If the reader has no thread, makes a pass in the calling thread, unless another taker is making one. So a
- * probe set that is only listed, or driven by a test, has no threads. */
+/* If the reader has no thread, makes a pass in the calling thread. So a probe set that is only listed, or driven by a test, has no threads. */
 void async_reader_ask(struct async_reader *s, int64_t t_ns);
 
 /* Takes effect with the next pass. */
@@ -50,18 +50,11 @@ void async_reader_at_random(struct async_reader *s, int64_t tick_ns);
 /* Returns the current period in ns. */
 int64_t async_reader_period_ns(const struct async_reader *s);
 
-/* What one taker has seen; all 0 at first. */
-struct async_reader_seen {
-	uint32_t pass;
-	int64_t t_ns; /* when the last pass that it took began; 0: it has no values */
-};
-
-/* Gets the values for a row of the taker's tier, which has one every tick_ns: those of the newest pass, if the
- * taker has not taken it yet. Without a new pass, once there was one, v[n] is NaN and true is returned, because no value is put
+/* Gets the values for a row of its tier, which has one every tick_ns: those of the newest pass, if it was not taken
+ * yet. Call from one thread at a time. Without a new pass, once there was one, v[n] is NaN and true is returned, because no value is put
  * under another time than that of its reading; only values that are read less often than there are rows stay
  * for their period: then false is returned, and v is unchanged. */
-bool async_reader_take(struct async_reader *s, struct async_reader_seen *seen, int64_t tick_ns,
-		       int64_t now_ns, double *v);
+bool async_reader_take(struct async_reader *s, int64_t tick_ns, int64_t now_ns, double *v);
 
 /* Returns how many passes came too late for the row that they were made for. */
 uint64_t async_reader_late(const struct async_reader *s);

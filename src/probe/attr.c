@@ -204,7 +204,7 @@ static bool hwmon_nth(struct place *p, const struct root *r, const char *attribu
 
 bool place_next(struct place *p, const struct root *r, const char *attribute, unsigned *at)
 {
-	const unsigned each = p->kind == PLACE_HWMON ? 64 : 1;
+	const unsigned each = p->kind == PLACE_HWMON ? PLACE_EACH : 1;
 
 	while (*at < each * place_kinds[p->kind].most) {
 		unsigned n = *at / each, k = (*at)++ % each;
@@ -348,7 +348,7 @@ static ssize_t read_anew(struct attr *a, const struct root *r, char *buf, size_t
 	return n;
 }
 
-ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
+static ssize_t read_once(struct attr *a, const struct root *r, char *buf, size_t size)
 {
 	if (a->each)
 		return read_anew(a, r, buf, size);
@@ -361,60 +361,58 @@ ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size)
 	return n;
 }
 
-bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out)
+/* Opens the file, or what its place has now, at most once a second. */
+static bool reopen(struct attr *a, const struct root *r, int64_t t_ns)
+{
+	if (t_ns <= 0 || t_ns < a->retry_ns)
+		return false;
+	a->retry_ns = t_ns + NS_PER_S;
+	if (a->place && place_find(a->place, r, a->attribute) < 0)
+		return false;
+	return attr_open(a, r, a->place ? a->place->path : a->path) == 0;
+}
+
+/* Closes a file that is gone, or of no use, but may be replaced by another of its path: it is opened again at the next read. A unit that
+ * is powered down says EAGAIN. */
+static void give_up(struct attr *a, int64_t t_ns, int error)
+{
+	bool gone = error == ENODEV || error == ENXIO || error == ESTALE || error == EBADF;
+
+	a->error = error;
+	if (gone || (error != EAGAIN && !a->place && t_ns > 0 && t_ns >= a->retry_ns))
+		attr_close(a);
+	errno = error;
+}
+
+ssize_t attr_read(struct attr *a, const struct root *r, int64_t t_ns, char *buf, size_t size)
+{
+	if (!attr_is_open(a) && !reopen(a, r, t_ns)) {
+		errno = a->error;
+		return -1;
+	}
+	ssize_t n = read_once(a, r, buf, size);
+	if (n < 0)
+		give_up(a, t_ns, errno);
+	return n;
+}
+
+double attr_number(struct attr *a, const struct root *r, int64_t t_ns, double scale, enum channel_kind kind)
 {
 	char buf[64];
 	int64_t v;
 
-	ssize_t n = attr_read(a, r, buf, sizeof buf);
-	if (n < 0) {
-		*out = missing_value(MISSING_ERROR, (unsigned)errno);
-		return false;
-	}
+	ssize_t n = attr_read(a, r, t_ns, buf, sizeof buf);
+	if (n < 0)
+		return missing_value(MISSING_ERROR, (unsigned)errno);
 	const char *p = num_i64(buf, buf + n, &v);
 	if (!p || (p < buf + n && *p != '\n' && *p != ' ' && *p != '\0')) {
-		*out = missing_said(MISSING_TEXT, buf, strnlen(buf, (size_t)n));
-		errno = EINVAL;
-		return false;
+		give_up(a, t_ns, EINVAL);
+		return missing_said(MISSING_TEXT, buf, strnlen(buf, (size_t)n));
 	}
 	double per = 1 / scale;
-	*out = fmod(per, 1) > 0 ? (double)v * scale : (double)v / per; /* 0.1 is not a tenth, but 10 is ten */
-	if (range_holds(channel_range(kind), *out))
-		return true;
-	*out = missing_said(MISSING_RANGE, buf, strnlen(buf, (size_t)n));
-	errno = ERANGE;
-	return false;
-}
-
-bool attr_number(struct attr *a, const struct root *r, double *out)
-{
-	return attr_value(a, r, 1, CHANNEL_OTHER, out);
-}
-
-bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns)
-{
-	if (attr_is_open(a))
-		return true;
-	if (t_ns < a->retry_ns)
-		return false;
-	a->retry_ns = t_ns + NS_PER_S;
-	return attr_open(a, r, a->path) == 0;
-}
-
-double attr_poll(struct attr *a, const struct root *r, int64_t t_ns)
-{
-	double v;
-
-	while (attr_reopen(a, r, t_ns)) {
-		if (attr_number(a, r, &v) || (!attr_gone(errno) && t_ns < a->retry_ns))
-			return v;
-		a->error = errno;
-		attr_close(a);
-	}
-	return missing_value(MISSING_ERROR, (unsigned)a->error);
-}
-
-bool attr_gone(int error)
-{
-	return error == ENODEV || error == ENXIO || error == ESTALE || error == EBADF;
+	double value = fmod(per, 1) > 0 ? (double)v * scale : (double)v / per; /* 0.1 is not a tenth, but 10 is ten */
+	if (range_holds(channel_range(kind), value))
+		return value;
+	give_up(a, t_ns, ERANGE);
+	return missing_said(MISSING_RANGE, buf, strnlen(buf, (size_t)n));
 }

@@ -20,6 +20,7 @@ enum place_kind {
 #define PLACE_DIR  112 /* bytes of a directory's path, with its NUL */
 #define PLACE_NAME 72
 #define PLACES_MAX 128 /* limit for the numbers of chips and zones */
+#define PLACE_EACH 64  /* and of what one chip measures */
 
 /* A place names a file as a person would ("the label VDD_IN on an ina3221"), and contains its path once it is
  * found. Numbers of hwmon chips and zones change from boot to boot and when a driver is rebound; names do
@@ -34,6 +35,7 @@ struct place {
 	char dir[PLACE_DIR]; /* found: "/sys/class/hwmon/hwmon3" */
 	char stem[64];       /* found: "in1", "temp1", "rpm", "temp"; of an IIO device: "0" of rail_name_0 */
 	char path[192];      /* as given (PLACE_PATH), else dir/stem with its ending */
+	int64_t took_ns;     /* the first read of the file; 0: it was not read yet */
 };
 
 /* Fills in a place from a setting: path=FILE, hwmon=CHIP/WHICH, zone=TYPE, devfreq=NODE/FILE,
@@ -87,31 +89,22 @@ struct attr {
 	int fd;    /* -1: closed; with `each`: its folder, or -1 if that cannot be kept open */
 	bool each; /* not seekable: opened for every read */
 	char path[192];
-	int64_t retry_ns; /* earliest time of the next attr_reopen() */
+	int64_t retry_ns; /* earliest time at which it is opened again */
 	int error;        /* why it is closed */
+	struct place *place;   /* where it is searched when it is gone; NULL: it has a fixed path */
+	const char *attribute; /* for that */
 };
 
 int attr_open(struct attr *a, const struct root *r, const char *path); /* 0 or -1 with errno */
 void attr_close(struct attr *a);
 bool attr_is_open(const struct attr *a);
 
-/* Reads from the start of the file. Returns the number of bytes, or -1 with errno. */
-ssize_t attr_read(struct attr *a, const struct root *r, char *buf, size_t size);
+/* Reads from the start of the file. Returns the number of bytes, or -1 with errno. A file that is gone is closed. One
+ * that is closed, or with a fixed path cannot be read, is opened again, at most once a second and unless t_ns is 0. */
+ssize_t attr_read(struct attr *a, const struct root *r, int64_t t_ns, char *buf, size_t size);
 
-/* Reads one decimal integer. Returns false with errno, and sets *out to NaN with the reason (model/missing.h); EINVAL
- * if the file contains something else. */
-bool attr_number(struct attr *a, const struct root *r, double *out);
-/* The same, times scale; ERANGE if the result is out of range for a value of that kind. */
-bool attr_value(struct attr *a, const struct root *r, double scale, enum channel_kind kind, double *out);
-
-/* For a file that comes and goes: opens its path if it is closed, at most once a second. Returns true if it
- * is open. */
-bool attr_reopen(struct attr *a, const struct root *r, int64_t t_ns);
-/* Returns the number in such a file, or NaN with the reason. Reopens a file that is gone, or that cannot be read for a
- * second. */
-double attr_poll(struct attr *a, const struct root *r, int64_t t_ns);
-
-/* Returns true if the error means that the file is gone and must be searched again. */
-bool attr_gone(int error);
+/* The same for one decimal integer, times scale, as a value of that kind. Returns NaN with the reason (model/missing.h)
+ * and errno: EINVAL if the file contains something else, ERANGE if that is out of range for the kind. */
+double attr_number(struct attr *a, const struct root *r, int64_t t_ns, double scale, enum channel_kind kind);
 
 #endif

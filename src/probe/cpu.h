@@ -18,6 +18,22 @@ struct cores {
 	int16_t slot[CORES_MAX]; /* by N; -1: no such core */
 };
 
+/* Finds the cores that are present, also those that are offline; where that is not told, those that have a line in
+ * /proc/stat. Returns how many. */
+size_t cores_present(const struct root *r, bool set[CORES_MAX]);
+
+/* A line of /proc/stat: what a core did, in ticks. */
+enum { STAT_USER, STAT_NICE, STAT_SYSTEM, STAT_IDLE, STAT_IOWAIT, STAT_COLUMNS = 8 };
+struct stat_line {
+	int core;  /* -1: of all cores */
+	bool good; /* it has only numbers, and those that all kernels have */
+	int64_t v[STAT_COLUMNS], total;
+	const char *text;
+	size_t len;
+};
+/* Gets the line at *p, which moves on. Returns false if it is none of a core, or cut. */
+bool stat_line_next(const char **p, const char *end, struct stat_line *out);
+
 /* The last values of /proc/stat. Its idle column is measured time on a NO_HZ kernel, and advances while
  * a core is idle. */
 struct cpu_stat {

@@ -222,12 +222,13 @@ void channel_describe_as(const struct probe_ctx *o, struct channel *c, const cha
 
 void channel_form(const struct probe_ctx *o, struct channel *c, const struct channel_form *form)
 {
-	channel_describe(o, c, form->name, false);
+	channel_describe_as(o, c, form->name, form->kind, false);
 	c->unit = form->unit;
 	c->family = form->family;
 	c->lo = 0;
 	c->hi = form->hi;
 	c->period_ns = form->period_ns;
+	c->window_ns = form->window_ns;
 	snprintf(c->source, sizeof c->source, "%s", form->source ? _(form->source) : "");
 	if (form->label && !setting_get(o->s, "label"))
 		snprintf(c->label, sizeof c->label, "%s", _(form->label));

@@ -1,31 +1,21 @@
 /* Keeps slow files from delaying the rows: there are many files, and it is unknown how long a driver takes
  * for each. The sampling thread, which makes the rows of all tiers, reads those of the fast tier itself,
- * because waking another thread costs more than the read. Those of the other tiers are read by the threads of
- * their buses, and the sampling thread copies what is new.
+ * because waking another thread costs more than the read. Those of the other tiers, and those that are known to
+ * wait, are read by other threads, and the sampling thread copies what is new.
  *
  * When a read of the sampling thread hangs, that thread is left in it, and another one makes the rows. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/missing.h"
 #include "probe/probe.h"
 #include "probe/reader-thread.h"
 #include "util/clock.h"
 #include "util/intl.h"
 
 #define SHARE 0.5
-
-/* The wrapped probe; lives as long as its reader. */
-struct target {
-	struct root *root; /* keeps the probe's root open */
-	struct probe *probe;
-	double row[]; /* of the tier, to the last column of the probe */
-};
-
-struct guarded {
-	struct probe probe;
-	struct target *target;
-	bool here; /* the thread that makes rows reads it */
-};
+#define FILES "nvmtop-files" /* the thread of all that is on no known bus */
 
 static _Thread_local bool left_me;
 
@@ -34,116 +24,124 @@ bool probes_left_me(void)
 	return left_me;
 }
 
-static void target_read(void *arg, int64_t t_ns, double *v)
+static size_t column_of(const struct probe *p, size_t i)
 {
-	struct target *t = arg;
-
-	t->probe->ops->read(t->probe, t_ns, t->row);
-	for (size_t i = 0; i < t->probe->width; i++)
-		v[i] = t->row[t->probe->column + i];
+	return p->columns ? p->columns[i] : p->column + i;
 }
 
-static void target_close(void *arg)
+static bool is_read_here(const struct probe *p)
 {
-	struct target *t = arg;
-
-	t->probe->ops->close(t->probe);
-	root_close(t->root);
-	free(t);
+	return p->tier == TIER_FAST && !p->thread;
 }
 
-static void guarded_read(struct probe *p, int64_t t_ns, double *row)
+static void guarded_pass(void *arg, int64_t t_ns, double *v)
 {
-	struct guarded *g = (struct guarded *)p;
-	struct probe *target = g->target->probe;
+	struct probe *p = arg;
+
+	p->ops->read(p, t_ns, p->own);
+	for (size_t i = 0; i < p->width; i++)
+		v[i] = p->own[column_of(p, i)];
+}
+
+static void guarded_close(void *arg)
+{
+	struct probe *p = arg;
+	struct root *held = p->held;
+
+	free(p->own);
+	p->ops->close(p);
+	root_close(held);
+}
+
+void probe_close(struct probe *p)
+{
+	if (p->own)
+		async_reader_stop(p->reader); /* which closes it when no thread is in a read of it any more */
+	else
+		p->ops->close(p);
+}
+
+void probe_read(struct probe *p, int64_t t_ns, double *row)
+{
 	struct async_reader *s = p->reader;
-	double v[SLOW_VALUES], *from = v;
+	int64_t before = s ? s->taken_ns : 0;
+	double v[SLOW_VALUES];
 
-	if (g->here && async_reader_begin(s, t_ns)) {
-		target->ops->read(target, t_ns, g->target->row);
+	if (!p->own) {
+		p->ops->read(p, t_ns, row);
+		return;
+	}
+	p->read_ns = 0;
+	if (!is_read_here(p)) {
+		bool fresh = probe_take(p, t_ns, v);
+		for (size_t i = 0; !fresh && p->hung && !s->taken && i < p->width; i++)
+			row[column_of(p, i)] = missing_value(MISSING_ERROR, ETIME);
+		for (size_t i = 0; fresh && i < p->width; i++)
+			row[column_of(p, i)] = v[i];
+		if (p->timed && fresh && s->taken_ns != before)
+			p->read_ns = s->taken_ns;
+		return;
+	}
+	bool begun = async_reader_begin(s, t_ns);
+	if (begun) {
+		p->ops->read(p, t_ns, p->own);
 		left_me = !async_reader_end(s, t_ns);
 		if (left_me) {
 			reader_bus_release(s->bus);
 			return;
 		}
-		from = g->target->row + p->column;
-		p->period_ns = target->period_ns;
-	} else if (g->here) {
-		for (size_t i = 0; i < p->width; i++)
-			v[i] = NAN;
-	} else if (!probe_take(p, t_ns, v)) {
-		return;
 	}
 	for (size_t i = 0; i < p->width; i++)
-		row[p->column + i] = from[i];
+		row[column_of(p, i)] = begun ? p->own[column_of(p, i)] : NAN;
 }
 
-static const struct probe_ops guarded_ops = {guarded_read, probe_stop};
-
-static struct target *target_new(struct probe_set *r, struct probe *p)
+/* Gives the probe a reader, which owns it from now on. Returns false if out of memory. */
+static bool guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
 {
-	size_t columns = (size_t)p->column + p->width;
-	struct target *t = malloc(sizeof *t + columns * sizeof t->row[0]);
-
-	if (!t)
-		return NULL;
-	for (size_t i = 0; i < columns; i++)
-		t->row[i] = NAN;
-	t->root = r->root ? root_hold(r->root) : NULL;
-	t->probe = p;
-	return t;
-}
-
-/* Returns a probe that wraps p and takes ownership of it, even on error; NULL if out of memory. */
-static struct probe *guard(struct probe_set *r, struct probe *p, int64_t tick_ns)
-{
-	static const struct async_reader_ops target_ops = {target_read, target_close};
+	static const struct async_reader_ops ops = {guarded_pass, guarded_close};
 	int64_t period = p->period_ns > tick_ns ? p->period_ns : tick_ns;
-	struct guarded *g = calloc(1, sizeof *g);
-	struct target *t = g ? target_new(r, p) : NULL;
+	size_t columns = 0;
 
-	if (!t) {
-		p->ops->close(p);
-		free(g);
-		return NULL;
+	for (size_t i = 0; i < p->width; i++)
+		columns = column_of(p, i) >= columns ? column_of(p, i) + 1 : columns;
+	double *own = malloc(columns * sizeof *own);
+	if (own)
+		p->reader = async_reader_new(p->thread ? p->thread : FILES, &ops, p, p->width, period, SHARE);
+	if (!p->reader) {
+		free(own);
+		return false;
 	}
-	g->target = t;
-	g->here = p->tier == TIER_FAST && !p->thread;
-	g->probe = (struct probe) {.ops = &guarded_ops,
-				   .tier = p->tier,
-				   .column = p->column,
-				   .width = p->width,
-				   .tick_ns = tick_ns,
-				   .period_ns = g->here ? p->period_ns : 0};
-	g->probe.reader = async_reader_new(p->thread ? p->thread : "nvmtop-files", &target_ops, t, p->width, period,
-					       SHARE);
-	if (!g->probe.reader) {
-		free(g);
-		return NULL;
-	}
-	if (p->n_attrs && !g->here)
-		async_reader_on_bus_of(g->probe.reader, p->attrs);
-	return &g->probe;
+	for (size_t i = 0; i < columns; i++)
+		own[i] = NAN;
+	p->own = own;
+	p->held = r->root ? root_hold(r->root) : NULL;
+	p->tick_ns = tick_ns;
+	if (is_read_here(p))
+		return true;
+	p->period_ns = 0; /* what is new is taken at every tick */
+	async_reader_on_bus(p->reader, FILES);
+	for (size_t i = 0; i < p->n_attrs && p->waits; i++)
+		async_reader_on_bus_of(p->reader, &p->attrs[i]);
+	if (p->timed)
+		async_reader_at_random(p->reader, tick_ns);
+	return true;
 }
 
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e)
 {
 	struct async_reader **here = calloc(r->n_probes + 1, sizeof *here);
-	size_t kept = 0, n = 0;
-	bool failed = !here;
+	bool good = here != NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < r->n_probes; i++) {
+	for (size_t i = 0; i < r->n_probes && good; i++) {
 		struct probe *p = r->probes[i];
-
-		if (here && p->width && p->width <= SLOW_VALUES)
-			p = guard(r, p, llround((double)NS_PER_S / hz[p->tier]));
-		if (p)
-			r->probes[kept++] = p;
-		if (p && p->ops == &guarded_ops && ((struct guarded *)p)->here)
+		if (!p->width || p->width > SLOW_VALUES)
+			continue;
+		good = guard(r, p, llround((double)NS_PER_S / hz[p->tier]));
+		if (good && is_read_here(p))
 			here[n++] = p->reader;
 	}
-	failed |= kept < r->n_probes || (n && !reader_bus_new("nvmtop-sampler", here, n, true, NULL, 0));
-	r->n_probes = kept;
+	good = good && (!n || reader_bus_new("nvmtop-sampler", here, n, true, NULL, 0));
 	free(here);
-	return failed ? err_set(e, ERR_FAILED, _("out of memory")) : 0;
+	return good ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
 }

@@ -235,7 +235,7 @@ static void found_open(struct found *f, const struct lookout *l, struct wanted *
 		return;
 	while (f->set.n_probes > probes) {
 		struct probe *p = f->set.probes[--f->set.n_probes];
-		p->ops->close(p);
+		probe_close(p);
 	}
 }
 
@@ -336,7 +336,7 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 		struct probe *p = f->set.probes[i];
 		if (p->tier != late->tier || t_ns < f->due_ns[i])
 			continue;
-		p->ops->read(p, t_ns, own);
+		probe_read(p, t_ns, own);
 		if (probes_left_me())
 			return false;
 		if (p->period_ns > 0)
@@ -424,8 +424,11 @@ struct lookout *lookout_new(struct probe_set *probes, const double hz[TIERS])
 	l->end = &l->found;
 	memcpy(l->hz, hz, sizeof l->hz);
 	l->reader = async_reader_new("nvmtop-lookout", &ops, l, 0, LOOK_NS, SHARE);
-	probes->lookout = l->reader ? l : NULL;
-	return probes->lookout;
+	if (!l->reader) {
+		lookout_free(l);
+		return NULL;
+	}
+	return probes->lookout = l;
 }
 
 int lookout_statement(struct lookout *l, const struct statement *s, int64_t tick_ns, size_t first, size_t n)

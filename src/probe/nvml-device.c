@@ -197,8 +197,11 @@ struct async_reader *nvml_reader_new(struct nvml *n, unsigned device, unsigned w
 	r->wanted = wanted;
 	r->source = nvml_source(d);
 	r->counted.value = r->newest.value = NAN;
-	return async_reader_new("nvmtop-nvml", &ops, r, NVML_VALUES,
-				r->source == NVML_BY_SAMPLES ? PASS_NS : NO_TIMES_NS, SHARE);
+	int64_t period_ns = r->source == NVML_BY_SAMPLES ? PASS_NS : NO_TIMES_NS;
+	struct async_reader *s = async_reader_new("nvmtop-nvml", &ops, r, NVML_VALUES, period_ns, SHARE);
+	if (!s)
+		device_close(r);
+	return s;
 }
 
 struct nvml *nvml_reader_library(const struct nvml_reader *r)

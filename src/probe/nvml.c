@@ -36,27 +36,27 @@
 
 #define ENGINE(function, name, label, key)                                                                   \
 	{function, GET_TWO, 0, AN_UNSIGNED, 0, 1, 0, 100, key,                                               \
-	 {name ".util", label, NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, NVML_NEW_NS}}
+	 {name ".util", label, NULL, NULL, UNIT_PERCENT, FAMILY_OTHER, 100, NVML_NEW_NS, 0, CHANNEL_ENGINE_UTIL}}
 
 const struct nvml_field nvml_fields[NVML_QUANTITIES] = {
 	[NVML_UTIL] = {"nvmlDeviceGetUtilizationRates", GET_ONE, 0, AN_UNSIGNED, 0, 1, 0, 100, "util",
 		       {"gpu.util", "GPU", NULL, N_("the driver's mean over 1/6 s to 1 s"), UNIT_PERCENT,
-			FAMILY_GPU, 100, NVML_NEW_NS}},
+			FAMILY_GPU, 100, NVML_NEW_NS, 0, 0}},
 	[NVML_FREQ] = {"nvmlDeviceGetClockInfo", GET_WHICH, CLOCK_GPU, AN_UNSIGNED, 0, 1e6, 0, 1e10, "freq",
-		       {"gpu.freq", N_("GPU clock"), NULL, NULL, UNIT_HZ, FAMILY_GPU, NAN, NVML_NEW_NS}},
+		       {"gpu.freq", N_("GPU clock"), NULL, NULL, UNIT_HZ, FAMILY_GPU, NAN, NVML_NEW_NS, 0, 0}},
 	[NVML_TEMP] = {"nvmlDeviceGetTemperature", GET_WHICH, SENSOR_GPU, AN_UNSIGNED, 0, 1, 1, 199, "temp",
-		       {"temp.gpu", "GPU", NULL, NULL, UNIT_CELSIUS, FAMILY_HEAT, NAN, NVML_NEW_NS}},
+		       {"temp.gpu", "GPU", NULL, NULL, UNIT_CELSIUS, FAMILY_HEAT, NAN, NVML_NEW_NS, 0, 0}},
 	[NVML_MEMORY] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 2, 1. / 1024, 0, KB_MOST, "memory",
-			 {"gpu.memory", N_("GPU memory"), NULL, NULL, UNIT_KB, FAMILY_MEMORY, NAN, NVML_NEW_NS}},
+			 {"gpu.memory", N_("GPU memory"), NULL, NULL, UNIT_KB, FAMILY_MEMORY, NAN, NVML_NEW_NS, 0, 0}},
 	[NVML_ENC] = ENGINE("nvmlDeviceGetEncoderUtilization", "NVENC", "NVENC", "enc"),
 	[NVML_DEC] = ENGINE("nvmlDeviceGetDecoderUtilization", "NVDEC", "NVDEC", "dec"),
 	[NVML_JPG] = ENGINE("nvmlDeviceGetJpgUtilization", "NVJPG", "NVJPG", "jpg"),
 	[NVML_OFA] = ENGINE("nvmlDeviceGetOfaUtilization", "OFA", "OFA", "ofa"),
 	[NVML_POWER] = {"nvmlDeviceGetPowerUsage", GET_ONE, 0, AN_UNSIGNED, 0, 1, 0, MW_MOST, "power",
-			{"gpu.power", "GPU", NULL, NULL, UNIT_MILLIWATT, FAMILY_POWER, NAN, NVML_NEW_NS}},
+			{"gpu.power", "GPU", NULL, NULL, UNIT_MILLIWATT, FAMILY_POWER, NAN, NVML_NEW_NS, 0, 0}},
 	[NVML_ENERGY] = {"nvmlDeviceGetTotalEnergyConsumption", GET_ONE, 0, A_LONG, 0, 1, 1, INFINITY, NULL,
 			 {"gpu.energy", NULL, NULL, N_("since the driver was loaded"), UNIT_JOULE, FAMILY_POWER,
-			  NAN, NVML_NEW_NS}},
+			  NAN, NVML_NEW_NS, 0, CHANNEL_COUNTER}},
 	[NVML_INSTANT] = {"nvmlDeviceGetFieldValues", GET_WHICH, 1, A_FIELD, 0, 1, 0, MW_MOST, NULL, {.name = NULL}},
 	[NVML_TOTAL] = {"nvmlDeviceGetMemoryInfo", GET_ONE, 0, A_LONG, 0, 1. / 1024, 1, KB_MOST, NULL, {.name = NULL}},
 };

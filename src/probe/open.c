@@ -186,7 +186,7 @@ int probe_ctx_finish(struct probe_ctx *o, struct probe *p, int added, bool found
 {
 	if (added == 0 && found)
 		return probe_ctx_add_probe(o, p, e);
-	p->ops->close(p);
+	probe_close(p);
 	return added;
 }
 

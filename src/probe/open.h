@@ -59,7 +59,8 @@ struct channel_form {
 	enum unit unit;
 	enum family family;
 	double hi;
-	int64_t period_ns;
+	int64_t period_ns, window_ns;
+	enum channel_kind kind; /* else as the name says */
 };
 void channel_form(const struct probe_ctx *o, struct channel *c, const struct channel_form *form);
 
@@ -127,16 +128,11 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct place p, const char *what,
 		   const char *label, struct err *e);
 
-/* Returns the reader of the emc probe that reads that file as its clock, at least that often, so that it is not read
- * twice; NULL if there is none. */
-struct async_reader *emc_reader(const struct probe_set *r, const char *path, int64_t period_ns);
-enum { EMC_UTIL, EMC_RATE, EMC_VALUES }; /* what it reads: percent, Hz */
-
 /* Opens the first power state file in the directories that the statement names (dir=, devfreq=):
  * gpu_powered_on, is_railgated, power/runtime_status. Reading it does not wake the unit. */
 bool gate_open(struct attr *a, const struct root *r, const struct statement *s, struct reason *why);
 /* Returns 1 if powered down, 0 if not, NaN if unknown. */
-double gate_read(struct attr *a, const struct root *r);
+double gate_read(struct attr *a, const struct root *r, int64_t t_ns);
 /* Gets the directory of the device that a dir= or devfreq= names. Returns false with the reason, or for
  * another key. */
 bool device_dir(const struct root *r, const char *key, const char *value, char dir[192], struct reason *why);

@@ -75,58 +75,79 @@ struct cpu {
 	char buf[64 * 1024];
 };
 
-struct line {
-	int64_t total, idle, waited;
-};
-
-/* Parses the fields after "cpuN": "user nice system idle iowait irq softirq steal guest ..."; idle includes the
- * I/O wait, and user the guests. Returns the next line, or NULL. */
-static const char *parse_line(const char *p, const char *end, struct line *out)
+/* "cpuN user nice system idle iowait irq softirq steal guest ...", whose user includes the guests. */
+bool stat_line_next(const char **p, const char *end, struct stat_line *out)
 {
+	const char *at = *p, *stop = end > at ? memchr(at, '\n', (size_t)(end - at)) : NULL;
 	int field = 0;
-	int64_t v;
+	int64_t v = -1;
 
-	*out = (struct line) {0, 0, 0};
-	while (p < end && *p != '\n') {
-		p = num_i64(p, end, &v);
-		if (!p || v < 0 || v > INT64_MAX / 16 || field >= 16)
-			return NULL;
-		if (field < 8)
-			out->total += v;
-		if (field == 3 || field == 4)
-			out->idle += v;
-		if (field == 4)
-			out->waited = v;
-		field++;
+	if (!stop || stop - at < 4 || memcmp(at, "cpu", 3) != 0)
+		return false;
+	*out = (struct stat_line) {.text = at, .len = (size_t)(stop - at)};
+	*p = stop + 1;
+	at += 3;
+	if (*at != ' ' && (*at < '0' || *at > '9' || !(at = num_i64(at, stop, &v)) || v >= CORES_MAX))
+		v = CORES_MAX;
+	out->core = (int)v;
+	for (; at && at < stop; field++) {
+		at = num_i64(at, stop, &v);
+		if (!at || v < 0 || v > INT64_MAX / 16)
+			return true;
+		if (field >= STAT_COLUMNS)
+			continue;
+		out->v[field] = v;
+		out->total += v;
 	}
-	return field >= 4 && p < end ? p + 1 : NULL;
+	out->good = at && field > STAT_IDLE;
+	return true;
+}
+
+size_t cores_present(const struct root *r, bool set[CORES_MAX])
+{
+	char buf[64 * 1024];
+	size_t n = cpulist_read(r, "/sys/devices/system/cpu/present", set, CORES_MAX);
+	ssize_t size = n ? 0 : root_read(r, "/proc/stat", buf, sizeof buf);
+	struct stat_line line;
+
+	if (n || size <= 0)
+		return n;
+	memset(set, 0, CORES_MAX * sizeof *set);
+	buf[size++] = '\n';
+	for (const char *p = buf; stat_line_next(&p, buf + size, &line);) {
+		if (line.core < 0 || line.core >= CORES_MAX)
+			continue;
+		n += !set[line.core];
+		set[line.core] = true;
+	}
+	return n;
 }
 
 /* Reads /proc/stat into stat. It is not fresh if it is malformed, or ends within its cpu lines. */
 static void look_stat(struct cpu *c, int64_t t_ns)
 {
-	ssize_t size = attr_read(&c->probe.attrs[STAT], c->probe.root, c->buf, sizeof c->buf);
+	ssize_t size = attr_read(&c->probe.attrs[STAT], c->probe.root, 0, c->buf, sizeof c->buf);
 	const char *p = c->buf, *end = p + (size > 0 ? size : 0);
-	int64_t n, idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
-	struct line all, one;
+	int64_t idle_max = INT64_MAX / (int64_t)c->stat.tick_ns;
+	struct stat_line line;
 
 	c->stat.t_ns = t_ns;
 	c->stat.fresh = false;
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->stat.idle[i] = -1;
-	if (end - p < 5 || memcmp(p, "cpu ", 4) != 0 || !(p = parse_line(p + 4, end, &all)))
+	if (!stat_line_next(&p, end, &line) || !line.good || line.core >= 0)
 		return;
-	c->stat.total = all.total;
-	c->stat.waited = all.waited;
-	while (end - p >= 3 && !memcmp(p, "cpu", 3)) {
-		p += 3;
-		if (p == end || *p < '0' || *p > '9' || !(p = num_i64(p, end, &n)) ||
-		    !(p = parse_line(p, end, &one)))
+	c->stat.total = line.total;
+	c->stat.waited = line.v[STAT_IOWAIT];
+	while (stat_line_next(&p, end, &line)) {
+		int64_t idle = line.v[STAT_IDLE] + line.v[STAT_IOWAIT];
+		if (!line.good || line.core < 0)
 			return;
-		if (n < CORES_MAX && c->cores.slot[n] >= 0 && one.idle < idle_max)
-			c->stat.idle[c->cores.slot[n]] = one.idle;
+		if (line.core < CORES_MAX && c->cores.slot[line.core] >= 0 && idle < idle_max)
+			c->stat.idle[c->cores.slot[line.core]] = idle;
 	}
-	c->stat.fresh = p < end || size < (ssize_t)sizeof c->buf;
+	bool cut = end - p >= 3 && !memcmp(p, "cpu", 3);
+	c->stat.fresh = !cut && (p < end || size < (ssize_t)sizeof c->buf);
 }
 
 /* Finds the cores that are online; without the file, from the lines of /proc/stat. */
@@ -136,25 +157,13 @@ static void look_online(struct cpu *c)
 	ssize_t n = -1;
 
 	if (attr_is_open(&c->probe.attrs[ONLINE]))
-		n = attr_read(&c->probe.attrs[ONLINE], c->probe.root, text, sizeof text - 1);
+		n = attr_read(&c->probe.attrs[ONLINE], c->probe.root, 0, text, sizeof text - 1);
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == '\0'))
 		n--;
 	text[n > 0 ? n : 0] = '\0';
 	bool known = n > 0 && cpulist_parse(text, c->set, CORES_MAX) > 0;
 	for (unsigned i = 0; i < c->cores.n; i++)
 		c->cores.online[i] = known ? c->set[c->cores.id[i]] : c->stat.idle[i] >= 0;
-}
-
-static void set_cores(struct cores *k, const bool *set)
-{
-	k->n = 0;
-	for (unsigned i = 0; i < CORES_MAX; i++) {
-		k->slot[i] = -1;
-		if (!set[i])
-			continue;
-		k->slot[i] = (int16_t)k->n;
-		k->id[k->n++] = (uint16_t)i;
-	}
 }
 
 /* Finds all present cores: those that are offline now have channels, too. Returns 0, or -1 with errno if
@@ -167,14 +176,12 @@ static int look_open(struct cpu *c)
 	if (attr_open(&c->probe.attrs[STAT], r, "/proc/stat") < 0)
 		return -1;
 	attr_open(&c->probe.attrs[ONLINE], r, "/sys/devices/system/cpu/online");
-	if (!cpulist_read(r, "/sys/devices/system/cpu/present", c->set, CORES_MAX)) {
-		memset(c->set, true, sizeof c->set);
-		set_cores(&c->cores, c->set);
-		look_stat(c, 0);
-		for (unsigned i = 0; i < CORES_MAX; i++)
-			c->set[i] = c->stat.fresh && c->stat.idle[i] >= 0;
+	cores_present(r, c->set);
+	for (unsigned i = 0; i < CORES_MAX; i++) {
+		c->cores.slot[i] = c->set[i] ? (int16_t)c->cores.n : -1;
+		if (c->set[i])
+			c->cores.id[c->cores.n++] = (uint16_t)i;
 	}
-	set_cores(&c->cores, c->set);
 	look_stat(c, 0);
 	look_online(c);
 	return 0;
@@ -312,7 +319,8 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 		"cpu.iowait", N_("I/O wait"),
 		"/proc/stat", N_("idle while a task waits for a disk; mean of 1 s, of all cores"),
 		UNIT_PERCENT, FAMILY_CPU,
-		100,          WAIT_NS};
+		100,          WAIT_NS,
+		WAIT_NS,      0};
 	const struct cpu_source *by = c->by;
 	int64_t window = by->window_ns > o->tick_ns ? by->window_ns : o->tick_ns;
 	char name[32], core[8], what[64];
@@ -342,7 +350,6 @@ static int add_channels(struct probe_ctx *o, struct cpu *c, struct err *e)
 			return -1;
 	}
 	channel_form(o, &ch, &iowait);
-	ch.window_ns = WAIT_NS;
 	return probe_ctx_add(o, &ch, e);
 }
 

@@ -156,9 +156,9 @@ static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 {
 	double value = missing_value(MISSING, 0);
 
-	for (size_t i = 0; i < p->n_attrs && p->attrs[i].path[0] && !(value <= 0); i += 2) {
-		double lowest = attr_poll(&p->attrs[i], p->root, t_ns);
-		double highest = attr_poll(&p->attrs[i + 1], p->root, t_ns);
+	for (size_t i = 0; i < p->n_attrs && !(value <= 0); i += 2) {
+		double lowest = attr_number(&p->attrs[i], p->root, t_ns, 1, CHANNEL_OTHER);
+		double highest = attr_number(&p->attrs[i + 1], p->root, t_ns, 1, CHANNEL_OTHER);
 
 		if (!isnan(lowest) && highest > 0)
 			value = lowest < highest ? 0 : 1;
@@ -170,26 +170,24 @@ static void pinned_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops pinned_ops = {pinned_read, probe_free};
 
-/* Opens the pair in dir as the next two of *n files. */
+/* Opens the pair in dir, if it is there, as the next two of *n files. */
 static void pinned_pair(struct probe *p, size_t *n, const char *dir, const char *prefix)
 {
+	struct attr *a = &p->attrs[*n];
 	char path[192];
 
-	for (size_t i = 0; i < 2 && *n + 2 <= FILES; i++) {
-		text_join(path, sizeof path, dir, prefix, i ? "max_freq" : "min_freq");
-		if (attr_open(&p->attrs[*n + i], p->root, path) < 0) {
-			attr_close(&p->attrs[*n]);
-			p->attrs[*n].path[0] = '\0';
-			return;
-		}
-	}
-	*n += 2;
+	if (*n == FILES)
+		return;
+	text_join(path, sizeof path, dir, prefix, "min_freq");
+	bool found = attr_open(&a[0], p->root, path) == 0;
+	text_join(path, sizeof path, dir, prefix, "max_freq");
+	*n += found && attr_open(&a[1], p->root, path) == 0 ? 2 : 0;
 }
 
 static int open_pinned(struct probe_ctx *o, struct err *e)
 {
 	static const struct channel_form form = {"clocks.pinned", N_("Clocks pinned"), NULL, NULL,
-						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S};
+						 UNIT_NONE,       FAMILY_OTHER,        1,    NS_PER_S,           0,                    0};
 	static const struct value_row of_gpu = {.keys = " devfreq ", .attribute = "", .file = "min_freq"};
 	struct probe *p = probe_new(o, sizeof *p, FILES, &pinned_ops, NS_PER_S, e);
 	struct reason why = {.denied = false};
@@ -211,6 +209,9 @@ static int open_pinned(struct probe_ctx *o, struct err *e)
 			pinned_pair(p, &files, dir, "/scaling_");
 	}
 	free(names);
+	for (size_t i = files; i < FILES; i++)
+		attr_close(&p->attrs[i]);
+	p->n_attrs = files;
 	snprintf(ch.source, sizeof ch.source, "%s",
 		 gpu ? _("GPU: min_freq = max_freq, cores: scaling_min_freq = scaling_max_freq")
 		     : _("cores: scaling_min_freq = scaling_max_freq"));

@@ -13,9 +13,8 @@
 #include "util/intl.h"
 #include "probe/open.h"
 
-#define POWERCAP  "/sys/class/powercap"
-#define RAPL      "intel-rapl:"
-#define ATTRS_MAX 64 /* energyN of one chip */
+#define POWERCAP "/sys/class/powercap"
+#define RAPL     "intel-rapl:"
 
 struct counter {
 	struct probe probe;
@@ -28,7 +27,7 @@ struct counter {
 static void counter_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct counter *c = (struct counter *)p;
-	double uj = attr_poll(p->attrs, p->root, t_ns), step = uj - c->uj;
+	double uj = attr_number(p->attrs, p->root, t_ns, 1, CHANNEL_OTHER), step = uj - c->uj;
 
 	row[p->column] = NAN;
 	if (c->power)
@@ -96,27 +95,16 @@ static int counter_add(struct probe_ctx *o, const char *name, const char *label,
 
 static int open_chips(struct probe_ctx *o, struct err *e)
 {
-	char stem[PLACE_DIR + 16], path[192], label[64], name[160], shown[128];
+	struct place p = {.kind = PLACE_HWMON};
+	char name[80], shown[128];
 
-	for (unsigned hwmon = 0; hwmon < PLACES_MAX; hwmon++) {
-		struct place chip = {.kind = PLACE_HWMON};
-		if (!place_number(&chip, o->root, hwmon, chip.name))
-			continue;
-		for (unsigned n = 1; n < ATTRS_MAX; n++) {
-			text_join(stem, sizeof stem, chip.dir, "/energy");
-			text_number(stem, sizeof stem, stem, n);
-			text_join(path, sizeof path, stem, "_input");
-			if (!file_exists(o->root, path))
-				continue;
-			if (!file_line_of(o->root, label, sizeof label, stem, "_label") || !*label)
-				text_number(label, sizeof label, "energy", n);
-			snprintf(name, sizeof name, "%.30s_%.40s", chip.name, label);
-			snprintf(shown, sizeof shown, "%.60s %.60s", chip.name, label);
-			for (char *p = name; *p; p++)
-				*p = *p == '.' ? '_' : *p; /* what is before the dot names the rail */
-			if (counter_add(o, name, shown, path, NAN, false, e) < 0)
-				return -1;
-		}
+	for (unsigned at = 0; place_next(&p, o->root, "energy", &at);) {
+		snprintf(name, sizeof name, "%.30s_%.40s", p.name, p.which);
+		snprintf(shown, sizeof shown, "%.60s %.60s", p.name, p.which);
+		for (char *dot; (dot = strchr(name, '.'));)
+			*dot = '_'; /* what is before the dot names the rail */
+		if (counter_add(o, name, shown, p.path, NAN, false, e) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -9,21 +9,16 @@
 
 static const char *const gate_files[] = {"gpu_powered_on", "is_railgated", "power/runtime_status"};
 
-double gate_read(struct attr *a, const struct root *r)
+double gate_read(struct attr *a, const struct root *r, int64_t t_ns)
 {
 	/* Off, then on; another text ("unsupported") means nothing. */
 	static const char *const words[] = {"0", "off", "yes", "suspended", "1", "on", "no", "active", "suspending",
 					    "resuming", "error"};
 	char text[24];
-	ssize_t n = attr_read(a, r, text, sizeof text - 1);
+	ssize_t n = attr_read(a, r, t_ns, text, sizeof text - 1);
 
-	if (n < 0) {
-		int error = errno;
-		if (attr_gone(error))
-			attr_close(a);
-		errno = error;
-		return missing_value(MISSING_ERROR, (unsigned)error);
-	}
+	if (n < 0)
+		return missing_value(MISSING_ERROR, (unsigned)errno);
 	while (n > 0 && (text[n - 1] == '\n' || text[n - 1] == ' '))
 		n--;
 	text[n] = '\0';
@@ -60,7 +55,7 @@ bool gate_open(struct attr *a, const struct root *r, const struct statement *s, 
 		for (size_t k = 0; k < sizeof gate_files / sizeof *gate_files; k++) {
 			if (text_join(path, sizeof path, dir, "/", gate_files[k]) >= sizeof path)
 				continue;
-			if (attr_open(a, r, path) == 0 && !isnan(gate_read(a, r)))
+			if (attr_open(a, r, path) == 0 && !isnan(gate_read(a, r, 0)))
 				return true;
 			attr_close(a);
 		}

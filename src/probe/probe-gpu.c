@@ -70,10 +70,10 @@ static bool open_files(struct gpu *g)
 	return true;
 }
 
-static bool read_counters(struct gpu *g, int64_t *busy, int64_t *total)
+static bool read_counters(struct gpu *g, int64_t t_ns, int64_t *busy, int64_t *total)
 {
 	char buf[64];
-	ssize_t n = attr_read(&g->probe.attrs[LOAD], g->probe.root, buf, sizeof buf);
+	ssize_t n = attr_read(&g->probe.attrs[LOAD], g->probe.root, t_ns, buf, sizeof buf);
 	const char *p;
 
 	if (n < 0)
@@ -84,9 +84,9 @@ static bool read_counters(struct gpu *g, int64_t *busy, int64_t *total)
 }
 
 /* In percent; a missing value with its reason and errno if there is none. */
-static bool read_load(struct gpu *g, double *percent)
+static double read_load(struct gpu *g, int64_t t_ns)
 {
-	return attr_value(&g->probe.attrs[LOAD], g->probe.root, 0.1, CHANNEL_GPU_UTIL, percent); /* permille */
+	return attr_number(&g->probe.attrs[LOAD], g->probe.root, t_ns, 0.1, CHANNEL_GPU_UTIL); /* permille */
 }
 
 /* Returns the highest of available_frequencies, in cycles per nanosecond. */
@@ -116,19 +116,19 @@ static bool counters_move(struct gpu *g)
 	int64_t busy, first, total;
 	struct timespec wait = {.tv_nsec = 2 * NS_PER_MS};
 
-	if (!read_counters(g, &busy, &first))
+	if (!read_counters(g, 0, &busy, &first))
 		return false;
 	if (busy == 0 && first == 0)
 		return true;
 	nanosleep(&wait, NULL);
-	return read_counters(g, &busy, &total) && total != first;
+	return read_counters(g, 0, &busy, &total) && total != first;
 }
 
 /* Finds the first directory with counters that advance (unless they would wrap between two readings) or with a
  * load. Allocates; waits 2 ms if there are counters. Returns false with the reason. */
 static bool find(struct gpu *g, const struct probe_ctx *o, struct reason *why)
 {
-	double interval_ns = (double)(o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS), percent;
+	double interval_ns = (double)(o->tick_ns > GENTLE_NS ? o->tick_ns : GENTLE_NS);
 	char dir[192], what[200];
 
 	for (size_t i = 0; i < o->s->n_settings; i++) {
@@ -141,7 +141,7 @@ static bool find(struct gpu *g, const struct probe_ctx *o, struct reason *why)
 		if (interval_ns * g->cycles_ns < (double)COUNTER_MASK && open_files(g) && counters_move(g))
 			return true;
 		g->counters = false;
-		if (open_files(g) && (read_load(g, &percent) || errno == EAGAIN))
+		if (open_files(g) && (!isnan(read_load(g, 0)) || errno == EAGAIN))
 			return true;
 		text_join(what, sizeof what, dir, "/load");
 		reason_add(why, what, errno);
@@ -156,8 +156,8 @@ static double gained(struct gpu *g, int64_t t_ns, int64_t busy, int64_t total)
 	double most = (double)(t_ns - g->t_ns) * g->cycles_ns, ms;
 	bool off; /* in between, so that the counters restarted; in a short interval the step alone decides */
 
-	if (t_ns - g->t_ns > LONG_NS && attr_is_open(&g->probe.attrs[SLEPT]) &&
-	    attr_number(&g->probe.attrs[SLEPT], g->probe.root, &ms))
+	if (t_ns - g->t_ns > LONG_NS &&
+	    !isnan(ms = attr_number(&g->probe.attrs[SLEPT], g->probe.root, t_ns, 1, CHANNEL_OTHER)))
 		slept = (int64_t)ms;
 	if (slept >= 0 && g->slept >= 0)
 		off = slept != g->slept;
@@ -177,27 +177,18 @@ static double gained(struct gpu *g, int64_t t_ns, int64_t busy, int64_t total)
 static void gpu_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct gpu *g = (struct gpu *)p;
-	struct attr *a = &p->attrs[LOAD];
 	int64_t busy = 0, total = 0;
 	double v = NAN;
 
-	if (!attr_is_open(a) && t_ns >= a->retry_ns) {
-		a->retry_ns = t_ns + NS_PER_S;
-		open_files(g);
-	}
-	if (!attr_is_open(a)) {
-		v = missing_value(MISSING_ERROR, (unsigned)a->error);
-	} else if (g->counters ? !read_counters(g, &busy, &total) : !read_load(g, &v)) {
-		a->error = errno;
+	if (!g->counters) {
+		v = read_load(g, t_ns);
+	} else if (!read_counters(g, t_ns, &busy, &total)) {
 		g->primed = false;
-		if (g->counters)
-			v = missing_value(MISSING_ERROR, (unsigned)a->error);
-		if (attr_gone(a->error))
-			attr_close(a);
-	} else if (g->counters && busy == 0 && total == 0) {
+		v = missing_value(MISSING_ERROR, (unsigned)errno);
+	} else if (busy == 0 && total == 0) {
 		g->primed = false;
-		v = gate_read(&p->attrs[POWERED], p->root) > 0 ? 0 : NAN; /* only if a file confirms it */
-	} else if (g->counters) {
+		v = gate_read(&p->attrs[POWERED], p->root, t_ns) > 0 ? 0 : NAN; /* only if a file confirms it */
+	} else {
 		v = gained(g, t_ns, busy, total);
 	}
 	row[p->column] = channel_round(CHANNEL_GPU_UTIL, v);

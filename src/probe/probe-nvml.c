@@ -174,10 +174,6 @@ static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, e
 		snprintf(name, sizeof name, "%s%s%s%s", device ? "gpu" : "", number, device ? "." : "", form.name);
 	form.name = name;
 	channel_form(o, ch, &form);
-	if (!gpu)
-		ch->kind = CHANNEL_ENGINE_UTIL;
-	if (q == NVML_ENERGY)
-		ch->kind = CHANNEL_COUNTER;
 	if (q == NVML_POWER || q == NVML_TEMP)
 		ch->lo = NAN;
 	if (q == NVML_MEMORY && d)
@@ -203,7 +199,7 @@ static int add_timed(struct probe_ctx *o, const struct channel *of, struct err *
 	snprintf(name, sizeof name, "%s.age", of->name);
 	channel_form(o, &age,
 		     &(struct channel_form) {name, NULL, NULL, N_("ms from the end of a reading to its row"),
-					     UNIT_NONE, FAMILY_POWER, NAN, of->period_ns});
+					     UNIT_NONE, FAMILY_POWER, NAN, of->period_ns, 0, 0});
 	text_join(age.source, sizeof age.source, of->source);
 	return probe_ctx_add(o, &age, e);
 }

@@ -35,12 +35,7 @@ struct text_file {
 	size_t size;             /* bytes that are read, from the beginning */
 	int64_t read_ns;
 	void (*parse)(struct text *t, const char *p, const char *end, double *v); /* v is all NaN at first */
-	struct text_channel {
-		const char *name, *label, *source, *note;
-		enum unit unit;
-		enum family family;
-		int64_t period_ns, window_ns;
-	} channels[VALUES];
+	struct channel_form channels[VALUES]; /* but for hi */
 };
 
 struct text {
@@ -56,7 +51,7 @@ struct text {
 /* Adds up the values of all files; NaN if one of them has none, with its reason. */
 static void take(struct text *t, double *v)
 {
-	const struct text_channel *channels = t->file->channels;
+	const struct channel_form *channels = t->file->channels;
 	char buf[TEXT_MAX];
 
 	for (int k = 0; k < VALUES && channels[k].name; k++)
@@ -64,7 +59,7 @@ static void take(struct text *t, double *v)
 	t->whole = NAN;
 	for (size_t i = 0; i < t->n; i++) {
 		double one[VALUES] = {NAN, NAN, NAN};
-		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, buf, t->file->size - 1);
+		ssize_t n = attr_read(&t->probe.attrs[i], t->probe.root, t->t_ns, buf, t->file->size - 1);
 		int error = errno;
 
 		buf[n > 0 ? n : 0] = '\0';
@@ -229,44 +224,44 @@ static void parse_pressure(struct text *t, const char *p, const char *end, doubl
 	t->readings = n + 1;
 }
 
-#define KB(source) source, NULL, UNIT_KB, FAMILY_MEMORY
-#define MEAN(of)   "/proc/loadavg", of, UNIT_NONE, FAMILY_CPU, LOAD_NS
+#define KB(source) source, NULL, UNIT_KB, FAMILY_MEMORY, 0
+#define MEAN(of)   "/proc/loadavg", of, UNIT_NONE, FAMILY_CPU, 0, LOAD_NS
 
 static const struct text_file files[] = {
 	{"ram", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_ram,
-	 {{"ram.used", NULL, KB("/proc/meminfo MemTotal: - MemAvailable:"), TICK_NS, 0},
-	  {"ram.available", NULL, KB("/proc/meminfo MemAvailable:"), TICK_NS, 0},
-	  {"ram.cached", N_("Cache"), KB("/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:"), TICK_NS, 0}}},
+	 {{"ram.used", NULL, KB("/proc/meminfo MemTotal: - MemAvailable:"), TICK_NS, 0, 0},
+	  {"ram.available", NULL, KB("/proc/meminfo MemAvailable:"), TICK_NS, 0, 0},
+	  {"ram.cached", N_("Cache"), KB("/proc/meminfo Cached: + Buffers: + SReclaimable: - Shmem:"), TICK_NS, 0, 0}}},
 	{"freeram", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_free,
-	 {{"ram.free", N_("RAM unused"), KB("/proc/meminfo MemFree:"), TICK_NS, 0},
-	  {"ram.buffers", N_("Buffers"), KB("/proc/meminfo Buffers:"), TICK_NS, 0}}},
+	 {{"ram.free", N_("RAM unused"), KB("/proc/meminfo MemFree:"), TICK_NS, 0, 0},
+	  {"ram.buffers", N_("Buffers"), KB("/proc/meminfo Buffers:"), TICK_NS, 0, 0}}},
 	{"swap", "/proc/meminfo", false, TEXT_MAX, TICK_NS, parse_swap,
-	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0},
-	  {"swap.total", N_("Swap, all"), KB("/proc/meminfo SwapTotal:"), TICK_NS, 0},
-	  {"swap.cached", N_("Swap in RAM, too"), KB("/proc/meminfo SwapCached:"), TICK_NS, 0}}},
+	 {{"swap.used", NULL, KB("/proc/meminfo SwapTotal: - SwapFree:"), TICK_NS, 0, 0},
+	  {"swap.total", N_("Swap, all"), KB("/proc/meminfo SwapTotal:"), TICK_NS, 0, 0},
+	  {"swap.cached", N_("Swap in RAM, too"), KB("/proc/meminfo SwapCached:"), TICK_NS, 0, 0}}},
 	{"nvmap", "/proc/meminfo", false, TEXT_MAX, 0, parse_nvmap,
-	 {{"nvmap.used", N_("GPU memory"), KB("/proc/meminfo NvMapMemUsed"), 0, 0}}},
+	 {{"nvmap.used", N_("GPU memory"), KB("/proc/meminfo NvMapMemUsed"), 0, 0, 0}}},
 	/* Some kernels do not have it, and containers hide it. */
 	{"freeblock", "/proc/buddyinfo", true, TEXT_MAX, NS_PER_S, parse_buddies,
-	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0},
-	  {"ram.largest_blocks", N_("number of those"), "/proc/buddyinfo", NULL, UNIT_NONE, FAMILY_MEMORY, NS_PER_S, 0}}},
+	 {{"ram.largest_block", N_("largest free block"), KB("/proc/buddyinfo"), NS_PER_S, 0, 0},
+	  {"ram.largest_blocks", N_("number of those"), "/proc/buddyinfo", NULL, UNIT_NONE, FAMILY_MEMORY, 0, NS_PER_S, 0, 0}}},
 	{"zram", "/sys/block/zram*/mm_stat", true, 256, NS_PER_S, parse_zram,
-	 {{"zram.used", N_("zram in RAM"), KB(N_("/sys/block/zram*/mm_stat, third number")), NS_PER_S, 0},
-	  {"zram.stored", N_("zram content"), KB(N_("/sys/block/zram*/mm_stat, first number")), NS_PER_S, 0}}},
+	 {{"zram.used", N_("zram in RAM"), KB(N_("/sys/block/zram*/mm_stat, third number")), NS_PER_S, 0, 0},
+	  {"zram.stored", N_("zram content"), KB(N_("/sys/block/zram*/mm_stat, first number")), NS_PER_S, 0, 0}}},
 	/* The number of processes that run, or wait for a core or a disk. */
 	{"load", "/proc/loadavg", false, 64, NS_PER_S, parse_load,
-	 {{"load.1", N_("Load"), MEAN(N_("processes that run or wait, mean of 1 min")), MINUTE_NS},
-	  {"load.5", N_("Load 5 min"), MEAN(N_("processes that run or wait, mean of 5 min")), 5 * MINUTE_NS},
-	  {"load.15", N_("Load 15 min"), MEAN(N_("processes that run or wait, mean of 15 min")), 15 * MINUTE_NS}}},
+	 {{"load.1", N_("Load"), MEAN(N_("processes that run or wait, mean of 1 min")), MINUTE_NS, 0},
+	  {"load.5", N_("Load 5 min"), MEAN(N_("processes that run or wait, mean of 5 min")), 5 * MINUTE_NS, 0},
+	  {"load.15", N_("Load 15 min"), MEAN(N_("processes that run or wait, mean of 15 min")), 15 * MINUTE_NS, 0}}},
 	/* Kernels before 4.20, and those that were built without it, do not have it. */
 	{"pressure", "/proc/pressure/io", false, 128, PRESSURE_NS, parse_pressure,
 	 {{"io.pressure", N_("I/O pressure"), "/proc/pressure/io total=",
-	   N_("time in which some task is stalled by I/O; mean of 1 s"), UNIT_PERCENT, FAMILY_OTHER, PRESSURE_NS,
-	   NS_PER_S}}},
+	   N_("time in which some task is stalled by I/O; mean of 1 s"), UNIT_PERCENT, FAMILY_OTHER, 0,
+	   PRESSURE_NS, NS_PER_S, 0}}},
 	{"pressure", "/proc/pressure/memory", false, 128, PRESSURE_NS, parse_pressure,
 	 {{"memory.pressure", N_("Memory pressure"), "/proc/pressure/memory total=",
-	   N_("time in which some task is stalled by lack of memory; mean of 1 s"), UNIT_PERCENT, FAMILY_MEMORY,
-	   PRESSURE_NS, NS_PER_S}}},
+	   N_("time in which some task is stalled by lack of memory; mean of 1 s"), UNIT_PERCENT, FAMILY_MEMORY, 0,
+	   PRESSURE_NS, NS_PER_S, 0}}},
 };
 
 /* Opens the file of each block device that matches; one of size 0 is not set up. */
@@ -327,18 +322,15 @@ static int open_file(struct probe_ctx *o, const struct text_file *f, struct err 
 		reason_add_text(&why, f->channels[0].source, "0");
 	}
 	for (int k = 0; k < VALUES && f->channels[k].name && added == 0; k++) {
-		const struct text_channel *c = &f->channels[k];
-		struct channel_form form = {c->name, c->label, c->source, c->note, c->unit, c->family,
-					    t->whole > 0 ? t->whole : c->unit == UNIT_PERCENT ? 100 : (double)NAN,
-					    c->period_ns};
+		struct channel_form form = f->channels[k];
 		struct channel ch;
 
+		form.hi = t->whole > 0 ? t->whole : form.unit == UNIT_PERCENT ? 100 : (double)NAN;
 		channel_form(o, &ch, &form);
-		ch.window_ns = c->window_ns;
 		if (!found)
 			reason_set(&why, o, &ch);
 		else if (missing_why(v[k]) == MISSING_FIELD)
-			reason_one(o, &ch, c->source, ENOENT);
+			reason_one(o, &ch, form.source, ENOENT);
 		added = probe_ctx_add(o, &ch, e);
 	}
 	return probe_ctx_finish(o, &t->probe, added, found, e);

@@ -1,6 +1,9 @@
 /* Reads power rails: voltage, current and power of one channel of a chip, at whichever path the kernel
  * exposes that chip now. A chip is one probe with all of its rails.
  *
+ * Each value takes a transfer or two on a slow bus, some kernels wait for a conversion in each read, and a bus that
+ * hangs blocks a read for seconds: so the thread of the bus reads it, at random moments.
+ *
  * The three are one unit: a voltage without its current is of no use, so when one read fails all are missing
  * at that tick. */
 #include <errno.h>
@@ -21,38 +24,26 @@
 struct chip {
 	struct probe probe;
 	char dir[PLACE_DIR];
-	struct bench *bench;          /* owned by the probe's reader */
-	uint16_t column[CHIP_METERS]; /* of the voltage; current and power follow */
+	size_t n;
+	struct meter meters[CHIP_METERS];
+	uint16_t columns[CHIP_METERS * METER_VALUES];
 };
 
 static void chip_read(struct probe *p, int64_t t_ns, double *row)
 {
-	static const enum channel_kind kinds[METER_VALUES] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
-							      CHANNEL_RAIL_POWER};
 	struct chip *c = (struct chip *)p;
-	double v[CHIP_METERS * METER_VALUES], *value = v;
-	int64_t before = p->seen.t_ns;
+	double v[METER_VALUES];
 
-	if (!probe_take(p, t_ns, v)) {
-		for (size_t i = 0; c->bench->hangs && !p->seen.pass && i < c->bench->n; i++) /* since it was opened */
-			for (int k = 0; k < METER_VALUES; k++)
-				row[c->column[i] + k] = missing_value(MISSING_ERROR, ETIME);
-		return;
-	}
-	p->read_ns = p->seen.t_ns != before ? p->seen.t_ns : 0;
-	for (size_t i = 0; i < c->bench->n; i++, value += METER_VALUES) {
-		int lost = 0; /* the one that could not be read; the others are missing for its sake */
-		while (lost < METER_VALUES && missing_why(value[lost]) == MISSING)
-			lost++;
-		for (int k = 0; k < METER_VALUES; k++) {
-			if (lost < METER_VALUES && k != lost && isnan(value[k]))
-				value[k] = missing_value(MISSING_PART, (unsigned)(c->column[i] + lost));
-			row[c->column[i] + k] = channel_round(kinds[k], value[k]);
-		}
+	for (size_t i = 0; i < c->n; i++) {
+		const uint16_t *to = &c->columns[i * METER_VALUES];
+		int lost = meter_read(&c->meters[i], p->root, t_ns, v);
+		for (int k = 0; k < METER_VALUES; k++)
+			row[to[k]] = lost < 0 || lost == METER_VALUES || k == lost ? v[k]
+				     : missing_value(MISSING_PART, to[lost]);
 	}
 }
 
-static const struct probe_ops chip_ops = {chip_read, probe_stop};
+static const struct probe_ops chip_ops = {chip_read, probe_free};
 
 static struct chip *chip_at(const struct probe_ctx *o, size_t i)
 {
@@ -97,75 +88,65 @@ static int add_channels(struct probe_ctx *o, const struct meter *m, const char *
 }
 
 /* Returns the chip of that directory, a new one if there is none with room; NULL and sets *e if out of memory. */
-static struct chip *chip_of(struct probe_ctx *o, const struct meter *m, struct err *e)
+static struct chip *chip_of(struct probe_ctx *o, const struct place *place, struct err *e)
 {
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		struct chip *c = chip_at(o, i);
-		if (c && !strcmp(c->dir, m->place.dir) && c->bench->n < CHIP_METERS)
+		if (c && !strcmp(c->dir, place->dir) && c->n < CHIP_METERS)
 			return c;
 	}
-	struct chip *c = probe_new(o, sizeof *c, 0, &chip_ops, 0, e);
+	struct chip *c = probe_new(o, sizeof *c, (size_t)CHIP_METERS * METER_VALUES, &chip_ops, 0, e);
 	if (!c)
 		return NULL;
 	c->probe.timed = true;
-	text_join(c->dir, sizeof c->dir, m->place.dir);
-	c->probe.reader = bench_new(o->probes->root, o->tick_ns, &c->bench);
-	if (!c->probe.reader) {
-		probe_free(&c->probe);
-		statement_error(o->s, e, _("out of memory"));
-		return NULL;
-	}
-	for (int i = 0; i < METER_VALUES; i++)
-		if (attr_is_open(&m->attrs[i]))
-			async_reader_on_bus_of(c->probe.reader, &m->attrs[i]);
+	c->probe.thread = "nvmtop-rails";
+	c->probe.columns = c->columns;
+	text_join(c->dir, sizeof c->dir, place->dir);
 	return probe_ctx_add_probe(o, &c->probe, e) < 0 ? NULL : c;
-}
-
-/* Adds an open meter to its chip, with its channels. */
-static int add_meter(struct probe_ctx *o, struct meter *m, const char *name, bool wild, struct err *e)
-{
-	const char *period = setting_get(o->s, "period");
-	struct chip *c = chip_of(o, m, e);
-	char note[96] = "";
-	double values[METER_VALUES];
-	int64_t window_ns = rail_window(o->root, &m->place, note, sizeof note);
-
-	if (!c) {
-		meter_close(m);
-		return -1;
-	}
-	if (period)
-		num_duration_ns(period, &window_ns);
-	if (m->place.kind == PLACE_BUS)
-		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
-	if (c->bench->hangs || !meter_read(m, o->root, values)) {
-		int error = c->bench->hangs ? ETIME : errno;
-
-		c->bench->hangs |= error == ETIME;
-		if (error == ENODATA)
-			snprintf(note, sizeof note, "%s", _("the chip has this channel disabled"));
-		else
-			snprintf(note, sizeof note, _("not readable when nvmtop started: %.48s"),
-				 root_error(error));
-	}
-	c->column[c->bench->n] = (uint16_t)o->probes->width[o->s->tier];
-	c->bench->meters[c->bench->n++] = *m;
-	return add_channels(o, m, name, wild, window_ns, note, NULL, e);
 }
 
 /* place was found already; if it is NULL, why contains the reason. */
 static int add_rail(struct probe_ctx *o, const struct place *place, const char *name, bool wild,
 		    struct reason *why, struct err *e)
 {
-	struct meter m = {.attrs = {{.fd = -1}, {.fd = -1}, {.fd = -1}}};
+	const char *period = setting_get(o->s, "period");
+	char note[96] = "";
+	double values[METER_VALUES];
 
-	if (place) {
-		m.place = *place;
-		if (meter_open(&m, o->root) == 0)
-			return add_meter(o, &m, name, wild, e);
+	if (!place)
+		return add_channels(o, NULL, name, wild, 0, "", why, e);
+	struct chip *c = chip_of(o, place, e);
+	if (!c)
+		return -1;
+	struct meter *m = &c->meters[c->n];
+	m->place = *place;
+	m->attrs = &c->probe.attrs[c->n * METER_VALUES];
+	if (meter_open(m, o->root) < 0) {
 		reason_add_place(why, place, errno);
+		return add_channels(o, NULL, name, wild, 0, "", why, e);
 	}
-	return add_channels(o, NULL, name, wild, 0, "", why, e);
+	int64_t window_ns = rail_window(o->root, place, note, sizeof note);
+	if (period)
+		num_duration_ns(period, &window_ns);
+	if (place->kind == PLACE_BUS)
+		text_join(note, sizeof note, note, note[0] ? "; " : "", _("named by the module's order"));
+	int64_t begin_ns = clock_now_ns();
+	bool failed = c->probe.hung || meter_read(m, o->root, 0, values) >= 0;
+	int error = c->probe.hung ? ETIME : errno;
+	c->probe.waits |= failed || clock_now_ns() - begin_ns > QUICK_NS;
+	if (failed) {
+		c->probe.hung = error == ETIME; /* no more reads while rails are opened */
+		if (error == ENODATA)
+			snprintf(note, sizeof note, "%s", _("the chip has this channel disabled"));
+		else
+			snprintf(note, sizeof note, _("not readable when nvmtop started: %.48s"),
+				 root_error(error));
+	}
+	for (size_t k = 0; k < METER_VALUES; k++)
+		c->columns[c->probe.width++] = (uint16_t)(o->probes->width[o->s->tier] + k);
+	c->probe.column = c->columns[0];
+	c->n++;
+	return add_channels(o, m, name, wild, window_ns, note, NULL, e);
 }
 
 /* Returns true if a label names no rail. */
@@ -181,54 +162,40 @@ static unsigned place_count(const struct probe_ctx *o, const struct place *place
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct chip *c = chip_at(o, i);
-		for (size_t k = 0; c && k < c->bench->n; k++)
-			n += place_equal(&c->bench->meters[k].place, place);
+		for (size_t k = 0; c && k < c->n; k++)
+			n += place_equal(&c->meters[k].place, place);
 	}
 	return n;
 }
 
-/* Adds channel n of a hwmon chip, named by its label or, for the first one, by that of the whole chip. */
-static int wild_channel(struct probe_ctx *o, struct place *place, unsigned n, struct err *e)
-{
-	char label[64], path[192], name[40], stem[24];
-	long long on;
-	struct reason why = {.denied = false};
-
-	if (n > 3 && rail_is_ina3221(o->root, place))
-		return 0;
-	text_number(place->stem, sizeof place->stem, "in", n);
-	text_number(stem, sizeof stem, "/curr", n);
-	text_join(path, sizeof path, place->dir, stem, "_input");
-	text_number(stem, sizeof stem, "/in", n);
-	if (!file_exists(o->root, path) || (file_number_of(o->root, &on, place->dir, stem, "_enable") == 0 && !on))
-		return 0;
-	meter_path(place, METER_VOLTAGE, "_input", place->path, sizeof place->path);
-	meter_path(place, METER_VOLTAGE, "_label", path, sizeof path);
-	bool labelled = file_line(o->root, path, label, sizeof label) && *label;
-	if (!labelled && n == 1) {
-		labelled = file_line_of(o->root, label, sizeof label, place->dir, "/label") && *label;
-	}
-	if ((labelled && no_rail(label)) || !file_exists(o->root, place->path))
-		return 0;
-	text_join(place->which, sizeof place->which, labelled ? label : place->stem);
-	if (labelled)
-		snprintf(name, sizeof name, "%.36s", label);
-	else
-		snprintf(name, sizeof name, "%.24s_%.8s", place->name, place->stem);
-	place->nth = place_count(o, place);
-	return add_rail(o, place, name, true, &why, e);
-}
-
+/* Adds all channels of hwmon chips that have voltage and current, named by their label or, the first one, by that of the
+ * whole chip. */
 static int wild_hwmon(struct probe_ctx *o, struct err *e)
 {
-	for (unsigned n = 0; n < PLACES_MAX; n++) {
-		struct place place = {.kind = PLACE_HWMON};
+	struct place p = {.kind = PLACE_HWMON};
+	char name[40], label[sizeof p.which], path[192];
 
-		if (!place_number(&place, o->root, n, place.name))
+	for (unsigned at = 0; place_next(&p, o->root, "in", &at);) {
+		struct reason why = {.denied = false};
+		unsigned n = (at - 1) % PLACE_EACH;
+		bool shunt = n > 3 && rail_is_ina3221(o->root, &p), labelled = strcmp(p.which, p.stem) != 0;
+
+		meter_path(&p, METER_CURRENT, "_input", path, sizeof path);
+		if (shunt || strncmp(p.stem, "in", 2) != 0 || !file_exists(o->root, path))
 			continue;
-		for (unsigned k = 0; k < 16; k++)
-			if (wild_channel(o, &place, k, e) < 0)
-				return -1;
+		if (n == 1 && !labelled && file_line_of(o->root, label, sizeof label, p.dir, "/label") && *label) {
+			memcpy(p.which, label, sizeof label);
+			labelled = true;
+		}
+		if (labelled && no_rail(p.which))
+			continue;
+		if (labelled)
+			snprintf(name, sizeof name, "%.36s", p.which);
+		else
+			snprintf(name, sizeof name, "%.24s_%.8s", p.name, p.stem);
+		p.nth = place_count(o, &p);
+		if (add_rail(o, &p, name, true, &why, e) < 0)
+			return -1;
 	}
 	return 0;
 }

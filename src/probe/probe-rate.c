@@ -16,11 +16,9 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "model/missing.h"
-#include "probe/open.h"
+#include "probe/cpu.h"
 
-#define CPU       "/sys/devices/system/cpu"
 #define PERIOD_NS (NS_PER_S / 10)
-#define CORES_MAX 256
 #define TIMES     5 /* of a core: user, nice, system, idle, and all that it had */
 #define DEVICES   32
 #define SECTOR    512
@@ -87,9 +85,9 @@ static int add(struct probe_ctx *o, struct channel_form *form, const char *prefi
 	text_join(name, sizeof name, prefix, of, what);
 	form->name = name;
 	form->period_ns = PERIOD_NS;
+	form->window_ns = PERIOD_NS > o->tick_ns ? PERIOD_NS : o->tick_ns;
 	channel_form(o, &ch, form);
 	ch.index = (uint16_t)index;
-	ch.window_ns = PERIOD_NS > o->tick_ns ? PERIOD_NS : o->tick_ns;
 	if (missing)
 		reason_set(missing, o, &ch);
 	return probe_ctx_add(o, &ch, e);
@@ -97,65 +95,24 @@ static int add(struct probe_ctx *o, struct channel_form *form, const char *prefi
 
 /* --- the time of cores --- */
 
-/* "cpu4 user nice system idle iowait irq softirq steal guest ...": guests are in user. Returns false if a number is
- * missing. */
-static bool take_line(const char *p, const char *end, double v[TIMES])
-{
-	int64_t n;
-
-	v[TIMES - 1] = 0;
-	for (int i = 0; i < 8; i++) {
-		if (!(p = num_i64(p, end, &n)) || n < 0)
-			return i > 3;
-		if (i < TIMES - 1)
-			v[i] = (double)n;
-		v[TIMES - 1] += (double)n;
-	}
-	return true;
-}
-
 static void take_times(struct rates *r, int64_t t_ns, double *now)
 {
 	char buf[64 * 1024];
-	ssize_t size = attr_read(r->probe.attrs, r->probe.root, buf, sizeof buf);
-	const char *p = buf, *end = buf + (size > 0 ? size : 0), *stop;
+	ssize_t size = attr_read(r->probe.attrs, r->probe.root, t_ns, buf, sizeof buf);
 	double why = missing_value(MISSING_ERROR, (unsigned)errno);
-	int64_t core;
+	struct stat_line line;
 
-	(void)t_ns;
 	for (size_t i = 0; i < r->n; i++)
 		now[i] = size < 0 ? why : missing_said(MISSING_FIELD, "cpu", 3);
 	for (size_t i = 0; size >= 0 && i < CORES_MAX; i++)
 		for (size_t k = 0; r->core[i] >= 0 && k < TIMES; k++)
 			now[(size_t)r->core[i] * TIMES + k] = missing_value(MISSING_OFFLINE, (unsigned)i);
-	for (; end - p > 4 && !memcmp(p, "cpu", 3) && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
-		const char *after = p[3] == ' ' ? p + 3 : num_i64(p + 3, stop, &core);
-		int group = p[3] == ' '                               ? 0
-			    : after && core >= 0 && core < CORES_MAX ? r->core[core]
-								       : -1;
-		double v[TIMES];
-		if (group < 0)
-			continue;
-		bool good = take_line(after, stop, v);
-		for (size_t k = 0; k < TIMES; k++)
-			now[(size_t)group * TIMES + k] = good ? v[k] : missing_said(MISSING_TEXT, p, (size_t)(stop - p));
+	for (const char *p = buf; size > 0 && stat_line_next(&p, buf + size, &line);) {
+		int group = line.core < 0 ? 0 : line.core < CORES_MAX ? r->core[line.core] : -1;
+		for (size_t k = 0; group >= 0 && k < TIMES; k++)
+			now[(size_t)group * TIMES + k] = !line.good ? missing_said(MISSING_TEXT, line.text, line.len)
+							 : k < TIMES - 1 ? (double)line.v[k] : (double)line.total;
 	}
-}
-
-/* All cores that are present; where that is not told, those that have a line. */
-static size_t find_cores(const struct root *r, bool set[CORES_MAX])
-{
-	char buf[64 * 1024];
-	size_t n = cpulist_read(r, CPU "/present", set, CORES_MAX);
-	ssize_t size = n ? 0 : root_read(r, "/proc/stat", buf, sizeof buf);
-	int64_t core;
-
-	for (const char *p = buf, *end = size > 0 ? buf + size : buf; (p = memmem(p, (size_t)(end - p), "cpu", 3)); p += 3)
-		if (num_i64(p + 3, end, &core) && p[3] != ' ' && core >= 0 && core < CORES_MAX) {
-			n += !set[core];
-			set[core] = true;
-		}
-	return n;
 }
 
 static int open_cputime(struct probe_ctx *o, struct err *e)
@@ -168,7 +125,7 @@ static int open_cputime(struct probe_ctx *o, struct err *e)
 			      {".idle", N_("idle, without waiting for a disk")}};
 	bool set[CORES_MAX] = {false};
 	struct reason why = {.denied = false};
-	size_t n = find_cores(o->root, set);
+	size_t n = cores_present(o->root, set);
 	struct rates *r = rates_new(o, (n + 1) * TIMES, TIMES, 1, e);
 	char of[16], source[32];
 	int group = 0, added = 0;
@@ -206,15 +163,10 @@ static void take_disk(struct rates *r, int64_t t_ns, double *now)
 	struct attr *a = r->probe.attrs;
 	char buf[512];
 	int64_t n[7];
-	ssize_t size = attr_reopen(a, r->probe.root, t_ns) ? attr_read(a, r->probe.root, buf, sizeof buf) : -1;
+	ssize_t size = attr_read(a, r->probe.root, t_ns, buf, sizeof buf);
 	const char *p = buf, *end = buf + (size > 0 ? size : 0);
 
-	if (size < 0 && attr_is_open(a)) {
-		a->error = errno;
-		if (attr_gone(errno))
-			attr_close(a);
-	}
-	now[0] = now[1] = missing_value(MISSING_ERROR, (unsigned)a->error);
+	now[0] = now[1] = missing_value(MISSING_ERROR, (unsigned)errno);
 	for (int i = 0; i < 7 && size >= 0; i++)
 		if (!(p = num_i64(p, end, &n[i])) || n[i] < 0) {
 			now[0] = now[1] = missing_said(MISSING_TEXT, buf, strcspn(buf, "\n"));
@@ -227,7 +179,7 @@ static void take_disk(struct rates *r, int64_t t_ns, double *now)
 static void take_net(struct rates *r, int64_t t_ns, double *now)
 {
 	for (int i = 0; i < 2; i++)
-		now[i] = attr_poll(&r->probe.attrs[i], r->probe.root, t_ns);
+		now[i] = attr_number(&r->probe.attrs[i], r->probe.root, t_ns, 1, CHANNEL_OTHER);
 }
 
 struct devices {

@@ -9,8 +9,7 @@
 #include "probe/reader-thread.h"
 #include "util/clock.h"
 
-#define LOOK_NS  (NS_PER_MS / 10)
-#define QUICK_NS (NS_PER_MS / 2) /* for all passes of a bus */
+#define LOOK_NS (NS_PER_MS / 10)
 
 void probe_free(struct probe *p)
 {
@@ -28,7 +27,7 @@ void probe_stop(struct probe *p)
 bool probe_take(struct probe *p, int64_t t_ns, double *v)
 {
 	async_reader_ask(p->reader, t_ns);
-	return async_reader_take(p->reader, &p->seen, p->tick_ns, t_ns, v);
+	return async_reader_take(p->reader, p->tick_ns, t_ns, v);
 }
 
 void probe_set_free(struct probe_set *r)
@@ -36,7 +35,7 @@ void probe_set_free(struct probe_set *r)
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->n_probes; i++)
-		r->probes[i]->ops->close(r->probes[i]);
+		probe_close(r->probes[i]);
 	if (r->lookout)
 		lookout_stop(r->lookout);
 	free(r->probes);
@@ -72,7 +71,7 @@ int probe_set_add_probe(struct probe_set *r, struct probe *p)
 	struct probe **all = grow(r->probes, r->n_probes, sizeof(struct probe *));
 
 	if (!all) {
-		p->ops->close(p);
+		probe_close(p);
 		return -1;
 	}
 	r->probes = all;
@@ -109,78 +108,70 @@ static const struct channel *at_column(const struct probe_set *r, enum tier tier
 	return NULL;
 }
 
-/* Returns the nth set that was found later, or NULL. */
-static struct probe_set *later(const struct probe_set *r, size_t nth)
+/* Where a walk over all that have a reader is, also of those that were found later. All 0 at first. */
+struct walk {
+	const struct probe_set *set; /* of the last one */
+	size_t i, nth;
+};
+
+static struct probe *walk_next(const struct probe_set *r, struct walk *w)
 {
-	return r->lookout ? lookout_set(r->lookout, nth) : NULL;
-}
-
-static const struct channel *hanging(const struct probe_set *r, int64_t now_ns, size_t *nth, int64_t *since_ns)
-{
-	const struct channel *c = NULL;
-	const struct probe_set *late;
-
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct probe *p = r->probes[i];
-		const struct async_reader *s = p->reader;
-
-		if (s && (*since_ns = async_reader_hangs(s, now_ns)) && !(*nth)--)
-			return at_column(r, p->tier, p->column);
+	for (w->set = w->set ? w->set : r; w->set; w->i = 0) {
+		while (w->i < w->set->n_probes) {
+			struct probe *p = w->set->probes[w->i++];
+			if (p->reader)
+				return p;
+		}
+		w->set = r->lookout ? lookout_set(r->lookout, w->nth++) : NULL;
 	}
-	for (size_t i = 0; !c && (late = later(r, i)); i++)
-		c = hanging(late, now_ns, nth, since_ns);
-	return c;
+	return NULL;
 }
 
 const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_ns, size_t nth,
 					int64_t *since_ns)
 {
-	return hanging(r, now_ns, &nth, since_ns);
+	struct walk w = {.i = 0};
+	struct probe *p;
+
+	while ((p = walk_next(r, &w)))
+		if ((*since_ns = async_reader_hangs(p->reader, now_ns)) && !nth--)
+			return at_column(w.set, p->tier, p->column);
+	return NULL;
 }
 
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 {
-	struct probe_set *late;
+	struct walk w = {.i = 0};
+	struct probe *p;
 	bool rows = false;
 
-	for (size_t i = 0; i < r->n_probes; i++)
-		if (r->probes[i]->reader)
-			rows |= reader_bus_rescue(r->probes[i]->reader, now_ns, look_ns);
-	for (size_t i = 0; (late = later(r, i)); i++)
-		rows |= probe_set_rescue(late, now_ns, look_ns);
+	while ((p = walk_next(r, &w)))
+		rows |= reader_bus_rescue(p->reader, now_ns, look_ns);
 	return rows;
 }
 
-static size_t add_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS], size_t n)
+size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
 {
 	static const char prefix[] = "nvmtop-";
-	const struct probe_set *late;
+	struct walk w = {.i = 0};
+	struct probe *p;
+	size_t n = 0;
 
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct async_reader *s = r->probes[i]->reader;
-		const char *name = s ? s->name + sizeof prefix - 1 : "";
+	while ((p = walk_next(r, &w))) {
+		const char *name = p->reader->name + sizeof prefix - 1;
 		size_t at = 0;
 
-		for (size_t k = 0; k < i && s; k++) /* several probes share one */
-			s = r->probes[k]->reader == s ? NULL : s;
-		while (s && at < n && strcmp(out[at].of, name) != 0)
+		while (at < n && strcmp(out[at].of, name) != 0)
 			at++;
-		if (!s || at == LATE_GROUPS)
+		if (at == LATE_GROUPS)
 			continue;
 		if (at == n) {
 			out[n] = (struct late_readings) {.n = 0};
 			text_join(out[n++].of, sizeof out->of, name);
 		}
-		out[at].n += async_reader_late(s);
+		out[at].n += async_reader_late(p->reader);
 	}
-	for (size_t i = 0; (late = later(r, i)); i++)
-		n = add_late(late, out, n);
 	return n;
-}
-
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
-{
-	return add_late(r, out, 0);
 }
 
 bool probe_set_changed(const struct probe_set *r, struct change *out)
@@ -205,39 +196,6 @@ void probe_set_be_gentle(struct probe_set *r)
 		lookout_be_gentle(r->lookout);
 }
 
-/* Readers with random moments come first, the others by period: a short one does not wait for many files. */
-static int64_t rank_of(const struct async_reader *s)
-{
-	return s->tick_ns ? 0 : async_reader_period_ns(s);
-}
-
-/* Lists the readers that are on no bus, each once, by rank. */
-static size_t list_readers(const struct probe_set *r, struct async_reader **out)
-{
-	size_t n = 0, at;
-
-	for (size_t i = 0; i < r->n_probes; i++) {
-		struct async_reader *s = r->probes[i]->reader;
-
-		for (at = 0; at < n && out[at] != s; at++)
-			continue;
-		if (!s || s->bus || at < n)
-			continue;
-		for (at = n++; at && rank_of(out[at - 1]) > rank_of(s); at--)
-			out[at] = out[at - 1];
-		out[at] = s;
-	}
-	return n;
-}
-
-static bool was_read(const struct reader_bus *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (atomic_load(&b->readers[i]->pass) <= 1)
-			return false;
-	return true;
-}
-
 void probe_set_read(struct probe_set *r, double *const rows[TIERS])
 {
 	for (int derived = 0; derived <= 1; derived++)
@@ -245,56 +203,33 @@ void probe_set_read(struct probe_set *r, double *const rows[TIERS])
 			struct probe *p = r->probes[i];
 
 			if (p->derived == derived)
-				p->ops->read(p, clock_now_ns(), rows[p->tier]);
+				probe_read(p, clock_now_ns(), rows[p->tier]);
 		}
-}
-
-/* Returns true if the first passes of a bus took so little together that they hold up no other one. What reads no
- * values does so at its leisure. */
-static bool is_quick(const struct reader_bus *b)
-{
-	double cost = 0;
-
-	for (size_t i = 0; i < b->n; i++) {
-		if (!b->readers[i]->n || atomic_load(&b->readers[i]->begun_ns))
-			return false;
-		cost += atomic_load(&b->readers[i]->cost_ns);
-	}
-	return was_read(b) && cost < (double)QUICK_NS;
 }
 
 /* Without a thread the sampling thread makes the passes. */
 void probe_set_start(struct probe_set *r, int64_t grid_ns)
 {
 	const struct timespec moment = {.tv_nsec = LOOK_NS};
-	const int *nice = r->has_nice ? &r->nice : NULL;
-	struct async_reader **all = calloc(2 * r->n_probes + 1, sizeof(struct async_reader *)), **some;
-	struct reader_bus *b, **buses = calloc(r->n_probes + 1, sizeof(struct reader_bus *));
-	size_t n = all && buses ? list_readers(r, all) : 0, n_buses = 0, k;
+	struct async_reader **some = calloc(r->n_probes + 1, sizeof(struct async_reader *));
 
-	some = n ? all + n : NULL;
-	for (size_t i = 0; i < n; i++) {
-		k = 0;
-		for (size_t at = i; at < n; at++)
-			if (!all[at]->bus && !strcmp(all[at]->bus_name, all[i]->bus_name))
-				some[k++] = all[at];
-		if (k && (b = reader_bus_new(all[i]->bus_name, some, k, false, nice, grid_ns)))
-			buses[n_buses++] = b;
+	for (size_t i = 0; some && i < r->n_probes; i++) {
+		const struct async_reader *first = r->probes[i]->reader;
+		size_t n = 0;
+		for (size_t k = i; first && !first->bus && k < r->n_probes; k++) {
+			struct async_reader *s = r->probes[k]->reader;
+			if (s && !s->bus && !strcmp(s->bus_name, first->bus_name))
+				some[n++] = s;
+		}
+		if (n)
+			reader_bus_new(first->bus_name, some, n, false, r->has_nice ? &r->nice : NULL, grid_ns);
 	}
-	/* Buses that answer at once share a thread from now on. */
-	k = 0;
-	for (size_t i = 0; i < n_buses; i++) {
-		while (!was_read(buses[i]) && clock_now_ns() < grid_ns - NS_PER_MS)
+	free(some);
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct async_reader *s = r->probes[i]->reader;
+		while (s && s->bus && !s->bus->rows && atomic_load(&s->pass) <= 1 && clock_now_ns() < grid_ns - NS_PER_MS)
 			nanosleep(&moment, NULL);
-		size_t of = buses[i]->n;
-		memcpy(some + k, buses[i]->readers, of * sizeof *some);
-		if (is_quick(buses[i]) && reader_bus_dissolve(buses[i]))
-			k += of;
 	}
-	if (k)
-		reader_bus_new("nvmtop-files", some, k, false, nice, grid_ns);
-	free(buses);
-	free(all);
 	if (r->lookout)
 		lookout_start(r->lookout, r, grid_ns);
 }

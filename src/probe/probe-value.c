@@ -48,57 +48,25 @@ struct value {
 	enum channel_kind kind;
 	double scale;
 	unsigned core; /* whose clock it is */
-	int64_t retry_ns;
 };
 
-static bool is_off(struct probe *p, int64_t t_ns)
-{
-	struct attr *gate = &p->attrs[GATE];
-
-	return gate->path[0] && attr_reopen(gate, p->root, t_ns) && gate_read(gate, p->root) > 0;
-}
-
-static double read_number(struct value *v, struct attr *a)
-{
-	double number;
-
-	errno = 0;
-	if (v->row->text == VALUE_STATE)
-		return gate_read(a, v->probe.root);
-	attr_value(a, v->probe.root, v->scale, v->kind, &number);
-	if (v->row->text == VALUE_CLOCK && number <= 0) /* some drivers report 0 if it is unknown */
-		return missing_said(MISSING_RANGE, "0", 1);
-	return number;
-}
-
-/* A file that is gone is searched again once a second; one that has a fixed path and cannot be read is opened again. */
 static void value_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct value *v = (struct value *)p;
-	struct attr *a = &p->attrs[NUMBER];
-	bool fixed = v->place.kind == PLACE_PATH || v->place.kind == PLACE_DEVFREQ;
-	double number, shared[EMC_VALUES];
+	struct attr *a = &p->attrs[NUMBER], *gate = &p->attrs[GATE];
+	bool off = gate->path[0] && gate_read(gate, p->root, t_ns) > 0, clock = v->row->text == VALUE_CLOCK;
+	double number;
 
-	if (p->reader) {
-		if (probe_take(p, t_ns, shared))
-			row[p->column] = shared[EMC_RATE];
-		return;
-	}
-	if (!attr_is_open(a) && t_ns >= v->retry_ns) {
-		v->retry_ns = t_ns + NS_PER_S;
-		if (fixed || place_find(&v->place, p->root, v->row->attribute) == 0)
-			attr_open(a, p->root, v->place.path);
-	}
-	if (is_off(p, t_ns)) {
+	if (off)
 		number = v->row->gate == GATE_TACHOMETER ? missing_value(MISSING_OFF, 0) : 0;
-	} else if (!attr_is_open(a)) {
-		number = v->row->text == VALUE_CLOCK && a->error == ENOENT
-				 ? missing_value(MISSING_OFFLINE, v->core)
-				 : missing_value(MISSING_ERROR, (unsigned)a->error);
-	} else if (isnan(number = read_number(v, a)) && (attr_gone(errno) || (fixed && t_ns >= v->retry_ns))) {
-		a->error = errno;
-		attr_close(a);
-	}
+	else if (v->row->text == VALUE_STATE)
+		number = gate_read(a, p->root, t_ns);
+	else
+		number = attr_number(a, p->root, t_ns, v->scale, v->kind);
+	if (clock && !attr_is_open(a) && a->error == ENOENT)
+		number = missing_value(MISSING_OFFLINE, v->core);
+	else if (clock && number <= 0) /* some drivers report 0 if it is unknown */
+		number = missing_said(MISSING_RANGE, "0", 1);
 	row[p->column] = channel_round(v->kind, number);
 }
 
@@ -139,7 +107,7 @@ static bool tachometer_off(struct probe *p, struct reason *why)
 	text_join(path, sizeof path, path, "/tach_enable");
 	if (attr_open(gate, p->root, path) < 0)
 		gate->path[0] = '\0';
-	if (!is_off(p, 0))
+	if (!(gate_read(gate, p->root, 0) > 0))
 		return false;
 	why->tried[0] = '\0';
 	reason_add_text(why, file, _("the tachometer is off"));
@@ -185,6 +153,10 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 	bool found = place != NULL;
 	if (place) {
 		v->place = *place;
+		v->probe.waits = place->took_ns > QUICK_NS;
+		if (place->kind != PLACE_PATH && place->kind != PLACE_DEVFREQ) /* whose search allocates */
+			a[NUMBER].place = &v->place;
+		a[NUMBER].attribute = row->attribute;
 		if (attr_open(&a[NUMBER], o->root, place->path) < 0 && why) {
 			reason_add_place(why, place, errno);
 			found = false;
@@ -200,10 +172,6 @@ int value_add(struct probe_ctx *o, const struct value_row *row, const struct pla
 		power_window(o, place, ch);
 		if (row->gate == GATE_NEEDED && !ch->note[0] && !strstr(place->path, "host1x/actmon/"))
 			snprintf(ch->note, sizeof ch->note, "%s", _("not validated: taken as permille"));
-		if (v->scale >= 1 && v->scale <= 1)
-			v->probe.reader = emc_reader(o->probes, place->path, ch->period_ns);
-		if (v->probe.reader)
-			attr_close(&a[NUMBER]);
 	} else {
 		reason_set(why, o, ch);
 	}
@@ -222,14 +190,15 @@ static bool candidate(const struct value_row *row, const struct setting *t, stru
 }
 
 /* Returns 0 if the file can be opened and read now, or is of a unit that is powered down; else an errno. */
-static int try_file(const struct root *r, const char *path, bool reads)
+static int try_file(const struct root *r, struct place *p, bool reads)
 {
-	struct attr a;
-	double number;
+	struct attr a = {.fd = -1};
 
-	if (attr_open(&a, r, path) < 0)
+	if (attr_open(&a, r, p->path) < 0)
 		return errno;
-	int error = !reads || attr_number(&a, r, &number) || errno == EAGAIN ? 0 : errno;
+	int64_t begin_ns = clock_now_ns();
+	int error = !reads || !isnan(attr_number(&a, r, 0, 1, CHANNEL_OTHER)) || errno == EAGAIN ? 0 : errno;
+	p->took_ns = clock_now_ns() - begin_ns;
 	attr_close(&a);
 	return error;
 }
@@ -248,7 +217,7 @@ bool value_find(const struct probe_ctx *o, const struct value_row *row, struct p
 	for (size_t i = 0; i < o->s->n_settings; i++) {
 		if (!candidate(row, &o->s->settings[i], p))
 			continue;
-		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p->path, !blind);
+		int error = place_find(p, o->root, row->attribute) < 0 ? errno : try_file(o->root, p, !blind);
 		if (!error && blind && !known && strstr(p->path, "/actmon/") && !setting_get(o->s, "gate")) {
 			reason_add(why, _("its power state"), ENODATA);
 			continue;
@@ -292,7 +261,7 @@ int value_add_wild(struct probe_ctx *o, const struct value_row *row, struct plac
 {
 	struct reason why = {.denied = false};
 	struct channel ch;
-	int error = try_file(o->root, p.path, true);
+	int error = try_file(o->root, &p, true);
 
 	for (size_t i = 0; i < o->probes->n_probes; i++) {
 		const struct value *v = (const struct value *)o->probes->probes[i];

@@ -9,6 +9,8 @@
 #include "probe/async-reader.h"
 #include "probe/attr.h"
 
+#define QUICK_NS (NS_PER_MS / 5)
+
 struct probe;
 struct probe_set;
 struct probe_ops {
@@ -22,23 +24,27 @@ struct probe_ops {
 struct probe {
 	const struct probe_ops *ops;
 	enum tier tier;
-	int64_t period_ns; /* read no more often than this; 0 = at every tick; read() may change it */
+	int64_t period_ns; /* read no more often than this; 0 = at every tick */
 	bool computes;     /* read() touches no file */
-	/* Its values were read at another time than t_ns, which is then the time of the row: read() sets
-	 * read_ns, to 0 if it has no new values. */
+	bool derived;      /* computed from the row: read after the others, at every tick that read one */
+	/* It is read at a random moment before the row, which then has the time of that: read_ns, which is 0 if it has
+	 * no new values. */
 	bool timed;
+	bool hung;  /* a file did not answer when it was opened */
+	bool waits; /* a first read took longer than QUICK_NS: the thread of its bus reads it */
 	int64_t read_ns;
-	bool derived; /* computed from the row: read after the others, at every tick that read one */
-	const char *thread; /* its reads wait: in the fast tier, too, another thread makes them, of that name; or NULL */
+	const char *thread; /* what is read is known to wait: another thread reads it in the fast tier, too; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
 	uint16_t column, width;
+	const uint16_t *columns; /* these; NULL: those from column on */
 	const struct root *root; /* of the probe set */
 	struct attr *attrs;      /* its files, closed at first */
 	size_t n_attrs;
-	struct async_reader *reader;   /* reads for it on another thread, because its reads may block for long; or NULL */
-	struct async_reader_seen seen; /* what it has taken of it */
-	int64_t tick_ns;               /* the period of its tier's rows */
+	struct async_reader *reader; /* reads for it, because its reads may block for long; or NULL */
+	int64_t tick_ns;             /* the period of its tier's rows */
+	double *own;       /* the row into which its reader reads, which owns it; or NULL */
+	struct root *held; /* while it may read */
 	/* Gets the next mark, a change of nothing (what is "") to a label; returns false if there is none.
 	 * Call from one thread only. May be NULL. */
 	bool (*changed)(struct probe *p, struct change *out);
@@ -46,6 +52,11 @@ struct probe {
 	 * channels. May be NULL. */
 	void (*gentle)(struct probe *p, struct probe_set *r);
 };
+
+/* Reads it at t_ns, or takes what its reader has read, into row. Returns early, and the row may be freed, if
+ * probes_left_me() is true then. */
+void probe_read(struct probe *p, int64_t t_ns, double *row);
+void probe_close(struct probe *p);
 
 /* The channels and probes that a board has on this machine: what the engine samples. probe_set_free() closes
  * the probes. The column of a missing channel is never written: a row is NaN before its first tick. */
@@ -80,10 +91,9 @@ int probe_set_add_probe(struct probe_set *r, struct probe *p); /* takes ownershi
 int probe_set_add_fact(struct probe_set *r, const char *key, const char *value);
 const struct channel *probe_set_find(const struct probe_set *r, const char *name);
 
-/* Protects rows from reads that take long or hang. Reads of the slower tiers move to reader threads: probes
- * for which that is possible are wrapped in others that take their values. Those of the fast tier are wrapped
- * in others in which a thread can be left. Call once, when all probes exist; hz is of each tier. Returns -1 and sets
- * *e if out of memory. */
+/* Protects rows from reads that take long or hang: gives the probes for which that is possible a reader. Those of
+ * the fast tier are still read by the thread that makes rows, which can be left in a read. Call once, when all
+ * probes exist; hz is of each tier. Returns -1 and sets *e if out of memory. */
 int probe_set_guard(struct probe_set *r, const double hz[TIERS], struct err *e);
 
 /* Reads each probe of a probe set without threads once: rows[tier] gets its columns, NaN with the reason where there is

@@ -46,7 +46,6 @@ struct procs {
 
 	/* What follows is used by the job only, while it runs. */
 	struct procs_list next;
-	size_t room, shown_room; /* processes that fit into next.procs and shown.procs */
 	int rc;
 	int64_t read_ns, shown_ns; /* when they were read; 0: never */
 	struct nvml *nvml;
@@ -59,75 +58,40 @@ struct procs {
 	size_t n_users;
 };
 
-#define FIELDS 22 /* after the name: state is the first, rss the 22nd */
-
-enum { /* index of a field after the name */
-       STAT_STATE = 0,
-       STAT_PARENT = 1,
-       STAT_FLAGS = 6,
-       STAT_UTIME = 11,
-       STAT_STIME = 12,
-       STAT_PRIORITY = 15,
-       STAT_THREADS = 17,
-       STAT_START = 19,
-       STAT_RSS = 21
-};
-
 #define PF_KTHREAD 0x00200000
-
-/* Parses the numbers after the state. */
-static bool fields(const char *p, const char *end, int64_t out[FIELDS])
-{
-	for (int i = 1; i < FIELDS; i++) {
-		while (p < end && *p == ' ')
-			p++;
-		const char *next = num_i64(p, end, &out[i]);
-
-		if (!next) {
-			/* Some are larger than an int64_t, but none that is used. */
-			next = p;
-			while (next < end && *next >= '0' && *next <= '9')
-				next++;
-			if (next == p)
-				return false;
-			out[i] = INT64_MAX;
-		}
-		p = next;
-	}
-	return true;
-}
 
 bool proc_stat_parse(const char *text, size_t len, struct proc *out)
 {
-	const char *end = text + len, *open = memchr(text, '(', len), *close = NULL;
-	int64_t pid, f[FIELDS];
-	char name[64];
+	const char *open = memchr(text, '(', len), *close = memrchr(text, ')', len);
+	long long utime, stime, start, rss, flags;
+	char state, name[64], rest[512];
+	int parent, priority;
+	int64_t pid;
+	long threads;
 
-	for (const char *p = text; p < end; p++)
-		if (*p == ')')
-			close = p;
-	if (!open || !close || close < open || end - close < 4)
+	if (!open || !close || close < open || !num_i64(text, open, &pid) || pid <= 0 || pid > INT32_MAX)
 		return false;
-	if (!num_i64(text, open, &pid) || pid <= 0 || pid > INT32_MAX || !fields(close + 3, end, f))
+	snprintf(rest, sizeof rest, "%.*s", (int)(text + len - close - 1), close + 1);
+	/* Some of those that are left out are larger than a long long. */
+	if (sscanf(rest,
+		   " %c %d %*s %*s %*s %*s %lld %*s %*s %*s %*s %lld %lld %*s %*s %d %*s %ld %*s %lld %*s %lld",
+		   &state, &parent, &flags, &utime, &stime, &priority, &threads, &start, &rss) != 9)
 		return false;
-	if (f[STAT_PARENT] < 0 || f[STAT_PARENT] > INT32_MAX || f[STAT_UTIME] < 0 || f[STAT_STIME] < 0 ||
-	    f[STAT_START] < 0 || f[STAT_RSS] < 0)
+	if (parent < 0 || utime < 0 || stime < 0 || start < 0 || rss < 0)
 		return false;
-	text_printable(name, sizeof(name), open + 1, (size_t)(close - open - 1));
 	*out = (struct proc) {.pid = (int)pid,
-			      .parent = (int)f[STAT_PARENT],
-			      .start = (uint64_t)f[STAT_START],
-			      .state = close[2],
+			      .parent = parent,
+			      .start = (uint64_t)start,
+			      .state = state < '!' || state > '~' ? '?' : state,
 			      .cpu = NAN,
 			      .gpu_kb = NAN,
-			      .rss_kb = (double)f[STAT_RSS] * ((double)sysconf(_SC_PAGESIZE) / 1024),
-			      .kernel = f[STAT_FLAGS] & PF_KTHREAD,
+			      .rss_kb = (double)rss * ((double)sysconf(_SC_PAGESIZE) / 1024),
+			      .kernel = flags & PF_KTHREAD,
 			      .age_s = NAN,
-			      .ticks = (uint64_t)f[STAT_UTIME] + (uint64_t)f[STAT_STIME],
-			      .priority = (int)f[STAT_PRIORITY],
-			      .threads = (long)f[STAT_THREADS]};
-	if (out->state < '!' || out->state > '~')
-		out->state = '?';
+			      .ticks = (uint64_t)utime + (uint64_t)stime,
+			      .priority = priority,
+			      .threads = threads};
+	text_printable(name, sizeof(name), open + 1, (size_t)(close - open - 1));
 	snprintf(out->name, sizeof(out->name), out->kernel ? "[%.61s]" : "%s", name);
 	return true;
 }
@@ -142,38 +106,25 @@ void proc_command_parse(char *text, size_t len, char out[PROC_COMMAND])
 	text_shortened(out, PROC_COMMAND, text, len);
 }
 
-/* Returns the last word before *end, and moves *end to its beginning. */
-static const char *last_word(const char *begin, const char **end, size_t *len)
-{
-	const char *p = *end;
-
-	while (p > begin && (p[-1] == ' ' || p[-1] == '\t'))
-		p--;
-	const char *stop = p;
-	while (p > begin && p[-1] != ' ' && p[-1] != '\t')
-		p--;
-	*end = p;
-	*len = (size_t)(stop - p);
-	return p;
-}
-
+/* CLIENT PROCESS PID SIZE, where PROCESS may contain blanks and SIZE ends in K. */
 bool proc_nvmap_parse(const char *line, size_t len, int *pid, double *kb, char type[10])
 {
-	/* CLIENT PROCESS PID SIZE; PROCESS may contain blanks, SIZE ends in K. */
-	const char *end = line + len;
-	size_t n, m;
-	const char *size = last_word(line, &end, &n), *number = last_word(line, &end, &m);
-	int64_t v, p;
+	char text[512], unit;
+	long long p, v;
+	int n;
 
-	if (n < 2 || size[n - 1] != 'K' || num_i64(size, size + n - 1, &v) != size + n - 1 || v < 0)
-		return false;
-	if (m == 0 || num_i64(number, number + m, &p) != number + m || p <= 0 || p > INT32_MAX)
-		return false;
-	*pid = (int)p;
-	*kb = (double)v;
-	size_t word = strcspn(line, " \t");
-	text_printable(type, 10, line, word < len ? word : len);
-	return true;
+	snprintf(text, sizeof(text), "%.*s", (int)len, line);
+	for (const char *at = text; (at = strpbrk(at, " \t")); at++) {
+		n = -1;
+		if (sscanf(at, "%lld %lld%c %n", &p, &v, &unit, &n) != 3 || n < 0 || at[n] || unit != 'K' || p <= 0 ||
+		    p > INT32_MAX || v < 0)
+			continue;
+		*pid = (int)p;
+		*kb = (double)v;
+		text_printable(type, 10, text, strcspn(text, " \t"));
+		return true;
+	}
+	return false;
 }
 
 static void user_name(struct procs *r, uid_t uid, char out[32])
@@ -218,18 +169,12 @@ static bool is_kept(const struct procs *r, const struct proc *p, const struct pr
 
 static void read_command(struct procs *r, struct proc *p)
 {
-	char path[64], text[PROC_COMMAND + 1];
+	char path[64], text[PROC_COMMAND + 2];
 
-	if (p->kernel)
-		return;
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", p->pid);
-	int fd = root_open_file(r->root, path, O_RDONLY);
-	if (fd < 0)
-		return;
-	ssize_t n = read(fd, text, sizeof(text));
+	ssize_t n = p->kernel ? 0 : root_read(r->root, path, text, sizeof(text));
 	if (n > 0)
 		proc_command_parse(text, (size_t)n, p->command);
-	close(fd);
 }
 
 /* Returns false if the process has ended or cannot be read. */
@@ -400,16 +345,12 @@ static int read_all(struct procs *r, struct procs_list *l, double seconds)
 	if (root_list(r->root, "/proc", &names, &n) < 0)
 		return -1;
 	n = n < MOST ? n : MOST;
-	if (n > r->room) {
-		free(l->procs);
-		l->procs = malloc(n * sizeof(*l->procs));
-		r->room = l->procs ? n : 0;
-	}
-	for (size_t i = 0; i < n && i < r->room; i++)
+	l->procs = malloc((n + 1) * sizeof(*l->procs));
+	for (size_t i = 0; i < n && l->procs; i++)
 		if (!names[i][strspn(names[i], "0123456789")])
 			l->n += read_one(r, names[i], &l->procs[l->n], seconds, uptime_s);
 	free(names);
-	return n <= r->room ? 0 : -1;
+	return l->procs ? 0 : -1;
 }
 
 static void run(struct job *j)
@@ -450,15 +391,11 @@ static void publish(struct procs *p)
 {
 	if (p->rc < 0)
 		return;
-	struct procs_list old = p->shown;
-	size_t room = p->shown_room;
-
+	free(p->shown.procs);
 	p->next.serial = p->shown.serial + 1;
 	p->shown = p->next;
-	p->shown_room = p->room;
 	p->shown_ns = p->read_ns;
-	p->next.procs = old.procs;
-	p->room = room;
+	p->next.procs = NULL;
 }
 
 const struct procs_list *procs_poll(struct procs *p)
@@ -513,28 +450,14 @@ static bool is_same(int pid, uint64_t start)
  * the signal. */
 int procs_signal(int pid, uint64_t start, int sig, struct err *e)
 {
-	int fd = -1, rc;
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), why = ESRCH;
+	bool same = is_same(pid, start);
 
-#if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
-	fd = (int)syscall(SYS_pidfd_open, pid, 0);
-#endif
-	if (!is_same(pid, start)) {
-		if (fd >= 0)
-			close(fd);
-		return err_set(e, ERR_FAILED, _("process %d has ended already"), pid);
-	}
-#if defined(SYS_pidfd_open) && defined(SYS_pidfd_send_signal)
-	if (fd >= 0) {
-		rc = (int)syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
-		int why = errno;
-
+	if (same)
+		why = (fd >= 0 ? syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0) : kill(pid, sig)) < 0 ? errno : 0;
+	if (fd >= 0)
 		close(fd);
-		errno = why;
-	} else {
-		rc = kill(pid, sig);
-	}
-#else
-	rc = kill(pid, sig);
-#endif
-	return rc < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot send signal %d to process %d"), sig, pid) : 0;
+	if (!same)
+		return err_set(e, ERR_FAILED, _("process %d has ended already"), pid);
+	return why ? err_sys(e, ERR_FAILED, why, _("cannot send signal %d to process %d"), sig, pid) : 0;
 }

@@ -1,10 +1,7 @@
-/* Reads a power monitor on a slow bus. Each value takes a transfer or two, some kernels wait for a conversion
- * in each read, and a bus that hangs blocks a read for seconds: so the thread of the bus reads it, for at most
- * half of the time, at random moments, and a tick takes what was read in it. */
+/* Reads one channel of a power monitor, and what its chip and driver do with the readings. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/missing.h"
@@ -13,7 +10,6 @@
 #include "util/num.h"
 #include "probe/rail.h"
 
-#define SHARE         0.5 /* of the time that a chip may be read */
 /* Full scale of an INA3221's limit registers, which is "no limit" (uV). */
 #define SHUNT_FULL_UV 163800.0
 
@@ -51,86 +47,48 @@ void meter_close(struct meter *m)
 		attr_close(&m->attrs[i]);
 }
 
-static bool is_open(const struct meter *m)
+/* When its driver was rebound its files are dead and may have moved. */
+static bool is_open(struct meter *m, const struct root *r, int64_t t_ns)
 {
-	return attr_is_open(&m->attrs[METER_VOLTAGE]) || attr_is_open(&m->attrs[METER_POWER]);
-}
-
-static void forget(double values[METER_VALUES])
-{
-	for (int i = 0; i < METER_VALUES; i++)
-		values[i] = NAN;
-}
-
-bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUES])
-{
-	static const enum channel_kind kinds[METER_VALUES] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
-							      CHANNEL_RAIL_POWER};
-
-	forget(values);
-	for (int i = 0; i < METER_VALUES; i++) {
-		/* hwmon has power in microwatts */
-		double scale = i == METER_POWER && m->place.kind != PLACE_IIO ? 1e-3 : 1;
-		if (!attr_is_open(&m->attrs[i]) || attr_value(&m->attrs[i], r, scale, kinds[i], &values[i]))
-			continue;
-		int error = errno;
-		double why = values[i];
-		forget(values);
-		values[i] = why;
-		if (attr_gone(error))
-			meter_close(m);
-		errno = error;
-		return false;
-	}
-	if (!attr_is_open(&m->attrs[METER_POWER]))
-		values[METER_POWER] = values[METER_VOLTAGE] * values[METER_CURRENT] / 1000;
-	return true;
-}
-
-/* Reopens a meter whose driver was rebound: its files are dead and may have moved. */
-static bool reopen(struct meter *m, const struct root *r, int64_t t_ns)
-{
+	if (attr_is_open(&m->attrs[METER_VOLTAGE]) || attr_is_open(&m->attrs[METER_POWER]))
+		return true;
 	if (t_ns < m->retry_ns)
 		return false;
 	m->retry_ns = t_ns + NS_PER_S;
 	return place_find(&m->place, r, "in") == 0 && meter_open(m, r) == 0;
 }
 
-static void bench_read(void *arg, int64_t t_ns, double *v)
+int meter_read(struct meter *m, const struct root *r, int64_t t_ns, double values[METER_VALUES])
 {
-	struct bench *b = arg;
+	static const enum channel_kind kinds[METER_VALUES] = {CHANNEL_RAIL_VOLTAGE, CHANNEL_RAIL_CURRENT,
+							      CHANNEL_RAIL_POWER};
+	double v;
 
-	for (size_t i = 0; i < b->n; i++, v += METER_VALUES)
-		if (is_open(&b->meters[i]) || reopen(&b->meters[i], b->root, t_ns))
-			meter_read(&b->meters[i], b->root, v);
-}
-
-static void bench_free(void *arg)
-{
-	struct bench *b = arg;
-
-	for (size_t i = 0; i < b->n; i++)
-		meter_close(&b->meters[i]);
-	root_close(b->root);
-	free(b);
-}
-
-static const struct async_reader_ops bench_ops = {bench_read, bench_free};
-
-struct async_reader *bench_new(struct root *r, int64_t tick_ns, struct bench **out)
-{
-	struct bench *b = calloc(1, sizeof *b);
-	struct async_reader *s;
-
-	if (!b)
-		return NULL;
-	b->root = root_hold(r);
-	s = async_reader_new("nvmtop-rails", &bench_ops, b, (size_t)CHIP_METERS * METER_VALUES, tick_ns,
-			     SHARE);
-	if (s)
-		async_reader_at_random(s, tick_ns);
-	*out = b;
-	return s;
+	for (int i = 0; i < METER_VALUES; i++)
+		values[i] = NAN;
+	errno = ENODEV;
+	if (!is_open(m, r, t_ns))
+		return METER_VALUES;
+	for (int i = 0; i < METER_VALUES; i++) {
+		/* hwmon has power in microwatts */
+		double scale = i == METER_POWER && m->place.kind != PLACE_IIO ? 1e-3 : 1;
+		bool product = i == METER_POWER && !attr_is_open(&m->attrs[i]);
+		if (product)
+			v = values[METER_VOLTAGE] * values[METER_CURRENT] / 1000;
+		else if (!attr_is_open(&m->attrs[i]))
+			continue;
+		else if (isnan(v = attr_number(&m->attrs[i], r, 0, scale, kinds[i]))) {
+			int error = errno;
+			if (!attr_is_open(&m->attrs[i]))
+				meter_close(m);
+			values[0] = values[1] = values[2] = NAN;
+			values[i] = v;
+			errno = error;
+			return i;
+		}
+		values[i] = channel_round(kinds[i], v);
+	}
+	return -1;
 }
 
 /* Returns 7784 for "7784 ma" and "7784"; NaN if there is no such file, or no number. */

@@ -2,7 +2,6 @@
 #ifndef NVMTOP_PROBE_RAIL_H
 #define NVMTOP_PROBE_RAIL_H
 
-#include "probe/async-reader.h"
 #include "probe/attr.h"
 #include "model/channel.h"
 
@@ -12,7 +11,7 @@ enum { METER_VOLTAGE, METER_CURRENT, METER_POWER, METER_VALUES };
 /* One channel of a chip: three files, or two and their product, or one. */
 struct meter {
 	struct place place; /* found */
-	struct attr attrs[METER_VALUES];
+	struct attr *attrs; /* METER_VALUES of them */
 	int64_t retry_ns;
 };
 
@@ -24,9 +23,9 @@ void meter_path(const struct place *place, int which, const char *ending, char *
 int meter_open(struct meter *m, const struct root *r);
 void meter_close(struct meter *m);
 
-/* Reads mV, mA and mW. If one of the files cannot be read, all three are NaN, and it returns false with
- * errno. */
-bool meter_read(struct meter *m, const struct root *r, double values[METER_VALUES]);
+/* Reads mV, mA and mW. If one of the files cannot be read all three are NaN, the reason is in that of the one, which it
+ * returns, with errno; else -1. Opens a meter again whose files are gone; if it cannot, it returns METER_VALUES. */
+int meter_read(struct meter *m, const struct root *r, int64_t t_ns, double values[METER_VALUES]);
 
 /* Reads the limits of the current (mA) into ch->warn and ch->crit; the chip's defaults are not limits. */
 void rail_limits(const struct root *r, const struct place *place, struct channel *ch);
@@ -38,16 +37,5 @@ bool rail_is_ina3221(const struct root *r, const struct place *place);
 /* Returns the time over which the chip averages, in ns: 0 if it does not, WINDOW_UNKNOWN if its driver does not
  * say. note gets what the driver does, if it averages. */
 int64_t rail_window(const struct root *r, const struct place *place, char *note, size_t size);
-
-/* The meters of one chip; used by the thread of its bus only, once it runs. */
-struct bench {
-	struct root *root;
-	size_t n;
-	struct meter meters[CHIP_METERS];
-	bool hangs; /* a file did not answer: no more reads while rails are opened */
-};
-
-/* Returns a reader for a chip without meters yet; NULL if out of memory. */
-struct async_reader *bench_new(struct root *r, int64_t tick_ns, struct bench **out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Makes the passes of readers, in one thread for each bus: reads of one i2c bus wait for each other anyway,
- * and those of another one do not. Waking a thread costs more than a read of a microsecond, so buses that
- * answer at once share a thread (see probe_set_start()).
+ * and those of another one do not. Waking a thread costs more than a read of a microsecond, so all that answered
+ * at once when it was opened shares one.
  *
  * A read that hangs keeps its thread, and another one goes on with the rest of the bus; when the read returns,
  * the old thread ends, and the source is read again by the new one. Both exchange one number, begun_ns, so that
@@ -133,6 +133,11 @@ static void *bus_run(void *arg)
 	return NULL;
 }
 
+static int64_t rank_of(const struct async_reader *s)
+{
+	return s->tick_ns ? 0 : async_reader_period_ns(s);
+}
+
 struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *readers, size_t n, bool rows,
 				  const int *nice, int64_t grid_ns)
 {
@@ -146,10 +151,13 @@ struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *
 	b->nice = nice ? *nice : 0;
 	b->grid_ns = grid_ns;
 	b->n = n;
+	/* Those with random moments come first, then those with a short period: they do not wait for many files. */
 	for (size_t i = 0; i < n; i++) {
-		b->readers[i] = readers[i];
-		if (!readers[i]->due_ns)
-			readers[i]->due_ns = clock_now_ns();
+		size_t at = i;
+		for (; at && rank_of(b->readers[at - 1]) > rank_of(readers[i]); at--)
+			b->readers[at] = b->readers[at - 1];
+		b->readers[at] = readers[i];
+		readers[i]->due_ns = clock_now_ns();
 	}
 	atomic_init(&b->holders, (int)n + !rows);
 	b->running = !rows;
@@ -183,17 +191,6 @@ void reader_bus_stop(struct reader_bus *b)
 			atomic_fetch_add(&left_behind, 1);
 	if (b->vacant)
 		reader_bus_release(b); /* for the thread that was not started */
-}
-
-bool reader_bus_dissolve(struct reader_bus *b)
-{
-	reader_bus_stop(b);
-	if (!is_set(&b->done) || atomic_load(&b->holders) != (int)b->n)
-		return false;
-	for (size_t i = 0; i < b->n; i++)
-		b->readers[i]->bus = NULL;
-	free(b);
-	return true;
 }
 
 bool reader_bus_rescue(struct async_reader *s, int64_t now_ns, int64_t *look_ns)

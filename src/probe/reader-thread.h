@@ -34,7 +34,6 @@ struct async_reader {
 	char name[16];          /* of what it reads */
 	char bus_name[16];      /* of its thread */
 	struct reader_bus *bus; /* NULL: there is none yet */
-	atomic_bool asked;      /* a taker makes a pass */
 
 	/* Of the thread that makes the passes. */
 	int64_t due_ns;
@@ -48,7 +47,11 @@ struct async_reader {
 	atomic_int_least64_t begun_ns;
 	_Atomic pid_t tid; /* the thread that makes it */
 	atomic_uint_least64_t late; /* passes that came too late for their row */
-	int64_t late_ns;            /* of the takers' thread: when the last of them was counted */
+
+	/* Of the thread that takes them. */
+	uint32_t taken;   /* the pass; 0: none yet */
+	int64_t taken_ns; /* when it began; 0: there are no values now */
+	int64_t late_ns;  /* when the last late one was counted */
 
 	_Atomic uint32_t pass; /* 2 per pass; odd while one is being stored */
 	/* Of the newest pass and the one before it, see record_of(): when it began, and the first row that may
@@ -81,9 +84,6 @@ struct reader_bus *reader_bus_new(const char *name, struct async_reader *const *
 /* Stops the thread and waits for it, but not for long. Its readers are not read any more. */
 void reader_bus_stop(struct reader_bus *b);
 void reader_bus_release(struct reader_bus *b);
-/* Frees a bus that was stopped in time, but not its readers, which are on none then. Returns false if its
- * thread hangs. */
-bool reader_bus_dissolve(struct reader_bus *b);
 
 /* If the current pass of s hangs, its thread is left in it, and another one goes on with the rest of the bus.
  * Returns true if it was the thread that makes rows. *look_ns is lowered to when this must be called again.

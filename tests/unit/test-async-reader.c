@@ -58,32 +58,28 @@ static bool become(atomic_int *value, int least)
 static void test_in_place(void **state)
 {
 	static struct fake f;
-	struct async_reader_seen seen = {0}, other = {0};
 	const int64_t tick = NS_PER_S;
 	double v[N] = {0};
 	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 1);
 
 	(void)state;
 	assert_non_null(s);
-	assert_false(async_reader_take(s, &seen, tick, 1000, v)); /* no pass yet: not even marked as missing */
+	assert_false(async_reader_take(s, tick, 1000, v)); /* no pass yet: not even marked as missing */
 	async_reader_ask(s, 1000);
-	assert_true(async_reader_take(s, &seen, tick, 1000, v));
+	assert_true(async_reader_take(s, tick, 1000, v));
 	assert_true(v[0] == 1 && v[N - 1] == 1 && isnan(v[3]));
-	assert_true(async_reader_take(s, &other, tick, 2000, v)); /* only taken by that consumer */
-	assert_true(v[0] == 1);
 	async_reader_ask(s, 3000);
-	assert_true(async_reader_take(s, &seen, tick, 3000, v));
+	assert_true(async_reader_take(s, tick, 3000, v));
 	assert_true(v[0] == 2);
 	async_reader_stop(s);
 	assert_int_equal(atomic_load(&f.closed), 1);
 	async_reader_stop(NULL);
 }
 
-/* A row without a new pass has no value, and both takers count it once. */
+/* A row without a new pass has no value, and is counted. */
 static void test_late(void **state)
 {
 	static struct fake f;
-	struct async_reader_seen seen = {0}, other = {0};
 	const int64_t tick = 10 * NS_PER_MS;
 	int64_t now = NS_PER_S;
 	double v[N] = {0};
@@ -95,15 +91,13 @@ static void test_late(void **state)
 
 		if (read)
 			async_reader_ask(s, now);
-		assert_true(async_reader_take(s, &seen, tick, now, v));
+		assert_true(async_reader_take(s, tick, now, v));
 		assert_true(read ? v[0] == row + 1 - row / 10 : isnan(v[0]));
-		assert_true(async_reader_take(s, &other, tick, now + 1000, v));
-		assert_true(isnan(v[0]) == !read);
 	}
 	assert_int_equal(async_reader_late(s), 10);
 	/* A pass that was made long ago goes into no row. */
 	async_reader_ask(s, now);
-	assert_true(async_reader_take(s, &seen, tick, now + 10 * tick, v));
+	assert_true(async_reader_take(s, tick, now + 10 * tick, v));
 	assert_true(isnan(v[0]));
 	async_reader_stop(s);
 }
@@ -112,7 +106,6 @@ static void test_late(void **state)
 static void test_slower_than_rows(void **state)
 {
 	static struct fake f;
-	struct async_reader_seen seen = {0};
 	const int64_t tick = 10 * NS_PER_MS, period = 100 * NS_PER_MS;
 	int64_t now = NS_PER_S;
 	double v[N] = {0};
@@ -122,12 +115,12 @@ static void test_slower_than_rows(void **state)
 	for (int row = 0; row < 100; row++, now += tick) {
 		if (row % 10 == 0)
 			async_reader_ask(s, now);
-		assert_true(async_reader_take(s, &seen, tick, now, v) == (row % 10 == 0));
+		assert_true(async_reader_take(s, tick, now, v) == (row % 10 == 0));
 		assert_true(v[0] == row / 10 + 1);
 	}
 	assert_int_equal(async_reader_late(s), 0);
 	for (int row = 0; row < 50; row++, now += tick)
-		if (async_reader_take(s, &seen, tick, now, v))
+		if (async_reader_take(s, tick, now, v))
 			assert_true(row >= 2 && isnan(v[0]));
 	assert_true(isnan(v[0]));
 	assert_in_range(async_reader_late(s), 4, 5);
@@ -138,7 +131,6 @@ static void test_slower_than_rows(void **state)
 static void test_for_its_row(void **state)
 {
 	static struct fake f;
-	struct async_reader_seen seen = {0};
 	const int64_t tick = 10 * NS_PER_MS;
 	double v[N] = {0};
 	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, tick, 1);
@@ -149,10 +141,10 @@ static void test_for_its_row(void **state)
 	async_reader_ask(s, 100 * tick - NS_PER_MS);
 	s->for_ns = 101 * tick;
 	async_reader_ask(s, 100 * tick - 1);
-	assert_true(async_reader_take(s, &seen, tick, 100 * tick + 1000, v));
-	assert_true(v[0] == 1 && seen.t_ns == 100 * tick - NS_PER_MS);
-	assert_true(async_reader_take(s, &seen, tick, 101 * tick + 1000, v));
-	assert_true(v[0] == 2 && seen.t_ns == 100 * tick - 1);
+	assert_true(async_reader_take(s, tick, 100 * tick + 1000, v));
+	assert_true(v[0] == 1 && s->taken_ns == 100 * tick - NS_PER_MS);
+	assert_true(async_reader_take(s, tick, 101 * tick + 1000, v));
+	assert_true(v[0] == 2 && s->taken_ns == 100 * tick - 1);
 	assert_int_equal(async_reader_late(s), 0);
 	async_reader_stop(s);
 }
@@ -161,7 +153,6 @@ static void test_for_its_row(void **state)
 static void test_one_pass(void **state)
 {
 	static struct fake f;
-	struct async_reader_seen seen = {0};
 	double v[N], last = 0;
 	int taken = 0;
 	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, 1000, 1);
@@ -170,7 +161,7 @@ static void test_one_pass(void **state)
 	async_reader_start(s);
 	async_reader_start(s); /* a second start does nothing */
 	while (taken < 2000) {
-		if (!async_reader_take(s, &seen, NS_PER_S, clock_now_ns(), v) || isnan(v[0]))
+		if (!async_reader_take(s, NS_PER_S, clock_now_ns(), v) || isnan(v[0]))
 			continue;
 		for (int i = 1; i < N; i++)
 			if (i != 3 && v[i] != v[0])
@@ -236,14 +227,13 @@ static void test_becomes_slow(void **state)
 static void test_hang(void **state)
 {
 	static struct fake f = {.hang = 1};
-	struct async_reader_seen seen = {0};
 	double v[N];
 	struct async_reader *s = async_reader_new("test", &fake_ops, &f, N, NS_PER_MS, 1);
 
 	(void)state;
 	async_reader_start(s);
 	assert_true(become(&f.passes, 1));
-	assert_false(async_reader_take(s, &seen, NS_PER_MS, clock_now_ns(), v));
+	assert_false(async_reader_take(s, NS_PER_MS, clock_now_ns(), v));
 	async_reader_stop(s);
 	assert_int_equal(atomic_load(&f.closed), 0);
 	atomic_store(&f.hang, 0);

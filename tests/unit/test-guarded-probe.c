@@ -48,10 +48,10 @@ static void each_that_may_be_is_guarded(void **state)
 	for (int i = 0; i < 131; i++)
 		row[i] = NAN;
 	for (size_t i = 2; i < 131; i++)
-		r->probes[i]->ops->read(r->probes[i], MS, row);
+		probe_read(r->probes[i], MS, row);
 	for (int i = 2; i < 131; i++)
 		assert_true(row[i] == i);
-	r->probes[131]->ops->read(r->probes[131], MS, row);
+	probe_read(r->probes[131], MS, row);
 	assert_true(row[0] == 7);
 	probe_set_free(r);
 }
@@ -77,7 +77,7 @@ static void read_all(struct probe_set *r, int64_t t_ns, double row[TIERS][1024])
 	for (int derived = 0; derived <= 1; derived++)
 		for (size_t i = 0; i < r->n_probes; i++)
 			if (r->probes[i]->derived == derived)
-				r->probes[i]->ops->read(r->probes[i], t_ns, row[r->probes[i]->tier]);
+				probe_read(r->probes[i], t_ns, row[r->probes[i]->tier]);
 }
 
 static void rows_are_the_same(const char *path)
@@ -88,7 +88,7 @@ static void rows_are_the_same(const char *path)
 
 	guard(b);
 	for (size_t i = 0; i < b->n_probes; i++)
-		guarded += b->probes[i]->ops != a->probes[i]->ops;
+		guarded += b->probes[i]->own != NULL;
 	print_message("# %s: %zu probes, %zu of them guarded\n", strrchr(path, '/') + 1, b->n_probes,
 		      guarded);
 	assert_true(guarded > 0);
@@ -158,7 +158,7 @@ static void until(struct probe_set *r, double *row, size_t column, bool there)
 		usleep(1000);
 		assert_false(probe_set_rescue(r, clock_now_ns(), &look_ns));
 		for (size_t i = 0; i < r->n_probes; i++)
-			r->probes[i]->ops->read(r->probes[i], clock_now_ns(), row);
+			probe_read(r->probes[i], clock_now_ns(), row);
 	}
 }
 
@@ -209,7 +209,7 @@ static void *make_rows(void *arg)
 	double row = NAN;
 
 	while (!probes_left_me() && !atomic_load(&w->stop)) {
-		w->probes->probes[0]->ops->read(w->probes->probes[0], clock_now_ns(), &row);
+		probe_read(w->probes->probes[0], clock_now_ns(), &row);
 		if (!probes_left_me())
 			atomic_store(&w->value, row);
 		usleep(1000);

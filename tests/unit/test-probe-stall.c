@@ -75,6 +75,15 @@ static void until(struct tree *t, const char *name, double value)
 	fail_msg("%s never became %g", name, value);
 }
 
+static void start(struct tree *t)
+{
+	static const double hz[TIERS] = {1000, 100, 10};
+	struct err e;
+
+	assert_int_equal(probe_set_guard(t->probes, hz, &e), 0);
+	probe_set_start(t->probes, 0);
+}
+
 static void begin(struct tree *t)
 {
 	hold("", 0);
@@ -82,7 +91,7 @@ static void begin(struct tree *t)
 	tree_rail(t, 1, 1, "A\n", "5000\n", "1000\n");
 	tree_rail(t, 2, 1, "B\n", "3000\n", "1000\n");
 	tree_resolve(t, "medium rail A\nmedium rail B");
-	probe_set_start(t->probes, 0);
+	start(t);
 	until(t, "A.power", 5000);
 	until(t, "B.power", 3000);
 }
@@ -121,7 +130,7 @@ static void test_a_chip_that_hangs_at_once(void **state)
 	tree_rail(&t, 1, 1, "A\n", "5000\n", "1000\n");
 	tree_resolve(&t, "medium rail A");
 	hold("hwmon1/", 0);
-	probe_set_start(t.probes, 0);
+	start(&t);
 	wait_until_it_hangs();
 	tree_tick(&t, 10 * MS);
 	assert_missing(&t, "A.voltage");

@@ -173,7 +173,7 @@ static inline void tree_tick(struct tree *t, int64_t step_ns)
 		for (size_t i = 0; i < t->probes->n_probes; i++) {
 			struct probe *p = t->probes->probes[i];
 			if (p->derived == derived)
-				p->ops->read(p, t->t_ns, t->row[p->tier]);
+				probe_read(p, t->t_ns, t->row[p->tier]);
 		}
 }
 
