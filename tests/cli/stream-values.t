@@ -147,7 +147,7 @@ for x in open('log'):
     assert len(re.findall(r'(\w+) (\d+)mW/(\d+)mW', x)) == 4, x"
 # The program of docs/integrate.md that stands for tegrastats, as the agent of beszel calls it.
 mkdir bin
-sed -n '/^```sh/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" >bin/tegrastats
+sed -n '/^## beszel/,/^exec/p' "$NVMTOP_SRC/docs/integrate.md" | sed -n '/^#!/,$p' >bin/tegrastats
 chmod +x bin/tegrastats
 ln -s "$NVMTOP" bin/nvmtop-tegrastats
 (
