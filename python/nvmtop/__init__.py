@@ -230,7 +230,7 @@ def _declare(lib: _c.CDLL) -> _c.CDLL:
     return lib
 
 
-_lib = _declare(_load())
+_lib: _c.CDLL = _declare(_load())
 
 
 def version() -> str:

@@ -6,6 +6,7 @@ thread and end in another, and a signal handler may use them. Nothing here holds
 
 import array
 import collections
+import contextlib
 import ctypes as c
 import functools
 import inspect
@@ -117,6 +118,8 @@ class Window:
 
     def end(self) -> None:
         """It ends now, unless it has ended: only the time is noted."""
+        if not self._handle:
+            raise NvmtopError(USAGE, "this window has not begun")
         if not self._ended:
             _lib.nvmtop_energy_end(self._handle)
             self._ended = time.monotonic()
@@ -127,10 +130,10 @@ class Window:
     def __exit__(self, *exception: object) -> None:
         self.end()
 
-    def __del__(self) -> None:
+    def __del__(self, forget: Any = _lib.nvmtop_energy_forget) -> None:  # at the end of Python there is no _lib
         if self._handle and not self._joules:
             self._live._windows.pop(self._handle, None)
-            _lib.nvmtop_energy_forget(self._handle)
+            forget(self._handle)
 
     def _get(self, wait_ns: int = -1) -> _Joules:
         joules, e = self._joules, _Error()
@@ -146,8 +149,10 @@ class Window:
             raise e.exception()
         if joules.joules != joules.joules:
             self._why = self._live._why_no_power(joules)
-        if self._baseline and _lib.nvmtop_energy_subtract(c.byref(joules), c.byref(self._baseline._get())) < 0:
-            raise NvmtopError(USAGE, "the baseline of this window has no duration")
+        if self._baseline:
+            if _lib.nvmtop_energy_subtract(c.byref(joules), c.byref(self._baseline._get())) < 0:
+                raise NvmtopError(USAGE, "the baseline of this window has no duration")
+            self._why = self._why or self._baseline._why
         if ended and wait_ns < 0:
             self._finish(joules)
         return joules
@@ -268,7 +273,8 @@ class Live:
             window = reference()
             if window:
                 window.end()
-                window._get()
+                with contextlib.suppress(NvmtopError):
+                    window._get()
         self._handle = 0
         for reader in [r for readers in self._readers.values() for r in readers]:
             reader.ready.set()

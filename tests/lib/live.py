@@ -214,7 +214,16 @@ def windows():
     with Live(sysroot="tree") as b:
         with b.window() as w:
             time.sleep(0.1)
-        ok(w.joules != w.joules and w.watts != w.watts and "VDD_IN.power" in w.missing, "no joules without power, with the reason")
+        ok(w.joules != w.joules and w.watts != w.watts and "VDD_IN.power" in w.missing,
+           "no joules without power, with the reason")
+        with b.window(baseline=w) as over:
+            draw(2000)
+            await_(lambda: abs(b["VDD_IN.power"] - 10000) < 0.5)
+        ok(over.joules != over.joules and over.missing, "nor above a baseline without")
+        ok(raises(NvmtopError, "not begun", b.window().end), "a window that has not begun does not end")
+        never = b.window(baseline=b.window()).begin()
+    ok(raises(NvmtopError, "", lambda: never.joules) and raises(NvmtopError, "not open", lambda: b["gpu.util"]),
+       "a baseline that was not measured keeps nothing open")
     draw(2000)
 
 
@@ -371,7 +380,8 @@ def forks():
 
 def ends():
     def run(text):
-        return subprocess.run([sys.executable, "-c", "import nvmtop\n" + text], timeout=60).returncode
+        done = subprocess.run([sys.executable, "-c", "import nvmtop\n" + text], stderr=subprocess.PIPE, timeout=60)
+        return done.stderr.decode() or done.returncode
     ok(run("b = nvmtop.Live(board='demo').open()\nfor each in b.rows(): break\nw = b.window().begin()\nb.record('end.nvmt')") == 0,
        "a program that ends without close()")
     ok(run("nvmtop.measure('x')(len)('')\nraise SystemExit(0 if len(nvmtop.measured()) == 1 else 3)") == 0, "or has none")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Values, rows and windows of energy in Python, with NumPy and without.
+# Values, rows and windows of energy in Python.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 need_library_for_python
 NVMTOP_LIBRARY=${NVMTOP%/src/nvmtop}/libnvmtop.so.1
