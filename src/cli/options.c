@@ -22,7 +22,7 @@ struct line {
 	bool by_mode;		/* verb given by an option, or not at all */
 	struct option_list own; /* options of the verb */
 	struct option_list all; /* options of any verb, including aliases of verbs */
-	struct option_entry modes[16];
+	struct option_entry modes[32];
 	char **words;
 	int n, at;
 	const char **operands;
