@@ -113,8 +113,9 @@ class Tree:
         length = FIRST + LATE if self.late else FIRST + STEP * len(self.hung) + HANG + 2.5
         for file in self.hung if self.late else ():
             self.tell(f"{file} {self.rule}")
+        hz = "50" if self.way == "is slow" else "10"  # each read costs a request to slowfs
         self.recorder = subprocess.Popen(
-            [self.nvmtop, "--record", "--sysroot", self.root, "--fast-hz", "50", "--medium-hz", "50", "-o", trace, "--",
+            [self.nvmtop, "--record", "--sysroot", self.root, "--fast-hz", hz, "--medium-hz", hz, "-o", trace, "--",
              "sh", "-c", f"echo >{began}; exec sleep {length}"], stderr=subprocess.PIPE, text=True)
         for _ in range(600):
             if os.path.exists(began):

@@ -448,11 +448,13 @@ static int slow_truncate(const char *path, off_t size, struct fuse_file_info *fi
 	return strcmp(path, CONTROL) ? -EACCES : 0;
 }
 
-/* The kernel must not cache anything. */
+/* The kernel may cache that a name exists, or a path would cost a request for each of its names: what is gone meanwhile
+ * cannot be opened, read or listed all the same. It must not cache anything else. */
 static void *slow_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {
 	(void)connection;
-	config->attr_timeout = config->entry_timeout = config->negative_timeout = 0;
+	config->attr_timeout = config->negative_timeout = 0;
+	config->entry_timeout = 0.5;
 	return NULL;
 }
 
