@@ -93,6 +93,7 @@ tests_fuzz_try_input_SOURCES = tests/fuzz/fuzz-input.c tests/fuzz/try.c
 check_PROGRAMS += tests/fuzz/run-trace tests/fuzz/run-report
 tests_fuzz_run_trace_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-trace.c
 tests_fuzz_run_report_SOURCES = tests/fuzz/run-trace.c tests/fuzz/fuzz-report.c
+tests_fuzz_run_report_CPPFLAGS = $(AM_CPPFLAGS) -DROUNDS=300
 # and with changes of chunks, records and fields whose checksums are right
 check_PROGRAMS += tests/fuzz/mutate-trace tests/fuzz/mutate-report tests/fuzz/mutate-stream
 tests_fuzz_mutate_trace_SOURCES = tests/fuzz/mutate.c tests/fuzz/fuzz-trace.c

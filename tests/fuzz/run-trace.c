@@ -10,7 +10,9 @@
 #include "trace/layout.h"
 #include "trace/log.h"
 
-#define ROUNDS	   1000 /* per trace */
+#ifndef ROUNDS
+#define ROUNDS 1000 /* per trace */
+#endif
 #define CHUNK_HEAD 20
 #define CHUNK_CRC  4
 
