@@ -138,15 +138,18 @@ static void of_every_fake_board(void **state)
 
 static sem_t entered, leave;
 static atomic_bool shut;
+static atomic_int inside;
 
 static void hang(struct fake *f)
 {
 	(void)f;
 	if (!atomic_load(&shut))
 		return;
+	atomic_fetch_add(&inside, 1);
 	sem_post(&entered);
 	while (sem_wait(&leave))
 		continue;
+	atomic_fetch_sub(&inside, 1);
 }
 
 /* Tick at real time until the column has a value, or has none. */
@@ -194,6 +197,8 @@ static void what_hangs_is_alone(void **state)
 	/* On a busy machine the other one may not have ended yet. */
 	assert_in_range(probes_left_behind(), left_behind + 1, left_behind + 2);
 	sem_post(&leave);
+	while (atomic_load(&inside)) /* or the next to hang would leave in its place */
+		usleep(1000);
 }
 
 /* A thread that makes rows; a fast probe is read by itself. */
