@@ -202,7 +202,6 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 size_t tally_window_get(struct tally *t, int64_t number, struct tally_energy *out, size_t most, double *seconds,
 			bool *complete)
 {
-	int64_t to_ns = clock_now_ns();
 	size_t n = SIZE_MAX;
 	struct window *w;
 
@@ -210,8 +209,9 @@ size_t tally_window_get(struct tally *t, int64_t number, struct tally_energy *ou
 	pthread_mutex_lock(&t->lock);
 	w = *find(t, number);
 	if (w) {
+		int64_t to_ns = w->to_ns < INT64_MAX ? w->to_ns : clock_now_ns();
+
 		n = t->n_powers;
-		to_ns = w->to_ns < to_ns ? w->to_ns : to_ns;
 		*seconds = (double)(to_ns - w->from_ns) / 1e9;
 		for (size_t k = 0; k < n && k < most; k++)
 			out[k] = power_energy(t, &t->powers[k], w, to_ns, complete);
