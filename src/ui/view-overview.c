@@ -186,7 +186,7 @@ static void build(struct row_list *l)
 	static const enum channel_kind heat[] = {CHANNEL_HOTTEST, CHANNEL_TEMPERATURE};
 	const struct session *about = l->about;
 	struct power_parts parts;
-	char name[64], label[32] = "";
+	char name[48], label[32] = ""; /* as that of a row */
 	int emc = rows_find(about, CHANNEL_EMC_UTIL, -1);
 
 	add(l, rows_find(about, CHANNEL_GPU_UTIL, -1), _("GPU"), 7, read_gpu);
