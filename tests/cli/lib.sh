@@ -76,6 +76,15 @@ need_library_for_python() {
     fi
 }
 
+# The same; and lets Python find the module in the sources, and the library that was built.
+use_python_module() {
+    need_library_for_python
+    NVMTOP_LIBRARY=${NVMTOP%/src/nvmtop}/libnvmtop.so.1
+    PYTHONPATH=$NVMTOP_SRC/python
+    PYTHONDONTWRITEBYTECODE=1
+    export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+}
+
 # run COMMAND...: leaves $status, and the files out and err
 run() {
     "$@" >out 2>err

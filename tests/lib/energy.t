@@ -1,11 +1,7 @@
 #!/bin/sh
 # The library, the summary and the report have the same joules for the same time.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-need_library_for_python
-NVMTOP_LIBRARY=${NVMTOP%/src/nvmtop}/libnvmtop.so.1
-PYTHONPATH=$NVMTOP_SRC/python
-PYTHONDONTWRITEBYTECODE=1
-export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+use_python_module
 nvmtop record --demo --duration 2 -o known.nvmt 2>summary
 nvmtop report --all --format json known.nvmt >report
 cat >same.py <<'END'

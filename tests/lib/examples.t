@@ -1,11 +1,7 @@
 #!/bin/sh
 # The examples in Python run. What they use and a test machine does not have is stood in for.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-need_library_for_python
-NVMTOP_LIBRARY=${NVMTOP%/src/nvmtop}/libnvmtop.so.1
-PYTHONPATH=$NVMTOP_SRC/python
-PYTHONDONTWRITEBYTECODE=1
-export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+use_python_module
 examples=$NVMTOP_SRC/examples
 # example NAME [ARGUMENT]...
 example() {

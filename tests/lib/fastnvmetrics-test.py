@@ -10,45 +10,12 @@ import warnings
 import numpy as np
 
 import nvmtop.fastnvmetrics as fastnvmetrics
+from tap import done, keep_busy, ok, raises
 
-n = 0
 tree = os.environ["NVMTOP_SYSROOT"]
 
 
-def ok(condition, what):
-    global n
-    n += 1
-    print("%s %d - %s" % ("ok" if condition else "not ok", n, what), flush=True)
-
-
-def raises(kind, text, function, *args):
-    try:
-        function(*args)
-    except kind as e:
-        if text in str(e) and "\n" not in str(e):
-            return True
-        print("# said: %s" % e)
-    return False
-
-
-# Every core is busy for 3 of 4 ticks of 10 ms.
-def busy(i):
-    text = "cpu  %9d 0 %9d %9d 0 0 0 0 0 0\n" % (24 * i, 12 * i, 12 * i)
-    text += "".join("cpu%d %9d 0 %9d %9d 0 0 0 0 0 0\n" % (c, 2 * i, i, i) for c in range(12))
-    with open(tree + "/proc/stat", "r+") as f:
-        f.write(text)
-        f.truncate()
-
-
-def tick():
-    begin = time.monotonic()
-    while True:
-        time.sleep(0.02)
-        busy(2 + int((time.monotonic() - begin) / 0.04))
-
-
-busy(1)
-threading.Thread(target=tick, daemon=True).start()
+keep_busy(tree, threading.Event())
 
 
 def wait_for(nv, samples):
@@ -213,4 +180,4 @@ ok(run.stdout.decode().startswith("nvmtop.fastnvmetrics.read_trace() needs NumPy
    len(read_trace("without.bin")["fast_time_s"]) >= 10, "without NumPy it records, and says what to install")
 ok(sorted(fastnvmetrics.__all__) == ["BoardConfig", "NVMetrics", "PowerRailConfig", "ThermalZoneConfig", "TraceData",
                                      "detect_board", "get_board_config", "read_trace"], "the names of its module")
-print("1..%d" % n)
+done()

@@ -13,16 +13,10 @@ import types
 
 import nvmtop.jtop
 from nvmtop.jtop import JtopException, jtop
+from tap import done, keep_busy, ok
 
-n = 0
 tree = os.environ["NVMTOP_SYSROOT"]
 FAST = 0.05
-
-
-def ok(condition, what):
-    global n
-    n += 1
-    print("%s %d - %s" % ("ok" if condition else "not ok", n, what), flush=True)
 
 
 def said(function, *args):
@@ -293,21 +287,7 @@ def put(path, text):
 
 
 stop = threading.Event()
-
-
-def tick():
-    begin = time.monotonic()
-    while not stop.wait(0.02):
-        i = 2 + int((time.monotonic() - begin) / 0.04)
-        text = "cpu  %9d 0 %9d %9d 0 0 0 0 0 0\n" % (24 * i, 12 * i, 12 * i)
-        text += "".join("cpu%d %9d 0 %9d %9d 0 0 0 0 0 0\n" % (c, 2 * i, i, i) for c in range(12))
-        with open(tree + "/proc/stat", "r+") as f:
-            f.write(text)
-            f.truncate()
-
-
-thread = threading.Thread(target=tick)
-thread.start()
+thread = keep_busy(tree, stop)
 
 
 def loads():
@@ -342,4 +322,4 @@ same((run.returncode, run.stdout), (0, b"MODE_30W\n"), "a script that ends witho
 with jtop(FAST) as jetson:
     same(jetson.stats["Temp gpu"], 61.5, "after the next start() it is in stats")
 same(sorted(nvmtop.jtop.__all__), ["Fan", "GPU", "JetsonClocks", "JtopException", "Memory", "NVPModel", "jtop"], "its names")
-print("1..%d" % n)
+done()

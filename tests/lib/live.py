@@ -11,25 +11,9 @@ import time
 
 import nvmtop
 from nvmtop import Live, NvmtopError
+from tap import done, ok, raises
 
 CHIP = "tree/sys/class/hwmon/hwmon3/"
-n = 0
-
-
-def ok(condition, what):
-    global n
-    n += 1
-    print("%s %d - %s" % ("ok" if condition else "not ok", n, what), flush=True)
-
-
-def raises(kind, text, f, *args):
-    try:
-        f(*args)
-    except kind as e:
-        if text in str(e):
-            return True
-        print("# %r" % e)
-    return False
 
 
 def put(name, text):
@@ -393,4 +377,4 @@ if __name__ == "__main__":
         since = time.monotonic()
         part()
         print("# %s: %.1f s" % (part.__name__, time.monotonic() - since))
-    print("1..%d" % n)
+    done()
