@@ -351,6 +351,14 @@ void machine_read(struct machine *m, const struct root *r, const struct channel 
 	machine_read_places(m, r);
 }
 
+void machine_take_clocks(struct machine *m, double pinned, const char *why)
+{
+	if (isnan(pinned))
+		machine_missing(m, "", "jetson_clocks", "", why);
+	else
+		m->jetson_clocks = pinned > 0;
+}
+
 void machine_take_processes(struct machine *m, const struct procs_list *list)
 {
 	struct proc *to = list ? calloc(list->n + 1, sizeof *to) : NULL;

@@ -12,6 +12,7 @@
 struct record;
 
 /* A text is "", a number NaN and a truth MACHINE_UNKNOWN if it is not known. */
+#define MACHINE_JSON_VERSION 1 /* of docs/json.md */
 #define MACHINE_UNKNOWN (-1)
 struct machine_list {
 	void *at; /* n structs */
@@ -114,6 +115,9 @@ void machine_read(struct machine *m, const struct root *r, const struct channel 
 
 /* Takes the processes that use the GPU. */
 void machine_take_processes(struct machine *m, const struct procs_list *list);
+
+/* Takes the switch of all clocks, which is read as the signal clocks.pinned; NaN: why it has no value. */
+void machine_take_clocks(struct machine *m, double pinned, const char *why);
 
 /* Says why something has no value; prefix and key are its place in JSON, as "gpu." "railgating". */
 void machine_missing(struct machine *m, const char *prefix, const char *key, const char *what, const char *why);

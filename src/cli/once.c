@@ -20,7 +20,6 @@
 #include "serve/openmetrics.h"
 #include "util/replace.h"
 
-#define JSON_VERSION 1 /* of docs/json.md */
 
 struct reading {
 	const struct channel *channel;
@@ -166,10 +165,7 @@ static void put_machine(struct record *r, const struct live *l, struct procs *pr
 		if (strcmp(s->channels[i].name, "clocks.pinned") != 0)
 			continue;
 		reading_take(&got, l, i);
-		if (isnan(got.value))
-			machine_missing(m, "", "jetson_clocks", "", got.reason);
-		else
-			m->jetson_clocks = got.value > 0;
+		machine_take_clocks(m, got.value, got.reason);
 	}
 	machine_json(r, "machine", m, false);
 	machine_free(m);
@@ -184,7 +180,7 @@ static void print_json(const struct live *l, struct procs *procs)
 
 	clock_anchor(&now);
 	json_open(&r, NULL, '{');
-	PUT(&r, {"version", IN_JSON, COUNT_OF(JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)});
+	PUT(&r, {"version", IN_JSON, COUNT_OF(MACHINE_JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)});
 	put_real(&r, "time", (double)now.real_ns / (double)NS_PER_S);
 	json_open(&r, "facts", '{');
 	for (size_t i = 0; i < s->n_facts; i++)

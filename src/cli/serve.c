@@ -27,7 +27,6 @@
 
 #define LISTEN	    "127.0.0.1:9978"
 #define NAME	    "serve.socket"
-#define JSON_VERSION 1 /* of docs/json.md */
 #define MACHINE_NS  (2 * NS_PER_S) /* so old may the description of the machine be */
 #define PATIENCE_NS (5 * NS_PER_S) /* others wait meanwhile: once, if a disk hangs */
 
@@ -168,14 +167,6 @@ static void reply(struct http_reply *r, int status, const char *type, char *text
 	*r = (struct http_reply) {status, type, text, size};
 }
 
-static void reply_line(struct http_reply *r, int status, const char *line)
-{
-	char *text = NULL;
-	int n = asprintf(&text, "%s\n", line);
-
-	reply(r, status, "text/plain; charset=utf-8", n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n);
-}
-
 /* Browsers and tools of the older text format ask for text. */
 static void answer_metrics(struct serve *s, const char *accept, struct http_reply *r)
 {
@@ -205,10 +196,10 @@ static void answer_health(struct serve *s, struct http_reply *r)
 		snprintf(line, sizeof line, now.hangs ? _("nothing is sampled in the %s tier: %s does not answer") :
 							_("nothing is sampled in the %s tier"),
 			 tier_name((enum tier)t), now.hangs ? now.hangs->source : "");
-		reply_line(r, 503, line);
+		http_reply_line(r, 503, line);
 		return;
 	}
-	reply_line(r, 200, "ok");
+	http_reply_line(r, 200, "ok");
 }
 
 static void describe_run(struct job *j)
@@ -264,17 +255,14 @@ static void put_clocks(struct serve *s, struct machine *m)
 
 	for (size_t i = 0; i < n; i++) {
 		struct tally_value v;
-		char why[300];
+		char why[300] = "";
 
 		if (strcmp(c[i].name, "clocks.pinned") != 0)
 			continue;
 		v = tally_newest(s->tally, i, clock_now_ns());
-		if (isnan(v.value)) {
+		if (isnan(v.value))
 			tally_reason(s->tally, i, v, why, sizeof why);
-			machine_missing(m, "", "jetson_clocks", "", why);
-		} else {
-			m->jetson_clocks = v.value > 0;
-		}
+		machine_take_clocks(m, v.value, why);
 	}
 }
 
@@ -287,7 +275,7 @@ static void answer_machine(struct serve *s, bool local, struct http_reply *r)
 	size_t size;
 
 	if (s->demo) {
-		reply_line(r, 404, _("a simulated board has no description"));
+		http_reply_line(r, 404, _("a simulated board has no description"));
 		return;
 	}
 	if (!s->reads && (!s->machine || now_ns - s->machine_ns > MACHINE_NS)) {
@@ -305,7 +293,7 @@ static void answer_machine(struct serve *s, bool local, struct http_reply *r)
 			put_clocks(s, s->machine);
 	}
 	if (!s->machine) {
-		reply_line(r, 503, _("the machine is being read: ask again"));
+		http_reply_line(r, 503, _("the machine is being read: ask again"));
 		return;
 	}
 	to.f = open_memstream(&text, &size);
@@ -313,7 +301,7 @@ static void answer_machine(struct serve *s, bool local, struct http_reply *r)
 		return;
 	clock_anchor(&now);
 	json_open(&to, NULL, '{');
-	PUT(&to, {"version", IN_JSON, COUNT_OF(JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)},
+	PUT(&to, {"version", IN_JSON, COUNT_OF(MACHINE_JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)},
 	    {"time", IN_JSON, TIME_OF(now.real_ns)});
 	machine_json(&to, "machine", s->machine, !local);
 	json_close(&to, "}");
@@ -333,12 +321,12 @@ static void answer(void *arg, const char *path, const char *accept, struct http_
 	else if (!strcmp(path, "/machine"))
 		answer_machine(d->serve, d->local, r);
 	else if (!strcmp(path, "/"))
-		reply_line(r, 200, _("nvmtop\n"
+		http_reply_line(r, 200, _("nvmtop\n"
 				     "/metrics  all values, for Prometheus\n"
 				     "/machine  the description of the machine, as JSON\n"
 				     "/healthz  ok, or 503 with the reason why nothing is sampled"));
 	else
-		reply_line(r, 404, _("there is nothing here; / lists the paths"));
+		http_reply_line(r, 404, _("there is nothing here; / lists the paths"));
 }
 
 /* --- the verb --- */

@@ -3,9 +3,18 @@
  * body, and each connection one request. */
 #include "serve/http.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include "util/intl.h"
+
+void http_reply_line(struct http_reply *r, int status, const char *line)
+{
+	char *text = NULL;
+	int n = asprintf(&text, "%s\n", line);
+
+	*r = (struct http_reply) {status, "text/plain; charset=utf-8", n < 0 ? NULL : text, n < 0 ? 0 : (size_t)n};
+}
 
 #ifdef HAVE_MICROHTTPD
 
@@ -122,11 +131,6 @@ static done add_size(void *size, enum MHD_ValueKind kind, const char *name, cons
 	return MHD_YES;
 }
 
-static void say(struct http_reply *r, int status, const char *text)
-{
-	*r = (struct http_reply) {status, "text/plain; charset=utf-8", strdup(text), strlen(text)};
-}
-
 static done handle(void *arg, struct MHD_Connection *c, const char *path, const char *method, const char *version,
 		   const char *body, size_t *body_size, void **context)
 {
@@ -141,9 +145,9 @@ static done handle(void *arg, struct MHD_Connection *c, const char *path, const 
 	mhd.get_connection_values(c, MHD_HEADER_KIND, add_size, &size);
 	mhd.get_connection_values(c, MHD_GET_ARGUMENT_KIND, add_size, &size);
 	if (size > HTTP_REQUEST)
-		say(&r, 431, "the request is longer than 4 KiB\n");
+		http_reply_line(&r, 431, "the request is longer than 4 KiB");
 	else if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		say(&r, 405, "only GET and HEAD are answered\n");
+		http_reply_line(&r, 405, "only GET and HEAD are answered");
 	else
 		h->answer(h->arg, path, accept ? accept : "", &r);
 	response = r.text ? mhd.create_response_from_buffer(r.size, r.text, MHD_RESPMEM_MUST_FREE) : NULL;

@@ -16,6 +16,8 @@ struct http_reply {
 	char *text; /* of malloc(); is freed */
 	size_t size;
 };
+/* A line of text as the reply. */
+void http_reply_line(struct http_reply *r, int status, const char *line);
 /* Answers GET of a path; accept is what the client can read, or "". */
 typedef void http_answer(void *arg, const char *path, const char *accept, struct http_reply *reply);
 
