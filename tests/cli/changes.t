@@ -27,13 +27,15 @@ ok 'it samples' soon test -s live.nvms
 # Two looks, so that the first one has been.
 sleep 1
 put $gov performance cpu4.governor ',"from":"schedutil","to":"performance"'
-echo 816000000 >"$gpu/max_freq"
+# Alone on the screen, so not at the same look as others.
+soon in_file performance 1
 put tree/var/lib/nvpmodel/status pmode:0003 mode ',"from":"MODE_30W","to":"MODE_50W"'
+ok 'the file has the mode, too' soon in_file MODE_50W 1
+echo 816000000 >"$gpu/max_freq"
 ok 'the highest clock of the GPU' soon told '"what":"gpu.freq_max","from":"612 MHz","to":"816 MHz"'
 put $cpu/online 0-7 cpu.online ',"from":"0-11","to":"0-7"'
 put tree/sys/kernel/nvpmodel_clk_cap/emc 665600000 emc.cap ',"from":"2133 MHz","to":"665.6 MHz"'
 put $cpu/cpufreq/policy0/scaling_max_freq 1190400 cpu0.freq_max ',"from":"1728 MHz","to":"1190.4 MHz"'
-ok 'the file has the mode, too' soon in_file MODE_50W 1
 put tree/var/lib/nvpmodel/status pmode:0001 mode ',"from":"MODE_50W","to":"MODE_15W"'
 # A file that is empty for a moment, as while it is written, or gone, changes nothing.
 : >$gov

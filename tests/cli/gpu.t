@@ -103,6 +103,20 @@ if sorted(counted) != counted or not any(abs(rise - energy(u) + energy(t)) < .01
     sys.exit(f"the counter rises by {rise} J between {counted[0][0]} and {counted[-1][0]}")
 END
     ok 'has each sample once, with its time, and the counter' "$python" wave.py "$load"
+
+    # The driver is loaded later than nvmtop starts, as at boot.
+    touch waits
+    rm -f late.jsonl
+    LD_LIBRARY_PATH=$scratch/wave NVML_FAKE_WAITS=waits NVML_FAKE_LOAD="$load" "$NVMTOP" stream --board generic --no-config \
+        --select 'gpu.*' --interval 0.2 >late.jsonl &
+    pid=$!
+    soon says late.jsonl 'Driver Not Loaded' >soon.log
+    ok 'a driver that is loaded late: the reason before' says late.jsonl '"gpu.power":null.*"gpu.power":"NVML cannot be initialised: Driver Not Loaded'
+    rm waits
+    soon says late.jsonl '"gpu.power":[0-9].*"gpu.energy":[0-9]' >soon.log
+    ok 'a driver that is loaded late: then its power and energy' says late.jsonl '"gpu.power":[0-9].*"gpu.energy":[0-9]'
+    kill $pid
+    wait $pid 2>/dev/null
 else
     skip 'a recording of a square wave' 'NVML cannot be made here: needs a compiler, and no emulator'
 fi

@@ -2,12 +2,14 @@
  *
  * NVML_FAKE_LOAD="START SECONDS D..." (seconds since 1970): for each D in turn, SECONDS of a load that is busy for
  * D and idle for D, with a second of rest between them. Idle it draws 120 W, busy 700 W. As with a real one each
- * sample is the mean of the 20 ms before its stamp, and the counter changes each 100 ms and takes 4 ms to read. */
+ * sample is the mean of the 20 ms before its stamp, and the counter changes each 100 ms and takes 4 ms to read. As long
+ * as a file NVML_FAKE_WAITS exists, the driver is not loaded. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define IDLE 120.0
 #define BUSY 700.0
@@ -43,8 +45,11 @@ static double energy(double t)
 int nvmlInit_v2(void)
 {
 	const char *load = getenv("NVML_FAKE_LOAD");
+	const char *waits = getenv("NVML_FAKE_WAITS");
 	int used = 0;
 
+	if (waits && access(waits, F_OK) == 0)
+		return 9;
 	loads = 0;
 	start = now_s();
 	if (load && sscanf(load, "%lf %lf%n", &start, &seconds, &used) == 2)
@@ -60,7 +65,7 @@ int nvmlShutdown(void)
 
 const char *nvmlErrorString(int status)
 {
-	return status == 3 ? "Not Supported" : "Unknown Error";
+	return status == 9 ? "Driver Not Loaded" : status == 3 ? "Not Supported" : "Unknown Error";
 }
 
 int nvmlDeviceGetCount_v2(unsigned *n)
