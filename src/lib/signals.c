@@ -109,18 +109,21 @@ double nvmtop_energy(const nvmtop_trace *t, uint64_t signal, double from_s, doub
 	struct energy_result each[POWER_PARTS], r = {NAN, NAN, 0, NULL};
 	struct power_parts parts = {.n = 0};
 	bool valid = t && fabs(from_s) < SECONDS_MOST && fabs(to_s) < SECONDS_MOST && from_s < to_s;
+	int64_t start_ns = valid ? about(t)->start.mono_ns : 0, first_ns, last_ns;
+	int64_t from_ns = start_ns + (valid ? llround(from_s * NS_PER_S) : 0);
 
 	if (valid && signal == NVMTOP_POWER)
 		power_parts_find(&parts, about(t));
 	else if (valid && signal < about(t)->n_channels && about(t)->channels[signal].unit == UNIT_MILLIWATT)
 		parts = (struct power_parts) {1, {(size_t)signal}, true};
+	if (valid && trace_extent(trace_in(t), &first_ns, &last_ns) && from_ns < first_ns) /* as in a report */
+		from_ns = first_ns;
 	for (size_t i = 0; i < parts.n; i++) {
 		const struct energy_source *source = trace_source(trace_in(t), parts.channel[i]);
 
 		each[i] = r;
 		if (source)
-			each[i] = energy_between(source, trace_timeline(trace_in(t)), about(t)->start.mono_ns + llround(from_s * NS_PER_S),
-						 about(t)->start.mono_ns + llround(to_s * NS_PER_S));
+			each[i] = energy_between(source, trace_timeline(trace_in(t)), from_ns, start_ns + llround(to_s * NS_PER_S));
 	}
 	if (parts.n > 0 && parts.add_up)
 		r = power_parts_sum(each, parts.n);

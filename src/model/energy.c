@@ -40,6 +40,7 @@ static void source_set(struct energy_source *s)
 	s->unsure_ns = s->age != SIZE_MAX ? 0 : s->every_ns > s->tick_ns ? s->tick_ns : s->window_ns;
 	s->hole_ns = COVER_PERIODS * (late && longest > s->tick_ns ? longest : s->tick_ns) + 2 * longest;
 	s->hold_ns = late ? s->hole_ns : longest > s->tick_ns ? s->tick_ns + 2 * longest + s->window_ns / 2 : s->window_ns;
+	s->edge_ns = s->tick_ns + (s->unsure_ns + s->window_ns) / 2 + s->age_ns;
 	s->reach_ns = s->hole_ns + 3 * (longest + s->tick_ns) + s->age_ns + (late ? LATE : 0);
 }
 
@@ -54,6 +55,7 @@ void energy_source_of(struct energy_source *s, const struct session *about, size
 				     .tick_ns = llround(about->hz[c->tier] > 0 ? 1e9 / about->hz[c->tier] : 1e9),
 				     .window_ns = c->window_ns,
 				     .age_ns = c->age_ns,
+				     .begin_ns = about->start.mono_ns,
 				     .known = c->window_ns != WINDOW_UNKNOWN || c->period_ns > 0,
 				     .assumed = c->window_ns == WINDOW_UNKNOWN,
 				     .scale = 1,
@@ -155,6 +157,8 @@ size_t power_lines(const struct energy_source *s, struct power_last *last, const
 			reach = (start - since) / 2;
 		if (last->begun)
 			out[n++] = (struct power_line) {since, since + reach, before, before};
+		if (!last->begun && start > s->begin_ns && start - s->begin_ns <= s->edge_ns)
+			reach = start - s->begin_ns;
 		out[n++] = (struct power_line) {start - reach, start, r->watts, r->watts};
 	} else if (!s->counts) {
 		out[n++] = (struct power_line) {since, at, before, r->watts};
@@ -210,8 +214,11 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 	struct power_line end[3];
 	double variance;
 
-	if (power_lines(s, &e.last, NULL, end) > 0)
+	if (power_lines(s, &e.last, NULL, end) > 0) {
+		if (end[0].to_ns < e.to_ns && e.to_ns - end[0].from_ns <= s->edge_ns)
+			end[0].to_ns = e.to_ns;
 		line_add(&e, end, 0);
+	}
 	r.known_s = (double)e.known_ns / 1e9;
 	if (e.known_ns == 0) {
 		r.why = N_("power was not read in this time");

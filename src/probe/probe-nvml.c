@@ -188,19 +188,22 @@ static void describe(struct probe_ctx *o, struct channel *ch, unsigned device, e
 		snprintf(ch->source, sizeof ch->source, "NVML: %s", d->name);
 }
 
-/* Adds a channel whose readings have their own times, with their age. */
-static int add_timed(struct probe_ctx *o, const struct channel *of, struct err *e)
+/* Adds a channel whose readings have their own times, with their age; later: where it is missing it may be found. */
+static int add_timed(struct probe_ctx *o, const struct channel *of, bool later, struct err *e)
 {
 	struct channel age;
 	char name[sizeof of->name + 8];
 
-	if (probe_ctx_add(o, of, e) < 0 || of->missing[0])
-		return of->missing[0] ? 0 : -1;
+	if (probe_ctx_add(o, of, e) < 0)
+		return -1;
+	if (of->missing[0] && !later)
+		return 0;
 	snprintf(name, sizeof name, "%s.age", of->name);
 	channel_form(o, &age,
 		     &(struct channel_form) {name, NULL, NULL, N_("ms from the end of a reading to its row"),
 					     UNIT_NONE, FAMILY_POWER, NAN, of->period_ns, 0, 0});
 	text_join(age.source, sizeof age.source, of->source);
+	text_join(age.missing, sizeof age.missing, of->missing);
 	return probe_ctx_add(o, &age, e);
 }
 
@@ -223,7 +226,7 @@ static int add_power(struct probe_ctx *o, struct nvml_probe *n, unsigned device,
 		n->counter = n->power && !energy.missing[0];
 		n->power_column = (uint16_t)o->probes->width[power.tier];
 	}
-	return add_timed(o, &power, e) < 0 ? -1 : add_timed(o, &energy, e);
+	return add_timed(o, &power, !d, e) < 0 ? -1 : add_timed(o, &energy, !d, e);
 }
 
 /* Adds what the statement asks for of one device. Without a library n is NULL, and all is missing because of why. */

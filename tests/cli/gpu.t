@@ -113,8 +113,8 @@ END
     soon says late.jsonl 'Driver Not Loaded' >soon.log
     ok 'a driver that is loaded late: the reason before' says late.jsonl '"gpu.power":null.*"gpu.power":"NVML cannot be initialised: Driver Not Loaded'
     rm waits
-    soon says late.jsonl '"gpu.power":[0-9].*"gpu.energy":[0-9]' >soon.log
-    ok 'a driver that is loaded late: then its power and energy' says late.jsonl '"gpu.power":[0-9].*"gpu.energy":[0-9]'
+    soon says late.jsonl '"gpu.power":[0-9].*"gpu.power.age":[0-9].*"gpu.energy":[0-9]' >soon.log
+    ok 'a driver that is loaded late: then its power, when it was, and energy' says late.jsonl '"gpu.power":[0-9].*"gpu.power.age":[0-9].*"gpu.energy":[0-9]'
     kill $pid
     wait $pid 2>/dev/null
 else

@@ -96,7 +96,7 @@ static struct energy_source source_make(double averages_s)
 {
 	const struct channel c = {.name = "VDD.power", .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT,
 				  .window_ns = llround(averages_s * 1e9)};
-	const struct session about = {.channels = &c, .n_channels = 1, .hz = {1000, 100, 10}};
+	const struct session about = {.channels = &c, .n_channels = 1, .hz = {1000, 100, 10}, .start = {.mono_ns = START}};
 	struct energy_source s;
 	double all = 0;
 
@@ -118,6 +118,31 @@ static size_t readings_make(const struct energy_source *s, struct power_reading 
 	for (size_t i = 0; i < n_rows; i++)
 		n += energy_take(s, &rows, row_ns[i], row_mw[i], NAN, out + n);
 	return n;
+}
+
+/* The first reading of a recording comes up to a tick after its begin, the last as long before its end. */
+static void a_recording_is_known_to_its_edges(void **state)
+{
+	static const double averages_s[] = {0, 0.0066};
+	static struct power_reading list[4000];
+
+	(void)state;
+	for (size_t k = 0; k < sizeof averages_s / sizeof *averages_s; k++) {
+		n_rows = 0;
+		for (int i = 0; i < 300; i++) {
+			row_ns[n_rows] = START + i * TICK_NS + TICK_NS - 1;
+			row_mw[n_rows++] = 10e3;
+		}
+		const struct energy_source s = source_make(averages_s[k]);
+		struct energy e = {.from_ns = START, .to_ns = START + 301 * TICK_NS - 2};
+		size_t n = readings_make(&s, list);
+
+		for (size_t i = 0; i < n; i++)
+			energy_add(&e, &s, &list[i]);
+		struct energy_result r = energy_get(&e, &s);
+		assert_true(fabs(r.joules - 30.1) < 1e-6);
+		assert_true(fabs(r.known_s - 3.01) < 1e-6);
+	}
 }
 
 static int by_value(const void *a, const void *b)
@@ -464,7 +489,9 @@ static void a_range_reaches_the_end(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds), cmocka_unit_test(a_counter_tells_of_bursts),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds),
+					   cmocka_unit_test(a_recording_is_known_to_its_edges),
+					   cmocka_unit_test(a_counter_tells_of_bursts),
 					   cmocka_unit_test(samples_add_up_to_their_counter),
 					   cmocka_unit_test(a_range_reaches_the_end),
 					   cmocka_unit_test(ranges_of_samples_are_within_their_bounds)};

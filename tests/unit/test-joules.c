@@ -141,9 +141,9 @@ static void screen_summary_and_report_agree(void **state)
 	push(history_sink(h), NULL);
 	t = trace_open(path, &e);
 	assert_non_null(t);
-	same(recorded, reported(t, 0, START_NS, at[ROWS - 1] + 1));
-	same(drawn(history_timeline(h), 0, START_NS, at[ROWS - 1] + 1),
-	     reported(t, 0, START_NS, at[ROWS - 1] + 1));
+	double whole = reported(t, 0, at[0], at[ROWS - 1] + 1);
+	same(recorded, whole);
+	same(drawn(history_timeline(h), 0, at[0], at[ROWS - 1] + 1), whole);
 	for (size_t k = 0; k < 2; k++)
 		for (int m = 0; m + 1 < MARKS; m++) {
 			double joules = reported(t, k, mark_at[m], mark_at[m + 1]);
