@@ -25,7 +25,7 @@ struct energy_source {
 	int64_t hole_ns;   /* readings further apart leave a gap */
 	int64_t hold_ns;   /* into which each of them reaches that far */
 	int64_t begin_ns;  /* of the recording, to which its first reading reaches, as the last one does to the end of an interval, */
-	int64_t edge_ns;   /* if that is no further than the next row would be */
+	int64_t edge_ns;   /* if that is no further than a row that is late by a tick */
 	int64_t reach_ns;  /* how far beyond an interval its rows are */
 	bool known;	   /* over which time a value is a mean: false for a file that does not say it */
 	bool assumed;	   /* that time is how often the source changes, by its board file */
