@@ -1,5 +1,5 @@
 #!/bin/sh
-# Killed a hundred times at random moments: while recording, while ending, while
+# Killed at random moments: while recording, while ending, while
 # going on in the next file.  NVMTOP_TEST_KILLS sets how often.  Far less is lost than
 # what is written between two flushes of 5 s; tests/bench/kill.sh measures how little.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
@@ -13,4 +13,4 @@ if test -n "${EMU:-}"; then
     echo '1..0 # SKIP an emulator is not what would be measured: build for this machine'
     exit 0
 fi
-"$python" "$NVMTOP_SRC/tests/tools/killer.py" "$NVMTOP" "$stalls" "${NVMTOP_TEST_KILLS:-150}" 2000
+"$python" "$NVMTOP_SRC/tests/tools/killer.py" "$NVMTOP" "$stalls" "${NVMTOP_TEST_KILLS:-60}" 2000
