@@ -74,4 +74,4 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/nvmtop.pc
 
 # These know where things are installed, which another run of configure may change.
-src/board/find.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT): Makefile
+src/board/find.$(OBJEXT) src/control/ask.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT): Makefile

@@ -52,6 +52,13 @@ int control_list(const struct board *b, const struct root *r, struct control_lis
 void control_list_free(struct control_list *l);
 const struct control_item *control_find(const struct control_list *l, const char *name); /* NULL: none */
 
+/* Turns a value as people write it, "30W" for MODE_30W, "612M", "612M..1.3G", "..1.3G", "80%", "4G", into that of a request, by
+ * what i->allowed has: the name of a mode, "MIN..MAX" in Hz (the nearest steps, within 1 %), digits. Returns -1 and sets *e
+ * to what is allowed. */
+int control_value(const struct control_item *i, const char *text, char *out, size_t size, struct err *e);
+/* Values as people read them: "306M..1300.5M" of clocks, "4.0 GB" of swap, else as they are. name: of the item. */
+void control_shown(const char *name, const char *value, char *out, size_t size);
+
 /* --- changes --- */
 
 enum control_result {
@@ -84,17 +91,20 @@ struct control_session; /* a running helper */
 enum control_how {
 	CONTROL_ASK,	/* may ask for a password: pkexec where there is an agent, else sudo */
 	CONTROL_SILENT, /* from the screen: pkexec without its text agent, else sudo -n */
+	CONTROL_PLAIN,	/* as this user, for requests with --dry-run */
 };
 /* Starts the helper: directly if this is root (or root has another folder than "/", which only the helper for tests
  * takes), else by pkexec or sudo. revert: what this session changes is put back when it ends, even by SIGKILL of this
- * process. Blocks while a password is asked for. Returns NULL and sets *e if it cannot be started; e says what to do. */
+ * process. Blocks while a password is asked for. Returns NULL and sets *e if it cannot be started; e says what to
+ * do, and e->num is EACCES where it is not allowed. */
 struct control_session *control_open(const struct root *r, enum control_how how, bool revert, struct err *e);
 
 /* Sends one request, words as after `nvmtop control`: {"mode", "MAXN", NULL}, {"clocks", "gpu=306000000..612000000", NULL},
  * {"fan", "quiet", "--for", "60s", NULL}, {"keep", "12", NULL}, {"revert", "12", NULL}, {"restore", NULL},
  * {"mode", "2", "--dry-run", NULL}; visits its changes as they are made. Blocks until it is answered; the helper itself gives up on
  * programs that hang. Returns the exit status of `nvmtop control` (0: all done or as they were, 1: something failed or did
- * not take, 2: not a valid request, 4: refused), or -1 and sets *e if the helper is gone. */
+ * not take, 2: not a valid request, 4: refused), with what the helper says of the whole in e->text, or ""; -1 and sets *e if the helper
+ * is gone. */
 int control_ask(struct control_session *s, const char *const *words,
 		void (*visit)(void *arg, const struct control_change *c), void *arg, struct err *e);
 
@@ -102,7 +112,7 @@ int control_ask(struct control_session *s, const char *const *words,
 int control_close(struct control_session *s, void (*visit)(void *arg, const struct control_change *c), void *arg,
 		  struct err *e);
 
-/* The protocol: a request is a line of words with single blanks between them; each change is answered by a line
+/* The protocol: the helper begins with the line "ready\t1", or "end\tSTATUS\tSENTENCE" where it cannot. A request is a line of words with single blanks between them; each change is answered by a line
  * "change\tNAME\tBEFORE\tWANTED\tAFTER\tRESULT\tID\tLEFT_MS\tWHY", the whole by "end\tSTATUS\tSENTENCE" (SENTENCE: of a
  * request that is not valid). At EOF of its input the helper reverts, if asked to, answers with lines of change and
  * "end", and exits. */

@@ -28,9 +28,10 @@ live: util model engine
 report: util model trace
 ui: util model board/machine.h probe/processes.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
-app: util model board probe trace engine record live report ui term
+control: util board
+app: util model board probe trace engine record live report ui term control
 serve: util model live
-cli: util model board probe trace engine record live report ui term app serve
+cli: util model board probe trace engine record live report ui term app serve control
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record live nvmtop
 nsys: util model engine app
