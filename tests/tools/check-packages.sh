@@ -160,6 +160,9 @@ for unit in nvmtop-setup nvmtop-record@ nvmtop-serve; do
     ok "$unit.service is where systemd looks" test -f "$root/lib/systemd/system/$unit.service"
 done
 
+ok 'what changes settings is a program without rights of its own' is "$(inside stat -c '%a %U %G' /usr/libexec/nvmtop/nvmtop-control)" '755 root root'
+ok 'polkit has a policy for it' says "$root/usr/share/polkit-1/actions/io.github.nvmtop.policy" '>/usr/libexec/nvmtop/nvmtop-control<'
+
 ok 'the development files and the module are installed' install_them './libnvmtop-dev_*.deb ./python3-nvmtop_*.deb gcc libc6-dev pkg-config'
 works library
 works python
@@ -184,6 +187,8 @@ later() {
 ok 'a later version is made' later
 mkdir "$root/var/log/nvmtop"
 echo data >"$root/var/log/nvmtop/run.nvmt"
+mkdir -m 700 "$root/var/lib/nvmtop-control"
+echo '{}' >"$root/var/lib/nvmtop-control/undo.json"
 echo "# the administrator's" >"$root/etc/nvmtop/record-gpu.conf"
 # From here on systemd seems to run, and both services, which were enabled.
 mkdir -p "$root/run/systemd/system" "$root/etc/systemd/system/multi-user.target.wants"
@@ -204,6 +209,7 @@ ok 'removing' inside apt-get remove -y -q nvmtop
 ok 'puts the permissions back' is "$(modes)" '700 root 600 root '
 ok 'stops the services' says "$root/tmp/systemctl" '^stop nvmtop-record@\*.service nvmtop-serve.service nvmtop-setup.service'
 ok 'leaves recordings' test -f "$root/var/log/nvmtop/run.nvmt"
+ok 'leaves the way back of nvmtop control' test -f "$root/var/lib/nvmtop-control/undo.json"
 ok 'leaves the configuration' test -f "$root/etc/nvmtop/record-gpu.conf"
 ok 'purging' inside sh -c 'apt-get purge -y -q nvmtop && apt-get purge -y -q --autoremove libnvmtop1 libnvmtop-dev python3-nvmtop gcc libc6-dev pkg-config'
 rm -rf "$root/sys/kernel" "$root/usr/bin/systemctl"
