@@ -19,6 +19,17 @@ src_nsys_nvmtop_nsys_SOURCES = src/nsys/nvmtop-nsys.c
 src_nsys_nvmtop_nsys_LDADD = $(core_LIBS)
 dist_nsysexec_DATA = src/nsys/nsys-plugin.yaml
 
+# What runs as root for `nvmtop control`.  Of the libraries it has only what it needs.
+helperdir = $(pkglibexecdir)
+helper_PROGRAMS = src/nvmtop-control
+src_nvmtop_control_SOURCES = $(helper_sources)
+src_nvmtop_control_LDADD = $(core) $(LTLIBINTL)
+# The same for tests: below --sysroot, without root.  Never installed.
+noinst_PROGRAMS += src/nvmtop-control-test
+src_nvmtop_control_test_SOURCES = $(helper_sources)
+src_nvmtop_control_test_CPPFLAGS = $(AM_CPPFLAGS) -DNVMTOP_CONTROL_TEST
+src_nvmtop_control_test_LDADD = $(core) $(LTLIBINTL)
+
 nvmtopincludedir = $(includedir)/nvmtop
 nvmtopinclude_HEADERS = include/nvmtop/mark.h include/nvmtop/nvmtop.h
 
@@ -74,4 +85,5 @@ pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = src/lib/nvmtop.pc
 
 # These know where things are installed, which another run of configure may change.
-src/board/find.$(OBJEXT) src/control/ask.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT): Makefile
+src/board/find.$(OBJEXT) src/control/ask.$(OBJEXT) src/cli/env.$(OBJEXT) src/lib/recorder.$(OBJEXT) src/cli/main.$(OBJEXT) src/nsys/nvmtop-nsys.$(OBJEXT) \
+	src/helper/helper.$(OBJEXT): Makefile

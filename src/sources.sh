@@ -10,9 +10,10 @@ list() {
 	echo
 }
 {
-	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys)
+	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys ! -name helper)
 	list cli_sources src/cli
 	list lib_sources src/lib
 	list nvtx_sources src/nvtx
+	list helper_sources src/helper
 } >src/sources.mk.new
 if cmp -s src/sources.mk.new src/sources.mk; then rm src/sources.mk.new; else mv src/sources.mk.new src/sources.mk; fi

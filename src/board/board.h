@@ -2,6 +2,7 @@
 #ifndef NVMTOP_BOARD_BOARD_H
 #define NVMTOP_BOARD_BOARD_H
 
+#include "probe/attr.h"
 #include "probe/probe.h"
 
 struct board; /* a parsed .board file; see nvmtop-board(5) */
@@ -31,6 +32,18 @@ void board_each(void (*visit)(void *arg, const struct board *b, const struct err
 /* Visits each kernel file that the board file names once, whether it exists or not; a name may contain `*`
  * for numbers that vary. */
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg);
+
+/* What can be set: "control KIND [NAME] PLACE..."; see control/control.h. */
+#define CONTROL_PLACES 12
+struct control_statement {
+	const char *kind, *name; /* "clocks", "gpu"; "" */
+	struct place places[CONTROL_PLACES];
+	size_t n_places; /* the first that exists is meant */
+};
+const struct control_statement *board_controls(const struct board *b, size_t *n);
+
+/* From now on only the installed board files are known, whatever the environment says. */
+void board_installed_only(void);
 
 /* Finds the files that the board file names below root and opens them. A missing signal becomes a channel
  * with its reason in `missing`, and is looked for later: the probe set keeps a reference to b. hz are the rates of the tiers. Returns NULL and sets *e if no signal at all

@@ -16,12 +16,21 @@
 #define FILES_MOST 512
 #define PATH_SIZE  448
 
+static bool installed_only;
+
+void board_installed_only(void)
+{
+	installed_only = true;
+}
+
 /* Gets the nth folder. Returns false if it is not set or does not fit. */
 static bool folder(int n, char out[PATH_SIZE])
 {
 	const char *var = NULL, *behind = "";
 	int len;
 
+	if (installed_only && n < FOLDERS - 1)
+		return false;
 	switch (n) {
 	case 0:
 		var = getenv("NVMTOP_BOARDS");

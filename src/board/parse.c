@@ -228,10 +228,27 @@ static int parse_alias(struct parser *p, struct err *e)
 	return 0;
 }
 
+/* Takes the words from index `from` on as places. */
+static int parse_places(struct parser *p, size_t from, struct place *places, struct err *e)
+{
+	char key[16];
+
+	for (size_t i = from; i < p->n; i++) {
+		const char *text = p->word[i].text, *equals = p->word[i].equals;
+		snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - text) : 0, text);
+		if (!equals || !place_set(&places[i - from], key, equals + 1))
+			return wrong(
+				p, e,
+				_("\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE "
+				  "or devfreq=NODE/FILE"),
+				text);
+	}
+	return 0;
+}
+
 static int parse_sense(struct parser *p, struct err *e)
 {
 	struct clue *c;
-	char key[16];
 
 	if (p->n < 2 || p->n > CLUE_PLACES + 1)
 		return wrong(p, e,
@@ -240,17 +257,55 @@ static int parse_sense(struct parser *p, struct err *e)
 	if (!(c = add_clue(p, CLUE_SENSE, e)))
 		return -1;
 	join_words(p, 1, c->text, sizeof c->text);
-	for (size_t i = 1; i < p->n; i++) {
-		const char *text = p->word[i].text, *equals = p->word[i].equals;
-		snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - text) : 0, text);
-		if (!equals || !place_set(&c->places[c->n_places++], key, equals + 1))
-			return wrong(
-				p, e,
-				_("\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE "
-				  "or devfreq=NODE/FILE"),
-				text);
-	}
-	return 0;
+	c->n_places = p->n - 1;
+	return parse_places(p, 1, c->places, e);
+}
+
+/* "control KIND [NAME] PLACE..." */
+static int parse_control(struct parser *p, struct err *e)
+{
+	static const struct {
+		const char *kind, *names; /* of which one is needed */
+		size_t least;             /* places */
+	} kinds[] = {
+		{"fan", NULL, 1},
+		{"mode", NULL, 1},
+		{"clocks", " gpu cpu emc ", 1},
+		{"governor", " gpu cpu ", 1},
+		{"3d-scaling", NULL, 1},
+		{"swap", NULL, 0},
+		{"drop-caches", NULL, 0},
+	};
+	struct board *b = p->b;
+	struct control_statement *c = &b->controls[b->n_controls];
+	const size_t n = sizeof kinds / sizeof *kinds;
+	size_t k = 0, from = p->n > 2 && !p->word[2].equals ? 3 : 2;
+	char listed[48];
+
+	while (k < n && strcmp(kinds[k].kind, p->word[1].text) != 0)
+		k++;
+	if (k == n)
+		return wrong(p, e, _("\"%s\" cannot be set; expected fan, mode, clocks, governor, 3d-scaling, swap or drop-caches"),
+			     p->word[1].text);
+	if (b->n_controls == CONTROLS_MAX)
+		return wrong(p, e, _("a board file can have at most %d entries of control"), CONTROLS_MAX);
+	c->kind = kinds[k].kind;
+	c->name = from == 3 ? p->word[2].text : "";
+	/* all clocks together have no name and no place */
+	bool all = !strcmp(c->kind, "clocks") && p->n == 2;
+	snprintf(listed, sizeof listed, " %s ", c->name);
+	if (!all && (kinds[k].names ? !*c->name || !strstr(kinds[k].names, listed) : *c->name))
+		return kinds[k].names ? wrong(p, e, _("\"control %s\" needs one of the names%s"), c->kind, kinds[k].names)
+				      : wrong(p, e, _("\"control %s\" takes no name"), c->kind);
+	if (!all && (p->n - from < kinds[k].least || p->n - from > (kinds[k].least ? CONTROL_PLACES : 0)))
+		return wrong(p, e, _("\"control %s\" needs %d to %d places"), c->kind, (int)kinds[k].least,
+			     kinds[k].least ? CONTROL_PLACES : 0);
+	for (size_t i = 0; i < b->n_controls; i++)
+		if (!strcmp(b->controls[i].kind, c->kind) && !strcmp(b->controls[i].name, c->name))
+			return wrong(p, e, _("%s is stated twice"), "control");
+	b->n_controls++;
+	c->n_places = p->n - from;
+	return parse_places(p, from, c->places, e);
 }
 
 /* "fact KEY TEXT", or "KEY TEXT" for soc and notice. */
@@ -332,6 +387,7 @@ static const struct {
 	{"soc", 0, WORDS_MAX, parse_fact, ""},
 	{"notice", 0, WORDS_MAX, parse_fact, ""},
 	{"fact", 0, WORDS_MAX, parse_fact, ""},
+	{"control", 2, WORDS_MAX, parse_control, N_("\"control\" needs what can be set, such as fan or clocks")},
 	{"demo", 1, 2, parse_demo, N_("\"demo\" takes at most one time")},
 	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
 };
@@ -406,7 +462,7 @@ static int parse_statement(struct parser *p, struct err *e)
 	return wrong(
 		p, e,
 		_("unknown statement \"%s\"; a line begins with board, title, match, model, alias, sense, "
-		  "soc, notice, fact, demo, include, or with a tier: fast, medium, slow"),
+		  "soc, notice, fact, control, demo, include, or with a tier: fast, medium, slow"),
 		first);
 }
 
@@ -542,6 +598,12 @@ void board_free(struct board *b)
 		free(m);
 	}
 	free(b);
+}
+
+const struct control_statement *board_controls(const struct board *b, size_t *n)
+{
+	*n = b->n_controls;
+	return b->controls;
 }
 
 const char *board_name(const struct board *b)

@@ -25,6 +25,7 @@ struct clue {
 #define CLUES_MAX      64
 #define FACTS_MAX      64
 #define STATEMENTS_MAX 2048
+#define CONTROLS_MAX   32
 
 struct board {
 	atomic_int holders;
@@ -43,6 +44,8 @@ struct board {
 	size_t n_facts;
 	struct statement statements[STATEMENTS_MAX];
 	size_t n_statements;
+	struct control_statement controls[CONTROLS_MAX];
+	size_t n_controls;
 };
 
 /* Reads and parses one file. Returns NULL and sets *e on error; e->num is 0, or the errno if the file cannot

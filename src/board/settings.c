@@ -7,15 +7,13 @@
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "board/conf.h"
 #include "board/machine.h"
 #include "board/parsed.h"
 #include "probe/lookout.h"
 
 #define ONLINE      "/sys/devices/system/cpu/online"
-#define FAN_STATUS  "/var/lib/nvfancontrol/status"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
-#define CONF        "/etc/nvpmodel.conf"
-#define FAN_CONF    "/etc/nvfancontrol.conf"
 #define CONF_SIZE   ((size_t)256 * 1024)
 
 /* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
@@ -27,15 +25,6 @@ struct mode {
 	bool known;
 	int64_t id;
 	char name[48];
-};
-
-/* A line of the configuration that has words: "< POWER_MODEL ID=2 NAME=MODE_30W >" begins a section, "GPU MAX_FREQ
- * 612000000" is in one. '#' begins a comment anywhere but in quotes. */
-struct conf_line {
-	bool begins; /* a section; the words are without < and > */
-	size_t n;
-	char text[256];
-	const char *words[8];
 };
 
 /* Takes the next line at *p, and moves *p behind it. Returns false at the end. */
@@ -66,8 +55,7 @@ static bool conf_next(const char **p, struct conf_line *l)
 	return l->n;
 }
 
-/* The value of a word such as "ID=2", or "". */
-static const char *conf_value(const struct conf_line *l, const char *key)
+const char *conf_value(const struct conf_line *l, const char *key)
 {
 	for (size_t i = 1; i < l->n; i++)
 		if (!strncmp(l->words[i], key, strlen(key)))
@@ -82,8 +70,7 @@ static bool is_number(const char *word, int64_t *n)
 	return num_i64(word, end, n) == end;
 }
 
-/* Visits each line of a configuration. */
-static void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg)
+void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg)
 {
 	char *conf = malloc(CONF_SIZE);
 	const char *p = conf;
@@ -95,8 +82,7 @@ static void conf_each(const struct root *r, const char *path, void (*visit)(void
 	free(conf);
 }
 
-/* Is it the line of a mode? */
-static bool conf_mode(const struct conf_line *l, int64_t *id, const char **name)
+bool conf_mode(const struct conf_line *l, int64_t *id, const char **name)
 {
 	*name = conf_value(l, "NAME=");
 	return l->begins && **name && !strcmp(l->words[0], "POWER_MODEL") && is_number(conf_value(l, "ID="), id);
@@ -114,20 +100,26 @@ static void mode_visit(void *mode, const struct conf_line *l)
 	}
 }
 
+bool conf_mode_now(const struct root *r, int64_t *id)
+{
+	char status[128];
+
+	ssize_t n = root_read_trusted(r, MODE_STATUS, status, sizeof status);
+	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
+	return p && num_i64(p + 6, status + n, id);
+}
+
 /* Gets the mode's name. Returns false if no mode is set or it has no name. */
 static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 {
 	struct mode *m = mode;
-	char status[128];
 	int64_t id;
 
-	ssize_t n = root_read_trusted(r, MODE_STATUS, status, sizeof status);
-	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
-	if (!p || !num_i64(p + 6, status + n, &id))
+	if (!conf_mode_now(r, &id))
 		return false;
 	if (!m->known || m->id != id) {
 		*m = (struct mode) {.id = id};
-		conf_each(r, CONF, mode_visit, m);
+		conf_each(r, CONF_MODES, mode_visit, m);
 	}
 	if (!m->known)
 		return false;
@@ -150,7 +142,7 @@ static bool status_word(const struct root *r, const char *path, const char *key,
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 {
 	(void)arg;
-	return status_word(r, FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
+	return status_word(r, CONF_FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
 }
 
 /* The first line of a file. */
@@ -248,9 +240,9 @@ void machine_read_settings(struct machine *m, const struct root *r)
 	errno = 0;
 	if (!mode_read(r, &mode, m->mode, sizeof m->mode))
 		machine_missing(m, "power_mode.", "current", MODE_STATUS, errno ? root_error(errno) : _("not in it"));
-	conf_each(r, CONF, take_mode, m);
+	conf_each(r, CONF_MODES, take_mode, m);
 	if (!m->modes.n)
-		machine_missing(m, "power_mode.", "modes", CONF, _("no modes in it, or it is not there"));
+		machine_missing(m, "power_mode.", "modes", CONF_MODES, _("no modes in it, or it is not there"));
 	bool numbered = is_number(m->default_mode, &id);
 	for (size_t i = 0; i < m->modes.n && numbered; i++) {
 		const struct machine_name *n = (const struct machine_name *)m->modes.at + i;
@@ -258,10 +250,10 @@ void machine_read_settings(struct machine *m, const struct root *r)
 			memcpy(m->default_mode, n->name, sizeof n->name);
 	}
 	fan_profile(r, NULL, m->fan_profile, sizeof m->fan_profile);
-	status_word(r, FAN_STATUS, "FAN_GOVERNOR:", m->fan_governor, sizeof m->fan_governor);
-	status_word(r, FAN_STATUS, "FAN_CONTROL:", m->fan_control, sizeof m->fan_control);
+	status_word(r, CONF_FAN_STATUS, "FAN_GOVERNOR:", m->fan_governor, sizeof m->fan_governor);
+	status_word(r, CONF_FAN_STATUS, "FAN_CONTROL:", m->fan_control, sizeof m->fan_control);
 	for (size_t i = 0; i < sizeof what / sizeof *what; i++)
 		if (!*words[i])
-			machine_missing(m, "fan.", what[i], FAN_STATUS, _("not in it, or it is not there"));
-	conf_each(r, FAN_CONF, take_profile, m);
+			machine_missing(m, "fan.", what[i], CONF_FAN_STATUS, _("not in it, or it is not there"));
+	conf_each(r, CONF_FAN, take_profile, m);
 }

@@ -28,13 +28,14 @@ live: util model engine
 report: util model trace
 ui: util model board/machine.h probe/processes.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
-control: util board
 app: util model board probe trace engine record live report ui term control
 serve: util model live
 cli: util model board probe trace engine record live report ui term app serve control
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record live nvmtop
 nsys: util model engine app
+control: util board probe
+helper: util board probe control
 END
 )
 result 1 'no include points upward' "$bad"

@@ -1,0 +1,33 @@
+/* conf: the lines of NVIDIA's nvpmodel.conf and nvfancontrol.conf. */
+#ifndef NVMTOP_BOARD_CONF_H
+#define NVMTOP_BOARD_CONF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/root.h"
+
+#define CONF_MODES	"/etc/nvpmodel.conf"
+#define CONF_FAN	"/etc/nvfancontrol.conf"
+#define CONF_FAN_STATUS "/var/lib/nvfancontrol/status"
+
+/* A line that has words: "< POWER_MODEL ID=2 NAME=MODE_30W >" begins a section, "GPU MAX_FREQ 612000000" is in one.
+ * '#' begins a comment anywhere but in quotes. */
+struct conf_line {
+	bool begins; /* a section; the words are without < and > */
+	size_t n;
+	char text[256];
+	const char *words[8];
+};
+
+/* Visits each line of a configuration. */
+void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg);
+
+/* The value of a word such as "ID=2" for "ID=", or "". */
+const char *conf_value(const struct conf_line *l, const char *key);
+/* Is it the line of a mode? */
+bool conf_mode(const struct conf_line *l, int64_t *id, const char **name);
+/* Gets the number of the power mode from its status file, which is wrong where nvpmodel failed. */
+bool conf_mode_now(const struct root *r, int64_t *id);
+
+#endif

@@ -1,0 +1,100 @@
+/* local: what the files of the privileged helper share; helper.c says what it is. */
+#ifndef NVMTOP_HELPER_LOCAL_H
+#define NVMTOP_HELPER_LOCAL_H
+
+#include <stdio.h>
+
+#include "control/units.h"
+
+/* What was before a change, a line or more of CONTROL_UNDO. */
+struct entry {
+	unsigned id;
+	char name[40], before[96]; /* of the item */
+	char state[128];           /* a mode's number; a fan's service and profiles */
+	char boot[40];
+	int64_t until_ms; /* CLOCK_BOOTTIME at which it is put back by itself; 0: it stays */
+	struct control_file *files;
+	size_t n;
+	enum { ENTRY_STAYS, ENTRY_SELECTED, ENTRY_BACK } mark; /* to be put back; was put back */
+};
+
+/* A request being answered. */
+struct work {
+	const struct board *board;
+	const struct root *root;
+	int folder; /* CONTROL_FOLDER; -1: it may only say what it would do */
+	bool dry;
+	int64_t for_ns;
+	struct control_units units;
+	struct entry *entries; /* the oldest first */
+	size_t n_entries;
+	unsigned next_id;
+	char boot[40];
+	const char *self, *caller;
+	int status;
+	unsigned *made; /* ids of this session's changes */
+	size_t n_made;
+};
+
+/* helper.c */
+void work_report(struct work *w, struct control_change *c, enum control_result result);
+int work_read(struct work *w, struct err *e); /* the units anew */
+void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#ifdef NVMTOP_CONTROL_TEST
+void work_wrote(void); /* dies after the write that a test wants */
+#else
+#define work_wrote() ((void)0)
+#endif
+
+/* program.c: runs one of the fixed programs with what is known before, and kills it, with what it has started, after
+ * some seconds. Returns 0 if it exits with 0; else -1, and why says what it said, or that it hung. */
+int program_run(const struct root *r, int seconds, char why[240], const char *const *argv);
+#define PROGRAM(w, seconds, why, ...) program_run((w)->root, seconds, why, (const char *const[]) {__VA_ARGS__, NULL})
+/* Starts this program again, apart from this one and its terminal. */
+int program_apart(struct work *w, const char *verb, const char *word, char why[240]);
+
+/* write.c */
+/* Opens the folder of a path; *base is the rest. Neither is a link followed at the end of a path by what uses it. */
+int folder_of(const struct root *r, const char *path, const char **base);
+int write_text(const struct root *r, const char *path, const char *text);
+/* Writes what differs, and reads back. Returns 0; else -1, and why says what is where. */
+int write_files(struct work *w, const struct control_file *want, size_t n, char why[240]);
+/* Replaces a file, with mode and owner of the one before. */
+int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len);
+
+/* mode.c */
+bool mode_needs_reboot(const struct root *r, int64_t id);
+int mode_check(const struct root *r, int64_t id, char why[240]);
+int mode_set(struct work *w, int64_t id, char why[240]);
+int clocks_max(struct work *w, char why[240]);
+int clocks_back(struct work *w, char why[240]); /* if they are what jetson_clocks has made of them */
+bool clocks_kept(const struct work *w);         /* there is what they were before */
+
+/* fan.c */
+void fan_state(const struct root *r, char out[128]); /* "active quiet,cool" */
+int fan_service(struct work *w, const char *profiles, bool active, char why[240]); /* profiles NULL: as they are */
+int fan_auto(struct work *w, const struct control_unit *u, char why[240]);
+int fan_watch(struct work *w);
+bool fan_can_watch(const struct root *r); /* a temperature can be read */
+
+/* swap.c */
+int swap_set(struct work *w, const char *value, char why[240]);
+bool swap_exists(const struct root *r);
+
+/* undo.c */
+int undo_folder(const struct root *r, struct err *e);
+int undo_load(struct work *w, struct err *e);
+int undo_save(struct work *w, struct err *e);
+void undo_free(struct work *w);
+struct entry *undo_find(struct work *w, unsigned id);
+struct entry *undo_oldest(struct work *w, const char *name);
+unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e); /* 0: not noted */
+void undo_drop(struct work *w, unsigned id);
+int64_t undo_now_ms(void);
+/* Puts the selected entries back, and drops those that were. */
+int undo_back(struct work *w, struct err *e);
+
+/* set.c */
+void set_change(struct work *w, struct control_unit *u, const char *wanted);
+
+#endif

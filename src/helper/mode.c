@@ -1,0 +1,237 @@
+/* Power modes and jetson_clocks. nvpmodel may fail, ask for a reboot or, in a container, do nothing and say that all is
+ * well: so the caps that its configuration has for a mode are compared with those that the kernel has. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "board/conf.h"
+#include "helper/local.h"
+#include "probe/attr.h"
+#include "util/clock.h"
+#include "util/intl.h"
+#include "util/num.h"
+#include "util/text.h"
+
+#define LINES_MAX 512
+#define STORE	  "jetson_clocks"
+#define KNEXT	  "_KNEXT" /* of a path on newer kernels */
+
+/* "MAX_FREQ /sys/..." in the section of the parameter GPU, or "GPU MAX_FREQ 612000000" in that of a mode. */
+struct mode_line {
+	char of[48], arg[48], text[160];
+};
+struct mode_conf {
+	int64_t id;
+	bool here; /* in the section of that mode */
+	char param[48];
+	struct mode_line params[LINES_MAX], lines[LINES_MAX];
+	size_t n_params, n_lines;
+};
+
+static void take_line(void *conf, const struct conf_line *l)
+{
+	struct mode_conf *c = conf;
+	const char *name;
+	int64_t id;
+
+	if (l->begins) {
+		c->here = conf_mode(l, &id, &name) && id == c->id;
+		snprintf(c->param, sizeof c->param, "%s", strcmp(l->words[0], "PARAM") ? "" : conf_value(l, "NAME="));
+	} else if (*c->param && l->n > 1 && c->n_params < LINES_MAX) {
+		struct mode_line *p = &c->params[c->n_params++];
+		strcpy(p->of, c->param);
+		snprintf(p->arg, sizeof p->arg, "%s", l->words[0]);
+		snprintf(p->text, sizeof p->text, "%s", l->words[1]);
+	} else if (c->here && l->n > 2 && c->n_lines < LINES_MAX) {
+		struct mode_line *p = &c->lines[c->n_lines++];
+		snprintf(p->of, sizeof p->of, "%s", l->words[0]);
+		snprintf(p->arg, sizeof p->arg, "%s", l->words[1]);
+		snprintf(p->text, sizeof p->text, "%s", l->words[2]);
+	}
+}
+
+static struct mode_conf *conf_read(const struct root *r, int64_t id)
+{
+	struct mode_conf *c = calloc(1, sizeof *c);
+
+	if (c) {
+		c->id = id;
+		conf_each(r, CONF_MODES, take_line, c);
+	}
+	return c;
+}
+
+/* The file that an argument of a parameter is in, that of newer kernels first; NULL: none that there is. */
+static const char *conf_path(const struct mode_conf *c, const struct root *r, const char *of, const char *arg)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < c->n_params; i++) {
+		const struct mode_line *p = &c->params[i];
+		size_t len = strlen(arg);
+		if (strcmp(p->of, of) != 0 || strncmp(p->arg, arg, len) != 0 || p->text[0] != '/' || !file_exists(r, p->text))
+			continue;
+		if (!strcmp(p->arg + len, KNEXT))
+			return p->text;
+		found = p->arg[len] ? found : p->text;
+	}
+	return found;
+}
+
+static bool mask_of(const struct mode_conf *c, const struct mode_line *like, long long *mask)
+{
+	for (size_t i = 0; i < c->n_lines; i++)
+		if (!strcmp(c->lines[i].of, like->of) && !strcmp(c->lines[i].arg, like->arg)) {
+			*mask = strtoll(c->lines[i].text, NULL, 0);
+			return true;
+		}
+	return false;
+}
+
+bool mode_needs_reboot(const struct root *r, int64_t id)
+{
+	int64_t now_id = -1;
+	struct mode_conf *to = conf_read(r, id), *from = conf_mode_now(r, &now_id) ? conf_read(r, now_id) : NULL;
+	bool needed = false;
+
+	for (size_t i = 0; to && i < to->n_lines && !needed; i++) {
+		const struct mode_line *l = &to->lines[i];
+		const char *path = conf_path(to, r, l->of, l->arg);
+		char text[64];
+		long long now;
+		if (!text_ends_in(l->arg, "_PG_MASK"))
+			continue;
+		if (path && file_line(r, path, text, sizeof text))
+			now = strtoll(text, NULL, 0);
+		else if (!from || !mask_of(from, l, &now))
+			continue;
+		needed = now != strtoll(l->text, NULL, 0);
+	}
+	free(to);
+	free(from);
+	return needed;
+}
+
+/* The highest step up to `most`, which nvpmodel sets; without steps -1. */
+static int64_t step_of(const struct root *r, const char *path, int64_t most)
+{
+	char list[2048], *p = list;
+	int64_t best = -1, lowest = INT64_MAX, v;
+
+	if (!path || root_read(r, path, list, sizeof list) <= 0)
+		return -1;
+	for (char *word; (word = strsep(&p, " \n"));) {
+		if (!num_i64(word, word + strlen(word), &v))
+			continue;
+		lowest = v < lowest ? v : lowest;
+		best = v <= most && v > best ? v : best;
+	}
+	return best >= 0 ? best : lowest < INT64_MAX ? lowest : -1;
+}
+
+int mode_check(const struct root *r, int64_t id, char why[240])
+{
+	struct mode_conf *c = conf_read(r, id);
+	int64_t now_id;
+	bool bad = !c || !conf_mode_now(r, &now_id) || now_id != id;
+
+	if (bad)
+		snprintf(why, 240, "%s", _("/var/lib/nvpmodel/status has another mode"));
+	for (size_t i = 0; c && i < c->n_lines && !bad; i++) {
+		const struct mode_line *l = &c->lines[i];
+		bool cap = !strcmp(l->arg, "MAX_FREQ"), core = !strcmp(l->of, "CPU_ONLINE");
+		const char *path = cap || core ? conf_path(c, r, l->of, l->arg) : NULL;
+		const char *end = l->text + strlen(l->text);
+		long long now;
+		int64_t want;
+		if (!path || num_i64(l->text, end, &want) != end || root_read_i64(r, path, &now) < 0)
+			continue; /* the clocks of cores that are off */
+		int64_t most = want < 0 ? INT64_MAX : want;
+		int64_t step = cap ? step_of(r, conf_path(c, r, l->of, "FREQ_TABLE"), most) : -1;
+		/* where the steps are not known, a cap of 0 is none, and a lower one may be rounded */
+		bad = core ? now != want : step >= 0 ? now != step : want > 0 && (now > want || !now);
+		if (bad)
+			snprintf(why, 240, _("%.120s has %lld, and the mode %lld"), path, now,
+				 (long long)(step >= 0 ? step : want));
+	}
+	free(c);
+	return bad ? -1 : 0;
+}
+
+bool clocks_kept(const struct work *w)
+{
+	return faccessat(w->folder, STORE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Runs jetson_clocks, which also changes the fan: that is put back. */
+static int clocks_run(struct work *w, const char *option, const char *file, char why[240])
+{
+	bool active = control_fan_service(w->root) == SERVICE_ACTIVE;
+	char path[PATH_MAX], later[240];
+	int result;
+
+	snprintf(path, sizeof path, "%s%s/%s", root_is_live(w->root) ? "" : root_dir(w->root), CONTROL_FOLDER, file ? file : "");
+	result = option ? PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path) : PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS);
+	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) && fan_service(w, NULL, active, later) < 0)
+		work_log(w, "fan: %s", later);
+	for (size_t i = 0; i < w->units.n && !active; i++)
+		if (w->units.at[i].item.kind == CONTROL_FAN && write_files(w, w->units.at[i].files, w->units.at[i].n, later) < 0)
+			work_log(w, "fan: %s", later);
+	return result;
+}
+
+int clocks_max(struct work *w, char why[240])
+{
+	/* It asks before it overwrites a file. */
+	unlinkat(w->folder, STORE ".new", 0);
+	if (clocks_run(w, "--store", STORE ".new", why) < 0)
+		return -1;
+	if (renameat(w->folder, STORE ".new", w->folder, STORE) < 0) {
+		snprintf(why, 240, _("%s --store has stored nothing: %s"), CONTROL_JETSON_CLOCKS, strerror(errno));
+		return -1;
+	}
+	fsync(w->folder);
+	work_wrote();
+	return clocks_run(w, NULL, NULL, why);
+}
+
+int clocks_back(struct work *w, char why[240])
+{
+	if (!clocks_kept(w))
+		return 0;
+	int result = clocks_run(w, "--restore", STORE, why);
+	if (result == 0)
+		unlinkat(w->folder, STORE, 0);
+	return result;
+}
+
+int mode_set(struct work *w, int64_t id, char why[240])
+{
+	bool pinned = clocks_kept(w);
+	char number[24], said[240];
+	int64_t until;
+
+	snprintf(number, sizeof number, "%lld", (long long)id);
+	/* jetson_clocks keeps the lowest clocks of the mode before */
+	if (pinned && clocks_back(w, why) < 0)
+		return -1;
+	if (PROGRAM(w, 60, why, CONTROL_NVPMODEL, "-m", number) < 0)
+		return -1;
+	strcpy(said, why);
+	until = clock_now_ns() + NS_PER_S;
+	while (mode_check(w->root, id, why) < 0)
+		if (clock_now_ns() > until) {
+			if (strcasestr(said, "reboot"))
+				snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)id);
+			else if (*said)
+				snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"), said);
+			return 1;
+		} else
+			nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
+	*why = '\0';
+	return pinned ? clocks_max(w, why) : 0;
+}

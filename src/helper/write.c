@@ -1,0 +1,113 @@
+/* Writes files of the kernel and of the system, and reads back what they have then. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "helper/local.h"
+#include "probe/attr.h"
+#include "util/intl.h"
+#include "util/io.h"
+#include "util/text.h"
+
+int folder_of(const struct root *r, const char *path, const char **base)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[256];
+
+	*base = slash + 1;
+	snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	return root_open_file(r, folder, O_RDONLY | O_DIRECTORY);
+}
+
+int write_text(const struct root *r, const char *path, const char *text)
+{
+	const char *base;
+	char line[80];
+	struct stat st;
+	int folder = folder_of(r, path, &base), error = 0;
+	int fd = folder < 0 ? -1 : openat(folder, base, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		error = errno;
+	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		error = EINVAL;
+	else if (write_all(fd, line, (size_t)snprintf(line, sizeof line, "%s\n", text)) < 0)
+		error = errno;
+	if (folder >= 0)
+		close(folder);
+	if (fd >= 0 && close(fd) < 0 && !error)
+		error = errno;
+	if (fd >= 0)
+		work_wrote();
+	errno = error;
+	return error ? -1 : 0;
+}
+
+/* Is it the speed of a fan that something else than this program sets? */
+static bool is_driven(const struct work *w, const struct control_file *f, const struct control_file *next)
+{
+	const char *base = strrchr(f->path, '/') + 1;
+
+	if ((strncmp(base, "pwm", 3) != 0 && strcmp(base, "target_pwm") != 0) || text_ends_in(base, "_enable"))
+		return false;
+	if (control_fan_service(w->root) == SERVICE_ACTIVE)
+		return true;
+	return next && (text_ends_in(next->path, "_enable") ? strcmp(next->text, "1") > 0
+							    : text_ends_in(next->path, "/temp_control") && !strcmp(next->text, "1"));
+}
+
+int write_files(struct work *w, const struct control_file *want, size_t n, char why[240])
+{
+	const struct control_file *bad = NULL;
+	char now[64], is[64] = "";
+	int error = 0;
+
+	/* Twice, since the lowest clock may not be above the highest, and either may have to come first. */
+	for (int pass = 0; pass < 3; pass++) {
+		bad = NULL;
+		for (size_t i = 0; i < n; i++) {
+			if (pass && is_driven(w, &want[i], i + 1 < n ? &want[i + 1] : NULL))
+				continue;
+			if (file_line(w->root, want[i].path, now, sizeof now) && !strcmp(now, want[i].text))
+				continue;
+			bad = &want[i];
+			strcpy(is, now);
+			if (pass < 2)
+				error = write_text(w->root, want[i].path, want[i].text) < 0 ? errno : 0;
+		}
+	}
+	if (bad && error)
+		snprintf(why, 240, _("cannot write %s to %.120s: %s"), bad->text, bad->path, strerror(error));
+	else if (bad)
+		snprintf(why, 240, _("%.120s has %s, not %s"), bad->path, is, bad->text);
+	return bad ? -1 : 0;
+}
+
+int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len)
+{
+	struct stat st = {.st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid()};
+	char temp[128];
+
+	(void)r;
+	snprintf(temp, sizeof temp, ".%.100s.nvmtop", name);
+	fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW);
+	unlinkat(folder, temp, 0); /* of one that was killed */
+	int fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -1;
+	if (write_all(fd, text, len) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 0777) < 0 ||
+	    fsync(fd) < 0 || renameat(folder, temp, folder, name) < 0) {
+		int error = errno;
+		unlinkat(folder, temp, 0);
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	close(fd);
+	fsync(folder);
+	work_wrote();
+	return 0;
+}
