@@ -92,6 +92,8 @@ struct options {
 	const char *logfile;  /* the file that a stream is appended to, or NULL */
 	const char *listen;   /* ADDRESS:PORT of nvmtop serve, or NULL */
 	const char *door;     /* its unix socket, or NULL */
+	bool dry_run;	      /* of a change of settings: only say what would be done */
+	int64_t for_ns;	      /* after that time they are put back; 0: they stay */
 	bool paths;
 	int print_w, print_h;
 	bool follow;

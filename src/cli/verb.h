@@ -92,7 +92,8 @@ struct verb {
 };
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
-	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve;
+	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve,
+	verb_control;
 
 /* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];

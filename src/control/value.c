@@ -117,7 +117,7 @@ int control_value(const struct control_item *i, const char *text, char *out, siz
 	if (n > 1)
 		return err_set(e, ERR_USAGE, _("%s: \"%s\" is ambiguous: %s"), i->name, shown, fits);
 	control_shown(i->name, i->allowed, fits, sizeof fits);
-	return err_set(e, ERR_USAGE, _("%s cannot be \"%s\" here; it takes: %s"), i->name, shown, fits);
+	return err_set(e, ERR_USAGE, _("%s cannot be \"%s\" here; it takes: %s"), i->name, shown, *fits ? fits : "--");
 }
 
 void control_shown(const char *name, const char *value, char *out, size_t size)
