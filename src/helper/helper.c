@@ -56,6 +56,7 @@ void work_log(const struct work *w, const char *fmt, ...)
 
 #ifdef NVMTOP_CONTROL_TEST
 static int dies_at;
+int work_patience;
 
 void work_wrote(void)
 {
@@ -402,7 +403,9 @@ static void clean(void)
 		snprintf(caller_id, sizeof caller_id, "%u", (unsigned)getuid());
 #ifdef NVMTOP_CONTROL_TEST
 	const char *die = getenv("NVMTOP_CONTROL_DIE");
+	const char *patience = getenv("NVMTOP_CONTROL_PATIENCE");
 	dies_at = die ? atoi(die) : 0;
+	work_patience = patience ? atoi(patience) : 0;
 #endif
 	if (clearenv() || setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1) < 0 || chdir("/") < 0)
 		_exit(1);
@@ -429,23 +432,23 @@ int main(int argc, char **argv)
 	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[len > 0 ? len : 0] = '\0';
 	w.self = self;
-	for (; i < argc && (!strcmp(argv[i], "--sysroot") || !strcmp(argv[i], "--revert")); i++)
-		if (!strcmp(argv[i], "--revert"))
-			revert = true;
-		else if (++i == argc || !realpath(argv[i], absolute))
-			return 2;
-		else
-			top = absolute;
-	if (!strcmp(top, "/"))
+	if (i + 1 < argc && !strcmp(argv[i], "--revert"))
+		revert = i++;
+	if (i + 1 >= argc || strcmp(argv[i++], "--sysroot") != 0 || !realpath(argv[i++], absolute) || !strcmp(absolute, "/"))
 		return 2;
-	clean();
+	top = absolute;
 #else
-	clean();
 	board_installed_only();
-	for (; i < argc && !strcmp(argv[i], "--revert"); i++)
-		revert = true;
 	openlog("nvmtop-control", LOG_PID, LOG_AUTHPRIV);
 #endif
+	clean();
+	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+		revert = true;
+		if (!strcmp(argv[i], "--revert"))
+			continue;
+		printf("end\t2\t%s%.100s\n", _("unknown option: "), argv[i]);
+		return 2;
+	}
 	for (; i < argc && n < WORDS_MOST; i++)
 		words[n++] = argv[i];
 	/* Ctrl-C is for who has started this; the end is that of the input. */

@@ -42,6 +42,7 @@ int work_read(struct work *w, struct err *e); /* the units anew */
 void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #ifdef NVMTOP_CONTROL_TEST
 void work_wrote(void); /* dies after the write that a test wants */
+extern int work_patience; /* seconds that programs get, instead of their own; 0: as without tests */
 #else
 #define work_wrote() ((void)0)
 #endif

@@ -112,7 +112,8 @@ static bool plan_fan(struct work *w, const struct control_unit *u, struct contro
 	size_t len = strlen(value);
 	const char *control = u->n > 1 ? u->files[1].path : NULL;
 
-	value[len - (len > 1 && value[len - 1] == '%')] = '\0';
+	if (len > 1 && value[len - 1] == '%' && value[len - 2] <= '9')
+		value[len - 1] = '\0';
 	bool by_hand = is_digits(value);
 	p->n = 0;
 	if (by_hand ? strtoll(value, NULL, 10) > 100 : !is_listed(u->item.allowed, value) || strstr(value, ".."))

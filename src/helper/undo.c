@@ -273,17 +273,19 @@ void undo_drop(struct work *w, unsigned id)
 
 /* --- putting back --- */
 
-static bool is_known(const struct work *w, const char *path)
+static bool is_known(const struct work *w, const char *path, bool of_fan)
 {
 	for (size_t i = 0; i < w->units.n; i++)
-		for (size_t k = 0; k < w->units.at[i].n; k++)
+		for (size_t k = 0; k < w->units.at[i].n && (!of_fan || w->units.at[i].item.kind == CONTROL_FAN); k++)
 			if (!strcmp(w->units.at[i].files[k].path, path))
 				return true;
 	return false;
 }
 
-/* Writes the files of an entry; with `first` what they had before the first of the changes that are put back. */
-static int files_back(struct work *w, const struct entry *e, bool first, char why[240])
+/* Writes the files of an entry, or those of fans only; FIRST: with what they had before the first of the changes that are
+ * put back. */
+enum which { OWN, FIRST, FANS };
+static int files_back(struct work *w, const struct entry *e, enum which which, char why[240])
 {
 	struct control_file *want = calloc(e->n + 1, sizeof *want);
 	size_t n = 0;
@@ -291,12 +293,12 @@ static int files_back(struct work *w, const struct entry *e, bool first, char wh
 
 	for (size_t i = 0; want && i < e->n; i++) {
 		struct control_file *f = &want[n];
-		if (!is_known(w, e->files[i].path)) {
-			gone = e->files[i].path;
+		if (!is_known(w, e->files[i].path, which == FANS)) {
+			gone = which == FANS ? NULL : e->files[i].path;
 			continue;
 		}
 		want[n++] = e->files[i];
-		for (size_t k = w->n_entries; first && k-- > 0;)
+		for (size_t k = w->n_entries; which == FIRST && k-- > 0;)
 			for (size_t m = 0; w->entries[k].mark != ENTRY_STAYS && m < w->entries[k].n; m++)
 				if (!strcmp(w->entries[k].files[m].path, f->path) && !strcmp(w->entries[k].boot, w->boot))
 					strcpy(f->text, w->entries[k].files[m].text);
@@ -339,7 +341,7 @@ static int mode_back(struct work *w, const struct entry *e, bool later, char why
 			return result;
 	}
 	/* it may have switched cores on, whose clocks have files then */
-	return work_read(w, &err) < 0 ? -1 : later ? 0 : files_back(w, e, true, why);
+	return work_read(w, &err) < 0 ? -1 : later ? 0 : files_back(w, e, FIRST, why);
 }
 
 static int fan_back(struct work *w, const struct entry *e, bool later, char why[240])
@@ -351,7 +353,7 @@ static int fan_back(struct work *w, const struct entry *e, bool later, char why[
 	if (!later && !active && control_fan_service(w->root) == SERVICE_ACTIVE)
 		result = fan_service(w, NULL, false, why);
 	if (!later && result == 0)
-		result = files_back(w, e, false, why);
+		result = files_back(w, e, OWN, why);
 	return result == 0 && strncmp(e->state, "none", 4) != 0 ? fan_service(w, profiles, active, why) : result;
 }
 
@@ -375,8 +377,15 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 	snprintf(c->before, sizeof c->before, "%s", u->item.value);
 	fan_state(w->root, state);
 	bool same = !strcmp(u->item.value, e->before) && (later || !files_differ(w, e)) &&
-		    (kind != CONTROL_PINNED || !clocks_kept(w)) && (kind != CONTROL_FAN || !strcmp(state, e->state));
-	if (same)
+		    (kind != CONTROL_PINNED || !clocks_kept(w)) &&
+		    (kind != CONTROL_SWAP || swap_exists(w->root) == (strcmp(e->before, "off") != 0)) && (kind != CONTROL_FAN || !strcmp(state, e->state));
+	bool lasting = kind == CONTROL_MODE || kind == CONTROL_FAN || kind == CONTROL_SWAP;
+	if (later && !lasting) {
+		if (kind == CONTROL_PINNED)
+			unlinkat(w->folder, "jetson_clocks", 0);
+		snprintf(c->why, sizeof c->why, "%s", _("it has ended with the reboot"));
+		same = true;
+	} else if (same)
 		result = 0;
 	else if (kind == CONTROL_MODE)
 		result = mode_back(w, e, later, why);
@@ -384,17 +393,13 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 		result = fan_back(w, e, later, why);
 	else if (kind == CONTROL_SWAP)
 		result = swap_set(w, e->before, why);
-	else if (later) {
-		if (kind == CONTROL_PINNED)
-			unlinkat(w->folder, "jetson_clocks", 0);
-		snprintf(c->why, sizeof c->why, "%s", _("it has ended with the reboot"));
-		same = true;
-	} else {
+	else {
 		const struct entry *mode = kind == CONTROL_PINNED ? undo_oldest(w, "mode") : NULL;
 		char second[240];
 		result = kind == CONTROL_PINNED ? clocks_back(w, why) : 0;
-		/* what the mode allows comes with the mode */
-		if (!(mode && mode->mark == ENTRY_SELECTED) && files_back(w, e, kind == CONTROL_CLOCK, second) < 0 && result == 0) {
+		/* clocks that the mode allows come with the mode */
+		enum which which = mode && mode->mark == ENTRY_SELECTED ? FANS : kind == CONTROL_CLOCK ? FIRST : OWN;
+		if (files_back(w, e, which, second) < 0 && result == 0) {
 			strcpy(why, second);
 			result = 1;
 		}
