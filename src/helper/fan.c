@@ -219,10 +219,13 @@ int fan_watch(struct work *w)
 			work_log(w, t == INT_MIN ? _("%s: no temperature can be read: automatic control is restored")
 						 : _("%s: the hottest zone has %d C: automatic control is restored"),
 				 u->item.name, t / 1000);
-			if (fan_auto(w, u, why) == 0)
-				continue;
-			work_log(w, _("%s: %s; it gets its highest speed"), u->item.name, why);
-			write_text(w->root, u->files[0].path, "255");
+			int turn = work_lock(w, 10, &e); /* heat does not wait for it longer */
+			if (fan_auto(w, u, why) != 0) {
+				work_log(w, _("%s: %s; it gets its highest speed"), u->item.name, why);
+				write_text(w->root, u->files[0].path, "255");
+			}
+			if (turn >= 0)
+				close(turn);
 		}
 		nanosleep(&(struct timespec) {.tv_sec = 1}, NULL);
 	}

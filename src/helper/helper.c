@@ -67,7 +67,8 @@ void work_wrote(void)
 
 void work_report(struct work *w, struct control_change *c, enum control_result result)
 {
-	static const int status[CONTROL_RESULTS] = {[CONTROL_NOT] = 1, [CONTROL_FAILED] = 1, [CONTROL_REFUSED] = 4};
+	static const int status[CONTROL_RESULTS] = {
+		[CONTROL_NOT] = 1, [CONTROL_FAILED] = 1, [CONTROL_REFUSED] = 4};
 	char why[sizeof c->why], before[sizeof c->before], after[sizeof c->after];
 
 	c->result = result;
@@ -76,8 +77,8 @@ void work_report(struct work *w, struct control_change *c, enum control_result r
 	text_printable(why, sizeof why, c->why, strlen(c->why));
 	text_printable(before, sizeof before, c->before, strlen(c->before));
 	text_printable(after, sizeof after, c->after, strlen(c->after));
-	printf("change\t%s\t%s\t%s\t%s\t%s\t%u\t%lld\t%s\n", c->name, before, c->wanted, after, control_result_words[result],
-	       c->id, (long long)(c->left_ns / NS_PER_MS), why);
+	printf("change\t%s\t%s\t%s\t%s\t%s\t%u\t%lld\t%s\n", c->name, before, c->wanted, after,
+	       control_result_words[result], c->id, (long long)(c->left_ns / NS_PER_MS), why);
 	fflush(stdout);
 	if (result != CONTROL_WOULD)
 		work_log(w, "user %s: %s: %s -> %s: %s, now %s%s%s", w->caller, c->name, before, c->wanted,
@@ -148,7 +149,8 @@ static int clocks_restore(struct work *w, struct control_unit *u, struct err *e)
 	bool max = !strcmp(u->item.value, "max");
 	if (max && !any && w->folder >= 0)
 		snprintf(c.why, sizeof c.why, "%s",
-			 _("the clocks were not set to max here: what they were before is not known; a reboot ends it"));
+			 _("the clocks were not set to max here: what they were before is not known; a "
+			   "reboot ends it"));
 	work_report(w, &c, w->dry ? CONTROL_WOULD : max ? CONTROL_REFUSED : CONTROL_AS_IS);
 	return 0;
 }
@@ -210,8 +212,14 @@ static int answer_words(struct work *w, char *const *words, size_t n, struct err
 	static const struct {
 		const char *verb;
 		size_t least, most;
-	} verbs[] = {{"mode", 2, 2},	{"clocks", 2, WORDS_MOST}, {"governor", 2, WORDS_MOST}, {"3d-scaling", 2, 2},
-		     {"swap", 2, 2},	{"drop-caches", 1, 1},	   {"restore", 1, WORDS_MOST},	{"revert", 2, WORDS_MOST},
+	} verbs[] = {{"mode", 2, 2},
+		     {"clocks", 2, WORDS_MOST},
+		     {"governor", 2, WORDS_MOST},
+		     {"3d-scaling", 2, 2},
+		     {"swap", 2, 2},
+		     {"drop-caches", 1, 1},
+		     {"restore", 1, WORDS_MOST},
+		     {"revert", 2, WORDS_MOST},
 		     {"keep", 2, WORDS_MOST}};
 	const char *verb = n ? words[0] : "";
 	bool fan = !strncmp(verb, "fan", 3);
@@ -258,14 +266,14 @@ static int take_options(struct work *w, char **words, size_t *n, struct err *e)
 			w->dry = true;
 		else if (strcmp(words[i], "--for") != 0)
 			words[kept++] = words[i];
-		else if (++i == *n || !num_duration_ns(words[i], &w->for_ns) || w->for_ns < FOR_LEAST || w->for_ns > FOR_MOST)
+		else if (++i == *n || !num_duration_ns(words[i], &w->for_ns) || w->for_ns < FOR_LEAST ||
+			 w->for_ns > FOR_MOST)
 			return usage(e, _("--for needs a time from 1s to 24h"), "");
 	*n = kept;
 	return 0;
 }
 
-/* One request at a time, whoever makes it. Returns a descriptor. */
-static int lock(struct work *w, int seconds, struct err *e)
+int work_lock(struct work *w, int seconds, struct err *e)
 {
 	int fd = openat(w->folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int64_t until = clock_now_ns() + seconds * NS_PER_S;
@@ -290,8 +298,8 @@ static int answer(struct work *w, char **words, size_t n)
 		if (!w->dry && w->folder < 0) {
 			w->status = 4;
 			err_set(&e, ERR_FAILED, _("only root can change anything"));
-		} else if ((w->dry || (fd = lock(w, 3, &e)) >= 0) && (w->folder < 0 || undo_load(w, &e) == 0) &&
-			   work_read(w, &e) == 0)
+		} else if ((w->dry || (fd = work_lock(w, 3, &e)) >= 0) &&
+			   (w->folder < 0 || undo_load(w, &e) == 0) && work_read(w, &e) == 0)
 			answer_words(w, words, n, &e);
 	}
 	if (fd >= 0)
@@ -336,7 +344,8 @@ static int session(struct work *w, bool revert)
 			answer(w, words, n);
 			continue;
 		}
-		printf("end\t2\t%s\n", _("not a request: a line of at most 40 words of printable characters"));
+		printf("end\t2\t%s\n",
+		       _("not a request: a line of at most 40 words of printable characters"));
 		fflush(stdout);
 		if (!whole)
 			break;
@@ -344,7 +353,7 @@ static int session(struct work *w, bool revert)
 	w->status = 0;
 	w->dry = false;
 	if (revert && w->folder >= 0 && w->n_made) {
-		fd = lock(w, 60, &e);
+		fd = work_lock(w, 60, &e);
 		if (fd >= 0 && undo_load(w, &e) == 0 && work_read(w, &e) == 0) {
 			for (size_t i = 0; i < w->n_made; i++) {
 				struct entry *one = undo_find(w, w->made[i]);
@@ -368,15 +377,17 @@ static int expire(struct work *w, const char *id)
 	struct entry *one;
 
 	for (;;) {
-		if (undo_load(w, &e) < 0 || !(one = undo_find(w, (unsigned)strtoul(id, NULL, 10))) || !one->until_ms ||
-		    strcmp(one->boot, w->boot) != 0)
+		if (undo_load(w, &e) < 0 || !(one = undo_find(w, (unsigned)strtoul(id, NULL, 10))) ||
+		    !one->until_ms || strcmp(one->boot, w->boot) != 0)
 			return 0;
 		int64_t left = one->until_ms - undo_now_ms();
 		if (left <= 0)
 			break;
-		clock_nanosleep(CLOCK_BOOTTIME, 0, &(struct timespec) {.tv_sec = left / 1000, .tv_nsec = left % 1000 * NS_PER_MS}, NULL);
+		clock_nanosleep(
+			CLOCK_BOOTTIME, 0,
+			&(struct timespec) {.tv_sec = left / 1000, .tv_nsec = left % 1000 * NS_PER_MS}, NULL);
 	}
-	int fd = lock(w, 600, &e);
+	int fd = work_lock(w, 600, &e);
 	if (fd < 0 || undo_load(w, &e) < 0 || work_read(w, &e) < 0)
 		return 1;
 	one = undo_find(w, (unsigned)strtoul(id, NULL, 10));
@@ -419,6 +430,8 @@ static void clean(void)
 
 int main(int argc, char **argv)
 {
+	struct board *board = NULL;
+	struct root *root;
 	struct work w = {.folder = -1, .caller = caller_id, .self = PKGLIBEXECDIR "/nvmtop-control"};
 	const char *top = "/";
 	bool revert = false;
@@ -434,7 +447,8 @@ int main(int argc, char **argv)
 	w.self = self;
 	if (i + 1 < argc && !strcmp(argv[i], "--revert"))
 		revert = i++;
-	if (i + 1 >= argc || strcmp(argv[i++], "--sysroot") != 0 || !realpath(argv[i++], absolute) || !strcmp(absolute, "/"))
+	if (i + 1 >= argc || strcmp(argv[i++], "--sysroot") != 0 || !realpath(argv[i++], absolute) ||
+	    !strcmp(absolute, "/"))
 		return 2;
 	top = absolute;
 #else
@@ -456,9 +470,9 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t k = 0; k < 4 && !apart; k++)
 		signal((int[]) {SIGINT, SIGHUP, SIGQUIT, SIGTERM}[k], SIG_IGN);
-	w.root = root_open(top, &e);
-	if (w.root)
-		w.board = board_detect(w.root, why, sizeof why, &e);
+	w.root = root = root_open(top, &e);
+	if (root)
+		w.board = board = board_detect(root, why, sizeof why, &e);
 #ifdef NVMTOP_CONTROL_TEST
 	bool may = true;
 #else
@@ -474,10 +488,19 @@ int main(int argc, char **argv)
 	for (size_t k = 0; k < n; k++)
 		for (const char *p = words[k]; *p; p++)
 			if (*p <= ' ' || *p > '~') {
-				printf("end\t2\t%s\n", _("not a request: a word with a blank or a control character"));
+				printf("end\t2\t%s\n",
+				       _("not a request: a word with a blank or a control character"));
 				return 2;
 			}
-	if (apart && may)
-		return words[0][0] == 'w' ? fan_watch(&w) : n == 2 ? expire(&w, words[1]) : 2;
-	return n ? answer(&w, words, n) : session(&w, revert);
+	int status = !n                   ? session(&w, revert)
+		     : !apart || !may     ? answer(&w, words, n)
+		     : words[0][0] == 'w' ? fan_watch(&w)
+		     : n == 2             ? expire(&w, words[1])
+					  : 2;
+	control_units_free(&w.units);
+	undo_free(&w);
+	free(w.made);
+	board_free(board);
+	root_close(root);
+	return status;
 }

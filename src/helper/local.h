@@ -39,6 +39,7 @@ struct work {
 /* helper.c */
 void work_report(struct work *w, struct control_change *c, enum control_result result);
 int work_read(struct work *w, struct err *e); /* the units anew */
+int work_lock(struct work *w, int seconds, struct err *e); /* a descriptor: one changes something at a time */
 void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #ifdef NVMTOP_CONTROL_TEST
 void work_wrote(void); /* dies after the write that a test wants */
@@ -58,7 +59,8 @@ int program_apart(struct work *w, const char *verb, const char *word, char why[2
 /* Opens the folder of a path; *base is the rest. Neither is a link followed at the end of a path by what uses it. */
 int folder_of(const struct root *r, const char *path, const char **base);
 int write_text(const struct root *r, const char *path, const char *text);
-/* Writes what differs, and reads back. Returns 0; else -1, and why says what is where. */
+/* Writes what differs, and reads back. Returns 0; 1 if it has something else then, -1 if it cannot be written: why says
+ * which. */
 int write_files(struct work *w, const struct control_file *want, size_t n, char why[240]);
 /* Replaces a file, with mode and owner of the one before. */
 int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len);

@@ -179,7 +179,7 @@ static int clocks_run(struct work *w, const char *option, const char *file, char
 	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) && fan_service(w, NULL, active, later) < 0)
 		work_log(w, "fan: %s", later);
 	for (size_t i = 0; i < w->units.n; i++)
-		if (w->units.at[i].item.kind == CONTROL_FAN && write_files(w, w->units.at[i].files, w->units.at[i].n, later) < 0)
+		if (w->units.at[i].item.kind == CONTROL_FAN && write_files(w, w->units.at[i].files, w->units.at[i].n, later))
 			work_log(w, "fan: %s", later);
 	return result;
 }

@@ -207,7 +207,7 @@ static int carry_out(struct work *w, const struct control_unit *u, const char *w
 	case CONTROL_MODE:
 		return mode_set(w, p->mode, why);
 	case CONTROL_PINNED:
-		return p->n ? (write_files(w, p->files, p->n, why) < 0) : clocks_max(w, why);
+		return p->n ? write_files(w, p->files, p->n, why) : clocks_max(w, why);
 	case CONTROL_SWAP:
 		return swap_set(w, wanted, why);
 	case CONTROL_CACHES:
@@ -220,9 +220,10 @@ static int carry_out(struct work *w, const struct control_unit *u, const char *w
 		if (!by_hand)
 			return strcmp(wanted, "auto") ? fan_service(w, wanted, true, why) : fan_auto(w, u, why);
 		result = control_fan_service(w->root) == SERVICE_ACTIVE ? fan_service(w, NULL, false, why) : 0;
-		return result ? result : write_files(w, p->files, p->n, why) < 0 || program_apart(w, "watch", NULL, why) < 0;
+		result = result ? result : write_files(w, p->files, p->n, why);
+		return result ? result : program_apart(w, "watch", NULL, why);
 	default:
-		return write_files(w, p->files, p->n, why) < 0;
+		return write_files(w, p->files, p->n, why);
 	}
 }
 
@@ -285,8 +286,10 @@ void set_change(struct work *w, struct control_unit *u, const char *wanted)
 		strcpy(c.after, u->item.value);
 	if (!result && kind != CONTROL_CACHES && kind != CONTROL_FAN && strcmp(c.after, c.wanted) != 0)
 		result = 1;
-	if (result)
+	if (result && *why)
 		snprintf(c.why, sizeof c.why, "%s", why);
+	else if (result)
+		snprintf(c.why, sizeof c.why, _("it has %s now"), c.after);
 	if (!result && w->for_ns && c.id) {
 		snprintf(number, sizeof number, "%u", c.id);
 		c.left_ns = w->for_ns;

@@ -399,9 +399,10 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 		result = kind == CONTROL_PINNED ? clocks_back(w, why) : 0;
 		/* clocks that the mode allows come with the mode */
 		enum which which = mode && mode->mark == ENTRY_SELECTED ? FANS : kind == CONTROL_CLOCK ? FIRST : OWN;
-		if (files_back(w, e, which, second) < 0 && result == 0) {
+		int files = files_back(w, e, which, second);
+		if (files && !result) {
 			strcpy(why, second);
-			result = 1;
+			result = files;
 		}
 	}
 	if (work_read(w, &err) == 0 && (u = control_unit_find(&w->units, e->name)))

@@ -83,7 +83,7 @@ int write_files(struct work *w, const struct control_file *want, size_t n, char 
 		snprintf(why, 240, _("cannot write %s to %.120s: %s"), bad->text, bad->path, strerror(error));
 	else if (bad)
 		snprintf(why, 240, _("%.120s has %s, not %s"), bad->path, is, bad->text);
-	return bad ? -1 : 0;
+	return !bad ? 0 : error ? -1 : 1;
 }
 
 int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len)
