@@ -7,8 +7,8 @@
 
 #include "util/root.h"
 
-#define CONF_MODES	"/etc/nvpmodel.conf"
-#define CONF_FAN	"/etc/nvfancontrol.conf"
+#define CONF_MODES      "/etc/nvpmodel.conf"
+#define CONF_FAN        "/etc/nvfancontrol.conf"
 #define CONF_FAN_STATUS "/var/lib/nvfancontrol/status"
 
 /* A line that has words: "< POWER_MODEL ID=2 NAME=MODE_30W >" begins a section, "GPU MAX_FREQ 612000000" is in one.
@@ -21,7 +21,8 @@ struct conf_line {
 };
 
 /* Visits each line of a configuration. */
-void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg);
+void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l),
+	       void *arg);
 
 /* The value of a word such as "ID=2" for "ID=", or "". */
 const char *conf_value(const struct conf_line *l, const char *key);

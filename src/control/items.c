@@ -18,8 +18,8 @@
 
 #define SWAP_LEAST (64 * 1024 * 1024)
 
-static const char *const kind_words[CONTROL_KINDS] = {"fan",	  "mode",	"clocks", "clocks",
-						      "governor", "3d-scaling", "swap",	  "drop-caches"};
+static const char *const kind_words[CONTROL_KINDS] = {"fan",      "mode",       "clocks", "clocks",
+						      "governor", "3d-scaling", "swap",   "drop-caches"};
 
 static enum control_kind kind_of(const struct control_statement *s)
 {
@@ -64,14 +64,15 @@ enum control_service control_fan_service(const struct root *r)
 	for (size_t i = 0; i < 2; i++)
 		if (file_exists(r, active[i]))
 			return SERVICE_ACTIVE;
-	return file_exists(r, CONF_FAN) && (file_exists(r, units[0]) || file_exists(r, units[1])) ? SERVICE_STOPPED
-												  : SERVICE_NONE;
+	return file_exists(r, CONF_FAN) && (file_exists(r, units[0]) || file_exists(r, units[1]))
+		       ? SERVICE_STOPPED
+		       : SERVICE_NONE;
 }
 
 /* --- finding --- */
 
-static struct control_unit *add_unit(struct control_units *u, const struct control_statement *s, enum control_kind kind,
-				     unsigned number)
+static struct control_unit *add_unit(struct control_units *u, const struct control_statement *s,
+				     enum control_kind kind, unsigned number)
 {
 	struct control_unit *all = reallocarray(u->at, u->n + 1, sizeof *all);
 
@@ -159,15 +160,17 @@ static int find_files(struct control_unit *c, const struct root *r)
 
 	for (size_t i = 0; i < c->s->n_places && !c->n; i++) {
 		struct place p = c->s->places[i];
-		if (p.kind == PLACE_PATH && strchr(p.path, '*') ? !add_each(c, r, p.path)
-								: place_find(&p, r, "pwm") == 0 && file_exists(r, p.path) &&
-									  !add_files(c, r, p.path))
+		if (p.kind == PLACE_PATH && strchr(p.path, '*')
+			    ? !add_each(c, r, p.path)
+			    : place_find(&p, r, "pwm") == 0 && file_exists(r, p.path) &&
+				      !add_files(c, r, p.path))
 			return -1;
 	}
 	for (size_t i = 0; i < c->s->n_places && !c->n && used < sizeof c->item.refused; i++) {
 		const struct place *p = &c->s->places[i];
 		used += (size_t)snprintf(c->item.refused + used, sizeof c->item.refused - used, "%s%s%s%s",
-					 i ? ", " : _("not here: "), p->kind == PLACE_PATH ? p->path : p->name,
+					 i ? ", " : _("not here: "),
+					 p->kind == PLACE_PATH ? p->path : p->name,
 					 p->kind == PLACE_PATH ? "" : "/", p->which);
 	}
 	return 0;
@@ -243,7 +246,8 @@ static void read_clocks(struct control_unit *c, const struct root *r)
 	if (!c->n)
 		return;
 	if (control_is_max(c->files[c->n - 1].path)) {
-		snprintf(c->item.value, sizeof c->item.value, "%lld..%lld", (long long)lowest, (long long)highest);
+		snprintf(c->item.value, sizeof c->item.value, "%lld..%lld", (long long)lowest,
+			 (long long)highest);
 		allow_clocks(&c->item, r, &c->files[0]);
 		return;
 	}
@@ -260,8 +264,8 @@ static void read_governor(struct control_unit *c, const struct root *r)
 	if (!c->n)
 		return;
 	bool cores = control_scale(c->files[0].path) != 1;
-	snprintf(path, sizeof path, "%.*s%savailable_governors", (int)(base(c->files[0].path) - c->files[0].path),
-		 c->files[0].path, cores ? "scaling_" : "");
+	snprintf(path, sizeof path, "%.*s%savailable_governors",
+		 (int)(base(c->files[0].path) - c->files[0].path), c->files[0].path, cores ? "scaling_" : "");
 	if (root_read(r, path, list, sizeof list) > 0)
 		for (char *p = list, *word; (word = strsep(&p, " \n"));)
 			if (*word)
@@ -290,13 +294,15 @@ static void read_fan(struct control_unit *c, const struct root *r, const struct 
 	for (size_t i = 0; i < m->fan_profiles.n && service != SERVICE_NONE; i++)
 		allow(&c->item, ((const struct machine_name *)m->fan_profiles.at)[i].name);
 	if (service == SERVICE_ACTIVE)
-		snprintf(c->item.value, sizeof c->item.value, "%s", *m->fan_profile ? m->fan_profile : m->fan_default);
+		snprintf(c->item.value, sizeof c->item.value, "%s",
+			 *m->fan_profile ? m->fan_profile : m->fan_default);
 	else if (on < 0 || speed < 0)
 		return;
 	else if (legacy ? on == 1 : on > 1)
 		strcpy(c->item.value, "auto");
 	else if (!legacy && !on)
-		snprintf(c->item.missing, sizeof c->item.missing, _("%.100s is 0: nothing sets its speed"), control->path);
+		snprintf(c->item.missing, sizeof c->item.missing, _("%.100s is 0: nothing sets its speed"),
+			 control->path);
 	else
 		snprintf(c->item.value, sizeof c->item.value, "%d%%", (int)((speed * 100 + 127) / 255));
 }
@@ -311,16 +317,19 @@ static void read_mode(struct control_unit *c, const struct root *r, const struct
 	for (size_t i = 0; i < m->modes.n; i++) {
 		/* a name with a blank is not a word */
 		bool plain = !modes[i].name[strcspn(modes[i].name, " \t:")];
-		snprintf(word, sizeof word, "%.0f%s%s", modes[i].id, plain ? ":" : "", plain ? modes[i].name : "");
+		snprintf(word, sizeof word, "%.0f%s%s", modes[i].id, plain ? ":" : "",
+			 plain ? modes[i].name : "");
 		allow(&c->item, word);
 		if (known && (double)id == modes[i].id)
 			snprintf(c->item.value, sizeof c->item.value, "%s", modes[i].name);
 	}
 	if (!c->item.value[0])
 		snprintf(c->item.missing, sizeof c->item.missing, "%s",
-			 known ? _("the mode that is set has no name in " CONF_MODES) : _("/var/lib/nvpmodel/status has no mode"));
+			 known ? _("the mode that is set has no name in " CONF_MODES)
+			       : _("/var/lib/nvpmodel/status has no mode"));
 	if (!file_exists(r, CONTROL_NVPMODEL))
-		snprintf(c->item.refused, sizeof c->item.refused, _("%s is not here, as in a container"), CONTROL_NVPMODEL);
+		snprintf(c->item.refused, sizeof c->item.refused, _("%s is not here, as in a container"),
+			 CONTROL_NVPMODEL);
 }
 
 static void read_swap(struct control_unit *c, const struct root *r)
@@ -330,9 +339,11 @@ static void read_swap(struct control_unit *c, const struct root *r)
 	struct statvfs fs;
 
 	int fd = root_open_file(r, "/", O_RDONLY | O_DIRECTORY);
-	bool on = root_read(r, "/proc/swaps", swaps, sizeof swaps) > 0 && strstr(swaps, "\n" CONTROL_SWAPFILE " ");
+	bool on = root_read(r, "/proc/swaps", swaps, sizeof swaps) > 0 &&
+		  strstr(swaps, "\n" CONTROL_SWAPFILE " ");
 	if (on && (fd < 0 || fstatat(fd, &CONTROL_SWAPFILE[1], &st, AT_SYMLINK_NOFOLLOW) < 0))
-		snprintf(c->item.missing, sizeof c->item.missing, "%s: %s", CONTROL_SWAPFILE, strerror(errno));
+		snprintf(c->item.missing, sizeof c->item.missing, "%s: %s", CONTROL_SWAPFILE,
+			 strerror(errno));
 	else if (on)
 		snprintf(c->item.value, sizeof c->item.value, "%lld", (long long)st.st_size);
 	else
@@ -340,7 +351,8 @@ static void read_swap(struct control_unit *c, const struct root *r)
 	allow(&c->item, "off");
 	/* a disk that is full stops more than what swaps */
 	if (fd >= 0 && fstatvfs(fd, &fs) == 0) {
-		uint64_t room = (uint64_t)fs.f_frsize * (fs.f_bavail > fs.f_blocks / 20 ? fs.f_bavail - fs.f_blocks / 20 : 0);
+		uint64_t room = (uint64_t)fs.f_frsize *
+				(fs.f_bavail > fs.f_blocks / 20 ? fs.f_bavail - fs.f_blocks / 20 : 0);
 		snprintf(word, sizeof word, "%d..%llu", SWAP_LEAST, (unsigned long long)room);
 		if (room >= SWAP_LEAST)
 			allow(&c->item, word);

@@ -31,7 +31,8 @@ struct control_unit *control_unit_find(const struct control_units *u, const char
 
 /* The factor from the number in a file of clocks to Hz. */
 int64_t control_scale(const char *path);
-bool control_is_max(const char *path); /* the highest clock of a device, which has a lowest, in the file before it */
+bool control_is_max(
+	const char *path); /* the highest clock of a device, which has a lowest, in the file before it */
 
 /* Does nvfancontrol regulate the fans? systemd keeps a folder of processes for each service that runs. */
 enum control_service { SERVICE_NONE, SERVICE_STOPPED, SERVICE_ACTIVE };

@@ -20,7 +20,7 @@
 #include "util/text.h"
 
 #define CONF_MOST ((size_t)256 * 1024)
-#define DEFAULT	  "FAN_DEFAULT_PROFILE"
+#define DEFAULT   "FAN_DEFAULT_PROFILE"
 
 static void take_profile(void *out, const struct conf_line *l)
 {
@@ -85,7 +85,8 @@ static int conf_write(const struct root *r, const char *profiles, char why[240])
 				continue;
 			}
 			size_t rest = value + strcspn(at + value, " \t\r\n");
-			fprintf(f, "%.*s%.*s%.*s", (int)value, at, (int)strcspn(p, ","), p, (int)(len - rest), at + rest);
+			fprintf(f, "%.*s%.*s%.*s", (int)value, at, (int)strcspn(p, ","), p, (int)(len - rest),
+				at + rest);
 			p += strcspn(p, ",") + (strchr(p, ',') ? 1 : 0);
 			p = *p ? p : profiles;
 		}
@@ -109,7 +110,8 @@ static bool says_profile(const struct root *r, const char *profiles)
 	char text[1024], key[80];
 
 	snprintf(key, sizeof key, "FAN_PROFILE:%.*s", (int)strcspn(profiles, ","), profiles);
-	const char *p = root_read_trusted(r, CONF_FAN_STATUS, text, sizeof text) > 0 ? strstr(text, key) : NULL;
+	const char *p =
+		root_read_trusted(r, CONF_FAN_STATUS, text, sizeof text) > 0 ? strstr(text, key) : NULL;
 	return p && strchr(" \t\r\n", p[strlen(key)]);
 }
 
@@ -126,7 +128,8 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 	bool on = control_fan_service(w->root) == SERVICE_ACTIVE;
 
 	fan_state(w->root, now);
-	if (profiles && (strcmp(strchr(now, ' ') + 1, profiles) != 0 || (active && !says_profile(w->root, profiles)))) {
+	if (profiles &&
+	    (strcmp(strchr(now, ' ') + 1, profiles) != 0 || (active && !says_profile(w->root, profiles)))) {
 		if (on && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, "stop", "nvfancontrol.service") < 0)
 			return -1;
 		on = false;
@@ -140,12 +143,15 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 			work_wrote();
 		}
 	}
-	if (on != active && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, active ? "start" : "stop", "nvfancontrol.service") < 0)
+	if (on != active &&
+	    PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, active ? "start" : "stop", "nvfancontrol.service") < 0)
 		return -1;
 	for (int64_t until = clock_now_ns() + 5 * NS_PER_S; !has_state(w, profiles, active);) {
 		if (clock_now_ns() > until) {
-			snprintf(why, 240, "%s", active ? _("nvfancontrol.service was started, and does not run with that profile")
-							: _("nvfancontrol.service was stopped, and still runs"));
+			snprintf(why, 240, "%s",
+				 active ? _("nvfancontrol.service was started, and does not run with that "
+					    "profile")
+					: _("nvfancontrol.service was stopped, and still runs"));
 			return 1;
 		}
 		nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
@@ -163,7 +169,8 @@ int fan_auto(struct work *w, const struct control_unit *u, char why[240])
 	for (size_t i = 0; i < w->n_entries; i++)
 		for (size_t k = 0; k < w->entries[i].n; k++) {
 			const struct control_file *f = &w->entries[i].files[k];
-			if (!strcmp(f->path, want.path) && text_ends_in(f->path, "_enable") && strcmp(f->text, "1") > 0)
+			if (!strcmp(f->path, want.path) && text_ends_in(f->path, "_enable") &&
+			    strcmp(f->text, "1") > 0)
 				strcpy(want.text, f->text);
 		}
 	return write_files(w, &want, 1, why);
@@ -187,7 +194,9 @@ static int hottest(const struct root *r)
 /* Is its speed fixed, by this program? */
 static bool is_by_hand(struct work *w, const struct control_unit *u)
 {
-	const struct entry *e = u->item.kind == CONTROL_FAN && text_ends_in(u->item.value, "%") ? undo_oldest(w, u->item.name) : NULL;
+	const struct entry *e = u->item.kind == CONTROL_FAN && text_ends_in(u->item.value, "%")
+					? undo_oldest(w, u->item.name)
+					: NULL;
 
 	return e && !strcmp(e->boot, w->boot);
 }
@@ -216,8 +225,10 @@ int fan_watch(struct work *w)
 			any = true;
 			if (t != INT_MIN && t < CONTROL_HOT_C * 1000)
 				continue;
-			work_log(w, t == INT_MIN ? _("%s: no temperature can be read: automatic control is restored")
-						 : _("%s: the hottest zone has %d C: automatic control is restored"),
+			work_log(w,
+				 t == INT_MIN
+					 ? _("%s: no temperature can be read: automatic control is restored")
+					 : _("%s: the hottest zone has %d C: automatic control is restored"),
 				 u->item.name, t / 1000);
 			int turn = work_lock(w, 10, &e); /* heat does not wait for it longer */
 			if (fan_auto(w, u, why) != 0) {

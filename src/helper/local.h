@@ -38,11 +38,11 @@ struct work {
 
 /* helper.c */
 void work_report(struct work *w, struct control_change *c, enum control_result result);
-int work_read(struct work *w, struct err *e); /* the units anew */
+int work_read(struct work *w, struct err *e);              /* the units anew */
 int work_lock(struct work *w, int seconds, struct err *e); /* a descriptor: one changes something at a time */
 void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 #ifdef NVMTOP_CONTROL_TEST
-void work_wrote(void); /* dies after the write that a test wants */
+void work_wrote(void);    /* dies after the write that a test wants */
 extern int work_patience; /* seconds that programs get, instead of their own; 0: as without tests */
 #else
 #define work_wrote() ((void)0)
@@ -51,7 +51,8 @@ extern int work_patience; /* seconds that programs get, instead of their own; 0:
 /* program.c: runs one of the fixed programs with what is known before, and kills it, with what it has started, after
  * some seconds. Returns 0 if it exits with 0; else -1, and why says what it said, or that it hung. */
 int program_run(const struct root *r, int seconds, char why[240], const char *const *argv);
-#define PROGRAM(w, seconds, why, ...) program_run((w)->root, seconds, why, (const char *const[]) {__VA_ARGS__, NULL})
+#define PROGRAM(w, seconds, why, ...)                                                                        \
+	program_run((w)->root, seconds, why, (const char *const[]) {__VA_ARGS__, NULL})
 /* Starts this program again, apart from this one and its terminal. */
 int program_apart(struct work *w, const char *verb, const char *word, char why[240]);
 
@@ -75,7 +76,8 @@ bool clocks_kept(const struct work *w);         /* there is what they were befor
 
 /* fan.c */
 void fan_state(const struct root *r, char out[128]); /* "active quiet,cool" */
-int fan_service(struct work *w, const char *profiles, bool active, char why[240]); /* profiles NULL: as they are */
+int fan_service(struct work *w, const char *profiles, bool active,
+		char why[240]); /* profiles NULL: as they are */
 int fan_auto(struct work *w, const struct control_unit *u, char why[240]);
 int fan_watch(struct work *w);
 bool fan_can_watch(const struct root *r); /* a temperature can be read */

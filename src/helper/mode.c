@@ -17,8 +17,8 @@
 #include "util/text.h"
 
 #define LINES_MAX 512
-#define STORE	  "jetson_clocks"
-#define KNEXT	  "_KNEXT" /* of a path on newer kernels */
+#define STORE     "jetson_clocks"
+#define KNEXT     "_KNEXT" /* of a path on newer kernels */
 
 /* "MAX_FREQ /sys/..." in the section of the parameter GPU, or "GPU MAX_FREQ 612000000" in that of a mode. */
 struct mode_line {
@@ -40,7 +40,8 @@ static void take_line(void *conf, const struct conf_line *l)
 
 	if (l->begins) {
 		c->here = conf_mode(l, &id, &name) && id == c->id;
-		snprintf(c->param, sizeof c->param, "%s", strcmp(l->words[0], "PARAM") ? "" : conf_value(l, "NAME="));
+		snprintf(c->param, sizeof c->param, "%s",
+			 strcmp(l->words[0], "PARAM") ? "" : conf_value(l, "NAME="));
 	} else if (*c->param && l->n > 1 && c->n_params < LINES_MAX) {
 		struct mode_line *p = &c->params[c->n_params++];
 		strcpy(p->of, c->param);
@@ -73,7 +74,8 @@ static const char *conf_path(const struct mode_conf *c, const struct root *r, co
 	for (size_t i = 0; i < c->n_params; i++) {
 		const struct mode_line *p = &c->params[i];
 		size_t len = strlen(arg);
-		if (strcmp(p->of, of) != 0 || strncmp(p->arg, arg, len) != 0 || p->text[0] != '/' || !file_exists(r, p->text))
+		if (strcmp(p->of, of) != 0 || strncmp(p->arg, arg, len) != 0 || p->text[0] != '/' ||
+		    !file_exists(r, p->text))
 			continue;
 		if (!strcmp(p->arg + len, KNEXT))
 			return p->text;
@@ -95,7 +97,8 @@ static bool mask_of(const struct mode_conf *c, const struct mode_line *like, lon
 bool mode_needs_reboot(const struct root *r, int64_t id)
 {
 	int64_t now_id = -1;
-	struct mode_conf *to = conf_read(r, id), *from = conf_mode_now(r, &now_id) ? conf_read(r, now_id) : NULL;
+	struct mode_conf *to = conf_read(r, id),
+			 *from = conf_mode_now(r, &now_id) ? conf_read(r, now_id) : NULL;
 	bool needed = false;
 
 	for (size_t i = 0; to && i < to->n_lines && !needed; i++) {
@@ -174,12 +177,16 @@ static int clocks_run(struct work *w, const char *option, const char *file, char
 	char path[PATH_MAX], later[240];
 	int result;
 
-	snprintf(path, sizeof path, "%s%s/%s", root_is_live(w->root) ? "" : root_dir(w->root), CONTROL_FOLDER, file ? file : "");
-	result = option ? PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path) : PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS);
-	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) && fan_service(w, NULL, active, later) < 0)
+	snprintf(path, sizeof path, "%s%s/%s", root_is_live(w->root) ? "" : root_dir(w->root), CONTROL_FOLDER,
+		 file ? file : "");
+	result = option ? PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path)
+			: PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS);
+	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) &&
+	    fan_service(w, NULL, active, later) < 0)
 		work_log(w, "fan: %s", later);
 	for (size_t i = 0; i < w->units.n; i++)
-		if (w->units.at[i].item.kind == CONTROL_FAN && write_files(w, w->units.at[i].files, w->units.at[i].n, later))
+		if (w->units.at[i].item.kind == CONTROL_FAN &&
+		    write_files(w, w->units.at[i].files, w->units.at[i].n, later))
 			work_log(w, "fan: %s", later);
 	return result;
 }
@@ -191,7 +198,8 @@ int clocks_max(struct work *w, char why[240])
 	if (clocks_run(w, "--store", STORE ".new", why) < 0)
 		return -1;
 	if (renameat(w->folder, STORE ".new", w->folder, STORE) < 0) {
-		snprintf(why, 240, _("%s --store has stored nothing: %s"), CONTROL_JETSON_CLOCKS, strerror(errno));
+		snprintf(why, 240, _("%s --store has stored nothing: %s"), CONTROL_JETSON_CLOCKS,
+			 strerror(errno));
 		return -1;
 	}
 	fsync(w->folder);
@@ -226,9 +234,11 @@ int mode_set(struct work *w, int64_t id, char why[240])
 	while (mode_check(w->root, id, why) < 0)
 		if (clock_now_ns() > until) {
 			if (strcasestr(said, "reboot"))
-				snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)id);
+				snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"),
+					 (long long)id);
 			else if (*said)
-				snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"), said);
+				snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"),
+					 said);
 			return 1;
 		} else
 			nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);

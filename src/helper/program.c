@@ -36,10 +36,12 @@ static void become(const struct root *r, const char *const *argv, int to)
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
 		signal(ends[i], SIG_DFL);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(to < 0 ? null : to, 1) < 0 || dup2(to < 0 ? null : to, 2) < 0)
+	if (null < 0 || dup2(null, 0) < 0 || dup2(to < 0 ? null : to, 1) < 0 ||
+	    dup2(to < 0 ? null : to, 2) < 0)
 		_exit(127);
 	umask(022); /* everyone reads the status files that they write */
-	snprintf(path, sizeof path, "%s%s", argv[0][0] == '/' && !root_is_live(r) ? root_dir(r) : "", argv[0]);
+	snprintf(path, sizeof path, "%s%s", argv[0][0] == '/' && !root_is_live(r) ? root_dir(r) : "",
+		 argv[0]);
 	if (!root_is_live(r)) {
 		snprintf(sysroot, sizeof sysroot, "NVMTOP_SYSROOT=%s", root_dir(r));
 		env[1] = sysroot;
@@ -129,9 +131,10 @@ int program_apart(struct work *w, const char *verb, const char *word, char why[2
 
 	/* A service of its own, which is none of the login session that may end before. */
 	if (file_exists(w->root, "/run/systemd/system") && file_exists(w->root, "/usr/bin/systemd-run"))
-		return live ? PROGRAM(w, 20, why, "/usr/bin/systemd-run", "--quiet", "--collect", w->self, verb, word)
-			    : PROGRAM(w, 20, why, "/usr/bin/systemd-run", "--quiet", "--collect", w->self, "--sysroot",
-				      root_dir(w->root), verb, word);
+		return live ? PROGRAM(w, 20, why, "/usr/bin/systemd-run", "--quiet", "--collect", w->self,
+				      verb, word)
+			    : PROGRAM(w, 20, why, "/usr/bin/systemd-run", "--quiet", "--collect", w->self,
+				      "--sysroot", root_dir(w->root), verb, word);
 	pid_t child = fork();
 	if (child == 0) {
 		const char *const args[] = {w->self, "--sysroot", root_dir(w->root), verb, word, NULL};

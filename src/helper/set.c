@@ -74,7 +74,8 @@ static bool plan_clock(const struct control_unit *u, struct control_change *c, s
 	snprintf(c->wanted, sizeof c->wanted, "%s..%s", low, cap && !hz[1] ? "max" : high);
 	for (size_t i = 0; i < p->n; i++) {
 		int64_t of = control_is_max(p->files[i].path) || cap ? hz[1] : hz[0];
-		snprintf(p->files[i].text, sizeof p->files[i].text, "%lld", (long long)(of / control_scale(p->files[i].path)));
+		snprintf(p->files[i].text, sizeof p->files[i].text, "%lld",
+			 (long long)(of / control_scale(p->files[i].path)));
 	}
 	return true;
 }
@@ -92,14 +93,16 @@ static bool plan_mode(struct work *w, const struct control_unit *u, struct contr
 		p->mode = strtoll(name, NULL, 10);
 		found = (is_digits(c->wanted) && strtoll(c->wanted, NULL, 10) == p->mode) ||
 			(name[digits] && !strcmp(name + digits + 1, c->wanted));
-		memmove(name, name + digits + (name[digits] == ':'), strlen(name) + 1 - (size_t)digits - (name[digits] == ':'));
+		memmove(name, name + digits + (name[digits] == ':'),
+			strlen(name) + 1 - (size_t)digits - (name[digits] == ':'));
 	}
 	if (!found)
 		return is_refused(c, u->item.allowed);
 	if (*name)
 		snprintf(c->wanted, sizeof c->wanted, "%s", name);
 	if (mode_needs_reboot(w->root, p->mode)) {
-		snprintf(c->why, sizeof c->why, _("it needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)p->mode);
+		snprintf(c->why, sizeof c->why, _("it needs a reboot; run `sudo nvpmodel -m %lld`"),
+			 (long long)p->mode);
 		return false;
 	}
 	snprintf(p->does, sizeof p->does, _("runs %s -m %lld"), CONTROL_NVPMODEL, (long long)p->mode);
@@ -116,19 +119,23 @@ static bool plan_fan(struct work *w, const struct control_unit *u, struct contro
 		value[len - 1] = '\0';
 	bool by_hand = is_digits(value);
 	p->n = 0;
-	if (by_hand ? strtoll(value, NULL, 10) > 100 : !is_listed(u->item.allowed, value) || strstr(value, ".."))
+	if (by_hand ? strtoll(value, NULL, 10) > 100
+		    : !is_listed(u->item.allowed, value) || strstr(value, ".."))
 		return is_refused(c, u->item.allowed);
 	if (!by_hand) {
 		snprintf(p->does, sizeof p->does, "%s",
-			 control_fan_service(w->root) != SERVICE_NONE ? _("starts nvfancontrol.service") : _("switches automatic control on"));
+			 control_fan_service(w->root) != SERVICE_NONE ? _("starts nvfancontrol.service")
+								      : _("switches automatic control on"));
 		return true;
 	}
 	if (!fan_can_watch(w->root)) {
-		snprintf(c->why, sizeof c->why, "%s", _("no temperature can be read, and it would have to be watched"));
+		snprintf(c->why, sizeof c->why, "%s",
+			 _("no temperature can be read, and it would have to be watched"));
 		return false;
 	}
 	p->n = u->n;
-	snprintf(p->files[0].text, sizeof p->files[0].text, "%lld", (strtoll(value, NULL, 10) * 255 + 50) / 100);
+	snprintf(p->files[0].text, sizeof p->files[0].text, "%lld",
+		 (strtoll(value, NULL, 10) * 255 + 50) / 100);
 	if (control)
 		strcpy(p->files[1].text, text_ends_in(control, "/temp_control") ? "0" : "1");
 	strcat(value, "%");
@@ -142,16 +149,19 @@ static bool plan_swap(struct work *w, const struct control_unit *u, struct contr
 	uint64_t bytes = 0;
 
 	if (strcmp(c->wanted, "off") != 0) {
-		if (!num_bytes(c->wanted, &bytes) || !dots || bytes < 64 * 1024 * 1024 || bytes > strtoull(dots + 2, NULL, 10))
+		if (!num_bytes(c->wanted, &bytes) || !dots || bytes < 64 * 1024 * 1024 ||
+		    bytes > strtoull(dots + 2, NULL, 10))
 			return is_refused(c, u->item.allowed);
 		snprintf(c->wanted, sizeof c->wanted, "%llu", (unsigned long long)(bytes & ~UINT64_C(4095)));
 	}
 	if (swap_exists(w->root) && w->folder >= 0 && (!first || strcmp(first->before, "off") != 0)) {
-		snprintf(c->why, sizeof c->why, _("there is a %s that was not made here; remove it"), CONTROL_SWAPFILE);
+		snprintf(c->why, sizeof c->why, _("there is a %s that was not made here; remove it"),
+			 CONTROL_SWAPFILE);
 		return false;
 	}
 	if (strcmp(c->wanted, "off") != 0)
-		snprintf(p->does, sizeof p->does, _("makes %s of %s bytes, and swaps to it"), CONTROL_SWAPFILE, c->wanted);
+		snprintf(p->does, sizeof p->does, _("makes %s of %s bytes, and swaps to it"),
+			 CONTROL_SWAPFILE, c->wanted);
 	else
 		snprintf(p->does, sizeof p->does, _("removes %s"), CONTROL_SWAPFILE);
 	return true;
@@ -198,7 +208,8 @@ static bool plan_make(struct work *w, const struct control_unit *u, struct contr
 }
 
 /* Returns 0: done and seen; 1: done, and not as wanted; -1: failed. */
-static int carry_out(struct work *w, const struct control_unit *u, const char *wanted, const struct plan *p, char why[240])
+static int carry_out(struct work *w, const struct control_unit *u, const char *wanted, const struct plan *p,
+		     char why[240])
 {
 	bool by_hand = text_ends_in(wanted, "%");
 	int result;
@@ -218,8 +229,10 @@ static int carry_out(struct work *w, const struct control_unit *u, const char *w
 		return result;
 	case CONTROL_FAN:
 		if (!by_hand)
-			return strcmp(wanted, "auto") ? fan_service(w, wanted, true, why) : fan_auto(w, u, why);
-		result = control_fan_service(w->root) == SERVICE_ACTIVE ? fan_service(w, NULL, false, why) : 0;
+			return strcmp(wanted, "auto") ? fan_service(w, wanted, true, why)
+						      : fan_auto(w, u, why);
+		result =
+			control_fan_service(w->root) == SERVICE_ACTIVE ? fan_service(w, NULL, false, why) : 0;
 		result = result ? result : write_files(w, p->files, p->n, why);
 		return result ? result : program_apart(w, "watch", NULL, why);
 	default:
@@ -262,9 +275,10 @@ void set_change(struct work *w, struct control_unit *u, const char *wanted)
 		return;
 	}
 	if (p.n && !p.does[0])
-		snprintf(p.does, sizeof p.does, _("writes %s to %s%s"), p.files[p.n - 1].text, p.files[p.n - 1].path,
-			 p.n > 1 ? _(" and what belongs to it") : "");
-	bool as_is = kind != CONTROL_CACHES && !strcmp(c.before, c.wanted) && (kind == CONTROL_PINNED || files_are(u, &p)) &&
+		snprintf(p.does, sizeof p.does, _("writes %s to %s%s"), p.files[p.n - 1].text,
+			 p.files[p.n - 1].path, p.n > 1 ? _(" and what belongs to it") : "");
+	bool as_is = kind != CONTROL_CACHES && !strcmp(c.before, c.wanted) &&
+		     (kind == CONTROL_PINNED || files_are(u, &p)) &&
 		     (kind != CONTROL_MODE || mode_check(w->root, p.mode, why) == 0);
 	if (as_is || w->dry) {
 		snprintf(c.why, sizeof c.why, "%s", as_is ? "" : p.does);

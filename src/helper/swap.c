@@ -56,7 +56,8 @@ static int make(struct work *w, int top, const char *path, uint64_t bytes, char 
 		error = errno;
 	if (error)
 		snprintf(why, 240, _("cannot make %s: %s"), CONTROL_SWAPFILE, strerror(error));
-	else if (PROGRAM(w, 300, why, "/sbin/mkswap", path) == 0 && PROGRAM(w, 60, why, "/sbin/swapon", path) == 0)
+	else if (PROGRAM(w, 300, why, "/sbin/mkswap", path) == 0 &&
+		 PROGRAM(w, 60, why, "/sbin/swapon", path) == 0)
 		return 0;
 	if (fd >= 0)
 		unlinkat(top, NAME, 0);

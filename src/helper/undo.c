@@ -17,7 +17,7 @@
 #include "util/num.h"
 
 #define FILE_NAME (strrchr(CONTROL_UNDO, '/') + 1)
-#define MOST	  ((size_t)1024 * 1024)
+#define MOST      ((size_t)1024 * 1024)
 
 int64_t undo_now_ms(void)
 {
@@ -54,7 +54,9 @@ static void put(FILE *f, const struct work *w)
 	fprintf(f, "{\"version\": 1, \"next\": %u, \"entries\": [", w->next_id);
 	for (size_t i = 0; i < w->n_entries; i++) {
 		const struct entry *e = &w->entries[i];
-		fprintf(f, "%s\n{\"id\": %u, \"name\": \"%s\", \"before\": \"%s\", \"state\": \"%s\", \"boot\": \"%s\", \"until_ms\": %lld, \"files\": [",
+		fprintf(f,
+			"%s\n{\"id\": %u, \"name\": \"%s\", \"before\": \"%s\", \"state\": \"%s\", \"boot\": "
+			"\"%s\", \"until_ms\": %lld, \"files\": [",
 			i ? "," : "", e->id, e->name, e->before, e->state, e->boot, (long long)e->until_ms);
 		for (size_t k = 0; k < e->n; k++)
 			fprintf(f, "%s\n [\"%s\", \"%s\"]", k ? "," : "", e->files[k].path, e->files[k].text);
@@ -124,8 +126,8 @@ static bool take_entry(const char **p, struct entry *e)
 		e->files = all;
 		struct control_file *f = memset(&all[e->n], 0, sizeof *f);
 		e->n++;
-		if (!take_text(p, "\n [\"", f->path, sizeof f->path) || !take_text(p, "\", \"", f->text, sizeof f->text) ||
-		    !take(p, "\"]"))
+		if (!take_text(p, "\n [\"", f->path, sizeof f->path) ||
+		    !take_text(p, "\", \"", f->text, sizeof f->text) || !take(p, "\"]"))
 			return false;
 		take(p, ",");
 	}
@@ -185,7 +187,8 @@ int undo_load(struct work *w, struct err *e)
 	if (ok)
 		return 0;
 	undo_free(w);
-	return err_set(e, ERR_FAILED, _("%s is damaged: nothing is changed; move it away, and set by hand what it says"),
+	return err_set(e, ERR_FAILED,
+		       _("%s is damaged: nothing is changed; move it away, and set by hand what it says"),
 		       CONTROL_UNDO);
 }
 
@@ -276,7 +279,8 @@ void undo_drop(struct work *w, unsigned id)
 static bool is_known(const struct work *w, const char *path, bool of_fan)
 {
 	for (size_t i = 0; i < w->units.n; i++)
-		for (size_t k = 0; k < w->units.at[i].n && (!of_fan || w->units.at[i].item.kind == CONTROL_FAN); k++)
+		for (size_t k = 0;
+		     k < w->units.at[i].n && (!of_fan || w->units.at[i].item.kind == CONTROL_FAN); k++)
 			if (!strcmp(w->units.at[i].files[k].path, path))
 				return true;
 	return false;
@@ -300,7 +304,8 @@ static int files_back(struct work *w, const struct entry *e, enum which which, c
 		want[n++] = e->files[i];
 		for (size_t k = w->n_entries; which == FIRST && k-- > 0;)
 			for (size_t m = 0; w->entries[k].mark != ENTRY_STAYS && m < w->entries[k].n; m++)
-				if (!strcmp(w->entries[k].files[m].path, f->path) && !strcmp(w->entries[k].boot, w->boot))
+				if (!strcmp(w->entries[k].files[m].path, f->path) &&
+				    !strcmp(w->entries[k].boot, w->boot))
 					strcpy(f->text, w->entries[k].files[m].text);
 	}
 	int result = want ? write_files(w, want, n, why) : -1;
@@ -317,7 +322,8 @@ static bool files_differ(const struct work *w, const struct entry *e)
 	char now[64];
 
 	for (size_t i = 0; i < e->n; i++)
-		if (!file_line(w->root, e->files[i].path, now, sizeof now) || strcmp(now, e->files[i].text) != 0)
+		if (!file_line(w->root, e->files[i].path, now, sizeof now) ||
+		    strcmp(now, e->files[i].text) != 0)
 			return true;
 	return false;
 }
@@ -333,7 +339,8 @@ static int mode_back(struct work *w, const struct entry *e, bool later, char why
 	}
 	if (!conf_mode_now(w->root, &now) || now != id) {
 		if (mode_needs_reboot(w->root, id)) {
-			snprintf(why, 240, _("that needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)id);
+			snprintf(why, 240, _("that needs a reboot; run `sudo nvpmodel -m %lld`"),
+				 (long long)id);
 			return -1;
 		}
 		int result = mode_set(w, id, why);
@@ -354,7 +361,8 @@ static int fan_back(struct work *w, const struct entry *e, bool later, char why[
 		result = fan_service(w, NULL, false, why);
 	if (!later && result == 0)
 		result = files_back(w, e, OWN, why);
-	return result == 0 && strncmp(e->state, "none", 4) != 0 ? fan_service(w, profiles, active, why) : result;
+	return result == 0 && strncmp(e->state, "none", 4) != 0 ? fan_service(w, profiles, active, why)
+								: result;
 }
 
 static void put_back(struct work *w, struct entry *e, struct control_change *c)
@@ -378,7 +386,8 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 	fan_state(w->root, state);
 	bool same = !strcmp(u->item.value, e->before) && (later || !files_differ(w, e)) &&
 		    (kind != CONTROL_PINNED || !clocks_kept(w)) &&
-		    (kind != CONTROL_SWAP || swap_exists(w->root) == (strcmp(e->before, "off") != 0)) && (kind != CONTROL_FAN || !strcmp(state, e->state));
+		    (kind != CONTROL_SWAP || swap_exists(w->root) == (strcmp(e->before, "off") != 0)) &&
+		    (kind != CONTROL_FAN || !strcmp(state, e->state));
 	bool lasting = kind == CONTROL_MODE || kind == CONTROL_FAN || kind == CONTROL_SWAP;
 	if (later && !lasting) {
 		if (kind == CONTROL_PINNED)
@@ -398,7 +407,9 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 		char second[240];
 		result = kind == CONTROL_PINNED ? clocks_back(w, why) : 0;
 		/* clocks that the mode allows come with the mode */
-		enum which which = mode && mode->mark == ENTRY_SELECTED ? FANS : kind == CONTROL_CLOCK ? FIRST : OWN;
+		enum which which = mode && mode->mark == ENTRY_SELECTED ? FANS
+				   : kind == CONTROL_CLOCK              ? FIRST
+									: OWN;
 		int files = files_back(w, e, which, second);
 		if (files && !result) {
 			strcpy(why, second);
@@ -409,7 +420,11 @@ static void put_back(struct work *w, struct entry *e, struct control_change *c)
 		snprintf(c->after, sizeof c->after, "%s", u->item.value);
 	if (result)
 		snprintf(c->why, sizeof c->why, "%s", why);
-	work_report(w, c, result < 0 ? CONTROL_FAILED : result ? CONTROL_NOT : same ? CONTROL_AS_IS : CONTROL_DONE);
+	work_report(w, c,
+		    result < 0 ? CONTROL_FAILED
+		    : result   ? CONTROL_NOT
+		    : same     ? CONTROL_AS_IS
+			       : CONTROL_DONE);
 }
 
 /* Puts back the selected entries of one name: the oldest of those after which there is no other. */
@@ -465,8 +480,9 @@ static void name_back(struct work *w, const char *of)
 
 int undo_back(struct work *w, struct err *e)
 {
-	static const enum control_kind order[] = {CONTROL_PINNED, CONTROL_MODE, CONTROL_CLOCK, CONTROL_GOVERNOR,
-						  CONTROL_3D,	  CONTROL_FAN,	CONTROL_SWAP,  CONTROL_KINDS};
+	static const enum control_kind order[] = {CONTROL_PINNED,   CONTROL_MODE, CONTROL_CLOCK,
+						  CONTROL_GOVERNOR, CONTROL_3D,   CONTROL_FAN,
+						  CONTROL_SWAP,     CONTROL_KINDS};
 
 	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
 		for (size_t i = 0; i < w->n_entries; i++) {

@@ -28,7 +28,9 @@ int write_text(const struct root *r, const char *path, const char *text)
 	char line[80];
 	struct stat st;
 	int folder = folder_of(r, path, &base), error = 0;
-	int fd = folder < 0 ? -1 : openat(folder, base, O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = folder < 0 ? -1
+			    : openat(folder, base,
+				     O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
 	if (fd < 0)
 		error = errno;
@@ -51,12 +53,14 @@ static bool is_driven(const struct work *w, const struct control_file *f, const 
 {
 	const char *base = strrchr(f->path, '/') + 1;
 
-	if ((strncmp(base, "pwm", 3) != 0 && strcmp(base, "target_pwm") != 0) || text_ends_in(base, "_enable"))
+	if ((strncmp(base, "pwm", 3) != 0 && strcmp(base, "target_pwm") != 0) ||
+	    text_ends_in(base, "_enable"))
 		return false;
 	if (control_fan_service(w->root) == SERVICE_ACTIVE)
 		return true;
-	return next && (text_ends_in(next->path, "_enable") ? strcmp(next->text, "1") > 0
-							    : text_ends_in(next->path, "/temp_control") && !strcmp(next->text, "1"));
+	return next && (text_ends_in(next->path, "_enable")
+				? strcmp(next->text, "1") > 0
+				: text_ends_in(next->path, "/temp_control") && !strcmp(next->text, "1"));
 }
 
 int write_files(struct work *w, const struct control_file *want, size_t n, char why[240])
@@ -98,8 +102,8 @@ int write_anew(const struct root *r, int folder, const char *name, const char *t
 	int fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	if (write_all(fd, text, len) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode & 0777) < 0 ||
-	    fsync(fd) < 0 || renameat(folder, temp, folder, name) < 0) {
+	if (write_all(fd, text, len) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 ||
+	    fchmod(fd, st.st_mode & 0777) < 0 || fsync(fd) < 0 || renameat(folder, temp, folder, name) < 0) {
 		int error = errno;
 		unlinkat(folder, temp, 0);
 		close(fd);
