@@ -175,6 +175,8 @@ static void put_text(const struct control_change *c)
 		fprintf(f, _("would change: %s -> %s"), before, wanted);
 	else if (c->result == CONTROL_AS_IS)
 		fprintf(f, _("%s already"), after);
+	else if (c->result == CONTROL_NOT && !strcmp(c->after, c->wanted)) /* what it says of itself; but see why */
+		fprintf(f, _("%s did not take"), wanted);
 	else if (c->result == CONTROL_NOT)
 		fprintf(f, strcmp(c->before, c->after) ? _("now %s, %s was asked for") : _("still %s, %s was asked for"), after, wanted);
 	else if (c->result == CONTROL_REFUSED)

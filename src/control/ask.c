@@ -212,11 +212,11 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 	}
 	snprintf(s->program, sizeof s->program, "%s", PROGRAM);
 	if (!live && !build_tree_file("src/nvmtop-control-test", s->program, sizeof s->program)) {
-		err_set(e, ERR_USAGE, _("settings below another folder than / are changed only by tests, in a source tree that was built"));
+		err_set(e, ERR_FAILED, _("settings below another folder than / are changed only by tests, in a source tree that was built"));
 		goto failed;
 	}
 	if (access(s->program, X_OK) < 0) {
-		err_sys(e, ERR_FAILED, errno, _("settings are changed by %s, which cannot be run: install all of nvmtop"), s->program);
+		err_set(e, ERR_FAILED, _("settings are changed by %s, which cannot be run (%s): install all of nvmtop"), s->program, strerror(errno));
 		goto failed;
 	}
 	own[n++] = s->program;
