@@ -250,16 +250,17 @@ for name in $PRESENT; do
     chmod +x bin/$name
 done
 test "${USER_IS-}" = root || set -- unshare --user "$@"
+test -z "${TERMINAL-}" || exec "$PYTHON" -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$@"
 exec setsid -w "$@"
 END
-# as PRESENT WORD...: as another user than root, without a terminal
+# as PRESENT WORD...: as another user than root, without a terminal unless TERMINAL is set
 as() {
     rm -rf ran request bin
     mkdir bin
     PRESENT=$1
     DOES=works
     shift
-    run env PRESENT="$PRESENT" DOES="$DOES" SCRATCH="$scratch" PROGRAM="$program" unshare --user --map-root-user --mount sh enter.sh \
+    run env PRESENT="$PRESENT" DOES="$DOES" SCRATCH="$scratch" PYTHON="$python" PROGRAM="$program" unshare --user --map-root-user --mount sh enter.sh \
         $EMU "$NVMTOP" control "$@"
 }
 unset DISPLAY WAYLAND_DISPLAY
@@ -269,6 +270,10 @@ else
     as 'pkexec sudo' restore
     ok 'without a terminal or a desktop: sudo' is "$status:$(cat ran)" "0:sudo -- $program"
     ok 'the request' is "$(cat request)" restore
+    export TERMINAL=yes
+    as 'pkexec sudo' restore
+    ok 'on a terminal: pkexec, which asks there' is "$status:$(cat ran)" "0:pkexec $program"
+    unset TERMINAL
     export DISPLAY=:0
     as 'pkexec sudo' restore
     ok 'on a desktop: pkexec' is "$status:$(cat ran)" "0:pkexec $program"
