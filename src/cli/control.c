@@ -11,8 +11,11 @@
 #include "util/json-csv.h"
 
 #define JSON_VERSION 1
-#define REFUSED 4 /* exit status */
-#define OPERANDS 12 /* with options at most 16 words */
+#define REFUSED      4  /* exit status */
+#define OPERANDS     12 /* with options at most 16 words */
+
+/* a key that is absent without a text */
+#define TEXT_IF(key, value) {key, *(value) ? IN_JSON : 0, TEXT_OF(value)}
 
 /* The words after `nvmtop control`, and how many more each takes: values of an item, one request each, or not. */
 static const struct word {
@@ -20,9 +23,17 @@ static const struct word {
 	size_t least, most;
 	bool values;
 } control_words[] = {
-	{"list", 0, 0, false},		 {"fan", 1, 1, true},	      {"mode", 1, 1, true},	      {"clocks", 1, OPERANDS, true},
-	{"governor", 1, OPERANDS, true}, {"3d-scaling", 1, 1, true},  {"swap", 1, 1, true},	      {"drop-caches", 0, 0, false},
-	{"restore", 0, OPERANDS, false}, {"keep", 1, 1, false},	      {"revert", 1, OPERANDS, false},
+	{"list", 0, 0, false},
+	{"fan", 1, 1, true},
+	{"mode", 1, 1, true},
+	{"clocks", 1, OPERANDS, true},
+	{"governor", 1, OPERANDS, true},
+	{"3d-scaling", 1, 1, true},
+	{"swap", 1, 1, true},
+	{"drop-caches", 0, 0, false},
+	{"restore", 0, OPERANDS, false},
+	{"keep", 1, 1, false},
+	{"revert", 1, OPERANDS, false},
 };
 
 /* NULL if there is none. "fan1" is a fan. */
@@ -31,7 +42,8 @@ static const struct word *word_find(const char *text)
 	for (size_t i = 0; i < sizeof control_words / sizeof *control_words; i++) {
 		size_t n = strlen(control_words[i].word);
 
-		if (!strncmp(text, control_words[i].word, n) && (i == 1 ? !text[n + strspn(text + n, "0123456789")] : !text[n]))
+		if (!strncmp(text, control_words[i].word, n) &&
+		    (i == 1 ? !text[n + strspn(text + n, "0123456789")] : !text[n]))
 			return &control_words[i];
 	}
 	return NULL;
@@ -49,14 +61,13 @@ static void list_json(const struct control_list *l, FILE *out)
 	json_open(&r, "controls", '[');
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
 		json_open(&r, NULL, '{');
-		PUT(&r, {"name", IN_JSON, TEXT_OF(i->name)}, {"value", *i->value ? IN_JSON : 0, TEXT_OF(i->value)},
-		    {"reason", *i->missing ? IN_JSON : 0, TEXT_OF(i->missing)});
+		PUT(&r, TEXT_IF("name", i->name), TEXT_IF("value", i->value), TEXT_IF("reason", i->missing));
 		json_open(&r, "allowed", '[');
 		snprintf(rest = words, sizeof words, "%s", i->allowed);
 		while ((word = strsep(&rest, " ")) != NULL)
 			PUT(&r, {NULL, *word ? IN_JSON : 0, TEXT_OF(word)});
 		json_close(&r, "]");
-		PUT(&r, {"refused", *i->refused ? IN_JSON : 0, TEXT_OF(i->refused)}, {"needs_root", IN_JSON, TRUTH_OF(true)});
+		PUT(&r, TEXT_IF("refused", i->refused), {"needs_root", IN_JSON, TRUTH_OF(true)});
 		json_close(&r, "}");
 	}
 	json_close(&r, "]}");
@@ -87,9 +98,11 @@ static void list_text(const struct control_list *l, const struct board *b)
 	int name = 0, value = 2;
 
 	if (!l->n)
-		printf(_("Nothing can be set on this machine: the board file of %s (%s) names nothing.\n"), board_title(b), board_name(b));
+		printf(_("Nothing can be set on this machine: the board file of %s (%s) names nothing.\n"),
+		       board_title(b), board_name(b));
 	else
-		printf(_("What can be set on %s (%s), as root; its value, and those that it takes:\n"), board_title(b), board_name(b));
+		printf(_("What can be set on %s (%s), as root; its value, and those that it takes:\n"),
+		       board_title(b), board_name(b));
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
 		control_shown(i->name, i->value, shown, sizeof shown);
 		name = (int)strlen(i->name) > name ? (int)strlen(i->name) : name;
@@ -97,7 +110,8 @@ static void list_text(const struct control_list *l, const struct board *b)
 	}
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
 		control_shown(i->name, *i->value ? i->value : "--", shown, sizeof shown);
-		printf("  %-*s  %s%*s", name, i->name, shown, *i->refused || *i->allowed ? value - text_width(shown) : 0, "");
+		printf("  %-*s  %s%*s", name, i->name, shown,
+		       *i->refused || *i->allowed ? value - text_width(shown) : 0, "");
 		allowed_text(i, shown, sizeof shown);
 		if (*i->refused)
 			printf(_("  cannot be set: %s"), i->refused);
@@ -110,7 +124,8 @@ static void list_text(const struct control_list *l, const struct board *b)
 }
 
 /* Opens what the board file of this machine says. Returns -1 and sets *e on error. */
-static int list_open(const struct options *o, struct root **root, struct board **board, struct control_list *l, struct err *e)
+static int list_open(const struct options *o, struct root **root, struct board **board,
+		     struct control_list *l, struct err *e)
 {
 	char why[256];
 
@@ -153,9 +168,8 @@ static int list(const struct options *o)
 static void put_json(struct record *r, const struct control_change *c)
 {
 	json_open(r, NULL, '{');
-	PUT(r, {"name", IN_JSON, TEXT_OF(c->name)}, {"before", *c->before ? IN_JSON : 0, TEXT_OF(c->before)},
-	    {"wanted", *c->wanted ? IN_JSON : 0, TEXT_OF(c->wanted)}, {"after", *c->after ? IN_JSON : 0, TEXT_OF(c->after)},
-	    {"result", IN_JSON, TEXT_OF(control_result_words[c->result])}, {"why", *c->why ? IN_JSON : 0, TEXT_OF(c->why)},
+	PUT(r, TEXT_IF("name", c->name), TEXT_IF("before", c->before), TEXT_IF("wanted", c->wanted),
+	    TEXT_IF("after", c->after), TEXT_IF("result", control_result_words[c->result]), TEXT_IF("why", c->why),
 	    {"id", c->id ? IN_JSON : 0, COUNT_OF(c->id)}, {"back_in_s", c->left_ns ? IN_JSON : 0, TIME_OF(c->left_ns)});
 	json_close(r, "}");
 }
@@ -175,10 +189,13 @@ static void put_text(const struct control_change *c)
 		fprintf(f, _("would change: %s -> %s"), before, wanted);
 	else if (c->result == CONTROL_AS_IS)
 		fprintf(f, _("%s already"), after);
-	else if (c->result == CONTROL_NOT && !strcmp(c->after, c->wanted)) /* what it says of itself; but see why */
+	else if (c->result == CONTROL_NOT && !strcmp(c->after, c->wanted)) /* nvpmodel says so; but see why */
 		fprintf(f, _("%s did not take"), wanted);
 	else if (c->result == CONTROL_NOT)
-		fprintf(f, strcmp(c->before, c->after) ? _("now %s, %s was asked for") : _("still %s, %s was asked for"), after, wanted);
+		fprintf(f,
+			strcmp(c->before, c->after) ? _("now %s, %s was asked for")
+						    : _("still %s, %s was asked for"),
+			after, wanted);
 	else if (c->result == CONTROL_REFUSED)
 		fprintf(f, *c->wanted ? _("%s is refused") : _("refused"), wanted);
 	else if (failed)
@@ -188,7 +205,8 @@ static void put_text(const struct control_change *c)
 	else
 		fputs(_("done"), f);
 	if (c->left_ns)
-		fprintf(f, _(", back in %lld s unless it is kept: nvmtop control keep %u"), (long long)(c->left_ns / NS_PER_S), c->id);
+		fprintf(f, _(", back in %lld s unless it is kept: nvmtop control keep %u"),
+			(long long)(c->left_ns / NS_PER_S), c->id);
 	fprintf(f, "%s%s\n", *c->why ? ": " : "", c->why);
 	fflush(f);
 }
@@ -202,7 +220,8 @@ static void visit(void *json, const struct control_change *c)
 }
 
 /* Turns VALUE or KEY=VALUE into the word of a request. Returns -1 and sets *e if it is not possible here. */
-static int value_take(const struct control_list *l, const char *word, const char *operand, char *out, size_t size, struct err *e)
+static int value_take(const struct control_list *l, const char *word, const char *operand, char *out,
+		      size_t size, struct err *e)
 {
 	const char *equals = strchr(operand, '=');
 	int key = equals ? (int)(equals - operand) : 0;
@@ -212,7 +231,10 @@ static int value_take(const struct control_list *l, const char *word, const char
 	snprintf(name, sizeof name, "%s%s%.*s", word, equals ? "." : "", key, operand);
 	item = control_find(l, name);
 	if (!item)
-		return err_set(e, ERR_FAILED, _("there is no \"%s\" to be set here; nvmtop control list shows what there is"), shown_word(name));
+		return err_set(
+			e, ERR_FAILED,
+			_("there is no \"%s\" to be set here; nvmtop control list shows what there is"),
+			shown_word(name));
 	if (*item->refused)
 		return err_set(e, ERR_FAILED, _("%s cannot be set: %s"), name, item->refused);
 	if (control_value(item, equals ? equals + 1 : operand, value, sizeof value, e) < 0)
@@ -222,7 +244,8 @@ static int value_take(const struct control_list *l, const char *word, const char
 }
 
 /* Has the words of a request carried out. Returns the exit status, and sets *e to what is to be said, or "". */
-static int request_send(const struct root *root, const char *const *words, bool dry, struct record *json, struct err *e)
+static int request_send(const struct root *root, const char *const *words, bool dry, struct record *json,
+			struct err *e)
 {
 	struct control_session *s = control_open(root, dry ? CONTROL_PLAIN : CONTROL_ASK, false, e);
 	struct err last;
@@ -258,7 +281,8 @@ static int change(const struct options *o)
 	}
 	for (; n < o->n_files && !status; n++) {
 		words[n] = w->values ? values[n - 1] : o->files[n];
-		if (w->values && value_take(&l, words[0], o->files[n], values[n - 1], sizeof values[0], &e) < 0)
+		if (w->values &&
+		    value_take(&l, words[0], o->files[n], values[n - 1], sizeof values[0], &e) < 0)
 			status = REFUSED;
 	}
 	if (o->for_ns) {
@@ -273,7 +297,7 @@ static int change(const struct options *o)
 	list_close(root, board, &l);
 	if (json) {
 		json_close(json, "]");
-		PUT(json, {"status", IN_JSON, COUNT_OF(status)}, {"error", status && *e.text ? IN_JSON : 0, TEXT_OF(e.text)});
+		PUT(json, {"status", IN_JSON, COUNT_OF(status)}, TEXT_IF("error", status ? e.text : ""));
 		json_close(json, "}");
 		putchar('\n');
 	}
@@ -293,22 +317,28 @@ static int finish(struct options *o, struct err *e)
 	size_t given = o->n_files ? o->n_files - 1 : 0;
 
 	if (!w)
-		return err_set(e, ERR_USAGE, _("unknown word \"%s\" after nvmtop control"), shown_word(o->files[0]));
+		return err_set(e, ERR_USAGE, _("unknown word \"%s\" after nvmtop control"),
+			       shown_word(o->files[0]));
 	if (given < w->least)
-		return err_set(e, ERR_USAGE, _("nvmtop control %s needs a value: nvmtop control list shows those that it takes"), w->word);
+		return err_set(
+			e, ERR_USAGE,
+			_("nvmtop control %s needs a value: nvmtop control list shows those that it takes"),
+			w->word);
 	if (given > w->most)
 		return operand_unexpected(o->files[w->most + 1], e);
 	const struct option_rule rules[] = {
-		{o->for_ns && !w->values, N_("--for is for what can be put back: fan, mode, clocks, governor, 3d-scaling, swap")},
-		{o->board && w != control_words, N_("--board is only for the list: changes are made to this machine")},
+		{o->for_ns && !w->values,
+		 N_("--for is for what can be put back: fan, mode, clocks, governor, 3d-scaling, swap")},
+		{o->board && w != control_words,
+		 N_("--board is only for the list: changes are made to this machine")},
 	};
 	return RULES(rules, e);
 }
 
 static const struct option_entry own[] = {
 	{"dry-run", NULL, N_("only say what would be done"), FLAG(dry_run)},
-	{"for", "TIME", N_("put it back after TIME (60s, 5m), also if nvmtop or the terminal is gone"), TIME(for_ns), .least = 1,
-	 .most = 86400, .wants = N_("a time from 1s to 24h")},
+	{"for", "TIME", N_("put it back after TIME (60s, 5m), also if nvmtop or the terminal is gone"),
+	 TIME(for_ns), .least = 1, .most = 86400, .wants = N_("a time from 1s to 24h")},
 	{"json", NULL, N_("as one JSON object"), FLAG(json)},
 	{"board", "NAME|FILE", N_("list what this board has instead of the detected one"), TEXT(board)},
 	{"sysroot", "DIR", N_("read all kernel files below DIR instead of /"), TEXT(sysroot)},
@@ -317,7 +347,8 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_control = {
 	.name = "control",
-	.operands = "list|fan|mode|clocks|governor|3d-scaling|swap|drop-caches|restore|keep|revert [VALUE]...",
+	.operands =
+		"list|fan|mode|clocks|governor|3d-scaling|swap|drop-caches|restore|keep|revert [VALUE]...",
 	.summary = N_("list what can be set: fan, power mode, clocks, swap; set it, check it, put it back"),
 	.groups = {&options},
 	.finish = finish,

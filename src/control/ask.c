@@ -19,9 +19,9 @@
 #include "util/num.h"
 
 #define PROGRAM PKGLIBEXECDIR "/nvmtop-control"
-#define PKEXEC	"/usr/bin/pkexec"
-#define SUDO	"/usr/bin/sudo"
-#define LINE	1024
+#define PKEXEC  "/usr/bin/pkexec"
+#define SUDO    "/usr/bin/sudo"
+#define LINE    1024
 
 struct control_session {
 	char program[PATH_MAX];
@@ -29,7 +29,8 @@ struct control_session {
 	pid_t pid;  /* of the helper, or of what runs it; 0: it is gone */
 };
 
-const char *const control_result_words[CONTROL_RESULTS] = {"done", "as-is", "not", "refused", "failed", "would"};
+const char *const control_result_words[CONTROL_RESULTS] = {"done",    "as-is",  "not",
+							   "refused", "failed", "would"};
 
 /* Reads a line and splits it at tabs. Returns the number of fields, 0 at the end, -1 for what cannot be a line of the helper. */
 static int answer_read(FILE *from, char line[LINE], char *fields[9])
@@ -76,15 +77,15 @@ static bool answer_change(char *const f[9], struct control_change *c)
 	*c = (struct control_change) {.id = 0};
 	while (result < CONTROL_RESULTS && strcmp(f[5], control_result_words[result]) != 0)
 		result++;
-	if (strcmp(f[0], "change") != 0 || !*f[1] || result == CONTROL_RESULTS || !answer_number(f[6], UINT_MAX, &id) ||
-	    !answer_number(f[7], INT64_MAX / NS_PER_MS, &left_ms))
+	if (strcmp(f[0], "change") != 0 || !*f[1] || result == CONTROL_RESULTS ||
+	    !answer_number(f[6], UINT_MAX, &id) || !answer_number(f[7], INT64_MAX / NS_PER_MS, &left_ms))
 		return false;
 	c->result = (enum control_result)result;
 	c->id = (unsigned)id;
 	c->left_ns = left_ms * NS_PER_MS;
 	return answer_text(c->name, sizeof c->name, f[1]) && answer_text(c->before, sizeof c->before, f[2]) &&
-	       answer_text(c->wanted, sizeof c->wanted, f[3]) && answer_text(c->after, sizeof c->after, f[4]) &&
-	       answer_text(c->why, sizeof c->why, f[8]);
+	       answer_text(c->wanted, sizeof c->wanted, f[3]) &&
+	       answer_text(c->after, sizeof c->after, f[4]) && answer_text(c->why, sizeof c->why, f[8]);
 }
 
 /* Waits for a helper that has closed its end. Returns its exit status, or 128 + a signal. */
@@ -108,8 +109,14 @@ static void session_end(struct control_session *s, bool waits)
 		session_wait(s);
 }
 
+static int not_valid(const struct control_session *s, struct err *e)
+{
+	return err_set(e, ERR_FAILED, _("%s gave an answer that is not valid: is it of another version than nvmtop?"), s->program);
+}
+
 /* Reads changes up to the end of an answer. Returns its status; -1 and sets *e if there is none. */
-static int answer(struct control_session *s, void (*visit)(void *arg, const struct control_change *c), void *arg, struct err *e)
+static int answer(struct control_session *s, void (*visit)(void *arg, const struct control_change *c),
+		  void *arg, struct err *e)
 {
 	char line[LINE], *f[9];
 	struct control_change c;
@@ -124,14 +131,17 @@ static int answer(struct control_session *s, void (*visit)(void *arg, const stru
 		return (int)status;
 	}
 	if (n)
-		return err_set(e, ERR_FAILED, _("%s gave an answer that is not valid: is it of another version than nvmtop?"), s->program);
-	return err_set(e, ERR_FAILED, _("%s ended with status %d before it had answered; nvmtop control restore puts back what it changed"),
+		return not_valid(s, e);
+	return err_set(e, ERR_FAILED,
+		       _("%s ended with status %d before it had answered; nvmtop control restore puts back "
+			 "what it changed"),
 		       s->program, session_wait(s));
 }
 
 /* Starts argv and waits until the helper is ready. Returns -1 and sets *e if it is not, and *status if it ended instead of
  * an answer, else -1. */
-static int session_begin(struct control_session *s, const char *const *argv, bool quiet, int *status, struct err *e)
+static int session_begin(struct control_session *s, const char *const *argv, bool quiet, int *status,
+			 struct err *e)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
@@ -175,7 +185,7 @@ static int session_begin(struct control_session *s, const char *const *argv, boo
 	if (n == 3 && !strcmp(f[0], "end"))
 		err_num(e, ERR_FAILED, strcmp(f[1], "4") ? 0 : EACCES, "%s", f[2]);
 	else if (n != 0)
-		err_set(e, ERR_FAILED, _("%s gave an answer that is not valid: is it of another version than nvmtop?"), s->program);
+		not_valid(s, e);
 	else {
 		*status = session_wait(s);
 		err_set(e, ERR_FAILED, _("%s ended with status %d before it had begun"), s->program, *status);
@@ -212,11 +222,15 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 	}
 	snprintf(s->program, sizeof s->program, "%s", PROGRAM);
 	if (!live && !build_tree_file("src/nvmtop-control-test", s->program, sizeof s->program)) {
-		err_set(e, ERR_FAILED, _("settings below another folder than / are changed only by tests, in a source tree that was built"));
+		err_set(e, ERR_FAILED,
+			_("settings below another folder than / are changed only by tests, in a source tree "
+			  "that was built"));
 		goto failed;
 	}
 	if (access(s->program, X_OK) < 0) {
-		err_set(e, ERR_FAILED, _("settings are changed by %s, which cannot be run (%s): install all of nvmtop"), s->program, strerror(errno));
+		err_set(e, ERR_FAILED,
+			_("settings are changed by %s, which cannot be run (%s): install all of nvmtop"),
+			s->program, strerror(errno));
 		goto failed;
 	}
 	own[n++] = s->program;
@@ -247,11 +261,18 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 		tried = true;
 	}
 	if (!tried)
-		err_num(e, ERR_FAILED, EACCES, _("changes need root, and neither %s nor %s can ask for it here: run nvmtop as root"), PKEXEC, SUDO);
+		err_num(e, ERR_FAILED, EACCES,
+			_("changes need root, and neither %s nor %s can ask for it here: run nvmtop as root"),
+			PKEXEC, SUDO);
 	else if (quiet && (status == 1 || status >= 126))
-		err_num(e, ERR_FAILED, EACCES, _("changes need root; sudo -v in this terminal (Ctrl-Z, then fg), or run sudo nvmtop"));
+		err_num(e, ERR_FAILED, EACCES,
+			_("changes need root; sudo -v in this terminal (Ctrl-Z, then fg), or run sudo "
+			  "nvmtop"));
 	else if (status == 1 || status == 126 || status == 127)
-		err_num(e, ERR_FAILED, EACCES, _("%s does not let you change settings; docs/control.md says how a group is allowed to"), own[-2]);
+		err_num(e, ERR_FAILED, EACCES,
+			_("%s does not let you change settings; docs/control.md says how a group is allowed "
+			  "to"),
+			own[-2]);
 failed:
 	session_end(s, false);
 	free(s);
@@ -266,8 +287,10 @@ int control_ask(struct control_session *s, const char *const *words,
 
 	for (; *words; words++) {
 		if (!**words || (*words)[strcspn(*words, " \t\n")])
-			return err_set(e, ERR_USAGE, _("a word of a request is empty, or has a blank in it")), 2;
-		used += (size_t)snprintf(line + used, sizeof line - used, "%s%c", *words, words[1] ? ' ' : '\n');
+			return err_set(e, ERR_USAGE, _("a word of a request is empty, or has a blank in it")),
+			       2;
+		used += (size_t)snprintf(line + used, sizeof line - used, "%s%c", *words,
+					 words[1] ? ' ' : '\n');
 		if (used >= sizeof line)
 			return err_set(e, ERR_USAGE, _("the request is too long")), 2;
 	}
@@ -282,8 +305,8 @@ int control_ask(struct control_session *s, const char *const *words,
 	return answer(s, visit, arg, e);
 }
 
-int control_close(struct control_session *s, void (*visit)(void *arg, const struct control_change *c), void *arg,
-		  struct err *e)
+int control_close(struct control_session *s, void (*visit)(void *arg, const struct control_change *c),
+		  void *arg, struct err *e)
 {
 	int status;
 

@@ -52,7 +52,8 @@ static bool clock_range(const char *allowed, const char *text, char *out, size_t
 	if (!strncmp(allowed, "0..", 3) && (!dots || dots == text || !strncmp(text, "0..", 3))) {
 		if (!*high || !strcasecmp(high, "max"))
 			return snprintf(out, size, "0..max") > 0 && *text;
-		return num_bytes(high, &most) && most && snprintf(out, size, "0..%llu", (unsigned long long)most) > 0;
+		return num_bytes(high, &most) && most &&
+		       snprintf(out, size, "0..%llu", (unsigned long long)most) > 0;
 	}
 	if (!*text || !clock_end(allowed, text, dots ? (size_t)(dots - text) : strlen(text), false, &least) ||
 	    !clock_end(allowed, high, strlen(high), true, &most) || least > most)
@@ -100,7 +101,8 @@ int control_value(const struct control_item *i, const char *text, char *out, siz
 		return 0;
 	}
 	while ((word = strsep(&rest, " ")) != NULL) {
-		const char *name = i->kind == CONTROL_MODE && strchr(word, ':') ? strchr(word, ':') + 1 : word;
+		const char *name =
+			i->kind == CONTROL_MODE && strchr(word, ':') ? strchr(word, ':') + 1 : word;
 
 		like = i->kind == CONTROL_CLOCK || strstr(word, "..") ? 0 : likeness(i->kind, word, text);
 		if (!like || like < best)
@@ -117,7 +119,8 @@ int control_value(const struct control_item *i, const char *text, char *out, siz
 	if (n > 1)
 		return err_set(e, ERR_USAGE, _("%s: \"%s\" is ambiguous: %s"), i->name, shown, fits);
 	control_shown(i->name, i->allowed, fits, sizeof fits);
-	return err_set(e, ERR_USAGE, _("%s cannot be \"%s\" here; it takes: %s"), i->name, shown, *fits ? fits : "--");
+	return err_set(e, ERR_USAGE, _("%s cannot be \"%s\" here; it takes: %s"), i->name, shown,
+		       *fits ? fits : "--");
 }
 
 void control_shown(const char *name, const char *value, char *out, size_t size)
