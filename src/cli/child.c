@@ -140,6 +140,21 @@ bool command_find(const char *name)
 	return false;
 }
 
+int command_check(const char *name)
+{
+	char shown[256];
+	struct err e;
+	int missing;
+
+	if (command_find(name))
+		return 0;
+	missing = errno;
+	text_printable(shown, sizeof shown, name, strlen(name));
+	err_sys(&e, ERR_FAILED, missing, _("cannot run \"%s\""), shown);
+	complain(&e);
+	return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
+}
+
 static _Noreturn void become(char **argv)
 {
 	char shown[512];

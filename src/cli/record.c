@@ -297,7 +297,8 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 	else
 		snprintf(names, sizeof names, "%s", _("standard output"));
 	recording_summary(&s, r->o, r->engine, r->writer, names);
-	summary_print(&s, stderr);
+	if (!r->o->quiet)
+		summary_print(&s, stderr);
 	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
 		return 0;
 	recorder_say(r, why);
@@ -309,7 +310,7 @@ static void say_priority(struct recorder *r, const struct engine_stats *now)
 {
 	char how[160];
 
-	if (now->realtime || r->o->has_nice)
+	if (now->realtime || r->o->has_nice || r->o->quiet)
 		return;
 	priority_text(r->o, how, sizeof how);
 	recorder_say(r, how);
@@ -639,8 +640,7 @@ static int print_stats(struct recorder *r)
 	return status;
 }
 
-/* Records the command once; run: number of the run in the file name, 0: none. Returns the exit status. */
-static int record_run(struct recorder *r, unsigned run)
+int record_run(struct recorder *r, unsigned run)
 {
 	struct options o = *r->o;
 	int status, stats = 0;
@@ -746,20 +746,13 @@ static int cmd_record(const struct options *o)
 	struct recorder r = {.o = o, .kill_ns = INT64_MAX, .go = -1};
 	struct variable nvtx[NVTX_VARIABLES];
 	struct err e;
-	int kept = 0;
+	int kept = 0, status;
 
 	r.signals = signals_open(&e);
 	if (r.signals < 0)
 		return complain(&e);
-	if (o->command && !command_find(o->command[0])) {
-		int missing = errno;
-		char shown[256];
-
-		text_printable(shown, sizeof shown, o->command[0], strlen(o->command[0]));
-		err_sys(&e, ERR_FAILED, missing, _("cannot run \"%s\""), shown);
-		complain(&e);
-		return missing == ENOENT || missing == ENOTDIR ? 127 : 126;
-	}
+	if (o->command && (status = command_check(o->command[0])))
+		return status;
 	if (o->nvtx && (kept = nvtx_variables(o->nvtx, nvtx, &e)) < 0)
 		return complain(&e);
 	r.other_library = kept > 0;

@@ -54,6 +54,10 @@ struct recorder {
 	bool parts;	     /* it continues in more files */
 };
 
+/* Records the command once, or until it is to end; o, signals, kill_ns and go are set. run: number of the run in the file
+ * name, 0: none. Returns the exit status. */
+int record_run(struct recorder *r, unsigned run);
+
 /* What was received or written so far, with --keep too. */
 void recorder_written(const struct recorder *r, struct log_writer_stats *out);
 

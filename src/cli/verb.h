@@ -18,6 +18,8 @@ int stdout_flush(int status);
 
 /* Does the command of a recording exist? If not, errno has the reason. */
 bool command_find(const char *name);
+/* Complains if it does not. Returns the exit status, as of a shell, or 0. */
+int command_check(const char *name);
 /* Creates the process of a command, which waits for command_release(*go); it exits if *go is closed. group: it leads
  * a process group of its own, which gets the terminal if ours has it.
  * Returns -1 and sets *e on error. If exec fails, the exit status of the child is 126 or 127. */
@@ -93,7 +95,7 @@ struct verb {
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
 	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve,
-	verb_control;
+	verb_control, verb_sweep;
 
 /* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];

@@ -95,9 +95,7 @@ static struct table pair_table(const struct page *o, const struct comparison *c)
 					"B - A", runs ? "95 %" : "+-", ""}};
 }
 
-/* "2.001 +- 0.012"; with the number of runs that have the metric, if others have n. */
-static void spread_text(char out[CELL_TEXT], const struct metric *m, const struct side *s, struct shown u,
-			size_t n)
+void spread_text(char out[CELL_TEXT], const struct metric *m, const struct side *s, struct shown u, size_t n)
 {
 	const double size = metric_size(m, s->mean * u.factor);
 	char mean[NUM_TEXT], sd[NUM_TEXT];

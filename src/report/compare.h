@@ -94,6 +94,8 @@ struct side {
 	double known;            /* the least covered share of the time in the n runs; n = 0: in all */
 	const char *why;
 };
+/* "2.001 +- 0.012"; with the number of runs that have the metric, if others have n. */
+void spread_text(char out[CELL_TEXT], const struct metric *m, const struct side *s, struct shown u, size_t n);
 struct side side_of(const struct comparison *c, int which, const struct metric *m);
 
 /* NOTHING: all runs are alike, or there is one a side, of which nothing is said about the program. */
