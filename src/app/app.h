@@ -61,7 +61,7 @@ struct options {
 
 	const char *label; /* of a mark; NULL: no label */
 	bool nvtx_mark;    /* also in the tool of NVTX */
-	bool quiet;        /* succeeds without a receiver, too */
+	bool quiet;        /* of a mark: succeeds without a receiver, too; of a recording: only says what is wrong */
 	int to;            /* receiver of a mark, a process id; 0: all */
 
 	const char *replay;
@@ -92,8 +92,11 @@ struct options {
 	const char *logfile;  /* the file that a stream is appended to, or NULL */
 	const char *listen;   /* ADDRESS:PORT of nvmtop serve, or NULL */
 	const char *door;     /* its unix socket, or NULL */
-	bool dry_run;	      /* of a change of settings: only say what would be done */
+	bool dry_run;	      /* only say what would be done */
 	int64_t for_ns;	      /* after that time they are put back; 0: they stay */
+	bool has_settle;
+	int64_t settle_ns;    /* of a sweep: the longest wait for the temperature of a setting */
+	const char *csv;      /* the file for its table, or NULL */
 	bool paths;
 	int print_w, print_h;
 	bool follow;

@@ -412,7 +412,7 @@ static int check_command(const struct line *l, bool rejected, struct err *e)
 	for (int i = l->at; i < l->n; i++)
 		if (!strcmp(l->words[i], "--"))
 			return 0;
-	if (!l->verb->runs_command || n == 0 || !(several || is_program(l->operands[0])))
+	if (l->verb != &verb_record || n == 0 || !(several || is_program(l->operands[0])))
 		return 0;
 	for (size_t i = 0; i < n && used + 1 < sizeof words; i++) {
 		const char *word = l->operands[i];
@@ -438,7 +438,7 @@ static int take_rest(struct line *l, struct err *e)
 	if (l->verb->runs_command && l->at == l->n)
 		return err_set(e, ERR_USAGE, _("missing COMMAND after \"--\""));
 	if (l->verb == &verb_screen)
-		return err_set(e, ERR_USAGE, _("only nvmtop record can run a COMMAND"));
+		return err_set(e, ERR_USAGE, _("only nvmtop record and nvmtop sweep can run a COMMAND"));
 	if (l->verb->runs_command)
 		l->o->command = l->words + l->at;
 	else
