@@ -540,7 +540,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_sweep = {
 	.name = "sweep",
-	.operands = "modes=LIST|NAME=LIST... -- COMMAND",
+	.operands = "NAME=VALUE,... -- COMMAND",
 	.summary = N_("record a command in every power mode, clock or fan setting, and compare them"),
 	.groups = {&options, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
