@@ -96,7 +96,6 @@ struct options {
 	int64_t for_ns;	      /* after that time they are put back; 0: they stay */
 	bool has_settle;
 	int64_t settle_ns;    /* of a sweep: the longest wait for the temperature of a setting */
-	const char *csv;      /* the file for its table, or NULL */
 	bool paths;
 	int print_w, print_h;
 	bool follow;

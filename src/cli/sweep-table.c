@@ -1,18 +1,16 @@
 /* What the settings of a sweep cost: mean and spread over the runs, and which of them are worth choosing. A run counts with
  * the numbers that its recording has in a report. */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/app.h"
 #include "cli/sweep.h"
 #include "report/compare.h"
 #include "util/intl.h"
 #include "util/num.h"
-#include "util/replace.h"
 
 static const char *const results[] = {[SWEEP_LEFT] = N_("not reached"),	 [SWEEP_RAN] = "",
 				      [SWEEP_UNSETTLED] = N_("not settled"), [SWEEP_FAILED] = N_("failed"),
@@ -225,11 +223,9 @@ void sweep_print(const struct sweep_table *t, FILE *f)
 
 int sweep_csv(const struct sweep_table *t, const char *path, struct err *e)
 {
-	struct replacement to;
-	int fd = replace_open(&to, path), num = errno;
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	char temp[PATH_MAX + 8];
+	FILE *f = snprintf(temp, sizeof temp, "%s.new", path) < (int)sizeof temp ? fopen(temp, "we") : NULL;
 	struct record r = {.f = f, .as = AS_HEAD};
-	bool written;
 
 	for (size_t i = 0; f && i <= t->n_rows; i++) { /* the first time only for the names */
 		const struct sweep_row *row = &t->rows[i ? i - 1 : 0];
@@ -255,13 +251,7 @@ int sweep_csv(const struct sweep_table *t, const char *path, struct err *e)
 		record_line(&r);
 		r.as = AS_CSV;
 	}
-	written = f && fflush(f) == 0 && fchmod(fd, 0644) == 0 && replace_done(&to, fd) == 0;
-	num = f ? errno : num;
-	if (!written)
-		replace_drop(&to);
-	if (f)
-		fclose(f);
-	else if (fd >= 0)
-		close(fd);
-	return written ? 0 : err_sys(e, ERR_FAILED, num, _("cannot write %s"), path);
+	if (f && !ferror(f) && fclose(f) == 0 && rename(temp, path) == 0)
+		return 0;
+	return err_sys(e, ERR_FAILED, errno, _("cannot write %s"), path);
 }

@@ -358,36 +358,24 @@ static void settle(struct sweep *s, struct sweep_row *row)
 	live_close(&l);
 }
 
-static void say_progress(const struct sweep *s, const struct sweep_row *row, int run)
-{
-	size_t runs = s->table.n_rows * (size_t)s->o->repeat;
-	char left[32] = "", text[64] = "";
-
-	if (s->ran > 0) {
-		text_elapsed(left, sizeof left, (clock_now_ns() - s->since_ns) / (int64_t)s->ran * (int64_t)(runs - s->done));
-		snprintf(text, sizeof text, _("; about %s left"), left);
-	}
-	fprintf(stderr, _("nvmtop: run %zu of %zu: %s, %d of %d%s\n"), s->done + 1, runs, row->name, run, s->o->repeat, text);
-}
-
 /* Records a run of the command. Returns false if there is no use in going on. */
 static bool record_one(struct sweep *s, struct sweep_row *row, int run)
 {
 	struct options o = *s->o;
 	struct recorder r = {.o = &o, .kill_ns = INT64_MAX, .go = -1, .signals = s->signals};
-	char name[PATH_MAX], pattern[PATH_MAX];
-	size_t n = 0;
+	size_t runs = s->table.n_rows * (size_t)s->o->repeat;
+	char name[PATH_MAX], left[32] = "--:--";
 	struct err e;
 	int status;
 
+	if (s->ran > 0)
+		text_elapsed(left, sizeof left, (clock_now_ns() - s->since_ns) / (int64_t)s->ran * (int64_t)(runs - s->done));
+	fprintf(stderr, _("nvmtop: run %zu of %zu: %s, %d of %d; about %s left\n"), s->done + 1, runs, row->name, run, s->o->repeat, left);
+	s->done++;
+	s->ran++;
+
 	snprintf(name, sizeof name, "%s/%s-%d.nvmt", s->folder, row->file, run);
-	for (const char *p = name; n + 2 < sizeof pattern && *p; p++) {
-		if (*p == '%')
-			pattern[n++] = '%';
-		pattern[n++] = *p;
-	}
-	pattern[n] = '\0';
-	o.out = pattern;
+	o.out = name;
 	o.repeat = 0;
 	o.per = 0;
 	o.quiet = true;
@@ -425,8 +413,10 @@ static int sweep_all(struct sweep *s, struct err *e)
 		take_signals(s);
 		if (s->asked)
 			break;
-		if (set(s, row, e) < 0)
+		if (set(s, row, e) < 0) {
+			row->result = SWEEP_LEFT;
 			return -1;
+		}
 		if (row->result >= SWEEP_NOT) {
 			fprintf(stderr, _("nvmtop: %s is left out: %s\n"), row->name, row->why);
 			s->done += (size_t)s->o->repeat;
@@ -437,10 +427,7 @@ static int sweep_all(struct sweep *s, struct err *e)
 			take_signals(s);
 			if (s->asked)
 				break;
-			say_progress(s, row, run);
 			go_on = record_one(s, row, run);
-			s->done++;
-			s->ran++;
 		}
 		if (s->asked && row->seconds.n == 0 && row->result < SWEEP_FAILED)
 			row->result = SWEEP_LEFT;
@@ -477,11 +464,7 @@ static int cmd_sweep(const struct options *o)
 		return status;
 	name_now(date, sizeof date);
 	snprintf(s->folder, sizeof s->folder, "%s%s", o->out ? "" : "sweep", o->out ? o->out : date + strlen("nvmtop"));
-	snprintf(s->csv, sizeof s->csv, o->csv ? "%s" : "%s/sweep.csv", o->csv ? o->csv : s->folder);
-	if (o->csv && access(o->csv, F_OK) == 0) {
-		err_set(&e, ERR_FAILED, _("%s exists: choose another name"), o->csv);
-		return complain(&e);
-	}
+	snprintf(s->csv, sizeof s->csv, "%s/sweep.csv", s->folder);
 	if (mkdir(s->folder, 0777) < 0) {
 		err_sys(&e, ERR_FAILED, errno, _("cannot create the folder %s"), s->folder);
 		return complain(&e);
@@ -517,6 +500,7 @@ static int finish(struct options *o, struct err *e)
 	const struct option_rule rules[] = {
 		{o->n_files == 0, N_("nvmtop sweep needs settings, such as modes=all or gpu=306M,612M")},
 		{!o->command && !o->dry_run, N_("nvmtop sweep needs a command to record: -- COMMAND")},
+		{o->out && strchr(o->out, '%'), N_("the name of the FOLDER cannot have a %")},
 		{o->board && !strcmp(o->board, "demo"), N_("a demo has no settings: nvmtop sweep changes those of this machine")},
 	};
 
@@ -532,8 +516,7 @@ static const struct option_entry own[] = {
 	 TIME(settle_ns), HAS(has_settle)},
 	{"per", "N", N_("each run has N items: print energy per item"), NUMBER(per), .least = 5e-324, .most = 1e300,
 	 .wants = N_("a number of items above 0")},
-	{"output", "FOLDER", N_("create FOLDER for the recordings (default: sweep-DATE-TIME)"), .letter = 'o', .take = value_output},
-	{"csv", "FILE", N_("write the table to FILE (default: sweep.csv in that folder)"), TEXT(csv)},
+	{"output", "FOLDER", N_("create FOLDER for the recordings and sweep.csv (default: sweep-DATE-TIME)"), .letter = 'o', .take = value_output},
 	{"dry-run", NULL, N_("only print which settings would be made"), FLAG(dry_run)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
