@@ -172,19 +172,12 @@ void sweep_print(const struct sweep_table *t, FILE *f)
 {
 	const struct page page = {.f = f, .columns = terminal_width(fileno(f))};
 	const bool items = t->per > 0;
-	struct table out = {.page = &page, .n = items ? 8 : 7, .wide = {-18, 17, 17, 7, 6, 11, -12}, .spare = 1 << 3,
-			    .head = {_("setting"), "s", "J", _("mean W"), _("max C"), _("throttled %"), ""}};
+	struct table out = {.page = &page, .n = 8, .wide = {-18, 17, 17, items ? 17 : 0, 7, 6, 11, -12}, .spare = 1 << 4,
+			    .head = {_("setting"), "s", "J", items ? _("J per item") : "", _("mean W"), _("max C"), _("throttled %"), ""}};
 	bool marked[256] = {false}, now = false;
 	char text[CELL_TEXT];
 	double bound = 0;
 
-	if (items) {
-		memmove(&out.wide[4], &out.wide[3], 4 * sizeof *out.wide);
-		memmove(&out.head[4], &out.head[3], 4 * sizeof *out.head);
-		out.wide[3] = 17;
-		out.head[3] = _("J per item");
-		out.spare = 1 << 4;
-	}
 	for (size_t i = 0; i < t->n_rows; i++)
 		out.wide[0] = -room_with(-out.wide[0] - 8, t->rows[i].name) - 8;
 	for (size_t i = 0; i < t->n_rows; i++) {
@@ -196,6 +189,8 @@ void sweep_print(const struct sweep_table *t, FILE *f)
 		cell_spread(&out, ENERGY, &row->joules, 1, row->seconds.n);
 		if (items)
 			cell_spread(&out, ENERGY, &row->joules, t->per, row->seconds.n);
+		else
+			cell_text(&out, "");
 		cell_shown(&out, side_get(&row->watts).mean, row->watts.mean);
 		cell_shown(&out, row->hottest, 10);
 		cell_shown(&out, side_get(&row->throttled).mean, 10);

@@ -256,8 +256,32 @@ def ends():
             m.end(name)
 
 
+def helper_of(pid):
+    with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
+        for child in map(int, f.read().split()):
+            with open("/proc/%d/cmdline" % child, "rb") as line:
+                if b"nvmtop-control" in line.read():
+                    return child
+    return 0
+
+
+def without_helper():
+    with Machine() as m:
+        script = "touch %s/started; sleep 1" % m.work
+        with subprocess.Popen(m.argv("modes=0,3", "--settle", "0", "--repeat", "1", command=["sh", "-c", script]), cwd=m.work,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as p:
+            soon(lambda: os.path.exists(m.work + "/started"))
+            os.kill(helper_of(p.pid), signal.SIGKILL)
+            text = "".join(p.communicate(timeout=120))
+        equal("a helper that dies: what ran is in the table", [r["result"] for r in m.rows()], ["ran", "not reached"], text)
+        ok("a helper that dies: status, and what to do", p.returncode == 1 and "nvmtop control restore" in text, text)
+        m.run("restore")
+        m.end("a helper that dies: after nvmtop control restore")
+
+
 modes()
 troubles()
 settling()
 ends()
+without_helper()
 tap.done()
