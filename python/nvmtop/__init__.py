@@ -614,13 +614,13 @@ class Report(NamedTuple):
     whole: Usage
 
     def __str__(self) -> str:
-        names = ["%d %s" % (u.id, u.label) if u.id >= 0 else u.label for u in self.phases + [self.whole]]
-        wide = max(map(len, names))
+        rows = [("%d %s" % (u.id, u.label) if u.id >= 0 else u.label, u) for u in [*self.phases, self.whole]]
+        wide = max(len(name) for name, _ in rows)
         heads = ("phase", "from s", "to s", "J", "+- J", "mean W", "GPU %", "max C")
         lines = ["%-*s %9s %9s %9s %8s %7s %6s %6s" % (wide, *heads)]
-        for name, u in zip(names, self.phases + [self.whole]):
-            cells = zip(u[2:], ("%9.3f", "%9.3f", "%9.2f", "%8.2f", "%7.2f", "%6.2f", "%6.2f"))
-            lines.append("%-*s " % (wide, name) + " ".join((form % v).replace("nan", " --") for v, form in cells))
+        for name, u in rows:
+            numbers = "%9.3f %9.3f %9.2f %8.2f %7.2f %6.2f %6.2f" % u[2:]
+            lines.append("%-*s " % (wide, name) + numbers.replace("nan", " --"))
         return "\n".join(lines)
 
 

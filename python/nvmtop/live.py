@@ -322,7 +322,7 @@ class Live:
         values, times = (c.c_double * n)(), (c.c_int64 * n)()
         if _lib.nvmtop_live_read(self._handle, (c.c_int64 * n)(*numbers), n, values, times) < 0:
             raise NvmtopError(USAGE, _NOT_OPEN)
-        return {name: self._value(number, value, at) for name, number, value, at in zip(asked, numbers, values, times)}
+        return {name: self._value(numbers[i], values[i], times[i]) for i, name in enumerate(asked)}
 
     def _value(self, number: int, value: float, at: int) -> Value:
         about, why = self._about[number], ""
