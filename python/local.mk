@@ -1,7 +1,8 @@
 # Nothing is written into the module when it is built: it also works from here, and with pip.
 EXTRA_DIST += %D%/pyproject.toml %D%/nvmtop/py.typed
 if HAVE_PYTHON
-pkgpython_PYTHON = %D%/nvmtop/__init__.py %D%/nvmtop/live.py %D%/nvmtop/fastnvmetrics.py %D%/nvmtop/jtop.py
+pkgpython_PYTHON = %D%/nvmtop/__init__.py %D%/nvmtop/live.py %D%/nvmtop/control.py %D%/nvmtop/fastnvmetrics.py \
+	%D%/nvmtop/jtop.py
 pkgpython_DATA = %D%/nvmtop/py.typed
 # Where it looks may be nowhere below the prefix.
 install-data-hook:

@@ -13,6 +13,7 @@ cat >good.py <<'END'
 import pathlib
 from typing import List
 import nvmtop
+import nvmtop.control
 
 
 @nvmtop.measure("x")
@@ -38,10 +39,19 @@ def joules(path: pathlib.Path) -> float:
         return float(t["VDD_IN.power"].mean()) + sum(lengths) + float(t.fast.gpu_load[0])
     except nvmtop.NvmtopError as e:
         return e.code
+
+
+def fastest(hz: float) -> int:
+    with nvmtop.control.clocks("max", for_s=60), nvmtop.control.mode(2, dry_run=True) as changes:
+        names: List[str] = [c.why or c.after or c.result for c in changes] + nvmtop.control.list()[0].allowed
+    try:
+        return sum(c.id for c in nvmtop.control.clocks(gpu=(hz, hz)).revert()) + len(names)
+    except nvmtop.control.ControlError as e:
+        return e.code + len(e.changes)
 END
 ok 'a program that uses it' clean good.py
 cat >wrong.py <<'END'
-import nvmtop
+import nvmtop, nvmtop.control
 nvmtop.Recorder("x.bin").sync(3)
 nvmtop.read_trace(7)
 len(nvmtop.read_trace("x.bin").duration_s)
@@ -50,9 +60,11 @@ nvmtop.Live().mark(3)
 nvmtop.measure("x")(len)("a", "b")
 nvmtop.Live().window().joules.x
 nvmtop.read_trace("x.bin").energy(1.5)
+nvmtop.control.clocks(gpu=612e6)
+nvmtop.control.scaling_3d("on")
 END
 mypy wrong.py
-ok 'one that uses it wrongly' is "$(sed -n 's/^wrong.py:\([0-9]*\): error.*/\1/p' out | uniq | tr '\n' ' ')" '2 3 4 5 6 7 8 9 '
+ok 'one that uses it wrongly' is "$(sed -n 's/^wrong.py:\([0-9]*\): error.*/\1/p' out | uniq | tr '\n' ' ')" '2 3 4 5 6 7 8 9 10 11 '
 if command -v ruff >/dev/null; then
 	ok 'ruff has nothing to say' ruff check --no-cache --config "$NVMTOP_SRC/python/pyproject.toml" "$NVMTOP_SRC/python" "$NVMTOP_SRC/examples"
 else
