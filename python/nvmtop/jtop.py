@@ -8,7 +8,7 @@
 
 No service and no group is needed. Clocks are in kHz, memory in kB (1024 bytes), power in mW, temperatures in degrees
 Celsius, loads in %. What cannot be read is absent, never 0, -256 or "": use .get(), or see nvmtop.Live for the reason.
-Everything only reads: what would change the machine raises JtopException.
+Setters do what `nvmtop control` does, and return when it is done; what is not set raises JtopException.
 """
 
 import copy as _copy
@@ -20,10 +20,11 @@ import platform as _platform
 import re as _re
 import threading as _threading
 import time as _time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import NvmtopError as _NvmtopError
 from . import _Error, _joinable, _lib, _Signal
+from . import control as _control
 from .live import Live as _Live
 from .live import Window as _Window
 
@@ -31,8 +32,7 @@ __all__ = ["jtop", "JtopException", "GPU", "Memory", "Fan", "NVPModel", "JetsonC
 
 _MACHINE_S = 2.0  # how often the description of the machine is read, at most
 _HZ = 100  # samples a second, unless something in this process samples already
-_SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
-             "use nvpmodel, jetson_clocks or nvfancontrol")
+_SWAP_FILE = "/swapfile.nvmtop"
 
 # Of the description of the machine; a group that is in it has its names there.
 _BOARD = {
@@ -53,9 +53,27 @@ class JtopException(Exception):
     """A sentence that describes the problem and what to do."""
 
 
-def _refuse(*_: Any, **__: Any) -> Any:
-    """Raises JtopException: nvmtop.jtop only reads."""
-    raise JtopException(_SENTENCE)
+_set_at = float("-inf")  # of time.monotonic(): when this process set something last
+
+
+def _set(verb: Callable[..., _control.Changes], *values: Any, **options: Any) -> _control.Changes:
+    global _set_at
+    try:
+        return verb(*values, **options)
+    except _control.ControlError as e:
+        raise JtopException(str(e)) from e
+    finally:
+        _set_at = _time.monotonic()
+
+
+def _item(name: str, number: int) -> str:
+    return "%s%d" % (name, number) if number else name
+
+
+def _of_type(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds):
+        raise ValueError("%r is not of type %s" % (value, " or ".join(kind.__name__ for kind in kinds)))
+    return value
 
 
 class _Limits(_c.Structure):
@@ -113,11 +131,15 @@ class _Sample:
         return [value for match, value in found if match]
 
 
-class _Reads(Dict[str, Any]):
-    """A dictionary that nothing can be set in as an attribute."""
-
+class _Settable:
     def __setattr__(self, name: str, value: Any) -> None:
-        _refuse()
+        about = getattr(type(self), name, None)
+        if not isinstance(about, property) or about.fset is None:
+            raise JtopException("%s of %s cannot be set" % (name, type(self).__name__))
+        about.fset(self, value)
+
+
+class _Group(_Settable, Dict[str, Any]):
 
     def _of(self, name: str) -> Group:
         if name not in self:
@@ -136,7 +158,7 @@ class _Reads(Dict[str, Any]):
         return value if index is None else value[index]
 
 
-class GPU(_Reads):
+class GPU(_Group):
     """A dictionary of each GPU, by name: type ("integrated", "discrete"), status (railgate, tpc_pg_mask: whether units
     are powered down, 3d_scaling, load in %), freq (governor, min, max, cur in kHz, GPC a list of kHz),
     power_control."""
@@ -150,29 +172,73 @@ class GPU(_Reads):
         """The same of the first GPU."""
         return bool(self._get(self._first()["status"], "3d_scaling"))
 
+    @scaling_3D.setter
+    def scaling_3D(self, on: bool) -> None:
+        self.set_scaling_3D(next(iter(self), ""), on)
+
     def get_railgate(self, name: str) -> bool:
         """Whether the GPU may be powered down."""
         return bool(self._get(self._of(name)["status"], "railgate"))
 
-    set_scaling_3D = set_railgate = _refuse
+    @property
+    def set_scaling_3D(self) -> "_Scaling3D":
+        """set_scaling_3D(name, on); an example of jtop uses it as a truth value, then it is that of the first GPU."""
+        return _Scaling3D(self)
+
+    @set_scaling_3D.setter
+    def set_scaling_3D(self, on: bool) -> None:
+        self.scaling_3D = on
+
+    def set_railgate(self, name: str, on: bool) -> None:
+        """Raises JtopException: nvmtop does not change this."""
+        raise JtopException("nvmtop does not set whether a GPU powers down: write to its railgate_enable as root")
 
 
-class Memory(_Reads):
+class _Scaling3D:
+    def __init__(self, gpu: GPU) -> None:
+        self._gpu = gpu
+
+    def __call__(self, name: str, value: bool) -> None:
+        self._gpu._of(name)
+        _set(_control.scaling_3d, value, item=_item("3d-scaling", [*self._gpu].index(name)))
+
+    def __bool__(self) -> bool:
+        return self._gpu.scaling_3D
+
+
+class Memory(_Group):
     """In kB: RAM (tot, used, free, buffers, cached, shared with the GPU; lfb: free blocks of 4 MB), SWAP (tot, used,
     cached, table by device: type, prio, size, used), IRAM (tot, used); EMC (online, val in %, cur, min, max in kHz)."""
 
     def swap_path(self) -> str:
-        """The folder of new swap files."""
-        return "/"
+        """The swap file that nvmtop makes."""
+        return _SWAP_FILE
 
     def swap_is_enable(self, path: str) -> bool:
         """Whether this file or device is swap."""
         return path in self.get("SWAP", {}).get("table", {})
 
-    clear_cache = swap_set = swap_deactivate = _refuse
+    def swap_set(self, value: float, path: str = "", on_boot: bool = False) -> None:
+        """Have swap of so many GB (1024 ** 3 bytes) in swap_path(), until the machine starts again."""
+        if not path:
+            path = _SWAP_FILE
+        if path != _SWAP_FILE or on_boot:
+            raise JtopException("nvmtop makes swap in %s only, and not for the next start of the machine: use mkswap, "
+                                "swapon and /etc/fstab" % _SWAP_FILE)
+        _set(_control.swap, int(_of_type(value, int, float) * 1024 ** 3))
+
+    def swap_deactivate(self, path: str = "") -> None:
+        """Have that of swap_path() no more."""
+        if path not in ("", _SWAP_FILE):
+            raise JtopException("nvmtop removes the swap of %s only: use swapoff" % _SWAP_FILE)
+        _set(_control.swap, "off")
+
+    def clear_cache(self) -> None:
+        """Free what the kernel keeps of files and can read again."""
+        _set(_control.drop_caches)
 
 
-class Fan(_Reads):
+class Fan(_Group):
     """A dictionary of the fans: speed (list of %), rpm (list), profile, governor, control."""
 
     def all_profiles(self, name: str) -> List[str]:
@@ -202,27 +268,54 @@ class Fan(_Reads):
         """The profile that is in use."""
         return str(self._get(self._first(), "profile"))
 
+    @profile.setter
+    def profile(self, profile: str) -> None:
+        self.set_profile(next(iter(self), ""), profile)
+
     @property
     def speed(self) -> float:
         """% of the first fan."""
         return float(self._get(self._first(), "speed", 0))
+
+    @speed.setter
+    def speed(self, percent: float) -> None:
+        self.set_speed(next(iter(self), ""), percent)
 
     @property
     def rpm(self) -> int:
         """Revolutions a minute of the first fan."""
         return int(self._get(self._first(), "rpm", 0))
 
-    set_profile = set_speed = _refuse
+    def set_profile(self, name: str, profile: str) -> None:
+        """Have the machine control the fan by one of all_profiles(), or "auto"."""
+        self._of(name)
+        _set(_control.fan, _of_type(profile, str))
+
+    def set_speed(self, name: str, speed: float, idx: int = 0) -> None:
+        """%; at 70 C the machine controls the fan again."""
+        self._get(self._of(name), "speed", idx)
+        _set(_control.fan, _of_type(speed, int, float), item=_item("fan", idx))
+
+    @property
+    def mode(self) -> str:
+        """"manual" while its speed is one that was set, else "system"."""
+        for item in _control.list():
+            if item.name == "fan":
+                return "manual" if item.value and item.value.endswith("%") else "system"
+        raise JtopException("there is no fan that can be set")
+
+    @mode.setter
+    def mode(self, mode: str) -> None:
+        if mode not in ("system", "default"):
+            raise JtopException("%r is no mode of a fan: use 'system', or set its speed" % (mode,))
+        self.profile = "auto"
 
 
-class NVPModel:
+class NVPModel(_Settable):
     """The power modes: id, name, models (names of all), get_default(), status."""
 
     def __init__(self, modes: Group) -> None:
         self.__dict__["_modes"] = modes
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        _refuse()
 
     def _id(self, name: Optional[str]) -> int:
         for mode in self.__dict__["_modes"].get("modes", []):
@@ -264,18 +357,26 @@ class NVPModel:
     def __sub__(self, number: int) -> int:
         return self.get_nvpmodel_id() - number
 
+    def __eq__(self, other: object) -> bool:
+        return bool((self.id if isinstance(other, int) else self.name) == other)
+
+    __hash__ = None  # type: ignore[assignment]
     __str__ = __repr__ = get_nvpmodel_name
-    set_nvpmodel_id = set_nvpmodel_name = _refuse
+
+    def set_nvpmodel_id(self, nvpmodel_id: int, force: bool = False) -> None:
+        """Change to the mode with this number. force changes nothing: one that needs a reboot is refused."""
+        _set(_control.mode, _of_type(nvpmodel_id, int))
+
+    def set_nvpmodel_name(self, nvpmodel_name: str, force: bool = False) -> None:
+        """Change to the mode with this name."""
+        _set(_control.mode, _of_type(nvpmodel_name, str))
 
 
-class JetsonClocks:
+class JetsonClocks(_Settable):
     """Whether GPU and cores are held at one clock each: a truth value, and status."""
 
     def __init__(self, pinned: bool) -> None:
         self.__dict__["_pinned"] = pinned
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        _refuse()
 
     def __bool__(self) -> bool:
         return bool(self.__dict__["_pinned"])
@@ -290,7 +391,20 @@ class JetsonClocks:
         """False: nvmtop does not start it with the machine."""
         return False
 
-    status, boot = property(get_status), property(get_boot)
+    def set_enable(self, enable: bool) -> None:
+        """Hold them at their highest clocks, or let them go."""
+        _set(_control.clocks, "max" if _of_type(enable, bool) else "restore")
+
+    def set_boot(self, value: bool) -> None:
+        """Raises JtopException, unless False."""
+        if _of_type(value, bool):
+            raise JtopException("nvmtop does not start jetson_clocks with the machine: have systemd run "
+                                "`nvmtop control clocks max`")
+
+    status, boot = property(get_status), property(get_boot, set_boot)
+
+    def clear_config(self) -> None:
+        """Do nothing: nvmtop stores no clocks."""
 
     def is_config(self) -> bool:
         """False: nvmtop stores no clocks."""
@@ -300,7 +414,6 @@ class JetsonClocks:
         return str(bool(self))
 
     __repr__ = __str__
-    set_enable = set_boot = clear_config = _refuse
 
 
 class jtop:
@@ -398,9 +511,9 @@ class jtop:
         """The same: each jtop has its own."""
         return self._interval
 
-    def restore(self, max_counter: int = 10) -> Any:
-        """Raises JtopException: nvmtop.jtop only reads."""
-        _refuse()
+    def restore(self, max_counter: int = 10) -> Iterator[Tuple[bool, str]]:
+        """Put back all that nvmtop changed: whether it succeeded, and a text, for each."""
+        return iter([(True, "%s: %s" % (change.name, change.why or change.after)) for change in _set(_control.restore)])
 
     def _running(self) -> bool:
         return self._thread is not None and self._thread.is_alive() and self._pid == _os.getpid()
@@ -434,7 +547,7 @@ class jtop:
         last.end()
         self._window.begin()
         now = _time.monotonic()
-        if now - self._machine_at >= _MACHINE_S:
+        if now - self._machine_at >= _MACHINE_S or self._machine_at < _set_at:
             self._machine, self._machine_at = _read_machine(), now
         values = {name: float(value) for name, value in self._live.read().items() if value == value}
         means = {name: 1000 * energy.watts for name, energy in last.rails.items() if energy.watts == energy.watts}
@@ -585,8 +698,8 @@ class jtop:
         return NVPModel(modes) if "current" in modes else None
 
     @nvpmodel.setter
-    def nvpmodel(self, value: Any) -> None:
-        _refuse()
+    def nvpmodel(self, mode: Any) -> None:
+        _set(_control.mode, _of_type(mode, int, str))
 
     @property
     def jetson_clocks(self) -> Optional[JetsonClocks]:
@@ -595,8 +708,8 @@ class jtop:
         return None if pinned is None else JetsonClocks(pinned > 0)
 
     @jetson_clocks.setter
-    def jetson_clocks(self, value: Any) -> None:
-        _refuse()
+    def jetson_clocks(self, enable: Any) -> None:
+        JetsonClocks(False).set_enable(enable)
 
     @property
     def power(self) -> Dict[str, Group]:

@@ -255,24 +255,33 @@ service = WebService()
 service.jetson.close()
 ok(json.loads(service.app.answer)["uptime"].startswith("1 day, 2:0"), "a Flask service, with ok(spin=True)")
 
-# ---- it only reads ----
+# ---- setters: what they set is in jtop-set-test.py ----
 
-SENTENCE = ("nvmtop.jtop only reads, and `nvmtop control` does not exist yet: "
-            "use nvpmodel, jetson_clocks or nvfancontrol")
+
+def wrong_type(*call):
+    try:
+        call[0](*call[1:])
+    except ValueError as e:
+        return "is not of type" in str(e)
+    return False
+
+
+os.environ["NVMTOP_PROGRAM"] = "/no/nvmtop"
 with jtop(FAST) as jetson:
-    def increase():
-        jetson.nvpmodel += 1
-
-    refused = {said(*call) for call in (
-        (setattr, jetson, "nvpmodel", 0), (setattr, jetson, "nvpmodel", "MAXN"), (increase,),
-        (jetson.nvpmodel.set_nvpmodel_id, 0), (jetson.nvpmodel.set_nvpmodel_name, "MAXN"),
-        (setattr, jetson, "jetson_clocks", True), (jetson.jetson_clocks.set_enable, True), (jetson.jetson_clocks.set_boot, True),
-        (setattr, jetson.jetson_clocks, "boot", True), (jetson.jetson_clocks.clear_config,),
-        (setattr, jetson.fan, "speed", 100), (setattr, jetson.fan, "profile", "quiet"), (setattr, jetson.fan, "mode", "system"),
-        (jetson.fan.set_speed, "pwmfan", 90), (jetson.fan.set_profile, "pwmfan", "cool"),
-        (setattr, jetson.gpu, "scaling_3D", True), (jetson.gpu.set_scaling_3D, "gpu", True), (jetson.gpu.set_railgate, "gpu", True),
-        (jetson.memory.swap_set, 10), (jetson.memory.swap_deactivate,), (jetson.memory.clear_cache,), (jetson.restore,))}
-    same(refused, {SENTENCE}, "setters and restore: a sentence")
+    same(said(setattr, jetson, "nvpmodel", 0), "cannot run /no/nvmtop: No such file or directory", "what `nvmtop control` says")
+    refused = [said(*call) for call in (
+        (jetson.jetson_clocks.set_boot, True), (setattr, jetson.jetson_clocks, "boot", True),
+        (setattr, jetson.fan, "mode", "manual"), (setattr, jetson.fan, "rpm", 1000), (setattr, jetson.memory, "x", 1),
+        (jetson.gpu.set_railgate, "gpu", True), (jetson.memory.swap_set, 10, "/swfile"), (jetson.memory.swap_set, 10, "", True),
+        (jetson.memory.swap_deactivate, "/swfile"), (setattr, jetson.nvpmodel, "id", 2))]
+    ok(all(text and "\n" not in text and "/no/nvmtop" not in text for text in refused), "what has no counterpart: a sentence")
+    ok(wrong_type(setattr, jetson, "nvpmodel", 1.5) and wrong_type(setattr, jetson, "jetson_clocks", 1) and
+       wrong_type(jetson.memory.swap_set, "10") and wrong_type(jetson.nvpmodel.set_nvpmodel_id, "MAXN") and
+       wrong_type(jetson.jetson_clocks.set_boot, 1), "a value of another type: ValueError")
+    jetson.jetson_clocks.boot = False
+    jetson.jetson_clocks.clear_config()
+    ok(jetson.nvpmodel == "MODE_30W" and jetson.nvpmodel == 2 and jetson.nvpmodel != "MAXN" and jetson.nvpmodel == jetson.nvpmodel and
+       jetson.memory.swap_path() == "/swapfile.nvmtop", "modes are compared by name and number")
     same(said(jetson.start), "this jtop is already running", "started twice")
     ok("there is no Fan 'x': there are pwmfan" == said(jetson.fan.get_speed, "x") and
        "speed of this Fan is not known" == said(jetson.fan.get_speed, "pwmfan", 7), "a fan that there is not")
