@@ -167,6 +167,7 @@ bool part_beside(const char *path, const struct trace_summary *here, int by, cha
 /* A running engine with a history attached. */
 struct live {
 	struct root *root;
+	struct board *board;
 	struct engine *engine;
 	struct history *history;
 	struct nvtx *nvtx; /* ranges of programs, or NULL */

@@ -108,14 +108,12 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e)
 {
 	struct err lacking;
-	struct board *board;
 
 	memset(l, 0, sizeof *l);
-	struct probe_set *probes = open_probes(o, &l->root, &board, NULL, 0, e);
+	struct probe_set *probes = open_probes(o, &l->root, &l->board, NULL, 0, e);
 	if (!probes)
 		return -1;
 	lacking = *e;
-	board_free(board);
 	l->engine = engine_for(o, probes, e);
 	if (!l->engine)
 		goto failed;
@@ -141,6 +139,7 @@ void live_close(struct live *l)
 	engine_free(l->engine);
 	history_free(l->history);
 	nvtx_free(l->nvtx);
+	board_free(l->board);
 	root_close(l->root);
 	memset(l, 0, sizeof *l);
 }

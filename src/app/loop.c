@@ -51,9 +51,12 @@ static void scene_procs(struct top *t)
 
 static void scene_machine(struct top *t)
 {
-	bool wanted = t->source.live.root && !t->source.remote && ui_wants_machine(t->ui, &t->scene);
+	struct ui_scene *s = &t->scene;
+	bool wanted = t->source.live.root && !t->source.remote && (ui_wants_machine(t->ui, s) || s->trial.name[0]);
 
-	t->scene.machine = wanted ? machine_reader_poll(&t->machine, t->source.live.root, t->scene.now_ns) : NULL;
+	s->control = NULL;
+	s->control_kept = live_is_demo(&t->source.live) ? _("the demo sets nothing") : NULL;
+	s->machine = wanted ? machine_reader_poll(&t->machine, &t->source.live, s->now_ns, &s->control) : NULL;
 }
 
 void top_look(struct top *t)
@@ -72,6 +75,7 @@ void top_look(struct top *t)
 	s->opening = t->showing.fetch ? t->showing.name : NULL;
 	recording_scene(&t->recording, s);
 	source_scene(&t->source, s);
+	trial_scene(t->trial, s);
 	scene_procs(t);
 	scene_machine(t);
 }
@@ -243,6 +247,7 @@ static void run(struct top *t)
 		look_after_source(t);
 		recording_watch(&t->recording);
 		watch_settings(t);
+		trial_watch(t);
 		watch_message(t);
 		t->redraw |= files_take(&t->files, 0);
 		pending_open_watch(t);
@@ -335,6 +340,7 @@ int cmd_top(const struct options *o)
 		status = complain(remote_verdict(t.source.remote));
 	procs_close(t.procs);
 	machine_reader_free(t.machine);
+	trial_free(t.trial);
 	source_close(&t.source);
 	recording_free(&t.recording);
 	files_free(&t.files);

@@ -41,6 +41,7 @@ struct top {
 	struct pending_open showing; /* the trace being opened */
 	struct procs *procs;         /* NULL until a view shows them */
 	struct machine_reader *machine; /* the same */
+	struct trial *trial;            /* NULL until something is set */
 	char message[sizeof((struct err *)NULL)->text];
 	int64_t message_until_ns; /* 0: until the next key */
 	struct request held[8];   /* to be carried out once the board is open */
@@ -57,9 +58,18 @@ void top_say(void *to, enum style style, const char *text);
 /* Updates everything in the scene that changes with time. */
 void top_look(struct top *t);
 
-/* machine-reader.c: below root, every 2 s. Returns NULL until it was read for the first time. */
-const struct machine *machine_reader_poll(struct machine_reader **at, struct root *root, int64_t now_ns);
+/* machine-reader.c: what the machine is and, in *control, what can be set on it, every 2 s. Returns NULL until it was
+ * read for the first time. */
+const struct machine *machine_reader_poll(struct machine_reader **at, const struct live *l, int64_t now_ns,
+					  const struct control_list **control);
+void machine_reader_hurry(struct machine_reader *h); /* NULL is allowed */
 void machine_reader_free(struct machine_reader *h);
+
+/* trial.c: REQUEST_CONTROL */
+void trial_request(struct top *t, const struct request *r);
+void trial_watch(struct top *t);
+void trial_scene(const struct trial *t, struct ui_scene *s);
+void trial_free(struct trial *t);
 
 /* files.c */
 /* Starts reading the folder in place of any other. Returns 0, or -1 with *e. */

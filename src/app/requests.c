@@ -229,6 +229,9 @@ void top_carry_out(struct top *t, const struct request *r)
 	case REQUEST_KILL:
 		end_process(t, r);
 		break;
+	case REQUEST_CONTROL:
+		trial_request(t, r);
+		break;
 	case REQUEST_SUSPEND:
 		term_suspend(t->term);
 		t->redraw = true;

@@ -1,4 +1,5 @@
 /* dispatch: passes an event to the open question or prompt, to a key's handler or to the mouse. */
+#include "ui/control.h"
 #include "ui/screen.h"
 
 bool modal_open(struct ui *u, const struct modal *m, const struct view *view)
@@ -48,6 +49,8 @@ static void key(struct ui *u, const struct ui_scene *s, const struct event *ev, 
 		return;
 	u->said[0] = 0;
 	r->redraw = true;
+	if (control_trial_key(u, s, ev, r))
+		return;
 	k = keys_find(views_top(u), screen_when(u), ev->key, ev->mods, &arg);
 	if (k)
 		k->handler(u, s, r, arg);

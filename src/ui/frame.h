@@ -20,6 +20,7 @@ struct frame {
 	int64_t tick; /* changes when values are to be read again */
 	int below;    /* rows that do not fit */
 	bool more;    /* the view has work for ui_advance() */
+	bool trial;   /* it asks whether a change is kept */
 	char alarm[192];
 	struct hit hits[HITS_MAX];
 	int n_hits;

@@ -2,6 +2,7 @@
  *
  * Items are placed from the edges inwards, the most important first. An item that does not fit is omitted
  * as a whole, so that no number is truncated. */
+#include "ui/control.h"
 #include "ui/draw.h"
 #include "ui/header.h"
 #include "ui/screen.h"
@@ -267,6 +268,8 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 		search_draw(u, c);
 		return;
 	}
+	if (!u->said[0] && control_trial_draw(u, s, c))
+		return;
 	if (u->said[0])
 		text = u->said, style = u->said_style;
 	else if (opening_untold(u, s))

@@ -123,7 +123,7 @@ void act_cover(struct ui *u, const struct ui_scene *s, struct request *r, int ar
 	views_cover(u, views_at((size_t)arg));
 }
 
-static void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
+void act_about(struct ui *u, const struct ui_scene *s, struct request *r, int arg)
 {
 	struct range range;
 

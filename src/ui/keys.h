@@ -70,7 +70,7 @@ const char *keys_group(enum key_group group); /* to be translated */
 /* The entry of a key in view v, and its argument; NULL: none. */
 const struct key_entry *keys_find(const struct view *v, unsigned when, uint32_t key, unsigned mods, int *arg);
 /* Handlers that are called or defined outside keys.c. */
-key_handler act_request, act_live, act_pan, act_zoom, act_move, act_cover;
+key_handler act_request, act_live, act_pan, act_zoom, act_move, act_cover, act_about;
 key_handler act_view, act_turn;                        /* views.c; act_view: arg is VIEW_... */
 key_handler act_go_mark, act_goto, act_extreme;        /* go.c */
 key_handler act_search, act_search_next;               /* search.c */

@@ -48,8 +48,9 @@ static bool prompt_key(struct ui *u, const struct ui_scene *s, const struct even
 		return false;
 	l->wrong[0] = 0;
 	if (ev->key == K_ENTER && !ev->pasted) {
-		if (!p->enter || p->enter(u, s, r))
-			modal_close(u);
+		modal_close(u);
+		if (p->enter && !p->enter(u, s, r))
+			u->modals.n++; /* it stays, to be corrected */
 		return true;
 	}
 	if ((ev->key == K_ESC && !ev->pasted) || (rubout && !l->text[0] && p->backs_out)) {

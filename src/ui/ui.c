@@ -216,6 +216,7 @@ bool ui_advance(struct ui *u, const struct ui_scene *s)
 static void forget_picture(struct ui *u)
 {
 	u->frame.n_hits = 0;
+	u->frame.trial = false;
 	u->modals.asked = false;
 }
 
@@ -280,7 +281,8 @@ static bool is_young(const struct ui *u)
 	return !u->extent.any || u->extent.last_ns - u->extent.first_ns < YOUNG_MS * NS_PER_MS;
 }
 
-int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
+/* Of what is shown besides a trial. */
+static int frame_ms(const struct ui *u, const struct ui_scene *s)
 {
 	int64_t column_ms = viewport_column_ns(&u->vp) / NS_PER_MS;
 
@@ -301,6 +303,13 @@ int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
 	if (u->frame_ms)
 		return u->frame_ms;
 	return column_ms <= FRAME_MS ? FRAME_MS : column_ms < VALUES_MS ? (int)column_ms : VALUES_MS;
+}
+
+int ui_frame_ms(const struct ui *u, const struct ui_scene *s)
+{
+	int ms = frame_ms(u, s);
+
+	return s->trial.name[0] && (ms < 0 || ms > VALUES_MS) ? VALUES_MS : ms;
 }
 
 static void draw_small(struct canvas *c)

@@ -10,6 +10,8 @@
 #include "ui/settings.h"
 #include "model/timeline.h"
 
+struct control_list;
+
 /* A trace or a folder in the list of files. */
 struct ui_file {
 	char path[512];
@@ -33,6 +35,20 @@ struct ui_align {
  * mark with the same label in both, else with the same number, else the first samples. -1: no
  * such mark. */
 int ui_align(struct timeline *a, struct timeline *b, const char *how, struct ui_align *out, struct err *e);
+
+enum ui_trial_state {
+	TRIAL_ASKED,		/* the helper has not answered yet */
+	TRIAL_KEEP,		/* it can be kept until until_ns */
+	TRIAL_BACK,		/* it is being put back */
+};
+
+/* A change of a setting that is put back unless it is kept. */
+struct ui_trial {
+	char name[40];		/* of the setting; "": there is none */
+	char from[96], to[96];
+	enum ui_trial_state state;
+	int64_t until_ns;
+};
 
 /* All that is drawn but is not state of the ui; the caller sets it before each call. */
 struct ui_scene {
@@ -71,6 +87,9 @@ struct ui_scene {
 	uint64_t procs_serial;
 	const char *procs_kept;	/* why none of them can be ended; NULL: they can */
 	const struct machine *machine; /* NULL: not read; see ui_wants_machine() */
+	const struct control_list *control; /* of control/control.h: what can be set; NULL: not read; the same */
+	const char *control_kept; /* why nothing of it can be set; NULL: it can */
+	struct ui_trial trial;
 
 	const char *files_folder;	/* the listed folder, printable */
 	const struct ui_file *files;	/* its traces, newest first, then folders */
@@ -93,6 +112,8 @@ enum request_kind {
 	REQUEST_LIVE,		/* close the trace, if has_live */
 	REQUEST_PART,		/* the next (by 1) or previous (by -1) file of this recording */
 	REQUEST_KILL,		/* pid, start and sig */
+	REQUEST_CONTROL,	/* set label to path; without a label path is "keep" or "revert" of the trial, or "":
+				 * leave it to itself */
 	REQUEST_SUSPEND,
 	REQUEST_SETTINGS,	/* ui_settings() has changed */
 	REQUEST_COPY,		/* the screen to a file, as text or SVG (svg) */
@@ -154,7 +175,7 @@ struct request ui_event(struct ui *u, const struct ui_scene *s, const struct eve
 
 /* Whether the screen shows the processes. */
 bool ui_wants_procs(const struct ui *u, const struct ui_scene *s);
-/* The same for libraries, disks and addresses of the machine. */
+/* The same for libraries, disks and addresses of the machine, and for what can be set. */
 bool ui_wants_machine(const struct ui *u, const struct ui_scene *s);
 
 /* The names of the views, for --view and its error message; NULL past the end. */

@@ -1,5 +1,6 @@
 /* view-board: describes the machine: hardware, settings, missing signals with their remedies,
  * and the cost of sampling. Sections fill as many columns as fit and are never split. */
+#include "ui/control.h"
 #include "ui/draw.h"
 #include "ui/meter.h"
 #include "ui/rows.h"
@@ -27,6 +28,7 @@ struct item {
 	char second[160]; /* the value of the second trace */
 	enum style style;
 	double part; /* for a bar before the text; NaN: no bar */
+	const struct control_item *set; /* what can be set here, or NULL */
 	int lines, column, y;
 };
 
@@ -147,6 +149,28 @@ static void governors(char *out, size_t size, const struct session *about, const
 		snprintf(out, size, "%s", first);
 }
 
+/* Adds what can be set of a kind. Returns false if there is none. */
+static bool add_control(struct page *p, const struct ui_scene *s, enum control_kind kind)
+{
+	bool any = false;
+
+	for (size_t i = 0; s->control && i < s->control->n; i++) {
+		const struct control_item *it = &s->control->at[i];
+		char title[CONTROL_TITLE], value[256];
+		struct item *item;
+
+		if (it->kind != kind)
+			continue;
+		control_title(title, it->name);
+		control_shown(it->name, it->value, value, sizeof(value));
+		item = add(p, title, value[0] ? value : it->missing[0] ? it->missing : kind == CONTROL_CACHES ? _("drop") : "--");
+		item->set = it;
+		item->style = it->refused[0] || !value[0] ? STYLE_DIM : STYLE_TEXT;
+		any = true;
+	}
+	return any;
+}
+
 static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 {
 	int pinned = rows_named(u->about, "clocks.pinned");
@@ -155,20 +179,28 @@ static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 	char text[256], second[160];
 
 	add_head(p, _("Settings"));
-	add_fact(p, u, _("Power mode"), "mode");
-	if (pinned >= 0)
+	if (!add_control(p, s, CONTROL_MODE))
+		add_fact(p, u, _("Power mode"), "mode");
+	if (!add_control(p, s, CONTROL_PINNED) && pinned >= 0)
 		add(p, _("Clocks"),
 		    isnan(v) ? "--"
 		    : v > 0  ? _("jetson_clocks on")
 			     : _("jetson_clocks off"));
-	add_fact(p, u, _("GPU governor"), "gpu.governor");
-	governors(text, sizeof(text), u->about, present_facts(&u->present, u->about));
-	governors(second, sizeof(second), b, b ? b->facts : NULL);
-	if (text[0] || second[0])
-		snprintf(add(p, _("CPU governor"), text[0] ? text : "--")->second, sizeof(p->items->second), "%s",
-			 second[0] ? second : "--");
-	add_fact(p, u, _("Fan profile"), "fan.profile");
+	add_control(p, s, CONTROL_CLOCK);
+	if (!add_control(p, s, CONTROL_GOVERNOR)) {
+		add_fact(p, u, _("GPU governor"), "gpu.governor");
+		governors(text, sizeof(text), u->about, present_facts(&u->present, u->about));
+		governors(second, sizeof(second), b, b ? b->facts : NULL);
+		if (text[0] || second[0])
+			snprintf(add(p, _("CPU governor"), text[0] ? text : "--")->second, sizeof(p->items->second), "%s",
+				 second[0] ? second : "--");
+	}
+	if (!add_control(p, s, CONTROL_FAN))
+		add_fact(p, u, _("Fan profile"), "fan.profile");
 	add_fact(p, u, _("CPUs online"), "cpu.online");
+	add_control(p, s, CONTROL_3D);
+	add_control(p, s, CONTROL_SWAP);
+	add_control(p, s, CONTROL_CACHES);
 }
 
 static void add_places(struct page *p, const struct ui *u, const struct ui_scene *s)
@@ -447,6 +479,8 @@ static bool flow(struct page *p, int columns, int height)
 static void draw_item(const struct ui *u, struct canvas *c, const struct page *p, const struct item *item, int x, int y,
 		      int h)
 {
+	const struct control_lines *l = ui_state(u, &view_board);
+	bool chosen = item->set && !strcmp(item->set->name, l->chosen);
 	int text = item->name[0] == ' ' ? 2 : item->name[0] ? p->names + 1 : 0;
 
 	h = item->lines < h ? item->lines : h;
@@ -459,14 +493,18 @@ static void draw_item(const struct ui *u, struct canvas *c, const struct page *p
 			canvas_text(c, x + second_x(p), y, 3, STYLE_TITLE, " B ");
 		return;
 	}
-	screen_cut(u, c, x, y, p->names, STYLE_DIM, item->name);
+	if (chosen) {
+		for (int i = 0; i < p->width * item->lines; i++)
+			canvas_put(c, x + i % p->width, y + i / p->width, STYLE_SELECTED, L' ');
+	}
+	screen_cut(u, c, x, y, p->names, chosen ? STYLE_SELECTED : STYLE_DIM, item->name);
 	if (!isnan(item->part)) {
 		meter_draw(c, u->charset, x + text, y, METER_W, item->part, HUE_OTHER,
 			   item->part > 0.95 ? ALARM_WARN : ALARM_NONE);
 		text += METER_W + 1;
 	}
 	if (!p->second || !item->second[0]) {
-		text_draw(u, c, x + text, y, text_width_of(p, item), h, item->style, item->text);
+		text_draw(u, c, x + text, y, text_width_of(p, item), h, chosen ? STYLE_SELECTED : item->style, item->text);
 		return;
 	}
 	text_draw(u, c, x + text, y, second_x(p) - text - 2, h, STYLE_TEXT, item->text);
@@ -480,6 +518,7 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	struct page p = {.items = items, .second = u->second.about != NULL};
 	int x = u->at.name.x, top = u->at.axis.h && !u->at.second.h ? u->at.axis.y : u->at.body.y;
 	int room = c->w - 2 * x, h = u->at.body.y + u->at.body.h - top, columns, height, gap = 3;
+	struct control_lines *l = ui_state(u, &view_board);
 
 	if (!u->about)
 		return;
@@ -502,32 +541,122 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	measure(&p);
 	for (height = 1; !flow(&p, columns, height); height++)
 		;
-	*(int *)ui_state(u, &view_board) = height;
+	l->height = height;
 	if (u->scroll > height - h)
 		u->scroll = height > h ? height - h : 0;
+	l->n = 0;
 	for (int i = 0; i < p.n; i++) {
+		struct rect at = {x + items[i].column * (p.width + gap), items[i].y, p.width, items[i].lines};
 		int y = items[i].y - u->scroll;
 
 		if (y >= 0 && y < h)
-			draw_item(u, c, &p, &items[i], x + items[i].column * (p.width + gap), top + y, h - y);
+			draw_item(u, c, &p, &items[i], at.x, top + y, h - y);
+		if (!items[i].set || l->n == CONTROL_LINES)
+			continue;
+		snprintf(l->line[l->n].name, sizeof(l->line[0].name), "%s", items[i].set->name);
+		l->line[l->n++].at = at;
 	}
+	l->top = top;
+	l->shown = h;
+	for (int i = 0; i < l->n; i++)
+		if (!strcmp(l->line[i].name, l->chosen))
+			control_choice_draw(u, s, c, &(struct rect) {l->line[i].at.x, top + l->line[i].at.y - u->scroll, p.width, 1});
 	u->frame.below = height - u->scroll - h;
 }
 
+static bool is_in_view(const struct ui *u, int line)
+{
+	const struct control_lines *l = ui_state(u, &view_board);
+
+	return line >= 0 && line < l->n && l->line[line].at.y >= u->scroll && l->line[line].at.y < u->scroll + l->shown;
+}
+
+/* Chooses the next line that can be set, if it is in view; else scrolls towards it. */
 static void board_move(struct ui *u, const struct ui_scene *s, enum move how, int by)
 {
-	int page = u->at.body.h > 1 ? u->at.body.h - 1 : 1;
+	struct control_lines *l = ui_state(u, &view_board);
+	int at = 0;
 
-	view_scroll(&u->scroll, view_lines(how, by, page), *(int *)ui_state(u, &view_board));
+	if (control_is_choosing(u)) {
+		l->at += view_lines(how, by, CONTROL_LINES);
+		return;
+	}
+	while (at < l->n && strcmp(l->line[at].name, l->chosen) != 0)
+		at++;
+	if (at < l->n && is_in_view(u, at))
+		at += by;
+	else
+		for (at = by > 0 ? 0 : l->n - 1; at >= 0 && at < l->n && !is_in_view(u, at);)
+			at += by;
+	if (how == MOVE_LINE && is_in_view(u, at))
+		memcpy(l->chosen, l->line[at].name, sizeof(l->chosen));
+	else
+		view_scroll(&u->scroll, view_lines(how, by, u->at.body.h > 1 ? u->at.body.h - 1 : 1), l->height);
 }
+
+/* The first click chooses a line, the second opens its choice. */
+static bool board_click(struct ui *u, const struct ui_scene *s, int x, int y, struct request *r)
+{
+	struct control_lines *l = ui_state(u, &view_board);
+
+	while (control_is_choosing(u)) /* a press beside it */
+		modal_close(u);
+	for (int i = 0; i < l->n; i++) {
+		const struct rect *at = &l->line[i].at;
+
+		if (x < at->x || x >= at->x + at->w || y - l->top + u->scroll < at->y || y - l->top + u->scroll >= at->y + at->h)
+			continue;
+		if (!strcmp(l->chosen, l->line[i].name))
+			act_set(u, s, r, 0);
+		memcpy(l->chosen, l->line[i].name, sizeof(l->chosen));
+		return true;
+	}
+	return false;
+}
+
+static bool board_escape(struct ui *u)
+{
+	struct control_lines *l = ui_state(u, &view_board);
+	bool was = l->chosen[0] != '\0';
+
+	l->chosen[0] = '\0';
+	return was;
+}
+
+static const char *bar_set(const struct ui *u, const struct ui_scene *s)
+{
+	const struct control_lines *l = ui_state(u, &view_board);
+
+	return l->chosen[0] ? _("set") : NULL;
+}
+
+static const char *bar_choose(const struct ui *u, const struct ui_scene *s)
+{
+	const struct control_lines *l = ui_state(u, &view_board);
+
+	return l->n ? _("choose") : NULL;
+}
+
+/* clang-format off */
+static const struct key_entry keys[] = {
+	{ KEYS_ROWS, WHEN_LIVE, { { K_DOWN, 0, MOVE_LINE }, { K_UP, 0, -MOVE_LINE } },
+	  act_move, NULL, NULL, "Up Down", NULL, bar_choose, 0 },
+	{ KEYS_ROWS, WHEN_LIVE, { { K_ENTER, 0, 0 } },
+	  act_set, "Enter", N_("in Board: set the selected line (asks first, and is put back unless it is kept)"), "Enter", NULL, bar_set, WHEN_LIVE },
+	{ .handler = NULL }
+};
+/* clang-format on */
 
 const struct view view_board = {
 	.name = "board",
 	.label = N_("Board"),
 	.key = '9',
+	.keys = keys,
 	.plain = true,
 	.draw = board_draw,
 	.host = true,
-	.state = sizeof(int), /* line count as last drawn */
+	.state = sizeof(struct control_lines),
 	.move = board_move,
+	.click = board_click,
+	.escape = board_escape,
 };

@@ -26,7 +26,7 @@ engine: util model probe
 record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 live: util model engine
 report: util model trace
-ui: util model board/machine.h probe/processes.h report/range-totals.h
+ui: util model board/machine.h control/control.h probe/processes.h report/range-totals.h
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record live report ui term control
 serve: util model live
