@@ -42,34 +42,23 @@ static void take_change(void *trial, const struct control_change *c)
 		t->changes[t->n_changes++] = *c;
 }
 
-static int ask(struct trial *t, char *line)
-{
-	const char *words[8] = {NULL};
-	char *rest = line;
-
-	for (size_t i = 0; i + 1 < sizeof words / sizeof *words; i++)
-		words[i] = strsep(&rest, " ");
-	return control_ask(t->session, words, take_change, t, &t->err);
-}
-
 static void trial_run(struct job *j)
 {
 	struct trial *t = (struct trial *)j;
-	char line[sizeof t->words + 24];
+	char line[sizeof t->words + 12 * CHANGES], *rest = line;
+	const char *words[CHANGES + 4] = {NULL};
 
 	t->n_changes = 0;
 	t->status = -1;
 	t->err = (struct err) {.code = ERR_NONE};
 	if (!t->session && !(t->session = control_open(t->root, CONTROL_SILENT, false, &t->err)))
 		return;
-	if (!t->n_ids)
-		t->status = ask(t, t->words);
-	else
-		t->status = 0;
-	for (int i = t->n_ids; i-- > 0 && t->status == 0;) { /* the last one first */
-		snprintf(line, sizeof line, "%s %u", t->words, t->ids[i]);
-		t->status = ask(t, line);
-	}
+	text_join(line, sizeof line, t->words);
+	for (int i = 0; i < t->n_ids; i++)
+		snprintf(line + strlen(line), sizeof line - strlen(line), " %u", t->ids[i]);
+	for (size_t i = 0; rest; i++)
+		words[i] = strsep(&rest, " ");
+	t->status = control_ask(t->session, words, take_change, t, &t->err);
 	if (t->status < 0) {
 		control_close(t->session, take_change, t, &(struct err) {.code = ERR_NONE});
 		t->session = NULL;

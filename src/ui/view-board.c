@@ -165,7 +165,7 @@ static bool add_control(struct page *p, const struct ui_scene *s, enum control_k
 		control_shown(it->name, it->value, value, sizeof(value));
 		item = add(p, title, value[0] ? value : it->missing[0] ? it->missing : kind == CONTROL_CACHES ? _("drop") : "--");
 		item->set = it;
-		item->style = it->refused[0] || !value[0] ? STYLE_DIM : STYLE_TEXT;
+		item->style = it->refused[0] || it->missing[0] ? STYLE_DIM : STYLE_TEXT;
 		any = true;
 	}
 	return any;
@@ -560,7 +560,7 @@ static void board_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	l->shown = h;
 	for (int i = 0; i < l->n; i++)
 		if (!strcmp(l->line[i].name, l->chosen))
-			control_choice_draw(u, s, c, &(struct rect) {l->line[i].at.x, top + l->line[i].at.y - u->scroll, p.width, 1});
+			control_choice_draw(u, s, c, &(struct rect) {l->line[i].at.x + p.names - 2, top + l->line[i].at.y - u->scroll, p.width, 1});
 	u->frame.below = height - u->scroll - h;
 }
 
