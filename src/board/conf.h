@@ -30,5 +30,7 @@ const char *conf_value(const struct conf_line *l, const char *key);
 bool conf_mode(const struct conf_line *l, int64_t *id, const char **name);
 /* Gets the number of the power mode from its status file, which is wrong where nvpmodel failed. */
 bool conf_mode_now(const struct root *r, int64_t *id);
+/* Does nvfancontrol regulate the fans? systemd keeps a folder of processes for each service that runs. */
+bool conf_fan_regulated(const struct root *r);
 
 #endif

@@ -374,7 +374,7 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 		return -1;
 	if (board_unlisted(probes, r, text, sizeof text) && add(probes, "other_sensors", text, e) < 0)
 		return -1;
-	if (board_settings(probes) < 0)
+	if (board_settings(b, probes) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	/* Not in the board file, because it is translated. */
 	if (!strcmp(b->name, "generic"))

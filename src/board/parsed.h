@@ -80,7 +80,7 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 
 /* Adds the settings of the machine as facts, and has the probe set watch them. Returns -1 if out of
  * memory. */
-int board_settings(struct probe_set *probes);
+int board_settings(const struct board *b, struct probe_set *probes);
 
 /* Returns the index of the board that has the first known entry of compatible (len bytes, entries end in NUL)
  * as a match, and sets *entry; -1 if none of the n boards has any. */

@@ -1,12 +1,14 @@
 /* Finds the settings of the machine that users change while it runs; changes are recorded. The lowest and
  * highest clocks are channels and are not included. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/intl.h"
 #include "util/num.h"
+#include "util/text.h"
 #include "board/conf.h"
 #include "board/machine.h"
 #include "board/parsed.h"
@@ -145,6 +147,72 @@ static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 	return status_word(r, CONF_FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
 }
 
+bool conf_fan_regulated(const struct root *r)
+{
+	return file_exists(r, "/sys/fs/cgroup/system.slice/nvfancontrol.service") ||
+	       file_exists(r, "/sys/fs/cgroup/systemd/system.slice/nvfancontrol.service");
+}
+
+/* A fan whose control can be switched. Where it is switched off, the speed is set by hand, or by a program that is not
+ * known here: then only its first changes are told. */
+#define FAN_CHANGES 16
+struct fan {
+	char pwm[192], control[208];
+	bool legacy; /* 1 is automatic, else above 1 is */
+	unsigned changes;
+	long long last;
+};
+
+static bool fan_read(const struct root *r, void *fan, char *out, size_t size)
+{
+	struct fan *f = fan;
+	long long on, speed;
+
+	if (root_read_i64(r, f->control, &on) < 0 || root_read_i64(r, f->pwm, &speed) < 0 || speed < 0 || speed > 255)
+		return false;
+	if (conf_fan_regulated(r) || on > !f->legacy) {
+		snprintf(out, size, "auto");
+		return true;
+	}
+	if (speed != f->last && f->changes == FAN_CHANGES)
+		return false;
+	f->changes += speed != f->last;
+	f->last = speed;
+	snprintf(out, size, !on && !f->legacy ? "off" : "%lld%%", (speed * 100 + 127) / 255);
+	return true;
+}
+
+static bool switch_read(const struct root *r, void *path, char *out, size_t size)
+{
+	long long on;
+
+	if (root_read_i64(r, path, &on) < 0)
+		return false;
+	snprintf(out, size, "%s", on ? "on" : "off");
+	return true;
+}
+
+/* "off", or "8.2 GB in 13, last /swapfile": the kernel lists what is added last at the end. */
+static bool swap_read(const struct root *r, void *arg, char *out, size_t size)
+{
+	char text[8192], total[32], *rest = text, *line, last[40] = "";
+	uint64_t kb = 0, one;
+	unsigned n = 0;
+
+	(void)arg;
+	if (root_read(r, "/proc/swaps", text, sizeof text) <= 0)
+		return false;
+	strsep(&rest, "\n");
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (sscanf(line, "%39s %*s %" SCNu64, last, &one) == 2) {
+			kb += one;
+			n++;
+		}
+	text_bytes(total, sizeof total, kb * 1024);
+	snprintf(out, size, n ? "%s in %u, last %.30s" : "off", total, n, last);
+	return true;
+}
+
 /* The first line of a file. */
 static bool line_read(const struct root *r, void *path, char *out, size_t size)
 {
@@ -185,12 +253,64 @@ static int add_governors(struct probe_set *probes, struct lookout *l)
 	return result;
 }
 
-int board_settings(struct probe_set *probes)
+/* Adds each fan that the place stands for. Returns their number; -1: out of memory. */
+static int add_fans(struct probe_set *probes, struct lookout *l, struct place p)
+{
+	bool each = !strcmp(p.name, "*");
+	unsigned at = 0;
+	char key[24];
+	int n = 0;
+
+	while (each ? place_next(&p, probes->root, "pwm", &at) : at++ == 0 && place_find(&p, probes->root, "pwm") == 0) {
+		struct fan *f = calloc(1, sizeof *f);
+		if (!f)
+			return -1;
+		text_join(f->pwm, sizeof f->pwm, p.path);
+		text_join(f->control, sizeof f->control, p.path, "_enable");
+		f->legacy = !file_exists(probes->root, f->control);
+		if (f->legacy)
+			snprintf(f->control, sizeof f->control, "%.*s/temp_control", (int)(strrchr(p.path, '/') - p.path), p.path);
+		if (!file_exists(probes->root, f->control)) {
+			free(f);
+			continue;
+		}
+		text_join(key, sizeof key, "fan");
+		if (n++)
+			text_number(key, sizeof key, "fan", (unsigned)n - 1);
+		if (add_text(probes, l, key, fan_read, f) < 0)
+			return -1;
+	}
+	return n;
+}
+
+/* Adds what can be set and is neither a channel nor added below. */
+static int add_controls(const struct board *b, struct probe_set *probes, struct lookout *l)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < b->n_controls && !result; i++) {
+		const struct control_statement *c = &b->controls[i];
+
+		if (!strcmp(c->kind, "swap"))
+			result = add_text(probes, l, "swap", swap_read, NULL);
+		for (size_t k = 0, n = !strcmp(c->kind, "fan") ? c->n_places : 0; k < n && !result; k++)
+			result = add_fans(probes, l, c->places[k]);
+		result = result < 0 ? result : 0;
+		for (size_t k = 0, n = !strcmp(c->kind, "3d-scaling") ? c->n_places : 0; k < n && !result; k++) {
+			struct place p = c->places[k];
+			if (place_find(&p, probes->root, "") == 0 && file_exists(probes->root, p.path))
+				return add_text(probes, l, "3d-scaling", switch_read, strdup(p.path));
+		}
+	}
+	return result;
+}
+
+int board_settings(const struct board *b, struct probe_set *probes)
 {
 	struct lookout *l = probes->lookout;
 	struct mode *m;
 
-	if (add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
+	if (add_controls(b, probes, l) < 0 || add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
 	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
 		return -1;
 	return add_text(probes, l, "fan.profile", fan_profile, NULL);

@@ -56,14 +56,11 @@ static int64_t number_of(const struct control_file *f)
 
 enum control_service control_fan_service(const struct root *r)
 {
-	static const char *const active[] = {"/sys/fs/cgroup/system.slice/nvfancontrol.service",
-					     "/sys/fs/cgroup/systemd/system.slice/nvfancontrol.service"};
 	static const char *const units[] = {"/etc/systemd/system/nvfancontrol.service",
 					    "/lib/systemd/system/nvfancontrol.service"};
 
-	for (size_t i = 0; i < 2; i++)
-		if (file_exists(r, active[i]))
-			return SERVICE_ACTIVE;
+	if (conf_fan_regulated(r))
+		return SERVICE_ACTIVE;
 	return file_exists(r, CONF_FAN) && (file_exists(r, units[0]) || file_exists(r, units[1]))
 		       ? SERVICE_STOPPED
 		       : SERVICE_NONE;

@@ -34,7 +34,7 @@ int64_t control_scale(const char *path);
 bool control_is_max(
 	const char *path); /* the highest clock of a device, which has a lowest, in the file before it */
 
-/* Does nvfancontrol regulate the fans? systemd keeps a folder of processes for each service that runs. */
+/* Is nvfancontrol here? */
 enum control_service { SERVICE_NONE, SERVICE_STOPPED, SERVICE_ACTIVE };
 enum control_service control_fan_service(const struct root *r);
 

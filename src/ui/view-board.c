@@ -196,10 +196,12 @@ static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 				 second[0] ? second : "--");
 	}
 	if (!add_control(p, s, CONTROL_FAN))
-		add_fact(p, u, _("Fan profile"), "fan.profile");
+		add_fact(p, u, _("Fan"), "fan"), add_fact(p, u, _("Fan profile"), "fan.profile");
 	add_fact(p, u, _("CPUs online"), "cpu.online");
-	add_control(p, s, CONTROL_3D);
-	add_control(p, s, CONTROL_SWAP);
+	if (!add_control(p, s, CONTROL_3D))
+		add_fact(p, u, _("3D scaling"), "3d-scaling");
+	if (!add_control(p, s, CONTROL_SWAP))
+		add_fact(p, u, _("Swap"), "swap");
 	add_control(p, s, CONTROL_CACHES);
 }
 

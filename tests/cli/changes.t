@@ -8,6 +8,13 @@ gpu=tree/sys/class/devfreq/17000000.gpu
 zone=$(grep -lx 'tj-thermal' tree/sys/class/thermal/thermal_zone*/type | head -n 1)
 zone=${zone%/type}
 gov=$cpu/cpufreq/policy4/scaling_governor
+# A fan that a service regulates, swap, and the switch of older releases.
+fan=$(echo tree/sys/devices/platform/pwm-fan/hwmon/hwmon*/pwm1)
+service=tree/sys/fs/cgroup/system.slice/nvfancontrol.service
+mkdir -p $service tree/sys/devices/gpu.0
+printf 'Filename\tType\tSize\tUsed\tPriority\n/dev/zram0\tpartition\t3906252\t0\t5\n' >tree/proc/swaps
+echo 1 >tree/sys/devices/gpu.0/enable_3d_scaling
+echo 102 >"$fan"
 
 # The file's recorder looks at moments of its own: what is put back before it has looked
 # was not there for it. Its second file names what it has seen.
@@ -36,6 +43,15 @@ ok 'the highest clock of the GPU' soon told '"what":"gpu.freq_max","from":"612 M
 put $cpu/online 0-7 cpu.online ',"from":"0-11","to":"0-7"'
 put tree/sys/kernel/nvpmodel_clk_cap/emc 665600000 emc.cap ',"from":"2133 MHz","to":"665.6 MHz"'
 put $cpu/cpufreq/policy0/scaling_max_freq 1190400 cpu0.freq_max ',"from":"1728 MHz","to":"1190.4 MHz"'
+echo 110 >"$fan" # by the service: no change of a setting
+rmdir $service
+ok 'a fan that is set by hand' soon told '"what":"fan","from":"auto","to":"43%"'
+put "$fan" 204 fan ',"from":"43%","to":"80%"'
+put "${fan}_enable" 2 fan ',"from":"80%","to":"auto"'
+put tree/sys/devices/gpu.0/enable_3d_scaling 0 3d-scaling ',"from":"on","to":"off"'
+printf '/swapfile.nvmtop file 4194300 0 -2\n' >>tree/proc/swaps
+ok 'swap' soon told '"what":"swap","from":"4.0 GB in 1, last /dev/zram0","to":"8.3 GB in 2, last /swapfile.nvmtop"'
+ok 'the file has that, too' soon in_file swapfile.nvmtop 1
 put tree/var/lib/nvpmodel/status pmode:0001 mode ',"from":"MODE_50W","to":"MODE_15W"'
 # A file that is empty for a moment, as while it is written, or gone, changes nothing.
 : >$gov
@@ -53,16 +69,17 @@ kill -TERM $stream $file
 wait $stream
 wait $file
 nvmtop --export jsonl live.nvms | grep '"row":"change"' >changes
-ok 'nothing else is told' is "$(wc -l <changes)" 9
+ok 'nothing else is told' is "$(wc -l <changes)" 14
 nvmtop --export jsonl file.bin >file.jsonl
-ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 9 | sort)" \
-    "$(grep -o '"what":.*' changes | head -n 9 | sort)"
+ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 14 | sort)" \
+    "$(grep -o '"what":.*' changes | head -n 14 | sort)"
 ok 'facts are those of the beginning' says file.jsonl '"mode":"MODE_30W"'
 ok 'the summary tells them' says file.err 'changes: *cpu4.governor: schedutil -> performance; '
 run nvmtop --check file.bin
 ok 'the file is sound' is $status 0
 nvmtop --report --all file.bin >report
 ok 'the report lists them' says report '^ *[0-9.]* s  mode: MODE_30W -> MODE_50W$'
+ok 'and a fan that was set' says report '^ *[0-9.]* s  fan: 43% -> 80%$'
 ok 'and a sensor that died' says report 'temp.tj: [0-9.]* C -> --$'
 nvmtop --report --format json file.bin >report.json
 ok 'as JSON' says report.json '"what":"cpu.online","from":"0-11","to":"0-7"'
