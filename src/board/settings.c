@@ -287,6 +287,7 @@ static int add_fans(struct probe_set *probes, struct lookout *l, struct place p)
 static int add_controls(const struct board *b, struct probe_set *probes, struct lookout *l)
 {
 	int result = 0;
+	bool done;
 
 	for (size_t i = 0; i < b->n_controls && !result; i++) {
 		const struct control_statement *c = &b->controls[i];
@@ -296,10 +297,12 @@ static int add_controls(const struct board *b, struct probe_set *probes, struct 
 		for (size_t k = 0, n = !strcmp(c->kind, "fan") ? c->n_places : 0; k < n && !result; k++)
 			result = add_fans(probes, l, c->places[k]);
 		result = result < 0 ? result : 0;
-		for (size_t k = 0, n = !strcmp(c->kind, "3d-scaling") ? c->n_places : 0; k < n && !result; k++) {
+		done = strcmp(c->kind, "3d-scaling") != 0;
+		for (size_t k = 0; k < c->n_places && !done; k++) {
 			struct place p = c->places[k];
-			if (place_find(&p, probes->root, "") == 0 && file_exists(probes->root, p.path))
-				return add_text(probes, l, "3d-scaling", switch_read, strdup(p.path));
+			done = place_find(&p, probes->root, "") == 0 && file_exists(probes->root, p.path);
+			if (done)
+				result = add_text(probes, l, "3d-scaling", switch_read, strdup(p.path));
 		}
 	}
 	return result;
