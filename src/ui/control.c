@@ -252,7 +252,7 @@ void control_choice_draw(struct ui *u, const struct ui_scene *s, struct canvas *
 		canvas_put(c, x, y, style, here ? L'>' : L' ');
 		control_shown(it->name, v.value, text, sizeof(text));
 		if (v.typed) /* TRANSLATORS: a range of numbers, of which one is to be typed. */
-			screen_cut(u, c, x + 2, y, w - 8, style, it->kind == CONTROL_CLOCK ? _("another range ...") : strcat(text, " ..."));
+			screen_cut(u, c, x + 2, y, w - 8, style, it->kind == CONTROL_CLOCK ? _("another range ...") : strcat(text, it->kind == CONTROL_FAN ? " % ..." : " ..."));
 		else
 			screen_cut(u, c, x + 2, y, w - 8, style, text);
 		if (top + i == now)

@@ -91,7 +91,8 @@ wait_for "keep?"
 check "all of the range is set" until_true test "$(min)" = 1300500000
 kill -KILL "$(pgrep -f "sysroot $tree --view board" | head -n 1)"
 check "killed: the value is back after the time" until_true is_816
-wait_prompt 137
+pty_stop # its terminal is as the screen has left it
+pty_begin 120x40 xterm-256color
 
 # what lies, hangs or is refused
 run "clear; $program --sysroot $tree --view board --no-config"
