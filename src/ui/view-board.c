@@ -644,7 +644,7 @@ static const struct key_entry keys[] = {
 	{ KEYS_ROWS, WHEN_LIVE, { { K_DOWN, 0, MOVE_LINE }, { K_UP, 0, -MOVE_LINE } },
 	  act_move, NULL, NULL, "Up Down", NULL, bar_choose, 0 },
 	{ KEYS_ROWS, WHEN_LIVE, { { K_ENTER, 0, 0 } },
-	  act_set, "Enter", N_("in Board: set the selected line (asks first, and is put back unless it is kept)"), "Enter", NULL, bar_set, WHEN_LIVE },
+	  act_set, "Enter", N_("in Board: set the selected line (asks first)"), "Enter", NULL, bar_set, WHEN_LIVE },
 	{ .handler = NULL }
 };
 /* clang-format on */
