@@ -179,7 +179,7 @@ static void take_answer(struct top *t)
 	control_shown(shown->name, bad ? bad->after : shown->to, to, sizeof to);
 	if (bad || a->status != 0) {
 		if (bad ? bad->why[0] : a->err.text[0])
-			say(t, STYLE_ALERT, "%s", bad ? bad->why : a->err.text);
+			say(t, STYLE_ALERT, bad && bad->result == CONTROL_NOT ? _("did not take: %s") : "%s", bad ? bad->why : a->err.text);
 		else
 			say(t, STYLE_ALERT, _("did not take: it is %s"), to);
 		a->failed = true;

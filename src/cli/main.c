@@ -32,11 +32,11 @@ static int end(int status)
 			_("nvmtop: done, but a sensor does not answer, and the kernel ends this process only "
 			  "when it does\n"));
 	else if (jobs_abandoned(clock_now_ns() + NS_PER_S / 2))
-		fprintf(stderr, _("nvmtop: done, but a disk or a driver does not answer, and the kernel may end "
-				  "this process only when it does\n"));
+		fprintf(stderr, _("nvmtop: done, but a disk, a driver or another program does not answer, and the kernel may "
+				  "end this process only when it does\n"));
 	else
 		return status;
-	fflush(NULL);
+	fflush(stdout); /* of others a thread that waits may hold the lock */
 	_exit(status);
 }
 

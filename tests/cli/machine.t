@@ -92,7 +92,8 @@ for name in sys.argv[2:]:
     t = json.load(open(name))
     t["facts"] = {}
     found |= set(keys(t))
-page = set(re.findall(r"^\| `([^`]+)` \|", open(sys.argv[1]).read(), re.M))
+page = open(sys.argv[1]).read().split("\n## Settings\n")[0]
+page = set(re.findall(r"^\| `([^`]+)` \|", page, re.M))
 found |= {"channels[].age_s", "machine.rails[].warn_mw", "machine.rails[].crit_mw"}  # NVML, and chips that no tree has
 bad = [("not on the page", k) for k in sorted(found - page)] + [("nowhere", k) for k in sorted(page - found)]
 print(*bad, sep="\n")

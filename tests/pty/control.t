@@ -115,10 +115,10 @@ keys y
 check "a helper that hangs is being asked" wait_for "asking..."
 keys Escape
 check "and can be left" wait_gone "asking..."
+keys q
+check "it does not hold up the end" wait_prompt
 rm -f "$tree/behave/nvpmodel"
 test ! -e "$tree/behave/hanging" || kill -KILL $(cat "$tree/behave/hanging") 2>/dev/null
-keys q
-wait_prompt
 
 # a click selects, a second one opens; what cannot be set says why
 run "clear; $program --sysroot $tree --view board --no-config"

@@ -75,7 +75,7 @@ folder_hangs() {
 	wait_for "Reading this folder"
 	keys q
 	check "$1: q restores the terminal" until_true left
-	check "$1: the reason for not exiting is shown" wait_for "a disk or a driver does not answer"
+	check "$1: the reason for not exiting is shown" wait_for "a disk, a driver or another program"
 	rule "/far clear"
 	rule "/far whole"
 	check "$1: it exits" wait_prompt 0
