@@ -275,7 +275,7 @@ void bar_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	else if (opening_untold(u, s))
 		text = opening_text(u, s), style = STYLE_WARN;
 	if (text) {
-		screen_reason(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, style, text);
+		screen_cut(u, c, u->at.name.x, u->at.bar.y, right - u->at.name.x, style, text);
 		return;
 	}
 	if (u->selection.on && !u->over) {

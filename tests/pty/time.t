@@ -62,7 +62,7 @@ keys Space
 check "it plays to the end" until_true at 14.0
 keys 7
 check "7 shows the phases" wait_for "length"
-check "they have their energy" wait_for "100.1 "
+check "they have their energy" wait_for "100.6 "
 keys x
 keys Down
 keys x

@@ -604,7 +604,7 @@ static bool stands_for(const struct view *v, uint32_t key)
 	static const struct {
 		const char *view;
 		const char *keys;
-	} meant[] = {{"phases", "x\r"}, {"ranges", "\r"}, {"processes", "/xNt\r"}, {"help", "?"}};
+	} meant[] = {{"phases", "x\r"}, {"ranges", "\r"}, {"processes", "/xNt\r"}, {"board", "\r"}, {"help", "?"}};
 
 	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
 		if (v->name && !strcmp(v->name, meant[i].view) && key < 0x80 && strchr(meant[i].keys, (int)key))
@@ -626,6 +626,7 @@ static void one_meaning(const struct view *v, unsigned when, const struct key_en
 		for (int l = 0; l < KEYS_MAX && b->keys[l].key; l++)
 			if ((a != b || k < l) && a->keys[k].key == b->keys[l].key &&
 			    a->keys[k].mods == b->keys[l].mods &&
+			    (a->handler != b->handler || a->keys[k].arg != b->keys[l].arg) && /* shown by the view */
 			    (is_own(v, a) == is_own(v, b) || !stands_for(v, a->keys[k].key)))
 				fail_msg("%s: two meanings of key %x", v->label ? v->label : v->name,
 					 (unsigned)a->keys[k].key);
