@@ -237,7 +237,7 @@ cat >enter.sh <<'END'
 set -e
 cd "$SCRATCH"
 mount --bind /usr/bin real
-for f in real/*; do ln -s "$SCRATCH/$f" bin/; done
+ln -s "$SCRATCH"/real/* bin/
 rm -f bin/pkexec bin/sudo
 mount --bind bin /usr/bin
 top=$(dirname "$PROGRAM")
