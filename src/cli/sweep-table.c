@@ -5,12 +5,11 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/app.h"
 #include "cli/sweep.h"
-#include "report/compare.h"
 #include "util/intl.h"
-#include "util/num.h"
 
 static const char *const results[] = {[SWEEP_LEFT] = N_("not reached"),	 [SWEEP_RAN] = "",
 				      [SWEEP_UNSETTLED] = N_("not settled"), [SWEEP_FAILED] = N_("failed"),
@@ -30,20 +29,15 @@ void sweep_say(struct sweep_row *row, const char *fmt, ...)
 		snprintf(row->why + length, sizeof row->why - length, "%s%s", length ? "; " : "", text);
 }
 
-static void spread_add(struct spread *s, double v)
+static void add_run(struct side *s, double v)
 {
-	double off = v - s->mean;
+	double n = (double)s->n + 1, off = v - s->mean;
 
 	if (isnan(v))
 		return;
+	s->mean = s->n > 0 ? s->mean + off / n : v;
+	s->sd = s->n > 0 ? sqrt(((s->n > 1 ? s->sd * s->sd * (n - 2) : 0) + off * (v - s->mean)) / (n - 1)) : (double)NAN;
 	s->n++;
-	s->mean += off / (double)s->n;
-	s->squares += off * (v - s->mean);
-}
-
-static struct side side_get(const struct spread *s)
-{
-	return (struct side){.n = s->n, .mean = s->n > 0 ? s->mean : NAN, .sd = s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : NAN};
 }
 
 /* Says why a run has no value of what such a signal would have. */
@@ -80,9 +74,10 @@ static void add_energy(struct sweep_table *t, struct sweep_row *row, const struc
 	} else {
 		double within = power->energy.within / power->energy.known_s * seconds_of(p);
 
-		row->within = row->joules.n == 0 || !(within <= row->within) ? within : row->within;
-		spread_add(&row->joules, full_energy(p, a->at[KEY_POWER]));
-		spread_add(&row->watts, watts_of(power));
+		if (row->joules.n == 0 || isnan(within) || within > row->within)
+			row->within = within;
+		add_run(&row->joules, full_energy(p, a->at[KEY_POWER]));
+		add_run(&row->watts, watts_of(power));
 		snprintf(t->power, sizeof t->power, "%s", a->power_name);
 	}
 }
@@ -105,7 +100,7 @@ static void add_heat(struct sweep_row *row, const struct analysis *a)
 	if (isnan(longest))
 		say_missing(row, a, _("throttling"), CHANNEL_THROTTLE);
 	else if (p->duration_ns > 0)
-		spread_add(&row->throttled, 100 * longest / seconds_of(p));
+		add_run(&row->throttled, 100 * longest / seconds_of(p));
 }
 
 int sweep_add(struct sweep_table *t, struct sweep_row *row, const char *file, struct err *e)
@@ -122,7 +117,7 @@ int sweep_add(struct sweep_table *t, struct sweep_row *row, const char *file, st
 	if (r == 0)
 		r = analyse(&a, &reading, e);
 	if (r == 0) {
-		spread_add(&row->seconds, seconds_of(&a.whole));
+		add_run(&row->seconds, seconds_of(&a.whole));
 		add_energy(t, row, &a);
 		add_heat(row, &a);
 	}
@@ -132,70 +127,71 @@ int sweep_add(struct sweep_table *t, struct sweep_row *row, const char *file, st
 }
 
 /* Is a larger than b by more than its runs and those of b differ? With one run each nothing is known of that. */
-static bool is_beyond(const struct spread *a, const struct spread *b)
+static bool is_beyond(const struct side *a, const struct side *b)
 {
-	const struct side x = side_get(a), y = side_get(b);
-	double p, ci95 = welch(x.sd, x.n, y.sd, y.n, x.mean - y.mean, &p);
+	double p, by = a->mean - b->mean;
 
-	return x.mean > y.mean && !(x.mean - y.mean <= ci95);
+	return by > 0 && !(by <= welch(a->sd, a->n, b->sd, b->n, by, &p));
 }
 
 void sweep_compare(struct sweep_table *t)
 {
-	for (size_t i = 0; i < t->n_rows; i++) {
-		struct sweep_row *a = &t->rows[i];
-
+	for (struct sweep_row *a = t->rows; a < t->rows + t->n_rows; a++) {
 		a->mark = a->joules.n > 0 ? '*' : ' ';
-		for (size_t k = 0; k < t->n_rows && a->mark != ' '; k++) {
-			const struct sweep_row *b = &t->rows[k];
-			bool better = b->joules.n > 0 && b->seconds.mean <= a->seconds.mean && b->joules.mean <= a->joules.mean &&
-				      (b->seconds.mean < a->seconds.mean || b->joules.mean < a->joules.mean);
+		for (const struct sweep_row *b = t->rows; b < t->rows + t->n_rows && a->mark != ' '; b++) {
+			double s = a->seconds.mean - b->seconds.mean, j = a->joules.mean - b->joules.mean;
 
-			if (better)
+			if (s >= 0 && j >= 0 && s + j > 0)
 				a->mark = is_beyond(&a->seconds, &b->seconds) || is_beyond(&a->joules, &b->joules) ? ' ' : '~';
 		}
 	}
 }
 
-static void cell_spread(struct table *t, enum what what, const struct spread *s, double divisor, size_t runs)
-{
-	struct side side = side_get(s);
-	char text[CELL_TEXT];
+enum { SETTING, SECONDS, JOULES, ITEM_JOULES, WATTS, HOTTEST, SLOWED, RESULT, COLUMNS };
 
-	side.mean /= divisor;
-	side.sd /= divisor;
-	spread_text(text, &(struct metric){.what = what}, &side, quantities[what].shown, runs);
-	cell_text(t, text);
+static void row_cells(const struct sweep_table *t, const struct sweep_row *row, char cells[COLUMNS][CELL_TEXT])
+{
+	struct side item = row->joules;
+
+	item.mean /= t->per;
+	item.sd /= t->per;
+	snprintf(cells[SETTING], CELL_TEXT, "%c %s%s", row->mark, row->name, row->now ? _(" (now)") : "");
+	spread_text(cells[SECONDS], &(struct metric){.what = DURATION}, &row->seconds, quantities[DURATION].shown, row->seconds.n);
+	spread_text(cells[JOULES], &(struct metric){.what = ENERGY}, &row->joules, quantities[ENERGY].shown, row->seconds.n);
+	spread_text(cells[ITEM_JOULES], &(struct metric){.what = ITEM_ENERGY}, &item, quantities[ITEM_ENERGY].shown, row->seconds.n);
+	if (t->per == 0)
+		*cells[ITEM_JOULES] = '\0';
+	shown_text(cells[WATTS], row->watts.mean, row->watts.mean);
+	shown_text(cells[HOTTEST], row->hottest, 10);
+	shown_text(cells[SLOWED], row->throttled.mean, 10);
+	snprintf(cells[RESULT], CELL_TEXT, "%s", *results[row->result] ? _(results[row->result]) : "");
 }
 
 void sweep_print(const struct sweep_table *t, FILE *f)
 {
 	const struct page page = {.f = f, .columns = terminal_width(fileno(f))};
-	const bool items = t->per > 0;
-	struct table out = {.page = &page, .n = 8, .wide = {-18, 17, 17, items ? 17 : 0, 7, 6, 11, -12}, .spare = 1 << 4,
-			    .head = {_("setting"), "s", "J", items ? _("J per item") : "", _("mean W"), _("max C"), _("throttled %"), ""}};
-	bool marked[256] = {false}, now = false;
-	char text[CELL_TEXT];
+	struct table out = {.page = &page, .n = COLUMNS, .spare = 1 << WATTS | (t->per > 0 ? 1 << JOULES : 0),
+			    .left_out = t->per > 0 ? 0 : 1 << ITEM_JOULES,
+			    .head = {_("setting"), "s", "J", t->per > 0 ? _("J per item") : "", _("mean W"), _("max C"), _("throttled %"), ""}};
+	bool best = false, tie = false, now = false;
+	char cells[COLUMNS][CELL_TEXT];
 	double bound = 0;
 
-	for (size_t i = 0; i < t->n_rows; i++)
-		out.wide[0] = -room_with(-out.wide[0] - 8, t->rows[i].name) - 8;
+	for (size_t k = 0; k < COLUMNS; k++)
+		out.wide[k] = text_width(out.head[k]) + (k > ITEM_JOULES); /* heads that fill their columns */
 	for (size_t i = 0; i < t->n_rows; i++) {
-		const struct sweep_row *row = &t->rows[i];
-
-		snprintf(text, sizeof text, "%c %s%s", row->mark, row->name, row->now ? _(" (now)") : "");
-		cell_text(&out, text);
-		cell_spread(&out, DURATION, &row->seconds, 1, row->seconds.n);
-		cell_spread(&out, ENERGY, &row->joules, 1, row->seconds.n);
-		if (items)
-			cell_spread(&out, ENERGY, &row->joules, t->per, row->seconds.n);
-		else
-			cell_text(&out, "");
-		cell_shown(&out, side_get(&row->watts).mean, row->watts.mean);
-		cell_shown(&out, row->hottest, 10);
-		cell_shown(&out, side_get(&row->throttled).mean, 10);
-		cell_text(&out, *results[row->result] ? _(results[row->result]) : "");
-		marked[(unsigned char)row->mark] = true;
+		row_cells(t, &t->rows[i], cells);
+		for (size_t k = 0; k < COLUMNS; k++)
+			out.wide[k] = room_with(out.wide[k], cells[k]);
+	}
+	out.wide[SETTING] *= -1;
+	out.wide[RESULT] *= -1;
+	for (const struct sweep_row *row = t->rows; row < t->rows + t->n_rows; row++) {
+		row_cells(t, row, cells);
+		for (size_t k = 0; k < COLUMNS; k++)
+			cell_text(&out, cells[k]);
+		best |= row->mark == '*';
+		tie |= row->mark == '~';
 		now |= row->now;
 		if (row->joules.n > 0)
 			bound = fmax(bound, isnan(row->within) ? INFINITY : 100 * row->within / row->joules.mean);
@@ -204,9 +200,9 @@ void sweep_print(const struct sweep_table *t, FILE *f)
 	for (size_t i = 0; i < t->n_rows; i++)
 		if (*t->rows[i].why)
 			fprintf(f, "%s: %s\n", t->rows[i].name, t->rows[i].why);
-	if (marked['*'])
+	if (best)
 		fputs(_("*: no other setting is better in both time and energy\n"), f);
-	if (marked['~'])
+	if (tie)
 		fputs(_("~: another one is better, but by no more than the runs differ (Welch's test, at 5 %)\n"), f);
 	if (now)
 		fputs(_("(now): as it was before the sweep\n"), f);
@@ -218,35 +214,39 @@ void sweep_print(const struct sweep_table *t, FILE *f)
 
 int sweep_csv(const struct sweep_table *t, const char *path, struct err *e)
 {
+	const double per = t->per > 0 ? t->per : (double)NAN;
 	char temp[PATH_MAX + 8];
-	FILE *f = snprintf(temp, sizeof temp, "%s.new", path) < (int)sizeof temp ? fopen(temp, "we") : NULL;
-	struct record r = {.f = f, .as = AS_HEAD};
+	bool good;
 
-	for (size_t i = 0; f && i <= t->n_rows; i++) { /* the first time only for the names */
+	snprintf(temp, sizeof temp, "%s.new", path);
+	struct record r = {.f = fopen(temp, "we"), .as = AS_HEAD};
+	for (size_t i = 0; r.f && i <= t->n_rows; i++) { /* the first time only for the names */
 		const struct sweep_row *row = &t->rows[i ? i - 1 : 0];
-		const struct side s = side_get(&row->seconds), j = side_get(&row->joules), w = side_get(&row->watts),
-				  throttled = side_get(&row->throttled);
-		bool ran = row->result > SWEEP_LEFT && row->result < SWEEP_NOT;
+		const bool ran = row->result > SWEEP_LEFT && row->result < SWEEP_NOT;
 
 		for (size_t k = 0; k < t->n_axes; k++)
-			PUT(&r, {t->axes[k].word, IN_CSV, TEXT_OF(row->value[k])});
+			PUT(&r, {t->axes[k].word, IN_CSV, TEXT_OF(row->choice[k]->shown)});
 		PUT(&r, {"now", IN_CSV, TRUTH_OF(row->now)},
 		    {"result", IN_CSV, TEXT_OF(row->result == SWEEP_RAN ? "ran" : results[row->result])},
-		    {"runs", IN_CSV, COUNT_OF(s.n)}, {"failed_runs", IN_CSV, COUNT_OF(row->failed)},
-		    {"exit_status", IN_CSV, NUMBER_OF(ran ? (double)row->exit_status : (double)NAN)}, {"duration_s", IN_CSV, NUMBER_OF(s.mean)},
-		    {"duration_sd_s", IN_CSV, NUMBER_OF(s.sd)}, {"power", IN_CSV, TEXT_OF(j.n > 0 ? t->power : "")},
-		    {"energy_j", IN_CSV, NUMBER_OF(j.mean)}, {"energy_sd_j", IN_CSV, NUMBER_OF(j.sd)},
-		    {"energy_within_j", IN_CSV, NUMBER_OF(row->within)}, {"items", IN_CSV, NUMBER_OF(t->per > 0 ? t->per : NAN)},
-		    {"energy_per_item_j", IN_CSV, NUMBER_OF(j.mean / (t->per > 0 ? t->per : NAN))},
-		    {"mean_power_w", IN_CSV, NUMBER_OF(w.mean)}, {"mean_power_sd_w", IN_CSV, NUMBER_OF(w.sd)},
-		    {"hottest_c", IN_CSV, NUMBER_OF(row->hottest)}, {"throttled_percent", IN_CSV, NUMBER_OF(throttled.mean)},
+		    {"runs", IN_CSV, COUNT_OF(row->seconds.n)}, {"failed_runs", IN_CSV, COUNT_OF(row->failed)},
+		    {"exit_status", IN_CSV, NUMBER_OF(ran ? (double)row->exit_status : (double)NAN)},
+		    {"duration_s", IN_CSV, NUMBER_OF(row->seconds.mean)}, {"duration_sd_s", IN_CSV, NUMBER_OF(row->seconds.sd)},
+		    {"power", IN_CSV, TEXT_OF(row->joules.n > 0 ? t->power : "")},
+		    {"energy_j", IN_CSV, NUMBER_OF(row->joules.mean)}, {"energy_sd_j", IN_CSV, NUMBER_OF(row->joules.sd)},
+		    {"energy_within_j", IN_CSV, NUMBER_OF(row->within)}, {"items", IN_CSV, NUMBER_OF(per)},
+		    {"energy_per_item_j", IN_CSV, NUMBER_OF(row->joules.mean / per)},
+		    {"mean_power_w", IN_CSV, NUMBER_OF(row->watts.mean)}, {"mean_power_sd_w", IN_CSV, NUMBER_OF(row->watts.sd)},
+		    {"hottest_c", IN_CSV, NUMBER_OF(row->hottest)}, {"throttled_percent", IN_CSV, NUMBER_OF(row->throttled.mean)},
 		    {"throttle_events", IN_CSV, NUMBER_OF(row->events)},
 		    {"pareto", IN_CSV, TEXT_OF(row->mark == '*' ? "best" : row->mark == '~' ? "tie" : "")},
 		    {"recordings", IN_CSV, TEXT_OF(row->file)}, {"reason", IN_CSV, TEXT_OF(row->why)});
 		record_line(&r);
 		r.as = AS_CSV;
 	}
-	if (f && !ferror(f) && fclose(f) == 0 && rename(temp, path) == 0)
+	good = r.f && !ferror(r.f);
+	if (r.f && fclose(r.f) == 0 && good && rename(temp, path) == 0)
 		return 0;
-	return err_sys(e, ERR_FAILED, errno, _("cannot write %s"), path);
+	err_sys(e, ERR_FAILED, errno, _("cannot write %s"), path);
+	unlink(temp);
+	return -1;
 }

@@ -30,60 +30,78 @@ struct sweep {
 	struct sweep_axis axes[SWEEP_AXES];
 	struct sweep_table table;
 	struct control_session *control;
-	struct sweep_row *row; /* that is being set */
-	unsigned ids[CHANGES]; /* of the changes to be reverted before the next setting */
+	struct sweep_row *row;		 /* that is being set */
+	char ids[CHANGES][12];		 /* of its n_ids changes */
+	const char *revert[CHANGES + 2]; /* the request to put them back */
 	size_t n_ids;
-	bool left; /* something could not be put back */
 	int signals;
 	int asked; /* to end: the exit status for it */
+	bool over; /* it is to end */
 	char folder[PATH_MAX - 300], csv[PATH_MAX];
 	int64_t since_ns;
-	size_t done, ran; /* runs */
+	size_t done, ran; /* runs; done: also those of settings that are left out */
 };
+
+static void take_change(void *to, const struct control_change *c)
+{
+	static const enum sweep_result results[CONTROL_RESULTS] = {
+		[CONTROL_NOT] = SWEEP_NOT, [CONTROL_REFUSED] = SWEEP_REFUSED, [CONTROL_FAILED] = SWEEP_UNSET};
+	struct sweep *s = to;
+	bool one = s->table.n_axes < 2;
+
+	if (c->id && s->n_ids < CHANGES) {
+		snprintf(s->ids[s->n_ids], sizeof *s->ids, "%u", c->id);
+		s->revert[1 + s->n_ids] = s->ids[s->n_ids];
+		s->revert[1 + ++s->n_ids] = NULL;
+	}
+	if (!results[c->result])
+		return;
+	if (results[c->result] > s->row->result)
+		s->row->result = results[c->result];
+	if (c->why[0])
+		sweep_say(s->row, "%s%s%s", one ? "" : c->name, one ? "" : ": ", c->why);
+	else
+		sweep_say(s->row, _("%s: wanted %s, is %s"), c->name, c->wanted, c->after);
+}
 
 /* --- the plan --- */
 
 static int choice_add(struct sweep_axis *a, const char *text, struct err *e)
 {
-	char *shown = a->list[a->n].shown, *sent = a->list[a->n].sent;
-	bool mode = a->item->kind == CONTROL_MODE, now = !strcmp(text, "now");
+	struct sweep_choice *c = &a->list[a->n];
+	bool now = !strcmp(text, "now");
 
 	if (a->n == SWEEP_CHOICES)
 		return err_set(e, ERR_USAGE, _("%s: more than %d values"), a->word, SWEEP_CHOICES);
-	if (!now && control_value(a->item, text, sent, sizeof a->list->sent, e) < 0)
+	if (!now && control_value(a->item, text, c->sent, sizeof c->sent, e) < 0)
 		return -1;
-	snprintf(shown, sizeof a->list->shown, "%s", !mode ? text : now ? a->item->value : sent);
+	snprintf(c->shown, sizeof c->shown, "%s", a->item->kind != CONTROL_MODE ? text : now ? a->item->value : c->sent);
 	a->n++;
 	return 0;
-}
-
-static void take_refusal(void *why, const struct control_change *c)
-{
-	if (c->result == CONTROL_REFUSED)
-		snprintf(why, sizeof c->why, "%s", c->why);
 }
 
 /* modes=all: those that can be chosen without a reboot. */
 static int choices_all(struct sweep *s, struct sweep_axis *a, struct err *e)
 {
 	struct control_session *control = control_open(s->root, CONTROL_PLAIN, false, e);
-	char words[sizeof a->item->allowed], *rest = words, *word;
+	char words[sizeof a->item->allowed], *rest = words, *name;
 	int r = control ? 0 : -1;
 
 	snprintf(words, sizeof words, "%s", a->item->allowed);
-	while (r == 0 && (word = strsep(&rest, " "))) {
-		const char *name = strchr(word, ':') ? strchr(word, ':') + 1 : word;
-		char why[sizeof((struct control_change *)NULL)->why] = "";
+	while (r == 0 && (name = strsep(&rest, " "))) {
+		struct sweep_row row = {.result = SWEEP_RAN};
 
-		if (control_ask(control, (const char *const[]){"mode", name, "--dry-run", NULL}, take_refusal, why, e) < 0)
+		s->row = &row;
+		name += strchr(name, ':') ? strcspn(name, ":") + 1 : 0;
+		if (control_ask(control, (const char *const[]){"mode", name, "--dry-run", NULL}, take_change, s, e) < 0)
 			r = -1;
-		else if (*why)
-			fprintf(stderr, _("nvmtop: mode %s is left out: %s\n"), name, why);
+		else if (row.result == SWEEP_REFUSED)
+			fprintf(stderr, _("nvmtop: mode %s is left out: %s\n"), name, row.why);
 		else
 			r = choice_add(a, name, e);
 	}
 	if (control)
-		control_close(control, NULL, NULL, e);
+		control_close(control, NULL, NULL, NULL);
 	return r < 0 || a->n > 0 ? r : err_set(e, ERR_FAILED, "%s", _("no power mode can be set here without a reboot"));
 }
 
@@ -100,28 +118,28 @@ static int axis_parse(struct sweep *s, const char *text, struct err *e)
 	if (s->table.n_axes == SWEEP_AXES)
 		return err_set(e, ERR_USAGE, _("more than %d settings"), SWEEP_AXES);
 	snprintf(a->word, sizeof a->word, "%.*s", (int)length, text);
+	for (size_t i = 0; i < s->table.n_axes; i++)
+		if (!strcmp(s->axes[i].word, a->word))
+			return err_set(e, ERR_USAGE, _("%s= is given twice"), a->word);
 	if (!strcmp(a->word, "modes"))
 		snprintf(name, sizeof name, "mode");
 	else
 		snprintf(name, sizeof name, "%s%s", strncmp(a->word, "fan", 3) ? "clocks." : "", a->word);
-	for (size_t i = 0; i < s->table.n_axes; i++)
-		if (!strcmp(s->axes[i].word, a->word))
-			return err_set(e, ERR_USAGE, _("%s= is given twice"), a->word);
 	a->item = control_find(&s->list, name);
 	if (!a->item)
-		return err_set(e, ERR_USAGE, _("\"%s\" cannot be set here; nvmtop control list says what can"), shown_word(a->word));
+		return err_set(e, ERR_USAGE,
+			       _("\"%s\" cannot be set by a sweep here: it takes modes, gpu, cpu, emc and fan, of which nvmtop control list says what there is"),
+			       shown_word(a->word));
 	if (a->item->refused[0])
-		return err_set(e, ERR_FAILED, _("%s cannot be set here: %s"), name, a->item->refused);
-	if (control_value(a->item, a->item->value, a->now, sizeof a->now, e) < 0)
+		return err_set(e, ERR_FAILED, _("%s cannot be set: %s"), name, a->item->refused);
+	if (control_value(a->item, a->item->value, a->now, sizeof a->now, NULL) < 0)
 		a->now[0] = '\0';
-	for (const char *p = text + length + 1;; p += n + 1) {
-		n = strcspn(p, ",");
+	for (const char *p = text + length; *p; p += n) {
+		n = strcspn(++p, ",");
 		snprintf(value, sizeof value, "%.*s", (int)n, p);
 		bool all = a->item->kind == CONTROL_MODE && !strcmp(value, "all");
 		if ((all ? choices_all(s, a, e) : choice_add(a, value, e)) < 0)
 			return -1;
-		if (!p[n])
-			break;
 	}
 	s->table.n_axes++;
 	return 0;
@@ -130,6 +148,7 @@ static int axis_parse(struct sweep *s, const char *text, struct err *e)
 /* All combinations; the last setting changes first. */
 static int rows_make(struct sweep *s, struct err *e)
 {
+	const struct side none = {.mean = NAN, .sd = NAN};
 	struct sweep_table *t = &s->table;
 
 	t->n_rows = 1;
@@ -142,22 +161,19 @@ static int rows_make(struct sweep *s, struct err *e)
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	for (size_t i = 0; i < t->n_rows; i++) {
 		struct sweep_row *row = &t->rows[i];
-		size_t rest = i, length = 0;
 
-		*row = (struct sweep_row){.now = true, .within = NAN, .hottest = NAN, .events = NAN, .mark = ' '};
-		for (size_t k = t->n_axes; k-- > 0;) {
-			size_t at = rest % s->axes[k].n;
+		*row = (struct sweep_row){.now = true, .seconds = none, .joules = none, .watts = none, .throttled = none,
+					  .within = NAN, .hottest = NAN, .events = NAN, .mark = ' '};
+		for (size_t k = 0, apart = t->n_rows; k < t->n_axes; k++) {
+			const struct sweep_axis *a = &s->axes[k];
+			bool mode = a->item->kind == CONTROL_MODE;
+			size_t length = strlen(row->name);
 
-			row->value[k] = s->axes[k].list[at].shown;
-			row->sent[k] = s->axes[k].list[at].sent;
-			row->now &= !*row->sent[k] || !strcmp(row->sent[k], s->axes[k].now);
-			rest /= s->axes[k].n;
-		}
-		for (size_t k = 0; k < t->n_axes && length < sizeof row->name; k++) {
-			bool mode = s->axes[k].item->kind == CONTROL_MODE;
-
-			length += (size_t)snprintf(row->name + length, sizeof row->name - length, "%s%s%s%s", k ? " " : "",
-						   mode ? "" : s->axes[k].word, mode ? "" : "=", row->value[k]);
+			apart /= a->n;
+			row->choice[k] = &a->list[i / apart % a->n];
+			row->now &= !*row->choice[k]->sent || !strcmp(row->choice[k]->sent, a->now);
+			snprintf(row->name + length, sizeof row->name - length, "%s%s%s%s", k ? " " : "", mode ? "" : a->word,
+				 mode ? "" : "=", row->choice[k]->shown);
 		}
 		snprintf(row->file, sizeof row->file, "%02zu-%s", i + 1, row->name);
 		for (char *p = row->file; *p; p++)
@@ -204,122 +220,83 @@ static void plan_print(const struct sweep *s, FILE *f)
 
 /* --- a setting --- */
 
-static void take_signals(struct sweep *s)
+static bool is_over(struct sweep *s)
 {
 	int sig;
 
-	while ((sig = signals_next(s->signals, NULL))) {
+	while ((sig = signals_next(s->signals, NULL)))
 		if (sig == SIGTSTP)
 			raise(SIGSTOP);
 		else if (signal_ends(sig))
 			s->asked = 128 + sig;
-	}
-}
-
-static void take_change(void *to, const struct control_change *c)
-{
-	struct sweep *s = to;
-
-	if (c->id && s->n_ids < CHANGES)
-		s->ids[s->n_ids++] = c->id;
-	if (c->result == CONTROL_DONE || c->result == CONTROL_AS_IS)
-		return;
-	if (s->row->result < SWEEP_NOT)
-		s->row->result = c->result == CONTROL_NOT       ? SWEEP_NOT
-				 : c->result == CONTROL_REFUSED ? SWEEP_REFUSED
-								: SWEEP_UNSET;
-	if (c->why[0])
-		sweep_say(s->row, "%s: %s", c->name, c->why);
-	else
-		sweep_say(s->row, _("%s: wanted %s, is %s"), c->name, c->wanted, c->after);
+	return s->over |= s->asked > 0;
 }
 
 static void take_return(void *to, const struct control_change *c)
 {
-	struct sweep *s = to;
-
-	if (c->result == CONTROL_DONE || c->result == CONTROL_AS_IS)
-		return;
-	fprintf(stderr, _("nvmtop: %s was not put back to %s: %s\n"), c->name, c->wanted, c->why[0] ? c->why : c->after);
-	s->left = true;
+	(void)to;
+	if (c->result != CONTROL_DONE && c->result != CONTROL_AS_IS)
+		fprintf(stderr, _("nvmtop: %s was not put back to %s: %s\n"), c->name, c->wanted, c->why[0] ? c->why : c->after);
 }
 
-/* Every setting begins with the machine as it was: a mode does not take where clocks are pinned above it. */
-static int put_back(struct sweep *s, struct err *e)
+/* Begins with the machine as it was: a mode does not take where clocks are pinned above it. Returns -1 and sets *e if the
+ * helper is gone. */
+static int set(struct sweep *s, struct err *e)
 {
-	const char *words[CHANGES + 2] = {"revert"};
-	char ids[CHANGES][12];
-	size_t n = 1;
+	struct sweep_row *row = s->row;
+	int status = s->n_ids > 0 ? control_ask(s->control, s->revert, take_return, NULL, e) : 0;
 
-	if (s->n_ids == 0)
-		return 0;
-	while (s->n_ids > 0) { /* the newest first */
-		snprintf(ids[n - 1], sizeof *ids, "%u", s->ids[--s->n_ids]);
-		words[n] = ids[n - 1];
-		n++;
-	}
-	return control_ask(s->control, words, take_return, s, e) < 0 ? -1 : 0;
-}
-
-/* Returns -1 and sets *e if the helper is gone. */
-static int set(struct sweep *s, struct sweep_row *row, struct err *e)
-{
-	s->row = row;
 	row->result = SWEEP_RAN;
-	if (put_back(s, e) < 0)
-		return -1;
-	for (size_t k = 0; k < s->table.n_axes && row->result < SWEEP_NOT; k++) {
-		const struct control_item *item = s->axes[k].item;
-		const char *verb = item->kind == CONTROL_CLOCK ? "clocks" : item->name;
+	if (status == 0)
+		s->n_ids = 0;
+	else if (status > 0)
+		sweep_say(row, "%s", _("what the setting before it had changed was not put back"));
+	for (size_t k = 0; k < s->table.n_axes && status == 0; k++) {
+		bool clock = s->axes[k].item->kind == CONTROL_CLOCK;
+		const char *verb = clock ? "clocks" : s->axes[k].item->name, *sent = row->choice[k]->sent;
 		char value[160];
-		int status;
 
-		if (!*row->sent[k])
-			continue;
-		snprintf(value, sizeof value, "%s%s%s", item->kind == CONTROL_CLOCK ? s->axes[k].word : "",
-			 item->kind == CONTROL_CLOCK ? "=" : "", row->sent[k]);
-		status = control_ask(s->control, (const char *const[]){verb, value, NULL}, take_change, s, e);
-		if (status < 0)
-			return -1;
-		if (status > 0 && row->result < SWEEP_NOT) { /* the request as a whole */
-			row->result = status == NOT_ALLOWED ? SWEEP_REFUSED : SWEEP_UNSET;
-			sweep_say(row, "%s", e->text);
-		}
+		snprintf(value, sizeof value, "%s%s%s", clock ? s->axes[k].word : "", clock ? "=" : "", sent);
+		if (*sent)
+			status = control_ask(s->control, (const char *const[]){verb, value, NULL}, take_change, s, e);
 	}
-	return 0;
+	if (status > 0 && row->result < SWEEP_NOT) { /* the request as a whole */
+		row->result = status == NOT_ALLOWED ? SWEEP_REFUSED : SWEEP_UNSET;
+		sweep_say(row, "%s", e->text);
+	}
+	return status < 0 ? -1 : 0;
 }
 
-/* How far the hottest zone moved in the last columns; NaN: it is not known for all of them. *now is its temperature. */
+/* How far the hottest zone moved in the last columns, and *now its temperature; NaN: it is not known for all of them. */
 static double moved(struct timeline *t, size_t hottest, double *now)
 {
 	struct bin bins[SETTLED_COLUMNS];
 	int64_t first, last;
 	double least = INFINITY, most = -INFINITY;
 
-	*now = NAN;
 	if (!t->ops->extent(t, &first, &last))
 		return NAN;
 	t->ops->columns(t, hottest, SETTLED_ZOOM, (last >> SETTLED_ZOOM) - SETTLED_COLUMNS, SETTLED_COLUMNS, bins);
 	for (size_t i = 0; i < SETTLED_COLUMNS; i++) {
-		double mean = bins[i].n > 0 ? bins[i].sum / (double)bins[i].n : NAN;
-
-		*now = isnan(mean) ? *now : mean;
-		least = mean < least || isnan(mean) ? mean : least;
-		most = mean > most || isnan(mean) ? mean : most;
-		if (isnan(mean))
+		if (bins[i].n == 0)
 			return NAN;
+		*now = bins[i].sum / (double)bins[i].n;
+		least = fmin(least, *now);
+		most = fmax(most, *now);
 	}
 	return most - least;
 }
 
 /* Waits until the temperature is that of the setting. */
-static void settle(struct sweep *s, struct sweep_row *row)
+static void settle(struct sweep *s)
 {
+	struct sweep_row *row = s->row;
 	const int64_t until = clock_now_ns() + s->o->settle_ns;
 	const bool tells = isatty(STDERR_FILENO);
 	const struct session *about;
 	double now, by = NAN;
 	size_t hottest = 0;
+	int64_t left;
 	struct live l;
 	struct err e;
 
@@ -334,43 +311,42 @@ static void settle(struct sweep *s, struct sweep_row *row)
 	about = engine_session(l.engine);
 	while (hottest < about->n_channels && about->channels[hottest].kind != CHANNEL_HOTTEST)
 		hottest++;
-	if (hottest == about->n_channels || about->channels[hottest].missing[0])
-		sweep_say(row, "%s", _("not settled: no temperature is known here"));
-	else
-		while (!(by < SETTLED_C) && !s->asked && clock_now_ns() < until) {
-			struct pollfd p = {.fd = s->signals, .events = POLLIN};
-			int64_t left = until - clock_now_ns();
-
-			poll(&p, 1, (int)((left < NS_PER_S ? left : NS_PER_S) / NS_PER_MS) + 1);
-			take_signals(s);
-			by = moved(history_timeline(l.history), hottest, &now);
-			if (tells && !isnan(by))
-				fprintf(stderr, _("\rnvmtop: %s: settling at %.1f C, moved by %.1f C "), row->name, now, by);
-		}
+	bool known = hottest < about->n_channels && !about->channels[hottest].missing[0];
+	while (known && !(by < SETTLED_C) && !is_over(s) && (left = until - clock_now_ns()) > 0) {
+		poll(&(struct pollfd){.fd = s->signals, .events = POLLIN}, 1, (int)((left < NS_PER_S ? left : NS_PER_S) / NS_PER_MS) + 1);
+		by = moved(history_timeline(l.history), hottest, &now);
+		if (tells && !isnan(by))
+			fprintf(stderr, _("\rnvmtop: %s: settling at %.1f C, moved by %.1f C "), row->name, now, by);
+	}
 	if (tells)
 		fputs("\r\033[K", stderr);
 	if (by < SETTLED_C)
 		row->result = SWEEP_RAN;
-	else if (!isnan(by))
+	else if (!s->over && isnan(by))
+		sweep_say(row, "%s", _("not settled: that takes a temperature that is known for 10 s"));
+	else if (!s->over)
 		sweep_say(row, _("not settled in %.0f s: the temperature still moved by %.1f C in 10 s"), (double)s->o->settle_ns / 1e9, by);
-	else if (!*row->why)
-		sweep_say(row, _("not settled: the temperature was not known for 10 s in %.0f s"), (double)s->o->settle_ns / 1e9);
 	live_close(&l);
 }
 
-/* Records a run of the command. Returns false if there is no use in going on. */
-static bool record_one(struct sweep *s, struct sweep_row *row, int run)
+/* Records a run of the command. */
+static void record_one(struct sweep *s, int run)
 {
+	struct sweep_row *row = s->row;
 	struct options o = *s->o;
 	struct recorder r = {.o = &o, .kill_ns = INT64_MAX, .go = -1, .signals = s->signals};
 	size_t runs = s->table.n_rows * (size_t)s->o->repeat;
-	char name[PATH_MAX], left[32] = "--:--";
+	enum sweep_result result = SWEEP_RAN;
+	char name[PATH_MAX], left[32];
 	struct err e;
 	int status;
 
-	if (s->ran > 0)
+	fprintf(stderr, _("nvmtop: run %zu of %zu: %s, %d of %d"), s->done + 1, runs, row->name, run, s->o->repeat);
+	if (s->ran > 0) {
 		text_elapsed(left, sizeof left, (clock_now_ns() - s->since_ns) / (int64_t)s->ran * (int64_t)(runs - s->done));
-	fprintf(stderr, _("nvmtop: run %zu of %zu: %s, %d of %d; about %s left\n"), s->done + 1, runs, row->name, run, s->o->repeat, left);
+		fprintf(stderr, _("; about %s left"), left);
+	}
+	putc('\n', stderr);
 	s->done++;
 	s->ran++;
 
@@ -383,20 +359,20 @@ static bool record_one(struct sweep *s, struct sweep_row *row, int run)
 	if (r.asked) {
 		s->asked = status > 128 ? status : 128 + SIGINT;
 		sweep_say(row, _("run %d was stopped"), run);
-		row->result = SWEEP_UNRECORDED > row->result ? SWEEP_UNRECORDED : row->result;
+		result = SWEEP_UNRECORDED;
 	} else if (r.child_status) {
 		row->exit_status = r.child_status;
 		row->failed++;
-		row->result = SWEEP_FAILED > row->result ? SWEEP_FAILED : row->result;
+		result = SWEEP_FAILED;
 	} else if (status) {
 		sweep_say(row, _("run %d was not recorded as a whole"), run);
-		row->result = SWEEP_UNRECORDED;
-		return *r.file && !r.parts; /* else the next one would not be, either */
+		result = SWEEP_UNRECORDED;
+		s->over = !*r.file || r.parts; /* the next one would not be, either */
 	} else if (sweep_add(&s->table, row, name, &e) < 0) {
 		sweep_say(row, "%s", e.text);
-		row->result = SWEEP_UNRECORDED;
+		result = SWEEP_UNRECORDED;
 	}
-	return !r.asked;
+	row->result = result > row->result ? result : row->result;
 }
 
 /* --- the sweep --- */
@@ -404,16 +380,11 @@ static bool record_one(struct sweep *s, struct sweep_row *row, int run)
 static int sweep_all(struct sweep *s, struct err *e)
 {
 	struct sweep_table *t = &s->table;
-	bool go_on = true;
 
 	s->since_ns = clock_now_ns();
-	for (size_t i = 0; go_on && i < t->n_rows; i++) {
-		struct sweep_row *row = &t->rows[i];
-
-		take_signals(s);
-		if (s->asked)
-			break;
-		if (set(s, row, e) < 0) {
+	for (struct sweep_row *row = t->rows; row < t->rows + t->n_rows && !is_over(s); row++) {
+		s->row = row;
+		if (set(s, e) < 0) {
 			row->result = SWEEP_LEFT;
 			return -1;
 		}
@@ -421,15 +392,11 @@ static int sweep_all(struct sweep *s, struct err *e)
 			fprintf(stderr, _("nvmtop: %s is left out: %s\n"), row->name, row->why);
 			s->done += (size_t)s->o->repeat;
 		} else {
-			settle(s, row);
+			settle(s);
 		}
-		for (int run = 1; go_on && run <= s->o->repeat && row->result < SWEEP_NOT; run++) {
-			take_signals(s);
-			if (s->asked)
-				break;
-			go_on = record_one(s, row, run);
-		}
-		if (s->asked && row->seconds.n == 0 && row->result < SWEEP_FAILED)
+		for (int run = 1; run <= s->o->repeat && row->result < SWEEP_NOT && !is_over(s); run++)
+			record_one(s, run);
+		if (s->over && row->seconds.n == 0 && row->result < SWEEP_FAILED)
 			row->result = SWEEP_LEFT;
 		if (row->failed > 0)
 			sweep_say(row, P_("the command failed in %zu run, with status %d", "the command failed in %zu runs, with status %d", row->failed),
@@ -443,55 +410,51 @@ static int sweep_all(struct sweep *s, struct err *e)
 
 static int cmd_sweep(const struct options *o)
 {
-	struct sweep *s = calloc(1, sizeof *s);
-	struct err e = {.code = ERR_NONE};
+	static struct sweep s; /* large */
+	struct sweep_table *t = &s.table;
+	bool left = false;
+	struct err e;
 	char date[64];
 	int status;
 
-	if (!s) {
-		err_set(&e, ERR_FAILED, "%s", _("out of memory"));
+	s.o = o;
+	s.revert[0] = "revert";
+	*t = (struct sweep_table){.axes = s.axes, .per = o->per};
+	s.signals = signals_open(&e);
+	if (s.signals < 0 || plan_make(&s, &e) < 0)
 		return complain(&e);
-	}
-	s->o = o;
-	s->table = (struct sweep_table){.axes = s->axes, .per = o->per};
-	s->signals = signals_open(&e);
-	if (s->signals < 0 || plan_make(s, &e) < 0)
-		return complain(&e);
-	plan_print(s, o->dry_run ? stdout : stderr);
-	if (o->dry_run)
-		return 0;
-	if ((status = command_check(o->command[0])))
-		return status;
+	plan_print(&s, o->dry_run ? stdout : stderr);
+	if (o->dry_run || (status = command_check(o->command[0])))
+		return o->dry_run ? 0 : status;
 	name_now(date, sizeof date);
-	snprintf(s->folder, sizeof s->folder, "%s%s", o->out ? "" : "sweep", o->out ? o->out : date + strlen("nvmtop"));
-	snprintf(s->csv, sizeof s->csv, "%s/sweep.csv", s->folder);
-	if (mkdir(s->folder, 0777) < 0) {
-		err_sys(&e, ERR_FAILED, errno, _("cannot create the folder %s"), s->folder);
+	snprintf(s.folder, sizeof s.folder, "%s%s", o->out ? "" : "sweep", o->out ? o->out : date + strlen("nvmtop"));
+	snprintf(s.csv, sizeof s.csv, "%s/sweep.csv", s.folder);
+	if (mkdir(s.folder, 0777) < 0) {
+		err_sys(&e, ERR_FAILED, errno, _("cannot create the folder %s"), s.folder);
 		return complain(&e);
 	}
-	if (sweep_csv(&s->table, s->csv, &e) < 0 || !(s->control = control_open(s->root, CONTROL_ASK, true, &e))) {
-		unlink(s->csv);
-		rmdir(s->folder);
+	if (sweep_csv(t, s.csv, &e) < 0 || !(s.control = control_open(s.root, CONTROL_ASK, true, &e))) {
+		unlink(s.csv);
+		rmdir(s.folder);
 		complain(&e);
 		return e.num == EACCES ? NOT_ALLOWED : ERR_FAILED;
 	}
-	if (sweep_all(s, &e) < 0) {
+	if (sweep_all(&s, &e) < 0) {
 		complain(&e);
-		s->left = true;
+		left = true;
 	}
-	if (control_close(s->control, take_return, s, &e) != 0)
-		s->left = true;
-	if (s->left)
+	if (control_close(s.control, take_return, NULL, &e) != 0)
+		left = true;
+	if (left)
 		fputs(_("nvmtop: not all is as it was before the sweep; \"nvmtop control restore\" tries again\n"), stderr);
-	sweep_print(&s->table, stderr);
-	fprintf(stderr, _("recordings: %s; as CSV: %s\n"), s->folder, s->csv);
-	status = s->asked ? s->asked : s->left;
-	for (size_t i = 0; i < s->table.n_rows && !status; i++)
-		status = s->table.rows[i].result != SWEEP_RAN && s->table.rows[i].result != SWEEP_UNSETTLED;
-	root_close(s->root);
-	control_list_free(&s->list);
-	free(s->table.rows);
-	free(s);
+	sweep_print(t, stderr);
+	fprintf(stderr, _("recordings: %s; as CSV: %s\n"), s.folder, s.csv);
+	status = s.asked ? s.asked : left;
+	for (size_t i = 0; i < t->n_rows && !status; i++)
+		status = t->rows[i].result != SWEEP_RAN && t->rows[i].result != SWEEP_UNSETTLED;
+	free(t->rows);
+	control_list_free(&s.list);
+	root_close(s.root);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "control/control.h"
+#include "report/compare.h"
 #include "util/err.h"
 
 #define SWEEP_AXES    8
@@ -17,18 +18,12 @@
 struct sweep_axis {
 	char word[32]; /* "gpu" */
 	const struct control_item *item;
-	struct {
+	struct sweep_choice {
 		char shown[96]; /* as it was written; of a mode its name */
 		char sent[96];	/* in a request; "": as it was before the sweep */
 	} list[SWEEP_CHOICES];
 	size_t n;
 	char now[96]; /* what would be sent for the value before the sweep; "": not known */
-};
-
-/* A quantity over the runs that have it. */
-struct spread {
-	size_t n;
-	double mean, squares; /* of deviations */
 };
 
 /* What came of a setting; each is worse than those before. */
@@ -44,7 +39,7 @@ enum sweep_result {
 };
 
 struct sweep_row {
-	const char *value[SWEEP_AXES], *sent[SWEEP_AXES];
+	const struct sweep_choice *choice[SWEEP_AXES];
 	char name[200]; /* "MAXN gpu=306M" */
 	char file[224]; /* its recordings are FOLDER/FILE-1.nvmt and so on */
 	bool now;	/* is how the machine was before the sweep */
@@ -52,7 +47,8 @@ struct sweep_row {
 	char why[600];	 /* sentences, with "; " between them */
 	int exit_status; /* of the last run in which the command failed */
 	size_t failed;	 /* runs of that kind, which do not count */
-	struct spread seconds, joules, watts, throttled; /* throttled: percent of the time, of what throttled longest */
+	struct side seconds, joules, watts, throttled; /* of the runs that have it; throttled: percent of the time, of what
+							* throttled longest */
 	double within;	 /* joules: the largest error bound of a run; NaN: unknown */
 	double hottest;	 /* C, of all runs; NaN: unknown */
 	double events;	 /* of throttling; NaN: none are counted here */

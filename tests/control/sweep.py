@@ -1,14 +1,18 @@
 """Sweeps of a machine whose power depends on its mode in a known way: a mode draws so many watts, and a run costs these watts
 times the seconds of its recording, which another reader of the file tells."""
 import csv
+import fcntl
 import glob
 import json
 import math
 import os
+import pty
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
@@ -58,6 +62,21 @@ class Machine(Stage):
         self.text = "status %d\n%s%s" % (done.returncode, done.stdout, done.stderr)
         self.out, self.err, self.status = done.stdout, done.stderr, done.returncode
         return self.rows()
+
+    def on_terminal(self, columns, *words, command):
+        """What a terminal of that width gets."""
+        terminal, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        text = b""
+        with subprocess.Popen(self.argv(*words, command=command), cwd=self.work, stdout=subprocess.DEVNULL, stderr=its):
+            os.close(its)
+            try:
+                while more := os.read(terminal, 65536):
+                    text += more
+            except OSError:  # its other end is closed
+                pass
+        os.close(terminal)
+        return text.decode().replace("\r\n", "\n")
 
     def rows(self):
         try:
@@ -138,6 +157,14 @@ def modes():
         equal("several settings: one run has no spread", {(r["runs"], r["duration_sd_s"]) for r in rows}, {("1", "")})
         m.end("several settings")
 
+        text = m.on_terminal(80, "modes=0,3", "gpu=306M,now", "--settle", "0", "--repeat", "2", "--per", "8", command=["sleep", "0.2"])
+        table = [line for line in text.split("\n") if line.startswith("setting ") or line[2:7] in ("MAXN ", "MODE_")]
+        ok("80 columns: the table fits", len(table) == 5 and max(map(len, table)) <= 80, text)
+        ok("80 columns: what follows from the others is left out", "J per item" in table[0] and "throttled" in table[0] and
+           " J  " not in table[0] and "mean W" not in table[0], text)
+        equal("80 columns: numbers end below their heads", {line[table[0].index("max C"):][:5] for line in table[1:]}, {"52.88"}, text)
+        m.end("80 columns")
+
         calls = m.calls()
         m.sweep("modes=all", "--dry-run")
         ok("--dry-run: the plan, and nothing else", m.status == 0 and "MODE_50W" in m.out and not os.path.exists(m.work + "/runs"), m.text)
@@ -170,6 +197,16 @@ def troubles():
         ok("a command that fails: said", "failed in 2 runs, with status 3" in rows[3]["reason"], rows[3])
         equal("troubles: the others count", (rows[2]["runs"], rows[2]["pareto"]), ("2", "best"), rows[2])
         m.end("troubles")
+
+        script = "sleep 0.2; echo fails >%s/behave/nvpmodel" % m.dir
+        rows = m.sweep("modes=3,2", "gpu=408M", "--settle", "0", "--repeat", "1", command=["sh", "-c", script])
+        equal("what cannot be put back: the next setting would not begin as the first did", [r["result"] for r in rows], ["ran", "cannot be set"],
+              m.text)
+        ok("what cannot be put back: said", m.status == 1 and "mode was not put back to MODE_30W" in m.err and "nvmtop control restore" in m.err,
+           m.text)
+        os.unlink(m.path("/behave/nvpmodel"))
+        m.run("restore")
+        m.end("what cannot be put back, by restore")
 
         m.write(RAILS[0] + "curr1_input", "no number")
         before, m.before = m.before, m.snapshot()
@@ -256,6 +293,17 @@ def ends():
             m.end(name)
 
 
+def end_before_a_run():
+    with Machine() as m:
+        with subprocess.Popen(m.argv("modes=0,3", "--settle", "100"), cwd=m.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as p:
+            soon(lambda: m.read("/var/lib/nvpmodel/status") == "pmode:0000")
+            p.send_signal(signal.SIGINT)
+            text = "".join(p.communicate(timeout=90))
+        equal("while it settles: not a word of how far that came", (p.returncode, [(r["result"], r["reason"]) for r in m.rows()]),
+              (130, [("not reached", "")] * 2), text)
+        m.end("while it settles")
+
+
 def helper_of(pid):
     with open("/proc/%d/task/%d/children" % (pid, pid), encoding="ascii") as f:
         for child in map(int, f.read().split()):
@@ -283,5 +331,6 @@ modes()
 troubles()
 settling()
 ends()
+end_before_a_run()
 without_helper()
 tap.done()
