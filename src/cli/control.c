@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "control/control.h"
@@ -36,15 +37,16 @@ static const struct word {
 	{"revert", 1, OPERANDS, false},
 };
 
-/* NULL if there is none. "fan1" is a fan. */
+/* NULL: there is none. "fan1" is a fan. */
 static const struct word *word_find(const char *text)
 {
-	for (size_t i = 0; i < sizeof control_words / sizeof *control_words; i++) {
-		size_t n = strlen(control_words[i].word);
+	const struct word *end = control_words + sizeof control_words / sizeof *control_words;
 
-		if (!strncmp(text, control_words[i].word, n) &&
-		    (i == 1 ? !text[n + strspn(text + n, "0123456789")] : !text[n]))
-			return &control_words[i];
+	for (const struct word *w = control_words; w < end; w++) {
+		size_t n = strlen(w->word);
+
+		if (!strncmp(text, w->word, n) && !text[n + (w->values ? strspn(text + n, "0123456789") : 0)])
+			return w;
 	}
 	return NULL;
 }
@@ -74,58 +76,69 @@ static void list_json(const struct control_list *l, FILE *out)
 	putc('\n', out);
 }
 
-/* The values that an item takes; of many steps of a clock only the ends. */
-static void allowed_text(const struct control_item *i, char *out, size_t size)
+/* The values that an item takes, of many steps of a clock only the ends; or why it cannot be set. */
+static void takes_text(const struct control_item *i, char *out, size_t size)
 {
-	const char *last = strrchr(i->allowed, ' ');
-	char ends[96];
+	char ends[sizeof i->allowed];
 	int n = 1;
 
 	for (const char *p = i->allowed; *p; p++)
 		n += *p == ' ';
-	if (i->kind != CONTROL_CLOCK || n < 5) {
-		control_shown(i->name, i->allowed, out, size);
-		return;
-	}
-	snprintf(ends, sizeof ends, "%.*s..%s", (int)strcspn(i->allowed, " "), i->allowed, last + 1);
+	snprintf(ends, sizeof ends, "%s", i->allowed);
+	if (i->kind == CONTROL_CLOCK && n > 4)
+		snprintf(ends, sizeof ends, "%.*s..%s", (int)strcspn(i->allowed, " "), i->allowed, strrchr(i->allowed, ' ') + 1);
 	control_shown(i->name, ends, out, size);
-	snprintf(out + strlen(out), size - strlen(out), _(" in %d steps"), n);
+	if (i->kind == CONTROL_CLOCK && n > 4)
+		snprintf(out + strlen(out), size - strlen(out), _(" in %d steps"), n);
+	if (*i->refused)
+		snprintf(out, size, _("cannot be set: %s"), i->refused);
+	else if (*i->missing)
+		snprintf(out + strlen(out), size - strlen(out), _("  (no value: %s)"), i->missing);
+}
+
+/* Prints the words behind `used` columns; on a terminal all lines begin at the same one. */
+static void put_words(char *words, int used, int begin)
+{
+	const int columns = terminal_width(STDOUT_FILENO);
+
+	while (words && *words) {
+		const char *word = strsep(&words, " ");
+
+		if (columns && used > begin && used + 1 + text_width(word) > columns) {
+			putchar('\n');
+			used = 0;
+		}
+		int blanks = used < begin ? begin - used : 1;
+		printf("%*s%s", blanks, "", word);
+		used += blanks + text_width(word);
+	}
+	putchar('\n');
 }
 
 static void list_text(const struct control_list *l, const struct board *b)
 {
-	char shown[1100];
 	int name = 0, value = 2;
+	char text[1400];
 
-	if (!l->n)
-		printf(_("Nothing can be set on this machine: the board file of %s (%s) names nothing.\n"),
-		       board_title(b), board_name(b));
-	else
-		printf(_("What can be set on %s (%s), as root; its value, and those that it takes:\n"),
-		       board_title(b), board_name(b));
+	printf(l->n ? _("What can be set on %s (%s), as root; its value, and those that it takes:\n")
+		    : _("Nothing can be set on this machine: the board file of %s (%s) names nothing.\n"),
+	       board_title(b), board_name(b));
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
-		control_shown(i->name, i->value, shown, sizeof shown);
+		control_shown(i->name, i->value, text, sizeof text);
 		name = (int)strlen(i->name) > name ? (int)strlen(i->name) : name;
-		value = text_width(shown) > value ? text_width(shown) : value;
+		value = text_width(text) > value ? text_width(text) : value;
 	}
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
-		control_shown(i->name, *i->value ? i->value : "--", shown, sizeof shown);
-		printf("  %-*s  %s%*s", name, i->name, shown,
-		       *i->refused || *i->allowed ? value - text_width(shown) : 0, "");
-		allowed_text(i, shown, sizeof shown);
-		if (*i->refused)
-			printf(_("  cannot be set: %s"), i->refused);
-		else if (*shown)
-			printf("  %s", shown);
-		if (*i->missing && !*i->refused)
-			printf(_("  (no value: %s)"), i->missing);
-		putchar('\n');
+		control_shown(i->name, *i->value || i->kind == CONTROL_CACHES ? i->value : "--", text, sizeof text);
+		printf("  %-*s%s%s", *text ? name : 0, i->name, *text ? "  " : "", text);
+		int used = name + 4 + text_width(text);
+		takes_text(i, text, sizeof text);
+		put_words(text, used, name + value + 6);
 	}
 }
 
 /* Opens what the board file of this machine says. Returns -1 and sets *e on error. */
-static int list_open(const struct options *o, struct root **root, struct board **board,
-		     struct control_list *l, struct err *e)
+static int list_open(const struct options *o, struct root **root, struct board **board, struct control_list *l, struct err *e)
 {
 	char why[256];
 
@@ -192,21 +205,15 @@ static void put_text(const struct control_change *c)
 	else if (c->result == CONTROL_NOT && !strcmp(c->after, c->wanted)) /* nvpmodel says so; but see why */
 		fprintf(f, _("%s did not take"), wanted);
 	else if (c->result == CONTROL_NOT)
-		fprintf(f,
-			strcmp(c->before, c->after) ? _("now %s, %s was asked for")
-						    : _("still %s, %s was asked for"),
-			after, wanted);
+		fprintf(f, strcmp(c->before, c->after) ? _("now %s, %s was asked for") : _("still %s, %s was asked for"), after, wanted);
 	else if (c->result == CONTROL_REFUSED)
 		fprintf(f, *c->wanted ? _("%s is refused") : _("refused"), wanted);
 	else if (failed)
 		fprintf(f, *c->wanted ? _("setting %s failed") : _("failed"), wanted);
-	else if (*c->wanted)
-		fprintf(f, "%s -> %s", before, after);
 	else
-		fputs(_("done"), f);
+		fprintf(f, *c->wanted ? "%s -> %s" : _("done"), before, after);
 	if (c->left_ns)
-		fprintf(f, _(", back in %lld s unless it is kept: nvmtop control keep %u"),
-			(long long)(c->left_ns / NS_PER_S), c->id);
+		fprintf(f, _(", back in %lld s unless it is kept: nvmtop control keep %u"), (long long)(c->left_ns / NS_PER_S), c->id);
 	fprintf(f, "%s%s\n", *c->why ? ": " : "", c->why);
 	fflush(f);
 }
@@ -220,8 +227,7 @@ static void visit(void *json, const struct control_change *c)
 }
 
 /* Turns VALUE or KEY=VALUE into the word of a request. Returns -1 and sets *e if it is not possible here. */
-static int value_take(const struct control_list *l, const char *word, const char *operand, char *out,
-		      size_t size, struct err *e)
+static int value_take(const struct control_list *l, const char *word, const char *operand, char *out, size_t size, struct err *e)
 {
 	const char *equals = strchr(operand, '=');
 	int key = equals ? (int)(equals - operand) : 0;
@@ -231,10 +237,8 @@ static int value_take(const struct control_list *l, const char *word, const char
 	snprintf(name, sizeof name, "%s%s%.*s", word, equals ? "." : "", key, operand);
 	item = control_find(l, name);
 	if (!item)
-		return err_set(
-			e, ERR_FAILED,
-			_("there is no \"%s\" to be set here; nvmtop control list shows what there is"),
-			shown_word(name));
+		return err_set(e, ERR_FAILED, _("there is no \"%s\" to be set here; nvmtop control list shows what there is"),
+			       shown_word(name));
 	if (*item->refused)
 		return err_set(e, ERR_FAILED, _("%s cannot be set: %s"), name, item->refused);
 	if (control_value(item, equals ? equals + 1 : operand, value, sizeof value, e) < 0)
@@ -244,8 +248,7 @@ static int value_take(const struct control_list *l, const char *word, const char
 }
 
 /* Has the words of a request carried out. Returns the exit status, and sets *e to what is to be said, or "". */
-static int request_send(const struct root *root, const char *const *words, bool dry, struct record *json,
-			struct err *e)
+static int request_send(const struct root *root, const char *const *words, bool dry, struct record *json, struct err *e)
 {
 	struct control_session *s = control_open(root, dry ? CONTROL_PLAIN : CONTROL_ASK, false, e);
 	struct err last;
@@ -281,8 +284,7 @@ static int change(const struct options *o)
 	}
 	for (; n < o->n_files && !status; n++) {
 		words[n] = w->values ? values[n - 1] : o->files[n];
-		if (w->values &&
-		    value_take(&l, words[0], o->files[n], values[n - 1], sizeof values[0], &e) < 0)
+		if (w->values && value_take(&l, words[0], o->files[n], values[n - 1], sizeof values[0], &e) < 0)
 			status = REFUSED;
 	}
 	if (o->for_ns) {
@@ -317,13 +319,9 @@ static int finish(struct options *o, struct err *e)
 	size_t given = o->n_files ? o->n_files - 1 : 0;
 
 	if (!w)
-		return err_set(e, ERR_USAGE, _("unknown word \"%s\" after nvmtop control"),
-			       shown_word(o->files[0]));
+		return err_set(e, ERR_USAGE, _("unknown word \"%s\" after nvmtop control"), shown_word(o->files[0]));
 	if (given < w->least)
-		return err_set(
-			e, ERR_USAGE,
-			_("nvmtop control %s needs a value: nvmtop control list shows those that it takes"),
-			w->word);
+		return err_set(e, ERR_USAGE, _("nvmtop control %s needs a value: nvmtop control list shows those that it takes"), w->word);
 	if (given > w->most)
 		return operand_unexpected(o->files[w->most + 1], e);
 	const struct option_rule rules[] = {
@@ -347,8 +345,19 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_control = {
 	.name = "control",
-	.operands =
-		"list|fan|mode|clocks|governor|3d-scaling|swap|drop-caches|restore|keep|revert [VALUE]...",
+	.operands = "list|fan|mode|clocks|governor|3d-scaling|swap|drop-caches|restore|keep|revert [VALUE]...",
+	.about = N_("  list                   what can be set, its value, and those that it takes; the default\n"
+		    "  fan NAME|PERCENT|auto  a profile of nvfancontrol, a fixed speed, or automatic\n"
+		    "  mode NAME|ID           a power mode\n"
+		    "  clocks max|restore     the highest clocks; what was before\n"
+		    "  clocks gpu=MIN..MAX    the lowest and the highest clock, also cpu=, emc=\n"
+		    "  governor gpu=NAME      what the clock follows, also cpu=\n"
+		    "  3d-scaling on|off      whether the clock of the GPU follows its load\n"
+		    "  swap SIZE|off          a file to swap to\n"
+		    "  drop-caches            free the memory in which the kernel keeps files\n"
+		    "  restore [NAME]...      what was before the first change\n"
+		    "  keep ID                let a change stay that was made for a time\n"
+		    "  revert ID...           put changes back now\n"),
 	.summary = N_("list what can be set: fan, power mode, clocks, swap; set it, check it, put it back"),
 	.groups = {&options},
 	.finish = finish,

@@ -82,6 +82,7 @@ struct verb {
 	bool mode_value;  /* a word after that option is the first operand */
 	const char *operands;
 	const char *summary;
+	const char *about; /* lines of --help on its operands; NULL: none */
 	const struct option_group *groups[12]; /* in addition to the common ones; NULL ends the list */
 	const struct option_group *also;       /* accepted with the mode option, without effect */
 	enum mode runs_as;

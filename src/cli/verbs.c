@@ -76,6 +76,8 @@ void verb_help(const struct verb *v, FILE *out)
 	else
 		fprintf(out, _("Usage: nvmtop %s [OPTION]...%s%s\n%s\n"), v->name, *v->operands ? " " : "",
 			v->operands, _(v->summary));
+	if (v->about)
+		fprintf(out, "\n%s", _(v->about));
 	for (size_t i = 0; v->groups[i]; i++)
 		print_group(v->groups[i], out);
 	print_group(&group_common, out);
