@@ -85,13 +85,13 @@ static int choices_all(struct sweep *s, struct sweep_axis *a, struct err *e)
 {
 	struct control_session *control = control_open(s->root, CONTROL_PLAIN, false, e);
 	char words[sizeof a->item->allowed], *rest = words, *name;
+	struct sweep_row row;
 	int r = control ? 0 : -1;
 
 	snprintf(words, sizeof words, "%s", a->item->allowed);
+	s->row = &row;
 	while (r == 0 && (name = strsep(&rest, " "))) {
-		struct sweep_row row = {.result = SWEEP_RAN};
-
-		s->row = &row;
+		row = (struct sweep_row){.result = SWEEP_RAN};
 		name += strchr(name, ':') ? strcspn(name, ":") + 1 : 0;
 		if (control_ask(control, (const char *const[]){"mode", name, "--dry-run", NULL}, take_change, s, e) < 0)
 			r = -1;
@@ -100,6 +100,7 @@ static int choices_all(struct sweep *s, struct sweep_axis *a, struct err *e)
 		else
 			r = choice_add(a, name, e);
 	}
+	s->row = NULL;
 	if (control)
 		control_close(control, NULL, NULL, NULL);
 	return r < 0 || a->n > 0 ? r : err_set(e, ERR_FAILED, "%s", _("no power mode can be set here without a reboot"));
@@ -488,6 +489,10 @@ const struct verb verb_sweep = {
 	.name = "sweep",
 	.operands = "NAME=VALUE,... -- COMMAND",
 	.summary = N_("record a command in every power mode, clock or fan setting, and compare them"),
+	.about = N_("  modes=all, modes=LIST  power modes, by name or number\n"
+		    "  gpu=LIST               clocks (306M,612M) or ranges of them (306M..612M); also cpu=, emc=\n"
+		    "  fan=LIST               profiles and speeds, such as quiet,60%\n"
+		    "The value \"now\" leaves a setting as it is.\n"),
 	.groups = {&options, &group_sampling, &group_priority},
 	.runs_as = MODE_RECORD,
 	.takes_signals = true,

@@ -133,15 +133,13 @@ static int answer(struct control_session *s, void (*visit)(void *arg, const stru
 	if (n)
 		return not_valid(s, e);
 	return err_set(e, ERR_FAILED,
-		       _("%s ended with status %d before it had answered; nvmtop control restore puts back "
-			 "what it changed"),
+		       _("%s ended with status %d before it had answered; nvmtop control restore puts back what it changed"),
 		       s->program, session_wait(s));
 }
 
 /* Starts argv and waits until the helper is ready. Returns -1 and sets *e if it is not, and *status if it ended instead of
  * an answer, else -1. */
-static int session_begin(struct control_session *s, const char *const *argv, bool quiet, int *status,
-			 struct err *e)
+static int session_begin(struct control_session *s, const char *const *argv, bool quiet, int *status, struct err *e)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
@@ -194,13 +192,16 @@ static int session_begin(struct control_session *s, const char *const *argv, boo
 	return -1;
 }
 
+/* What runs the helper as root: in the order in which they are tried. */
+static const struct way {
+	const char *program, *asks, *silent; /* options, which may ask for a password or not; NULL: none */
+} ways[] = {{PKEXEC, NULL, "--disable-internal-agent"}, {SUDO, "--", "-n"}};
+
 /* Can pkexec ask for a password? SILENT: only by a window; its rules may need none. */
 static bool has_agent(enum control_how how)
 {
 	int terminal;
 
-	if (access(PKEXEC, X_OK) < 0)
-		return false;
 	if (how == CONTROL_SILENT || getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"))
 		return true;
 	terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -213,7 +214,8 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 {
 	const char *argv[8] = {NULL}, **own = argv + 2; /* before it what runs it as root */
 	struct control_session *s = calloc(1, sizeof *s);
-	bool live = root_is_live(r), quiet = how == CONTROL_SILENT, tried = false;
+	bool live = root_is_live(r), quiet = how == CONTROL_SILENT;
+	const struct way *tried = NULL;
 	int status = -1, n = 0;
 
 	if (!s) {
@@ -223,13 +225,11 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 	snprintf(s->program, sizeof s->program, "%s", PROGRAM);
 	if (!live && !build_tree_file("src/nvmtop-control-test", s->program, sizeof s->program)) {
 		err_set(e, ERR_FAILED,
-			_("settings below another folder than / are changed only by tests, in a source tree "
-			  "that was built"));
+			_("settings below another folder than / are changed only by tests, in a source tree that was built"));
 		goto failed;
 	}
 	if (access(s->program, X_OK) < 0) {
-		err_set(e, ERR_FAILED,
-			_("settings are changed by %s, which cannot be run (%s): install all of nvmtop"),
+		err_set(e, ERR_FAILED, _("settings are changed by %s, which cannot be run (%s): install all of nvmtop"),
 			s->program, strerror(errno));
 		goto failed;
 	}
@@ -245,34 +245,27 @@ struct control_session *control_open(const struct root *r, enum control_how how,
 			return s;
 		goto failed;
 	}
-	if (has_agent(how)) {
-		own[-2] = PKEXEC;
-		own[-1] = quiet ? "--disable-internal-agent" : PKEXEC;
-		if (session_begin(s, quiet ? argv : argv + 1, quiet, &status, e) == 0)
-			return s;
-		tried = true;
-	}
 	/* 127: pkexec has no agent, nor a rule; 126: the user closed the question */
-	if ((!tried || status == 127) && access(SUDO, X_OK) == 0) {
-		own[-2] = SUDO;
-		own[-1] = quiet ? "-n" : "--";
-		if (session_begin(s, argv, quiet, &status, e) == 0)
+	for (const struct way *w = ways; w < ways + 2 && (!tried || status == 127); w++) {
+		const char *option = quiet ? w->silent : w->asks;
+
+		if (access(w->program, X_OK) < 0 || (w == ways && !has_agent(how)))
+			continue;
+		own[-2] = w->program;
+		own[-1] = option ? option : w->program;
+		if (session_begin(s, option ? argv : argv + 1, quiet, &status, e) == 0)
 			return s;
-		tried = true;
+		tried = w;
 	}
 	if (!tried)
 		err_num(e, ERR_FAILED, EACCES,
-			_("changes need root, and neither %s nor %s can ask for it here: run nvmtop as root"),
-			PKEXEC, SUDO);
+			_("changes need root, and neither %s nor %s can ask for it here: run nvmtop as root"), PKEXEC, SUDO);
 	else if (quiet && (status == 1 || status >= 126))
 		err_num(e, ERR_FAILED, EACCES,
-			_("changes need root; sudo -v in this terminal (Ctrl-Z, then fg), or run sudo "
-			  "nvmtop"));
+			_("changes need root; sudo -v in this terminal (Ctrl-Z, then fg), or run sudo nvmtop"));
 	else if (status == 1 || status == 126 || status == 127)
 		err_num(e, ERR_FAILED, EACCES,
-			_("%s does not let you change settings; docs/control.md says how a group is allowed "
-			  "to"),
-			own[-2]);
+			_("%s does not let you change settings; docs/control.md says how a group is allowed to"), tried->program);
 failed:
 	session_end(s, false);
 	free(s);
@@ -287,21 +280,14 @@ int control_ask(struct control_session *s, const char *const *words,
 
 	for (; *words; words++) {
 		if (!**words || (*words)[strcspn(*words, " \t\n")])
-			return err_set(e, ERR_USAGE, _("a word of a request is empty, or has a blank in it")),
-			       2;
-		used += (size_t)snprintf(line + used, sizeof line - used, "%s%c", *words,
-					 words[1] ? ' ' : '\n');
+			return err_set(e, ERR_USAGE, _("a word of a request is empty, or has a blank in it")), 2;
+		used += (size_t)snprintf(line + used, sizeof line - used, "%s%c", *words, words[1] ? ' ' : '\n');
 		if (used >= sizeof line)
 			return err_set(e, ERR_USAGE, _("the request is too long")), 2;
 	}
-	/* if it is gone, the answer says so */
-	for (size_t done = 0; done < used;) {
-		ssize_t put = send(fileno(s->from), line + done, used - done, MSG_NOSIGNAL);
-
-		if (put < 0 && errno != EINTR)
-			break;
-		done += put > 0 ? (size_t)put : 0;
-	}
+	/* A line fits into the empty socket, so it is sent as a whole. If the helper is gone, the answer says so. */
+	while (send(fileno(s->from), line, used, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		continue;
 	return answer(s, visit, arg, e);
 }
 
