@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 
 #define CONF_MOST ((size_t)256 * 1024)
 #define DEFAULT   "FAN_DEFAULT_PROFILE"
+#define SERVICE   "nvfancontrol.service"
 
 static void take_profile(void *out, const struct conf_line *l)
 {
@@ -39,73 +38,57 @@ void fan_state(const struct root *r, char out[128])
 	conf_each(r, CONF_FAN, take_profile, out);
 }
 
-/* Opens the folder of the configuration, which may be a link within /etc; *name is its name there. */
-static int conf_folder(const struct root *r, char path[256], const char **name)
-{
-	char target[192], folder[192];
-
-	strcpy(path, CONF_FAN);
-	for (int links = 0; links < 4; links++) {
-		int fd = folder_of(r, path, name);
-		ssize_t n = fd < 0 ? -1 : readlinkat(fd, *name, target, sizeof target - 1);
-		if (n < 0)
-			return fd;
-		close(fd);
-		target[n] = '\0';
-		snprintf(folder, sizeof folder, "%.*s", target[0] == '/' ? 0 : (int)(*name - path), path);
-		snprintf(path, 256, "%.120s%.120s", folder, target);
-		if (strncmp(path, "/etc/", 5) != 0 || strstr(path, "/../"))
-			break;
-	}
-	errno = ELOOP;
-	return -1;
-}
-
-/* Writes other profiles, "quiet,cool", into the lines of the configuration that say with which it begins. */
+/* Writes other profiles, "quiet,cool", into the lines of the configuration that say with which it begins. The file may
+ * be a link, but not out of /etc. */
 static int conf_write(const struct root *r, const char *profiles, char why[240])
 {
-	char path[256], *text = malloc(CONF_MOST), *new = NULL;
-	const char *name, *at = text, *p = profiles;
+	char link[32], etc[PATH_MAX], path[PATH_MAX] = "", *text = malloc(CONF_MOST), *new = NULL;
+	const char *p = profiles;
 	size_t size;
-	int folder = text ? conf_folder(r, path, &name) : -1;
-	int fd = folder < 0 ? -1 : openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read_all(fd, text, CONF_MOST - 1, 0);
-	FILE *f = n < 0 || (size_t)n == CONF_MOST - 1 ? NULL : open_memstream(&new, &size);
-	int result = -1;
+	int result = -1, fd = root_open_file(r, CONF_FAN, O_RDONLY | O_NONBLOCK);
+	ssize_t n = fd < 0 || !text ? -1 : read_all(fd, text, CONF_MOST - 1, 0);
+	FILE *f = NULL;
 
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	snprintf(etc, sizeof etc, "%s/etc/", work_top(r));
+	if (n >= 0 && readlink(link, path, sizeof path - 1) > 0) {
+		if ((size_t)n < CONF_MOST - 1 && !strncmp(path, etc, strlen(etc)))
+			f = open_memstream(&new, &size);
+		else
+			errno = EPERM;
+	}
 	if (f) {
 		text[n] = '\0';
-		for (size_t len; *at; at += len) {
-			size_t word = strspn(at, " \t"), key = strcspn(at + word, " \t\n");
-			size_t value = word + key + strspn(at + word + key, " \t");
-			len = strcspn(at, "\n");
-			len += at[len] == '\n';
-			if (key != strlen(DEFAULT) || strncmp(at + word, DEFAULT, key) != 0) {
-				fwrite(at, 1, len, f);
+		for (size_t len, at = 0; text[at]; at += len) {
+			const char *line = text + at;
+			size_t word = strspn(line, " \t"), key = strcspn(line + word, " \t\n");
+			size_t value = word + key + strspn(line + word + key, " \t");
+			size_t rest = value + strcspn(line + value, " \t\r\n");
+			len = strcspn(line, "\n");
+			len += line[len] == '\n';
+			if (key != strlen(DEFAULT) || strncmp(line + word, DEFAULT, key) != 0) {
+				fwrite(line, 1, len, f);
 				continue;
 			}
-			size_t rest = value + strcspn(at + value, " \t\r\n");
-			fprintf(f, "%.*s%.*s%.*s", (int)value, at, (int)strcspn(p, ","), p, (int)(len - rest),
-				at + rest);
-			p += strcspn(p, ",") + (strchr(p, ',') ? 1 : 0);
-			p = *p ? p : profiles;
+			fprintf(f, "%.*s%.*s%.*s", (int)value, line, (int)strcspn(p, ","), p,
+				(int)(len - rest), line + rest);
+			p += strcspn(p, ",");
+			p = *p ? p + 1 : profiles;
 		}
 		if (fclose(f) == 0)
-			result = write_anew(r, folder, name, new, size);
+			result = write_anew(path, new, size);
 	}
 	if (result < 0)
 		snprintf(why, 240, _("cannot change %s: %s"), CONF_FAN, strerror(errno));
 	if (fd >= 0)
 		close(fd);
-	if (folder >= 0)
-		close(folder);
 	free(new);
 	free(text);
 	return result;
 }
 
-/* Does the service say that it has the first of these profiles? */
-static bool says_profile(const struct root *r, const char *profiles)
+/* Does the service run, and say that it has the first of these profiles? */
+static bool has_profile(const struct root *r, const char *profiles)
 {
 	char text[1024], key[80];
 
@@ -113,12 +96,6 @@ static bool says_profile(const struct root *r, const char *profiles)
 	const char *p =
 		root_read_trusted(r, CONF_FAN_STATUS, text, sizeof text) > 0 ? strstr(text, key) : NULL;
 	return p && strchr(" \t\r\n", p[strlen(key)]);
-}
-
-static bool has_state(struct work *w, const char *profiles, bool active)
-{
-	return active == (control_fan_service(w->root) == SERVICE_ACTIVE) &&
-	       (!active || !profiles || says_profile(w->root, profiles));
 }
 
 int fan_service(struct work *w, const char *profiles, bool active, char why[240])
@@ -129,12 +106,11 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 
 	fan_state(w->root, now);
 	if (profiles &&
-	    (strcmp(strchr(now, ' ') + 1, profiles) != 0 || (active && !says_profile(w->root, profiles)))) {
-		if (on && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, "stop", "nvfancontrol.service") < 0)
+	    (strcmp(strchr(now, ' ') + 1, profiles) != 0 || (active && !has_profile(w->root, profiles)))) {
+		if ((on && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, "stop", SERVICE) < 0) ||
+		    conf_write(w->root, profiles, why) < 0)
 			return -1;
 		on = false;
-		if (conf_write(w->root, profiles, why) < 0)
-			return -1;
 		/* it has the profile before, and would go on with it */
 		int folder = folder_of(w->root, CONF_FAN_STATUS, &base);
 		if (folder >= 0) {
@@ -143,20 +119,20 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 			work_wrote();
 		}
 	}
-	if (on != active &&
-	    PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, active ? "start" : "stop", "nvfancontrol.service") < 0)
+	if (on != active && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, active ? "start" : "stop", SERVICE) < 0)
 		return -1;
-	for (int64_t until = clock_now_ns() + 5 * NS_PER_S; !has_state(w, profiles, active);) {
-		if (clock_now_ns() > until) {
-			snprintf(why, 240, "%s",
-				 active ? _("nvfancontrol.service was started, and does not run with that "
-					    "profile")
-					: _("nvfancontrol.service was stopped, and still runs"));
-			return 1;
-		}
+	for (int64_t until = clock_now_ns() + 5 * NS_PER_S;;) {
+		on = control_fan_service(w->root) == SERVICE_ACTIVE;
+		if (on == active && (!on || !profiles || has_profile(w->root, profiles)))
+			return 0;
+		if (clock_now_ns() > until)
+			break;
 		nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
 	}
-	return 0;
+	snprintf(why, 240, "%s",
+		 active ? _("nvfancontrol.service was started, and does not run with that profile")
+			: _("nvfancontrol.service was stopped, and still runs"));
+	return 1;
 }
 
 int fan_auto(struct work *w, const struct control_unit *u, char why[240])
@@ -191,14 +167,9 @@ static int hottest(const struct root *r)
 	return most;
 }
 
-/* Is its speed fixed, by this program? */
-static bool is_by_hand(struct work *w, const struct control_unit *u)
+bool fan_can_watch(const struct root *r)
 {
-	const struct entry *e = u->item.kind == CONTROL_FAN && text_ends_in(u->item.value, "%")
-					? undo_oldest(w, u->item.name)
-					: NULL;
-
-	return e && !strcmp(e->boot, w->boot);
+	return hottest(r) != INT_MIN;
 }
 
 int fan_watch(struct work *w)
@@ -213,24 +184,26 @@ int fan_watch(struct work *w)
 			return 0;
 		else
 			nanosleep(&(struct timespec) {.tv_nsec = 200 * NS_PER_MS}, NULL);
-	for (bool any = true; any;) {
-		any = false;
-		if (undo_load(w, &e) < 0 || work_read(w, &e) < 0)
-			return 1;
+	for (bool any = true; any; nanosleep(&(struct timespec) {.tv_sec = 1}, NULL)) {
 		int t = hottest(w->root);
+		/* Without what is noted it is not known whether it was set here: then it is not left alone. */
+		bool lost = undo_load(w, &e) < 0, hot = lost || t >= CONTROL_HOT_C * 1000 || t == INT_MIN;
+		any = work_read(w, &e) < 0;
 		for (size_t i = 0; i < w->units.n; i++) {
 			struct control_unit *u = &w->units.at[i];
-			if (!is_by_hand(w, u))
+			const struct entry *first = undo_oldest(w, u->item.name);
+			bool by_hand = u->item.kind == CONTROL_FAN && text_ends_in(u->item.value, "%") &&
+				       (lost || (first && !strcmp(first->boot, w->boot)));
+			any = any || by_hand;
+			if (!by_hand || !hot)
 				continue;
-			any = true;
-			if (t != INT_MIN && t < CONTROL_HOT_C * 1000)
-				continue;
-			work_log(w,
-				 t == INT_MIN
-					 ? _("%s: no temperature can be read: automatic control is restored")
-					 : _("%s: the hottest zone has %d C: automatic control is restored"),
-				 u->item.name, t / 1000);
-			int turn = work_lock(w, 10, &e); /* heat does not wait for it longer */
+			if (lost || t == INT_MIN)
+				snprintf(why, sizeof why, "%.200s",
+					 lost ? e.text : _("no temperature can be read"));
+			else
+				snprintf(why, sizeof why, _("the hottest zone has %d C"), t / 1000);
+			work_log(w, _("%s: %s: automatic control is restored"), u->item.name, why);
+			int turn = w->folder < 0 ? -1 : work_lock(w, 10, &e); /* heat does not wait longer */
 			if (fan_auto(w, u, why) != 0) {
 				work_log(w, _("%s: %s; it gets its highest speed"), u->item.name, why);
 				write_text(w->root, u->files[0].path, "255");
@@ -238,12 +211,6 @@ int fan_watch(struct work *w)
 			if (turn >= 0)
 				close(turn);
 		}
-		nanosleep(&(struct timespec) {.tv_sec = 1}, NULL);
 	}
 	return 0;
-}
-
-bool fan_can_watch(const struct root *r)
-{
-	return hottest(r) != INT_MIN;
 }

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
@@ -31,57 +32,79 @@
 #define LINE_MOST  1024
 #define FOR_LEAST  NS_PER_S
 #define FOR_MOST   (86400 * NS_PER_S)
+#define LOOK_MS    5000 /* how often one that waits looks whether it still has to */
+
+#ifdef NVMTOP_CONTROL_TEST
+#define TEST 1
+#else
+#define TEST 0
+#endif
+
+static char caller[16]; /* the user who has started it */
+static unsigned dies_at;
+unsigned work_writes;
+int work_patience;
+
+void work_wrote(void)
+{
+	if (++work_writes == dies_at)
+		raise(SIGKILL);
+}
+
+const char *work_top(const struct root *r)
+{
+	return root_is_live(r) ? "" : root_dir(r);
+}
 
 void work_log(const struct work *w, const char *fmt, ...)
 {
-	char text[900];
+	char text[900], path[PATH_MAX];
 	va_list args;
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof text, fmt, args);
 	va_end(args);
-	(void)w;
-#ifdef NVMTOP_CONTROL_TEST
-	char path[PATH_MAX];
+	if (!TEST) {
+		syslog(LOG_NOTICE, "%s", text);
+		return;
+	}
 	snprintf(path, sizeof path, "%s/log", root_dir(w->root));
 	FILE *f = fopen(path, "a");
 	if (f) {
 		fprintf(f, "%s\n", text);
 		fclose(f);
 	}
-#else
-	syslog(LOG_NOTICE, "%s", text);
-#endif
 }
 
-#ifdef NVMTOP_CONTROL_TEST
-static int dies_at;
-int work_patience;
-
-void work_wrote(void)
+struct control_change work_change(const struct work *w, const char *name, const char *wanted)
 {
-	if (dies_at && --dies_at == 0)
-		raise(SIGKILL);
+	const struct control_unit *u = control_unit_find(&w->units, name);
+	struct control_change c = {.id = 0};
+
+	snprintf(c.name, sizeof c.name, "%s", name);
+	snprintf(c.before, sizeof c.before, "%s", u ? u->item.value : "");
+	snprintf(c.wanted, sizeof c.wanted, "%s", wanted);
+	return c;
 }
-#endif
 
 void work_report(struct work *w, struct control_change *c, enum control_result result)
 {
 	static const int status[CONTROL_RESULTS] = {
 		[CONTROL_NOT] = 1, [CONTROL_FAILED] = 1, [CONTROL_REFUSED] = 4};
+	const struct control_unit *u = control_unit_find(&w->units, c->name);
+	const char *now = u ? u->item.value : "";
 	char why[sizeof c->why], before[sizeof c->before], after[sizeof c->after];
 
-	c->result = result;
 	if (w->status != 1 && status[result])
 		w->status = status[result];
 	text_printable(why, sizeof why, c->why, strlen(c->why));
 	text_printable(before, sizeof before, c->before, strlen(c->before));
-	text_printable(after, sizeof after, c->after, strlen(c->after));
+	text_printable(after, sizeof after, now, strlen(now));
 	printf("change\t%s\t%s\t%s\t%s\t%s\t%u\t%lld\t%s\n", c->name, before, c->wanted, after,
 	       control_result_words[result], c->id, (long long)(c->left_ns / NS_PER_MS), why);
 	fflush(stdout);
 	if (result != CONTROL_WOULD)
-		work_log(w, "user %s: %s: %s -> %s: %s, now %s%s%s", w->caller, c->name, before, c->wanted,
+		work_log(w, "user %s: %s: %s -> %s: %s, now %s%s%s", caller, c->name, before, c->wanted,
 			 control_result_words[result], after, *why ? ": " : "", why);
 }
 
@@ -91,120 +114,116 @@ int work_read(struct work *w, struct err *e)
 	return control_units(w->board, w->root, &w->units, e);
 }
 
-/* --- requests --- */
-
-static int select_ids(struct work *w, char *const *ids, size_t n)
+int work_lock(struct work *w, int seconds, struct err *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct entry *e = undo_find(w, (unsigned)strtoul(ids[i], NULL, 10));
-		if (e)
-			e->mark = ENTRY_SELECTED;
+	int fd = openat(w->folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int64_t until = clock_now_ns() + seconds * NS_PER_S;
+
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (clock_now_ns() > until) {
+			close(fd);
+			return err_set(e, ERR_FAILED, _("another change is being made; try again"));
+		}
+		nanosleep(&(struct timespec) {.tv_nsec = 20 * NS_PER_MS}, NULL);
 	}
-	return 0;
+	return fd < 0 ? err_sys(e, ERR_FAILED, errno, "%s/lock", CONTROL_FOLDER) : fd;
 }
+
+/* --- requests: words[0] is the verb --- */
 
 static int usage(struct err *e, const char *text, const char *word)
 {
 	return err_set(e, ERR_USAGE, "%s%s", text, word);
 }
 
-/* Makes changes such as "gpu=306000000..612000000" of "clocks". */
-static int change_each(struct work *w, const char *verb, char *const *words, size_t n, struct err *e)
+static int restore(struct work *w, char *const *words, size_t n, struct err *e)
 {
-	char name[40];
-
-	if (!n)
-		return usage(e, _("a value is needed after "), verb);
-	for (size_t i = 0; i < n; i++) { /* all or nothing */
-		const char *equals = strchr(words[i], '=');
-		snprintf(name, sizeof name, "%s.%.*s", verb, equals ? (int)(equals - words[i]) : 0, words[i]);
-		if (!equals || !control_unit_find(&w->units, name))
+	for (size_t i = 1; i < n; i++)
+		if (!control_unit_find(&w->units, words[i]) && !undo_oldest(w, words[i]))
 			return usage(e, _("no such thing can be set here: "), words[i]);
+	for (size_t i = 0; i < w->n_entries; i++) {
+		struct entry *one = &w->entries[i];
+		bool named = n == 1;
+		for (size_t k = 1; k < n; k++)
+			named = named || !strcmp(words[k], one->name);
+		one->mark = named && !w->dry ? ENTRY_SELECTED : ENTRY_STAYS;
+		if (named && w->dry && undo_oldest(w, one->name) == one) {
+			struct control_change c = work_change(w, one->name, one->before);
+			work_report(w, &c, CONTROL_WOULD);
+		}
 	}
-	for (size_t i = 0; i < n; i++) {
-		snprintf(name, sizeof name, "%s.%.*s", verb, (int)strcspn(words[i], "="), words[i]);
-		struct control_unit *u = control_unit_find(&w->units, name);
-		if (u)
-			set_change(w, u, strchr(words[i], '=') + 1);
-	}
-	return 0;
+	return w->dry ? 0 : undo_back(w, e);
 }
 
-/* What is before the first "clocks max" again. */
-static int clocks_restore(struct work *w, struct control_unit *u, struct err *e)
+/* "max"; "restore", what was before the first "max"; or changes such as "gpu=306000000..612000000". */
+static int set_values(struct work *w, char *const *words, size_t n, struct err *e)
 {
-	struct control_change c = {.wanted = "restore"};
-	bool any = false;
+	struct control_unit *u = control_unit_find(&w->units, words[0]);
+	char name[40];
 
-	for (size_t i = 0; i < w->n_entries; i++)
-		if (!strcmp(w->entries[i].name, u->item.name)) {
-			w->entries[i].mark = w->dry ? ENTRY_STAYS : ENTRY_SELECTED;
-			any = true;
-		}
-	if (any && !w->dry)
-		return undo_back(w, e);
-	strcpy(c.name, u->item.name);
-	strcpy(c.before, u->item.value);
-	strcpy(c.after, u->item.value);
-	bool max = !strcmp(u->item.value, "max");
-	if (max && !any && w->folder >= 0)
-		snprintf(c.why, sizeof c.why, "%s",
-			 _("the clocks were not set to max here: what they were before is not known; a "
-			   "reboot ends it"));
+	if (!strcmp(words[0], "governor") || (!strcmp(words[0], "clocks") && strchr(words[1], '='))) {
+		for (int pass = 0; pass < 2; pass++) /* all or nothing: first are all looked at */
+			for (size_t i = 1; i < n; i++) {
+				const char *equals = strchr(words[i], '=');
+				snprintf(name, sizeof name, "%s.%.*s", words[0],
+					 equals ? (int)(equals - words[i]) : 0, words[i]);
+				u = control_unit_find(&w->units, name);
+				if (!equals || !u)
+					return usage(e, _("no such thing can be set here: "), words[i]);
+				if (pass)
+					set_change(w, u, equals + 1);
+			}
+		return 0;
+	}
+	if (!u || n > 2)
+		return usage(e, _("no such thing can be set here: "), words[u ? 2 : 0]);
+	if (strcmp(words[0], "clocks") != 0 || strcmp(words[1], "restore") != 0) {
+		set_change(w, u, n > 1 ? words[1] : "");
+		return 0;
+	}
+	if (undo_oldest(w, words[0]))
+		return restore(w, (char *const[]) {words[1], words[0]}, 2, e);
+	struct control_change c = work_change(w, words[0], words[1]);
+	bool max = !strcmp(c.before, "max");
+	if (max && !w->dry)
+		strcpy(c.why, _("the clocks were not set to max here: what they were before is not known; a "
+				"reboot ends it"));
 	work_report(w, &c, w->dry ? CONTROL_WOULD : max ? CONTROL_REFUSED : CONTROL_AS_IS);
 	return 0;
 }
 
-static int restore(struct work *w, char *const *names, size_t n, struct err *e)
+/* "revert" puts changes back, "keep" makes those stay that have a time. */
+static int by_number(struct work *w, char *const *words, size_t n, struct err *e)
 {
-	struct control_change c = {.id = 0};
+	bool keeps = !strcmp(words[0], "keep");
+	unsigned ids[WORDS_MOST];
 
-	for (size_t i = 0; i < n; i++)
-		if (!control_unit_find(&w->units, names[i]) && !undo_oldest(w, names[i]))
-			return usage(e, _("no such thing can be set here: "), names[i]);
-	for (size_t i = 0; i < w->n_entries; i++) {
-		bool named = !n;
-		for (size_t k = 0; k < n; k++)
-			named = named || !strcmp(names[k], w->entries[i].name);
-		w->entries[i].mark = named ? ENTRY_SELECTED : ENTRY_STAYS;
+	if (w->dry)
+		return usage(e, _("--dry-run does not go with "), words[0]);
+	for (size_t i = 1; i < n; i++) {
+		if (strlen(words[i]) > 9 || words[i][strspn(words[i], "0123456789")])
+			return usage(e, _("not the number of a change: "), words[i]);
+		ids[i] = (unsigned)strtoul(words[i], NULL, 10);
 	}
-	if (!w->dry)
-		return undo_back(w, e);
-	for (size_t i = 0; i < w->n_entries; i++) {
-		const struct entry *one = &w->entries[i];
-		const struct control_unit *u = control_unit_find(&w->units, one->name);
-		if (one->mark != ENTRY_SELECTED || undo_oldest(w, one->name) != one)
-			continue;
-		strcpy(c.name, one->name);
-		strcpy(c.before, u ? u->item.value : "");
-		strcpy(c.wanted, one->before);
-		work_report(w, &c, CONTROL_WOULD);
-	}
-	return 0;
-}
-
-/* Makes timed changes stay. */
-static void keep(struct work *w, char *const *ids, size_t n, struct err *e)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned id = (unsigned)strtoul(ids[i], NULL, 10);
-		struct entry *one = undo_find(w, id);
-		struct control_change c = {.id = id};
-		const struct control_unit *u = one ? control_unit_find(&w->units, one->name) : NULL;
-		for (size_t k = 0; k < w->n_made; k++)
-			w->made[k] = w->made[k] == id ? 0 : w->made[k];
-		if (!one || !one->until_ms)
+	for (size_t i = 1; i < n; i++) {
+		struct entry *one = undo_find(w, ids[i]);
+		for (size_t k = 0; keeps && k < w->n_made; k++)
+			w->made[k] = w->made[k] == ids[i] ? 0 : w->made[k];
+		if (one && !keeps)
+			one->mark = ENTRY_SELECTED;
+		if (!one || !keeps || !one->until_ms)
 			continue;
 		one->until_ms = 0;
-		strcpy(c.name, one->name);
+		const struct control_unit *u = control_unit_find(&w->units, one->name);
+		struct control_change c = work_change(w, one->name, u ? u->item.value : "");
+		c.id = ids[i];
 		strcpy(c.before, one->before);
-		strcpy(c.wanted, u ? u->item.value : "");
-		strcpy(c.after, c.wanted);
 		bool saved = undo_save(w, e) == 0;
 		if (!saved)
 			snprintf(c.why, sizeof c.why, "%.230s", e->text);
 		work_report(w, &c, saved ? CONTROL_DONE : CONTROL_FAILED);
 	}
+	return keeps ? 0 : undo_back(w, e);
 }
 
 static int answer_words(struct work *w, char *const *words, size_t n, struct err *e)
@@ -212,46 +231,29 @@ static int answer_words(struct work *w, char *const *words, size_t n, struct err
 	static const struct {
 		const char *verb;
 		size_t least, most;
-	} verbs[] = {{"mode", 2, 2},
-		     {"clocks", 2, WORDS_MOST},
-		     {"governor", 2, WORDS_MOST},
-		     {"3d-scaling", 2, 2},
-		     {"swap", 2, 2},
-		     {"drop-caches", 1, 1},
-		     {"restore", 1, WORDS_MOST},
-		     {"revert", 2, WORDS_MOST},
-		     {"keep", 2, WORDS_MOST}};
+		int (*answer)(struct work *w, char *const *words, size_t n, struct err *e);
+	} verbs[] = {{"mode", 2, 2, set_values},
+		     {"clocks", 2, WORDS_MOST, set_values},
+		     {"governor", 2, WORDS_MOST, set_values},
+		     {"3d-scaling", 2, 2, set_values},
+		     {"swap", 2, 2, set_values},
+		     {"drop-caches", 1, 1, set_values},
+		     {"restore", 1, WORDS_MOST, restore},
+		     {"revert", 2, WORDS_MOST, by_number},
+		     {"keep", 2, WORDS_MOST, by_number},
+		     {"fan", 2, 2, set_values}}; /* also "fan1" */
+	const size_t count = sizeof verbs / sizeof *verbs;
 	const char *verb = n ? words[0] : "";
-	bool fan = !strncmp(verb, "fan", 3);
 	size_t v = 0;
-	struct control_unit *u = control_unit_find(&w->units, verb);
 
-	while (v < sizeof verbs / sizeof *verbs && strcmp(verbs[v].verb, verb) != 0)
+	while (v < count && strcmp(verbs[v].verb, verb) != 0 &&
+	       (v + 1 < count || strncmp(verb, "fan", 3) != 0))
 		v++;
-	if (!fan && v == sizeof verbs / sizeof *verbs)
+	if (v == count)
 		return usage(e, _("unknown request: "), verb);
-	if (n < (fan ? 2 : verbs[v].least) || n > (fan ? 2 : verbs[v].most))
+	if (n < verbs[v].least || n > verbs[v].most)
 		return usage(e, _("too few or too many words after "), verb);
-	bool undo = !strcmp(verb, "revert") || !strcmp(verb, "keep");
-	for (size_t i = 1; undo && i < n; i++)
-		if (strlen(words[i]) > 9 || words[i][strspn(words[i], "0123456789")])
-			return usage(e, _("not the number of a change: "), words[i]);
-	if (!strcmp(verb, "restore"))
-		return restore(w, words + 1, n - 1, e);
-	if (undo && w->dry)
-		return usage(e, _("--dry-run does not go with "), verb);
-	if (!strcmp(verb, "keep"))
-		return keep(w, words + 1, n - 1, e), 0;
-	if (undo)
-		return select_ids(w, words + 1, n - 1) < 0 ? -1 : undo_back(w, e);
-	if (!strcmp(verb, "governor") || (!strcmp(verb, "clocks") && strchr(words[1], '=')))
-		return change_each(w, verb, words + 1, n - 1, e);
-	if (!u || (!strcmp(verb, "clocks") && n > 2))
-		return usage(e, _("no such thing can be set here: "), u ? words[2] : verb);
-	if (!strcmp(verb, "clocks") && !strcmp(words[1], "restore"))
-		return clocks_restore(w, u, e);
-	set_change(w, u, n > 1 ? words[1] : "");
-	return 0;
+	return verbs[v].answer(w, words, n, e);
 }
 
 /* Takes the options out of the words. */
@@ -273,19 +275,14 @@ static int take_options(struct work *w, char **words, size_t *n, struct err *e)
 	return 0;
 }
 
-int work_lock(struct work *w, int seconds, struct err *e)
+/* Ends an answer. */
+static int answered(struct work *w, const struct err *e)
 {
-	int fd = openat(w->folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int64_t until = clock_now_ns() + seconds * NS_PER_S;
-
-	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (clock_now_ns() > until) {
-			close(fd);
-			return err_set(e, ERR_FAILED, _("another change is being made; try again"));
-		}
-		nanosleep(&(struct timespec) {.tv_nsec = 20 * NS_PER_MS}, NULL);
-	}
-	return fd < 0 ? err_sys(e, ERR_FAILED, errno, "%s/lock", CONTROL_FOLDER) : fd;
+	if (e->code != ERR_NONE && !w->status)
+		w->status = e->code == ERR_USAGE ? 2 : 1;
+	printf("end\t%d\t%s\n", w->status, e->code != ERR_NONE ? e->text : "");
+	fflush(stdout);
+	return w->status;
 }
 
 static int answer(struct work *w, char **words, size_t n)
@@ -294,6 +291,13 @@ static int answer(struct work *w, char **words, size_t n)
 	int fd = -1;
 
 	w->status = 0;
+	for (size_t k = 0; k < n; k++)
+		for (const char *p = words[k]; *p || p == words[k]; p++)
+			if (*p <= ' ' || *p > '~') {
+				usage(&e, _("not a request: an empty word, a blank or a control character"),
+				      "");
+				return answered(w, &e);
+			}
 	if (take_options(w, words, &n, &e) == 0) {
 		if (!w->dry && w->folder < 0) {
 			w->status = 4;
@@ -304,199 +308,159 @@ static int answer(struct work *w, char **words, size_t n)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (e.code != ERR_NONE && !w->status)
-		w->status = e.code == ERR_USAGE ? 2 : 1;
-	printf("end\t%d\t%s\n", w->status, e.code != ERR_NONE ? e.text : "");
-	fflush(stdout);
-	return w->status;
+	return answered(w, &e);
 }
 
-/* Splits a request at its blanks. Returns false if it is not one: each word is printable, and not empty. */
-static bool split(char *line, char *words[WORDS_MOST], size_t *n)
+/* Puts back changes that were made before; timed: those that are not kept. */
+static int put_back(struct work *w, const unsigned *ids, size_t n, bool timed)
 {
-	for (const char *p = line; *p; p++)
-		if (*p < ' ' || *p > '~')
-			return false;
-	*n = 0;
-	for (char *word; (word = strsep(&line, " "));) {
-		if (!*word || *n == WORDS_MOST)
-			return false;
-		words[(*n)++] = word;
+	struct err e = {.code = ERR_NONE};
+	int fd = work_lock(w, INT_MAX, &e); /* whoever has it: it is not left undone */
+
+	w->status = 0;
+	w->dry = false;
+	if (fd >= 0 && undo_load(w, &e) == 0 && work_read(w, &e) == 0) {
+		for (size_t i = 0; i < n; i++) {
+			struct entry *one = undo_find(w, ids[i]);
+			if (one && (!timed || one->until_ms))
+				one->mark = ENTRY_SELECTED;
+		}
+		undo_back(w, &e);
 	}
-	return true;
+	if (fd >= 0)
+		close(fd);
+	if (e.code != ERR_NONE)
+		work_log(w, "%s", e.text);
+	return answered(w, &e);
 }
 
 static int session(struct work *w, bool revert)
 {
 	char line[LINE_MOST], *words[WORDS_MOST];
-	struct err e = {.code = ERR_NONE};
-	size_t n;
-	int fd;
+	struct err none = {.code = ERR_NONE}, e;
 
 	puts("ready\t1");
 	fflush(stdout);
 	while (fgets(line, sizeof line, stdin)) {
-		size_t len = strlen(line);
-		bool whole = len && line[len - 1] == '\n';
-		if (whole)
-			line[len - 1] = '\0';
-		if (whole && split(line, words, &n)) {
+		char *rest = line, *end = strchr(line, '\n');
+		size_t n = 0;
+		if (end)
+			*end = '\0';
+		while (n < WORDS_MOST && (words[n] = strsep(&rest, " ")))
+			n++;
+		if (end && !rest) {
 			answer(w, words, n);
 			continue;
 		}
-		printf("end\t2\t%s\n",
-		       _("not a request: a line of at most 40 words of printable characters"));
-		fflush(stdout);
-		if (!whole)
+		w->status = 0;
+		usage(&e, _("not a request: a line of at most 40 words of printable characters"), "");
+		answered(w, &e);
+		if (!end)
 			break;
 	}
+	if (revert && w->folder >= 0 && w->n_made)
+		return put_back(w, w->made, w->n_made, false);
 	w->status = 0;
-	w->dry = false;
-	if (revert && w->folder >= 0 && w->n_made) {
-		fd = work_lock(w, 60, &e);
-		if (fd >= 0 && undo_load(w, &e) == 0 && work_read(w, &e) == 0) {
-			for (size_t i = 0; i < w->n_made; i++) {
-				struct entry *one = undo_find(w, w->made[i]);
-				if (one)
-					one->mark = ENTRY_SELECTED;
-			}
-			undo_back(w, &e);
-		}
-	}
-	if (e.code != ERR_NONE)
-		w->status = 1;
-	printf("end\t%d\t%s\n", w->status, e.code != ERR_NONE ? e.text : "");
-	fflush(stdout);
-	return w->status;
+	return answered(w, &none);
 }
 
 /* Puts a timed change back when its time has come, unless it is kept until then. */
-static int expire(struct work *w, const char *id)
+static int expire(struct work *w, const char *number)
 {
+	unsigned id = (unsigned)strtoul(number, NULL, 10);
 	struct err e = {.code = ERR_NONE};
-	struct entry *one;
 
 	for (;;) {
-		if (undo_load(w, &e) < 0 || !(one = undo_find(w, (unsigned)strtoul(id, NULL, 10))) ||
-		    !one->until_ms || strcmp(one->boot, w->boot) != 0)
+		/* what cannot be read is tried, and said, when it is taken back */
+		const struct entry *one = undo_load(w, &e) < 0 ? NULL : undo_find(w, id);
+		if (e.code != ERR_NONE)
+			return put_back(w, &id, 1, true);
+		if (!one || !one->until_ms || strcmp(one->boot, w->boot) != 0)
 			return 0;
 		int64_t left = one->until_ms - undo_now_ms();
 		if (left <= 0)
-			break;
+			return put_back(w, &id, 1, true);
+		left = left < LOOK_MS ? left : LOOK_MS;
 		clock_nanosleep(
 			CLOCK_BOOTTIME, 0,
 			&(struct timespec) {.tv_sec = left / 1000, .tv_nsec = left % 1000 * NS_PER_MS}, NULL);
 	}
-	int fd = work_lock(w, 600, &e);
-	if (fd < 0 || undo_load(w, &e) < 0 || work_read(w, &e) < 0)
-		return 1;
-	one = undo_find(w, (unsigned)strtoul(id, NULL, 10));
-	if (!one || !one->until_ms)
-		return 0;
-	one->mark = ENTRY_SELECTED;
-	undo_back(w, &e);
-	return w->status;
 }
 
 /* --- beginning --- */
 
-static char caller_id[16];
-
-/* Nothing of what the caller set is left but its number. */
-static void clean(void)
+/* Of what the caller has nothing is left but its number: no variable, limit, timer, signal or open file. Ctrl-C and
+ * Ctrl-Z are for who has started this; the end is that of the input. */
+static void clean(bool apart)
 {
-	const char *id = getenv("PKEXEC_UID");
+	static const int limits[] = {RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_AS};
+	const char *id = getenv("PKEXEC_UID"), *die = getenv("NVMTOP_CONTROL_DIE"),
+		   *patience = getenv("NVMTOP_CONTROL_PATIENCE");
 
 	id = id ? id : getenv("SUDO_UID");
 	if (id && *id && strlen(id) < 11 && !id[strspn(id, "0123456789")])
-		strcpy(caller_id, id);
+		strcpy(caller, id);
 	else
-		snprintf(caller_id, sizeof caller_id, "%u", (unsigned)getuid());
-#ifdef NVMTOP_CONTROL_TEST
-	const char *die = getenv("NVMTOP_CONTROL_DIE");
-	const char *patience = getenv("NVMTOP_CONTROL_PATIENCE");
-	dies_at = die ? atoi(die) : 0;
-	work_patience = patience ? atoi(patience) : 0;
-#endif
+		snprintf(caller, sizeof caller, "%u", (unsigned)getuid());
+	dies_at = TEST && die ? (unsigned)atoi(die) : 0;
+	work_patience = TEST && patience ? atoi(patience) : 0;
 	if (clearenv() || setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1) < 0 || chdir("/") < 0)
 		_exit(1);
 	umask(077);
-	for (int fd; (fd = open("/dev/null", O_RDWR)) >= 0;)
-		if (fd > STDERR_FILENO) {
-			close(fd);
-			break;
-		}
+	program_signals(apart ? SIG_DFL : SIG_IGN);
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		setrlimit(limits[i], &(struct rlimit) {RLIM_INFINITY, RLIM_INFINITY});
+	int fd = 1024;
+	while (fd > STDERR_FILENO + 1)
+		close(--fd);
+	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+		continue;
+	close(fd);
 }
 
 int main(int argc, char **argv)
 {
-	struct board *board = NULL;
-	struct root *root;
-	struct work w = {.folder = -1, .caller = caller_id, .self = PKGLIBEXECDIR "/nvmtop-control"};
-	const char *top = "/";
-	bool revert = false;
-	char why[256], *words[WORDS_MOST];
+	char absolute[PATH_MAX] = "/", why[256];
+	struct work w = {.folder = -1};
 	struct err e = {.code = ERR_NONE};
-	int i = 1;
-	size_t n = 0;
+	bool revert = false, may = TEST || geteuid() == 0;
+	int i = 1, status;
 
-#ifdef NVMTOP_CONTROL_TEST
-	static char self[PATH_MAX], absolute[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
-	self[len > 0 ? len : 0] = '\0';
-	w.self = self;
-	if (i + 1 < argc && !strcmp(argv[i], "--revert"))
-		revert = i++;
-	if (i + 1 >= argc || strcmp(argv[i++], "--sysroot") != 0 || !realpath(argv[i++], absolute) ||
-	    !strcmp(absolute, "/"))
-		return 2;
-	top = absolute;
-#else
-	board_installed_only();
-	openlog("nvmtop-control", LOG_PID, LOG_AUTHPRIV);
-#endif
-	clean();
-	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
-		revert = true;
+	for (; i < argc && !strncmp(argv[i], "--", 2); i++)
 		if (!strcmp(argv[i], "--revert"))
-			continue;
-		printf("end\t2\t%s%.100s\n", _("unknown option: "), argv[i]);
+			revert = true;
+		else if (!TEST || strcmp(argv[i], "--sysroot") != 0 || ++i == argc ||
+			 !realpath(argv[i], absolute)) {
+			printf("end\t2\t%s%.100s\n", _("unknown option: "), i < argc ? argv[i] : "");
+			return 2;
+		}
+	if (TEST && !strcmp(absolute, "/"))
 		return 2;
+	char **words = argv + i;
+	size_t n = (size_t)(argc - i);
+	bool apart = n == 1 ? !strcmp(words[0], "watch") : n == 2 && !strcmp(words[0], "expire");
+	clean(apart);
+	if (!TEST) {
+		board_installed_only();
+		openlog("nvmtop-control", LOG_PID, LOG_AUTHPRIV);
 	}
-	for (; i < argc && n < WORDS_MOST; i++)
-		words[n++] = argv[i];
-	/* Ctrl-C is for who has started this; the end is that of the input. */
-	bool apart = n && (!strcmp(words[0], "expire") || !strcmp(words[0], "watch"));
-	signal(SIGPIPE, SIG_IGN);
-	for (size_t k = 0; k < 4 && !apart; k++)
-		signal((int[]) {SIGINT, SIGHUP, SIGQUIT, SIGTERM}[k], SIG_IGN);
-	w.root = root = root_open(top, &e);
-	if (root)
-		w.board = board = board_detect(root, why, sizeof why, &e);
-#ifdef NVMTOP_CONTROL_TEST
-	bool may = true;
-#else
-	bool may = geteuid() == 0;
-#endif
-	if (w.board && may)
-		w.folder = undo_folder(w.root, &e);
-	if (i < argc || !w.board || (may && w.folder < 0)) {
-		printf("end\t%d\t%s\n", i < argc ? 2 : 1, i < argc ? _("too many words") : e.text);
-		return i < argc ? 2 : 1;
-	}
-	file_line(w.root, "/proc/sys/kernel/random/boot_id", w.boot, sizeof w.boot);
-	for (size_t k = 0; k < n; k++)
-		for (const char *p = words[k]; *p; p++)
-			if (*p <= ' ' || *p > '~') {
-				printf("end\t2\t%s\n",
-				       _("not a request: a word with a blank or a control character"));
-				return 2;
-			}
-	int status = !n                   ? session(&w, revert)
-		     : !apart || !may     ? answer(&w, words, n)
-		     : words[0][0] == 'w' ? fan_watch(&w)
-		     : n == 2             ? expire(&w, words[1])
-					  : 2;
+	struct root *root = root_open(absolute, &e);
+	struct board *board = root ? board_detect(root, why, sizeof why, &e) : NULL;
+	w.root = root;
+	w.board = board;
+	if (board && may)
+		w.folder = undo_folder(root, &e);
+	if (n > WORDS_MOST)
+		usage(&e, _("too many words"), "");
+	if (!board || (may && w.folder < 0) || n > WORDS_MOST)
+		return answered(&w, &e);
+	file_line(root, "/proc/sys/kernel/random/boot_id", w.boot, sizeof w.boot);
+	if (!n)
+		status = session(&w, revert);
+	else if (!apart || !may)
+		status = answer(&w, words, n);
+	else
+		status = n == 1 ? fan_watch(&w) : expire(&w, words[1]);
 	control_units_free(&w.units);
 	undo_free(&w);
 	free(w.made);

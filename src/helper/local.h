@@ -30,31 +30,34 @@ struct work {
 	size_t n_entries;
 	unsigned next_id;
 	char boot[40];
-	const char *self, *caller;
 	int status;
 	unsigned *made; /* ids of this session's changes */
 	size_t n_made;
 };
 
 /* helper.c */
+/* A change of an item from what it is now, and its report. */
+struct control_change work_change(const struct work *w, const char *name, const char *wanted);
 void work_report(struct work *w, struct control_change *c, enum control_result result);
 int work_read(struct work *w, struct err *e);              /* the units anew */
 int work_lock(struct work *w, int seconds, struct err *e); /* a descriptor: one changes something at a time */
 void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#ifdef NVMTOP_CONTROL_TEST
-void work_wrote(void);    /* dies after the write that a test wants */
-extern int work_patience; /* seconds that programs get, instead of their own; 0: as without tests */
-#else
-#define work_wrote() ((void)0)
-#endif
+const char *work_top(const struct root *r); /* what comes before a path */
+/* Counts what was written or run; a test may want it to die after one of them. */
+void work_wrote(void);
+extern unsigned work_writes;
+extern int work_patience; /* of tests: seconds that programs get, instead of their own */
 
-/* program.c: runs one of the fixed programs with what is known before, and kills it, with what it has started, after
- * some seconds. Returns 0 if it exits with 0; else -1, and why says what it said, or that it hung. */
+/* program.c */
+/* What becomes of all signals that end or stop a program. */
+void program_signals(void (*how)(int));
+/* Runs one of the fixed programs with what is known before, and kills it, with what it has started, after some seconds.
+ * Returns 0 if it exits with 0; else -1, and why says what it said, or that it hung. */
 int program_run(const struct root *r, int seconds, char why[240], const char *const *argv);
 #define PROGRAM(w, seconds, why, ...)                                                                        \
 	program_run((w)->root, seconds, why, (const char *const[]) {__VA_ARGS__, NULL})
 /* Starts this program again, apart from this one and its terminal. */
-int program_apart(struct work *w, const char *verb, const char *word, char why[240]);
+int program_apart(const struct root *r, const char *verb, const char *word, char why[240]);
 
 /* write.c */
 /* Opens the folder of a path; *base is the rest. Neither is a link followed at the end of a path by what uses it. */
@@ -64,20 +67,21 @@ int write_text(const struct root *r, const char *path, const char *text);
  * which. */
 int write_files(struct work *w, const struct control_file *want, size_t n, char why[240]);
 /* Replaces a file, with mode and owner of the one before. */
-int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len);
+int write_anew(const char *path, const char *text, size_t len);
 
-/* mode.c */
+/* mode.c; those that set return 0, 1 if it was done and did not take, -1 if it failed, with why */
 bool mode_needs_reboot(const struct root *r, int64_t id);
 int mode_check(const struct root *r, int64_t id, char why[240]);
 int mode_set(struct work *w, int64_t id, char why[240]);
+bool clocks_kept(
+	struct work *w); /* what they were before clocks_max() is there; that of a boot before goes */
 int clocks_max(struct work *w, char why[240]);
 int clocks_back(struct work *w, char why[240]); /* if they are what jetson_clocks has made of them */
-bool clocks_kept(const struct work *w);         /* there is what they were before */
 
 /* fan.c */
 void fan_state(const struct root *r, char out[128]); /* "active quiet,cool" */
-int fan_service(struct work *w, const char *profiles, bool active,
-		char why[240]); /* profiles NULL: as they are */
+/* profiles NULL: as they are */
+int fan_service(struct work *w, const char *profiles, bool active, char why[240]);
 int fan_auto(struct work *w, const struct control_unit *u, char why[240]);
 int fan_watch(struct work *w);
 bool fan_can_watch(const struct root *r); /* a temperature can be read */
@@ -92,7 +96,7 @@ int undo_load(struct work *w, struct err *e);
 int undo_save(struct work *w, struct err *e);
 void undo_free(struct work *w);
 struct entry *undo_find(struct work *w, unsigned id);
-struct entry *undo_oldest(struct work *w, const char *name);
+struct entry *undo_oldest(const struct work *w, const char *name);
 unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e); /* 0: not noted */
 void undo_drop(struct work *w, unsigned id);
 int64_t undo_now_ms(void);

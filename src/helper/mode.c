@@ -16,20 +16,21 @@
 #include "util/num.h"
 #include "util/text.h"
 
-#define LINES_MAX 512
+#define LINES_MAX 1024
 #define STORE     "jetson_clocks"
 #define KNEXT     "_KNEXT" /* of a path on newer kernels */
 
 /* "MAX_FREQ /sys/..." in the section of the parameter GPU, or "GPU MAX_FREQ 612000000" in that of a mode. */
 struct mode_line {
+	bool param;
 	char of[48], arg[48], text[160];
 };
 struct mode_conf {
 	int64_t id;
 	bool here; /* in the section of that mode */
 	char param[48];
-	struct mode_line params[LINES_MAX], lines[LINES_MAX];
-	size_t n_params, n_lines;
+	struct mode_line lines[LINES_MAX];
+	size_t n;
 };
 
 static void take_line(void *conf, const struct conf_line *l)
@@ -37,21 +38,18 @@ static void take_line(void *conf, const struct conf_line *l)
 	struct mode_conf *c = conf;
 	const char *name;
 	int64_t id;
+	size_t first = *c->param ? 0 : 1;
 
 	if (l->begins) {
 		c->here = conf_mode(l, &id, &name) && id == c->id;
 		snprintf(c->param, sizeof c->param, "%s",
 			 strcmp(l->words[0], "PARAM") ? "" : conf_value(l, "NAME="));
-	} else if (*c->param && l->n > 1 && c->n_params < LINES_MAX) {
-		struct mode_line *p = &c->params[c->n_params++];
-		strcpy(p->of, c->param);
-		snprintf(p->arg, sizeof p->arg, "%s", l->words[0]);
-		snprintf(p->text, sizeof p->text, "%s", l->words[1]);
-	} else if (c->here && l->n > 2 && c->n_lines < LINES_MAX) {
-		struct mode_line *p = &c->lines[c->n_lines++];
-		snprintf(p->of, sizeof p->of, "%s", l->words[0]);
-		snprintf(p->arg, sizeof p->arg, "%s", l->words[1]);
-		snprintf(p->text, sizeof p->text, "%s", l->words[2]);
+	} else if ((*c->param || c->here) && l->n > first + 1 && c->n < LINES_MAX) {
+		struct mode_line *p = &c->lines[c->n++];
+		p->param = *c->param;
+		snprintf(p->of, sizeof p->of, "%s", first ? l->words[0] : c->param);
+		snprintf(p->arg, sizeof p->arg, "%s", l->words[first]);
+		snprintf(p->text, sizeof p->text, "%s", l->words[first + 1]);
 	}
 }
 
@@ -70,28 +68,18 @@ static struct mode_conf *conf_read(const struct root *r, int64_t id)
 static const char *conf_path(const struct mode_conf *c, const struct root *r, const char *of, const char *arg)
 {
 	const char *found = NULL;
+	size_t len = strlen(arg);
 
-	for (size_t i = 0; i < c->n_params; i++) {
-		const struct mode_line *p = &c->params[i];
-		size_t len = strlen(arg);
-		if (strcmp(p->of, of) != 0 || strncmp(p->arg, arg, len) != 0 || p->text[0] != '/' ||
-		    !file_exists(r, p->text))
+	for (size_t i = 0; i < c->n; i++) {
+		const struct mode_line *p = &c->lines[i];
+		if (!p->param || strcmp(p->of, of) != 0 || strncmp(p->arg, arg, len) != 0 ||
+		    p->text[0] != '/' || !file_exists(r, p->text))
 			continue;
 		if (!strcmp(p->arg + len, KNEXT))
 			return p->text;
 		found = p->arg[len] ? found : p->text;
 	}
 	return found;
-}
-
-static bool mask_of(const struct mode_conf *c, const struct mode_line *like, long long *mask)
-{
-	for (size_t i = 0; i < c->n_lines; i++)
-		if (!strcmp(c->lines[i].of, like->of) && !strcmp(c->lines[i].arg, like->arg)) {
-			*mask = strtoll(c->lines[i].text, NULL, 0);
-			return true;
-		}
-	return false;
 }
 
 bool mode_needs_reboot(const struct root *r, int64_t id)
@@ -101,18 +89,19 @@ bool mode_needs_reboot(const struct root *r, int64_t id)
 			 *from = conf_mode_now(r, &now_id) ? conf_read(r, now_id) : NULL;
 	bool needed = false;
 
-	for (size_t i = 0; to && i < to->n_lines && !needed; i++) {
+	for (size_t i = 0; to && i < to->n && !needed; i++) {
 		const struct mode_line *l = &to->lines[i];
+		char text[64] = "";
+		if (l->param || !text_ends_in(l->arg, "_PG_MASK"))
+			continue;
+		/* what is, by the file, else by the configuration of the mode that is set */
 		const char *path = conf_path(to, r, l->of, l->arg);
-		char text[64];
-		long long now;
-		if (!text_ends_in(l->arg, "_PG_MASK"))
-			continue;
-		if (path && file_line(r, path, text, sizeof text))
-			now = strtoll(text, NULL, 0);
-		else if (!from || !mask_of(from, l, &now))
-			continue;
-		needed = now != strtoll(l->text, NULL, 0);
+		if (!path || !file_line(r, path, text, sizeof text))
+			for (size_t k = 0; from && k < from->n; k++)
+				if (!from->lines[k].param && !strcmp(from->lines[k].of, l->of) &&
+				    !strcmp(from->lines[k].arg, l->arg))
+					snprintf(text, sizeof text, "%.60s", from->lines[k].text);
+		needed = *text && strtoll(text, NULL, 0) != strtoll(l->text, NULL, 0);
 	}
 	free(to);
 	free(from);
@@ -144,9 +133,10 @@ int mode_check(const struct root *r, int64_t id, char why[240])
 
 	if (bad)
 		snprintf(why, 240, "%s", _("/var/lib/nvpmodel/status has another mode"));
-	for (size_t i = 0; c && i < c->n_lines && !bad; i++) {
+	for (size_t i = 0; c && i < c->n && !bad; i++) {
 		const struct mode_line *l = &c->lines[i];
-		bool cap = !strcmp(l->arg, "MAX_FREQ"), core = !strcmp(l->of, "CPU_ONLINE");
+		bool cap = !l->param && !strcmp(l->arg, "MAX_FREQ");
+		bool core = !l->param && !strcmp(l->of, "CPU_ONLINE");
 		const char *path = cap || core ? conf_path(c, r, l->of, l->arg) : NULL;
 		const char *end = l->text + strlen(l->text);
 		long long now;
@@ -165,9 +155,13 @@ int mode_check(const struct root *r, int64_t id, char why[240])
 	return bad ? -1 : 0;
 }
 
-bool clocks_kept(const struct work *w)
+bool clocks_kept(struct work *w)
 {
-	return faccessat(w->folder, STORE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	for (size_t i = 0; i < w->n_entries; i++)
+		if (!strcmp(w->entries[i].name, "clocks") && !strcmp(w->entries[i].boot, w->boot))
+			return faccessat(w->folder, STORE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	unlinkat(w->folder, STORE, 0);
+	return false;
 }
 
 /* Runs jetson_clocks, which also changes the fan: that is put back. */
@@ -175,14 +169,10 @@ static int clocks_run(struct work *w, const char *option, const char *file, char
 {
 	bool active = control_fan_service(w->root) == SERVICE_ACTIVE;
 	char path[PATH_MAX], later[240];
-	int result;
 
-	snprintf(path, sizeof path, "%s%s/%s", root_is_live(w->root) ? "" : root_dir(w->root), CONTROL_FOLDER,
-		 file ? file : "");
-	result = option ? PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path)
-			: PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS);
-	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) &&
-	    fan_service(w, NULL, active, later) < 0)
+	snprintf(path, sizeof path, "%s%s/%s", work_top(w->root), CONTROL_FOLDER, file);
+	int result = PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path);
+	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) && fan_service(w, NULL, active, later))
 		work_log(w, "fan: %s", later);
 	for (size_t i = 0; i < w->units.n; i++)
 		if (w->units.at[i].item.kind == CONTROL_FAN &&
@@ -204,7 +194,7 @@ int clocks_max(struct work *w, char why[240])
 	}
 	fsync(w->folder);
 	work_wrote();
-	return clocks_run(w, NULL, NULL, why);
+	return clocks_run(w, NULL, "", why);
 }
 
 int clocks_back(struct work *w, char why[240])
@@ -220,28 +210,29 @@ int clocks_back(struct work *w, char why[240])
 int mode_set(struct work *w, int64_t id, char why[240])
 {
 	bool pinned = clocks_kept(w);
-	char number[24], said[240];
+	char number[24], said[240], other[240];
 	int64_t until;
 
 	snprintf(number, sizeof number, "%lld", (long long)id);
 	/* jetson_clocks keeps the lowest clocks of the mode before */
 	if (pinned && clocks_back(w, why) < 0)
 		return -1;
-	if (PROGRAM(w, 60, why, CONTROL_NVPMODEL, "-m", number) < 0)
-		return -1;
+	int result = PROGRAM(w, 60, why, CONTROL_NVPMODEL, "-m", number);
 	strcpy(said, why);
-	until = clock_now_ns() + NS_PER_S;
-	while (mode_check(w->root, id, why) < 0)
-		if (clock_now_ns() > until) {
-			if (strcasestr(said, "reboot"))
-				snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"),
-					 (long long)id);
-			else if (*said)
-				snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"),
-					 said);
-			return 1;
-		} else
-			nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
-	*why = '\0';
-	return pinned ? clocks_max(w, why) : 0;
+	for (until = clock_now_ns() + NS_PER_S; result >= 0 && mode_check(w->root, id, why) < 0;) {
+		result = clock_now_ns() > until;
+		if (result)
+			break;
+		nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
+	}
+	if (result == 0)
+		*why = '\0';
+	else if (result > 0 && strcasestr(said, "reboot"))
+		snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)id);
+	else if (result > 0 && *said)
+		snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"), said);
+	/* at their highest again, also where the mode is still the one before */
+	if (pinned && clocks_max(w, result ? other : why) < 0)
+		result = -1;
+	return result;
 }

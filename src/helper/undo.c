@@ -2,6 +2,7 @@
  * program was killed, and after a reboot. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,8 @@
 #include "util/num.h"
 
 #define FILE_NAME (strrchr(CONTROL_UNDO, '/') + 1)
-#define MOST      ((size_t)1024 * 1024)
+#define MOST      ((size_t)4 * 1024 * 1024)
+#define EACH_MOST 64 /* entries of one name */
 
 int64_t undo_now_ms(void)
 {
@@ -49,89 +51,30 @@ int undo_folder(const struct root *r, struct err *e)
 
 /* --- the file --- */
 
-static void put(FILE *f, const struct work *w)
+static char *undo_text(const struct work *w, size_t *len)
 {
+	char *text = NULL;
+	FILE *f = open_memstream(&text, len);
+
+	if (!f)
+		return NULL;
 	fprintf(f, "{\"version\": 1, \"next\": %u, \"entries\": [", w->next_id);
 	for (size_t i = 0; i < w->n_entries; i++) {
 		const struct entry *e = &w->entries[i];
 		fprintf(f,
 			"%s\n{\"id\": %u, \"name\": \"%s\", \"before\": \"%s\", \"state\": \"%s\", \"boot\": "
-			"\"%s\", \"until_ms\": %lld, \"files\": [",
+			"\"%s\", "
+			"\"until_ms\": %lld, \"files\": [",
 			i ? "," : "", e->id, e->name, e->before, e->state, e->boot, (long long)e->until_ms);
 		for (size_t k = 0; k < e->n; k++)
 			fprintf(f, "%s\n [\"%s\", \"%s\"]", k ? "," : "", e->files[k].path, e->files[k].text);
 		fputs("]}", f);
 	}
 	fputs("\n]}\n", f);
-}
-
-static char *text_of(const struct work *w, size_t *len)
-{
-	char *text = NULL;
-	FILE *f = open_memstream(&text, len);
-
-	if (f)
-		put(f, w);
-	if (f && fclose(f) == 0)
+	if (fclose(f) == 0)
 		return text;
 	free(text);
 	return NULL;
-}
-
-static bool take(const char **p, const char *literal)
-{
-	size_t len = strlen(literal);
-
-	if (!*p || strncmp(*p, literal, len) != 0)
-		return false;
-	*p += len;
-	return true;
-}
-
-static bool take_text(const char **p, const char *before, char *out, size_t size)
-{
-	size_t len;
-
-	if (!take(p, before) || (len = strcspn(*p, "\"\n")) >= size)
-		return false;
-	snprintf(out, size, "%.*s", (int)len, *p);
-	*p += len;
-	return true;
-}
-
-static bool take_number(const char **p, const char *before, int64_t *out)
-{
-	if (take(p, before))
-		*p = num_i64(*p, *p + strlen(*p), out);
-	else
-		*p = NULL;
-	return *p;
-}
-
-static bool take_entry(const char **p, struct entry *e)
-{
-	int64_t id;
-
-	if (!take_number(p, "\n{\"id\": ", &id) || !take_text(p, ", \"name\": \"", e->name, sizeof e->name) ||
-	    !take_text(p, "\", \"before\": \"", e->before, sizeof e->before) ||
-	    !take_text(p, "\", \"state\": \"", e->state, sizeof e->state) ||
-	    !take_text(p, "\", \"boot\": \"", e->boot, sizeof e->boot) ||
-	    !take_number(p, "\", \"until_ms\": ", &e->until_ms) || !take(p, ", \"files\": ["))
-		return false;
-	e->id = (unsigned)id;
-	while (!take(p, "]}")) {
-		struct control_file *all = reallocarray(e->files, e->n + 1, sizeof *all);
-		if (!all)
-			return false;
-		e->files = all;
-		struct control_file *f = memset(&all[e->n], 0, sizeof *f);
-		e->n++;
-		if (!take_text(p, "\n [\"", f->path, sizeof f->path) ||
-		    !take_text(p, "\", \"", f->text, sizeof f->text) || !take(p, "\"]"))
-			return false;
-		take(p, ",");
-	}
-	return true;
 }
 
 static struct entry *add_entry(struct work *w)
@@ -144,6 +87,19 @@ static struct entry *add_entry(struct work *w)
 	return memset(&all[w->n_entries++], 0, sizeof *all);
 }
 
+static bool add_file(struct entry *e, const char *path, const char *text)
+{
+	struct control_file *all = reallocarray(e->files, e->n + 1, sizeof *all);
+
+	if (!all)
+		return false;
+	e->files = all;
+	snprintf(all[e->n].path, sizeof all->path, "%s", path);
+	snprintf(all[e->n].text, sizeof all->text, "%s", text);
+	e->n++;
+	return true;
+}
+
 void undo_free(struct work *w)
 {
 	for (size_t i = 0; i < w->n_entries; i++)
@@ -153,12 +109,16 @@ void undo_free(struct work *w)
 	w->n_entries = 0;
 }
 
+static long long number_in(const char *text)
+{
+	return strtoll(text + strspn(text, ": "), NULL, 10);
+}
+
 int undo_load(struct work *w, struct err *e)
 {
-	char *text = malloc(MOST), *again = NULL;
-	const char *p = text;
-	size_t len;
-	int64_t next = 1;
+	char *text = malloc(2 * MOST), *copy = text + MOST, *again, *line;
+	bool ok = true;
+	size_t len = 0;
 
 	undo_free(w);
 	w->next_id = 1;
@@ -171,16 +131,30 @@ int undo_load(struct work *w, struct err *e)
 	ssize_t n = read_all(fd, text, MOST - 1, 0);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	bool ok = take_number(&p, "{\"version\": 1, \"next\": ", &next) && take(&p, ", \"entries\": [");
-	w->next_id = (unsigned)next;
-	while (ok && *p == '\n' && p[1] == '{') {
-		struct entry *one = add_entry(w);
-		ok = one && take_entry(&p, one);
-		if (ok)
-			take(&p, ",");
+	strcpy(copy, text);
+	while (ok && (line = strsep(&copy, "\n"))) {
+		/* its parts between quotes: 7 of the first line, 23 of an entry, 5 of a file */
+		char *f[24];
+		size_t fields = 0;
+		while (fields < 24 && (f[fields] = strsep(&line, "\"")))
+			fields++;
+		struct entry *one = fields == 23   ? add_entry(w)
+				    : w->n_entries ? &w->entries[w->n_entries - 1]
+						   : NULL;
+		if (fields == 7)
+			w->next_id = (unsigned)number_in(f[4]);
+		else if (fields == 23 && (ok = one)) {
+			one->id = (unsigned)number_in(f[2]);
+			snprintf(one->name, sizeof one->name, "%s", f[5]);
+			snprintf(one->before, sizeof one->before, "%s", f[9]);
+			snprintf(one->state, sizeof one->state, "%s", f[13]);
+			snprintf(one->boot, sizeof one->boot, "%s", f[17]);
+			one->until_ms = number_in(f[20]);
+		} else if (fields == 5 && one)
+			ok = add_file(one, f[1], f[3]);
 	}
 	/* Only what it would write itself: what it has been told to put back is written as root. */
-	again = ok ? text_of(w, &len) : NULL;
+	again = ok ? undo_text(w, &len) : NULL;
 	ok = again && (size_t)n == len && !memcmp(text, again, len);
 	free(again);
 	free(text);
@@ -194,10 +168,13 @@ int undo_load(struct work *w, struct err *e)
 
 int undo_save(struct work *w, struct err *e)
 {
-	size_t len;
-	char *text = text_of(w, &len);
-	int result = text ? write_anew(w->root, w->folder, FILE_NAME, text, len) : -1;
+	char path[PATH_MAX];
+	size_t len = 0;
+	char *text = undo_text(w, &len);
 
+	snprintf(path, sizeof path, "%s%s", work_top(w->root), CONTROL_UNDO);
+	errno = EFBIG;
+	int result = text && len < MOST - 1 ? write_anew(path, text, len) : -1;
 	free(text);
 	return result < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot write %s"), CONTROL_UNDO) : 0;
 }
@@ -210,7 +187,7 @@ struct entry *undo_find(struct work *w, unsigned id)
 	return NULL;
 }
 
-struct entry *undo_oldest(struct work *w, const char *name)
+struct entry *undo_oldest(const struct work *w, const char *name)
 {
 	for (size_t i = 0; i < w->n_entries; i++)
 		if (!strcmp(w->entries[i].name, name))
@@ -229,35 +206,39 @@ static bool fits(const char *text)
 unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
 {
 	struct entry *n = add_entry(w);
+	unsigned added = n ? w->next_id++ : 0, last = 0, of = 0;
+	bool noted = n;
 	int64_t id;
-	bool ok = n != NULL;
 
-	if (ok && u->n && !(n->files = calloc(u->n, sizeof *n->files)))
-		ok = false;
-	if (!ok) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-		return 0;
-	}
-	n->id = w->next_id++;
-	snprintf(n->name, sizeof n->name, "%s", u->item.name);
-	snprintf(n->before, sizeof n->before, "%s", fits(u->item.value) ? u->item.value : "?");
-	snprintf(n->boot, sizeof n->boot, "%s", w->boot);
+	if (!n)
+		return err_set(e, ERR_FAILED, _("out of memory")), 0;
+	n->id = added;
+	strcpy(n->name, u->item.name);
+	strcpy(n->before, fits(u->item.value) ? u->item.value : "?");
+	strcpy(n->boot, w->boot);
 	n->until_ms = w->for_ns ? undo_now_ms() + w->for_ns / NS_PER_MS : 0;
 	if (u->item.kind == CONTROL_MODE && conf_mode_now(w->root, &id))
 		snprintf(n->state, sizeof n->state, "%lld", (long long)id);
 	if (u->item.kind == CONTROL_FAN)
 		fan_state(w->root, n->state);
-	ok = fits(n->state);
-	for (size_t i = 0; i < u->n; i++) {
-		if (!u->files[i].text[0]) /* cannot be read: of cores that are off */
-			continue;
-		n->files[n->n++] = u->files[i];
-		ok = ok && fits(u->files[i].path) && fits(u->files[i].text);
-	}
-	unsigned added = n->id;
-	if (!ok)
+	if (u->item.kind == CONTROL_PINNED)
+		clocks_kept(w);
+	for (size_t i = 0; i < u->n && noted; i++)
+		/* what cannot be read: of cores that are off */
+		noted = !u->files[i].text[0] || (fits(u->files[i].path) && fits(u->files[i].text) &&
+						 add_file(n, u->files[i].path, u->files[i].text));
+	noted = noted && fits(n->state);
+	/* Of very many the last but one is forgotten: it was changed again. */
+	for (size_t i = 0; i + 1 < w->n_entries; i++)
+		if (!strcmp(w->entries[i].name, u->item.name)) {
+			of++;
+			last = w->entries[i].id;
+		}
+	if (noted && of >= EACH_MOST)
+		undo_drop(w, last);
+	if (!noted)
 		err_set(e, ERR_FAILED, _("%s has a value that cannot be noted"), u->item.name);
-	if (ok && undo_save(w, e) == 0)
+	else if (undo_save(w, e) == 0)
 		return added;
 	undo_drop(w, added);
 	return 0;
@@ -276,6 +257,7 @@ void undo_drop(struct work *w, unsigned id)
 
 /* --- putting back --- */
 
+/* Is it a file of something that can be set here, or of a fan? */
 static bool is_known(const struct work *w, const char *path, bool of_fan)
 {
 	for (size_t i = 0; i < w->units.n; i++)
@@ -286,48 +268,38 @@ static bool is_known(const struct work *w, const char *path, bool of_fan)
 	return false;
 }
 
-/* Writes the files of an entry, or those of fans only; FIRST: with what they had before the first of the changes that are
- * put back. */
-enum which { OWN, FIRST, FANS };
-static int files_back(struct work *w, const struct entry *e, enum which which, char why[240])
+/* Writes the files of an entry, or those of fans only, with what they had before the first of the changes that are put
+ * back. */
+static int files_back(struct work *w, const struct entry *e, bool fans, char why[240])
 {
 	struct control_file *want = calloc(e->n + 1, sizeof *want);
-	size_t n = 0;
 	const char *gone = NULL;
+	size_t n = 0;
 
 	for (size_t i = 0; want && i < e->n; i++) {
-		struct control_file *f = &want[n];
-		if (!is_known(w, e->files[i].path, which == FANS)) {
-			gone = which == FANS ? NULL : e->files[i].path;
+		if (!is_known(w, e->files[i].path, fans)) {
+			gone = fans ? NULL : e->files[i].path;
 			continue;
 		}
-		want[n++] = e->files[i];
-		for (size_t k = w->n_entries; which == FIRST && k-- > 0;)
-			for (size_t m = 0; w->entries[k].mark != ENTRY_STAYS && m < w->entries[k].n; m++)
-				if (!strcmp(w->entries[k].files[m].path, f->path) &&
-				    !strcmp(w->entries[k].boot, w->boot))
-					strcpy(f->text, w->entries[k].files[m].text);
+		want[n] = e->files[i];
+		for (size_t k = w->n_entries; k-- > 0;) {
+			const struct entry *other = &w->entries[k];
+			for (size_t m = 0; other->mark != ENTRY_STAYS && m < other->n; m++)
+				if (!strcmp(other->files[m].path, want[n].path) &&
+				    !strcmp(other->boot, w->boot))
+					strcpy(want[n].text, other->files[m].text);
+		}
+		n++;
 	}
 	int result = want ? write_files(w, want, n, why) : -1;
 	free(want);
-	if (result == 0 && gone) {
-		snprintf(why, 240, _("%s is not there now"), gone);
-		return -1;
-	}
-	return result;
+	if (result || !gone)
+		return result;
+	snprintf(why, 240, _("%s is not there now"), gone);
+	return -1;
 }
 
-static bool files_differ(const struct work *w, const struct entry *e)
-{
-	char now[64];
-
-	for (size_t i = 0; i < e->n; i++)
-		if (!file_line(w->root, e->files[i].path, now, sizeof now) ||
-		    strcmp(now, e->files[i].text) != 0)
-			return true;
-	return false;
-}
-
+/* later: after a reboot, which has ended what the files had. */
 static int mode_back(struct work *w, const struct entry *e, bool later, char why[240])
 {
 	int64_t id, now;
@@ -348,7 +320,7 @@ static int mode_back(struct work *w, const struct entry *e, bool later, char why
 			return result;
 	}
 	/* it may have switched cores on, whose clocks have files then */
-	return work_read(w, &err) < 0 ? -1 : later ? 0 : files_back(w, e, FIRST, why);
+	return work_read(w, &err) < 0 ? -1 : later ? 0 : files_back(w, e, false, why);
 }
 
 static int fan_back(struct work *w, const struct entry *e, bool later, char why[240])
@@ -360,122 +332,92 @@ static int fan_back(struct work *w, const struct entry *e, bool later, char why[
 	if (!later && !active && control_fan_service(w->root) == SERVICE_ACTIVE)
 		result = fan_service(w, NULL, false, why);
 	if (!later && result == 0)
-		result = files_back(w, e, OWN, why);
-	return result == 0 && strncmp(e->state, "none", 4) != 0 ? fan_service(w, profiles, active, why)
-								: result;
+		result = files_back(w, e, false, why);
+	return result || !strncmp(e->state, "none", 4) ? result : fan_service(w, profiles, active, why);
 }
 
-static void put_back(struct work *w, struct entry *e, struct control_change *c)
+/* Puts an entry back. Returns true if all is as it was then. */
+static bool put_back(struct work *w, const struct entry *e)
 {
-	struct control_unit *u = control_unit_find(&w->units, e->name);
+	const struct control_unit *u = control_unit_find(&w->units, e->name);
+	struct control_change c = work_change(w, e->name, e->before);
+	const struct entry *mode = undo_oldest(w, "mode");
 	bool later = strcmp(e->boot, w->boot) != 0;
-	char state[128], why[240] = "";
+	enum control_kind kind = u ? u->item.kind : CONTROL_KINDS;
+	unsigned writes = work_writes;
+	char other[240];
 	int result = 0;
 	struct err err;
 
-	snprintf(c->name, sizeof c->name, "%s", e->name);
-	snprintf(c->wanted, sizeof c->wanted, "%s", e->before);
-	c->id = e->id;
-	if (!u) {
-		snprintf(c->why, sizeof c->why, "%s", _("there is no such thing here now"));
-		work_report(w, c, CONTROL_FAILED);
-		return;
-	}
-	enum control_kind kind = u->item.kind;
-	snprintf(c->before, sizeof c->before, "%s", u->item.value);
-	fan_state(w->root, state);
-	bool same = !strcmp(u->item.value, e->before) && (later || !files_differ(w, e)) &&
-		    (kind != CONTROL_PINNED || !clocks_kept(w)) &&
-		    (kind != CONTROL_SWAP || swap_exists(w->root) == (strcmp(e->before, "off") != 0)) &&
-		    (kind != CONTROL_FAN || !strcmp(state, e->state));
-	bool lasting = kind == CONTROL_MODE || kind == CONTROL_FAN || kind == CONTROL_SWAP;
-	if (later && !lasting) {
-		if (kind == CONTROL_PINNED)
-			unlinkat(w->folder, "jetson_clocks", 0);
-		snprintf(c->why, sizeof c->why, "%s", _("it has ended with the reboot"));
-		same = true;
-	} else if (same)
-		result = 0;
-	else if (kind == CONTROL_MODE)
-		result = mode_back(w, e, later, why);
+	c.id = e->id;
+	if (kind == CONTROL_MODE)
+		result = mode_back(w, e, later, c.why);
 	else if (kind == CONTROL_FAN)
-		result = fan_back(w, e, later, why);
+		result = fan_back(w, e, later, c.why);
 	else if (kind == CONTROL_SWAP)
-		result = swap_set(w, e->before, why);
-	else {
-		const struct entry *mode = kind == CONTROL_PINNED ? undo_oldest(w, "mode") : NULL;
-		char second[240];
-		result = kind == CONTROL_PINNED ? clocks_back(w, why) : 0;
+		result = swap_exists(w->root) && !strcmp(e->before, u->item.value) &&
+					 strcmp(e->before, "off") != 0
+				 ? 0
+				 : swap_set(w, e->before, c.why);
+	else if (!u) {
+		strcpy(c.why, _("there is no such thing here now"));
+		result = -1;
+	} else if (!later) {
+		result = kind == CONTROL_PINNED ? clocks_back(w, c.why) : 0;
 		/* clocks that the mode allows come with the mode */
-		enum which which = mode && mode->mark == ENTRY_SELECTED ? FANS
-				   : kind == CONTROL_CLOCK              ? FIRST
-									: OWN;
-		int files = files_back(w, e, which, second);
-		if (files && !result) {
-			strcpy(why, second);
-			result = files;
-		}
+		bool fans = kind == CONTROL_PINNED && mode && mode->mark != ENTRY_STAYS;
+		int files = files_back(w, e, fans, result ? other : c.why);
+		result = result ? result : files;
 	}
-	if (work_read(w, &err) == 0 && (u = control_unit_find(&w->units, e->name)))
-		snprintf(c->after, sizeof c->after, "%s", u->item.value);
-	if (result)
-		snprintf(c->why, sizeof c->why, "%s", why);
-	work_report(w, c,
-		    result < 0 ? CONTROL_FAILED
-		    : result   ? CONTROL_NOT
-		    : same     ? CONTROL_AS_IS
-			       : CONTROL_DONE);
+	bool ended = later && kind != CONTROL_MODE && kind != CONTROL_FAN && kind != CONTROL_SWAP;
+	if (result == 0)
+		strcpy(c.why, ended ? _("it has ended with the reboot") : "");
+	work_read(w, &err);
+	work_report(w, &c,
+		    result < 0              ? CONTROL_FAILED
+		    : result                ? CONTROL_NOT
+		    : writes == work_writes ? CONTROL_AS_IS
+					    : CONTROL_DONE);
+	return result == 0;
 }
 
 /* Puts back the selected entries of one name: the oldest of those after which there is no other. */
 static void name_back(struct work *w, const char *of)
 {
-	struct control_change c = {.id = 0};
-	struct entry *target = NULL;
+	struct entry *target = NULL, *next = NULL;
 	char name[40];
-	bool last = true;
-	unsigned id;
 
-	snprintf(name, sizeof name, "%s", of);
+	strcpy(name, of);
 	for (size_t i = w->n_entries; i-- > 0;) {
 		struct entry *one = &w->entries[i];
 		if (strcmp(one->name, name) != 0)
 			continue;
-		last = last && one->mark == ENTRY_SELECTED;
-		if (last)
+		if (one->mark != ENTRY_SELECTED)
+			next = one;
+		else if (!next) {
 			target = one;
-	}
-	if (target) {
-		id = target->id;
-		put_back(w, target, &c);
-		bool done = c.result == CONTROL_DONE || c.result == CONTROL_AS_IS;
-		for (size_t i = w->n_entries; i-- > 0;) {
-			struct entry *one = &w->entries[i];
-			if (!strcmp(one->name, name) && one->id >= id)
-				one->mark = done ? ENTRY_BACK : ENTRY_STAYS;
+			one->mark = ENTRY_BACK;
+		} else {
+			/* It was changed again since: the next has what was before it. */
+			struct control_change c = work_change(w, name, one->before);
+			c.id = one->id;
+			free(next->files);
+			next->files = one->files;
+			next->n = one->n;
+			strcpy(next->before, one->before);
+			strcpy(next->state, one->state);
+			strcpy(next->boot, one->boot);
+			one->files = NULL;
+			one->n = 0;
+			one->mark = ENTRY_BACK;
+			strcpy(c.why, _("it was changed again since, and stays"));
+			work_report(w, &c, CONTROL_AS_IS);
 		}
 	}
-	/* An older one that was changed again since: the next has what was before it. */
-	for (size_t i = 0; i < w->n_entries; i++) {
-		struct entry *one = &w->entries[i], *next = one + 1;
-		if (strcmp(one->name, name) != 0 || one->mark != ENTRY_SELECTED)
-			continue;
-		while (strcmp(next->name, name) != 0)
-			next++;
-		c = (struct control_change) {.id = one->id};
-		strcpy(c.name, name);
-		strcpy(c.wanted, one->before);
-		struct entry swapped = *one;
-		one->files = next->files;
-		next->files = swapped.files;
-		next->n = swapped.n;
-		strcpy(next->before, swapped.before);
-		strcpy(next->state, swapped.state);
-		strcpy(next->boot, swapped.boot);
-		snprintf(c.why, sizeof c.why, _("it was changed again since, and stays"));
-		work_report(w, &c, CONTROL_AS_IS);
-		one->mark = ENTRY_BACK;
-	}
+	if (target && !put_back(w, target))
+		for (; target < w->entries + w->n_entries; target++)
+			if (!strcmp(target->name, name))
+				target->mark = ENTRY_STAYS;
 }
 
 int undo_back(struct work *w, struct err *e)
@@ -488,9 +430,8 @@ int undo_back(struct work *w, struct err *e)
 		for (size_t i = 0; i < w->n_entries; i++) {
 			const struct entry *one = &w->entries[i];
 			const struct control_unit *u = control_unit_find(&w->units, one->name);
-			if (one->mark != ENTRY_SELECTED || (u ? u->item.kind : CONTROL_KINDS) != order[k])
-				continue;
-			name_back(w, one->name);
+			if (one->mark == ENTRY_SELECTED && (u ? u->item.kind : CONTROL_KINDS) == order[k])
+				name_back(w, one->name);
 		}
 	/* They were needed until now: one may have noted a file before another one did. */
 	for (size_t i = w->n_entries; i-- > 0;)

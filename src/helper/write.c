@@ -10,6 +10,7 @@
 #include "probe/attr.h"
 #include "util/intl.h"
 #include "util/io.h"
+#include "util/replace.h"
 #include "util/text.h"
 
 int folder_of(const struct root *r, const char *path, const char **base)
@@ -27,25 +28,24 @@ int write_text(const struct root *r, const char *path, const char *text)
 	const char *base;
 	char line[80];
 	struct stat st;
-	int folder = folder_of(r, path, &base), error = 0;
+	int result = -1, folder = folder_of(r, path, &base);
 	int fd = folder < 0 ? -1
 			    : openat(folder, base,
 				     O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	if (fd < 0)
-		error = errno;
-	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		error = EINVAL;
-	else if (write_all(fd, line, (size_t)snprintf(line, sizeof line, "%s\n", text)) < 0)
-		error = errno;
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		errno = EINVAL;
+		if (S_ISREG(st.st_mode))
+			result = write_all(fd, line, (size_t)snprintf(line, sizeof line, "%s\n", text));
+		work_wrote();
+	}
+	int error = errno;
+	if (fd >= 0)
+		close(fd);
 	if (folder >= 0)
 		close(folder);
-	if (fd >= 0 && close(fd) < 0 && !error)
-		error = errno;
-	if (fd >= 0)
-		work_wrote();
 	errno = error;
-	return error ? -1 : 0;
+	return result;
 }
 
 /* Is it the speed of a fan that something else than this program sets? */
@@ -75,6 +75,7 @@ int write_files(struct work *w, const struct control_file *want, size_t n, char 
 		for (size_t i = 0; i < n; i++) {
 			if (pass && is_driven(w, &want[i], i + 1 < n ? &want[i + 1] : NULL))
 				continue;
+			*now = '\0';
 			if (file_line(w->root, want[i].path, now, sizeof now) && !strcmp(now, want[i].text))
 				continue;
 			bad = &want[i];
@@ -90,28 +91,23 @@ int write_files(struct work *w, const struct control_file *want, size_t n, char 
 	return !bad ? 0 : error ? -1 : 1;
 }
 
-int write_anew(const struct root *r, int folder, const char *name, const char *text, size_t len)
+int write_anew(const char *path, const char *text, size_t len)
 {
 	struct stat st = {.st_mode = 0600, .st_uid = geteuid(), .st_gid = getegid()};
-	char temp[128];
+	struct replacement r;
+	int fd = replace_open(&r, path);
 
-	(void)r;
-	snprintf(temp, sizeof temp, ".%.100s.nvmtop", name);
-	fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW);
-	unlinkat(folder, temp, 0); /* of one that was killed */
-	int fd = openat(folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	if (write_all(fd, text, len) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 ||
-	    fchmod(fd, st.st_mode & 0777) < 0 || fsync(fd) < 0 || renameat(folder, temp, folder, name) < 0) {
-		int error = errno;
-		unlinkat(folder, temp, 0);
-		close(fd);
-		errno = error;
-		return -1;
-	}
+	lstat(path, &st);
+	int result = write_all(fd, text, len) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 ||
+				     fchmod(fd, st.st_mode & 0777) < 0 || replace_done(&r, fd) < 0
+			     ? -1
+			     : 0;
+	int error = errno;
 	close(fd);
-	fsync(folder);
+	replace_drop(&r);
 	work_wrote();
-	return 0;
+	errno = error;
+	return result;
 }
