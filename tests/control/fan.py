@@ -2,7 +2,7 @@
 import os
 import signal
 
-from stage import Stage, Tap, soon
+from stage import Stage, Tap, processes, soon
 
 tap = Tap()
 ok, equal = tap.ok, tap.equal
@@ -11,17 +11,7 @@ GROUP = "/sys/fs/cgroup/system.slice/nvfancontrol.service"
 
 
 def watchers(s):
-    """The processes that watch, by their arguments."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/cmdline" % pid, "rb") as f:
-                words = f.read().split(b"\0")
-        except OSError:
-            continue
-        if words[-2:-1] == [b"watch"] and s.dir.encode() in words:
-            found.append(int(pid))
-    return found
+    return processes(s, b"watch")
 
 
 def heat(s, text):
@@ -79,6 +69,21 @@ with Stage("orin") as s:
     a = s.run("fan 20")
     equal("no temperature can be read: not by hand", (a.result, a.status), ("refused", 4), a)
     cool(s)
+    # what is noted is damaged: whoever set the fan is not known, and heat would not be answered
+    s.run("fan 20")
+    noted = s.undo()
+    s.write("/var/lib/nvmtop-control/undo.json", "{}")
+    ok("undo.json is damaged: automatic control", soon(lambda: s.exists(GROUP)), s.log())
+    s.write("/var/lib/nvmtop-control/undo.json", noted)
+    # systemd that starts nothing
+    os.makedirs(s.dir + "/run/systemd/system")
+    with open(s.dir + "/usr/bin/systemd-run", "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\necho Failed to connect to bus\nexit 1\n")
+    os.chmod(s.dir + "/usr/bin/systemd-run", 0o755)
+    a = s.run("fan 20")
+    ok("systemd-run fails: a child watches", a.result == "done" and soon(lambda: len(watchers(s)) == 1), a)
+    s.run("fan auto")
+    os.rmdir(s.dir + "/run/systemd/system")
     # the fastest there is where automatic control does not come back
     s.run("fan 20")
     s.write("/behave/systemctl", "fails")

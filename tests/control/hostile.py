@@ -1,9 +1,11 @@
 """The helper is what root runs for anyone who may: what others write, say and do at the same time does not get further."""
 import os
+import resource
+import signal
 import subprocess
 import threading
 
-from stage import GPU, HELPER, Stage, Tap
+from stage import Answer, GPU, HELPER, Stage, Tap
 
 tap = Tap()
 ok, equal = tap.ok, tap.equal
@@ -93,6 +95,24 @@ with Stage("orin") as s:
     a = s.run("mode 5 --dry-run")
     ok("a mode with a blank: by its number", a.status == 0 and a.result == "would" and "-m 5" in a.why and "\x1b" not in a.text, a)
     equal("a mode with a blank: not by a part of its name", s.run("mode a").result, "refused")
+
+# Signals, timers, limits and descriptors that its caller chose are not inherited.
+def bad_manners():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    signal.alarm(1)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+    os.dup2(os.open("/", os.O_RDONLY), 200)
+
+
+with Stage("orin") as s:
+    s.write("/behave/nvpmodel", "slow")
+    with open(s.path("/usr/sbin/nvpmodel"), "a", encoding="ascii") as f:
+        f.write('sleep 1\nls /proc/$$/fd >"$T/behave/descriptors"\n')
+    done = subprocess.run(s.command("mode", "0"), stdout=subprocess.PIPE, preexec_fn=bad_manners, close_fds=False, check=False)
+    a = Answer(done.stdout)
+    equal("what the caller left is not inherited", (done.returncode, a.result), (0, "done"), a)
+    ok("nor open files", "200" not in s.read("/behave/descriptors").split("\n"))
 
 # Two at once: both are done, one after the other; a third that waits too long says so.
 with Stage("orin") as s:

@@ -3,7 +3,7 @@ import os
 import signal
 import sys
 
-from stage import BOOT, CPU, GPU, Stage, Tap, soon
+from stage import BOOT, CPU, GPU, Stage, Tap, processes, soon
 
 tap = Tap()
 ok, equal = tap.ok, tap.equal
@@ -78,6 +78,12 @@ def rebooted():
         equal("they are put back", (s.read("/var/lib/nvpmodel/status"), "FAN_DEFAULT_PROFILE quiet # as" in s.read("/etc/nvfancontrol.conf")), ("pmode:0002", True))
         equal("what is put back is forgotten", s.undo().count('"id"'), 0)
     with Stage("orin") as s:
+        s.run("clocks max")
+        reboot(s)
+        n = len(s.calls())
+        a = s.run("mode 0")
+        equal("clocks that were at their highest before a reboot stay as they are", (a.result, s.calls()[n:]), ("done", ["nvpmodel -m 0"]), a)
+    with Stage("orin") as s:
         s.run("fan 40")
         reboot(s)
         s.run(["fan", "auto"])
@@ -103,6 +109,15 @@ def parts():
         s.run("restore")
         tap.same("and what was before it is not forgotten", s, before)
         equal("revert: one that there is not", (s.run("revert 77").status, s.run("revert 77").changes), (0, []))
+        # very many changes: what was first is known, and the last can be taken back
+        session = s.session()
+        for n in range(150):
+            a = session.ask("governor gpu=" + ("userspace", "performance")[n % 2])
+        equal("very many changes are not all noted", s.undo().count('"id"'), 64, a)
+        equal("very many changes: revert", session.ask("revert " + a.id).after, "userspace")
+        session.close()
+        s.run("restore")
+        tap.same("very many changes: restore", s, before)
         # what cannot be put back is said, and kept
         s.run("mode 0")
         s.run("governor gpu=performance")
@@ -139,6 +154,11 @@ def damaged():
         equal("a path that is none of what can be set is not written", (s.read("/etc/victim"), a.status), ("mine", 1), a)
 
 
+def waiting(s):
+    """The processes that wait for the end of a time."""
+    return processes(s, b"expire")
+
+
 def timed():
     with Stage("orin") as s:
         before = s.snapshot()
@@ -155,6 +175,17 @@ def timed():
         equal("keep: the value", s.read(GPU + "max_freq"), "408000000")
         s.run("restore")
         tap.same("keep: restore puts it back", s, before)
+        # what is taken back early is not waited for
+        a = s.run("clocks gpu=306000000..408000000 --for 1h")
+        ok("--for: something waits", soon(lambda: waiting(s)))
+        s.run("revert " + a.id)
+        ok("--for: what is taken back early is not waited for", soon(lambda: not waiting(s)))
+        a = s.run("clocks gpu=306000000..408000000 --for 1h")
+        ok("--for: waits again", soon(lambda: waiting(s)))
+        for pid in waiting(s):
+            os.kill(pid, signal.SIGTERM)
+        ok("--for: what waits can be ended", soon(lambda: not waiting(s)))
+        s.run("restore")
         for bad in ("0s", "25h", "x", ""):
             equal("--for %s" % bad, s.run(["clocks", "max", "--for"] + ([bad] if bad else [])).status, 2)
         # the helper, and all of its process group, dies
@@ -169,6 +200,7 @@ def timed():
             f.write('#!/bin/sh\necho "systemd-run $*" >>"$NVMTOP_SYSROOT/calls"\n')
         os.chmod(s.dir + "/usr/bin/systemd-run", 0o755)
         a = s.run("clocks gpu=306000000..408000000 --for 60s")
+        equal("--for: by systemd, in whose hands it is", waiting(s), [])
         ok("--for: by systemd", s.calls()[-1].startswith("systemd-run --quiet --collect /") and s.calls()[-1].endswith(" expire " + a.id), s.calls())
 
 
@@ -207,7 +239,7 @@ def sessions():
         os.waitpid(pid, 0)
         ok("a session: its client was killed", soon(lambda: s.read(GPU + "max_freq") == "612000000"), s.log())
         session = s.session()
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP, signal.SIGALRM):
             os.kill(session.process.pid, number)
         equal("a session: Ctrl-C is for others", session.ask("clocks gpu=306000000..408000000").result, "done")
         session.close()
