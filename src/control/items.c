@@ -16,8 +16,6 @@
 #include "util/num.h"
 #include "util/text.h"
 
-#define SWAP_LEAST (64 * 1024 * 1024)
-
 static const char *const kind_words[CONTROL_KINDS] = {"fan",      "mode",       "clocks", "clocks",
 						      "governor", "3d-scaling", "swap",   "drop-caches"};
 
@@ -68,16 +66,26 @@ enum control_service control_fan_service(const struct root *r)
 
 /* --- finding --- */
 
+/* Adds an item of zeros to the list that a pointer is to; NULL: out of memory. */
+static void *add(void *list, size_t *n, size_t size)
+{
+	void *at;
+
+	memcpy(&at, list, sizeof at); /* of whatever type its items have */
+	at = reallocarray(at, *n + 1, size);
+	if (!at)
+		return NULL;
+	memcpy(list, &at, sizeof at);
+	return memset((char *)at + (*n)++ * size, 0, size);
+}
+
 static struct control_unit *add_unit(struct control_units *u, const struct control_statement *s,
 				     enum control_kind kind, unsigned number)
 {
-	struct control_unit *all = reallocarray(u->at, u->n + 1, sizeof *all);
+	struct control_unit *c = add(&u->at, &u->n, sizeof *c);
 
-	if (!all)
+	if (!c)
 		return NULL;
-	u->at = all;
-	struct control_unit *c = memset(&all[u->n++], 0, sizeof *c);
-	c->s = s;
 	c->item.kind = kind;
 	snprintf(c->item.name, sizeof c->item.name, "%s%s%s", s->kind, *s->name ? "." : "", s->name);
 	if (number)
@@ -87,13 +95,11 @@ static struct control_unit *add_unit(struct control_units *u, const struct contr
 
 static bool add_file(struct control_unit *c, const struct root *r, const char *path)
 {
-	struct control_file *all = reallocarray(c->files, c->n + 1, sizeof *all);
+	struct control_file *f = add(&c->files, &c->n, sizeof *f);
 	struct statvfs fs;
 
-	if (!all)
+	if (!f)
 		return false;
-	c->files = all;
-	struct control_file *f = memset(&all[c->n++], 0, sizeof *f);
 	text_join(f->path, sizeof f->path, path);
 	int fd = root_open_file(r, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY))
@@ -106,24 +112,26 @@ static bool add_file(struct control_unit *c, const struct root *r, const char *p
 	return true;
 }
 
-/* Adds the files that belong to the one that a place names. */
+/* Adds a file that a place names, if it is there, and those that belong to it. */
 static bool add_files(struct control_unit *c, const struct root *r, const char *path)
 {
-	int folder = (int)(base(path) - path - 1);
-	char other[192];
-	bool ok = true;
+	char other[256];
 
+	if (strlen(path) >= sizeof c->files->path || !file_exists(r, path))
+		return true;
 	if (c->item.kind == CONTROL_CLOCK && control_is_max(path)) {
-		size_t at = (size_t)(strstr(base(path), "max_freq") - path);
-		snprintf(other, sizeof other, "%.*smin_freq", (int)at, path);
-		ok = add_file(c, r, other);
+		snprintf(other, sizeof other, "%.*smin_freq", (int)(strstr(base(path), "max_freq") - path),
+			 path);
+		if (!add_file(c, r, other))
+			return false;
 	}
-	ok = ok && add_file(c, r, path);
-	if (c->item.kind != CONTROL_FAN || !ok)
-		return ok;
+	if (!add_file(c, r, path))
+		return false;
+	if (c->item.kind != CONTROL_FAN)
+		return true;
 	snprintf(other, sizeof other, "%s_enable", path);
 	if (!file_exists(r, other))
-		snprintf(other, sizeof other, "%.*s/temp_control", folder, path);
+		snprintf(other, sizeof other, "%.*stemp_control", (int)(base(path) - path), path);
 	return !file_exists(r, other) || add_file(c, r, other);
 }
 
@@ -133,62 +141,59 @@ static bool add_each(struct control_unit *c, const struct root *r, const char *p
 	const char *star = strchr(pattern, '*');
 	char folder[192], path[256], **names;
 	bool ok = true;
-	size_t n, len;
+	size_t n;
 
 	snprintf(folder, sizeof folder, "%.*s", (int)(star - pattern), pattern);
-	const char *begin = base(folder);
-	len = strlen(begin);
-	folder[begin - folder - 1] = '\0';
+	char *begin = strrchr(folder, '/');
+	*begin++ = '\0';
 	if (root_list(r, folder, &names, &n) < 0)
 		return errno != ENOMEM;
-	for (size_t i = 0; i < n && ok; i++) {
-		if (strncmp(names[i], begin, len) != 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%.60s%s", folder, names[i], star + 1);
-		ok = strlen(path) >= sizeof c->files->path || !file_exists(r, path) || add_files(c, r, path);
-	}
+	for (size_t i = 0; i < n && ok; i++)
+		if (!strncmp(names[i], begin, strlen(begin))) {
+			snprintf(path, sizeof path, "%s/%.60s%s", folder, names[i], star + 1);
+			ok = add_files(c, r, path);
+		}
 	free(names);
 	return ok;
 }
 
-static int find_files(struct control_unit *c, const struct root *r)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < c->s->n_places && !c->n; i++) {
-		struct place p = c->s->places[i];
-		if (p.kind == PLACE_PATH && strchr(p.path, '*')
-			    ? !add_each(c, r, p.path)
-			    : place_find(&p, r, "pwm") == 0 && file_exists(r, p.path) &&
-				      !add_files(c, r, p.path))
-			return -1;
-	}
-	for (size_t i = 0; i < c->s->n_places && !c->n && used < sizeof c->item.refused; i++) {
-		const struct place *p = &c->s->places[i];
-		used += (size_t)snprintf(c->item.refused + used, sizeof c->item.refused - used, "%s%s%s%s",
-					 i ? ", " : _("not here: "),
-					 p->kind == PLACE_PATH ? p->path : p->name,
-					 p->kind == PLACE_PATH ? "" : "/", p->which);
-	}
-	return 0;
-}
-
-/* Each fan of the hwmon chips whose control can be switched. */
-static int find_fans(struct control_units *u, const struct control_statement *s, const struct root *r)
+/* Adds what one statement says: the first of its places that there is; of "hwmon=*" each fan whose control can be
+ * switched. */
+static bool add_units(struct control_units *u, const struct control_statement *s, enum control_kind kind,
+		      const struct root *r)
 {
 	struct place p = s->places[0];
 	unsigned at = 0, number = 0;
+	size_t used = 0;
 	char path[224];
 
-	while (place_next(&p, r, "pwm", &at)) {
-		snprintf(path, sizeof path, "%s_enable", p.path);
-		if (!file_exists(r, path))
-			continue;
-		struct control_unit *c = add_unit(u, s, CONTROL_FAN, number++);
-		if (!c || !add_files(c, r, p.path))
-			return -1;
+	if (kind == CONTROL_FAN && !strcmp(p.name, "*")) {
+		while (place_next(&p, r, "pwm", &at)) {
+			snprintf(path, sizeof path, "%s_enable", p.path);
+			struct control_unit *fan =
+				file_exists(r, path) ? add_unit(u, s, kind, number++) : NULL;
+			if (file_exists(r, path) && (!fan || !add_files(fan, r, p.path)))
+				return false;
+		}
+		return true;
 	}
-	return 0;
+	struct control_unit *c = add_unit(u, s, kind, 0);
+	size_t n = kind == CONTROL_MODE ? 0 : s->n_places; /* its file is NVIDIA's program's */
+	for (size_t i = 0; c && i < n && !c->n; i++) {
+		p = s->places[i];
+		if (p.kind == PLACE_PATH && strchr(p.path, '*')
+			    ? !add_each(c, r, p.path)
+			    : place_find(&p, r, "pwm") == 0 && !add_files(c, r, p.path))
+			return false;
+	}
+	for (size_t i = 0; c && i < n && !c->n && used < sizeof c->item.refused; i++) {
+		const struct place *no = &s->places[i];
+		bool named = no->kind != PLACE_PATH;
+		used += (size_t)snprintf(c->item.refused + used, sizeof c->item.refused - used, "%s%s%s%s",
+					 i ? ", " : _("not here: "), named ? no->name : no->path,
+					 named ? "/" : "", no->which);
+	}
+	return c;
 }
 
 /* --- reading --- */
@@ -201,37 +206,31 @@ static void allow(struct control_item *i, const char *word)
 		snprintf(i->allowed + used, sizeof i->allowed - used, "%s%s", used ? " " : "", word);
 }
 
-/* The steps that the kernel lists beside a file, else its lowest and highest. */
-static void allow_clocks(struct control_item *i, const struct root *r, const struct control_file *f)
+/* Allows the words that the kernel lists beside a file: "frequencies", "governors". */
+static void allow_listed(struct control_item *i, const struct root *r, const char *path, const char *what)
 {
-	bool cores = control_scale(f->path) != 1;
-	const char *zeros = cores ? "000" : "";
-	char folder[192], list[2048], *p = list, word[96];
-	long long lowest, highest;
+	bool cores = control_scale(path) != 1, clocks = i->kind == CONTROL_CLOCK;
+	char file[256], list[2048], hz[32], *p = list;
 
-	snprintf(folder, sizeof folder, "%.*s", (int)(base(f->path) - f->path), f->path);
-	text_join(word, sizeof word, cores ? "scaling_" : "", "available_frequencies");
-	text_join(folder, sizeof folder, folder, word);
-	if (root_read(r, folder, list, sizeof list) > 0)
-		for (char *step; (step = strsep(&p, " \n"));)
-			if (*step && !step[strspn(step, "0123456789")]) {
-				snprintf(word, sizeof word, "%.20s%s", step, zeros);
-				allow(i, word);
-			}
-	if (i->allowed[0])
+	snprintf(file, sizeof file, "%.*s%savailable_%s", (int)(base(path) - path), path,
+		 cores ? "scaling_" : "", what);
+	if (root_read(r, file, list, sizeof list) <= 0)
 		return;
-	*strrchr(folder, '/') = '\0';
-	if (!cores || file_number_of(r, &lowest, folder, "/cpuinfo_min_freq") < 0 ||
-	    file_number_of(r, &highest, folder, "/cpuinfo_max_freq") < 0)
-		snprintf(word, sizeof word, "%s", i->value);
-	else
-		snprintf(word, sizeof word, "%lld000..%lld000", lowest, highest);
-	allow(i, word);
+	for (char *word; (word = strsep(&p, " \n"));) {
+		if (clocks && word[strspn(word, "0123456789")])
+			continue;
+		snprintf(hz, sizeof hz, "%.20s%s", word, cores ? "000" : "");
+		if (*word)
+			allow(i, clocks ? hz : word);
+	}
 }
 
 static void read_clocks(struct control_unit *c, const struct root *r)
 {
 	int64_t lowest = INT64_MAX, highest = 0;
+	const char *path = c->n ? c->files[c->n - 1].path : NULL;
+	long long least, most;
+	char range[96], folder[192];
 
 	for (size_t i = 0; i < c->n; i++) {
 		int64_t hz = number_of(&c->files[i]);
@@ -240,40 +239,41 @@ static void read_clocks(struct control_unit *c, const struct root *r)
 		lowest = hz < lowest ? hz : lowest;
 		highest = hz > highest ? hz : highest;
 	}
-	if (!c->n)
+	if (!path)
 		return;
-	if (control_is_max(c->files[c->n - 1].path)) {
-		snprintf(c->item.value, sizeof c->item.value, "%lld..%lld", (long long)lowest,
-			 (long long)highest);
-		allow_clocks(&c->item, r, &c->files[0]);
+	if (!control_is_max(path)) {
+		strcpy(c->item.allowed, "0..max");
+		strcpy(c->item.value, "0..max"); /* a cap of 0 is none */
+		if (highest)
+			snprintf(c->item.value, sizeof c->item.value, "0..%lld", (long long)highest);
 		return;
 	}
-	snprintf(c->item.value, sizeof c->item.value, "0..%lld", (long long)highest);
-	if (!highest) /* a cap of 0 is none */
-		strcpy(c->item.value, "0..max");
-	allow(&c->item, "0..max");
+	snprintf(c->item.value, sizeof c->item.value, "%lld..%lld", (long long)lowest, (long long)highest);
+	allow_listed(&c->item, r, c->files[0].path, "frequencies");
+	if (*c->item.allowed)
+		return;
+	/* without steps the lowest and the highest */
+	strcpy(range, c->item.value);
+	snprintf(folder, sizeof folder, "%.*s", (int)(base(c->files[0].path) - c->files[0].path),
+		 c->files[0].path);
+	if (control_scale(path) != 1 && file_number_of(r, &least, folder, "cpuinfo_min_freq") == 0 &&
+	    file_number_of(r, &most, folder, "cpuinfo_max_freq") == 0)
+		snprintf(range, sizeof range, "%lld000..%lld000", least, most);
+	allow(&c->item, range);
 }
 
 static void read_governor(struct control_unit *c, const struct root *r)
 {
-	char path[192], list[512];
-
 	if (!c->n)
 		return;
-	bool cores = control_scale(c->files[0].path) != 1;
-	snprintf(path, sizeof path, "%.*s%savailable_governors",
-		 (int)(base(c->files[0].path) - c->files[0].path), c->files[0].path, cores ? "scaling_" : "");
-	if (root_read(r, path, list, sizeof list) > 0)
-		for (char *p = list, *word; (word = strsep(&p, " \n"));)
-			if (*word)
-				allow(&c->item, word);
-	for (size_t i = 1; i < c->n; i++)
+	allow_listed(&c->item, r, c->files[0].path, "governors");
+	strcpy(c->item.value, c->files[0].text);
+	for (size_t i = 1; i < c->n && *c->item.value; i++)
 		if (strcmp(c->files[i].text, c->files[0].text) != 0) {
 			snprintf(c->item.missing, sizeof c->item.missing, _("not the same for all: %s, %s"),
 				 c->files[0].text, c->files[i].text);
-			return;
+			*c->item.value = '\0';
 		}
-	strcpy(c->item.value, c->files[0].text);
 }
 
 static void read_fan(struct control_unit *c, const struct root *r, const struct machine *m)
@@ -350,28 +350,24 @@ static void read_swap(struct control_unit *c, const struct root *r)
 	if (fd >= 0 && fstatvfs(fd, &fs) == 0) {
 		uint64_t room = (uint64_t)fs.f_frsize *
 				(fs.f_bavail > fs.f_blocks / 20 ? fs.f_bavail - fs.f_blocks / 20 : 0);
-		snprintf(word, sizeof word, "%d..%llu", SWAP_LEAST, (unsigned long long)room);
-		if (room >= SWAP_LEAST)
+		snprintf(word, sizeof word, "%d..%llu", CONTROL_SWAP_LEAST, (unsigned long long)room);
+		if (room >= CONTROL_SWAP_LEAST)
 			allow(&c->item, word);
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
-/* Adds copies of the files of all units of that kind. */
+/* Adds copies of the files of all units of a kind. */
 static bool gather(struct control_unit *c, const struct control_units *u, enum control_kind kind)
 {
-	for (size_t i = 0; i < u->n; i++) {
-		const struct control_unit *from = &u->at[i];
-		if (from->item.kind != kind || !from->n)
-			continue;
-		struct control_file *all = reallocarray(c->files, c->n + from->n, sizeof *all);
-		if (!all)
-			return false;
-		c->files = all;
-		memcpy(all + c->n, from->files, from->n * sizeof *all);
-		c->n += from->n;
-	}
+	for (size_t i = 0; i < u->n; i++)
+		for (size_t k = 0; k < u->at[i].n && u->at[i].item.kind == kind; k++) {
+			struct control_file *f = add(&c->files, &c->n, sizeof *f);
+			if (!f)
+				return false;
+			*f = u->at[i].files[k];
+		}
 	return true;
 }
 
@@ -392,31 +388,22 @@ static void read_pinned(struct control_unit *c)
 	strcpy(c->item.allowed, "max restore");
 }
 
-static int find_all(const struct board *b, const struct root *r, struct control_units *u)
+static bool find_all(const struct board *b, const struct root *r, struct control_units *u)
 {
 	size_t n;
 	const struct control_statement *s = board_controls(b, &n);
 
 	for (int kind = 0; kind < CONTROL_KINDS; kind++)
-		for (size_t i = 0; i < n; i++) {
-			if ((int)kind_of(&s[i]) != kind)
-				continue;
-			bool any = kind == CONTROL_FAN && !strcmp(s[i].places[0].name, "*");
-			if (any && find_fans(u, &s[i], r) < 0)
-				return -1;
-			struct control_unit *c = any ? NULL : add_unit(u, &s[i], (enum control_kind)kind, 0);
-			if (!any && (!c || (kind != CONTROL_MODE && find_files(c, r) < 0)))
-				return -1;
-		}
-	for (size_t i = 0; i < u->n; i++) {
-		struct control_unit *c = &u->at[i];
-		bool pinned = c->item.kind == CONTROL_PINNED;
-		if ((pinned || c->item.kind == CONTROL_MODE) && !gather(c, u, CONTROL_CLOCK))
-			return -1;
-		if (pinned && !gather(c, u, CONTROL_FAN))
-			return -1;
+		for (size_t i = 0; i < n; i++)
+			if ((int)kind_of(&s[i]) == kind && !add_units(u, &s[i], (enum control_kind)kind, r))
+				return false;
+	for (struct control_unit *c = u->at; c < u->at + u->n; c++) {
+		bool pinned = c->item.kind == CONTROL_PINNED, mode = c->item.kind == CONTROL_MODE;
+		if (((pinned || mode) && !gather(c, u, CONTROL_CLOCK)) ||
+		    (pinned && !gather(c, u, CONTROL_FAN)))
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 int control_units(const struct board *b, const struct root *r, struct control_units *u, struct err *e)
@@ -424,7 +411,7 @@ int control_units(const struct board *b, const struct root *r, struct control_un
 	struct machine *m = machine_new();
 
 	*u = (struct control_units) {NULL, 0};
-	if (!m || find_all(b, r, u) < 0) {
+	if (!m || !find_all(b, r, u)) {
 		machine_free(m);
 		control_units_free(u);
 		return err_set(e, ERR_FAILED, _("out of memory"));

@@ -7,6 +7,7 @@
 #define CONTROL_NVPMODEL      "/usr/sbin/nvpmodel"
 #define CONTROL_JETSON_CLOCKS "/usr/bin/jetson_clocks"
 #define CONTROL_SYSTEMCTL     "/usr/bin/systemctl"
+#define CONTROL_SWAP_LEAST    (64 * 1024 * 1024) /* bytes */
 
 struct control_file {
 	char path[192];
@@ -15,7 +16,6 @@ struct control_file {
 
 struct control_unit {
 	struct control_item item;
-	const struct control_statement *s;
 	/* What a change of it writes, or has others write: of clocks min and max of each device or a cap; of a fan the
 	 * speed and what switches its control on; of mode and "clocks" those of all clocks, of "clocks" the fans', too. */
 	struct control_file *files;

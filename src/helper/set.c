@@ -12,7 +12,6 @@
 #include "util/text.h"
 
 #define DROP_CACHES "/proc/sys/vm/drop_caches"
-#define SWAP_LEAST  (64 * 1024 * 1024)
 
 /* What a change comes to. */
 struct plan {
@@ -133,7 +132,7 @@ static bool plan_swap(struct work *w, const struct control_unit *u, struct contr
 
 	snprintf(p->does, sizeof p->does, _("removes %s"), CONTROL_SWAPFILE);
 	if (strcmp(c->wanted, "off") != 0) {
-		if (!num_bytes(c->wanted, &bytes) || !dots || bytes < SWAP_LEAST ||
+		if (!num_bytes(c->wanted, &bytes) || !dots || bytes < CONTROL_SWAP_LEAST ||
 		    bytes > strtoull(dots + 2, NULL, 10))
 			return false;
 		snprintf(c->wanted, sizeof c->wanted, "%llu", (unsigned long long)(bytes & ~UINT64_C(4095)));
