@@ -100,8 +100,7 @@ static bool has_profile(const struct root *r, const char *profiles)
 
 int fan_service(struct work *w, const char *profiles, bool active, char why[240])
 {
-	char now[128];
-	const char *base;
+	char now[128], status[PATH_MAX];
 	bool on = control_fan_service(w->root) == SERVICE_ACTIVE;
 
 	fan_state(w->root, now);
@@ -112,12 +111,9 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 			return -1;
 		on = false;
 		/* it has the profile before, and would go on with it */
-		int folder = folder_of(w->root, CONF_FAN_STATUS, &base);
-		if (folder >= 0) {
-			unlinkat(folder, base, 0);
-			close(folder);
-			work_wrote();
-		}
+		snprintf(status, sizeof status, "%s%s", work_top(w->root), CONF_FAN_STATUS);
+		unlink(status);
+		work_wrote();
 	}
 	if (on != active && PROGRAM(w, 30, why, CONTROL_SYSTEMCTL, active ? "start" : "stop", SERVICE) < 0)
 		return -1;

@@ -60,8 +60,6 @@ int program_run(const struct root *r, int seconds, char why[240], const char *co
 int program_apart(const struct root *r, const char *verb, const char *word, char why[240]);
 
 /* write.c */
-/* Opens the folder of a path; *base is the rest. Neither is a link followed at the end of a path by what uses it. */
-int folder_of(const struct root *r, const char *path, const char **base);
 int write_text(const struct root *r, const char *path, const char *text);
 /* Writes what differs, and reads back. Returns 0; 1 if it has something else then, -1 if it cannot be written: why says
  * which. */

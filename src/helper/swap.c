@@ -11,71 +11,52 @@
 #include "util/intl.h"
 #include "util/num.h"
 
-#define NAME (&CONTROL_SWAPFILE[1])
-
 bool swap_exists(const struct root *r)
 {
-	struct stat st;
-	int top = root_open_file(r, "/", O_RDONLY | O_DIRECTORY);
-	bool there = top >= 0 && fstatat(top, NAME, &st, AT_SYMLINK_NOFOLLOW) == 0;
-
-	if (top >= 0)
-		close(top);
-	return there;
-}
-
-/* Returns an error number; 0 if it is gone; -1: why has it. */
-static int take_away(struct work *w, int top, const char *path, char why[240])
-{
-	const struct control_unit *u = control_unit_find(&w->units, "swap");
+	char path[PATH_MAX];
 	struct stat st;
 
-	if (fstatat(top, NAME, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : errno;
-	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
-		snprintf(why, 240, _("%s is not the file that was made here; it stays"), CONTROL_SWAPFILE);
-		return -1;
-	}
-	if (u && strcmp(u->item.value, "off") != 0 && PROGRAM(w, 300, why, "/sbin/swapoff", path) < 0)
-		return -1;
-	if (unlinkat(top, NAME, 0) < 0)
-		return errno;
-	work_wrote();
-	return 0;
-}
-
-/* The same for one that is made. */
-static int make(struct work *w, int top, const char *path, uint64_t bytes, char why[240])
-{
-	int fd = openat(top, NAME, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return errno;
-	work_wrote();
-	int error = posix_fallocate(fd, 0, (off_t)bytes);
-	if (close(fd) < 0 && !error)
-		error = errno;
-	if (!error &&
-	    (PROGRAM(w, 300, why, "/sbin/mkswap", path) < 0 || PROGRAM(w, 60, why, "/sbin/swapon", path) < 0))
-		error = -1;
-	if (error)
-		unlinkat(top, NAME, 0);
-	return error;
+	snprintf(path, sizeof path, "%s%s", work_top(r), CONTROL_SWAPFILE);
+	return lstat(path, &st) == 0;
 }
 
 int swap_set(struct work *w, const char *value, char why[240])
 {
+	const struct control_unit *u = control_unit_find(&w->units, "swap");
 	char path[PATH_MAX];
-	uint64_t bytes = 0;
-	int top = root_open_file(w->root, "/", O_RDONLY | O_DIRECTORY);
+	uint64_t bytes;
+	struct stat st;
 
 	snprintf(path, sizeof path, "%s%s", work_top(w->root), CONTROL_SWAPFILE);
-	int error = top < 0 ? errno : take_away(w, top, path, why);
-	if (!error && num_bytes(value, &bytes))
-		error = make(w, top, path, bytes, why);
-	if (error > 0)
+	int error = lstat(path, &st) < 0 ? errno : 0;
+	if (!error) {
+		if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
+			snprintf(why, 240, _("%s is not the file that was made here; it stays"),
+				 CONTROL_SWAPFILE);
+			return -1;
+		}
+		if (u && strcmp(u->item.value, "off") != 0 && PROGRAM(w, 300, why, "/sbin/swapoff", path) < 0)
+			return -1;
+		error = unlink(path) < 0 ? errno : 0;
+		work_wrote();
+	} else if (error == ENOENT)
+		error = 0;
+	if (!error && num_bytes(value, &bytes)) {
+		int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0)
+			work_wrote();
+		error = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+		if (fd >= 0 && close(fd) < 0 && !error)
+			error = errno;
+		if (!error && PROGRAM(w, 300, why, "/sbin/mkswap", path) == 0 &&
+		    PROGRAM(w, 60, why, "/sbin/swapon", path) == 0)
+			return 0;
+		if (fd >= 0)
+			unlink(path);
+		if (!error)
+			return -1;
+	}
+	if (error)
 		snprintf(why, 240, "%s: %s", CONTROL_SWAPFILE, strerror(error));
-	if (top >= 0)
-		close(top);
 	return error ? -1 : 0;
 }

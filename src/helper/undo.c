@@ -31,20 +31,16 @@ int64_t undo_now_ms(void)
 
 int undo_folder(const struct root *r, struct err *e)
 {
-	const char *base;
+	char path[PATH_MAX];
 	struct stat st;
-	int parent = folder_of(r, CONTROL_FOLDER, &base);
 
-	if (parent >= 0)
-		mkdirat(parent, base, 0700);
-	int fd = parent < 0 ? -1 : openat(parent, base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int error = errno;
-	if (parent >= 0)
-		close(parent);
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
-		return fd;
+	snprintf(path, sizeof path, "%s%s", work_top(r), CONTROL_FOLDER);
+	mkdir(path, 0700);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return err_sys(e, ERR_FAILED, error, _("cannot open the folder %s"), CONTROL_FOLDER);
+		return err_sys(e, ERR_FAILED, errno, _("cannot open the folder %s"), CONTROL_FOLDER);
+	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
+		return fd;
 	close(fd);
 	return err_set(e, ERR_FAILED, _("%s is not a folder of root's alone: remove it"), CONTROL_FOLDER);
 }

@@ -13,37 +13,30 @@
 #include "util/replace.h"
 #include "util/text.h"
 
-int folder_of(const struct root *r, const char *path, const char **base)
-{
-	const char *slash = strrchr(path, '/');
-	char folder[256];
-
-	*base = slash + 1;
-	snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-	return root_open_file(r, folder, O_RDONLY | O_DIRECTORY);
-}
-
 int write_text(const struct root *r, const char *path, const char *text)
 {
-	const char *base;
-	char line[80];
+	const char *slash = strrchr(path, '/');
+	char parent[256], line[80];
 	struct stat st;
-	int result = -1, folder = folder_of(r, path, &base);
-	int fd = folder < 0 ? -1
-			    : openat(folder, base,
-				     O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int result = -1;
 
+	/* a link in place of the file itself is not followed */
+	snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+	int folder = root_open_file(r, parent, O_RDONLY | O_DIRECTORY);
+	int fd = folder < 0 ? -1
+			    : openat(folder, slash + 1,
+				     O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		errno = EINVAL;
 		if (S_ISREG(st.st_mode))
 			result = write_all(fd, line, (size_t)snprintf(line, sizeof line, "%s\n", text));
-		work_wrote();
 	}
 	int error = errno;
 	if (fd >= 0)
 		close(fd);
 	if (folder >= 0)
 		close(folder);
+	work_wrote();
 	errno = error;
 	return result;
 }
