@@ -316,8 +316,10 @@ static void settle(struct sweep *s)
 	while (known && !(by < SETTLED_C) && !is_over(s) && (left = until - clock_now_ns()) > 0) {
 		poll(&(struct pollfd){.fd = s->signals, .events = POLLIN}, 1, (int)((left < NS_PER_S ? left : NS_PER_S) / NS_PER_MS) + 1);
 		by = moved(history_timeline(l.history), hottest, &now);
-		if (tells && !isnan(by))
-			fprintf(stderr, _("\rnvmtop: %s: settling at %.1f C, moved by %.1f C "), row->name, now, by);
+		if (tells && !isnan(by)) {
+			fputs("\r", stderr);
+			fprintf(stderr, _("nvmtop: %s: settling at %.1f C, moved by %.1f C "), row->name, now, by);
+		}
 	}
 	if (tells)
 		fputs("\r\033[K", stderr);

@@ -321,9 +321,9 @@ static void read_mode(struct control_unit *c, const struct root *r, const struct
 			snprintf(c->item.value, sizeof c->item.value, "%s", modes[i].name);
 	}
 	if (!c->item.value[0])
-		snprintf(c->item.missing, sizeof c->item.missing, "%s",
-			 known ? _("the mode that is set has no name in " CONF_MODES)
-			       : _("/var/lib/nvpmodel/status has no mode"));
+		snprintf(c->item.missing, sizeof c->item.missing,
+			 known ? _("the mode that is set has no name in %s") : _("%s has no mode"),
+			 known ? CONF_MODES : "/var/lib/nvpmodel/status");
 	if (!file_exists(r, CONTROL_NVPMODEL))
 		snprintf(c->item.refused, sizeof c->item.refused, _("%s is not here, as in a container"),
 			 CONTROL_NVPMODEL);

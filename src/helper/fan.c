@@ -13,7 +13,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 #include "util/io.h"
 #include "util/text.h"
 
@@ -79,7 +78,7 @@ static int conf_write(const struct root *r, const char *profiles, char why[240])
 			result = write_anew(path, new, size);
 	}
 	if (result < 0)
-		snprintf(why, 240, _("cannot change %s: %s"), CONF_FAN, strerror(errno));
+		snprintf(why, 240, "cannot change %s: %s", CONF_FAN, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	free(new);
@@ -126,8 +125,8 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 		nanosleep(&(struct timespec) {.tv_nsec = 50 * NS_PER_MS}, NULL);
 	}
 	snprintf(why, 240, "%s",
-		 active ? _("nvfancontrol.service was started, and does not run with that profile")
-			: _("nvfancontrol.service was stopped, and still runs"));
+		 active ? "nvfancontrol.service was started, and does not run with that profile"
+			: "nvfancontrol.service was stopped, and still runs");
 	return 1;
 }
 
@@ -195,13 +194,13 @@ int fan_watch(struct work *w)
 				continue;
 			if (lost || t == INT_MIN)
 				snprintf(why, sizeof why, "%.200s",
-					 lost ? e.text : _("no temperature can be read"));
+					 lost ? e.text : "no temperature can be read");
 			else
-				snprintf(why, sizeof why, _("the hottest zone has %d C"), t / 1000);
-			work_log(w, _("%s: %s: automatic control is restored"), u->item.name, why);
+				snprintf(why, sizeof why, "the hottest zone has %d C", t / 1000);
+			work_log(w, "%s: %s: automatic control is restored", u->item.name, why);
 			int turn = w->folder < 0 ? -1 : work_lock(w, 10, &e); /* heat does not wait longer */
 			if (fan_auto(w, u, why) != 0) {
-				work_log(w, _("%s: %s; it gets its highest speed"), u->item.name, why);
+				work_log(w, "%s: %s; it gets its highest speed", u->item.name, why);
 				write_text(w->root, u->files[0].path, "255");
 			}
 			if (turn >= 0)

@@ -7,7 +7,7 @@
  *   nvmtop-control REQUEST...    answers one
  *
  * The build for tests (NVMTOP_CONTROL_TEST), which is never installed, needs no root and takes --sysroot DIR, below
- * which are then all files and programs. */
+ * which are then all files and programs. What it says is in English: it has no environment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,7 +25,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 #include "util/num.h"
 
 #define WORDS_MOST 40
@@ -122,7 +121,7 @@ int work_lock(struct work *w, int seconds, struct err *e)
 	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (clock_now_ns() > until) {
 			close(fd);
-			return err_set(e, ERR_FAILED, _("another change is being made; try again"));
+			return err_set(e, ERR_FAILED, "another change is being made; try again");
 		}
 		nanosleep(&(struct timespec) {.tv_nsec = 20 * NS_PER_MS}, NULL);
 	}
@@ -140,7 +139,7 @@ static int restore(struct work *w, char *const *words, size_t n, struct err *e)
 {
 	for (size_t i = 1; i < n; i++)
 		if (!control_unit_find(&w->units, words[i]) && !undo_oldest(w, words[i]))
-			return usage(e, _("no such thing can be set here: "), words[i]);
+			return usage(e, "no such thing can be set here: ", words[i]);
 	for (size_t i = 0; i < w->n_entries; i++) {
 		struct entry *one = &w->entries[i];
 		bool named = n == 1;
@@ -169,14 +168,14 @@ static int set_values(struct work *w, char *const *words, size_t n, struct err *
 					 equals ? (int)(equals - words[i]) : 0, words[i]);
 				u = control_unit_find(&w->units, name);
 				if (!equals || !u)
-					return usage(e, _("no such thing can be set here: "), words[i]);
+					return usage(e, "no such thing can be set here: ", words[i]);
 				if (pass)
 					set_change(w, u, equals + 1);
 			}
 		return 0;
 	}
 	if (!u || n > 2)
-		return usage(e, _("no such thing can be set here: "), words[u ? 2 : 0]);
+		return usage(e, "no such thing can be set here: ", words[u ? 2 : 0]);
 	if (strcmp(words[0], "clocks") != 0 || strcmp(words[1], "restore") != 0) {
 		set_change(w, u, n > 1 ? words[1] : "");
 		return 0;
@@ -186,8 +185,8 @@ static int set_values(struct work *w, char *const *words, size_t n, struct err *
 	struct control_change c = work_change(w, words[0], words[1]);
 	bool max = !strcmp(c.before, "max");
 	if (max && !w->dry)
-		strcpy(c.why, _("the clocks were not set to max here: what they were before is not known; a "
-				"reboot ends it"));
+		strcpy(c.why, "the clocks were not set to max here: what they were before is not known; a "
+				"reboot ends it");
 	work_report(w, &c, w->dry ? CONTROL_WOULD : max ? CONTROL_REFUSED : CONTROL_AS_IS);
 	return 0;
 }
@@ -199,10 +198,10 @@ static int by_number(struct work *w, char *const *words, size_t n, struct err *e
 	unsigned ids[WORDS_MOST];
 
 	if (w->dry)
-		return usage(e, _("--dry-run does not go with "), words[0]);
+		return usage(e, "--dry-run does not go with ", words[0]);
 	for (size_t i = 1; i < n; i++) {
 		if (strlen(words[i]) > 9 || words[i][strspn(words[i], "0123456789")])
-			return usage(e, _("not the number of a change: "), words[i]);
+			return usage(e, "not the number of a change: ", words[i]);
 		ids[i] = (unsigned)strtoul(words[i], NULL, 10);
 	}
 	for (size_t i = 1; i < n; i++) {
@@ -250,9 +249,9 @@ static int answer_words(struct work *w, char *const *words, size_t n, struct err
 	       (v + 1 < count || strncmp(verb, "fan", 3) != 0))
 		v++;
 	if (v == count)
-		return usage(e, _("unknown request: "), verb);
+		return usage(e, "unknown request: ", verb);
 	if (n < verbs[v].least || n > verbs[v].most)
-		return usage(e, _("too few or too many words after "), verb);
+		return usage(e, "too few or too many words after ", verb);
 	return verbs[v].answer(w, words, n, e);
 }
 
@@ -270,7 +269,7 @@ static int take_options(struct work *w, char **words, size_t *n, struct err *e)
 			words[kept++] = words[i];
 		else if (++i == *n || !num_duration_ns(words[i], &w->for_ns) || w->for_ns < FOR_LEAST ||
 			 w->for_ns > FOR_MOST)
-			return usage(e, _("--for needs a time from 1s to 24h"), "");
+			return usage(e, "--for needs a time from 1s to 24h", "");
 	*n = kept;
 	return 0;
 }
@@ -294,14 +293,14 @@ static int answer(struct work *w, char **words, size_t n)
 	for (size_t k = 0; k < n; k++)
 		for (const char *p = words[k]; *p || p == words[k]; p++)
 			if (*p <= ' ' || *p > '~') {
-				usage(&e, _("not a request: an empty word, a blank or a control character"),
+				usage(&e, "not a request: an empty word, a blank or a control character",
 				      "");
 				return answered(w, &e);
 			}
 	if (take_options(w, words, &n, &e) == 0) {
 		if (!w->dry && w->folder < 0) {
 			w->status = 4;
-			err_set(&e, ERR_FAILED, _("only root can change anything"));
+			err_set(&e, ERR_FAILED, "only root can change anything");
 		} else if ((w->dry || (fd = work_lock(w, 3, &e)) >= 0) &&
 			   (w->folder < 0 || undo_load(w, &e) == 0) && work_read(w, &e) == 0)
 			answer_words(w, words, n, &e);
@@ -353,7 +352,7 @@ static int session(struct work *w, bool revert)
 			continue;
 		}
 		w->status = 0;
-		usage(&e, _("not a request: a line of at most 40 words of printable characters"), "");
+		usage(&e, "not a request: a line of at most 40 words of printable characters", "");
 		answered(w, &e);
 		if (!end)
 			break;
@@ -431,7 +430,7 @@ int main(int argc, char **argv)
 			revert = true;
 		else if (!TEST || strcmp(argv[i], "--sysroot") != 0 || ++i == argc ||
 			 !realpath(argv[i], absolute)) {
-			printf("end\t2\t%s%.100s\n", _("unknown option: "), i < argc ? argv[i] : "");
+			printf("end\t2\t%s%.100s\n", "unknown option: ", i < argc ? argv[i] : "");
 			return 2;
 		}
 	if (TEST && !strcmp(absolute, "/"))
@@ -451,7 +450,7 @@ int main(int argc, char **argv)
 	if (board && may)
 		w.folder = undo_folder(root, &e);
 	if (n > WORDS_MOST)
-		usage(&e, _("too many words"), "");
+		usage(&e, "too many words", "");
 	if (!board || (may && w.folder < 0) || n > WORDS_MOST)
 		return answered(&w, &e);
 	file_line(root, "/proc/sys/kernel/random/boot_id", w.boot, sizeof w.boot);

@@ -12,7 +12,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
 
@@ -132,7 +131,7 @@ int mode_check(const struct root *r, int64_t id, char why[240])
 	bool bad = !c || !conf_mode_now(r, &now_id) || now_id != id;
 
 	if (bad)
-		snprintf(why, 240, "%s", _("/var/lib/nvpmodel/status has another mode"));
+		snprintf(why, 240, "%s", "/var/lib/nvpmodel/status has another mode");
 	for (size_t i = 0; c && i < c->n && !bad; i++) {
 		const struct mode_line *l = &c->lines[i];
 		bool cap = !l->param && !strcmp(l->arg, "MAX_FREQ");
@@ -148,7 +147,7 @@ int mode_check(const struct root *r, int64_t id, char why[240])
 		/* where the steps are not known, a cap of 0 is none, and a lower one may be rounded */
 		bad = core ? now != want : step >= 0 ? now != step : want > 0 && (now > want || !now);
 		if (bad)
-			snprintf(why, 240, _("%.120s has %lld, and the mode %lld"), path, now,
+			snprintf(why, 240, "%.120s has %lld, and the mode %lld", path, now,
 				 (long long)(step >= 0 ? step : want));
 	}
 	free(c);
@@ -188,7 +187,7 @@ int clocks_max(struct work *w, char why[240])
 	if (clocks_run(w, "--store", STORE ".new", why) < 0)
 		return -1;
 	if (renameat(w->folder, STORE ".new", w->folder, STORE) < 0) {
-		snprintf(why, 240, _("%s --store has stored nothing: %s"), CONTROL_JETSON_CLOCKS,
+		snprintf(why, 240, "%s --store has stored nothing: %s", CONTROL_JETSON_CLOCKS,
 			 strerror(errno));
 		return -1;
 	}
@@ -228,9 +227,9 @@ int mode_set(struct work *w, int64_t id, char why[240])
 	if (result == 0)
 		*why = '\0';
 	else if (result > 0 && strcasestr(said, "reboot"))
-		snprintf(why, 240, _("it needs a reboot; run `sudo nvpmodel -m %lld`"), (long long)id);
+		snprintf(why, 240, "it needs a reboot; run `sudo nvpmodel -m %lld`", (long long)id);
 	else if (result > 0 && *said)
-		snprintf(why + strlen(why), 240 - strlen(why), _("; nvpmodel said: %.100s"), said);
+		snprintf(why + strlen(why), 240 - strlen(why), "; nvpmodel said: %.100s", said);
 	/* at their highest again, also where the mode is still the one before */
 	if (pinned && clocks_max(w, result ? other : why) < 0)
 		result = -1;

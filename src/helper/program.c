@@ -15,7 +15,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 
 #define SYSTEMD_RUN "/usr/bin/systemd-run"
 
@@ -68,7 +67,7 @@ int program_run(const struct root *r, int seconds, char why[240], const char *co
 		nanosleep(&(struct timespec) {.tv_nsec = 10 * NS_PER_MS}, NULL);
 	}
 	if (got < 0) {
-		snprintf(why, 240, _("cannot start %s: %s"), argv[0], strerror(errno));
+		snprintf(why, 240, "cannot start %s: %s", argv[0], strerror(errno));
 		if (out >= 0)
 			close(out);
 		return -1;
@@ -84,13 +83,13 @@ int program_run(const struct root *r, int seconds, char why[240], const char *co
 		begin--;
 	text_printable(said, sizeof said, raw + begin, end > 0 ? (size_t)(end - begin) : 0);
 	if (late || got == 0)
-		snprintf(why, 240, _("%s did not end within %d s, and was killed"), argv[0], seconds);
+		snprintf(why, 240, "%s did not end within %d s, and was killed", argv[0], seconds);
 	else if (!WIFEXITED(status))
-		snprintf(why, 240, _("%s was killed by signal %d"), argv[0], WTERMSIG(status));
+		snprintf(why, 240, "%s was killed by signal %d", argv[0], WTERMSIG(status));
 	else if (WEXITSTATUS(status) == 127 && !*said)
-		snprintf(why, 240, _("cannot run %s"), argv[0]);
+		snprintf(why, 240, "cannot run %s", argv[0]);
 	else if (WEXITSTATUS(status))
-		snprintf(why, 240, _("%s failed with status %d: %.150s"), argv[0], WEXITSTATUS(status), said);
+		snprintf(why, 240, "%s failed with status %d: %.150s", argv[0], WEXITSTATUS(status), said);
 	else {
 		snprintf(why, 240, "%.150s", said); /* it may have lied */
 		return 0;
@@ -125,6 +124,6 @@ int program_apart(const struct root *r, const char *verb, const char *word, char
 	}
 	if (child > 0 && waitpid(child, &status, 0) == child && !status)
 		return 0;
-	snprintf(why, 240, _("cannot start %s: %s"), self, strerror(errno));
+	snprintf(why, 240, "cannot start %.170s: %.50s", self, strerror(errno));
 	return -1;
 }

@@ -7,7 +7,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
 
@@ -85,9 +84,9 @@ static bool plan_mode(struct work *w, const struct control_unit *u, struct contr
 			snprintf(c->wanted, sizeof c->wanted, "%s", word ? word : id);
 			if (mode_needs_reboot(w->root, p->mode))
 				snprintf(c->why, sizeof c->why,
-					 _("it needs a reboot; run `sudo nvpmodel -m %lld`"),
+					 "it needs a reboot; run `sudo nvpmodel -m %lld`",
 					 (long long)p->mode);
-			snprintf(p->does, sizeof p->does, _("runs %s -m %lld"), CONTROL_NVPMODEL,
+			snprintf(p->does, sizeof p->does, "runs %s -m %lld", CONTROL_NVPMODEL,
 				 (long long)p->mode);
 			return !*c->why;
 		}
@@ -105,15 +104,15 @@ static bool plan_fan(struct work *w, const struct control_unit *u, struct contro
 	p->n = 0;
 	if (!is_digits(value)) {
 		snprintf(p->does, sizeof p->does, "%s",
-			 control_fan_service(w->root) != SERVICE_NONE ? _("starts nvfancontrol.service")
-								      : _("switches automatic control on"));
+			 control_fan_service(w->root) != SERVICE_NONE ? "starts nvfancontrol.service"
+								      : "switches automatic control on");
 		return is_listed(u->item.allowed, value) && !strstr(value, "..");
 	}
 	long long percent = strtoll(value, NULL, 10);
 	if (percent > 100)
 		return false;
 	if (!fan_can_watch(w->root)) {
-		strcpy(c->why, _("no temperature can be read, and it would have to be watched"));
+		strcpy(c->why, "no temperature can be read, and it would have to be watched");
 		return false;
 	}
 	p->n = u->n;
@@ -130,17 +129,17 @@ static bool plan_swap(struct work *w, const struct control_unit *u, struct contr
 	const struct entry *first = undo_oldest(w, u->item.name);
 	uint64_t bytes = 0;
 
-	snprintf(p->does, sizeof p->does, _("removes %s"), CONTROL_SWAPFILE);
+	snprintf(p->does, sizeof p->does, "removes %s", CONTROL_SWAPFILE);
 	if (strcmp(c->wanted, "off") != 0) {
 		if (!num_bytes(c->wanted, &bytes) || !dots || bytes < CONTROL_SWAP_LEAST ||
 		    bytes > strtoull(dots + 2, NULL, 10))
 			return false;
 		snprintf(c->wanted, sizeof c->wanted, "%llu", (unsigned long long)(bytes & ~UINT64_C(4095)));
-		snprintf(p->does, sizeof p->does, _("makes %s of %s bytes, and swaps to it"),
+		snprintf(p->does, sizeof p->does, "makes %s of %s bytes, and swaps to it",
 			 CONTROL_SWAPFILE, c->wanted);
 	}
 	if (w->folder >= 0 && (!first || strcmp(first->before, "off") != 0) && swap_exists(w->root))
-		snprintf(c->why, sizeof c->why, _("there is a %s that was not made here; remove it"),
+		snprintf(c->why, sizeof c->why, "there is a %s that was not made here; remove it",
 			 CONTROL_SWAPFILE);
 	return !*c->why;
 }
@@ -157,7 +156,7 @@ static bool plan_make(struct work *w, const struct control_unit *u, struct contr
 	case CONTROL_PINNED:
 		if (file_exists(w->root, CONTROL_JETSON_CLOCKS)) {
 			p->n = 0;
-			snprintf(p->does, sizeof p->does, _("runs %s"), CONTROL_JETSON_CLOCKS);
+			snprintf(p->does, sizeof p->does, "runs %s", CONTROL_JETSON_CLOCKS);
 		}
 		for (size_t i = 1; i < p->n; i++)
 			if (control_is_max(p->files[i].path))
@@ -175,7 +174,7 @@ static bool plan_make(struct work *w, const struct control_unit *u, struct contr
 	case CONTROL_SWAP:
 		return plan_swap(w, u, c, p);
 	default: /* CONTROL_CACHES */
-		snprintf(p->does, sizeof p->does, _("writes 3 to %s"), DROP_CACHES);
+		snprintf(p->does, sizeof p->does, "writes 3 to %s", DROP_CACHES);
 		return true;
 	}
 }
@@ -224,15 +223,15 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 	struct err e;
 
 	if (u->item.refused[0] || !p->files) {
-		snprintf(c->why, sizeof c->why, "%s", p->files ? u->item.refused : _("out of memory"));
+		snprintf(c->why, sizeof c->why, "%s", p->files ? u->item.refused : "out of memory");
 		return CONTROL_REFUSED;
 	}
 	if (u->n)
 		memcpy(p->files, u->files, u->n * sizeof *p->files);
 	if (!plan_make(w, u, c, p)) {
 		if (!*c->why)
-			snprintf(c->why, sizeof c->why, *u->item.allowed ? _("allowed is %.200s") : "%.200s",
-				 *u->item.allowed ? u->item.allowed : _("what is allowed cannot be read"));
+			snprintf(c->why, sizeof c->why, *u->item.allowed ? "allowed is %.200s" : "%.200s",
+				 *u->item.allowed ? u->item.allowed : "what is allowed cannot be read");
 		return CONTROL_REFUSED;
 	}
 	bool as_is = kind != CONTROL_CACHES && !strcmp(c->before, c->wanted) &&
@@ -245,12 +244,12 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 	if (w->dry && *p->does)
 		strcpy(c->why, p->does);
 	else if (w->dry)
-		snprintf(c->why, sizeof c->why, _("writes %s to %s%s"), p->files[p->n - 1].text,
-			 p->files[p->n - 1].path, p->n > 1 ? _(" and what belongs to it") : "");
+		snprintf(c->why, sizeof c->why, "writes %s to %.160s%s", p->files[p->n - 1].text,
+			 p->files[p->n - 1].path, p->n > 1 ? " and what belongs to it" : "");
 	if (w->dry)
 		return CONTROL_WOULD;
 	if (kind != CONTROL_CACHES && !(c->id = undo_add(w, u, &e))) {
-		snprintf(c->why, sizeof c->why, _("nothing was changed: %.200s"), e.text);
+		snprintf(c->why, sizeof c->why, "nothing was changed: %.200s", e.text);
 		return CONTROL_FAILED;
 	}
 	int result = carry_out(w, u, c->wanted, p, text);
@@ -260,7 +259,7 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 	if (!result && kind != CONTROL_CACHES && kind != CONTROL_FAN && strcmp(now, c->wanted) != 0)
 		result = 1;
 	if (result)
-		snprintf(c->why, sizeof c->why, *text ? "%s" : _("it has %s now"), *text ? text : now);
+		snprintf(c->why, sizeof c->why, *text ? "%s" : "it has %s now", *text ? text : now);
 	/* of a file that is not there any more, nothing is to be known */
 	if (kind == CONTROL_SWAP && !strcmp(now, "off") && !swap_exists(w->root)) {
 		for (struct entry *one; (one = undo_oldest(w, c->name));)
@@ -273,7 +272,7 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 		if (program_apart(w->root, "expire", number, text) == 0)
 			c->left_ns = w->for_ns;
 		else {
-			snprintf(c->why, sizeof c->why, _("it does not end by itself: %.200s"), text);
+			snprintf(c->why, sizeof c->why, "it does not end by itself: %.200s", text);
 			result = -1;
 		}
 	}

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "helper/local.h"
-#include "util/intl.h"
 #include "util/num.h"
 
 bool swap_exists(const struct root *r)
@@ -31,7 +30,7 @@ int swap_set(struct work *w, const char *value, char why[240])
 	int error = lstat(path, &st) < 0 ? errno : 0;
 	if (!error) {
 		if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_nlink != 1) {
-			snprintf(why, 240, _("%s is not the file that was made here; it stays"),
+			snprintf(why, 240, "%s is not the file that was made here; it stays",
 				 CONTROL_SWAPFILE);
 			return -1;
 		}

@@ -13,7 +13,6 @@
 #include "helper/local.h"
 #include "probe/attr.h"
 #include "util/clock.h"
-#include "util/intl.h"
 #include "util/io.h"
 #include "util/num.h"
 
@@ -38,11 +37,11 @@ int undo_folder(const struct root *r, struct err *e)
 	mkdir(path, 0700);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot open the folder %s"), CONTROL_FOLDER);
+		return err_sys(e, ERR_FAILED, errno, "cannot open the folder %s", CONTROL_FOLDER);
 	if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 077))
 		return fd;
 	close(fd);
-	return err_set(e, ERR_FAILED, _("%s is not a folder of root's alone: remove it"), CONTROL_FOLDER);
+	return err_set(e, ERR_FAILED, "%s is not a folder of root's alone: remove it", CONTROL_FOLDER);
 }
 
 /* --- the file --- */
@@ -122,7 +121,7 @@ int undo_load(struct work *w, struct err *e)
 	if (fd < 0) {
 		int error = errno;
 		free(text);
-		return error == ENOENT ? 0 : err_sys(e, ERR_FAILED, error, _("cannot read %s"), CONTROL_UNDO);
+		return error == ENOENT ? 0 : err_sys(e, ERR_FAILED, error, "cannot read %s", CONTROL_UNDO);
 	}
 	ssize_t n = read_all(fd, text, MOST - 1, 0);
 	close(fd);
@@ -158,7 +157,7 @@ int undo_load(struct work *w, struct err *e)
 		return 0;
 	undo_free(w);
 	return err_set(e, ERR_FAILED,
-		       _("%s is damaged: nothing is changed; move it away, and set by hand what it says"),
+		       "%s is damaged: nothing is changed; move it away, and set by hand what it says",
 		       CONTROL_UNDO);
 }
 
@@ -172,7 +171,7 @@ int undo_save(struct work *w, struct err *e)
 	errno = EFBIG;
 	int result = text && len < MOST - 1 ? write_anew(path, text, len) : -1;
 	free(text);
-	return result < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot write %s"), CONTROL_UNDO) : 0;
+	return result < 0 ? err_sys(e, ERR_FAILED, errno, "cannot write %s", CONTROL_UNDO) : 0;
 }
 
 struct entry *undo_find(struct work *w, unsigned id)
@@ -207,7 +206,7 @@ unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
 	int64_t id;
 
 	if (!n)
-		return err_set(e, ERR_FAILED, _("out of memory")), 0;
+		return err_set(e, ERR_FAILED, "out of memory"), 0;
 	n->id = added;
 	strcpy(n->name, u->item.name);
 	strcpy(n->before, fits(u->item.value) ? u->item.value : "?");
@@ -233,7 +232,7 @@ unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
 	if (noted && of >= EACH_MOST)
 		undo_drop(w, last);
 	if (!noted)
-		err_set(e, ERR_FAILED, _("%s has a value that cannot be noted"), u->item.name);
+		err_set(e, ERR_FAILED, "%s has a value that cannot be noted", u->item.name);
 	else if (undo_save(w, e) == 0)
 		return added;
 	undo_drop(w, added);
@@ -291,7 +290,7 @@ static int files_back(struct work *w, const struct entry *e, bool fans, char why
 	free(want);
 	if (result || !gone)
 		return result;
-	snprintf(why, 240, _("%s is not there now"), gone);
+	snprintf(why, 240, "%s is not there now", gone);
 	return -1;
 }
 
@@ -302,12 +301,12 @@ static int mode_back(struct work *w, const struct entry *e, bool later, char why
 	struct err err;
 
 	if (!num_i64(e->state, e->state + strlen(e->state), &id)) {
-		snprintf(why, 240, "%s", _("which mode was set before is not known"));
+		snprintf(why, 240, "%s", "which mode was set before is not known");
 		return -1;
 	}
 	if (!conf_mode_now(w->root, &now) || now != id) {
 		if (mode_needs_reboot(w->root, id)) {
-			snprintf(why, 240, _("that needs a reboot; run `sudo nvpmodel -m %lld`"),
+			snprintf(why, 240, "that needs a reboot; run `sudo nvpmodel -m %lld`",
 				 (long long)id);
 			return -1;
 		}
@@ -356,7 +355,7 @@ static bool put_back(struct work *w, const struct entry *e)
 				 ? 0
 				 : swap_set(w, e->before, c.why);
 	else if (!u) {
-		strcpy(c.why, _("there is no such thing here now"));
+		strcpy(c.why, "there is no such thing here now");
 		result = -1;
 	} else if (!later) {
 		result = kind == CONTROL_PINNED ? clocks_back(w, c.why) : 0;
@@ -367,7 +366,7 @@ static bool put_back(struct work *w, const struct entry *e)
 	}
 	bool ended = later && kind != CONTROL_MODE && kind != CONTROL_FAN && kind != CONTROL_SWAP;
 	if (result == 0)
-		strcpy(c.why, ended ? _("it has ended with the reboot") : "");
+		strcpy(c.why, ended ? "it has ended with the reboot" : "");
 	work_read(w, &err);
 	work_report(w, &c,
 		    result < 0              ? CONTROL_FAILED
@@ -406,7 +405,7 @@ static void name_back(struct work *w, const char *of)
 			one->files = NULL;
 			one->n = 0;
 			one->mark = ENTRY_BACK;
-			strcpy(c.why, _("it was changed again since, and stays"));
+			strcpy(c.why, "it was changed again since, and stays");
 			work_report(w, &c, CONTROL_AS_IS);
 		}
 	}

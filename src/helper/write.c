@@ -8,7 +8,6 @@
 
 #include "helper/local.h"
 #include "probe/attr.h"
-#include "util/intl.h"
 #include "util/io.h"
 #include "util/replace.h"
 #include "util/text.h"
@@ -78,9 +77,9 @@ int write_files(struct work *w, const struct control_file *want, size_t n, char 
 		}
 	}
 	if (bad && error)
-		snprintf(why, 240, _("cannot write %s to %.120s: %s"), bad->text, bad->path, strerror(error));
+		snprintf(why, 240, "cannot write %s to %.120s: %s", bad->text, bad->path, strerror(error));
 	else if (bad)
-		snprintf(why, 240, _("%.120s has %s, not %s"), bad->path, is, bad->text);
+		snprintf(why, 240, "%.120s has %s, not %s", bad->path, is, bad->text);
 	return !bad ? 0 : error ? -1 : 1;
 }
 
