@@ -103,7 +103,7 @@ static void start(struct top *t, const char *words, enum ui_trial_state state)
 	struct trial *a = t->trial;
 	struct err e;
 
-	snprintf(a->words, sizeof a->words, "%s", words);
+	text_join(a->words, sizeof a->words, words);
 	a->shown.state = state;
 	a->runs = job_start(&a->job, trial_run, trial_drop, &e) == 0;
 	if (!a->runs) {

@@ -451,10 +451,11 @@ int main(int argc, char **argv)
 		w.folder = undo_folder(root, &e);
 	if (n > WORDS_MOST)
 		usage(&e, "too many words", "");
+	if (board)
+		file_line(root, "/proc/sys/kernel/random/boot_id", w.boot, sizeof w.boot);
 	if (!board || (may && w.folder < 0) || n > WORDS_MOST)
-		return answered(&w, &e);
-	file_line(root, "/proc/sys/kernel/random/boot_id", w.boot, sizeof w.boot);
-	if (!n)
+		status = answered(&w, &e);
+	else if (!n)
 		status = session(&w, revert);
 	else if (!apart || !may)
 		status = answer(&w, words, n);

@@ -244,7 +244,7 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 	if (w->dry && *p->does)
 		strcpy(c->why, p->does);
 	else if (w->dry)
-		snprintf(c->why, sizeof c->why, "writes %s to %.160s%s", p->files[p->n - 1].text,
+		snprintf(c->why, sizeof c->why, "writes %.40s to %.140s%s", p->files[p->n - 1].text,
 			 p->files[p->n - 1].path, p->n > 1 ? " and what belongs to it" : "");
 	if (w->dry)
 		return CONTROL_WOULD;

@@ -79,7 +79,7 @@ int write_files(struct work *w, const struct control_file *want, size_t n, char 
 	if (bad && error)
 		snprintf(why, 240, "cannot write %s to %.120s: %s", bad->text, bad->path, strerror(error));
 	else if (bad)
-		snprintf(why, 240, "%.120s has %s, not %s", bad->path, is, bad->text);
+		snprintf(why, 240, "%.100s has %.50s, not %.50s", bad->path, is, bad->text);
 	return !bad ? 0 : error ? -1 : 1;
 }
 

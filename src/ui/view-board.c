@@ -56,7 +56,7 @@ static struct item *add(struct page *p, const char *name, const char *text)
 	struct item *item = p->n < ITEMS_MAX ? &p->items[p->n++] : &nowhere;
 
 	*item = (struct item) {.style = STYLE_TEXT, .part = NAN};
-	snprintf(item->name, sizeof(item->name), "%s", name);
+	snprintf(item->name, sizeof(item->name), "%.47s", name);
 	snprintf(item->text, sizeof(item->text), "%s", text);
 	return item;
 }
