@@ -46,6 +46,9 @@ ok 'and nothing else' test ! -s err -a "$(wc -l <out)" = 1
 ok 'its socket is for this user only' is "$(stat -c '%a %F' "$sock")" '600 socket'
 
 # --- /metrics ---
+# The load of a core is known from its second reading on.
+all_there() { get "$port" /metrics; grep -q '^nvmtop_cpu_all_busy_ratio_mean' got && grep -q '^nvmtop_cpu_busy_seconds_total' got; }
+soon all_there
 get "$port" /metrics
 ok '/metrics' answers 200
 ok '/metrics: OpenMetrics 1.0' says head '^content-type: application/openmetrics-text; version=1.0.0; charset=utf-8'
