@@ -29,7 +29,7 @@ WAYS = {
 }
 # A delayed channel has no value while the file hangs. On a busy machine others lose some too, but not
 # for so long.
-HELD_UP = 2
+HELD_UP = 2.8
 DERIVED = re.compile(r"power\.total|energy\.total|temp\.hottest|cpu\.window|clocks\.pinned")
 PLACES = ("/sys/class/devfreq", "/sys/class/hwmon", "/sys/class/thermal", "/sys/devices/system/cpu", "/sys/kernel/debug", "/sys", "/proc")
 
