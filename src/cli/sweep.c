@@ -418,7 +418,7 @@ static int cmd_sweep(const struct options *o)
 	bool left = false;
 	struct err e;
 	char date[64];
-	int status;
+	int status = 0;
 
 	s.o = o;
 	s.revert[0] = "revert";
