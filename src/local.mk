@@ -27,7 +27,7 @@ src_nvmtop_control_LDADD = $(core) $(LTLIBINTL)
 # The same for tests: below --sysroot, without root.  Never installed.
 noinst_PROGRAMS += src/nvmtop-control-test
 src_nvmtop_control_test_SOURCES = $(helper_sources)
-src_nvmtop_control_test_CPPFLAGS = $(AM_CPPFLAGS) -DNVMTOP_CONTROL_TEST
+src_nvmtop_control_test_CPPFLAGS = $(AM_CPPFLAGS) -DNVMTOP_CONTROL_TEST='"$(abs_top_srcdir)/boards"'
 src_nvmtop_control_test_LDADD = $(core) $(LTLIBINTL)
 
 nvmtopincludedir = $(includedir)/nvmtop

@@ -6,8 +6,8 @@
  *   nvmtop-control [--revert]    answers the requests on its standard input, one a line
  *   nvmtop-control REQUEST...    answers one
  *
- * The build for tests (NVMTOP_CONTROL_TEST), which is never installed, needs no root and takes --sysroot DIR, below
- * which are then all files and programs. What it says is in English: it has no environment. */
+ * The build for tests (NVMTOP_CONTROL_TEST: the board files of its sources), which is never installed, needs no root and
+ * takes --sysroot DIR, below which are then all files and programs. What it says is in English: it has no environment. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -405,6 +405,10 @@ static void clean(bool apart)
 	work_patience = TEST && patience ? atoi(patience) : 0;
 	if (clearenv() || setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1) < 0 || chdir("/") < 0)
 		_exit(1);
+#ifdef NVMTOP_CONTROL_TEST
+	if (setenv("NVMTOP_BOARDS", NVMTOP_CONTROL_TEST, 1) < 0)
+		_exit(1);
+#endif
 	umask(077);
 	program_signals(apart ? SIG_DFL : SIG_IGN);
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
