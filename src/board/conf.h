@@ -32,5 +32,8 @@ bool conf_mode(const struct conf_line *l, int64_t *id, const char **name);
 bool conf_mode_now(const struct root *r, int64_t *id);
 /* Does nvfancontrol regulate the fans? systemd keeps a folder of processes for each service that runs. */
 bool conf_fan_regulated(const struct root *r);
+/* Gets the file beside that of a fan's speed in which its control is switched: X_enable, of which above 1 is automatic, or
+ * temp_control, of which 1 is. Returns false if there is none. */
+bool conf_fan_control(const struct root *r, const char *pwm, char out[256]);
 
 #endif

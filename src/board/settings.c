@@ -153,11 +153,19 @@ bool conf_fan_regulated(const struct root *r)
 	       file_exists(r, "/sys/fs/cgroup/systemd/system.slice/nvfancontrol.service");
 }
 
+bool conf_fan_control(const struct root *r, const char *pwm, char out[256])
+{
+	snprintf(out, 256, "%.200s_enable", pwm);
+	if (!file_exists(r, out))
+		snprintf(out, 256, "%.*s/temp_control", (int)(strrchr(pwm, '/') - pwm), pwm);
+	return file_exists(r, out);
+}
+
 /* A fan whose control can be switched. Where it is switched off, the speed is set by hand, or by a program that is not
  * known here: then only its first changes are told. */
 #define FAN_CHANGES 16
 struct fan {
-	char pwm[192], control[208];
+	char pwm[192], control[256];
 	bool legacy; /* 1 is automatic, else above 1 is */
 	unsigned changes;
 	long long last;
@@ -266,14 +274,11 @@ static int add_fans(struct probe_set *probes, struct lookout *l, struct place p)
 		if (!f)
 			return -1;
 		text_join(f->pwm, sizeof f->pwm, p.path);
-		text_join(f->control, sizeof f->control, p.path, "_enable");
-		f->legacy = !file_exists(probes->root, f->control);
-		if (f->legacy)
-			snprintf(f->control, sizeof f->control, "%.*s/temp_control", (int)(strrchr(p.path, '/') - p.path), p.path);
-		if (!file_exists(probes->root, f->control)) {
+		if (!conf_fan_control(probes->root, p.path, f->control)) {
 			free(f);
 			continue;
 		}
+		f->legacy = text_ends_in(f->control, "/temp_control");
 		text_join(key, sizeof key, "fan");
 		if (n++)
 			text_number(key, sizeof key, "fan", (unsigned)n - 1);

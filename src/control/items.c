@@ -127,12 +127,7 @@ static bool add_files(struct control_unit *c, const struct root *r, const char *
 	}
 	if (!add_file(c, r, path))
 		return false;
-	if (c->item.kind != CONTROL_FAN)
-		return true;
-	snprintf(other, sizeof other, "%s_enable", path);
-	if (!file_exists(r, other))
-		snprintf(other, sizeof other, "%.*stemp_control", (int)(base(path) - path), path);
-	return !file_exists(r, other) || add_file(c, r, other);
+	return c->item.kind != CONTROL_FAN || !conf_fan_control(r, path, other) || add_file(c, r, other);
 }
 
 /* Adds the files of each group of cores for "policy*". */

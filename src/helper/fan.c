@@ -11,7 +11,7 @@
 
 #include "board/conf.h"
 #include "helper/local.h"
-#include "probe/attr.h"
+#include "probe/open.h"
 #include "util/clock.h"
 #include "util/io.h"
 #include "util/text.h"
@@ -147,7 +147,7 @@ int fan_auto(struct work *w, const struct control_unit *u, char why[240])
 	return write_files(w, &want, 1, why);
 }
 
-/* In mC; INT_MIN: no zone can be read. Two of older boards are not measured. */
+/* In mC; INT_MIN: no zone can be read. */
 static int hottest(const struct root *r)
 {
 	struct place p = {.kind = PLACE_ZONE};
@@ -156,8 +156,7 @@ static int hottest(const struct root *r)
 	long long t;
 
 	while (place_next(&p, r, "temp", &at))
-		if (strncmp(p.name, "PMIC", 4) != 0 && strcmp(p.name, "thermal-fan-est") != 0 &&
-		    root_read_i64(r, p.path, &t) == 0 && t > -40000 && t < 200000 && t > most)
+		if (!heat_is_made_up(p.name) && root_read_i64(r, p.path, &t) == 0 && t > -40000 && t < 200000 && t > most)
 			most = (int)t;
 	return most;
 }

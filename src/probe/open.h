@@ -142,9 +142,8 @@ bool value_is_zone(const struct probe_set *probes, const char *chip);
 
 /* Adds to a channel what its place says: the limits of a temperature, the most of a cooling device. */
 void heat_describe(const struct root *r, const struct place *place, struct channel *ch);
-/* Returns true if the channel's value is a constant or an estimate that a thermal zone reports as if it were
- * measured. */
-bool heat_is_made_up(const struct channel *c);
+/* Returns true if a thermal zone of that type reports a constant or an estimate as if it were measured. */
+bool heat_is_made_up(const char *zone);
 
 /* Parses "0-3,6" or "0 1 2" into a set of numbers below max. Returns how many are in it, 0 if the text is invalid. */
 size_t cpulist_parse(const char *text, bool *set, size_t max);

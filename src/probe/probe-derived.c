@@ -166,7 +166,7 @@ static bool left_out(const struct statement *s, const struct channel *c)
 	for (size_t i = 0; (except = setting_nth(s, "except", i)); i++)
 		if (!strncmp(c->name, "temp.", 5) && !strcmp(c->name + 5, except))
 			return true;
-	return c->kind != CHANNEL_TEMPERATURE || c->tier != s->tier || heat_is_made_up(c);
+	return c->kind != CHANNEL_TEMPERATURE || c->tier != s->tier || heat_is_made_up(c->kernel);
 }
 
 static double common(double a, double b)

@@ -81,17 +81,17 @@ static const struct {
 	{"thermal-fan-est", N_("an estimate for the fan, not measured")},
 };
 
-static const char *made_up_note(const struct channel *c)
+static const char *made_up_note(const char *zone)
 {
 	for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
-		if (!strcmp(c->kernel, made_up[i].type))
+		if (!strcmp(zone, made_up[i].type))
 			return _(made_up[i].note);
 	return NULL;
 }
 
-bool heat_is_made_up(const struct channel *c)
+bool heat_is_made_up(const char *zone)
 {
-	return made_up_note(c) != NULL;
+	return made_up_note(zone) != NULL;
 }
 
 /* Returns the temperature in a file of the kernel, or NaN if it is out of range. */
@@ -156,7 +156,7 @@ void heat_describe(const struct root *r, const struct place *place, struct chann
 		text_printable(ch->kernel, sizeof ch->kernel, place->name, strlen(place->name));
 	if (place->kind == PLACE_COOLING && file_number_of(r, &most, place->dir, "/max_state") == 0 && most > 0)
 		ch->hi = (double)most;
-	if ((note = made_up_note(ch)) && !ch->note[0])
+	if ((note = made_up_note(ch->kernel)) && !ch->note[0])
 		text_printable(ch->note, sizeof ch->note, note, strlen(note));
 	if (ch->kind != CHANNEL_TEMPERATURE || note)
 		return;

@@ -15,7 +15,7 @@ machine.write(SCALING, "1")
 os.environ["NVMTOP_SYSROOT"] = machine.dir
 
 from nvmtop.jtop import JtopException, jtop
-from tap import done, ok
+from tap import done, ok, said
 
 FAST = 0.1
 
@@ -28,14 +28,6 @@ def pinned():
 def until(jetson, condition):
     """As the examples wait."""
     return soon(lambda: jetson.ok() and condition())
-
-
-def said(function, *args):
-    try:
-        function(*args)
-    except JtopException as e:
-        return str(e)
-    return ""
 
 
 before = {path: is_[-1] for path, is_ in machine.snapshot().items()}
@@ -103,8 +95,8 @@ with jtop(FAST) as jetson:
 
     # ---- what is wrong, and back ----
 
-    ok("7" in said(setattr, jetson, "nvpmodel", 7) and "NONE" in said(setattr, jetson, "nvpmodel", "NONE") and
-       "loud" in said(setattr, jetson.fan, "profile", "loud") and "120" in said(setattr, jetson.fan, "speed", 120) and
+    ok("7" in said(JtopException, setattr, jetson, "nvpmodel", 7) and "NONE" in said(JtopException, setattr, jetson, "nvpmodel", "NONE") and
+       "loud" in said(JtopException, setattr, jetson.fan, "profile", "loud") and "120" in said(JtopException, setattr, jetson.fan, "speed", 120) and
        read("/var/lib/nvpmodel/status") == "pmode:0002", "values that are not allowed: a sentence, and nothing is set")
     texts = []
     for status, message in jetson.restore():

@@ -13,19 +13,10 @@ import types
 
 import nvmtop.jtop
 from nvmtop.jtop import JtopException, jtop
-from tap import done, keep_busy, ok
+from tap import done, keep_busy, ok, said
 
 tree = os.environ["NVMTOP_SYSROOT"]
 FAST = 0.05
-
-
-def said(function, *args):
-    """What it says that is wrong."""
-    try:
-        function(*args)
-    except JtopException as e:
-        return str(e)
-    return ""
 
 
 def soon(condition):
@@ -268,8 +259,8 @@ def wrong_type(*call):
 
 os.environ["NVMTOP_PROGRAM"] = "/no/nvmtop"
 with jtop(FAST) as jetson:
-    same(said(setattr, jetson, "nvpmodel", 0), "cannot run /no/nvmtop: No such file or directory", "what `nvmtop control` says")
-    refused = [said(*call) for call in (
+    same(said(JtopException, setattr, jetson, "nvpmodel", 0), "cannot run /no/nvmtop: No such file or directory", "what `nvmtop control` says")
+    refused = [said(JtopException, *call) for call in (
         (jetson.jetson_clocks.set_boot, True), (setattr, jetson.jetson_clocks, "boot", True),
         (setattr, jetson.fan, "mode", "manual"), (setattr, jetson.fan, "rpm", 1000), (setattr, jetson.memory, "x", 1),
         (jetson.gpu.set_railgate, "gpu", True), (jetson.memory.swap_set, 10, "/swfile"), (jetson.memory.swap_set, 10, "", True),
@@ -282,11 +273,11 @@ with jtop(FAST) as jetson:
     jetson.jetson_clocks.clear_config()
     ok(jetson.nvpmodel == "MODE_30W" and jetson.nvpmodel == 2 and jetson.nvpmodel != "MAXN" and jetson.nvpmodel == jetson.nvpmodel and
        jetson.memory.swap_path() == "/swapfile.nvmtop", "modes are compared by name and number")
-    same(said(jetson.start), "this jtop is already running", "started twice")
-    ok("there is no Fan 'x': there are pwmfan" == said(jetson.fan.get_speed, "x") and
-       "speed of this Fan is not known" == said(jetson.fan.get_speed, "pwmfan", 7), "a fan that there is not")
-ok("already" not in said(lambda: jtop().stats) and "not running" in said(lambda: jtop().stats), "values before start()")
-ok(all("interval" in said(jtop, i) for i in (0, -1, float("nan"), float("inf"))), "intervals that are none")
+    same(said(JtopException, jetson.start), "this jtop is already running", "started twice")
+    ok("there is no Fan 'x': there are pwmfan" == said(JtopException, jetson.fan.get_speed, "x") and
+       "speed of this Fan is not known" == said(JtopException, jetson.fan.get_speed, "pwmfan", 7), "a fan that there is not")
+ok("already" not in said(JtopException, lambda: jtop().stats) and "not running" in said(JtopException, lambda: jtop().stats), "values before start()")
+ok(all("interval" in said(JtopException, jtop, i) for i in (0, -1, float("nan"), float("inf"))), "intervals that are none")
 
 # ---- what changes ----
 
@@ -321,7 +312,7 @@ with jtop(FAST) as jetson:
     if hasattr(os, "fork"):
         child = os.fork()
         if child == 0:
-            os._exit("before fork()" in said(jetson.ok) and "before fork()" in said(lambda: jetson.stats))
+            os._exit("before fork()" in said(JtopException, jetson.ok) and "before fork()" in said(JtopException, lambda: jetson.stats))
         ok(os.waitpid(child, 0)[1] >> 8 == 1, "after fork(): a sentence")
 stop.set()
 thread.join()

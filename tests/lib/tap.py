@@ -22,6 +22,15 @@ def raises(kind, text, function, *args):
     return False
 
 
+def said(kind, function, *args):
+    """What it says that is wrong, or nothing."""
+    try:
+        function(*args)
+    except kind as e:
+        return str(e)
+    return ""
+
+
 def done():
     print("1..%d" % n)
 
