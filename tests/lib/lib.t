@@ -53,7 +53,8 @@ exec $EMU '$NVMTOP' "\$verb" "\$@"
 END
 chmod +x demo
 run env RUNS=2 NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
-ok 'compare-energy, nvtx-ranges: runs of both, with joules' sh -c 'grep -Eq "^infer +J( +[0-9.]+){2,4} +[-+][0-9.]+ % +(\+-|too few runs)" out || { cat out err; exit 1; }' # a run with late rows is left out
+# On a busy machine rows are late: a run, or all of one side, may be known for too little of the time, and that is said.
+ok 'compare-energy, nvtx-ranges: runs of both, with joules' sh -c 'grep -Eq "^infer +J( +[0-9.]+| +--){2,4} +([-+][0-9.]+ % +(\+-|too few runs)|[0-9.]+ % known)" out || { cat out err; exit 1; }'
 ok 'profile-training is Python' "$python" -c 'import sys
 compile(open(sys.argv[1]).read(), sys.argv[1], "exec")' "$NVMTOP_SRC/examples/profile-training.py"
 
