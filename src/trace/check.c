@@ -55,22 +55,6 @@ static bool goes_on(struct check *c, double done)
 
 /* --- chunks --- */
 
-static void check_index(struct check *c, const struct log_item *index)
-{
-	struct log_listing l;
-	bool good = log_listing_read(c->r, index, &l);
-
-	for (size_t i = 0; good && i < l.own.n; i++)
-		if (!log_item_there(c->r, &l.own.p[i])) {
-			report(c, _("the INDEX at offset %llu lists a chunk at offset %llu, which is not there"),
-			       (unsigned long long)index->at, (unsigned long long)l.own.p[i].at);
-			break;
-		}
-	if (!good)
-		report(c, _("the INDEX at offset %llu is damaged"), (unsigned long long)index->at);
-	log_listing_free(&l);
-}
-
 static bool pass_over(void *unused, const struct range *r)
 {
 	(void)unused;
@@ -88,18 +72,6 @@ static void check_ranges(struct check *c, const struct log_item *item)
 	ranges_free(names);
 }
 
-static void check_events(struct check *c, const struct log_item *item)
-{
-	struct log_in in = {c->file.p, c->file.p + c->file.n, false}, record;
-	struct log_event ev;
-	bool good = true;
-
-	while (log_get_record(&in, &record))
-		good &= log_event_get(item->kind, &record, &ev);
-	if (in.bad || !good)
-		report(c, _("the events at offset %llu are damaged"), (unsigned long long)item->at);
-}
-
 static void check_chunks(struct check *c)
 {
 	struct log_head h;
@@ -112,15 +84,8 @@ static void check_chunks(struct check *c)
 			continue;
 		if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && c->file.n > 0)
 			item->aux = c->file.p[0];
-		else if (item->kind == LOG_INDEX)
-			check_index(c, item);
 		else if (item->kind == LOG_RANGE)
 			check_ranges(c, item);
-		else if (item->kind == LOG_META && !log_meta_good(c->file.p, c->file.n))
-			report(c, _("the description at offset %llu has times that are out of range"),
-			       (unsigned long long)item->at);
-		else if (log_has_events(item->kind))
-			check_events(c, item);
 	}
 	c->out->chunks = c->items.n;
 }

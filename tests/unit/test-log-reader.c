@@ -794,32 +794,26 @@ static void ask_all(struct log_reader *l)
 	}
 }
 
-/* Claim slow rows in every INDEX that lists another one. */
+/* Claim slow rows in every INDEX. */
 static bool claim_rows(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
 		       struct log_bytes *chunk)
 {
-	uint8_t entries[100 * LOG_ENTRY_SIZE];
+	uint8_t groups[100 * LOG_GROUP_SIZE];
+	struct log_index_head index;
 	struct log_head h;
-	struct log_entry e;
-	size_t n;
-	bool any = false;
 
 	if (!log_head_get(p, &h) || h.kind != LOG_INDEX || log_unpack(u, &h, p + LOG_HEAD, raw) != LOG_OK)
 		return false;
-	n = log_get_u32(&(struct log_in) {raw->p + 4, raw->p + raw->n, false});
-	assert_true(n <= 100);
-	log_unshuffle(entries, raw->p + LOG_INDEX_HEAD, n, LOG_ENTRY_SIZE);
-	for (size_t i = 0; i < n; i++) {
-		log_entry_get(&(struct log_in) {entries + i * LOG_ENTRY_SIZE, entries + sizeof(entries), false}, &e);
-		if (e.kind != LOG_INDEX)
-			continue;
-		put_u32(entries + i * LOG_ENTRY_SIZE + 24 + 4 * TIER_SLOW, UINT32_MAX);
-		any = true;
-	}
-	log_shuffle(raw->p + LOG_INDEX_HEAD, entries, n, LOG_ENTRY_SIZE);
+	log_index_head_get(&(struct log_in) {raw->p, raw->p + raw->n, false}, &index);
+	assert_true(index.groups > 0 && index.groups <= 100);
+	log_unshuffle(groups, raw->p + LOG_INDEX_HEAD, index.groups, LOG_GROUP_SIZE);
+	for (size_t i = 0; i < index.groups; i++)
+		put_u32(groups + i * LOG_GROUP_SIZE + 32 + 4 * TIER_SLOW, UINT32_MAX);
+	log_shuffle(raw->p + LOG_INDEX_HEAD, groups, index.groups, LOG_GROUP_SIZE);
 	chunk->n = 0;
 	assert_int_equal(log_pack(k, &h, raw->p, raw->n, chunk), 0);
-	if (!any || chunk->n > LOG_HEAD + h.stored)
+	assert_true(chunk->n <= LOG_HEAD + h.stored + 8);
+	if (chunk->n > LOG_HEAD + h.stored)
 		return false;
 	memcpy(p, chunk->p, chunk->n);
 	return true;
