@@ -66,11 +66,16 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 {
 	uint64_t seq = LOG_SEQ_NONE, at;
 	int64_t cell = log_cell(r->session.start.mono_ns);
+	size_t known = items->n;
 	struct log_chunks c;
 	struct log_head h;
 
 	log_chunks_begin(&c, r->source, r->id, from, to);
 	while (!items->failed && log_chunks_next(&c, &h, &at)) {
+		if (c.cut) {
+			items->n -= items->n > known && items->p[items->n - 1].at + LOG_HEAD + items->p[items->n - 1].stored > at;
+			seq = LOG_SEQ_NONE;
+		}
 		if (seq != LOG_SEQ_NONE)
 			note_hole(r, c.skipped, at, seq, h.seq, cell);
 		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
@@ -97,7 +102,7 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 /* --- INDEX --- */
 
 /* Positions instead of distances. */
-struct index {
+struct groups_index {
 	uint64_t at;
 	uint64_t first; /* lowest position of a chunk of its groups */
 	uint64_t begin, before, rest; /* before: 0 if it is the first one */
@@ -120,7 +125,7 @@ static bool cell_good(int64_t cell, int level)
 	return cell < LOG_CELL_LIMIT && cell > -LOG_CELL_LIMIT && cell == log_span_cell(log_span(cell, level), level);
 }
 
-static bool take_group(struct log_reader *r, struct index *x, struct log_in in, bool events_known)
+static bool take_group(struct log_reader *r, struct groups_index *x, struct log_in in, bool events_known)
 {
 	struct log_group_entry e;
 	struct log_group g;
@@ -140,7 +145,7 @@ static bool take_group(struct log_reader *r, struct index *x, struct log_in in, 
 	return true;
 }
 
-static bool take_sums(struct log_reader *r, const struct index *x, struct log_in in)
+static bool take_sums(struct log_reader *r, const struct groups_index *x, struct log_in in)
 {
 	struct log_sums_entry e;
 
@@ -163,7 +168,7 @@ static uint8_t *plain(struct log_in *in, size_t n, size_t size)
 	return to;
 }
 
-static bool take_entries(struct log_reader *r, struct index *x, const struct log_index_head *h, struct log_in *in)
+static bool take_entries(struct log_reader *r, struct groups_index *x, const struct log_index_head *h, struct log_in *in)
 {
 	uint8_t *groups = plain(in, h->groups, h->size), *sums = plain(in, h->sums, LOG_SUMS_SIZE), *p;
 	struct log_group *g = reallocarray(r->groups, r->n_groups + h->groups + 1, sizeof(*g));
@@ -186,7 +191,7 @@ static bool take_entries(struct log_reader *r, struct index *x, const struct log
 }
 
 /* Takes what the INDEX at that position says. Returns false if it is not there, or cannot be used. */
-static bool take_index(struct log_reader *r, uint64_t at, struct index *x)
+static bool take_index(struct log_reader *r, uint64_t at, struct groups_index *x)
 {
 	struct log_index_head h;
 	struct log_head head;
@@ -204,7 +209,7 @@ static bool take_index(struct log_reader *r, uint64_t at, struct index *x)
 	if (in.bad || h.size < LOG_GROUP_SIZE || h.groups > r->raw_index.n / h.size ||
 	    h.sums > r->raw_index.n / LOG_SUMS_SIZE || h.begin > at - r->begin || h.before > h.begin || h.rest > h.begin)
 		return false;
-	*x = (struct index) {at, at, at - h.begin, at - h.before, at - h.rest, r->n_groups, r->n_sums};
+	*x = (struct groups_index) {at, at, at - h.begin, at - h.before, at - h.rest, r->n_groups, r->n_sums};
 	if (h.before == 0)
 		x->before = 0;
 	if (h.rest == 0)
@@ -223,7 +228,7 @@ static bool take_index(struct log_reader *r, uint64_t at, struct index *x)
 }
 
 /* Takes the newest INDEX before `to` that can be used. */
-static bool take_newest(struct log_reader *r, uint64_t to, struct index *x)
+static bool take_newest(struct log_reader *r, uint64_t to, struct groups_index *x)
 {
 	uint64_t found[64];
 	size_t n = 0;
@@ -530,7 +535,7 @@ int log_groups_read(struct log_reader *r)
 {
 	struct log_items loose = {.n = 0};
 	uint64_t known = r->size, before = r->size; /* what is from there on; the next INDEX is before that */
-	struct index x = {.before = 0};
+	struct groups_index x = {.before = 0};
 	bool good;
 
 	while (known > r->begin) {
@@ -613,6 +618,14 @@ const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uin
 	}
 	*first = g->before[tier] + l->items[lo].before[tier];
 	return row - l->items[lo].before[tier] < l->items[lo].rows[tier] ? &l->items[lo] : NULL;
+}
+
+int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row)
+{
+	uint64_t first;
+	const struct log_item *item = log_item_of_row(r, tier, row, &first);
+
+	return item ? item->cell : LOG_CELL_LIMIT;
 }
 
 /* The place of LOD and STAT of the span of that level; 0: there are none. */

@@ -9,13 +9,13 @@
 #define GROUPS_MAX 65536 /* that wait for an INDEX; others are only found by a scan */
 
 /* Offsets instead of distances. */
-struct group {
+struct index_group {
 	struct log_group_entry entry;
 	struct log_bytes events;
 };
 
 struct log_index {
-	struct group *groups; /* not listed yet, by cell */
+	struct index_group *groups; /* not listed yet, by cell */
 	size_t n, room;
 	struct log_sums_entry *sums;
 	size_t n_sums, sums_room;
@@ -43,9 +43,9 @@ void log_index_free(struct log_index *x)
 }
 
 /* Returns the group of the cell. add: makes it if it is new. */
-static struct group *group_of(struct log_index *x, int64_t cell, bool add)
+static struct index_group *group_of(struct log_index *x, int64_t cell, bool add)
 {
-	struct group *more = x->groups;
+	struct index_group *more = x->groups;
 	size_t at = x->n, room = x->room ? 2 * x->room : 64;
 
 	cell = log_span_cell(log_span(cell, 1), 1);
@@ -62,7 +62,7 @@ static struct group *group_of(struct log_index *x, int64_t cell, bool add)
 	x->room = x->n == x->room ? room : x->room;
 	x->groups = more;
 	memmove(more + at + 1, more + at, (x->n++ - at) * sizeof(*more));
-	more[at] = (struct group) {.entry = {.first = UINT64_MAX, .cell = cell}};
+	more[at] = (struct index_group) {.entry = {.first = UINT64_MAX, .cell = cell}};
 	return &more[at];
 }
 
@@ -70,7 +70,7 @@ static struct group *group_of(struct log_index *x, int64_t cell, bool add)
 static void sums_add(struct log_index *x, const struct log_entry *e)
 {
 	uint32_t level = e->kind == LOG_STAT ? e->aux : e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
-	struct group *g = level == 1 ? group_of(x, e->cell, false) : NULL;
+	struct index_group *g = level == 1 ? group_of(x, e->cell, false) : NULL;
 
 	if (g && g->entry.sums == 0)
 		g->entry.sums = e->distance;
@@ -96,7 +96,7 @@ static void events_drop(struct log_index *x)
 		log_bytes_free(&x->groups[i].events);
 }
 
-static void events_add(struct log_index *x, struct group *g, const struct log_entry *e, const uint8_t *raw, size_t n)
+static void events_add(struct log_index *x, struct index_group *g, const struct log_entry *e, const uint8_t *raw, size_t n)
 {
 	struct log_in in = {raw, raw + n, false}, record;
 	size_t before = g->events.n;
@@ -113,7 +113,7 @@ static void events_add(struct log_index *x, struct group *g, const struct log_en
 
 void log_index_add(struct log_index *x, const struct log_entry *e, uint32_t generation, const uint8_t *raw, size_t n)
 {
-	struct group *g;
+	struct index_group *g;
 	uint64_t end = e->distance + LOG_HEAD + e->stored;
 
 	if (e->kind == LOG_INDEX) {

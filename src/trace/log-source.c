@@ -70,6 +70,7 @@ bool log_chunks_next(struct log_chunks *c, struct log_head *h, uint64_t *at)
 		}
 		*at = c->at;
 		c->skipped = *at > c->end ? *at - c->end : 0;
+		c->cut = *at < c->end;
 		c->lost = false;
 		c->within = *at + LOG_HEAD;
 		c->at = c->end = c->within + h->stored;

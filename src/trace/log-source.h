@@ -34,6 +34,7 @@ struct log_chunks {
 	uint64_t skipped; /* bytes before the chunk that belong to none */
 	bool whole;	  /* nothing follows `to` later: a chunk that goes beyond it is none */
 	bool lost;	  /* no chunk begins where the last one ends */
+	bool cut;	  /* this one begins within the last one, which was cut short */
 };
 void log_chunks_begin(struct log_chunks *c, struct log_source *s, uint32_t session, uint64_t from, uint64_t to);
 /* Finds the next valid head with its payload, which is not checked. Returns false if there is none (yet). */

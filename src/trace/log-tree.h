@@ -175,6 +175,8 @@ struct log_list *log_list_of(struct log_reader *r, const struct log_group *g);
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
 /* Returns the chunk of a row, and the number of its first row; valid until the next call. NULL: there is none. */
 const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+/* Returns its cell; LOG_CELL_LIMIT: there is none. */
+int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
 /* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
 bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 
