@@ -14,7 +14,9 @@
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
-#define PASS	  ((size_t)128 << 10) /* bytes of rows cached per tier in a sequential pass */
+#define PASS	  ((size_t)384 << 10) /* bytes of rows cached in a sequential pass */
+#define ROWS	  ((size_t)2 << 20)   /* and else; as many of LOD and STAT */
+#define STRIPS	  ((size_t)4 << 20)   /* of strips, and of lists */
 #define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
@@ -871,8 +873,7 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 void log_reader_pass(struct log_reader *r, bool on)
 {
 	pthread_mutex_lock(&r->lock);
-	for (int i = 0; i < LOG_CACHES; i++)
-		r->caches[i].most = on ? PASS : (size_t)(i == TIER_FAST || i == LOG_LODS ? 8 : 4) << 20;
+	r->caches[LOG_ROWS].most = on ? PASS : ROWS;
 	pthread_mutex_unlock(&r->lock);
 }
 
@@ -891,7 +892,8 @@ struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, str
 	r->fd = fd;
 	r->shown = strdup(shown);
 	r->unpacker = log_unpacker_new();
-	log_reader_pass(r, false);
+	r->caches[LOG_ROWS].most = r->caches[LOG_LODS].most = ROWS;
+	r->caches[LOG_LISTS].most = r->caches[LOG_STRIPS].most = STRIPS;
 	ok = r->shown && r->unpacker;
 	if (!ok) {
 		err_set(e, ERR_FAILED, _("out of memory"));

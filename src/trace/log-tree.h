@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "trace/log-decode.h"
+#include "trace/log-cache.h"
 #include "trace/log-reader.h"
 
 /* A known chunk. Kind 0: a group without an INDEX, or rows that are in no chunk. */
@@ -35,25 +35,6 @@ struct log_listing {
 	bool incomplete;
 };
 
-/* Decoded contents of a chunk: rows or bins of a tier, records of STAT, or the items of a list. */
-struct log_block {
-	struct log_block *same, *next; /* in the same slot; next newer */
-	uint64_t at;
-	int64_t cell, first; /* first: number of the first bin */
-	size_t bytes;
-	uint32_t n;
-	int64_t *t_ns;	/* of rows */
-	double *values; /* n for each column of the session; for bins, for each part and column */
-	uint8_t *records;
-	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */
-};
-
-#define LOG_SLOTS 8192
-struct log_cache {
-	struct log_block *slots[LOG_SLOTS], *oldest, *newest;
-	size_t bytes, most;
-};
-
 /* Maps the columns of a generation to those of the session, or to NO_COLUMN. */
 struct log_generation {
 	uint32_t number;
@@ -61,7 +42,9 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-enum { LOG_LODS = TIERS, LOG_LISTS, LOG_CACHES };
+/* By kind of what is cached. The key of rows is that of their chunk and tier, that of a list the offset of its INDEX; the
+ * others are keyed by the span: see log-columns.c. */
+enum { LOG_ROWS, LOG_LODS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -173,13 +156,16 @@ const struct log_item *log_list_of(struct log_reader *r, const struct log_item *
 const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell);
 /* Returns the number of rows in all cells before that one. */
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
+/* Returns the cell of that row; if only its group is known, the first cell of that. */
+int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
-struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
-struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
+
+/* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
+void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell);
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
