@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/energy.h"
 #include "trace/log-lod.h"
 #include "trace/log-tree.h"
 
@@ -120,7 +121,7 @@ static uint64_t span_key(int64_t span, int zoom, unsigned tier)
 }
 
 enum { OF_STAT = TIERS };	 /* in place of a tier; its level is in place of a zoom */
-enum { OF_CELL = 31 };		 /* in place of a zoom: statistics of a cell */
+enum { OF_PARTS = 62, OF_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
 enum { STRIP_FINEST = 23 };	 /* a bin of a finer zoom has few rows */
 
 /* Returns the level whose spans have bins of that zoom, or 0. */
@@ -144,29 +145,32 @@ static bool bins_fit(const struct log_section *s, const struct log_item *lod, in
 
 enum { PARTS = 4 };
 
-static struct log_block *bins_decode(struct log_reader *r, const struct log_generation *g,
-				     const struct log_section *s, uint64_t key)
+/* Keeps the arrays of a section as they are: decoded, a view of ten minutes would be several times as large. */
+static struct log_block *lod_keep(struct log_reader *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
 {
 	enum tier tier = (enum tier)s->tier;
 	size_t width = r->session.width[tier], columns = s->columns / PARTS;
-	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, PARTS * width * s->n, 0);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, PARTS * width * sizeof(*b->arrays) + s->size);
 	struct log_walk w;
-	bool known = true;
+	uint8_t *bytes;
+	bool known = s->n <= LOG_BINS_MAX;
 
 	if (!b)
 		return NULL;
 	b->first = s->first;
-	for (size_t i = 0; i < PARTS * width * s->n; i++)
-		b->values[i] = (double)NAN;
+	b->arrays = (struct log_array *)(void *)b->records;
+	bytes = (uint8_t *)(b->arrays + PARTS * width);
+	memset(b->arrays, 0, PARTS * width * sizeof(*b->arrays));
+	memcpy(bytes, s->arrays, s->size);
 	log_walk_begin(&w, s);
-	for (size_t c = 0; c < s->columns; c++) {
+	for (size_t c = 0; c < s->columns; c++, log_walk_skip(&w, 1)) {
 		size_t part = c / columns, of = c % columns;
 		unsigned to = of < g->width[tier] ? g->column[tier][of] : NO_COLUMN;
 
-		if (to != NO_COLUMN)
-			known &= log_walk_get(&w, b->values + (part * width + to) * s->n);
-		else
-			log_walk_skip(&w, 1);
+		if (to == NO_COLUMN)
+			continue;
+		b->arrays[part * width + to] = (struct log_array) {bytes + (w.p - s->arrays), s->kinds[c]};
+		known &= !(s->kinds[c] & LOG_OTHER);
 	}
 	b->n = known ? s->n : 0;
 	return b;
@@ -187,47 +191,57 @@ static const struct log_item *summary_of(struct log_reader *r, int level, int64_
 	return NULL;
 }
 
-/* Returns the bins of a tier in the LOD of the cell; n = 0 if there is none or it is unusable, NULL if out of memory. */
+/* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
 static const struct log_block *lod_get(struct log_reader *r, int level, int zoom, enum tier tier, int64_t cell)
 {
 	uint64_t key = span_key(log_span(cell, level), zoom, tier);
-	const struct log_block *b = log_cache_find(&r->caches[LOG_LODS], key);
+	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
 	const struct log_item *lod = b ? NULL : summary_of(r, level, cell, LOG_LOD, zoom);
 	const struct log_generation *g;
 	struct log_section s;
 	struct log_head h;
 	struct log_in in;
 
-	if (b)
+	if (b || !lod)
 		return b;
-	if (lod && log_read_chunk(r, lod, &h, &r->raw)) {
+	if (log_read_chunk(r, lod, &h, &r->raw)) {
 		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 		g = log_generation_find(r, h.generation);
 		if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
 			while (log_lod_next(&in, &s) > 0)
 				if (s.tier == tier && s.columns > 0 && bins_fit(&s, lod, zoom, level))
-					return bins_decode(r, g, &s, key);
+					return lod_keep(r, g, &s, key);
 		if (in.bad || !g)
 			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
 	}
-	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* empty, so that it is not read again */
+	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
 
-static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+/* Reads a bin of a LOD. Returns false if it cannot be. */
+static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
 {
-	size_t i = (size_t)(at - b->first), plane = width * b->n, c = column * (size_t)b->n;
-	double count;
+	size_t i = (size_t)(at - b->first);
+	double(*v)[LOG_BINS_MAX] = r->lod.values;
 
 	*out = (struct bin) {0, 0, 0, 0};
 	if (at < b->first || i >= b->n)
 		return true;
-	count = b->values[3 * plane + c + i];
-	if (!(count > 0))
+	for (size_t part = 0; part < PARTS && (r->lod.key != b->key || r->lod.column != column); part++) {
+		const struct log_array *a = &b->arrays[part * width + column];
+
+		if (a->p)
+			log_array_get(a->p, a->kind, b->n, v[part]);
+		for (uint32_t k = 0; !a->p && k < b->n; k++)
+			v[part][k] = (double)NAN;
+	}
+	r->lod.key = b->key;
+	r->lod.column = column;
+	if (!(v[3][i] > 0))
 		return true;
-	*out = (struct bin) {b->values[c + i], b->values[plane + c + i], b->values[2 * plane + c + i], 0};
-	if (!(count < COUNT_MAX) || !(out->min <= out->max))
+	*out = (struct bin) {v[0][i], v[1][i], v[2][i], 0};
+	if (!(v[3][i] < COUNT_MAX) || !(out->min <= out->max))
 		return false;
-	out->n = (uint64_t)count;
+	out->n = (uint64_t)v[3][i];
 	return true;
 }
 
@@ -252,38 +266,53 @@ static void strip_add(struct log_reader *r, enum tier tier, int zoom, struct log
 	}
 }
 
+static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+{
+	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
+
+	return b ? memset(b->records, 0, bytes) : NULL;
+}
+
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
- * NULL: the cell has no rows, or memory is out. */
+ * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
+ * are made of one pass. */
 static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
 	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
+	struct bin *bins, *finer = NULL;
 	uint64_t row, end, first;
 
 	if (strip)
 		return (const struct bin *)(const void *)strip->records;
 	row = log_rows_before(r, tier, cell);
 	end = log_rows_before(r, tier, cell + 1);
-	if (row < end)
-		strip = log_cache_add(cache, span_key(cell, zoom, tier), 0, 0, bytes);
-	if (!strip)
+	if (row == end)
 		return NULL;
-	memset(strip->records, 0, bytes);
-	for (; row < end; row = first + block->n) {
+	if (zoom - 2 >= STRIP_FINEST && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
+		finer = strip_new(r, tier, zoom - 2, cell);
+	bins = strip_new(r, tier, zoom, cell);
+	for (; bins && row < end; row = first + block->n) {
 		block = log_block_of(r, tier, row, &first);
 		if (!block)
 			break;
-		strip_add(r, tier, zoom, block, (struct bin *)(void *)strip->records);
+		strip_add(r, tier, zoom, block, bins);
+		if (finer)
+			strip_add(r, tier, zoom - 2, block, finer);
 	}
-	return (const struct bin *)(const void *)strip->records;
+	return bins;
 }
 
 void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
 {
+	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
 	struct log_block *b;
 
-	for (int zoom = STRIP_FINEST; zoom <= OF_CELL; zoom++)
+	for (int i = 0; i < 2; i++)
+		if ((b = log_cache_find(&r->caches[LOG_STRIPS], keys[i])))
+			log_cache_drop(&r->caches[LOG_STRIPS], b);
+	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
 		if ((b = log_cache_find(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier))))
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 }
@@ -330,7 +359,7 @@ static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoo
 	if (level && log_zoom_has(zoom, r->session.hz[c->tier])) {
 		const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
 
-		if (lod && lod->n > 0 && bin_of(lod, r->session.width[c->tier], c->column, at, &b))
+		if (lod && lod->n > 0 && lod_bin(r, lod, r->session.width[c->tier], c->column, at, &b))
 			return b;
 		b = (struct bin) {0, 0, 0, 0};
 	}
@@ -345,12 +374,13 @@ static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoo
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN, up;
 	int64_t lo, hi, before = INT64_MIN;
+	int base, up;
 
 	memset(out, 0, n * sizeof(*out));
-	if (!r->any || zoom > ZOOM_MAX || zoom < 0)
+	if (!r->any || channel >= r->session.n_channels || zoom > ZOOM_MAX || zoom < 0)
 		return;
+	base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN;
 	/* Below the base zoom, each column is the base bin that covers it. */
 	up = zoom < base ? base - zoom : 0;
 	lo = r->first_ns >> zoom >> up;
@@ -371,10 +401,10 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* --- statistics --- */
 
-/* Returns the records of the STAT of a level for the cell; n = 0 if there is none, NULL if out of memory. */
+/* Returns the records of the STAT of a level for the cell; n = 0 if they are unusable, NULL if there is none. */
 static const struct log_block *stat_get(struct log_reader *r, int level, int64_t cell)
 {
-	struct log_cache *cache = &r->caches[LOG_LODS];
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
 	struct log_block *b = log_cache_find(cache, key);
 	const struct log_item *item = b ? NULL : summary_of(r, level, cell, LOG_STAT, level);
@@ -383,9 +413,9 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 	uint32_t n = 0;
 	struct log_head h;
 
-	if (b)
+	if (b || !item)
 		return b;
-	if (item && log_read_chunk(r, item, &h, &r->raw)) {
+	if (log_read_chunk(r, item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
 		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
 
@@ -444,28 +474,27 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 	return false;
 }
 
+#define FEW_ROWS 8 /* are read faster than found */
+
 /* Statistics of the channel's rows of a cell from from_ns up to to_ns. Those of whole cells are kept for all channels of the
  * tier, since others are asked for next. */
 static struct span_stats stat_cell(struct log_reader *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
 {
-	bool whole = from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
-	size_t from = whole ? 0 : c->column, to = whole ? r->session.width[c->tier] : c->column + 1U;
+	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
+	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *kept = whole ? log_cache_find(cache, span_key(cell, OF_CELL, c->tier)) : NULL;
+	struct log_block *kept = keep ? log_cache_find(cache, span_key(cell, OF_CELL, c->tier)) : NULL;
 	int64_t cover = stats_hole_ns(r->session.hz[c->tier]);
 	struct span_stats one = {.n = 0}, part, *all = &one;
 
 	if (kept)
 		return ((struct span_stats *)(void *)kept->records)[c->column];
-	if (row == end)
-		return one;
-	if (whole) {
-		kept = log_cache_add(cache, span_key(cell, OF_CELL, c->tier), 0, 0, to * sizeof(*all));
+	if (keep) {
+		kept = log_cache_add(cache, span_key(cell, OF_CELL, c->tier), 0, 0, n * sizeof(*all));
 		if (!kept)
 			return one;
-		all = (struct span_stats *)(void *)kept->records;
-		memset(all, 0, to * sizeof(*all));
+		all = memset(kept->records, 0, n * sizeof(*all));
 	}
 	while (row < end) {
 		struct log_block *b = log_block_of(r, c->tier, row, &first);
@@ -475,9 +504,9 @@ static struct span_stats stat_cell(struct log_reader *r, const struct channel *c
 			break;
 		lo = block_from(b, from_ns);
 		hi = block_from(b, to_ns);
-		for (size_t i = from; lo < hi && i < to; i++) {
-			span_stats_rows(&part, b->t_ns + lo, log_block_values(b, (unsigned)i) + lo, hi - lo, cover);
-			span_stats_join(&all[i - from], &part, cover);
+		for (size_t i = 0; lo < hi && i < n; i++) {
+			span_stats_rows(&part, b->t_ns + lo, log_block_values(b, (unsigned)(from + i)) + lo, hi - lo, cover);
+			span_stats_join(&all[i], &part, cover);
 		}
 		row = first + b->n;
 	}
@@ -516,4 +545,54 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 	}
 	out->channel = r->numbers[channel];
 	pthread_mutex_unlock(&r->lock);
+}
+
+/* --- parts of joules --- */
+
+bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
+{
+	uint64_t row;
+
+	pthread_mutex_lock(&r->lock);
+	row = log_rows_before(r, tier, log_span_cell(*span, 1));
+	if (row < r->rows[tier]) {
+		int64_t of = log_span(log_cell_of_row(r, tier, row), 1);
+
+		*span = of > *span ? of : *span;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return row < r->rows[tier];
+}
+
+bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out)
+{
+	const struct log_block *b;
+	bool found = false;
+
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(&r->caches[LOG_STRIPS], span_key(span, OF_PARTS, s->tier));
+	for (uint32_t i = 0; b && i < b->n && !found; i++) {
+		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
+		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
+{
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	struct log_block *b;
+
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(cache, span_key(span, OF_PARTS, tier));
+	if (b)
+		log_cache_drop(cache, b);
+	b = log_cache_add(cache, span_key(span, OF_PARTS, tier), 0, 0, n * sizeof(*parts));
+	if (b) {
+		b->n = (uint32_t)n;
+		memcpy(b->records, parts, n * sizeof(*parts));
+	}
+	pthread_mutex_unlock(&r->lock);
+	return b != NULL;
 }

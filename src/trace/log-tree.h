@@ -42,9 +42,9 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-/* By kind of what is cached. The key of rows is that of their chunk and tier, that of a list the offset of its INDEX; the
- * others are keyed by the span: see log-columns.c. */
-enum { LOG_ROWS, LOG_LODS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
+/* Rows, by their chunk and tier; lists, by the offset of their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a
+ * span. */
+enum { LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -52,8 +52,12 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
+struct energy_part;
+struct energy_source;
+
 struct log_reader {
-	pthread_mutex_t lock;
+	struct timeline timeline;
+	pthread_mutex_t lock, energy_lock;
 	int fd;
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
@@ -68,7 +72,9 @@ struct log_reader {
 	struct mark *marks;
 	struct gap *gaps;
 	struct change *changes; /* then the reasons of missing values */
+	int64_t *gap_reach;	/* latest end of gaps 0..i */
 	struct clock_anchor *anchors;
+	struct energy_source *sources; /* of each channel, as far as they were asked for */
 	size_t n_marks, n_gaps, n_changes, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
@@ -90,11 +96,17 @@ struct log_reader {
 	bool had_ranges;       /* before the newest META */
 	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
+	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
 	size_t n_range_chunks;
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
-	struct log_cache caches[LOG_CACHES];
+	struct log_cache *caches; /* LOG_CACHES of them */
+	struct {
+		uint64_t key;
+		unsigned column;
+		double values[4][LOG_BINS_MAX]; /* minima, maxima, sums, counts */
+	} lod; /* the bins of a channel that were decoded last */
 	struct log_unpacker *unpacker;
 	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
@@ -166,6 +178,13 @@ const double *log_block_values(struct log_block *b, unsigned column);
 
 /* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell);
+/* Sets *span to the next group, itself included, in which the tier has rows. Returns false if there is none. */
+bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span);
+/* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
+bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out);
+bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
+/* log-timeline.c */
+extern const struct timeline_ops log_timeline_ops;
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
