@@ -8,71 +8,12 @@
 #define LOST    4096		 /* rows that no chunk has, in a block */
 #define NOWHERE (UINT64_C(1) << 60) /* their positions */
 
-static struct log_block **block_slot(struct log_cache *c, uint64_t at)
-{
-	return &c->slots[at * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (LOG_SLOTS - 1)];
-}
-
-struct log_block *log_cache_find(struct log_cache *c, uint64_t at)
-{
-	struct log_block *b = *block_slot(c, at);
-
-	while (b && b->at != at)
-		b = b->same;
-	return b;
-}
-
-static void cache_drop_oldest(struct log_cache *c)
-{
-	struct log_block *b = c->oldest, **at = block_slot(c, b->at);
-
-	while (*at != b)
-		at = &(*at)->same;
-	*at = b->same;
-	c->oldest = b->next;
-	c->bytes -= b->bytes;
-	free(b);
-}
-
-struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records)
-{
-	size_t bytes = sizeof(struct log_block) + 8 * times + 8 * values + records;
-	struct log_block *b = malloc(bytes), **slot;
-
-	if (!b)
-		return NULL;
-	while (c->oldest && c->bytes + bytes > c->most)
-		cache_drop_oldest(c);
-	if (!c->oldest)
-		c->newest = NULL;
-	*b = (struct log_block) {.at = at, .bytes = bytes};
-	b->t_ns = (int64_t *)(void *)(b + 1);
-	b->values = (double *)(void *)(b->t_ns + times);
-	b->records = (uint8_t *)(b->values + values);
-	slot = block_slot(c, at);
-	b->same = *slot;
-	*slot = b;
-	if (c->newest)
-		c->newest->next = b;
-	else
-		c->oldest = b;
-	c->newest = b;
-	c->bytes += bytes;
-	return b;
-}
-
-void log_cache_free(struct log_cache *c)
-{
-	while (c->oldest)
-		cache_drop_oldest(c);
-}
-
 /* Allocates a block of n rows, with `bytes` more bytes after block->arrays. */
 static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
 
 	if (!b)
 		return NULL;
@@ -139,6 +80,6 @@ struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t ro
 		item.rows[tier] = item.rows[tier] - skip < LOST ? item.rows[tier] - skip : LOST;
 		item.at = NOWHERE + *first;
 	}
-	b = log_cache_find(&r->caches[tier], item.at);
+	b = log_cache_find(&r->caches[LOG_ROWS], item.at * 4 + tier);
 	return b ? b : block_read(r, &item, tier);
 }
