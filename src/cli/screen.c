@@ -16,6 +16,16 @@
 /* Long enough for every tier to have samples. */
 #define LIVE_NS (NS_PER_S)
 
+/* There is no line of the screen for it. */
+static void tell_setting(void *c, unsigned line, const char *text)
+{
+	const char *path = ((struct app_settings *)c)->path;
+	char shown[256];
+
+	text_printable(shown, sizeof shown, path, strlen(path));
+	fprintf(stderr, "nvmtop: %s:%u: %s\n", shown, line, text);
+}
+
 static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 {
 	struct app_settings *chosen = malloc(sizeof *chosen);
@@ -27,7 +37,9 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 	if (!chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	struct ui *ui = NULL;
-	if (app_settings_load(chosen, o, NULL, e) == 0) {
+	if (app_settings_load(chosen, o, tell_setting, e) == 0) {
+		if (chosen->trouble[0])
+			fprintf(stderr, "nvmtop: %s\n", chosen->trouble);
 		app_settings_options(chosen, o, &uo, &theme);
 		ui = ui_new(&uo, e);
 	}

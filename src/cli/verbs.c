@@ -7,7 +7,7 @@
 
 const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_recover, &verb_report,
 				    &verb_export, &verb_cut,	&verb_join,   &verb_check,   &verb_mark,
-				    &verb_once,	  &verb_stream, &verb_serve, &verb_boards, &verb_control, &verb_sweep, &verb_config, &verb_env, NULL};
+				    &verb_once,	  &verb_stream, &verb_serve, &verb_boards, &verb_control, &verb_sweep, &verb_env, NULL};
 
 const struct verb *verb_find(const char *name)
 {
@@ -15,11 +15,6 @@ const struct verb *verb_find(const char *name)
 		if (verbs[i]->name && !strcmp(verbs[i]->name, name))
 			return verbs[i];
 	return NULL;
-}
-
-const char *verb_mode(const struct verb *v)
-{
-	return v->mode ? v->mode : v->name;
 }
 
 void verb_title(const struct verb *v, char *out, size_t size)

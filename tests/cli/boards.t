@@ -245,8 +245,7 @@ done <<END
 --export csv $wild/t.bin --output $wild/none/t.csv
 --print 80x24 --replay $wild/t.bin
 --print 80x24 --config $wild/conf --replay $wild/t.bin
---print-config --config $wild/conf
---print-config --config $wild/none
+--print 80x24 --config $wild/none --replay $wild/t.bin
 --demo --print 80x24 $wild
 $wild $wild
 --mark x --to $wild
