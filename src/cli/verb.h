@@ -94,7 +94,7 @@ struct verb {
 };
 
 extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
-	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_env, verb_stream, verb_serve,
+	verb_report, verb_export, verb_cut, verb_check, verb_env, verb_stream, verb_serve,
 	verb_control, verb_sweep;
 
 /* All verbs, the screen first; NULL ends the list. */
@@ -156,5 +156,6 @@ bool is_stream(const char *path); /* is it "-"? */
 int check_alerts(const struct options *o, struct err *e);
 int check_pretrigger(const struct options *o, struct err *e);
 int check_time(const struct options *o, struct err *e);
+int check_files(const struct options *o, struct err *e); /* several: a stream is none of them */
 
 #endif

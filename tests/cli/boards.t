@@ -240,7 +240,6 @@ done <<END
 --recover $wild/conf
 --cut $wild/t.bin --output $wild/cut.bin --from 0 --to 0.1
 --cut $wild/t.bin --output $wild/none/cut.bin --from 0 --to 0.1
---join $wild/t.bin $wild/conf --output $wild/j.bin
 --export csv $wild/t.bin --output $wild/t.csv
 --export csv $wild/t.bin --output $wild/none/t.csv
 --print 80x24 --replay $wild/t.bin
