@@ -498,7 +498,7 @@ static int open_one(struct trace *t, bool view, trace_progress *progress, void *
 }
 
 /* One of several files. */
-struct piece {
+struct trace_piece {
 	int fd;
 	char *path;
 	char shown[512];
@@ -507,12 +507,12 @@ struct piece {
 
 static int by_seq(const void *a, const void *b)
 {
-	const struct piece *p = a, *q = b;
+	const struct trace_piece *p = a, *q = b;
 
 	return (p->first.seq > q->first.seq) - (p->first.seq < q->first.seq);
 }
 
-static int piece_open(struct piece *p, uint64_t *bytes, struct err *e)
+static int piece_open(struct trace_piece *p, uint64_t *bytes, struct err *e)
 {
 	struct stat st;
 	bool beside;
@@ -531,7 +531,7 @@ static int piece_open(struct piece *p, uint64_t *bytes, struct err *e)
 }
 
 /* Sorts the files. Returns -1 if they are not different files of one recording. */
-static int pieces_sort(struct piece *list, size_t n, struct err *e)
+static int pieces_sort(struct trace_piece *list, size_t n, struct err *e)
 {
 	for (size_t i = 1; i < n; i++)
 		if (list[i].first.session != list[0].first.session)
@@ -547,7 +547,7 @@ static int pieces_sort(struct piece *list, size_t n, struct err *e)
 
 static int open_several(struct trace *t, struct err *e)
 {
-	struct piece *list = calloc(t->n_paths, sizeof(*list));
+	struct trace_piece *list = calloc(t->n_paths, sizeof(*list));
 	int *fds = calloc(t->n_paths, sizeof(*fds));
 	size_t n = 0;
 	int rc = -1;
