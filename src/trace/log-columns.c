@@ -205,33 +205,17 @@ static bool bin_of(const struct log_block *b, size_t width, unsigned column, int
 	return true;
 }
 
-/* Returns the LOD of a zoom or the STAT of that level for the cell; NULL if there is none. */
-static const struct log_item *summary_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int aux)
-{
-	const struct log_item *index = log_index_of(r, level, cell), *list;
-	size_t n;
-
-	if (!index || index->kind != LOG_INDEX)
-		return NULL;
-	list = log_list_of(r, index, &n);
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == kind && list[i].aux == aux && list[i].cell == index->cell)
-			return &list[i];
-	return NULL;
-}
-
 /* Reads a bin from its LOD. Returns false if no LOD has it. */
 static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
 {
 	int level = zoom_level(zoom);
 	int64_t cell = (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM));
-	const struct log_item *lod;
 	const struct log_block *b;
+	struct log_item lod;
 
 	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]))
 		return false;
-	lod = summary_of(r, level, cell, LOG_LOD, zoom);
-	b = lod ? bins_get(r, lod, zoom, level, c->tier) : NULL;
+	b = log_sums_of(r, level, cell, LOG_LOD, zoom, &lod) ? bins_get(r, &lod, zoom, level, c->tier) : NULL;
 	return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
 }
 
@@ -310,7 +294,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 /* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
 static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
-	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
+	struct log_item found, *item = log_sums_of(r, level, cell, LOG_STAT, 0, &found) ? &found : NULL;
 	struct log_cache *cache = &r->caches[LOG_LODS];
 	struct log_block *b;
 	struct log_head h;

@@ -11,35 +11,17 @@
 
 #include "util/intl.h"
 #include "util/io.h"
-#include "trace/log-index.h"
 #include "trace/log-tree.h"
 #include "trace/trace.h"
 
 struct ending {
 	int fd;
 	struct log_reader *r;
-	struct log_index *index;
 	struct log_packer *packer;
 	struct log_bytes raw, chunk;
 	struct log_head last;
 	uint64_t at; /* the end of the file */
 };
-
-/* Adds a chunk that no INDEX lists to the new INDEX. */
-static void list_item(struct ending *n, const struct log_item *item)
-{
-	struct log_entry e = {.distance = item->at, .stored = item->stored, .kind = item->kind, .aux = item->aux,
-			      .cell = item->cell};
-	struct log_head h;
-
-	if (!log_read_chunk(n->r, item, &h, &n->raw))
-		return;
-	for (int t = 0; t < TIERS; t++)
-		e.rows[t] = item->rows[t];
-	if ((item->kind == LOG_LOD || item->kind == LOG_STAT) && n->raw.n > 0)
-		e.aux = n->raw.p[0];
-	log_index_add(n->index, &e, n->raw.p, n->raw.n);
-}
 
 static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *stored, struct err *e)
 {
@@ -60,30 +42,10 @@ static int append(struct ending *n, enum log_kind kind, int64_t cell, uint32_t *
 	return 0;
 }
 
-/* Appends an INDEX for each group without one, the oldest first. */
-static int append_index(struct ending *n, struct err *e)
-{
-	const struct log_items *groups = &n->r->levels[1];
-	struct log_entry entry;
-
-	for (size_t i = 0; i < groups->n; i++) {
-		if (groups->p[i].kind == LOG_INDEX)
-			continue;
-		n->raw.n = 0;
-		log_index_make(n->index, 1, log_span(groups->p[i].cell, 1), n->at, &n->raw, &entry);
-		if (append(n, LOG_INDEX, entry.cell, &entry.stored, e) < 0)
-			return -1;
-		log_index_add(n->index, &entry, n->raw.p, n->raw.n);
-	}
-	return 0;
-}
-
 static int append_end(struct ending *n, struct err *e)
 {
 	struct log_tail tail;
-	uint64_t newest = 0;
 	uint32_t stored;
-	bool any = log_index_newest(n->index, &newest);
 
 	log_reader_tail(n->r, &tail);
 	for (int t = 0; t < TIERS; t++)
@@ -91,7 +53,7 @@ static int append_end(struct ending *n, struct err *e)
 	log_reader_marks(n->r, &tail.tally.marks);
 	n->raw.n = 0;
 	log_put_u8(&n->raw, LOG_STOPPED);
-	log_put_u64(&n->raw, any ? n->at - newest : 0);
+	log_put_u64(&n->raw, 0);
 	log_tally_put(&n->raw, &tail.tally);
 	log_put_str(&n->raw, "");
 	return append(n, LOG_END, n->last.cell, &stored, e);
@@ -100,24 +62,18 @@ static int append_end(struct ending *n, struct err *e)
 /* Appends INDEX and END after the last chunk, which ends at `at`. */
 static int append_tail(int fd, struct log_reader *r, uint64_t at, struct err *e)
 {
-	struct ending n = {.fd = fd, .r = r, .index = log_index_new(), .packer = log_packer_new(), .at = at};
+	struct ending n = {.fd = fd, .r = r, .packer = log_packer_new(), .at = at};
 	int rc = -1;
 
 	log_reader_last(r, &n.last);
-	if (!n.index || !n.packer) {
+	if (!n.packer) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else {
-		for (size_t i = 0; i < r->roots.n; i++)
-			if (r->roots.p[i].kind)
-				list_item(&n, &r->roots.p[i]);
-		for (size_t i = 0; i < r->loose.n; i++)
-			list_item(&n, &r->loose.p[i]);
-		if (append_index(&n, e) == 0 && append_end(&n, e) == 0)
+		if (append_end(&n, e) == 0)
 			rc = fsync(fd) == 0 ? 0
 					    : err_sys(e, ERR_FAILED, errno,
 						      _("the end of the recording could not be written"));
 	}
-	log_index_free(n.index);
 	log_packer_free(n.packer);
 	log_bytes_free(&n.raw);
 	log_bytes_free(&n.chunk);
