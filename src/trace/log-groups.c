@@ -245,7 +245,8 @@ static bool take_index(struct log_reader *r, uint64_t at, struct groups_index *x
 	struct log_in in;
 	bool good;
 
-	if (at < r->begin || !head_at(r, at, &head) || head.session != r->id || head.kind != LOG_INDEX)
+	if (at < r->begin || !head_at(r, at, &head) || head.session != r->id || head.kind != LOG_INDEX ||
+	    head.stored > r->size - at - LOG_HEAD)
 		return false;
 	item = (struct log_item) {.at = at, .stored = head.stored, .kind = LOG_INDEX, .cell = head.cell};
 	if (!log_read_chunk(r, &item, &head, &r->raw_index))
@@ -280,12 +281,17 @@ static bool take_newest(struct log_reader *r, uint64_t to, struct groups_index *
 	size_t n = 0;
 
 	for (uint64_t step = BACK, from; to > r->begin; to = from, step = FURTHER) {
-		from = to - r->begin > step ? to - step : r->begin;
-		for (uint64_t at = from; (at = log_source_find(r->source, r->id, at, to + LOG_HEAD - 1)) < to; at++) {
-			struct log_head h;
+		uint64_t end = r->size - to < LOG_HEAD ? r->size : to + LOG_HEAD - 1;
+		const uint8_t *p;
 
-			if (head_at(r, at, &h) && h.kind == LOG_INDEX)
-				found[n++ % 64] = at;
+		from = to - r->begin > step ? to - step : r->begin;
+		p = r->source->get(r->source, from, (size_t)(end - from));
+		for (size_t at = 0, left = (size_t)(end - from), skip; p && left >= LOG_HEAD; at++, left--) {
+			skip = log_find(p + at, left, r->id);
+			at += skip;
+			left -= skip;
+			if (left >= LOG_HEAD && p[at + 4] == LOG_INDEX)
+				found[n++ % 64] = from + at;
 		}
 		for (size_t i = n; i-- > 0 && i + 64 >= n;)
 			if (take_index(r, found[i % 64], x))

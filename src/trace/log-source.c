@@ -2,6 +2,7 @@
 #include "trace/log-source.h"
 #include "util/io.h"
 
+#define PAGE  4096
 #define AHEAD ((size_t)128 << 10)
 #define NEAR  ((size_t)64 << 10) /* so far after the last bytes is still in order */
 #define FIND  ((size_t)64 << 10)
@@ -31,15 +32,17 @@ static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 {
 	struct log_file *f = (struct log_file *)(void *)source;
 	bool on = at >= f->next && at - f->next <= NEAR;
-	size_t want = on && n < AHEAD ? AHEAD : n;
+	uint64_t from = at - at % PAGE, end;
 	ssize_t got;
 
 	if (n > source->size || at > source->size - n)
 		return NULL;
 	if (at < f->at || at + n > f->at + f->buffer.n) {
-		f->at = at;
+		end = (at + n + PAGE - 1) / PAGE * PAGE;
+		end = on && end < from + AHEAD ? from + AHEAD : end;
+		f->at = from;
 		f->buffer.n = 0;
-		got = log_bytes_add(&f->buffer, want) ? file_read(f, f->buffer.p, want, at) : -1;
+		got = log_bytes_add(&f->buffer, (size_t)(end - from)) ? file_read(f, f->buffer.p, (size_t)(end - from), from) : -1;
 		f->buffer.failed = false;
 		f->buffer.n = got > 0 ? (size_t)got : 0;
 	}
