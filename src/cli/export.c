@@ -147,8 +147,9 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	if (!to_file)
 		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
-	if (same_file(o->out, o->files[0]))
-		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	for (size_t i = 0; i < o->n_files; i++)
+		if (same_file(o->out, o->files[i]))
+			return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	if (o->form != EXPORT_NVMT1)
 		return export_to_file(o, t, shown, e);
 	if (o->phases_from && !has_domain(t, o->phases_from, e))
@@ -160,7 +161,7 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 static int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], &damage);
+	struct trace *t = open_trace(o->files, o->n_files, &damage);
 	int status, r;
 
 	if (!t)
@@ -192,8 +193,6 @@ static int finish(struct options *o, struct err *e)
 		return -1;
 	o->files++;
 	o->n_files--;
-	if (o->n_files > 1)
-		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
 	if (o->form == EXPORT_NVMT1 && picks(o))
 		return err_set(e, ERR_USAGE,
 			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
@@ -202,7 +201,7 @@ static int finish(struct options *o, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       _("--phases-from is only for nvmtop export nvmt1: the other formats contain "
 				 "the ranges themselves"));
-	return operands_files(o, e);
+	return check_files(o, e) < 0 ? -1 : operands_files(o, e);
 }
 
 /* Order of enum tier. */
@@ -219,7 +218,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 const struct verb verb_export = {
 	.name = "export",
 	.mode_value = true,
-	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE",
+	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE...",
 	.summary = N_("convert a trace for other programs"),
 	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,

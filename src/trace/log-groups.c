@@ -7,6 +7,7 @@
 #include "trace/log-lod.h"
 #include "trace/log-tree.h"
 
+#define HOLES	4096	    /* files that begin after a missing one */
 #define ITEMS	(4 << 20)	    /* chunks, enough for some days without an INDEX */
 #define BACK	(UINT64_C(64) << 10) /* bytes at the end first searched for an INDEX, */
 #define FURTHER (UINT64_C(1) << 20)  /* and then at a time */
@@ -62,9 +63,50 @@ static void note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
-void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items)
+/* The number of the file of a split recording whose META is at that position; -1: it does not say. */
+static int64_t part_at(struct log_reader *r, uint64_t at)
 {
-	uint64_t seq = LOG_SEQ_NONE, at;
+	struct log_in in, record;
+	struct log_item meta;
+	struct log_head h;
+	unsigned tag;
+
+	if (!head_at(r, at, &h) || h.session != r->id || h.kind != LOG_META)
+		return -1;
+	meta = (struct log_item) {.at = at, .stored = h.stored, .kind = LOG_META, .cell = h.cell};
+	if (!log_read_chunk(r, &meta, &h, &r->raw_index))
+		return -1;
+	in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
+	while (log_get_tagged(&in, &tag, &record))
+		if (tag == LOG_TAG_PART && record.end - record.p >= 4)
+			return log_get_u32(&record);
+	return -1;
+}
+
+/* Whether another file than that at *file begins with the chunk at that position. Chunks that are missing before it are
+ * in no file, which is noted. */
+static bool file_begins(struct log_reader *r, uint64_t *file, uint64_t at, const struct log_head *h, uint64_t seq)
+{
+	int64_t part = h->kind == LOG_META ? part_at(r, *file) : -1, next = part >= 0 ? part_at(r, at) : -1, *more;
+	bool known = r->quiet || next <= part || h->seq <= seq + 1;
+
+	for (size_t i = 0; i < r->n_holes; i++)
+		known |= r->holes[i] == h->cell;
+	more = known || r->n_holes == HOLES ? NULL : reallocarray(r->holes, r->n_holes + 1, sizeof(*more));
+	if (more) {
+		r->holes = more;
+		more[r->n_holes++] = h->cell;
+		r->absent += (uint64_t)(next - part - 1);
+	}
+	if (next > part)
+		*file = at;
+	return next > part;
+}
+
+void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items)
+{
+	uint64_t seq = LOG_SEQ_NONE, before = LOG_SEQ_NONE, at;
+	bool ended = false;
 	int64_t cell = log_cell(r->session.start.mono_ns);
 	size_t known = items->n;
 	struct log_chunks c;
@@ -74,15 +116,17 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 	while (!items->failed && log_chunks_next(&c, &h, &at)) {
 		if (c.cut) {
 			items->n -= items->n > known && items->p[items->n - 1].at + LOG_HEAD + items->p[items->n - 1].stored > at;
-			seq = LOG_SEQ_NONE;
+			seq = before;
 		}
-		if (seq != LOG_SEQ_NONE)
+		if (seq != LOG_SEQ_NONE && (!(ended || c.skipped || c.cut || h.seq > seq + 1) || !file_begins(r, &file, at, &h, seq)))
 			note_hole(r, c.skipped, at, seq, h.seq, cell);
 		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
 			log_note(r, LOG_FAULT_ORDER, at, h.seq, h.cell, 0);
 			continue;
 		}
+		before = seq;
 		seq = h.seq;
+		ended = h.kind == LOG_END;
 		cell = h.cell;
 		if (h.version != LOG_VERSION || h.kind == 0 || h.kind >= LOG_KINDS) {
 			r->newer |= h.flags & LOG_CRITICAL;
@@ -97,6 +141,8 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items
 	}
 	if (to == r->size && c.end < to)
 		note_tail(r, c.end, cell);
+	if (to < r->size && seq != LOG_SEQ_NONE && head_at(r, to, &h) && h.session == r->id && h.seq > seq + 1)
+		file_begins(r, &file, to, &h, seq);
 }
 
 /* --- INDEX --- */
@@ -344,7 +390,7 @@ static void group_items(struct log_reader *r, const struct log_group *g, struct 
 	size_t kept = items->n;
 
 	if (!g->list)
-		log_scan(r, g->at, g->at + g->length, items);
+		log_scan(r, g->at, g->at + g->length, g->at, items);
 	for (size_t i = 0; g->list && i < g->list->n; i++)
 		items_add(items, &g->list->items[i]);
 	for (size_t i = kept; i < items->n; i++)
@@ -390,11 +436,12 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Takes the chunks in [from, to), apart from those before `at` and that cell: an INDEX lists them. */
-static void take_scanned(struct log_reader *r, uint64_t from, uint64_t to, uint64_t at, int64_t cell, struct log_items *loose)
+static void take_scanned(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, uint64_t at, int64_t cell,
+			 struct log_items *loose)
 {
 	struct log_items items = {.n = 0};
 
-	log_scan(r, from, to, &items);
+	log_scan(r, from, to, file, &items);
 	for (size_t i = 0; i < items.n; i++) {
 		const struct log_item *item = &items.p[i];
 
@@ -427,6 +474,9 @@ static bool make_group(struct log_reader *r, struct log_item *items, size_t n)
 		g.flags |= log_has_events(items[i].kind) ? LOG_GROUP_EVENTS : 0;
 		items[kept++] = items[i];
 	}
+	/* They are of a part of the group if rows follow them, as where files were concatenated. */
+	for (size_t i = 0; i < kept; i++)
+		g.sums = items[i].kind == LOG_DATA && items[i].at > g.sums ? 0 : g.sums;
 	g.list = kept ? list_make(NULL, items, kept) : NULL;
 	if (g.list)
 		r->groups[r->n_groups++] = g;
@@ -547,10 +597,11 @@ int log_groups_read(struct log_reader *r)
 	while (known > r->begin) {
 		bool found = (x.before && take_index(r, x.before, &x)) || take_newest(r, before, &x);
 		bool lists = found && r->n_groups > x.n_groups;
-		uint64_t from = found ? x.rest : r->begin;
+		/* From the INDEX itself, as it is the last chunk before a file that begins behind it. */
+		uint64_t from = !found ? r->begin : x.rest < x.at ? x.rest : x.at;
 
 		if (from < known)
-			take_scanned(r, from, known, lists ? x.at : 0,
+			take_scanned(r, from, known, found ? x.begin : from, lists ? x.at : 0,
 				     lists ? log_span_end(r->groups[r->n_groups - 1].cell, 1) : INT64_MIN, &loose);
 		if (!found)
 			break;

@@ -2,6 +2,7 @@
  * heads after it, and its events from both. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,14 +24,22 @@
 #define PERIOD_MOST (3600 * NS_PER_S) /* of a channel */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
-bool log_begins(int fd)
+bool log_first(int fd, struct log_head *out)
 {
 	uint8_t *p = malloc(FRONT);
-	ssize_t n = p ? pread(fd, p, FRONT, 0) : -1;
-	bool found = n >= LOG_HEAD && log_find(p, (size_t)n, 0) < (size_t)n - LOG_HEAD + 1;
+	ssize_t n = p ? read_all(fd, p, FRONT, 0) : -1;
+	size_t at = n >= LOG_HEAD ? log_find(p, (size_t)n, 0) : 0;
+	bool found = n >= LOG_HEAD && at <= (size_t)n - LOG_HEAD && log_head_get(p + at, out);
 
 	free(p);
 	return found;
+}
+
+bool log_begins(int fd)
+{
+	struct log_head first;
+
+	return log_first(fd, &first);
 }
 
 /* --- damage --- */
@@ -363,7 +372,6 @@ struct log_reader *log_about_new(void)
 
 	if (!r)
 		return NULL;
-	r->file.fd = -1;
 	r->unpacker = log_unpacker_new();
 	if (r->unpacker)
 		return r;
@@ -464,7 +472,7 @@ static int describe(struct log_reader *r, struct err *e)
 	for (; r->n_generations == 0 && from < r->size; from = to, to += SEARCH) {
 		items.n = 0;
 		r->quiet = true;
-		log_scan(r, from, to < r->size ? to : r->size, &items);
+		log_scan(r, from, to < r->size ? to : r->size, from, &items);
 		r->quiet = false;
 		for (size_t i = 0; i < items.n && r->n_generations == 0; i++) {
 			if (items.p[i].kind != LOG_META)
@@ -591,10 +599,38 @@ static void events_take(struct log_reader *r, struct log_in in)
 			r->n_marks += log_mark_get(&record, &r->marks[r->n_marks]);
 		else if (kind == LOG_GAP)
 			r->n_gaps += log_gap_get(&record, &r->gaps[r->n_gaps]) &&
-				     r->gaps[r->n_gaps].cause <= LOG_SUSPENDED;
+				     r->gaps[r->n_gaps].cause <= GAP_ABSENT;
 		else if (kind == LOG_STATE)
 			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
 	}
+}
+
+/* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
+ * listed as another gap. */
+static void gaps_absent(struct log_reader *r)
+{
+	size_t listed = r->n_gaps;
+
+	for (size_t i = 0; i < r->n_holes; i++)
+		for (enum tier t = 0; t < TIERS; t++) {
+			uint64_t row = log_rows_before(r, t, r->holes[i]), first;
+			struct gap g = {.tier = t, .cause = GAP_ABSENT};
+			const struct log_block *b = row > 0 && row < r->rows[t] ? log_block_of(r, t, row - 1, &first) : NULL;
+			int64_t missed;
+
+			g.from_ns = b ? b->t_ns[row - 1 - first] : 0;
+			b = b ? log_block_of(r, t, row, &first) : NULL;
+			if (!b)
+				continue;
+			g.to_ns = b->t_ns[row - first];
+			missed = llround((double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S) - 1;
+			for (size_t k = 0; missed > 0 && k < listed; k++)
+				if (r->gaps[k].tier == t && r->gaps[k].from_ns < g.to_ns && r->gaps[k].to_ns > g.from_ns)
+					missed = r->gaps[k].missed < (uint64_t)missed ? missed - (int64_t)r->gaps[k].missed : 0;
+			g.missed = missed > 0 ? (uint64_t)missed : 0;
+			if (missed > 0)
+				r->gaps[r->n_gaps++] = g;
+		}
 }
 
 static int events_read(struct log_reader *r)
@@ -617,12 +653,13 @@ static int events_read(struct log_reader *r)
 	for (kind = 0; kind < LOG_KINDS; kind++)
 		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
 	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
-	r->gaps = calloc(n[LOG_GAP] + 1, sizeof(*r->gaps));
+	r->gaps = calloc(n[LOG_GAP] + TIERS * r->n_holes + 1, sizeof(*r->gaps));
 	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
 	ok = r->marks && r->gaps && r->changes && !r->events.failed;
 	if (ok) {
 		in.end = count.p;
 		events_take(r, in);
+		gaps_absent(r);
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
@@ -815,41 +852,57 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
-struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
+static int files_take(struct log_reader *r, const int *fds, size_t n, struct err *e)
 {
-	struct log_reader *r = calloc(1, sizeof(*r));
 	struct stat st;
-	bool ok;
 
-	if (!r) {
-		close(fd);
+	r->files = calloc(n, sizeof(*r->files));
+	for (size_t i = 0; i < n && !r->files; i++)
+		close(fds[i]);
+	if (!r->files)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (size_t i = 0; i < n; i++)
+		r->files[r->n_files++].fd = fds[i];
+	for (struct log_piece *f = r->files; f < r->files + n; f++) {
+		if (fstat(f->fd, &st) < 0)
+			return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
+		f->at = r->size;
+		f->size = (uint64_t)st.st_size;
+		r->size += f->size;
+	}
+	log_file_begin_several(&r->file, r->files, n);
+	r->source = &r->file.source;
+	return 0;
+}
+
+struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
+{
+	struct log_reader *r = log_about_new();
+
+	if (!r || !(r->shown = strdup(shown))) {
+		for (size_t i = 0; i < n; i++)
+			close(fds[i]);
+		log_about_free(r);
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
 	r->timeline.ops = &log_timeline_ops;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
-	log_file_begin(&r->file, fd, 0);
-	r->source = &r->file.source;
-	r->shown = strdup(shown);
-	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
 		r->caches[i].most = i == LOG_STRIPS ? STRIPS : ROWS;
-	ok = r->shown && r->unpacker && r->caches;
-	if (!ok) {
+	if (!r->caches)
 		err_set(e, ERR_FAILED, _("out of memory"));
-	} else if (fstat(fd, &st) < 0) {
-		ok = false;
-		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
-	} else {
-		r->size = r->source->size = (uint64_t)st.st_size;
-		ok = load(r, from, e) == 0;
-	}
-	if (ok)
+	if (files_take(r, fds, n, e) == 0 && r->caches && load(r, from, e) == 0)
 		return r;
 	log_reader_close(r);
 	return NULL;
+}
+
+struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
+{
+	return log_reader_open_files(&fd, 1, from, shown, e);
 }
 
 void log_reader_close(struct log_reader *r)
@@ -868,6 +921,7 @@ void log_reader_close(struct log_reader *r)
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
 	free(r->faulty);
+	free(r->holes);
 	free(r->marks);
 	free(r->gaps);
 	free(r->gap_reach);
@@ -877,7 +931,9 @@ void log_reader_close(struct log_reader *r)
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->energy_lock);
-	close(r->file.fd);
+	while (r->n_files > 0)
+		close(r->files[--r->n_files].fd);
+	free(r->files);
 	log_about_free(r);
 }
 
@@ -952,7 +1008,27 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n)
 {
 	*from = r->begin;
 	*n = r->size - r->begin;
-	return r->file.fd;
+	return r->n_files == 1 ? r->files[0].fd : -1;
+}
+
+uint64_t log_reader_absent(const struct log_reader *r)
+{
+	return r->absent;
+}
+
+bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
+{
+	bool truncated = false;
+	struct stat st;
+
+	*size = 0;
+	for (const struct log_piece *f = r->files; f < r->files + r->n_files; f++) {
+		uint64_t left = fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
+
+		truncated |= left < f->size;
+		*size += left;
+	}
+	return truncated;
 }
 
 void log_reader_last(const struct log_reader *r, struct log_head *out)

@@ -7,6 +7,27 @@
 #define NEAR  ((size_t)64 << 10) /* so far after the last bytes is still in order */
 #define FIND  ((size_t)64 << 10)
 
+static ssize_t file_read(const struct log_file *f, uint8_t *to, size_t n, uint64_t at)
+{
+	size_t done = 0;
+
+	for (size_t i = 0; done < n && i < f->n_pieces; i++) {
+		const struct log_piece *p = &f->pieces[i];
+		uint64_t from = at + done - p->at;
+		size_t want;
+		ssize_t got;
+
+		if (from >= p->size)
+			continue;
+		want = p->size - from < n - done ? (size_t)(p->size - from) : n - done;
+		got = read_all(p->fd, to + done, want, from);
+		done += got > 0 ? (size_t)got : 0;
+		if (got < 0 || (size_t)got < want)
+			break; /* truncated since */
+	}
+	return (ssize_t)done;
+}
+
 static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 {
 	struct log_file *f = (struct log_file *)(void *)source;
@@ -21,7 +42,7 @@ static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 		end = on && end < from + AHEAD ? from + AHEAD : end;
 		f->at = from;
 		f->buffer.n = 0;
-		got = log_bytes_add(&f->buffer, (size_t)(end - from)) ? read_all(f->fd, f->buffer.p, (size_t)(end - from), from) : -1;
+		got = log_bytes_add(&f->buffer, (size_t)(end - from)) ? file_read(f, f->buffer.p, (size_t)(end - from), from) : -1;
 		f->buffer.failed = false;
 		f->buffer.n = got > 0 ? (size_t)got : 0;
 	}
@@ -31,7 +52,15 @@ static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 
 void log_file_begin(struct log_file *f, int fd, uint64_t size)
 {
-	*f = (struct log_file) {.source = {file_get, size}, .fd = fd};
+	*f = (struct log_file) {.source = {file_get, size}, .one = {fd, 0, INT64_MAX}, .n_pieces = 1};
+	f->pieces = &f->one;
+}
+
+void log_file_begin_several(struct log_file *f, const struct log_piece *pieces, size_t n)
+{
+	uint64_t size = n > 0 ? pieces[n - 1].at + pieces[n - 1].size : 0;
+
+	*f = (struct log_file) {.source = {file_get, size}, .pieces = pieces, .n_pieces = n};
 }
 
 void log_file_end(struct log_file *f)
@@ -41,6 +70,7 @@ void log_file_end(struct log_file *f)
 
 uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, uint64_t to)
 {
+	to = to < s->size ? to : s->size;
 	while (at + LOG_HEAD <= to) {
 		size_t n = to - at < FIND ? (size_t)(to - at) : FIND, found;
 		const uint8_t *p = s->get(s, at, n);

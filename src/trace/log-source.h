@@ -14,14 +14,23 @@ struct log_source {
  * for one once there are more bytes. */
 uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, uint64_t to);
 
-/* The bytes of a file; the descriptor remains the caller's. */
+/* One of several files, and where its bytes are. */
+struct log_piece {
+	int fd;
+	uint64_t at, size;
+};
+
+/* The bytes of a file, or of several, one behind the other; the descriptors remain the caller's. */
 struct log_file {
 	struct log_source source;
-	int fd;
+	const struct log_piece *pieces;
+	size_t n_pieces;
+	struct log_piece one;
 	struct log_bytes buffer;
 	uint64_t at, next; /* position of the buffer, and of the end of what was last used of it */
 };
 void log_file_begin(struct log_file *f, int fd, uint64_t size);
+void log_file_begin_several(struct log_file *f, const struct log_piece *pieces, size_t n);
 void log_file_end(struct log_file *f);
 
 /* A cursor over the chunks in [at, to). */

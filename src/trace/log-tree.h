@@ -77,6 +77,8 @@ struct energy_source;
 struct log_reader {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
+	struct log_piece *files; /* of one recording */
+	size_t n_files;
 	struct log_file file;
 	struct log_source *source; /* of all bytes */
 	char *shown;
@@ -99,6 +101,9 @@ struct log_reader {
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
+	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
+	size_t n_holes;
+	uint64_t absent; /* files that are missing in all of them */
 	uint64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
 	bool quiet; /* another scan will report the damage */
@@ -157,8 +162,8 @@ void log_about_free(struct log_reader *r);
 void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
 
 /* log-groups.c */
-/* Adds the chunks in [from, to) to items, in the order of the file. */
-void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
+/* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
+void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
 /* Finds all groups. Returns -1 if out of memory. */
 int log_groups_read(struct log_reader *r);
 void log_groups_free(struct log_reader *r);

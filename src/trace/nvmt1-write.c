@@ -192,7 +192,7 @@ static void put_log(struct output *o)
 	int fd = trace_log(o->t, &from, &left);
 	uint8_t p[BUFFER / 2];
 
-	while (left > 0 && !o->error && !o->stopped) {
+	while (fd >= 0 && left > 0 && !o->error && !o->stopped) {
 		ssize_t n = read_all(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), from);
 
 		if (n <= 0) {
@@ -212,7 +212,8 @@ static void put_all(struct output *o, const char *phases_from)
 	uint64_t from, n;
 
 	points_find(o, phases_from, &points);
-	trace_log(o->t, &from, &n);
+	if (trace_log(o->t, &from, &n) < 0)
+		n = 0; /* of several files */
 	header_encode(header, trace_session(o->t), &o->layout);
 	o->total = HEADER_SIZE + n + points.n * SYNC_SIZE;
 	for (int t = 0; t < TIERS; t++) {

@@ -132,19 +132,6 @@ bool trace_lists_gaps(const struct trace *t)
 	return t->lists_gaps;
 }
 
-bool trace_continues(const struct trace *before, const struct trace *t)
-{
-	struct log_head a, b;
-	struct log_tail x, y;
-
-	log_reader_last(before->log, &a);
-	log_reader_last(t->log, &b);
-	log_reader_tail(before->log, &x);
-	log_reader_tail(t->log, &y);
-	return a.session == b.session && x.ended && x.reason == LOG_SPLIT &&
-	       memcmp(x.tally.rows, y.before.rows, sizeof(x.tally.rows)) == 0;
-}
-
 int trace_log(const struct trace *t, uint64_t *from, uint64_t *n)
 {
 	return log_reader_file(t->log, from, n);

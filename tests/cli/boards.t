@@ -240,13 +240,11 @@ done <<END
 --recover $wild/conf
 --cut $wild/t.bin --output $wild/cut.bin --from 0 --to 0.1
 --cut $wild/t.bin --output $wild/none/cut.bin --from 0 --to 0.1
---join $wild/t.bin $wild/conf --output $wild/j.bin
 --export csv $wild/t.bin --output $wild/t.csv
 --export csv $wild/t.bin --output $wild/none/t.csv
 --print 80x24 --replay $wild/t.bin
 --print 80x24 --config $wild/conf --replay $wild/t.bin
---print-config --config $wild/conf
---print-config --config $wild/none
+--print 80x24 --config $wild/none --replay $wild/t.bin
 --demo --print 80x24 $wild
 $wild $wild
 --mark x --to $wild

@@ -60,7 +60,6 @@ for verb in '--report --summary' '--export csv' '--print 80x24 --replay'; do
 done
 run nvmtop --check a.bin
 ok '--check of a .bin whose log is there: its problem' says out 'it has no END'
-ok '--check of a .bin whose log is there: said' says err 'a.bin is not complete: a.bin.nvmt is read'
 run nvmtop --recover a.bin
 ok 'of a .bin only the log is there: status 0' is "$status" 0
 ok 'it is a .bin now' judge a.bin "t['fast']['increasing'] and t['counts']['fast'] > 10 and len(t['sync']) == 1"
