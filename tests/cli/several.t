@@ -97,8 +97,11 @@ ok 'a file without its end: every row' is "$(grep -c '"row":"fast"' out)" "$(sai
 ok 'a file without its end: no gap' sh -c '! grep -q absent out'
 mv keep.2 r.2.nvmt
 # Damage within a file is damage.
-"$python" -c 'raw = bytearray(open("r.3.nvmt", "rb").read())
-raw[len(raw) // 2] ^= 255
+"$python" -c 'import struct
+raw, at = bytearray(open("r.3.nvmt", "rb").read()), 0
+while raw[at + 4] != 2:
+    at += 48 + struct.unpack_from("<I", raw, at + 24)[0]
+raw[at + 48 + 20] ^= 255
 open("bad.nvmt", "wb").write(raw)'
 run nvmtop export jsonl r.nvmt r.2.nvmt bad.nvmt r.4.nvmt r.5.nvmt
 ok 'damage: status 3' is "$status" 3
