@@ -35,63 +35,49 @@ static bool l4t_release(const struct root *r, char *out, size_t size)
 	return true;
 }
 
-/* Gets the value of key from lines KEY=value or KEY="value". */
-static bool shell_value(const char *text, const char *key, char *out, size_t size)
-{
-	size_t len = strlen(key);
-
-	for (const char *p = text; p; p = strchr(p, '\n')) {
-		p += *p == '\n';
-		if (strncmp(p, key, len) != 0 || p[len] != '=')
-			continue;
-		p += len + 1;
-		char quote = *p == '"' || *p == '\'' ? *p++ : '\0';
-		const char stop[3] = {'\n', quote, '\0'};
-		text_printable(out, size, p, strcspn(p, stop));
-		return *out;
-	}
-	return false;
-}
-
-bool find_distribution(const struct root *r, char *out, size_t size)
+bool file_word(const struct root *r, const char *path, const char *word, char *out, size_t size)
 {
 	char text[4096];
+	const char *p = root_read_trusted(r, path, text, sizeof text) < 0 ? NULL : (errno = 0, strstr(text, word));
 
-	return (root_read(r, "/etc/os-release", text, sizeof text) > 0 ||
-		root_read_trusted(r, "/usr/lib/os-release", text, sizeof text) > 0) &&
-	       shell_value(text, "PRETTY_NAME", out, size);
+	if (!p)
+		return false;
+	p += strlen(word);
+	p += strspn(p, BLANKS);
+	char quote = *p == '"' || *p == '\'' ? *p++ : '\0';
+	const char stop[] = {'\n', quote, '\0'};
+	text_printable(out, size, p, strcspn(p, quote ? stop : BLANKS ",\n"));
+	return *out;
 }
 
-bool find_ram_total(const struct root *r, char *out, size_t size)
+/* Gets the most specific NVIDIA chip in compatible. Returns its name and the version of CUDA's machine code. */
+static const char *const *chip(const struct root *r)
 {
-	char text[512];
-	int64_t kb;
-
-	if (root_read(r, "/proc/meminfo", text, sizeof text) <= 0)
-		return false;
-	const char *p = strstr(text, "MemTotal:");
-	if (!p || !num_i64(p + 9, text + strlen(text), &kb))
-		return false;
-	snprintf(out, size, "%lld", (long long)kb);
-	return true;
-}
-
-/* Gets the most specific NVIDIA chip name in compatible. */
-bool find_soc(const struct root *r, char *out, size_t size)
-{
-	static const char *const socs[] = {"tegra210", "tegra186", "tegra194", "tegra234", "tegra264"};
-	char blob[4096], entry[32];
+	static const char *const chips[][2] = {{"tegra210", "5.3"}, {"tegra186", "6.2"}, {"tegra194", "7.2"}, {"tegra234", "8.7"}, {"tegra264", "11.0"}};
+	char blob[4096];
 
 	ssize_t len = root_read(r, COMPATIBLE, blob, sizeof blob);
 	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(blob + i) + 1)
-		for (size_t k = 0; k < sizeof socs / sizeof *socs; k++) {
-			snprintf(entry, sizeof entry, "nvidia,%s", socs[k]);
-			if (strcmp(blob + i, entry) != 0)
-				continue;
-			snprintf(out, size, "%s", socs[k]);
-			return true;
-		}
-	return false;
+		for (size_t k = 0; k < sizeof chips / sizeof *chips; k++)
+			if (!strncmp(blob + i, "nvidia,", 7) && !strcmp(blob + i + 7, chips[k][0]))
+				return chips[k];
+	return NULL;
+}
+
+bool find_soc(const struct root *r, char *out, size_t size)
+{
+	const char *const *c = chip(r);
+
+	text_join(out, size, c ? c[0] : "");
+	return c;
+}
+
+bool find_cuda_arch(const struct root *r, char *out, size_t size)
+{
+	const char *const *c = chip(r);
+
+	text_join(out, size, c ? c[1] : "");
+	return c;
 }
 
 /* These names change with every product and release, so they are in text files next to the board files, with
@@ -242,82 +228,46 @@ bool find_codename(const struct root *r, char *out, size_t size)
 	return *out;
 }
 
-bool find_cuda_arch(const struct root *r, char *out, size_t size)
-{
-	static const struct {
-		const char *soc, *arch;
-	} known[] = {{"tegra210", "5.3"}, {"tegra186", "6.2"}, {"tegra194", "7.2"}, {"tegra234", "8.7"}, {"tegra264", "11.0"}};
-	char soc[32];
-
-	if (!find_soc(r, soc, sizeof soc))
-		return false;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(soc, known[i].soc))
-			snprintf(out, size, "%s", known[i].arch);
-	return true;
-}
-
-/* Kernels before 6.1 tell it only to their own machine; the release file of an L4T has it, too. */
+/* Kernels before 6.1 tell it only to their own machine. */
 bool find_architecture(const struct root *r, char *out, size_t size)
 {
 	struct utsname u;
-	char line[256];
-	const char *p;
 
-	if (first_line(r, "/proc/sys/kernel/arch", out, size))
-		return true;
-	if (root_is_live(r) && uname(&u) == 0) {
+	if (root_is_live(r) && uname(&u) == 0)
 		snprintf(out, size, "%.15s", u.machine);
-		return true;
-	}
-	p = first_line(r, RELEASE, line, sizeof line) ? strstr(line, "EABI: ") : NULL;
-	if (p)
-		text_printable(out, size, p + 6, strcspn(p + 6, ", "));
-	return p && *out;
+	return *out || first_line(r, "/proc/sys/kernel/arch", out, size) || file_word(r, RELEASE, "EABI:", out, size);
 }
 
-/* Gets the version of the package that every L4T has: "36.4.4-20250616085344". */
-static bool l4t_package(const struct root *r, char *out, size_t size)
-{
-	static const char wanted[] = "\nPackage: nvidia-l4t-core\n";
-	const size_t room = 16 * 1024 * 1024;
-	char soc[32];
-	char *text = find_soc(r, soc, sizeof soc) ? malloc(room) : NULL;
-
-	if (!text)
-		return false;
-	out[0] = '\0';
-	ssize_t n = root_read_trusted(r, "/var/lib/dpkg/status", text, room);
-	const char *p = n > 0 ? strstr(text, wanted) : NULL;
-	const char *end = p ? strstr(p + 1, "\n\n") : NULL;
-	const char *version = p ? strstr(p + 1, "\nVersion: ") : NULL;
-	if (version && (!end || version < end)) {
-		version += strlen("\nVersion: ");
-		size_t len = strspn(version, "0123456789.");
-		snprintf(out, size, "%.*s", (int)(len < 24 ? len : 24), version);
-	}
-	free(text);
-	return *out;
-}
-
+/* Without the release file that of the package which every L4T has: "36.4.4-20250616085344". */
 bool find_l4t(const struct root *r, char *out, size_t size)
 {
-	return l4t_release(r, out, size) || l4t_package(r, out, size);
+	struct machine *m;
+
+	if (l4t_release(r, out, size))
+		return true;
+	m = chip(r) ? machine_new() : NULL;
+	if (m) {
+		machine_read_packages(m, r);
+		text_join(out, size, m->version[LIBRARY_L4T]);
+	}
+	machine_free(m);
+	return *out;
 }
 
 bool find_release(const struct root *r, char *out, size_t size)
 {
-	char text[32];
+	char text[32] = "";
 
 	if (!find_l4t(r, text, sizeof text))
-		return find_distribution(r, out, size);
+		return file_word(r, "/etc/os-release", "PRETTY_NAME=", out, size) ||
+		       file_word(r, "/usr/lib/os-release", "PRETTY_NAME=", out, size);
 	snprintf(out, size, "L4T %s", text);
 	return true;
 }
 
 bool find_jetpack(const struct root *r, char *out, size_t size)
 {
-	char text[32];
+	char text[32] = "";
 
 	return find_l4t(r, text, sizeof text) && table_jetpack(text, out, size);
 }

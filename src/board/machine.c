@@ -71,7 +71,7 @@ const struct machine_field machine_clock_fields[] = {
 };
 
 static const struct machine_field memory[] = {
-	FIELD(machine, "ram_total_kb", FIELD_NUMBER, ram_kb, .file = "/proc/meminfo", .scale = 1, .find = find_ram_total,
+	FIELD(machine, "ram_total_kb", FIELD_NUMBER, ram_kb, .file = "/proc/meminfo MemTotal:", .scale = 1,
 	      .fact = "ram_total_kb"),
 	NUMBER(machine, "iram_total_kb", iram_kb, NULL, 1),
 	NUMBER(machine, "iram_used_kb", iram_used_kb, NULL, 1),
@@ -85,8 +85,8 @@ const struct machine_field machine_name_fields[] = {
 	TEXT(machine_name, "name", name, NULL),
 	{.is = FIELD_END},
 };
-static const struct machine_field power_mode[] = {
-	TEXT(machine, "current", mode, NULL),
+const struct machine_field machine_mode_fields[] = {
+	TEXT(machine, "current", mode, "/var/lib/nvpmodel/status", .find = find_mode),
 	TEXT(machine, "default", default_mode, NULL),
 	LIST(machine, "modes", modes, machine_name_fields, machine_name),
 	{.is = FIELD_END},
@@ -95,10 +95,11 @@ static const struct machine_field power_mode[] = {
 static const struct machine_field bare_name[] = {TEXT(machine_name, NULL, name, NULL), {.is = FIELD_END}};
 static const struct machine_field bare_id[] = {NUMBER(machine_name, NULL, id, NULL, 1), {.is = FIELD_END}};
 
-static const struct machine_field fan[] = {
-	TEXT(machine, "profile", fan_profile, NULL),
-	TEXT(machine, "governor", fan_governor, NULL),
-	TEXT(machine, "control", fan_control, NULL),
+#define FAN "/var/lib/nvfancontrol/status"
+const struct machine_field machine_fan_fields[] = {
+	TEXT(machine, "profile", fan_profile, FAN " FAN_PROFILE:|/var/lib/nvpmodel/status fmode:"),
+	TEXT(machine, "governor", fan_governor, FAN " FAN_GOVERNOR:"),
+	TEXT(machine, "control", fan_control, FAN " FAN_CONTROL:"),
 	TEXT(machine, "default_profile", fan_default, NULL),
 	LIST(machine, "profiles", fan_profiles, bare_name, machine_name),
 	{.is = FIELD_END},
@@ -184,15 +185,15 @@ const struct machine_field machine_fields[] = {
 	TEXT(machine, "kernel", kernel, "/proc/sys/kernel/osrelease", .fact = "kernel", .title = N_("Kernel")),
 	TEXT(machine, "system", system, "/proc/sys/kernel/ostype"),
 	TEXT(machine, "architecture", architecture, "/proc/sys/kernel/arch", .find = find_architecture),
-	TEXT(machine, "distribution", distribution, "/etc/os-release", .find = find_distribution),
+	TEXT(machine, "distribution", distribution, "/etc/os-release PRETTY_NAME=|/usr/lib/os-release PRETTY_NAME="),
 	TEXT(machine, "hostname", hostname, "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname"),
 	NUMBER(machine, "uptime_s", uptime_s, "/proc/uptime", 1),
 	INNER("libraries", machine_libraries),
 	LIST(machine, "interfaces", nets, machine_net_fields, machine_net),
 	LIST(machine, "disks", disks, machine_disk_fields, machine_disk),
 	INNER("memory", memory),
-	INNER("power_mode", power_mode),
-	INNER("fan", fan),
+	INNER("power_mode", machine_mode_fields),
+	INNER("fan", machine_fan_fields),
 	TRUTH(machine, "jetson_clocks", jetson_clocks, NULL),
 	INNER("cpu", cpu),
 	INNER("gpu", machine_gpu_fields),
@@ -279,19 +280,22 @@ void machine_missing(struct machine *m, const char *prefix, const char *key, con
 
 bool machine_field_text(const struct root *r, const struct machine_field *f, const char *folder, char *out, size_t size)
 {
-	char path[256];
-	int why = 0;
+	char path[256], word[32];
+	int why = ENOENT;
 
 	errno = 0;
 	out[0] = '\0';
 	if (f->find)
 		return f->find(r, out, size) && *out;
 	for (const char *p = f->file, *end; p; p = *end ? end + 1 : NULL) {
+		int len = (int)strcspn(p, " |");
 		end = p + strcspn(p, "|");
-		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)(end - p), p);
-		if (file_line(r, path, out, size) && *out)
+		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", len, p);
+		snprintf(word, sizeof word, "%.*s", p + len < end ? (int)(end - p) - len - 1 : 0, p + len + 1);
+		errno = 0;
+		if (*word ? file_word(r, path, word, out, size) : file_line(r, path, out, size) && *out)
 			return true;
-		why = why && errno == ENOENT ? why : errno;
+		why = why == ENOENT ? errno : why;
 	}
 	errno = why;
 	return false;
@@ -331,7 +335,7 @@ void machine_read_fields(struct machine *m, const struct root *r, const struct m
 			got = (*(int *)at = truth(text)) != MACHINE_UNKNOWN;
 		else if (got && (got = num_i64(text, text + strlen(text), &n)))
 			*(double *)at = (double)n * f->scale;
-		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, "|"), f->file);
+		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, " |"), f->file);
 		if (!got && prefix)
 			machine_missing(m, prefix, f->key, path, why);
 	}

@@ -104,11 +104,9 @@ static void mode_visit(void *mode, const struct conf_line *l)
 
 bool conf_mode_now(const struct root *r, int64_t *id)
 {
-	char status[128];
+	char text[32];
 
-	ssize_t n = root_read_trusted(r, MODE_STATUS, status, sizeof status);
-	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
-	return p && num_i64(p + 6, status + n, id);
+	return file_word(r, MODE_STATUS, "pmode:", text, sizeof text) && num_i64(text, text + strlen(text), id);
 }
 
 /* Gets the mode's name. Returns false if no mode is set or it has no name. */
@@ -129,22 +127,16 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 	return true;
 }
 
-/* Gets the word after a key in a file. */
-static bool status_word(const struct root *r, const char *path, const char *key, char *out, size_t size)
+bool find_mode(const struct root *r, char *out, size_t size)
 {
-	char text[1024];
-	const char *p = root_read_trusted(r, path, text, sizeof text) > 0 ? strstr(text, key) : NULL;
-
-	if (p)
-		text_printable(out, size, p + strlen(key), strcspn(p + strlen(key), " \t\n"));
-	return p && *out;
+	return mode_read(r, &(struct mode) {.known = false}, out, size);
 }
 
 /* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 {
 	(void)arg;
-	return status_word(r, CONF_FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
+	return machine_field_text(r, &machine_fan_fields[0], "", out, size);
 }
 
 bool conf_fan_regulated(const struct root *r)
@@ -360,14 +352,9 @@ static void take_profile(void *machine, const struct conf_line *l)
 
 void machine_read_settings(struct machine *m, const struct root *r)
 {
-	static const char *const what[] = {"profile", "governor", "control"};
-	struct mode mode = {.known = false};
-	char *words[] = {m->fan_profile, m->fan_governor, m->fan_control};
 	int64_t id;
 
-	errno = 0;
-	if (!mode_read(r, &mode, m->mode, sizeof m->mode))
-		machine_missing(m, "power_mode.", "current", MODE_STATUS, errno ? root_error(errno) : _("not in it"));
+	machine_read_fields(m, r, machine_mode_fields, m, "", "power_mode.");
 	conf_each(r, CONF_MODES, take_mode, m);
 	if (!m->modes.n)
 		machine_missing(m, "power_mode.", "modes", CONF_MODES, _("no modes in it, or it is not there"));
@@ -377,11 +364,6 @@ void machine_read_settings(struct machine *m, const struct root *r)
 		if ((double)id == n->id)
 			memcpy(m->default_mode, n->name, sizeof n->name);
 	}
-	fan_profile(r, NULL, m->fan_profile, sizeof m->fan_profile);
-	status_word(r, CONF_FAN_STATUS, "FAN_GOVERNOR:", m->fan_governor, sizeof m->fan_governor);
-	status_word(r, CONF_FAN_STATUS, "FAN_CONTROL:", m->fan_control, sizeof m->fan_control);
-	for (size_t i = 0; i < sizeof what / sizeof *what; i++)
-		if (!*words[i])
-			machine_missing(m, "fan.", what[i], CONF_FAN_STATUS, _("not in it, or it is not there"));
+	machine_read_fields(m, r, machine_fan_fields, m, "", "fan.");
 	conf_each(r, CONF_FAN, take_profile, m);
 }
