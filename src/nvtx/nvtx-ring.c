@@ -195,27 +195,6 @@ static int reach(struct nvtx_head *h, size_t area, _Atomic uint32_t *ready, uint
 	return 1;
 }
 
-/* The time at which a process started, 0: it is gone. */
-static uint64_t started(int pid)
-{
-	char name[32], text[1024], *p;
-	uint64_t ticks = 0;
-	ssize_t n;
-	int fd, i;
-
-	snprintf(name, sizeof name, "/proc/%d/stat", pid);
-	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n < 0 ? 0 : n] = 0;
-	for (p = strrchr(text, ')'), i = 2; p && i < 22; i++)
-		p = strchr(p + 1, ' ');
-	for (p += p != NULL; p && *p >= '0' && *p <= '9'; p++) /* strtoull() is another symbol since 2.38 */
-		ticks = ticks * 10 + (uint64_t)(*p - '0');
-	return ticks;
-}
-
 /* Removes the files of processes that are gone, unless there is a recorder for them, and
  * ends those that this process had before exec. */
 static void tidy(const char *folder, const struct nvtx_process *me, int recorded)
@@ -236,7 +215,7 @@ static void tidy(const char *folder, const struct nvtx_process *me, int recorded
 		    pread(fd, &h, sizeof h, 0) == sizeof h && h.magic == NVTX_MAGIC &&
 		    h.pid_ns == me->pid_ns) {
 			own = h.pid == me->pid && h.start == me->start;
-			if (!recorded && (own || started((int)h.pid) != h.start))
+			if (!recorded && (own || nvtx_started((int)h.pid) != h.start))
 				unlinkat(dirfd(list), d->d_name, 0);
 			else if (own)
 				(void)!pwrite(fd, &execed, sizeof execed, offsetof(struct nvtx_head, ended));
@@ -331,7 +310,7 @@ static struct nvtx_head *make_file(void)
 				  .size = sizeof(struct nvtx_head),
 				  .pid = (uint32_t)getpid(),
 				  .uid = geteuid(),
-				  .start = started(getpid())};
+				  .start = nvtx_started(getpid())};
 	uint32_t notes = inherited ? LOAD(notes_ready) : CHUNK, strings = inherited ? LOAD(strings_ready) : CHUNK;
 	char folder[sizeof path - 64];
 	int fd, recorded, error;
