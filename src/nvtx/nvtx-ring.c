@@ -41,7 +41,7 @@ enum {
 	OVER = NVTX_DOMAINS - 1, /* and those for which there is no place */
 };
 
-struct level {
+struct ring_level {
 	uint32_t depth, second, left;
 	uint32_t deep;              /* ranges from LEVELS on that were written */
 	uint32_t kept[LEVELS / 32]; /* one bit for each open range that was written */
@@ -53,7 +53,7 @@ struct thread {
 	uint64_t written, read;
 	uint32_t open, wait, domains;
 	enum nvtx_lost why; /* it has no ring */
-	struct level level[NVTX_DOMAINS];
+	struct ring_level level[NVTX_DOMAINS];
 };
 
 static __thread struct {
@@ -63,7 +63,7 @@ static __thread struct {
 	volatile sig_atomic_t busy; /* a signal handler may come in between */
 } self;
 
-static struct slot {
+static struct ring_slot {
 	_Atomic uint32_t tid; /* 0: free */
 	struct thread *thread;
 	struct nvtx_record *records; /* the ring of this number */
@@ -704,7 +704,7 @@ static int ring_get(struct thread *t, struct nvtx_head *h)
 
 /* Records */
 
-static int within_rate(struct level *l, struct domain *d, int64_t t)
+static int within_rate(struct ring_level *l, struct domain *d, int64_t t)
 {
 	uint32_t second = (uint32_t)(t / 1000000000), used;
 	uint64_t old, new;
@@ -822,7 +822,7 @@ static uint32_t known(uint32_t domain)
 }
 
 /* A range deeper than LEVELS is not written if the one around it was not. */
-static int fits(const struct level *l, uint32_t depth)
+static int fits(const struct ring_level *l, uint32_t depth)
 {
 	return depth < LEVELS || depth - LEVELS == l->deep;
 }
@@ -830,7 +830,7 @@ static int fits(const struct level *l, uint32_t depth)
 int nvtx_push(uint32_t domain, enum nvtx_message type, const void *message, const struct nvtx_attributes *a)
 {
 	struct thread *t = thread_get();
-	struct level *l;
+	struct ring_level *l;
 	uint32_t depth;
 
 	domain = known(domain);
@@ -860,7 +860,7 @@ int nvtx_push(uint32_t domain, enum nvtx_message type, const void *message, cons
 int nvtx_pop(uint32_t domain)
 {
 	struct thread *t = thread_get();
-	struct level *l;
+	struct ring_level *l;
 	uint32_t depth, bit;
 
 	domain = known(domain);
