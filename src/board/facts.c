@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "util/intl.h"
-#include "util/num.h"
+#include "util/io.h"
 #include "board/machine.h"
 #include "board/parsed.h"
 
@@ -104,16 +104,9 @@ static bool look_up(const char *text, const char *key, size_t key_len, char *out
 static char *load(const char *name)
 {
 	char path[512];
+	size_t n;
 
-	if (!board_find_file(name, path, sizeof path))
-		return NULL;
-	FILE *f = fopen(path, "re");
-	char *text = f ? malloc(TABLE_MAX) : NULL;
-	if (text)
-		text[fread(text, 1, TABLE_MAX - 1, f)] = '\0';
-	if (f)
-		fclose(f);
-	return text;
+	return board_find_file(name, path, sizeof path) ? read_file(path, TABLE_MAX, &n, NULL) : NULL;
 }
 
 /* Looks up "36.4.7", then "36.4", then "36". */

@@ -3,7 +3,6 @@
  *
  * Words are unquoted in place: what is parsed from a file points into its text. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "util/num.h"
 #include "board/parsed.h"
 
@@ -428,23 +428,24 @@ static int parse_statement(struct parser *p, struct err *e)
 		first);
 }
 
-/* Parses text, which has len bytes and one spare byte after them. The text is modified, and belongs to the
- * board. */
-static int parse_text(struct board *b, const char *file, char *text, size_t len, const struct parser *outer,
+/* Parses a copy of the text, which belongs to the board, since words point into it. */
+static int parse_text(struct board *b, const char *file, const char *text, size_t len, const struct parser *outer,
 		      struct err *e)
 {
 	size_t mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	char *copy = board_alloc(b, len + 1), *line, *stop;
 	struct parser p = {.b = b,
 			   .outer = outer,
 			   .depth = outer ? outer->depth + 1 : 0,
 			   .file = file,
 			   .line = 1,
-			   .next_line = 1,
-			   .p = text + mark,
-			   .end = text + len};
-	char *line, *stop;
+			   .next_line = 1};
 
-	*p.end = '\0';
+	if (!copy)
+		return wrong(&p, e, _("out of memory"));
+	memcpy(copy, text, len);
+	p.p = copy + mark;
+	p.end = copy + len;
 	while ((line = take_line(&p, &stop))) {
 		if (!is_text(line, stop))
 			return wrong(&p, e, _("a control character; a board file is plain text"));
@@ -454,73 +455,44 @@ static int parse_text(struct board *b, const char *file, char *text, size_t len,
 	return 0;
 }
 
-/* Reads a whole open file, and adds one spare byte; the board owns the memory. If the file grows meanwhile,
- * the rest is ignored. */
-static char *read_whole(struct board *b, int fd, const char *shown, size_t *len, struct err *e)
-{
-	struct stat st;
-	char *text = NULL;
-	ssize_t n = 0;
-
-	*len = 0;
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-	} else if (fd >= 0) {
-		size_t room = st.st_size > 0 ? (size_t)st.st_size : FILE_MAX;
-
-		if (!S_ISREG(st.st_mode) || room > FILE_MAX) {
-			err_num(e, ERR_FAILED, EINVAL,
-				_("\"%s\" is not a board file: not a regular file of at most 1 MiB"), shown);
-			return NULL;
-		}
-		text = board_alloc(b, room + 1);
-		while (text && *len < room && (n = read(fd, text + *len, room - *len)) > 0)
-			*len += (size_t)n;
-	}
-	if (text && n >= 0)
-		return text;
-	err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
-	return NULL;
-}
-
 static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
 {
 	char shown[512];
 	size_t len;
 	struct err why;
 	/* The name lives as long as the statements that point to it. */
-	char *name = board_alloc(b, strlen(path) + 1);
+	char *name = board_alloc(b, strlen(path) + 1), *text = name ? read_file(path, FILE_MAX, &len, NULL) : NULL;
+	int result;
 
 	b->n_files++;
-	text_printable(shown, sizeof shown, path, strlen(path));
-	int fd = name ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	char *text = read_whole(b, fd, shown, &len, &why);
-	if (fd >= 0)
-		close(fd);
-	if (text)
-		return parse_text(b, strcpy(name, path), text, len, outer, e);
-	if (outer)
-		return wrong(outer, e, "%s", why.text);
-	return err_num(e, why.code, why.num, "%s", why.text);
+	if (!text) {
+		int error = errno;
+		text_printable(shown, sizeof shown, path, strlen(path));
+		if (error == EINVAL || error == EFBIG)
+			err_num(&why, ERR_FAILED, EINVAL,
+				_("\"%s\" is not a board file: not a regular file of at most 1 MiB"), shown);
+		else
+			err_sys(&why, ERR_FAILED, error, _("cannot read the board file \"%s\""), shown);
+		return outer ? wrong(outer, e, "%s", why.text) : err_num(e, why.code, why.num, "%s", why.text);
+	}
+	result = parse_text(b, strcpy(name, path), text, len, outer, e);
+	free(text);
+	return result;
 }
 
 /* If text is NULL, reads the file. */
 static struct board *parse(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct board *b = calloc(1, sizeof *b);
-	char *copy = b && text ? board_alloc(b, len + 1) : NULL;
 	int result;
 
-	if (!b || (text && !copy)) {
+	if (!b) {
 		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
-		free(b);
 		return NULL;
 	}
 	atomic_init(&b->holders, 1);
 	snprintf(b->path, sizeof b->path, "%s", path);
-	if (text)
-		memcpy(copy, text, len);
-	result = text ? parse_text(b, b->path, copy, len, NULL, e) : parse_file(b, path, NULL, e);
+	result = text ? parse_text(b, b->path, text, len, NULL, e) : parse_file(b, path, NULL, e);
 	if (!result && (!b->name[0] || !b->title[0]))
 		result = err_set(e, ERR_FAILED,
 				 _("%s: a board file needs the lines \"board NAME\" and \"title TEXT\""),
