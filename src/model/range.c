@@ -16,9 +16,10 @@
 #define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
 #define FOLD_ROWS 256
+#define SLOTS	  16384 /* of names */
 
-struct name {
-	struct name *next; /* in its slot */
+struct range_name {
+	struct range_name *next; /* in its slot */
 	char text[];
 };
 
@@ -47,8 +48,7 @@ struct ranges {
 	struct again *first, *last;
 	void *again; /* a tree of them, by what tells that it is the same */
 	size_t n_again;
-	struct name **slots;
-	size_t n_names, n_slots;
+	struct range_name **names; /* SLOTS lists of them */
 	struct range_lane **lanes; /* in order of appearance */
 	size_t n_lanes;
 	void *lane_tree; /* the same, sorted */
@@ -65,10 +65,9 @@ struct ranges *ranges_new(size_t most, struct err *e)
 	if (r) {
 		pthread_mutex_init(&r->lock, NULL);
 		r->most = most < BLOCK ? BLOCK : most;
-		r->n_slots = 1024;
 		r->fold_zoom = 16;
-		r->slots = calloc(r->n_slots, sizeof(*r->slots));
-		if (r->slots)
+		r->names = calloc(SLOTS, sizeof(*r->names));
+		if (r->names)
 			return r;
 	}
 	ranges_free(r);
@@ -85,18 +84,18 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; r->slots && i < r->n_slots; i++)
-		for (struct name *p = r->slots[i], *next; p; p = next) {
+	for (size_t i = 0; r->names && i < SLOTS; i++)
+		for (struct range_name *p = r->names[i], *next; p; p = next) {
 			next = p->next;
 			free(p);
 		}
+	free(r->names);
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
 	tdestroy(r->lane_tree, no_free);
 	free(r->lanes);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
-	free(r->slots);
 	tdestroy(r->again, free);
 	free(r->list);
 	free(r->begins);
@@ -104,53 +103,24 @@ void ranges_free(struct ranges *r)
 	free(r);
 }
 
-/* FNV-1a */
-static uint32_t hash(const char *text)
-{
-	uint32_t h = 2166136261u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 16777619u;
-	return h;
-}
-
-static void names_grow(struct ranges *r)
-{
-	size_t n = 4 * r->n_slots;
-	struct name **slots = calloc(n, sizeof(*slots));
-
-	for (size_t i = 0; slots && i < r->n_slots; i++)
-		for (struct name *p = r->slots[i], *next; p; p = next) {
-			struct name **slot = &slots[hash(p->text) % n];
-
-			next = p->next;
-			p->next = *slot;
-			*slot = p;
-		}
-	if (!slots)
-		return;
-	free(r->slots);
-	r->slots = slots;
-	r->n_slots = n;
-}
-
 static const char *name_of(struct ranges *r, const char *text)
 {
-	struct name **slot = &r->slots[hash(text) % r->n_slots], *p = *slot;
 	size_t size = strlen(text) + 1;
+	uint32_t hash = 2166136261u; /* FNV-1a */
+	struct range_name **slot, *p;
 
-	while (p && strcmp(p->text, text))
-		p = p->next;
-	if (p)
-		return p->text;
+	for (size_t i = 0; text[i]; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	slot = &r->names[hash % SLOTS];
+	for (p = *slot; p; p = p->next)
+		if (!strcmp(p->text, text))
+			return p->text;
 	p = malloc(sizeof(*p) + size);
 	if (!p)
 		return NULL;
 	memcpy(p->text, text, size);
 	p->next = *slot;
 	*slot = p;
-	if (++r->n_names > r->n_slots)
-		names_grow(r);
 	return p->text;
 }
 
