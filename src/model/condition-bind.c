@@ -101,30 +101,15 @@ static int find(const struct condition_term *t, const struct session *about, siz
 		       list);
 }
 
-/* Units that people read, in those of channels. */
-static double bare_factor(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_MILLIWATT:
-	case UNIT_MILLIVOLT:
-	case UNIT_MILLIAMPERE:
-		return 1e3;
-	case UNIT_HZ:
-		return 1e6;
-	case UNIT_KB:
-		return 1 << 20;
-	default:
-		return 1;
-	}
-}
+/* Units in which a number is easily taken for another one, as people read them, in those of channels: W, MHz, GiB. */
+static const double bare[UNITS] = {
+	[UNIT_MILLIWATT] = 1e3, [UNIT_MILLIVOLT] = 1e3, [UNIT_MILLIAMPERE] = 1e3, [UNIT_HZ] = 1e6, [UNIT_KB] = 1 << 20};
 
 static int check_unit(const struct condition_term *t, const struct channel *c, struct err *e)
 {
 	char list[64] = "";
 
-	if (t->unit ? t->unit->unit == c->unit
-		    : c->unit == UNIT_NONE || c->unit == UNIT_PERCENT || c->unit == UNIT_CELSIUS ||
-			      c->unit == UNIT_RPM || c->unit == UNIT_JOULE || c->unit == UNIT_BYTE_RATE)
+	if (t->unit ? t->unit->unit == c->unit : !bare[c->unit])
 		return 0;
 	if (c->unit == UNIT_NONE)
 		return err_set(e, ERR_USAGE, _("%s has no unit: remove \"%s\""), c->name, t->unit->name);
@@ -153,7 +138,7 @@ static int add(struct condition *to, const struct condition_term *t, size_t chan
 	to->terms[to->n].tier = c->tier;
 	to->terms[to->n].column = c->column;
 	if (to->bare && !t->unit) {
-		to->terms[to->n++].limit *= bare_factor(c->unit);
+		to->terms[to->n++].limit *= bare[c->unit] ? bare[c->unit] : 1;
 		return 0;
 	}
 	to->n++;
