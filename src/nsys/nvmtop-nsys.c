@@ -11,10 +11,10 @@
 
 #include "app/app.h"
 #include "engine/collector.h"
+#include "nsys/nvtx-client.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
 #include "util/num.h"
-#include "util/nvtx-client.h"
 
 enum { CORE2 = 5, DOMAIN_CREATE = 12, COUNTERS = 4 };
 enum { DOUBLE = 20, THIS_MACHINE = 17, MONOTONIC = 14, UNAVAILABLE = 2 };
@@ -175,12 +175,6 @@ static void rows(struct sink *s, const struct rows *r)
 			send_column(c, r);
 }
 
-static void mark(struct sink *s, const struct mark *m)
-{
-}
-static void gap(struct sink *s, const struct gap *g)
-{
-}
 static int end(struct sink *s, struct err *e)
 {
 	return 0;
@@ -214,8 +208,7 @@ static int arguments(struct options *o, char **argv, struct err *e)
 
 static int run(const struct options *o, struct err *e)
 {
-	static const struct sink_ops ops = {
-		.begin = begin, .rows = rows, .mark = mark, .gap = gap, .end = end};
+	static const struct sink_ops ops = {.begin = begin, .rows = rows, .end = end};
 	struct sink sink = {&ops};
 	struct pollfd signals = {.fd = signals_open(e), .events = POLLIN};
 	struct probe_set *probes;
