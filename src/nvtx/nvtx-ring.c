@@ -960,20 +960,10 @@ uint32_t nvtx_domain(enum nvtx_message type, const void *text)
 	return off ? OUT : OVER;
 }
 
-static void name_add(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *text)
+void nvtx_name(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *text)
 {
 	struct nvtx_head *h = file();
 
 	if (h)
-		note_add(h, kind, domain, number, string(h, type, text));
-}
-
-void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name)
-{
-	name_add(NVTX_THREAD, 0, tid, type, name);
-}
-
-void nvtx_name_category(uint32_t domain, uint32_t category, enum nvtx_message type, const void *name)
-{
-	name_add(NVTX_CATEGORY, known(domain), category, type, name);
+		note_add(h, kind, known(domain), number, string(h, type, text));
 }
