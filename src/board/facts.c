@@ -84,7 +84,7 @@ bool find_cuda_arch(const struct root *r, char *out, size_t size)
  * one "KEY VALUE" per line; # begins a comment. */
 
 /* Gets the value of key from the text of such a file. */
-static bool look_up(const char *text, const char *key, size_t key_len, char *out, size_t size)
+static bool table_look_up(const char *text, const char *key, size_t key_len, char *out, size_t size)
 {
 	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		p += strspn(p, BLANKS);
@@ -101,7 +101,7 @@ static bool look_up(const char *text, const char *key, size_t key_len, char *out
 }
 
 /* Returns the text of an installed file, to be freed, or NULL. */
-static char *load(const char *name)
+static char *table_load(const char *name)
 {
 	char path[512];
 	size_t n;
@@ -112,11 +112,11 @@ static char *load(const char *name)
 /* Looks up "36.4.7", then "36.4", then "36". */
 bool table_jetpack(const char *release, char *out, size_t size)
 {
-	char *text = load("jetpack.txt");
+	char *text = table_load("jetpack.txt");
 	size_t len = strspn(release, "0123456789.");
 	bool found = false;
 
-	while (text && len && !(found = look_up(text, release, len, out, size)))
+	while (text && len && !(found = table_look_up(text, release, len, out, size)))
 		while (len && release[--len] != '.')
 			;
 	free(text);
@@ -138,7 +138,7 @@ bool table_module(const char *compatible, size_t size_in, char *out, size_t size
 {
 	static const char vendor[] = "nvidia,";
 	const size_t head = sizeof vendor - 1;
-	char *text = load("modules.txt");
+	char *text = table_load("modules.txt");
 	bool found = false;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -154,7 +154,7 @@ bool table_module(const char *compatible, size_t size_in, char *out, size_t size
 				p = plus ? plus + 1 : p;
 				len = number_length(p, len);
 			}
-			found = len && look_up(text, p, len, out, size);
+			found = len && table_look_up(text, p, len, out, size);
 		}
 	free(text);
 	return found;
@@ -265,7 +265,7 @@ bool find_jetpack(const struct root *r, char *out, size_t size)
 	return find_l4t(r, text, sizeof text) && table_jetpack(text, out, size);
 }
 
-static int add(struct probe_set *probes, const char *key, const char *value, struct err *e)
+static int fact_add(struct probe_set *probes, const char *key, const char *value, struct err *e)
 {
 	if (fact_get(probes->facts, probes->n_facts, key) || !*value)
 		return 0;
@@ -278,12 +278,12 @@ static int demo_facts(struct probe_set *probes, struct err *e)
 	char text[32];
 	const struct channel *ram = probe_set_find(probes, "ram.used");
 
-	if (add(probes, "demo", "yes", e) < 0)
+	if (fact_add(probes, "demo", "yes", e) < 0)
 		return -1;
 	if (!ram || !(ram->hi > 0 && ram->hi < 1e15))
 		return 0;
 	snprintf(text, sizeof text, "%.0f", ram->hi);
-	return add(probes, "ram_total_kb", text, e);
+	return fact_add(probes, "ram_total_kb", text, e);
 }
 
 /* Adds those fields of the machine that traces have. */
@@ -294,7 +294,7 @@ static int machine_facts(const struct machine_field *f, const struct root *r, st
 	for (; f->is != FIELD_END; f++) {
 		if (f->is == FIELD_GROUP && machine_facts(f->of, r, probes, e) < 0)
 			return -1;
-		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && add(probes, f->fact, text, e) < 0)
+		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && fact_add(probes, f->fact, text, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -305,23 +305,23 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 {
 	char text[sizeof(((struct fact *)NULL)->value)];
 
-	if (add(probes, "board", b->name, e) < 0 || add(probes, "title", b->title, e) < 0 ||
-	    add(probes, "why", why ? why : "", e) < 0)
+	if (fact_add(probes, "board", b->name, e) < 0 || fact_add(probes, "title", b->title, e) < 0 ||
+	    fact_add(probes, "why", why ? why : "", e) < 0)
 		return -1;
 	for (size_t i = 0; i < b->n_facts; i++)
-		if (add(probes, b->facts[i].key, b->facts[i].value, e) < 0)
+		if (fact_add(probes, b->facts[i].key, b->facts[i].value, e) < 0)
 			return -1;
 	if (b->demo)
 		return demo_facts(probes, e);
 	if (machine_facts(machine_fields, r, probes, e) < 0)
 		return -1;
-	if (board_unlisted(probes, r, text, sizeof text) && add(probes, "other_sensors", text, e) < 0)
+	if (board_unlisted(probes, r, text, sizeof text) && fact_add(probes, "other_sensors", text, e) < 0)
 		return -1;
 	if (board_settings(b, probes) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	/* Not in the board file, because it is translated. */
 	if (!strcmp(b->name, "generic"))
-		return add(probes, "notice",
+		return fact_add(probes, "notice",
 			   _("not a known Jetson: showing CPU, memory and sensors of this Linux machine"), e);
 	return 0;
 }

@@ -205,7 +205,7 @@ const struct machine_field machine_fields[] = {
 
 /* --- reading --- */
 
-static void clear(const struct machine_field *f, void *base)
+static void machine_clear(const struct machine_field *f, void *base)
 {
 	for (; f->is != FIELD_END; f++) {
 		void *at = (char *)base + f->at;
@@ -215,23 +215,23 @@ static void clear(const struct machine_field *f, void *base)
 		else if (f->is == FIELD_TRUTH)
 			*(int *)at = MACHINE_UNKNOWN;
 		else if (f->is == FIELD_GROUP)
-			clear(f->of, at);
+			machine_clear(f->of, at);
 	}
 }
 
 /* Frees the lists. */
-static void release(const struct machine_field *f, void *base)
+static void machine_release(const struct machine_field *f, void *base)
 {
 	for (; f->is != FIELD_END; f++) {
 		void *at = (char *)base + f->at;
 		struct machine_list *l = at;
 
 		if (f->is == FIELD_GROUP)
-			release(f->of, at);
+			machine_release(f->of, at);
 		if (f->is != FIELD_LIST)
 			continue;
 		for (size_t i = 0; i < l->n; i++)
-			release(f->of, (char *)l->at + i * f->item_size);
+			machine_release(f->of, (char *)l->at + i * f->item_size);
 		free(l->at);
 		*l = (struct machine_list) {NULL, 0};
 	}
@@ -242,7 +242,7 @@ struct machine *machine_new(void)
 	struct machine *m = calloc(1, sizeof *m);
 
 	if (m)
-		clear(machine_fields, m);
+		machine_clear(machine_fields, m);
 	return m;
 }
 
@@ -250,7 +250,7 @@ void machine_free(struct machine *m)
 {
 	if (!m)
 		return;
-	release(machine_fields, m);
+	machine_release(machine_fields, m);
 	free(m->missing.at);
 	free(m);
 }
@@ -264,7 +264,7 @@ void *machine_add(struct machine_list *l, const struct machine_field *fields, si
 	l->at = more;
 	more += l->n++ * size;
 	memset(more, 0, size);
-	clear(fields, more);
+	machine_clear(fields, more);
 	return more;
 }
 
@@ -301,7 +301,7 @@ bool machine_field_text(const struct root *r, const struct machine_field *f, con
 	return false;
 }
 
-static int truth(const char *text)
+static int machine_truth(const char *text)
 {
 	static const char *const no[] = {"0", "suspended", "off", "no", "N", "disabled"};
 	static const char *const yes[] = {"active", "on", "yes", "Y", "enabled"};
@@ -332,7 +332,7 @@ void machine_read_fields(struct machine *m, const struct root *r, const struct m
 		if (got && f->is == FIELD_TEXT)
 			text_shortened(at, f->size, text, strlen(text));
 		else if (got && f->is == FIELD_TRUTH)
-			got = (*(int *)at = truth(text)) != MACHINE_UNKNOWN;
+			got = (*(int *)at = machine_truth(text)) != MACHINE_UNKNOWN;
 		else if (got && (got = num_i64(text, text + strlen(text), &n)))
 			*(double *)at = (double)n * f->scale;
 		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, " |"), f->file);
@@ -387,7 +387,7 @@ const char *machine_text(const struct machine *m, const struct machine_field *f)
 	return f->is == FIELD_TEXT ? (const char *)m + f->at : "";
 }
 
-static void put_number(struct record *r, const char *key, double v)
+static void machine_put_number(struct record *r, const char *key, double v)
 {
 	if (fabs(v) < 0x1p53 && v == floor(v))
 		PUT(r, {key, IN_JSON, COUNT_OF(v)});
@@ -395,9 +395,9 @@ static void put_number(struct record *r, const char *key, double v)
 		PUT(r, {key, IN_JSON, NUMBER_OF(v)});
 }
 
-static void put_fields(struct record *r, const struct machine_field *f, const void *base, bool open);
+static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open);
 
-static void put_list(struct record *r, const struct machine_field *f, const struct machine_list *l, bool open)
+static void machine_put_list(struct record *r, const struct machine_field *f, const struct machine_list *l, bool open)
 {
 	bool bare = !f->of->key;
 
@@ -405,14 +405,14 @@ static void put_list(struct record *r, const struct machine_field *f, const stru
 	for (size_t i = 0; i < l->n; i++) {
 		if (!bare)
 			json_open(r, NULL, '{');
-		put_fields(r, f->of, (const char *)l->at + i * f->item_size, open);
+		machine_put_fields(r, f->of, (const char *)l->at + i * f->item_size, open);
 		if (!bare)
 			json_close(r, "}");
 	}
 	json_close(r, "]");
 }
 
-static void put_fields(struct record *r, const struct machine_field *f, const void *base, bool open)
+static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open)
 {
 	for (; f->is != FIELD_END; f++) {
 		const void *at = (const char *)base + f->at;
@@ -428,21 +428,21 @@ static void put_fields(struct record *r, const struct machine_field *f, const vo
 			PUT(r, {f->key, IN_JSON, TEXT_OF(((char[]) {*(const char *)at, '\0'}))});
 			break;
 		case FIELD_NUMBER:
-			put_number(r, f->key, *(const double *)at);
+			machine_put_number(r, f->key, *(const double *)at);
 			break;
 		case FIELD_INT:
-			put_number(r, f->key, f->size == sizeof(int) ? *(const int *)at : (double)*(const long *)at);
+			machine_put_number(r, f->key, f->size == sizeof(int) ? *(const int *)at : (double)*(const long *)at);
 			break;
 		case FIELD_TRUTH:
 			PUT(r, {f->key, *(const int *)at == MACHINE_UNKNOWN ? 0 : IN_JSON, TRUTH_OF(*(const int *)at)});
 			break;
 		case FIELD_LIST:
 			if (l->at)
-				put_list(r, f, l, open);
+				machine_put_list(r, f, l, open);
 			break;
 		default:
 			json_open(r, f->key, '{');
-			put_fields(r, f->of, at, open);
+			machine_put_fields(r, f->of, at, open);
 			json_close(r, "}");
 		}
 	}
@@ -453,7 +453,7 @@ void machine_json(struct record *r, const char *name, const struct machine *m, b
 	const struct machine_missing *missing = m->missing.at;
 
 	json_open(r, name, '{');
-	put_fields(r, machine_fields, m, open);
+	machine_put_fields(r, machine_fields, m, open);
 	json_open(r, "missing", '{');
 	for (size_t i = 0; i < m->missing.n; i++)
 		PUT(r, {missing[i].key, IN_JSON, TEXT_OF(missing[i].reason)});

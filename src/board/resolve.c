@@ -64,7 +64,7 @@ static int set_past(const struct board *b, struct probe_set *probes, struct err 
 	return 0;
 }
 
-static void release(void *board)
+static void board_release(void *board)
 {
 	board_free(board);
 }
@@ -98,7 +98,7 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 		probe_set_free(probes);
 		return NULL;
 	}
-	lookout_keep(probes->lookout, board_hold(b), release);
+	lookout_keep(probes->lookout, board_hold(b), board_release);
 	if (e)
 		e->code = ERR_NONE;
 	return probes;

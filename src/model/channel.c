@@ -59,7 +59,7 @@ static const struct channel_traits {
 	[CHANNEL_NOTICE] = {"notice", COUNT, AS_IS},
 };
 
-static int find(const char *const *names, int n, const char *name)
+static int names_find(const char *const *names, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
 		if (!strcmp(names[i], name))
@@ -75,7 +75,7 @@ static int find(const char *const *names, int n, const char *name)
 	}                                                                                                    \
 	int what##_find(const char *name)                                                                    \
 	{                                                                                                    \
-		return find(names, n, name);                                                                 \
+		return names_find(names, n, name);                                                                 \
 	}
 NAMES(tier, tiers, TIERS)
 NAMES(unit, units, UNITS)
