@@ -81,8 +81,9 @@ struct timeline_ops {
 	 * its end. Returns 0 at the end. NULL: not supported. */
 	size_t (*rows)(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
 		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns);
-	/* Joules of a power channel in [from_ns, to_ns), from every reading. Returns false if they are unknown because
-	 * rows were dropped, or if there are too many to read within a frame. NULL: not supported. */
+	/* Joules of a power channel in [from_ns, to_ns), from every reading; of more than can be read within a frame, the area
+	 * below the line between them, without a bound. Returns false if they are unknown because rows were dropped. NULL: not
+	 * supported. */
 	bool (*energy)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out);
 	/* The last reason at or before t_ns, else the first one, why the channel of that name has no value. Returns false
 	 * if none is known. NULL: none are recorded. */

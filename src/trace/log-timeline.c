@@ -170,19 +170,24 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 	return found && log_reader_part(r, span, s, out);
 }
 
-#define ENERGY_ROWS 262144 /* more would delay a frame */
+#define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
 
 static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
 {
 	struct log_reader *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
 	const struct energy_source *s;
+	struct span_stats stat;
 
-	if (log_reader_row_from(r, tier, to_ns) - log_reader_row_from(r, tier, from_ns) > ENERGY_ROWS ||
-	    !(s = log_reader_source(r, channel)))
-		return false;
-	*out = energy_between(s, t, from_ns, to_ns);
-	return true;
+	if (log_reader_row_from(r, tier, to_ns) - log_reader_row_from(r, tier, from_ns) > ENERGY_ROWS) {
+		log_reader_stat(r, channel, from_ns, to_ns, &stat);
+		*out = (struct energy_result) {stat.integral / 1e3, NAN, (double)stat.known_ns / 1e9, NULL};
+		return stat.n > 0;
+	}
+	s = log_reader_source(r, channel);
+	if (s)
+		*out = energy_between(s, t, from_ns, to_ns);
+	return s != NULL;
 }
 
 /* Stores the reading of a channel next to row, row itself included, in direction step (1 or -1), if it is less

@@ -284,6 +284,43 @@ static void parts_are_what_their_rows_say(void **state)
 	unlink(path);
 }
 
+/* Where there are more rows than can be read within a frame: 0 W for 200 s, then 10 W for 200 s with every other row. */
+static void long_intervals_have_the_area(void **state)
+{
+	static const struct channel power = {.name = "a.power", .tier = TIER_FAST, .unit = UNIT_MILLIWATT, .kind = CHANNEL_RAIL_POWER};
+	const struct session s = {.channels = &power, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	struct log_writer *w;
+	struct span span;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	strcpy(path, "power-sum-XXXXXX");
+	close(mkstemp(path));
+	w = log_writer_new(path, true, &e);
+	assert_non_null(w);
+	struct sink *to = log_writer_sink(w);
+	log_writer_options(w)->live = false;
+	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	for (int64_t ms = 0; ms < 400000; ms += ms < 200000 ? 1 : 2) {
+		int64_t t_ns = START + ms * NS_PER_MS;
+		double mw = ms < 200000 ? 0 : 10000;
+
+		to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &mw});
+		log_writer_ready(w);
+	}
+	assert_int_equal(to->ops->end(to, &e), 0);
+	log_writer_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	span_read(trace_timeline(t), 0, START, START + 400 * NS_PER_S, &span);
+	assert_true(fabs(span_joule(&span) - 2000) < 0.1);
+	span_read(trace_timeline(t), 0, START + 50 * NS_PER_S + 123, START + 390 * NS_PER_S + 4567, &span);
+	assert_true(fabs(span_joule(&span) - 1900) < 0.1);
+	trace_close(t);
+	unlink(path);
+}
+
 /* The same of a chip that holds a mean of ten rows, and of one without a counter. */
 static void parts_of_others_too(void **state)
 {
@@ -405,7 +442,7 @@ static void a_sum_has_all_of_its_parts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(ranges_have_the_sum),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(long_intervals_have_the_area), cmocka_unit_test(ranges_have_the_sum),
 					   cmocka_unit_test(what_adds_up), cmocka_unit_test(a_sum_has_all_of_its_parts)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
