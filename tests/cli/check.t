@@ -108,7 +108,7 @@ edited() {
     ok "a log, another $1: said" says out "$2"
 }
 for what in 'codec:its codec is not known' 'version:its version is not known' 'column:of a form that is not known' \
-    'lost:cannot be used; the first, .* it is not there'; do
+    'lost:cannot be used, with [0-9]* rows or more; the first, .* it is not there'; do
     edited "${what%%:*}" "${what#*:}"
     run nvmtop --report --summary bad.nvmt
     ok "a log, another ${what%%:*}: status 3 of a report" is "$status" 3
