@@ -66,7 +66,7 @@ ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\"
 run nvmtop --boards --board "$mine"
 ok '--board FILE: status 1' is "$status" 1
 ok '--board FILE: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" mine.bin
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" folder.nvmt
 ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": Is a directory"
 # On a machine that no file describes, one that is not understood is named.
 echo nonsense >mine/broken.board
