@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/recover.h"
 #include "util/clock.h"
 #include "util/job.h"
 #include "util/intl.h"
@@ -74,8 +73,6 @@ static void fetch_run(struct job *a)
 		;
 	if (!f->waits)
 		look(f->got.trace);
-	if (f->got.err.code == ERR_NONE)
-		trace_unfinished(path, &f->got.err);
 	if (!part_beside(trace_last_path(f->got.trace), 1, f->got.next, sizeof f->got.next))
 		f->got.next[0] = '\0';
 }

@@ -2,7 +2,6 @@
  * its INDEX chunks count. A reader notes what is wrong with a chunk that it uses, so here all of them are used. */
 #include "trace/check.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,19 +91,18 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
 	struct nvmt1_import import = {.found = check_found, .progress = check_goes_on, .of = &c};
 	char shown[512];
-	bool beside;
-	int fd = trace_file_open(path, &beside), rc;
+	int fd, rc;
 
 	memset(out, 0, sizeof(*out));
 	text_printable(shown, sizeof(shown), path, strlen(path));
+	fd = trace_file_open(path, shown, e);
 	if (fd < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+		return -1;
 	out->version1 = nvmt1_begins(fd);
 	if (!out->version1) {
 		rc = check_log(&c, fd, shown, e);
 	} else {
 		rc = nvmt1_import(fd, shown, &import, e);
-		free(import.anchors);
 		memcpy(out->rows, import.rows, sizeof(out->rows));
 		out->marks = import.marks;
 		close(fd);

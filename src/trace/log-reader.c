@@ -15,7 +15,8 @@
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
-#define ROWS	  ((size_t)2 << 20) /* bytes cached of rows, and of lists */
+#define FAST_ROWS ((size_t)1 << 20) /* bytes cached */
+#define ROWS	  ((size_t)2 << 20) /* of other rows, and of lists */
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
@@ -891,7 +892,7 @@ struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from
 	pthread_mutex_init(&r->energy_lock, NULL);
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = i == LOG_STRIPS ? STRIPS : ROWS;
+		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
 	if (!r->caches)
 		err_set(e, ERR_FAILED, _("out of memory"));
 	if (files_take(r, fds, n, e) == 0 && r->caches && load(r, from, e) == 0)

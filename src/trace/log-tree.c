@@ -13,7 +13,7 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
 
 	if (!b)
 		return NULL;
@@ -80,6 +80,6 @@ struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t ro
 		item.rows[tier] = item.rows[tier] - skip < LOST ? item.rows[tier] - skip : LOST;
 		item.at = NOWHERE + *first;
 	}
-	b = log_cache_find(&r->caches[LOG_ROWS], item.at * 4 + tier);
+	b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], item.at * 4 + tier);
 	return b ? b : block_read(r, &item, tier);
 }

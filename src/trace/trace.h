@@ -121,7 +121,5 @@ const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
 bool trace_is_single(const struct trace *t, size_t channel);
 /* Whether every tick without a row is in trace_gaps(). */
 bool trace_lists_gaps(const struct trace *t);
-/* Returns the descriptor of the trace's log, to copy it, and the offset and length of its chunks. */
-int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
 #endif

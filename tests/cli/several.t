@@ -124,7 +124,7 @@ for verb in 'replay --print 80x24' 'export csv'; do
     run nvmtop $verb r.nvmt r.2.nvmt r.nvmt
     ok "$verb of one file twice: status 1" is "$status" 1
     ok "$verb of one file twice: said" says err 'are the same file of a recording'
-    run nvmtop $verb r.nvmt "$NVMTOP_SRC/tests/traces/demo.bin"
+    run nvmtop $verb r.nvmt "$NVMTOP_SRC/tests/traces/version-1.bin"
     ok "$verb with version 1: status 1" is "$status" 1
     ok "$verb with version 1: said" says err 'is of NVMT version 1'
     run nvmtop $verb r.nvmt nowhere.nvmt

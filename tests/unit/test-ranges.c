@@ -4,7 +4,6 @@
 #include "model/range.h"
 #include "report/report.h"
 #include "trace/log-reader.h"
-#include "trace/recover.h"
 #include "trace/trace.h"
 
 #define N 40000
@@ -446,7 +445,6 @@ static void parts(void **state)
 					 {.has_from = true, .from_ns = 24 * NS_PER_S}};
 	size_t n = record_late(26), left;
 	struct trace *t = opened(path);
-	struct recovery out;
 	struct stat st;
 	struct err e;
 
@@ -463,8 +461,6 @@ static void parts(void **state)
 		assert_int_equal(truncate(name[1], st.st_size * (8 - i) / 8), 0);
 		left = ranges_in(name[1]);
 		assert_true(left < n && (left > 0 || i > 2));
-		assert_int_equal(trace_recover(name[1], false, NULL, NULL, &out, &e), 0);
-		assert_int_equal(ranges_in(name[1]), left);
 	}
 }
 
