@@ -39,11 +39,12 @@ struct follow {
 	size_t have;
 	uint64_t bytes;
 	bool any, seq_known, mangled, other, newer;
+	unsigned other_version; /* of the first chunk; 0: it is that of this program */
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
 	bool all_known;  /* all columns of the chunk are of a known form */
 	char next[256];
-	uint64_t seq; /* of the latest chunk */
+	uint64_t first_seq, seq; /* of the first and the latest chunk */
 	struct log_reader *meta;
 	struct channel *channels; /* of the session passed to the sink */
 	struct fact *facts;
@@ -116,24 +117,16 @@ static int take_events(struct follow *f, const struct log_head *h, struct err *e
 
 /* --- META --- */
 
-static void take_tally(struct follow *f)
+/* The first chunk of a recording has number 0; those of a later file of a split one go on. */
+static bool begins_late(struct follow *f)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
-	struct log_tally tally = {.marks = 0};
 	unsigned tag;
 	bool part = false;
 
-	while (log_get_tagged(&in, &tag, &record)) {
-		if (tag == LOG_TAG_TALLY)
-			log_tally_get(&record, &tally);
+	while (log_get_tagged(&in, &tag, &record))
 		part |= tag == LOG_TAG_PART && log_get_u32(&record) > 0;
-	}
-	/* The counts of a later file of a split recording include earlier files: those rows are not
-	 * missing. */
-	for (int t = 0; t < TIERS && !part; t++) {
-		f->state.missed += tally.rows[t];
-		f->state.lost[t] += tally.rows[t];
-	}
+	return !part && f->first_seq > 0;
 }
 
 /* Begins the sink's stream. Of later META only the descriptions of channels that were missing are taken. */
@@ -146,7 +139,7 @@ static int begin(struct follow *f, struct err *e)
 	f->state.begun = true;
 	f->state.start = f->about.start;
 	f->state.newest_ns = f->about.start.mono_ns;
-	take_tally(f);
+	f->state.beginning_lost = begins_late(f);
 	return 0;
 }
 
@@ -219,23 +212,27 @@ static int take_section(struct follow *f, const struct log_head *h, const struct
 	size_t width = s->tier < TIERS ? f->about.width[s->tier] : 0;
 	double *values;
 	int64_t *t_ns;
+	uint8_t *late;
 	int r = 1;
 
 	if (s->tier >= TIERS || (uint64_t)s->n * width > VALUES_MOST)
 		return 1;
 	t_ns = malloc(s->n * sizeof(*t_ns));
+	late = malloc(s->n);
 	values = malloc(s->n * (width + 1) * sizeof(*values)); /* and scratch for one column */
-	if (!t_ns || !values) {
+	if (!t_ns || !late || !values) {
 		r = -1;
-	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
+	} else if (log_section_times(s, h->cell, t_ns, late) == 0 && t_ns[0] > f->last_ns[s->tier] &&
 		   t_ns[0] >= f->about.start.mono_ns) {
 		r = 0;
 		f->all_known &= log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
 						   values + (size_t)s->n * width);
+		f->state.late[s->tier] += log_late_send(f->to, (enum tier)s->tier, t_ns, late, s->n, f->last_ns[s->tier]);
 		if (width > 0)
 			rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
 	}
 	free(values);
+	free(late);
 	free(t_ns);
 	return r;
 }
@@ -295,13 +292,11 @@ static int take_ranges(struct follow *f, const struct log_head *h, struct err *e
 static int take_end(struct follow *f, const struct log_head *h, struct err *e)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
-	struct log_tally tally;
 	enum log_reason reason = (enum log_reason)log_get_u8(&in);
 
 	(void)h;
 	(void)e;
 	log_get_u64(&in);
-	log_tally_get(&in, &tally);
 	log_get_str(&in, f->next, sizeof(f->next));
 	if (in.bad || reason != LOG_SPLIT || strchr(f->next, '/'))
 		f->next[0] = '\0';
@@ -331,8 +326,11 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end,
 		[LOG_RANGE] = take_ranges};
 
-	if (!f->any)
+	if (!f->any) {
 		f->meta->id = h->session;
+		f->first_seq = h->seq;
+		f->other_version = h->version != LOG_VERSION ? h->version : 0;
+	}
 	f->any = true;
 	if (h->session != f->meta->id) {
 		f->other = true;
@@ -390,7 +388,7 @@ static int parse(struct follow *f, bool last, struct err *e)
 	size_t at = 0;
 	int r = 0;
 
-	while (r == 0 && at < f->have && !f->other && !f->newer) {
+	while (r == 0 && at < f->have && !f->other && !f->newer && !f->other_version) {
 		const uint8_t *p = f->in + at;
 		size_t left = f->have - at;
 		struct log_head h;
@@ -434,9 +432,8 @@ static void end_sentence(struct follow *f, struct err *e)
 
 	if (f->other)
 		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
-	else if (s->missed > 0)
-		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost, and %llu samples with it"),
-			(unsigned long long)s->missed);
+	else if (s->beginning_lost)
+		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost"));
 	else if (!f->closed)
 		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
 	else if (s->chunks > 0)
@@ -463,7 +460,9 @@ static int finish(struct follow *f, struct err *e)
 		stop(f);
 		return -1;
 	}
-	if (f->newer)
+	if (f->other_version)
+		log_other_version(f->other_version, f->shown, e);
+	else if (f->newer)
 		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
 	else if (f->state.begun)
 		end_sentence(f, e);
@@ -546,7 +545,7 @@ static int take_piece(struct follow *f, struct err *e)
 		return -1;
 	}
 	f->state.waits = !f->state.begun && f->rows_first;
-	return f->other || f->newer || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
+	return f->other || f->newer || f->other_version || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)

@@ -8,6 +8,7 @@
 #include "trace/log-tree.h"
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
+#define LATE_ROWS 1024 /* looked at at a time */
 
 /* --- rows --- */
 
@@ -307,8 +308,8 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* --- statistics --- */
 
-/* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
-static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
+/* Returns the records of a STAT chunk, or NULL if there is none or it cannot be read. */
+static const struct log_block *stat_block(struct log_reader *r, int level, int64_t cell)
 {
 	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
 	struct log_cache *cache = &r->caches[LOG_LODS];
@@ -316,21 +317,24 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 	struct log_head h;
 
 	if (!item)
-		return false;
+		return NULL;
 	b = log_cache_find(cache, item->at * 4 + 3);
 	if (!b && log_read_chunk(r, item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
 		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
 		size_t size = log_get_u16(&in);
 		uint32_t n = log_get_u32(&in);
-		const uint8_t *p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
-					   ? log_in_take(&in, n * size)
-					   : NULL;
-		uint8_t *plain = p ? malloc(n * size + 1) : NULL;
+		struct late_ticks ticks[LOG_TIERS];
+		const uint8_t *p;
+		uint8_t *plain;
 
+		log_late_get(&in, ticks);
+		p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS ? log_in_take(&in, n * size) : NULL;
+		plain = p ? malloc(n * size + 1) : NULL;
 		b = plain ? log_cache_add(cache, item->at * 4 + 3, 0, 0, n * LOG_STAT_SIZE) : NULL;
 		if (b) {
 			b->n = n;
+			memcpy(b->ticks, ticks, sizeof(ticks));
 			log_unshuffle(plain, p, n, size);
 			for (uint32_t i = 0; i < n; i++)
 				memcpy(b->records + i * LOG_STAT_SIZE, plain + i * size, LOG_STAT_SIZE);
@@ -339,6 +343,14 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 		}
 		free(plain);
 	}
+	return b;
+}
+
+/* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
+static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
+{
+	const struct log_block *b = stat_block(r, level, cell);
+
 	if (!b)
 		return false;
 	*out = (struct span_stats) {.n = 0};
@@ -350,7 +362,7 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 			continue;
 		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != log_span(cell, level) ||
 		    log_span(log_cell(out->last_ns), level) != log_span(cell, level)) {
-			log_note(r, LOG_FAULT_CONTENT, item->at, LOG_SEQ_NONE, item->cell, 0);
+			log_note(r, LOG_FAULT_CONTENT, b->at / 4, LOG_SEQ_NONE, log_span_cell(log_span(cell, level), level), 0);
 			return false;
 		}
 	}
@@ -421,4 +433,72 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 		row = to;
 	}
 	pthread_mutex_unlock(&r->lock);
+}
+
+/* --- late ticks --- */
+
+size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
+{
+	size_t found = 0;
+
+	pthread_mutex_lock(&r->lock);
+	for (uint64_t end = row + n; row < end;) {
+		uint64_t first;
+		struct log_block *b = log_block_of(r, tier, row, &first);
+
+		if (!b)
+			break;
+		for (size_t i = (size_t)(row - first); i < b->n && row < end; i++, row++) {
+			int64_t before = r->session.start.mono_ns, to = b->t_ns[i];
+
+			if (!b->late[i])
+				continue;
+			if (i > 0) {
+				before = b->t_ns[i - 1];
+			} else if (row > 0) {
+				rows_get(r, tier, row - 1, 1, &before, NULL, 0, NULL);
+				b = log_block_of(r, tier, row, &first);
+				if (!b)
+					break;
+			}
+			out[found++] = (struct gap) {tier, GAP_LATE, before, to, 1};
+		}
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out)
+{
+	struct gap late[LATE_ROWS];
+
+	*out = (struct late_ticks) {0, 0};
+	while (row < end) {
+		uint64_t to = end - row < LATE_ROWS ? end : row + LATE_ROWS;
+		int64_t t_ns, cell, next = 0;
+		const struct log_block *stat = NULL;
+
+		/* Of the longest span that begins with this row and ends before `end`, or else of some rows. */
+		log_reader_times(r, tier, row, 1, &t_ns);
+		cell = log_span_cell(log_span(log_cell(t_ns), 1), 1);
+		pthread_mutex_lock(&r->lock);
+		for (int level = LOG_LEVELS; level > 0 && !stat; level--) {
+			int64_t from = log_span_cell(log_span(cell, level), level);
+
+			next = log_span_end(cell, (unsigned)level);
+			if (log_rows_before(r, tier, from) == row && log_rows_before(r, tier, next) <= end)
+				stat = stat_block(r, level, cell);
+		}
+		if (stat) {
+			late_join(out, &stat->ticks[tier]);
+			to = log_rows_before(r, tier, next);
+		} else {
+			next = (int64_t)log_rows_before(r, tier, log_span_end(cell, 1));
+			to = (uint64_t)next > row && (uint64_t)next < to ? (uint64_t)next : to;
+		}
+		pthread_mutex_unlock(&r->lock);
+		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late); i < n; i++)
+			late_join(out, &(struct late_ticks) {1, late[i].to_ns - late[i].from_ns});
+		row = to;
+	}
 }

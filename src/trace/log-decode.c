@@ -64,6 +64,20 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 	return good;
 }
 
+size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n, int64_t before_ns)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < n; before_ns = t_ns[i++]) {
+		struct gap g = {tier, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] : before_ns, t_ns[i], 1};
+
+		if (late[i] && to->ops->gap)
+			to->ops->gap(to, &g);
+		sent += late[i];
+	}
+	return sent;
+}
+
 void log_event_send(const struct log_event *ev, struct sink *to)
 {
 	const struct sink_ops *ops = to->ops;

@@ -332,7 +332,7 @@ bool log_meta_good(const uint8_t *p, size_t n)
 	return !in.bad;
 }
 
-/* TIER records precede CHANNEL records. */
+/* TIER records precede CHANNEL records; a short META has neither. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
 	struct log_generation g = {.number = h->generation}, *more;
@@ -350,6 +350,8 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 		else if (tag == LOG_TAG_CHANNEL)
 			meta_channel(r, &record, &g);
 	}
+	if (!g.column[TIER_FAST] && !g.column[TIER_MEDIUM] && !g.column[TIER_SLOW])
+		return 0;
 	more = reallocarray(r->generations, r->n_generations + 1, sizeof(*more));
 	if (!more) {
 		for (int t = 0; t < TIERS; t++)
@@ -431,21 +433,25 @@ static void metas_read(struct log_reader *r)
 	}
 }
 
-/* Reads the latest anchor and tally of the META in raw_index, which is good. */
-static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
+/* Reads the anchor of the META in raw_index, which is good. */
+static void meta_anchor(struct log_reader *r, struct clock_anchor *a)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
 	unsigned tag;
 
-	while (log_get_tagged(&in, &tag, &record)) {
+	while (log_get_tagged(&in, &tag, &record))
 		if (tag == LOG_TAG_ANCHOR)
 			log_anchor_get(&record, a);
-		else if (tag == LOG_TAG_TALLY)
-			log_tally_get(&record, tally);
-	}
 }
 
 /* --- the first chunk, and what describes it --- */
+
+bool log_other_version(unsigned version, const char *shown, struct err *e)
+{
+	err_set(e, ERR_FAILED, _("%s was written by another version of nvmtop: its format has version %u, this one reads %u"),
+		shown, version, LOG_VERSION);
+	return false;
+}
 
 static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 {
@@ -455,14 +461,13 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 	size_t at = n > 0 ? log_find(p, (size_t)n, 0) : 0;
 	bool found = n >= LOG_HEAD && at + LOG_HEAD <= (size_t)n && log_head_get(p + at, &h);
 
-	if (found) {
-		r->begin = from + at;
-		r->id = h.session;
-	} else {
-		err_set(e, ERR_FAILED, _("%s is not an nvmtop recording"), r->shown);
-	}
 	free(p);
-	return found;
+	if (!found)
+		return err_set(e, ERR_FAILED, _("%s is not an nvmtop recording"), r->shown), false;
+	r->begin = from + at;
+	r->id = h.session;
+	r->first_seq = h.seq;
+	return h.version == LOG_VERSION || log_other_version(h.version, r->shown, e);
 }
 
 /* Whether the signature of a META was altered by a terminal or a text conversion. */
@@ -474,12 +479,11 @@ static bool through_terminal(struct log_reader *r, const struct log_item *item)
 	       memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
 }
 
-/* Takes the first META that can be read: that of the first chunk, or else one found further on. */
+/* Takes the first full META that can be read: that of the first chunk, or else one found further on. */
 static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
 	uint64_t to = r->begin + FRONT, from = r->begin;
-	struct clock_anchor anchor;
 	struct log_head h;
 	bool mangled = false;
 
@@ -496,7 +500,6 @@ static int describe(struct log_reader *r, struct err *e)
 				continue;
 			if (log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
 				break;
-			meta_state(r, &anchor, &r->tail.before);
 		}
 	}
 	free(items.p);
@@ -677,7 +680,6 @@ static const struct log_item *list_at(struct log_reader *r, int64_t cell, size_t
 static void anchor_at(struct log_reader *r, int64_t t_ns)
 {
 	struct clock_anchor a = r->session.start;
-	struct log_tally tally;
 	struct log_head h;
 	int64_t span = log_span(log_cell(t_ns), 1);
 	size_t n;
@@ -685,7 +687,7 @@ static void anchor_at(struct log_reader *r, int64_t t_ns)
 
 	for (size_t i = 0; i < n; i++)
 		if (list[i].kind == LOG_META && log_span(list[i].cell, 1) >= span && meta_read(r, &list[i], &h)) {
-			meta_state(r, &a, &tally);
+			meta_anchor(r, &a);
 			r->anchors[r->n_anchors++] = a;
 			return;
 		}
@@ -762,11 +764,7 @@ static int clocks_read(struct log_reader *r)
 		if (r->gaps[i].cause == LOG_SUSPENDED)
 			anchor_at(r, r->gaps[i].to_ns);
 	if (newest_meta(r, &at)) {
-		struct log_tally tally = r->tail.tally;
-
-		meta_state(r, &a, &tally);
-		if (!r->tail.ended)
-			r->tail.tally = tally;
+		meta_anchor(r, &a);
 		r->anchors[r->n_anchors++] = a;
 		r->had_ranges = meta_ranges(r) > 0;
 		r->ranges_from = meta_ranges(r) == 0 ? at : 0;
@@ -792,7 +790,6 @@ static void end_read(struct log_reader *r)
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	r->tail.reason = (enum log_reason)log_get_u8(&in);
 	log_get_u64(&in);
-	log_tally_get(&in, &r->tail.tally);
 	log_get_str(&in, r->tail.next, sizeof(r->tail.next));
 	r->tail.ended = !in.bad;
 	if (strchr(r->tail.next, '/'))
@@ -973,6 +970,11 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n)
 	*from = r->begin;
 	*n = r->size - r->begin;
 	return r->fd;
+}
+
+uint64_t log_reader_first_seq(const struct log_reader *r)
+{
+	return r->first_seq;
 }
 
 void log_reader_last(const struct log_reader *r, struct log_head *out)

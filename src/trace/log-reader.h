@@ -9,6 +9,9 @@ struct log_reader;
 /* Whether a chunk of any session begins in the first 64 KiB of the file. */
 bool log_begins(int fd);
 
+/* Says that a log is of that version of the format, which cannot be read. Returns false. */
+bool log_other_version(unsigned version, const char *shown, struct err *e);
+
 /* Takes over fd, also on error. The log begins at offset `from` or later. shown: the name for messages.
  * Returns NULL and sets *e if nothing can be read. Damage is not an error. */
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
@@ -31,13 +34,12 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 struct log_tail {
 	bool ended; /* false: the recorder wrote no END */
 	enum log_reason reason;
-	struct log_tally before; /* of the first META: counts of earlier files */
-	struct log_tally tally;  /* of END, or else of the newest META */
 	char next[256];		/* the next file of a split recording; may be empty */
 	uint64_t torn;		/* bytes after the last chunk */
 	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
-/* The head of the last chunk. */
+/* The number of the first chunk, and the head of the last one. */
+uint64_t log_reader_first_seq(const struct log_reader *r);
 void log_reader_last(const struct log_reader *r, struct log_head *out);
 void log_reader_tail(const struct log_reader *r, struct log_tail *out);
 
@@ -84,6 +86,10 @@ void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t
 		      size_t n_channels, struct histogram *const *to);
 /* Same as trace_pass(). */
 void log_reader_pass(struct log_reader *r, bool on);
+
+/* Same as trace_late() and trace_late_ticks(). */
+size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out);
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

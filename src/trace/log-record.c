@@ -135,6 +135,22 @@ void log_record_end(struct log_bytes *b, size_t start)
 		put_u16(b->p + start - 2, (uint16_t)(b->n - start));
 }
 
+void log_late_put(struct log_bytes *b, const struct late_ticks late[LOG_TIERS])
+{
+	for (int t = 0; t < LOG_TIERS; t++)
+		log_put_u32(b, (uint32_t)(late[t].n < UINT32_MAX ? late[t].n : UINT32_MAX));
+	for (int t = 0; t < LOG_TIERS; t++)
+		log_put_i64(b, late[t].longest_ns);
+}
+
+void log_late_get(struct log_in *in, struct late_ticks late[LOG_TIERS])
+{
+	for (int t = 0; t < LOG_TIERS; t++)
+		late[t].n = log_get_u32(in);
+	for (int t = 0; t < LOG_TIERS; t++)
+		late[t].longest_ns = log_get_i64(in);
+}
+
 /* --- fields --- */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied in the order of the machine");
@@ -198,9 +214,6 @@ const struct log_field log_stat_fields[] = {
 	TIME(span_stats, first_ns), FIELD(span_stats, first, 8), TIME(span_stats, last_ns),
 	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
 	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), LAST};
-#define TALLY(t) FIELD(log_tally, rows[t], 8), FIELD(log_tally, late[t], 8), FIELD(log_tally, lost[t], 8)
-const struct log_field log_tally_fields[] = {
-	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), LAST};
 const struct log_field log_entry_fields[] = {
 	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
 	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),

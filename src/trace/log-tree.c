@@ -759,12 +759,13 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes + n);
 
 	if (!b)
 		return NULL;
 	b->n = (uint32_t)n;
 	b->arrays = (struct log_array *)(void *)b->records;
+	b->late = b->records + width * sizeof(*b->arrays) + bytes;
 	return b;
 }
 
@@ -792,6 +793,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
 		b->values[i] = (double)NAN;
 	memset(b->arrays, 0, r->session.width[tier] * sizeof(*b->arrays));
+	memset(b->late, 0, b->n);
 }
 
 /* Finds the section of a tier. Returns false if the chunk is damaged. */
@@ -833,7 +835,7 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
 	if (!b)
 		return NULL;
 	b->cell = item->cell;
-	if (g && log_section_times(&s, item->cell, b->t_ns) == 0 && b->t_ns[0] > after) {
+	if (g && log_section_times(&s, item->cell, b->t_ns, b->late) == 0 && b->t_ns[0] > after) {
 		if (!log_section_arrays(&s, g->column[tier], g->width[tier], width,
 					(uint8_t *)(b->arrays + width), b->arrays))
 			log_note(r, LOG_FAULT_COLUMN, item->at, h.seq, item->cell, 0);

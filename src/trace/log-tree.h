@@ -43,6 +43,8 @@ struct log_block {
 	size_t bytes;
 	uint32_t n;
 	int64_t *t_ns;	/* of rows */
+	uint8_t *late;	/* of rows: one tick before it was skipped */
+	struct late_ticks ticks[LOG_TIERS]; /* of STAT */
 	double *values; /* n for each column of the session; for bins, for each part and column */
 	uint8_t *records;
 	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */
@@ -75,6 +77,7 @@ struct log_reader {
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
+	uint64_t first_seq;   /* of its first chunk */
 	struct session session;
 	struct channel *channels;
 	uint32_t *numbers; /* of the channels */
@@ -136,7 +139,7 @@ void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at,
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
 
-/* Adds the channels that a META describes. Returns -1 if out of memory. */
+/* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
 /* Whether the clocks of a META can be. */
 bool log_meta_good(const uint8_t *p, size_t n);

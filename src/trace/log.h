@@ -9,7 +9,7 @@
 #include "model/stats.h"
 #include "model/timeline.h"
 
-#define LOG_VERSION    1
+#define LOG_VERSION    2
 #define LOG_HEAD       48 /* bytes */
 #define LOG_STORED_MAX (UINT32_C(1) << 20)
 #define LOG_RAW_MAX    (UINT32_C(16) << 20)
@@ -88,7 +88,6 @@ enum log_tag {
 	LOG_TAG_TIER,
 	LOG_TAG_FACT,
 	LOG_TAG_CHANNEL,
-	LOG_TAG_TALLY,
 	LOG_TAG_PART = 10,
 	LOG_TAG_RANGES
 };
@@ -239,8 +238,10 @@ struct log_section {
 /* Return 1 for a section with complete arrays, 0 at the end, -1 on damage. */
 int log_data_next(struct log_in *in, struct log_section *s);
 int log_lod_next(struct log_in *in, struct log_section *s);
-/* Decodes the times. Returns -1 if they do not strictly increase or one is outside the cell. */
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns);
+#define LOG_LATE (UINT32_C(1) << 31) /* flag of a residual: one tick before the row was skipped */
+/* Decodes the times, and whether one tick before a row was skipped (late may be NULL). Returns -1 if they do not
+ * strictly increase or one is outside the cell. */
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late);
 /* Visits the arrays in order. log_walk_get() returns false if the form is
  * unknown; all values are NaN then. */
 struct log_walk {
@@ -252,14 +253,17 @@ void log_walk_begin(struct log_walk *w, const struct log_section *s);
 bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
 void log_walk_skip(struct log_walk *w, uint32_t n);
 
-/* Appends a section. rows: n * width values, row by row; like[width] is updated. */
-void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like);
+/* Appends a section. rows: n * width values, row by row; late: as of log_section_times(); like[width] is updated. */
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step, uint8_t *like);
 
 /* Stores the length of the record that starts at `start` and ends here, in the field before `start`. */
 void log_record_end(struct log_bytes *b, size_t start);
 
 /* STAT: one channel over one span. */
+#define LOG_STAT_HEAD 56 /* in front of the records */
 #define LOG_STAT_SIZE 108
+void log_late_put(struct log_bytes *b, const struct late_ticks late[LOG_TIERS]);
+void log_late_get(struct log_in *in, struct late_ticks late[LOG_TIERS]);
 
 /* INDEX */
 #define LOG_ENTRY_SIZE 40
@@ -274,10 +278,6 @@ struct log_entry {
 	uint16_t reserved;
 };
 
-struct log_tally {
-	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
-};
-
 /* The fields of a record without its length, in file order; memory 0 ends the list. file: size of an integer
  * or double in bytes; 0: a str. is_time: log_time_good() holds. */
 struct log_field {
@@ -286,7 +286,7 @@ struct log_field {
 	bool is_time;
 };
 extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
-	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[], log_entry_fields[];
+	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
 bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if it cannot be */
 
@@ -310,7 +310,6 @@ LOG_RECORD(change, change)
 LOG_RECORD(anchor, clock_anchor)
 LOG_RECORD(fact, fact)
 LOG_RECORD(channel, log_channel)
-LOG_RECORD(tally, log_tally)
 LOG_RECORD(stat, span_stats)
 LOG_RECORD(entry, log_entry)
 

@@ -80,19 +80,13 @@ static int append_index(struct ending *n, struct err *e)
 
 static int append_end(struct ending *n, struct err *e)
 {
-	struct log_tail tail;
 	uint64_t newest = 0;
 	uint32_t stored;
 	bool any = log_index_newest(n->index, &newest);
 
-	log_reader_tail(n->r, &tail);
-	for (int t = 0; t < TIERS; t++)
-		tail.tally.rows[t] = log_reader_rows(n->r, (enum tier)t);
-	log_reader_marks(n->r, &tail.tally.marks);
 	n->raw.n = 0;
 	log_put_u8(&n->raw, LOG_STOPPED);
 	log_put_u64(&n->raw, any ? n->at - newest : 0);
-	log_tally_put(&n->raw, &tail.tally);
 	log_put_str(&n->raw, "");
 	return append(n, LOG_END, n->last.cell, &stored, e);
 }

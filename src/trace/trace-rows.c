@@ -87,6 +87,16 @@ const struct gap *trace_gaps(const struct trace *t, size_t *n)
 	return log_reader_gaps(t->log, n);
 }
 
+size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out)
+{
+	return log_reader_late(t->log, tier, row, n, out);
+}
+
+void trace_late_ticks(struct trace *t, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out)
+{
+	log_reader_late_ticks(t->log, tier, row, end, out);
+}
+
 size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 {
 	size_t n;
@@ -162,14 +172,13 @@ bool trace_lists_gaps(const struct trace *t)
 bool trace_continues(const struct trace *before, const struct trace *t)
 {
 	struct log_head a, b;
-	struct log_tail x, y;
+	struct log_tail tail;
 
 	log_reader_last(before->log, &a);
 	log_reader_last(t->log, &b);
-	log_reader_tail(before->log, &x);
-	log_reader_tail(t->log, &y);
-	return a.session == b.session && x.ended && x.reason == LOG_SPLIT &&
-	       memcmp(x.tally.rows, y.before.rows, sizeof(x.tally.rows)) == 0;
+	log_reader_tail(before->log, &tail);
+	return a.session == b.session && tail.ended && tail.reason == LOG_SPLIT &&
+	       log_reader_first_seq(t->log) == a.seq + 1;
 }
 
 int trace_log(const struct trace *t, uint64_t *from, uint64_t *n)
