@@ -24,7 +24,8 @@ struct source {
 	uint64_t row, end; /* the next one, and the end */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
-	struct gap *late; /* single late ticks of the rows that were read; from late[late_at] on they are not written yet */
+	struct gap *
+		late; /* single late ticks of the rows that were read; from late[late_at] on they are not written yet */
 	size_t n_late, late_at, late_room;
 	double *values; /* a BLOCK for each channel */
 	double **columns; /* pointers into values */

@@ -227,7 +227,8 @@ static int take_section(struct follow *f, const struct log_head *h, const struct
 		r = 0;
 		f->all_known &= log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
 						   values + (size_t)s->n * width);
-		f->state.late[s->tier] += log_late_send(f->to, (enum tier)s->tier, t_ns, late, s->n, f->last_ns[s->tier]);
+		f->state.late[s->tier] +=
+			log_late_send(f->to, (enum tier)s->tier, t_ns, late, s->n, f->last_ns[s->tier]);
 		if (width > 0)
 			rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
 	}
@@ -545,7 +546,8 @@ static int take_piece(struct follow *f, struct err *e)
 		return -1;
 	}
 	f->state.waits = !f->state.begun && f->rows_first;
-	return f->other || f->newer || f->other_version || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
+	return f->other || f->newer || f->other_version || (!f->any && f->bytes >= FOREIGN) ? finish(f, e)
+											    : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)

@@ -8,6 +8,7 @@
 
 #include "util/intl.h"
 #include "trace/format.h"
+#include "model/states.h"
 #include "trace/log-builder.h"
 #include "trace/log-decode.h"
 #include "trace/log-index.h"
@@ -22,7 +23,7 @@
 #define EVENTS_MOST   4096   /* maximum that waits for the end of their cell */
 #define LATE_MOST     256    /* single late ticks before the rows of one call */
 #define LIKE_GROUPS   4
-#define FULL_METAS    2      /* at the start */
+#define FULL_METAS    2 /* at the start */
 #define STEP_NS       (50 * NS_PER_MS)
 #define SUSPENDED     ((enum gap_cause)2)
 
@@ -47,6 +48,8 @@ struct log_builder {
 	struct log_index *index;
 	struct fact *facts;
 	struct waiting tier[TIERS];
+	struct state_watch *states;
+	size_t n_states;
 	struct log_event *events; /* waiting for the end of their cell */
 	size_t n_events, events_room;
 	int64_t event_ns; /* when the first of them is due; INT64_MAX: none */
@@ -60,9 +63,9 @@ struct log_builder {
 	uint64_t seq, at;
 	uint32_t generation;
 	int64_t newest_cell, like_span;
-	int64_t meta_span;        /* of the last META */
-	int64_t full_span;        /* the level 2 span of the last full one */
-	unsigned full_due;        /* so many more are full */
+	int64_t meta_span;         /* of the last META */
+	int64_t full_span;         /* the level 2 span of the last full one */
+	unsigned full_due;         /* so many more are full */
 	int64_t longest_ns;        /* maximum between two fast rows */
 	int64_t closed_span;       /* rows of this group and earlier ones are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
@@ -156,8 +159,10 @@ static void event_put(struct log_bytes *raw, const struct log_event *ev)
 		log_mark_put(raw, &ev->u.mark);
 	else if (ev->kind == LOG_GAP)
 		log_gap_put(raw, &ev->u.gap);
-	else
+	else if (ev->kind == LOG_STATE)
 		log_change_put(raw, &ev->u.change);
+	else
+		log_state_put(raw, &ev->u.state);
 	log_record_end(raw, start);
 }
 
@@ -215,7 +220,7 @@ static void events_flush(struct log_builder *b)
 	size_t kept = 0;
 
 	ranges_flush(b);
-	for (enum log_kind kind = LOG_MARK; kind <= LOG_STATE; kind++) {
+	for (enum log_kind kind = LOG_MARK; kind < LOG_KINDS; kind++) {
 		b->raw.n = 0;
 		for (size_t i = 0; i < b->n_events; i++) {
 			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
@@ -544,17 +549,21 @@ static void late_count(struct log_builder *b, enum tier t, size_t n)
 		int64_t before = i > 0 ? w->q.t_ns[i - 1] : w->written_ns;
 
 		if (w->q.late[i])
-			late_join(&late, &(struct late_ticks) {1, before == INT64_MIN ? 0 : w->q.t_ns[i] - before});
+			late_join(&late,
+				  &(struct late_ticks) {1, before == INT64_MIN ? 0 : w->q.t_ns[i] - before});
 	}
 	log_fold_late(b->fold, t, log_cell(w->q.t_ns[0]), &late);
 }
 
 /* Rows are lost: the single late ticks before them become gaps. */
-static void late_keep(struct log_builder *b, enum tier t, size_t n, const int64_t *t_ns, const uint8_t *late, int64_t before_ns)
+static void late_keep(struct log_builder *b, enum tier t, size_t n, const int64_t *t_ns, const uint8_t *late,
+		      int64_t before_ns)
 {
 	for (size_t i = 0; i < n; before_ns = t_ns[i++])
 		if (late[i])
-			put_gap(b, &(struct gap) {t, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] - 1 : before_ns, t_ns[i], 1});
+			put_gap(b,
+				&(struct gap) {t, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] - 1 : before_ns,
+					       t_ns[i], 1});
 }
 
 static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool written)
@@ -577,6 +586,55 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 			row_lost(b, t, w->q.t_ns[i]);
 		row_queue_drop(&w->q, n[t], b->about->width[t]);
 	}
+}
+
+static void put_state(struct log_builder *b, const struct state_event *e, unsigned flags)
+{
+	struct log_event ev = {.kind = LOG_EVENT, .t_ns = e->from_ns, .u.state = *e};
+
+	ev.u.state.flags |= (uint8_t)flags;
+	event_add(b, &ev, e->to_ns);
+}
+
+/* Looks for events in the waiting rows of the cell. That one goes on is recorded at once, in case the recorder is
+ * killed. */
+static void states_look(struct log_builder *b, int64_t cell)
+{
+	struct state_event ended;
+
+	for (size_t k = 0; k < b->n_states; k++) {
+		struct state_watch *s = &b->states[k];
+		const struct row_queue *q = &b->tier[s->at.tier].q;
+
+		for (size_t i = 0; i < q->n && log_cell(q->t_ns[i]) == cell; i++)
+			if (state_watch_take(s, q->t_ns[i],
+					     q->values[i * b->about->width[s->at.tier] + s->at.column],
+					     &ended))
+				put_state(b, &ended, 0);
+		if (s->above && !s->told)
+			put_state(b, &s->now, STATE_OPEN);
+		s->told |= s->above;
+	}
+}
+
+/* The output ends: so do its events. Those that go on begin again in the next one. */
+static void states_end(struct log_builder *b)
+{
+	for (size_t k = 0; k < b->n_states; k++) {
+		struct state_watch *s = &b->states[k];
+
+		if (s->now.count > 0)
+			put_state(b, &s->now, s->above ? STATE_OPEN : 0);
+		s->now.count = s->above;
+		s->now.flags = STATE_BEFORE;
+		s->told = false;
+	}
+}
+
+static void states_begin(struct log_builder *b)
+{
+	for (size_t k = 0; k < b->n_states; k++)
+		b->states[k].now.from_ns = b->states[k].now.to_ns = b->start.mono_ns;
 }
 
 /* The form of each column is chosen again in every fourth group. */
@@ -630,6 +688,7 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		ranges_tell(b);
 		put_meta(b, cell);
 	}
+	states_look(b, cell);
 	events_flush(b); /* before the rows of their time, as in a stream */
 	while (first_cell(b, &first) && first == cell)
 		put_data(b, cell);
@@ -646,6 +705,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	clocks_read(b);
 	ranges_flush(b);
 	ranges_tell(b);
+	states_end(b);
 	events_flush(b);
 	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
@@ -668,6 +728,7 @@ static void output_begin(struct log_builder *b, int64_t start_ns)
 		clock_anchor(&now);
 	ago = now.mono_ns - start_ns;
 	b->start = (struct clock_anchor) {start_ns, now.real_ns - ago, now.boot_ns - ago};
+	states_begin(b);
 	b->anchor = b->start;
 	log_fold_reset(b->fold);
 	log_index_free(b->index);
@@ -773,7 +834,7 @@ void log_builder_lost(struct log_builder *b, const struct log_entry *e, const ui
 		log_put_u32(&b->again, (uint32_t)raw.n);
 		log_bytes_put(&b->again, raw.p, raw.n);
 	}
-	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
+	if (log_has_events(e->kind) && log_chunk_unpack(chunk, &raw)) {
 		in = (struct log_in) {raw.p, raw.p + raw.n, false};
 		while (log_get_record(&in, &record))
 			if (log_event_get(e->kind, &record, &ev))
@@ -929,7 +990,8 @@ static bool builder_alloc(struct log_builder *b)
 	b->fold = log_fold_new(about);
 	b->index = b->options.index ? log_index_new() : NULL;
 	b->facts = calloc(about->n_facts + 1, sizeof(*b->facts));
-	ok = b->packer && b->fold && b->facts && (b->index || !b->options.index);
+	b->states = state_watches_new(about, &b->n_states);
+	ok = b->packer && b->fold && b->facts && b->states && (b->index || !b->options.index);
 	for (int t = 0; t < TIERS; t++) {
 		b->tier[t].like = calloc(about->width[t] + 1, 1);
 		b->tier[t].newest_ns = b->tier[t].written_ns = INT64_MIN;
@@ -988,5 +1050,6 @@ void log_builder_free(struct log_builder *b)
 	log_fold_free(b->fold);
 	log_packer_free(b->packer);
 	free(b->facts);
+	free(b->states);
 	free(b);
 }

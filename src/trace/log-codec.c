@@ -557,7 +557,8 @@ static void put_times(struct log_bytes *b, const struct rows *r, const uint8_t *
 
 	for (size_t i = 0; p && i < r->n; i++)
 		put_plane(p, r->n, i,
-			  zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)) | (late[i] ? LOG_LATE : 0), 4);
+			  zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)) | (late[i] ? LOG_LATE : 0),
+			  4);
 }
 
 /* The period, unless it deviates too far from the times of the rows; then their mean distance. */
@@ -570,7 +571,8 @@ static uint32_t step_for(const struct rows *r, uint32_t step)
 	return r->n > 1 ? step : 0;
 }
 
-void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step, uint8_t *like)
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
+		  uint8_t *like)
 {
 	double *column = malloc(r->n * sizeof(*column));
 	size_t kinds;

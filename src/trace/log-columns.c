@@ -8,7 +8,7 @@
 #include "trace/log-tree.h"
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
-#define LATE_ROWS 1024 /* looked at at a time */
+#define LATE_ROWS 1024               /* looked at at a time */
 
 /* --- rows --- */
 
@@ -329,7 +329,8 @@ static const struct log_block *stat_block(struct log_reader *r, int level, int64
 		uint8_t *plain;
 
 		log_late_get(&in, ticks);
-		p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS ? log_in_take(&in, n * size) : NULL;
+		p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS ? log_in_take(&in, n * size)
+										  : NULL;
 		plain = p ? malloc(n * size + 1) : NULL;
 		b = plain ? log_cache_add(cache, item->at * 4 + 3, 0, 0, n * LOG_STAT_SIZE) : NULL;
 		if (b) {
@@ -362,7 +363,8 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 			continue;
 		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != log_span(cell, level) ||
 		    log_span(log_cell(out->last_ns), level) != log_span(cell, level)) {
-			log_note(r, LOG_FAULT_CONTENT, b->at / 4, LOG_SEQ_NONE, log_span_cell(log_span(cell, level), level), 0);
+			log_note(r, LOG_FAULT_CONTENT, b->at / 4, LOG_SEQ_NONE,
+				 log_span_cell(log_span(cell, level), level), 0);
 			return false;
 		}
 	}
@@ -468,7 +470,8 @@ size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return found;
 }
 
-void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out)
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+			   struct late_ticks *out)
 {
 	struct gap late[LATE_ROWS];
 
@@ -497,7 +500,8 @@ void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, u
 			to = (uint64_t)next > row && (uint64_t)next < to ? (uint64_t)next : to;
 		}
 		pthread_mutex_unlock(&r->lock);
-		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late); i < n; i++)
+		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late);
+		     i < n; i++)
 			late_join(out, &(struct late_ticks) {1, late[i].to_ns - late[i].from_ns});
 		row = to;
 	}

@@ -60,11 +60,15 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 	} else if (kind == LOG_STATE) {
 		good = log_change_get(record, &ev->u.change);
 		ev->t_ns = good ? ev->u.change.t_ns : 0;
+	} else if (kind == LOG_EVENT) {
+		good = log_state_get(record, &ev->u.state) && ev->u.state.from_ns <= ev->u.state.to_ns;
+		ev->t_ns = good ? ev->u.state.from_ns : 0;
 	}
 	return good;
 }
 
-size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n, int64_t before_ns)
+size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
+		     int64_t before_ns)
 {
 	size_t sent = 0;
 

@@ -81,7 +81,7 @@ static bool events_of(const struct log_entry *e, const uint8_t *raw, size_t n, s
 		log_bytes_put(out, raw + head, n - head);
 		return !(raw[1] & LOG_INCOMPLETE);
 	}
-	if (e->kind != LOG_MARK && e->kind != LOG_GAP && e->kind != LOG_STATE)
+	if (!log_has_events(e->kind))
 		return true;
 	while (log_get_record(&in, &record)) {
 		log_put_u8(out, e->kind);

@@ -10,6 +10,7 @@
 
 #include "util/intl.h"
 #include "util/io.h"
+#include "model/states.h"
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
@@ -448,7 +449,9 @@ static void meta_anchor(struct log_reader *r, struct clock_anchor *a)
 
 bool log_other_version(unsigned version, const char *shown, struct err *e)
 {
-	err_set(e, ERR_FAILED, _("%s was written by another version of nvmtop: its format has version %u, this one reads %u"),
+	err_set(e, ERR_FAILED,
+		_("%s was written by another version of nvmtop: its format has version %u, this one reads "
+		  "%u"),
 		shown, version, LOG_VERSION);
 	return false;
 }
@@ -610,6 +613,67 @@ static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
 	return log_get_record(in, record);
 }
 
+/* Returns whether the record is of a channel of this session. */
+static bool state_take(struct log_reader *r, struct log_in *record)
+{
+	struct state_event *e = &r->states[r->n_states];
+	size_t channel = 0;
+
+	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns)
+		return false;
+	while (channel < r->session.n_channels && r->numbers[channel] != e->channel)
+		channel++;
+	e->channel = (uint32_t)channel;
+	return channel < r->session.n_channels;
+}
+
+static int by_state(const void *a, const void *b)
+{
+	const struct state_event *e = a, *f = b;
+
+	if (e->from_ns != f->from_ns)
+		return e->from_ns < f->from_ns ? -1 : 1;
+	if (e->channel != f->channel)
+		return e->channel < f->channel ? -1 : 1;
+	if (e->to_ns != f->to_ns)
+		return e->to_ns < f->to_ns ? -1 : 1;
+	return (f->flags & STATE_OPEN) - (e->flags & STATE_OPEN);
+}
+
+/* Sorts the events. Of one that was recorded as open and again at its end, the latter is kept. One that is open lasts
+ * until the next of its channel, or the last row. */
+static int states_sort(struct log_reader *r)
+{
+	struct state_event *s = r->states;
+	size_t n = 0;
+	int64_t *next = calloc(r->session.n_channels + 1, sizeof(*next)), latest = INT64_MIN;
+
+	r->state_reach = calloc(r->n_states + 1, sizeof(*r->state_reach));
+	if (!next || !r->state_reach) {
+		free(next);
+		return -1;
+	}
+	if (r->n_states > 1)
+		qsort(s, r->n_states, sizeof(*s), by_state);
+	for (size_t i = 0; i < r->n_states; i++)
+		if (n > 0 && s[n - 1].from_ns == s[i].from_ns && s[n - 1].channel == s[i].channel)
+			s[n - 1] = s[i];
+		else
+			s[n++] = s[i];
+	r->n_states = n;
+	for (size_t i = 0; i < r->session.n_channels; i++)
+		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
+	for (size_t i = n; i-- > 0;) {
+		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
+			s[i].to_ns = next[s[i].channel];
+		next[s[i].channel] = s[i].from_ns;
+	}
+	for (size_t i = 0; i < n; i++)
+		r->state_reach[i] = latest = s[i].to_ns > latest ? s[i].to_ns : latest;
+	free(next);
+	return 0;
+}
+
 static void events_take(struct log_reader *r, struct log_in in)
 {
 	struct log_in record;
@@ -623,6 +687,8 @@ static void events_take(struct log_reader *r, struct log_in in)
 				     r->gaps[r->n_gaps].cause <= LOG_SUSPENDED;
 		else if (kind == LOG_STATE)
 			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
+		else if (kind == LOG_EVENT)
+			r->n_states += state_take(r, &record);
 	}
 }
 
@@ -646,13 +712,15 @@ static int events_read(struct log_reader *r)
 	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
 	r->gaps = calloc(n[LOG_GAP] + 1, sizeof(*r->gaps));
 	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
-	ok = r->marks && r->gaps && r->changes && !r->events.failed;
+	r->states = calloc(n[LOG_EVENT] + 1, sizeof(*r->states));
+	ok = r->marks && r->gaps && r->changes && r->states && !r->events.failed;
 	if (ok) {
 		in.end = count.p;
 		events_take(r, in);
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
+		ok = states_sort(r) == 0;
 		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
 			r->n_changes--;
 			r->n_reasons++;
@@ -921,6 +989,8 @@ void log_reader_close(struct log_reader *r)
 	free(r->marks);
 	free(r->gaps);
 	free(r->changes);
+	free(r->states);
+	free(r->state_reach);
 	free(r->anchors);
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
@@ -945,6 +1015,13 @@ const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
 {
 	*n = r->n_gaps;
 	return r->gaps;
+}
+
+const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n)
+{
+	*n = r->n_states;
+	*reach = r->state_reach;
+	return r->states;
 }
 
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n)

@@ -22,6 +22,7 @@ void log_reader_close(struct log_reader *r);
 const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
+const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n);
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
@@ -89,7 +90,8 @@ void log_reader_pass(struct log_reader *r, bool on);
 
 /* Same as trace_late() and trace_late_ticks(). */
 size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out);
-void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out);
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+			   struct late_ticks *out);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

@@ -195,6 +195,13 @@ const struct log_field log_gap_fields[] = {
 const struct log_field log_change_fields[] = {
 	TIME(change, t_ns), FIELD(change, what, STR), FIELD(change, from, STR), FIELD(change, to, STR),
 	LAST};
+const struct log_field log_state_fields[] = {TIME(state_event, from_ns),
+					     TIME(state_event, to_ns),
+					     FIELD(state_event, channel, 4),
+					     FIELD(state_event, kind, 1),
+					     FIELD(state_event, flags, 1),
+					     FIELD(state_event, count, 8),
+					     LAST};
 const struct log_field log_anchor_fields[] = {
 	TIME(clock_anchor, mono_ns), TIME(clock_anchor, real_ns), TIME(clock_anchor, boot_ns),
 	LAST};
@@ -209,11 +216,11 @@ const struct log_field log_channel_fields[] = {
 	FIELD(log_channel, c.note, STR), FIELD(log_channel, c.missing, STR), FIELD(log_channel, c.kernel, STR),
 	LAST};
 const struct log_field log_stat_fields[] = {
-	FIELD(span_stats, channel, 4), FIELD(span_stats, n, 8), FIELD(span_stats, min, 8),
-	FIELD(span_stats, max, 8), FIELD(span_stats, sum, 8), FIELD(span_stats, squares, 8),
-	TIME(span_stats, first_ns), FIELD(span_stats, first, 8), TIME(span_stats, last_ns),
-	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
-	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), LAST};
+	FIELD(span_stats, channel, 4),  FIELD(span_stats, n, 8),        FIELD(span_stats, min, 8),
+	FIELD(span_stats, max, 8),      FIELD(span_stats, sum, 8),      FIELD(span_stats, squares, 8),
+	TIME(span_stats, first_ns),     FIELD(span_stats, first, 8),    TIME(span_stats, last_ns),
+	FIELD(span_stats, last, 8),     FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
+	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8),     LAST};
 const struct log_field log_entry_fields[] = {
 	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
 	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),

@@ -43,7 +43,7 @@ struct log_block {
 	size_t bytes;
 	uint32_t n;
 	int64_t *t_ns;	/* of rows */
-	uint8_t *late;	/* of rows: one tick before it was skipped */
+	uint8_t *late;  /* of rows: one tick before it was skipped */
 	struct late_ticks ticks[LOG_TIERS]; /* of STAT */
 	double *values; /* n for each column of the session; for bins, for each part and column */
 	uint8_t *records;
@@ -88,8 +88,10 @@ struct log_reader {
 	struct mark *marks;
 	struct gap *gaps;
 	struct change *changes; /* then the reasons of missing values */
+	struct state_event *states;
+	int64_t *state_reach; /* as of states_between() */
 	struct clock_anchor *anchors;
-	size_t n_marks, n_gaps, n_changes, n_reasons, n_anchors;
+	size_t n_marks, n_gaps, n_changes, n_states, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
@@ -149,11 +151,6 @@ void log_generation_drop(struct log_reader *r, size_t i);
 /* A reader without a file, which only takes META. Returns NULL if out of memory. */
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
-
-static inline bool log_has_events(unsigned kind)
-{
-	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
-}
 
 /* Keeps the good ones among the events of a chunk or INDEX. */
 void log_events_put(struct log_reader *r, const struct log_item *item, struct log_in in, uint64_t seq);

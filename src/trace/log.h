@@ -64,8 +64,14 @@ enum log_kind {
 	LOG_STAT,
 	LOG_INDEX,
 	LOG_END,
+	LOG_EVENT,
 	LOG_KINDS
 };
+
+static inline bool log_has_events(unsigned kind)
+{
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE || kind == LOG_EVENT;
+}
 
 enum log_codec { LOG_PLAIN, LOG_ZSTD };
 
@@ -254,7 +260,8 @@ bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
 void log_walk_skip(struct log_walk *w, uint32_t n);
 
 /* Appends a section. rows: n * width values, row by row; late: as of log_section_times(); like[width] is updated. */
-void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step, uint8_t *like);
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
+		  uint8_t *like);
 
 /* Stores the length of the record that starts at `start` and ends here, in the field before `start`. */
 void log_record_end(struct log_bytes *b, size_t start);
@@ -285,8 +292,8 @@ struct log_field {
 	uint8_t file;
 	bool is_time;
 };
-extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
-	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_entry_fields[];
+extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_state_fields[],
+	log_anchor_fields[], log_fact_fields[], log_channel_fields[], log_stat_fields[], log_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
 bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if it cannot be */
 
@@ -307,6 +314,7 @@ struct log_channel {
 	}
 LOG_RECORD(mark, mark)
 LOG_RECORD(change, change)
+LOG_RECORD(state, state_event)
 LOG_RECORD(anchor, clock_anchor)
 LOG_RECORD(fact, fact)
 LOG_RECORD(channel, log_channel)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/states.h"
 #include "trace/trace-file.h"
 
 const struct session *trace_session(const struct trace *t)
@@ -309,6 +310,16 @@ static bool get_reason(struct timeline *tl, const char *name, int64_t t_ns, stru
 	return reason_before(reasons, n, name, t_ns, out);
 }
 
+static size_t get_states(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct state_event *out,
+			 size_t max)
+{
+	const int64_t *reach;
+	size_t n;
+	const struct state_event *list = log_reader_states(trace_of(tl)->log, &reach, &n);
+
+	return states_between(list, reach, n, from_ns, to_ns, out, max);
+}
+
 static size_t get_changes(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
 	size_t n;
@@ -408,6 +419,7 @@ const struct timeline_ops trace_ops = {
 	.step = get_step,
 	.marks = get_marks,
 	.gaps = get_gaps,
+	.states = get_states,
 	.changes = get_changes,
 	.rows = get_rows,
 	.energy = get_energy,

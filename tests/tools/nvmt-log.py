@@ -18,7 +18,7 @@ import zlib
 
 MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
-META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END = range(1, 11)
+META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END, EVENT = range(1, 12)
 VERSION, LATE = 2, 1 << 31
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
@@ -175,7 +175,7 @@ class Recording:
         self.file = p
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
-        self.marks, self.gaps, self.changes = {}, {}, {}
+        self.marks, self.gaps, self.changes, self.events = {}, {}, {}, {}
         self.ranges, self.again = [], {}
         self.rows = {}  # tier: [cell, times, values by channel number, single late ticks before a row]
         seq = None
@@ -195,7 +195,7 @@ class Recording:
                 self.problems.append({"at": at, "seq": h.seq, "kind": h.kind, "cell": h.cell, "why": str(e)})
 
     def take(self, h, at, payload):
-        if h.version != VERSION or not META <= h.kind <= END:
+        if h.version != VERSION or not META <= h.kind <= EVENT:
             if h.flags & 1:
                 sys.exit(f"needs a newer program: kind {h.kind}, version {h.version}")
             self.unknown += 1
@@ -219,6 +219,12 @@ class Recording:
             for r in Bytes(payload).records():
                 c = {"t": r.get("q"), "what": r.text(), "from": r.text(), "to": r.text()}
                 self.changes.setdefault((c["t"], r.raw), c)
+        elif h.kind == EVENT:
+            for r in Bytes(payload).records():
+                e = dict(zip(("from", "to", "channel", "kind", "flags", "count"), r.get("qqIBBQ")))
+                before = self.events.get((e["from"], e["channel"]))
+                if not before or (before["to"], -before["flags"]) <= (e["to"], -e["flags"]):
+                    self.events[e["from"], e["channel"]] = e
         elif h.kind == RANGE:
             self.take_ranges(Bytes(payload))
         elif h.kind == END:
@@ -314,7 +320,7 @@ class Recording:
                     yield {"tier": tier, "t": ns, "v": {k: c[i] for k, c in v.items() if not math.isnan(c[i])}}
         for r in self.ranges + list(self.again.values()):
             yield {"range": r}
-        for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes)):
+        for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes), ("event", self.events)):
             for k in sorted(events):
                 yield {key: events[k]}
         yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},

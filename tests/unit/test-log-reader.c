@@ -488,7 +488,8 @@ static void late_ticks(void **state)
 
 			if ((t == 1 && i % 5) || k >= s->n)
 				continue;
-			late[t][k] = k > 0 && random_below(20) == 0 && s->t[k] - s->t[k - 1] < (t ? 4 : 1) * 90 * NS_PER_MS;
+			late[t][k] = k > 0 && random_below(20) == 0 &&
+				     s->t[k] - s->t[k - 1] < (t ? 4 : 1) * 90 * NS_PER_MS;
 			if (late[t][k])
 				log_builder_gap(b, &(struct gap) {t, GAP_LATE, s->t[k - 1], s->t[k], 1});
 			log_builder_rows(b, &(struct rows) {t, 1, 1, &s->t[k], &s->v[k]});
@@ -503,7 +504,8 @@ static void late_ticks(void **state)
 	for (int i = 0; i < 300; i++) {
 		enum tier t = (enum tier)(i % 2);
 		struct series *s = &r->rows[t];
-		size_t from = i < 2 ? 0 : (size_t)random_below(s->n), to = i < 2 ? s->n : from + (size_t)random_below(s->n - from + 1);
+		size_t from = i < 2 ? 0 : (size_t)random_below(s->n),
+		       to = i < 2 ? s->n : from + (size_t)random_below(s->n - from + 1);
 		struct late_ticks want = {0, 0}, got;
 		struct gap gaps[100];
 
@@ -518,7 +520,8 @@ static void late_ticks(void **state)
 		n = log_reader_late(l, t, from, to - from, gaps);
 		for (size_t k = from, at = 0; k < to; k++)
 			if (late[t][k])
-				assert_true(at < n && gaps[at].from_ns == s->t[k - 1] && gaps[at++].to_ns == s->t[k]);
+				assert_true(at < n && gaps[at].from_ns == s->t[k - 1] &&
+					    gaps[at++].to_ns == s->t[k]);
 	}
 	no_damage(l);
 	log_reader_close(l);
@@ -579,7 +582,8 @@ static void versions(void **state)
 	assert_true(fd >= 0 && write(fd, r->bytes.p, r->bytes.n) == (ssize_t)r->bytes.n);
 	unlink(name);
 	assert_null(log_reader_open(fd, 0, "old.nvmt", &e));
-	assert_string_equal(e.text, "old.nvmt was written by another version of nvmtop: its format has version 1, this one reads 2");
+	assert_string_equal(e.text, "old.nvmt was written by another version of nvmtop: its format has "
+				    "version 1, this one reads 2");
 	drop(r);
 }
 
@@ -1052,11 +1056,11 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(torn),
-		cmocka_unit_test(late_ticks), cmocka_unit_test(metas), cmocka_unit_test(versions),
-		cmocka_unit_test(flipped),  cmocka_unit_test(strange),	   cmocka_unit_test(unknown),
-		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(claims),
-		cmocka_unit_test(hostile),  cmocka_unit_test(nothing),
+		cmocka_unit_test(whole),      cmocka_unit_test(levels),      cmocka_unit_test(torn),
+		cmocka_unit_test(late_ticks), cmocka_unit_test(metas),       cmocka_unit_test(versions),
+		cmocka_unit_test(flipped),    cmocka_unit_test(strange),     cmocka_unit_test(unknown),
+		cmocka_unit_test(disorder),   cmocka_unit_test(generations), cmocka_unit_test(claims),
+		cmocka_unit_test(hostile),    cmocka_unit_test(nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
