@@ -70,7 +70,7 @@ struct options {
 	const char **files; /* input operands, n_files of them; never freed */
 	size_t n_files; /* while options are parsed: those so far */
 	size_t against; /* of a report: the files from this one on are those of another program; 0: none */
-	const char *input;  /* the only operand of cut, check and recover */
+	const char *input;  /* the only operand of cut and check */
 	struct selection pick;
 	enum report_format format;
 	enum report_by by;

@@ -114,7 +114,7 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 		goto failed;
 	engine_begin_in_past(l->engine);
 	if (bound)
-		l->nvtx = nvtx_attach(l->engine, true, 0, e);
+		l->nvtx = nvtx_attach(l->engine, true, 0, NULL, e);
 	l->history = history_new(e);
 	if (l->history && bound)
 		history_limit(l->history, bound);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/recover.h"
 #include "util/clock.h"
 #include "util/job.h"
 #include "util/intl.h"
@@ -73,8 +72,6 @@ static void fetch_run(struct job *a)
 		;
 	if (!f->waits)
 		look(f->got.trace);
-	if (f->got.err.code == ERR_NONE)
-		trace_unfinished(path, &f->got.err);
 	trace_summary(f->got.trace, &s);
 	if (!part_beside(path, &s, 1, f->got.next, sizeof f->got.next))
 		f->got.next[0] = '\0';

@@ -94,7 +94,7 @@ struct verb {
 	int (*run)(const struct options *o); /* returns the exit status */
 };
 
-extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
+extern const struct verb verb_screen, verb_record, verb_replay, verb_once, verb_boards, verb_mark,
 	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve,
 	verb_control, verb_sweep;
 

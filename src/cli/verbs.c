@@ -5,7 +5,7 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_recover, &verb_report,
+const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_report,
 				    &verb_export, &verb_cut,	&verb_join,   &verb_check,   &verb_mark,
 				    &verb_once,	  &verb_stream, &verb_serve, &verb_boards, &verb_control, &verb_sweep, &verb_config, &verb_env, NULL};
 

@@ -212,7 +212,7 @@ static int convert(const struct copy *p, struct err *e)
 {
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = trace_open(p->temporary, &failed);
-	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, NULL, &failed) : -1;
+	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, &failed) : -1;
 
 	trace_close(t);
 	if (rc < 0)

@@ -406,30 +406,9 @@ static int check_version1(struct check *c, int fd, const char *shown, struct err
 	struct nvmt1_import import = {.found = found_damage, .progress = import_goes_on, .of = c};
 	int rc = nvmt1_import(fd, shown, &import, e);
 
-	free(import.anchors);
 	memcpy(c->out->rows, import.rows, sizeof(import.rows));
 	c->out->marks = import.marks;
 	c->out->version1 = true;
-	return rc;
-}
-
-/* Compares the rows of version 1, which other programs read, with the log, which nvmtop reads. */
-static int check_both(struct check *c, const char *path, const char *shown, struct err *e)
-{
-	struct trace *t = trace_open(path, e);
-	int fd = t ? open(path, O_RDONLY | O_CLOEXEC) : -1, rc = -1;
-	uint64_t differs = 0;
-
-	if (fd >= 0)
-		rc = nvmt1_rows(t, fd, &differs);
-	if (rc < 0 && t)
-		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
-	if (differs)
-		report(c, _("the samples of version 1 are not those of the log behind them, from offset %llu on"),
-		       (unsigned long long)differs);
-	if (fd >= 0)
-		close(fd);
-	trace_close(t);
 	return rc;
 }
 
@@ -438,27 +417,19 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 {
 	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
 	char shown[512];
-	bool beside;
-	int fd = trace_file_open(path, &beside), rc = 0;
-	off_t log;
+	int fd, rc;
 
 	memset(out, 0, sizeof(*out));
 	text_printable(shown, sizeof(shown), path, strlen(path));
-	if (beside)
-		trace_beside_text(shown, out->notice, sizeof(out->notice));
+	fd = trace_file_open(path, shown, e);
 	if (fd < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
-	log = nvmt1_log(fd);
+		return -1;
 	if (nvmt1_begins(fd)) {
 		rc = check_version1(&c, fd, shown, e);
-		memset(out->rows, 0, log ? sizeof(out->rows) : 0);
-	}
-	if (rc < 0 || (nvmt1_begins(fd) && !log))
 		close(fd);
-	else
-		rc = check_log(&c, fd, (uint64_t)log, shown, e);
-	if (rc == 0 && out->version1 && log && !c.stopped)
-		rc = check_both(&c, path, shown, e);
+	} else {
+		rc = check_log(&c, fd, 0, shown, e);
+	}
 	if (rc == 0 && c.stopped)
 		return err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown);
 	return rc;

@@ -116,10 +116,10 @@ size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
 
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 {
-	if (!t->imported)
-		return log_reader_anchors(t->log, n);
-	*n = t->n_anchors;
-	return t->anchors;
+	const struct clock_anchor *anchors = log_reader_anchors(t->log, n);
+
+	*n = t->version1 < 0 ? *n : 0;
+	return anchors;
 }
 
 /* These values are rounded to float when sampled. */
@@ -152,11 +152,6 @@ bool trace_continues(const struct trace *before, const struct trace *t)
 	log_reader_tail(before->log, &tail);
 	return a.session == b.session && tail.ended && tail.reason == LOG_SPLIT &&
 	       log_reader_first_seq(t->log) == a.seq + 1;
-}
-
-int trace_log(const struct trace *t, uint64_t *from, uint64_t *n)
-{
-	return log_reader_file(t->log, from, n);
 }
 
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)

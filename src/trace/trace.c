@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,6 @@ static void import_free(struct job *j)
 		close(m->from);
 	if (m->to >= 0)
 		close(m->to);
-	free(m->file.anchors);
 	free(m->shown);
 	free(m);
 }
@@ -203,11 +202,7 @@ static int import_take(struct trace *t, struct err *e)
 		rc = load_import(t, e);
 	if (rc == 0) {
 		t->damage = m->err;
-		t->lists_gaps = m->file.lists_gaps;
-		t->imported = true;
-		t->anchors = m->file.anchors;
-		t->n_anchors = m->file.n_anchors;
-		m->file.anchors = NULL;
+		t->lists_gaps = false;
 	}
 	t->import = NULL;
 	import_free(&m->job);
@@ -313,78 +308,48 @@ static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
 	return 0;
 }
 
-/* Whether it is an interrupted recording or a stream of nvmtop 0.1. */
-static bool unfinished(int fd, const char *path)
+int trace_file_open(const char *path, const char *shown, struct err *e)
 {
-	uint8_t magic[4];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), num = errno;
+	char log[PATH_MAX], named[512];
 
-	return text_ends_in(path, ".part") || text_ends_in(path, ".part.side") ||
-	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
-}
-
-int trace_file_open(const char *path, bool *beside)
-{
-	char log[4096];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	*beside = false;
-	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
-		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		*beside = fd >= 0;
-		errno = ENOENT;
-	}
-	return fd;
-}
-
-void trace_beside_text(const char *shown, char *out, size_t size)
-{
-	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown,
-		 shown, shown);
+	if (fd >= 0)
+		return fd;
+	err_sys(e, ERR_FAILED, num, _("cannot read %s"), shown);
+	if (num != ENOENT || !nvmt1_log_name(path, log, sizeof(log)))
+		return -1;
+	if (access(log, F_OK) < 0 && snprintf(log, sizeof(log), "%s.nvmt", path) >= (int)sizeof(log))
+		return -1;
+	text_printable(named, sizeof(named), log, strlen(log));
+	if (access(log, F_OK) == 0)
+		err_num(e, ERR_FAILED, ENOENT,
+			_("%s does not exist, but %s, of which it is made at the end of a recording: nvmtop export "
+			  "nvmt1 %s -o %s makes it"),
+			shown, named, named, shown);
+	return -1;
 }
 
 bool trace_notice(const struct trace *t, char *out, size_t size)
 {
 	struct log_damage d;
-	size_t n;
 
-	out[0] = '\0';
-	if (t->beside)
-		trace_beside_text(t->shown, out, size);
 	log_reader_damage(t->log, &d);
-	n = strlen(out);
 	if (d.unknown > 0)
-		snprintf(out + n, size - n,
-			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks "
-			   "were skipped"),
-			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
-	return out[0] != '\0';
+		snprintf(out, size,
+			 _("%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
+			 t->shown, (unsigned long long)d.unknown);
+	return d.unknown > 0;
 }
 
 /* Returns a descriptor of the file and sets *st; returns -1 and sets *e on error. */
-static int open_file(const char *path, const char *shown, struct stat *st, bool *beside, struct err *e)
+static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
 {
-	bool piped = strcmp(path, "-") == 0;
-	int fd = piped ? spool(shown, e) : trace_file_open(path, beside);
+	int fd = strcmp(path, "-") == 0 ? spool(shown, e) : trace_file_open(path, shown, e);
 
-	if (fd < 0)
-		return piped ? -1 : err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
-	if (check_kind(fd, shown, st, e) == 0)
+	if (fd < 0 || check_kind(fd, shown, st, e) == 0)
 		return fd;
 	close(fd);
 	return -1;
-}
-
-static int no_trace(int fd, const char *path, const char *shown, struct err *e)
-{
-	bool old = unfinished(fd, path);
-
-	close(fd);
-	if (old)
-		return err_set(e, ERR_FAILED,
-			       _("%s is an unfinished recording or a stream of nvmtop 0.1: complete it with "
-				 "nvmtop 0.1 --recover"),
-			       shown);
-	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 }
 
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out)
@@ -400,64 +365,20 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 	log_reader_close(r);
 }
 
-/* Returns the offset of the log after the rows of version 1, to be read instead of them, if it has all of
- * them or an END; else 0. */
-static off_t whole_log(int fd, const char *shown)
-{
-	off_t at = nvmt1_log(fd);
-	int copied = at ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-	struct trace_summary s;
-	struct log_reader *r;
-	struct log_tail tail;
-	struct err e;
-	bool all;
-
-	r = copied >= 0 ? log_reader_open(copied, (uint64_t)at, shown, &e) : NULL;
-	if (!r)
-		return 0;
-	log_reader_tail(r, &tail);
-	all = nvmt1_peek(fd, &s);
-	for (enum tier i = 0; i < TIERS; i++)
-		all &= log_reader_rows(r, i) == s.rows[i];
-	log_reader_close(r);
-	return all || tail.ended ? at : 0;
-}
-
-/* Loads the log after rows of version 1. It is written in one go, so a missing end is damage. */
-static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
-{
-	struct log_tail tail;
-
-	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (load(t, fd, (uint64_t)log, e) < 0)
-		return -1;
-	log_reader_tail(t->log, &tail);
-	if (!tail.ended)
-		damage(t, _("the end of the log behind its rows is missing"));
-	return 0;
-}
-
 static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
-	off_t log;
+	int fd = open_file(t->path, t->shown, &st, e);
 
 	if (fd < 0)
 		return -1;
 	t->bytes = (uint64_t)st.st_size;
-	if (!nvmt1_begins(fd))
-		return log_begins(fd) ? load(t, fd, 0, e) : no_trace(fd, t->path, t->shown, e);
-	if (unfinished(fd, t->path))
-		return no_trace(fd, t->path, t->shown, e);
-	log = whole_log(fd, t->shown);
-	if (log)
-		return load_behind(t, fd, log, e);
-	if (open_version1(t, fd, view, progress, arg, e) < 0)
-		return -1;
-	if (nvmt1_log(fd) && t->damage.code == ERR_NONE)
-		damage(t, _("it ends within the log behind its rows; what version 1 holds is shown"));
-	return 0;
+	if (nvmt1_begins(fd))
+		return open_version1(t, fd, view, progress, arg, e);
+	if (log_begins(fd))
+		return load(t, fd, 0, e);
+	close(fd);
+	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), t->shown);
 }
 
 static struct trace *open_trace(const char *path, bool view, trace_progress *progress, void *arg, struct err *e)
@@ -544,7 +465,6 @@ void trace_close(struct trace *t)
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
-	free(t->anchors);
 	free(t->path);
 	free(t->shown);
 	free(t);
@@ -579,16 +499,16 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }
 
-/* A file of version 1 without a log is not imported for a list of files. */
+/* A file of version 1 is not imported for a list of files. */
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
+	int fd = open_file(t->path, t->shown, &st, e);
 	bool done;
 
 	if (fd < 0)
 		return -1;
-	done = nvmt1_begins(fd) && !unfinished(fd, t->path) && !whole_log(fd, t->shown) && nvmt1_peek(fd, out);
+	done = nvmt1_begins(fd) && nvmt1_peek(fd, out);
 	close(fd);
 	if (!done && open_any(t, false, NULL, NULL, e) < 0)
 		return -1;

@@ -121,7 +121,5 @@ bool trace_lists_gaps(const struct trace *t);
 /* Whether t is the next file of the split recording `before`. If so, the ticks between them are in the gaps
  * of both. */
 bool trace_continues(const struct trace *before, const struct trace *t);
-/* Returns the descriptor of the trace's log, to copy it, and the offset and length of its chunks. */
-int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
 #endif

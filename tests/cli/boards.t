@@ -207,7 +207,7 @@ esc=$(printf '\033')
 wild="w${esc}[31m"
 mkdir "$wild"
 cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$wild"
-cp "$NVMTOP_SRC/tests/traces/small.bin" "$wild/t.bin"
+cp "$NVMTOP_SRC/tests/traces/small.nvmt" "$wild/t.nvmt"
 printf 'title\n' >"$wild/x.board"
 printf '#!/nowhere\n' >"$wild/run"
 chmod +x "$wild/run"
@@ -232,19 +232,17 @@ done <<END
 --record $wild/none/r.bin --demo --duration 0.1
 --replay $wild/none
 --replay $wild/conf
---report $wild/t.bin
---report $wild/t.bin $wild/none
---check $wild/t.bin
+--report $wild/t.nvmt
+--report $wild/t.nvmt $wild/none
+--check $wild/t.nvmt
 --check $wild/conf
---recover $wild/t.bin
---recover $wild/conf
---cut $wild/t.bin --output $wild/cut.bin --from 0 --to 0.1
---cut $wild/t.bin --output $wild/none/cut.bin --from 0 --to 0.1
---join $wild/t.bin $wild/conf --output $wild/j.bin
---export csv $wild/t.bin --output $wild/t.csv
---export csv $wild/t.bin --output $wild/none/t.csv
---print 80x24 --replay $wild/t.bin
---print 80x24 --config $wild/conf --replay $wild/t.bin
+--cut $wild/t.nvmt --output $wild/cut.nvmt --from 0 --to 0.1
+--cut $wild/t.nvmt --output $wild/none/cut.nvmt --from 0 --to 0.1
+--join $wild/t.nvmt $wild/conf --output $wild/j.nvmt
+--export csv $wild/t.nvmt --output $wild/t.csv
+--export csv $wild/t.nvmt --output $wild/none/t.csv
+--print 80x24 --replay $wild/t.nvmt
+--print 80x24 --config $wild/conf --replay $wild/t.nvmt
 --print-config --config $wild/conf
 --print-config --config $wild/none
 --demo --print 80x24 $wild

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Settings: what holds, where it comes from, and what is told of a file that cannot be read.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-trace=$NVMTOP_SRC/tests/traces/demo.bin
+trace=$NVMTOP_SRC/tests/traces/demo.nvmt
 conf=$XDG_CONFIG_HOME/nvmtop/nvmtop.conf
 
 run nvmtop --print-config

@@ -4,7 +4,7 @@
 
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
-verbs='record replay recover report export cut join check mark once boards config env'
+verbs='record replay report export cut join check mark once boards config env'
 for verb in $verbs; do
     ok "help names $verb" says out "^  $verb "
     run nvmtop "$verb" --help
@@ -26,7 +26,7 @@ for verb in $verbs; do
     run nvmtop "--$(mode "$verb")" --help
     ok "--$(mode "$verb") --help is that of $verb" cmp out help
 done
-for option in duration delay kill stats repeat warmup force split sync flush keep trigger after nice; do
+for option in duration delay kill stats repeat warmup force split flush keep trigger after nice; do
     run nvmtop record --help
     ok "record has --$option" says out "--$option "
 done
@@ -59,7 +59,7 @@ ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
 wrong 'one dash' -replay x
 ok 'one dash: two were meant' says err 'did you mean --replay?'
 wrong 'the start of several' --re x
-ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --retain, --repeat, --ready-fd, --resample'
+ok 'the start of several: they are named' says err '--record, --replay, --report, --retain, --repeat, --ready-fd, --resample'
 wrong 'a long word' --$(printf '%0500d' 0)
 ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay
@@ -119,7 +119,7 @@ ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$
 wrong 'an option of another verb' record --summary
 ok 'an option of another verb: which one has it' says err '--summary is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
-ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
+ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop export, nvmtop cut, nvmtop join$'
 wrong 'an option of no verb' report --frobnicate x
 wrong 'a misspelt option of a verb' record --durtion 5
 ok 'a misspelt option of a verb: the one that was meant' says err 'did you mean --duration?'
@@ -160,7 +160,7 @@ ok 'the help of the screen' says err "^Try 'nvmtop --help'\.\$"
 # What is wrong may be found only when a board or a trace is open.
 wrong 'an unknown board' record --demo --board nonesuch
 wrong 'an unknown signal of a trigger' record --demo --keep 5 --trigger 'nonesuch > 3'
-wrong 'an unknown view of a replay' replay --view nonesuch "$NVMTOP_SRC/tests/traces/demo.bin"
+wrong 'an unknown view of a replay' replay --view nonesuch "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'an unknown view of a replay: the help of the verb' says err "^Try 'nvmtop replay --help'\.\$"
 for file in other.nvmt boards. ./report; do
     run nvmtop $file
@@ -287,7 +287,7 @@ ok 'a verb is the first word only: else a file' says err 'cannot read once'
 ok 'that does not exist' is "$status" 1
 
 # An option whose file stands behind other options, and a file without an option.
-trace=$NVMTOP_SRC/tests/traces/demo.bin
+trace=$NVMTOP_SRC/tests/traces/demo.nvmt
 nvmtop --print 80x24 --replay "$trace" >plain
 for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x24 $trace" "--replay=$trace --print 80x24"; do
     run nvmtop $line
@@ -331,9 +331,9 @@ cp err new
 run nvmtop --mark
 ok 'mark and --mark fail alike without a recorder' cmp new err
 for line in 'record --demo --duration 0.2 new.bin' '--demo --record new.bin --duration=0.2' 'record --demo --dur 0.2 -o new.bin' \
-    'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --sync 1 new.bin' \
+    'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --flush 1 new.bin' \
     'record --demo -o new.bin -- sleep 0.2' '--demo --record new.bin -- sleep 0.2'; do
-    rm -f new.bin
+    rm -f new.bin new.nvmt
     run nvmtop $line
     ok "nvmtop $line" test "$status:$(nvmtop check new.bin | cut -d';' -f1)" = 0:valid
 done
@@ -361,8 +361,6 @@ run nvmtop --check --no-config cut.bin
 ok '--check before another option' is "$status" 0
 run nvmtop --demo --record --duration 0.2 -
 cp out stream.nvmt
-run nvmtop --recover --no-config stream.nvmt
-ok '--recover before another option' is "$status" 0
 for mode in --once --boards --version -V --help "--report $trace" '--record --duration 0.1 x.bin' '--mark'; do
     run nvmtop --demo --no-config $mode
     ok "--no-config with $mode" sh -c '! grep -q "config" err'

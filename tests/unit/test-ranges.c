@@ -4,7 +4,6 @@
 #include "model/range.h"
 #include "report/report.h"
 #include "trace/log-reader.h"
-#include "trace/recover.h"
 #include "trace/trace.h"
 
 #define N 40000
@@ -444,7 +443,6 @@ static void parts(void **state)
 					 {.has_from = true, .from_ns = 24 * NS_PER_S}};
 	size_t n = record_late(26), left;
 	struct trace *t = opened(path), *both[2];
-	struct recovery out;
 	struct stat st;
 	struct err e;
 
@@ -466,8 +464,6 @@ static void parts(void **state)
 		assert_int_equal(truncate(name[2], st.st_size * (8 - i) / 8), 0);
 		left = ranges_in(name[2]);
 		assert_true(left < n && (left > 0 || i > 2));
-		assert_int_equal(trace_recover(name[2], false, NULL, NULL, &out, &e), 0);
-		assert_int_equal(ranges_in(name[2]), left);
 	}
 }
 
