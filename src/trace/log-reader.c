@@ -15,7 +15,8 @@
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
-#define ROWS	  ((size_t)2 << 20) /* bytes cached of rows, and of lists */
+#define FAST_ROWS ((size_t)1 << 20) /* bytes cached */
+#define ROWS	  ((size_t)2 << 20) /* of other rows, and of lists */
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
@@ -956,7 +957,7 @@ struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, str
 	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = i == LOG_STRIPS ? STRIPS : ROWS;
+		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
 	ok = r->shown && r->unpacker && r->caches;
 	if (!ok) {
 		err_set(e, ERR_FAILED, _("out of memory"));

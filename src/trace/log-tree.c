@@ -705,7 +705,8 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes + n);
+		log_cache_add(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], at * 4 + tier, n, n * width,
+			      width * sizeof(*b->arrays) + bytes + n);
 
 	if (!b)
 		return NULL;
@@ -797,7 +798,7 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
  * because its times are valid only if they are later. */
 static struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
-	struct log_block *b = log_cache_find(&r->caches[LOG_ROWS], items[i].at * 4 + tier);
+	struct log_block *b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], items[i].at * 4 + tier);
 	int64_t after = INT64_MIN;
 	size_t j = i;
 
@@ -805,7 +806,7 @@ static struct log_block *block_get(struct log_reader *r, const struct log_item *
 		return b;
 	for (size_t k = i; !b && k-- > 0 && items[k].cell == items[i].cell;)
 		if (items[k].rows[tier] > 0) {
-			b = log_cache_find(&r->caches[LOG_ROWS], items[k].at * 4 + tier);
+			b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], items[k].at * 4 + tier);
 			after = b ? b->t_ns[b->n - 1] : after;
 			j = b ? j : k;
 		}

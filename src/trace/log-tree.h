@@ -42,9 +42,9 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-/* Rows, by their chunk and tier; lists, by the offset of their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a
- * span. */
-enum { LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
+/* Rows, by their chunk and tier, the fast ones apart, because a view of a minute has too many of them; lists, by the offset of
+ * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span. */
+enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
