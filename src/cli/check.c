@@ -1,4 +1,4 @@
-/* nvmtop check: verifies every byte of a recording. */
+/* nvmtop check: reads all of a recording and prints what is wrong with it. */
 #include <stdio.h>
 
 #include "cli/verb.h"

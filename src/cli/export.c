@@ -121,8 +121,9 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	if (!to_file)
 		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
-	if (same_file(o->out, o->files[0]))
-		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	for (size_t i = 0; i < o->n_files; i++)
+		if (same_file(o->out, o->files[i]))
+			return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	if (o->form != EXPORT_NVMT1)
 		return export_to_file(o, t, shown, e);
 	progress_watch(signals_open(NULL));
@@ -132,7 +133,7 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 static int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], &damage);
+	struct trace *t = open_trace(o->files, o->n_files, &damage);
 	int status, r;
 
 	if (!t)
@@ -164,13 +165,11 @@ static int finish(struct options *o, struct err *e)
 		return -1;
 	o->files++;
 	o->n_files--;
-	if (o->n_files > 1)
-		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
 	if (o->form == EXPORT_NVMT1 && picks(o))
 		return err_set(e, ERR_USAGE,
 			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
 				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
-	return operands_files(o, e);
+	return check_files(o, e) < 0 ? -1 : operands_files(o, e);
 }
 
 /* Order of enum tier. */
@@ -186,7 +185,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 const struct verb verb_export = {
 	.name = "export",
 	.mode_value = true,
-	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE",
+	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE...",
 	.summary = N_("convert a trace for other programs"),
 	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,

@@ -635,8 +635,8 @@ static int print_stats(struct recorder *r)
 	if (!*file)
 		return 0;
 	if (r->parts) {
-		recorder_say(r, _("the recording is in several files, and --stats reports one: nvmtop join makes "
-				  "one of them"));
+		recorder_say(r, _("the recording is in several files, and --stats reports one: give all of them to "
+				  "nvmtop report"));
 		return ERR_FAILED;
 	}
 	status = report_files(&o, stderr);

@@ -34,8 +34,6 @@ static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64
 	if (length > 0 && gap_is_hole(g))
 		cut.missed =
 			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
-	cut.from_ns += p->shift;
-	cut.to_ns += p->shift;
 	if (cut.missed > 0 && copy_ready(p) && p->sink->ops->gap)
 		p->sink->ops->gap(p->sink, &cut);
 }
@@ -52,8 +50,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to, int64_t from_
 		size_t n = to - p->row[tier] < BLOCK ? (size_t)(to - p->row[tier]) : BLOCK;
 
 		trace_row_times(p->t, tier, p->row[tier], n, t_ns);
-		for (size_t i = 0; i < n; i++)
-			t_ns[i] += p->shift;
 		for (size_t c = 0; c < s->n_channels; c++) {
 			if (s->channels[c].tier != tier)
 				continue;
@@ -64,7 +60,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to, int64_t from_
 		for (size_t i = 0, n_late = trace_late(p->t, tier, p->row[tier], n, late); i < n_late; i++)
 			copy_gap(p, &late[i], from_ns, INT64_MAX);
 		p->sink->ops->rows(p->sink, &(struct rows) {tier, n, width, t_ns, p->values});
-		p->last_ns[tier] = t_ns[n - 1];
 		p->row[tier] += n;
 		p->done += n;
 	}
@@ -90,7 +85,6 @@ static void copy_mark(struct copy *p, const struct mark *m)
 	struct mark anew = *m;
 
 	anew.id = ++p->marks;
-	anew.t_ns += p->shift;
 	if (copy_ready(p) && p->sink->ops->mark)
 		p->sink->ops->mark(p->sink, &anew);
 }
@@ -106,7 +100,6 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 
 		if (c.t_ns < from_ns)
 			continue;
-		c.t_ns += p->shift;
 		if (copy_ready(p))
 			p->sink->ops->change(p->sink, &c);
 	}
@@ -116,7 +109,7 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 
 		if (c.t_ns < from_ns && p->reasons)
 			continue;
-		c.t_ns = (c.t_ns > from_ns ? c.t_ns : from_ns) + p->shift;
+		c.t_ns = c.t_ns > from_ns ? c.t_ns : from_ns;
 		if (copy_ready(p))
 			p->sink->ops->change(p->sink, &c);
 	}
@@ -124,7 +117,7 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 }
 
 /* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. All of them are
- * copied whole, so that those of stretches that are joined again are the same ranges. */
+ * copied whole: one that is in two copies is the same range in both. */
 struct part {
 	struct copy *p;
 	int64_t from_ns, until_ns, end_ns;
@@ -140,8 +133,7 @@ static bool copy_range(void *arg, const struct range *range)
 		return true;
 	if (r.end_ns > part->end_ns)
 		r.flags |= RANGE_BEYOND;
-	r.begin_ns = r.begin_ns + p->shift > 0 ? r.begin_ns + p->shift : 0;
-	r.end_ns += p->shift;
+	r.begin_ns = r.begin_ns > 0 ? r.begin_ns : 0;
 	p->sink->ops->ranges(p->sink, &r, 1);
 	return copy_ready(p);
 }
@@ -198,12 +190,9 @@ int copy_init(struct copy *p, struct sink *to, const struct session *about)
 	size_t widest = 1;
 
 	p->sink = to;
-	p->about = about;
-	for (int t = 0; t < TIERS; t++) {
-		p->last_ns[t] = -1;
+	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] > widest)
 			widest = about->width[t];
-	}
 	p->values = malloc(widest * BLOCK * sizeof(*p->values));
 	return p->values ? 0 : -1;
 }

@@ -52,17 +52,23 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
+/* A file of the recording. Positions of a reader run over all of its files, one behind the other. */
+struct log_file {
+	int fd;
+	uint64_t at, size;
+};
+
 struct energy_part;
 struct energy_source;
 
 struct log_reader {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
-	int fd;
+	struct log_file *files;
+	size_t n_files;
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
-	uint64_t first_seq;   /* of its first chunk */
 	struct session session;
 	struct channel *channels;
 	uint32_t *numbers; /* of the channels */
@@ -82,6 +88,9 @@ struct log_reader {
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
+	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
+	size_t n_holes;
+	uint64_t absent; /* files that are missing in all of them */
 	uint64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
 	bool quiet; /* another scan will report the damage */

@@ -10,9 +10,11 @@
 struct import;
 
 struct trace {
-	char *path, *shown;
-	uint64_t bytes;		/* of the file */
-	struct log_reader *log; /* of the file, or its import */
+	char **paths; /* of its files, in their order */
+	size_t n_paths;
+	char *shown;
+	uint64_t bytes;		/* of the files */
+	struct log_reader *log; /* of the files, or of an import */
 	struct import *import;	/* running, or NULL */
 	int version1;		/* descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;

@@ -142,18 +142,6 @@ bool trace_lists_gaps(const struct trace *t)
 	return t->lists_gaps;
 }
 
-bool trace_continues(const struct trace *before, const struct trace *t)
-{
-	struct log_head a, b;
-	struct log_tail tail;
-
-	log_reader_last(before->log, &a);
-	log_reader_last(t->log, &b);
-	log_reader_tail(before->log, &tail);
-	return a.session == b.session && tail.ended && tail.reason == LOG_SPLIT &&
-	       log_reader_first_seq(t->log) == a.seq + 1;
-}
-
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
 {
 	struct trace_epoch now = {.from_ns = trace_session(t)->start.mono_ns};

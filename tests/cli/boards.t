@@ -66,7 +66,7 @@ ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\"
 run nvmtop --boards --board "$mine"
 ok '--board FILE: status 1' is "$status" 1
 ok '--board FILE: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" mine.bin
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" folder.nvmt
 ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": Is a directory"
 # On a machine that no file describes, one that is not understood is named.
 echo nonsense >mine/broken.board
@@ -238,13 +238,11 @@ done <<END
 --check $wild/conf
 --cut $wild/t.nvmt --output $wild/cut.nvmt --from 0 --to 0.1
 --cut $wild/t.nvmt --output $wild/none/cut.nvmt --from 0 --to 0.1
---join $wild/t.nvmt $wild/conf --output $wild/j.nvmt
 --export csv $wild/t.nvmt --output $wild/t.csv
 --export csv $wild/t.nvmt --output $wild/none/t.csv
 --print 80x24 --replay $wild/t.nvmt
 --print 80x24 --config $wild/conf --replay $wild/t.nvmt
---print-config --config $wild/conf
---print-config --config $wild/none
+--print 80x24 --config $wild/none --replay $wild/t.nvmt
 --demo --print 80x24 $wild
 $wild $wild
 --mark x --to $wild

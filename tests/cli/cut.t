@@ -1,6 +1,5 @@
 #!/bin/sh
-# Parts of traces, and several as one: judged by the reader of version 1, by
-# --check, and by comparing what is exported.
+# Parts of traces: judged by the reader of version 1, by --check, and by comparing what is exported.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
@@ -36,16 +35,17 @@ ok 'a gap that is cut' is "$(nvmtop --export jsonl begin.nvmt | grep -c '"missed
 
 run nvmtop --cut waves.nvmt --to 3 -o first.nvmt
 run nvmtop --cut waves.nvmt --from 13 -o last.nvmt
-run nvmtop --join first.nvmt middle.nvmt last.nvmt -o joined.nvmt
-ok 'joined' is "$status" 0
-ok 'joined: the format' sound joined.nvmt
-ok 'joined: every sample, mark and gap' same waves.nvmt joined.nvmt
-ok 'joined: for readers of version 1, too' judge joined.nvmt "t['counts']['fast'] == 19951 and len(t['sync']) == 9"
-run nvmtop --cut "$demo" --from 2 --to 9 -o d2.nvmt
-run nvmtop --cut "$demo" --to 2 -o d1.nvmt
-run nvmtop --cut "$demo" --from 9 -o d3.nvmt
-run nvmtop --join d1.nvmt d2.nvmt d3.nvmt -o d.nvmt
-ok 'a recording: every sample and mark' same "$demo" d.nvmt
+rows() {
+    nvmtop --export jsonl "$1" | grep -c '"row":"fast"'
+}
+ok 'three parts: every sample once' is $(($(rows first.nvmt) + $(rows middle.nvmt) + $(rows last.nvmt))) "$(rows waves.nvmt)"
+id() {
+    "$python" -c 'import sys; print(open(sys.argv[1], "rb").read()[8:12].hex())' "$1"
+}
+nvmtop --cut "$demo" --from 0 -o d1.nvmt
+nvmtop --cut d1.nvmt --from 0 -o d2.nvmt
+ok 'all of it: every sample and mark' same "$demo" d2.nvmt
+ok 'a part is a recording of its own' test "$(id d1.nvmt)" != "$(id d2.nvmt)"
 (
     cp first.nvmt old.nvmt
     ulimit -f 60
@@ -56,27 +56,6 @@ ok 'no room for all of it: status 1' is "$(cat old.status)" 1
 ok 'no room for all of it: said' says err 'File too large'
 ok 'no room for all of it: what was there stays' cmp first.nvmt old.nvmt
 ok 'no room for all of it: nothing is left over' is "$(echo old.nvmt*)" old.nvmt
-run nvmtop --join first.nvmt last.nvmt -o hole.nvmt
-ok 'with a hole between' is "$status" 0
-ok 'the hole is a gap' is "$(nvmtop --export jsonl hole.nvmt | grep -c '"tier":"fast","cause":"lost","missed":10000')" 1
-ok 'the times behind it are true' judge hole.nvmt "abs(t['fast']['last_s'] - 20) < 1e-9"
-run nvmtop --join last.nvmt first.nvmt -o x.nvmt
-ok 'in the wrong order: status 1' is "$status" 1
-ok 'in the wrong order: said' says err 'order'
-ok 'and no file' test ! -e x.nvmt -a ! -e x.nvmt.part
-run nvmtop --join waves.nvmt "$demo" -o x.nvmt
-ok 'of two boards: status 1' is "$status" 1
-ok 'of two boards: said' says err 'board'
-write other.bin --seconds 3
-run nvmtop --join waves.nvmt other.bin -o x.nvmt
-ok 'with other signals: status 1' is "$status" 1
-ok 'with other signals: said in one line' one_line err
-run nvmtop --join plain.bin other.bin -o plain2.nvmt
-ok 'without clocks' is "$status" 0
-ok 'without clocks: what is not known is said' says err 'without a pause'
-ok 'without clocks: the format' sound plain2.nvmt
-ok 'without clocks: all rows' judge plain2.nvmt "t['counts']['fast'] == 19951 + 3001"
-
 run nvmtop --cut plain.bin --from 5 --to 6 -o p.bin
 ok 'of version 1 alone' is "$status" 0
 ok 'of version 1 alone: the format' sound p.bin
@@ -99,8 +78,6 @@ run nvmtop --cut waves.nvmt -o x.nvmt
 ok 'without a stretch: status 2' is "$status" 2
 run nvmtop --cut nowhere.nvmt --from 1 -o x.nvmt
 ok 'no such file: status 1' is "$status" 1
-run nvmtop --join waves.nvmt -o x.nvmt
-ok 'one file: status 2' is "$status" 2
 run sh -c 'ulimit -f 60; exec $EMU "$0" --cut waves.nvmt --from 1 -o small.nvmt' "$NVMTOP"
 ok 'a file that may not grow: status 1' is "$status" 1
 ok 'a file that may not grow: nothing is left' is "$(ls | grep -c small)" 0

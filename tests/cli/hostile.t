@@ -90,7 +90,7 @@ for delay in 0.4, 0.2, 0.1, 0.05, 0.02:
 print(int((time.monotonic() - began) * 1000))' "$@"
 }
 for what in '--export csv --resample 10000 --force -o big.out year.bin' '--export perfetto -o big.out long.bin' \
-    '--cut long.bin --from 0 -o big.out' '--join long.bin -o big.out' '--report long.bin' '--check long.bin'; do
+    '--cut long.bin --from 0 -o big.out' '--report long.bin' '--check long.bin'; do
     # Within a second on an idle machine; not only when all is written, which takes minutes.
     ok "$what: ends at once when it is interrupted" test "$(interrupted $EMU "$NVMTOP" $what)" -lt 30000
     ok "$what: interrupted: nothing is left" test ! -e big.out

@@ -50,10 +50,10 @@ for view in gpu cpu memory power thermal phases board; do
 done
 printf 'frames = 2.5\nhistory = 10.5s\n' >point.conf
 printf 'frames = 2,5\n' >comma.conf
-same 'settings' --print-config --config point.conf
-same 'and as options' --print-config --no-config --history 10.25s
-ok 'with a point, too' grep -qx 'history = 10.25s' de.out
-same 'a setting with a comma is none' --print-config --config comma.conf
+same 'settings' --print 80x24 --config point.conf --replay "$trace"
+ok 'with a point: nothing is said' test ! -s de.err
+same 'a setting with a comma is none' --print 80x24 --config comma.conf --replay "$trace"
+ok 'which is said' grep -q 'comma.conf:1: ' de.err
 same 'the board and its limits' --boards --sysroot "$roots/agx_orin-36"
 same 'a board file' --boards --sysroot "$roots/custom-orin-36"
 

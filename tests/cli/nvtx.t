@@ -84,10 +84,6 @@ run nvmtop cut --from 1.0 --to 3.5 -o cut.nvmt all.nvmt
 ok 'cut: those that touch it, whole' has cut.nvmt '
     names == sorted(x.name for x in ranges() if x.begin_ms < 3500 and x.end_ms > 1000) and
     [(x["time_s"], x["end_s"], x["open"]) for x in r if x["name"] == "epoch"] == [(-0.9, 2.9, False)]'
-run nvmtop cut --to 2 -o a.nvmt all.nvmt
-run nvmtop cut --from 2 -o b.nvmt all.nvmt
-run nvmtop join -o joined.nvmt a.nvmt b.nvmt
-ok 'join: of both' has joined.nvmt '{x["name"] for x in r} == {x.name for x in ranges()} and max(x["end_s"] for x in r) > 3.5'
 run nvmtop export nvmt1 -o all.bin all.nvmt
 ok 'version 1: marks only' judge all.bin "len(t['sync']) == 1"
 
