@@ -216,13 +216,21 @@ const struct log_field log_channel_fields[] = {
 	FIELD(log_channel, c.note, STR), FIELD(log_channel, c.missing, STR), FIELD(log_channel, c.kernel, STR),
 	LAST};
 const struct log_field log_stat_fields[] = {
-	FIELD(span_stats, channel, 4),  FIELD(span_stats, n, 8),        FIELD(span_stats, min, 8),
-	FIELD(span_stats, max, 8),      FIELD(span_stats, sum, 8),      FIELD(span_stats, squares, 8),
-	TIME(span_stats, first_ns),     FIELD(span_stats, first, 8),    TIME(span_stats, last_ns),
-	FIELD(span_stats, last, 8),     FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
-	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8),     LAST};
-const struct log_field log_entry_fields[] = {
-	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
-	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),
-	FIELD(log_entry, rows[0], 4), FIELD(log_entry, rows[1], 4), FIELD(log_entry, rows[2], 4),
-	FIELD(log_entry, rows[3], 4), LAST};
+	FIELD(span_stats, channel, 4), FIELD(span_stats, n, 8), FIELD(span_stats, min, 8),
+	FIELD(span_stats, max, 8), FIELD(span_stats, sum, 8), FIELD(span_stats, squares, 8),
+	TIME(span_stats, first_ns), FIELD(span_stats, first, 8), TIME(span_stats, last_ns),
+	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
+	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), LAST};
+const struct log_field log_index_head_fields[] = {
+	FIELD(log_index_head, flags, 1), FIELD(log_index_head, reserved, 1), FIELD(log_index_head, size, 2),
+	FIELD(log_index_head, groups, 4), FIELD(log_index_head, sums, 4), FIELD(log_index_head, events, 4),
+	FIELD(log_index_head, begin, 8), FIELD(log_index_head, before, 8), FIELD(log_index_head, rest, 8),
+	LAST};
+const struct log_field log_group_entry_fields[] = {
+	FIELD(log_group_entry, first, 8), FIELD(log_group_entry, sums, 8), FIELD(log_group_entry, cell, 8),
+	FIELD(log_group_entry, length, 4), FIELD(log_group_entry, flags, 4),
+	FIELD(log_group_entry, rows[0], 4), FIELD(log_group_entry, rows[1], 4),
+	FIELD(log_group_entry, rows[2], 4), FIELD(log_group_entry, rows[3], 4), LAST};
+const struct log_field log_sums_entry_fields[] = {
+	FIELD(log_sums_entry, distance, 8), FIELD(log_sums_entry, cell, 8), FIELD(log_sums_entry, level, 4),
+	LAST};
