@@ -167,7 +167,7 @@ class Check:
                 wrong(f"the group of cell {cell} is elsewhere")
             count = [0] * 4
             for c, _, p in own:
-                for tier, t, _ in log.data(c, p) if c.kind == log.DATA else ():
+                for tier, t, _, _ in log.data(c, p) if c.kind == log.DATA else ():
                     count[tier] += len(t)
             if count != rows:
                 wrong(f"{rows} rows of the group of cell {cell}, there are {count}")
