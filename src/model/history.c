@@ -3,6 +3,7 @@
  *
  * The session is copied, so that the data can be read after the end of the stream. */
 #include "model/history.h"
+#include "model/states.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -74,10 +75,11 @@ struct data {
 	const struct session *source; /* valid until the end of the stream */
 	struct lod *tiers[TIERS];
 	size_t columns;
-	struct list marks, gaps, changes, above, reasons;
+	struct list marks, gaps, changes, above, reasons, events;
 	struct power *power;
 	struct state *states;
-	size_t n_power, n_states;
+	struct state_watch *watches;
+	size_t n_power, n_states, n_watches;
 };
 
 struct history {
@@ -135,6 +137,8 @@ static void data_free(struct data *d)
 	for (size_t k = 0; k < d->n_power; k++)
 		free(d->power[k].rows);
 	free(d->above.p);
+	free(d->events.p);
+	free(d->watches);
 	free(d->reasons.p);
 	free(d->power);
 	free(d->states);
@@ -220,6 +224,12 @@ static bool data_begin(struct data *d, const struct session *about, size_t colum
 		.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 	d->above = (struct list) {
 		.each = sizeof(struct above), .time = offsetof(struct above, from_ns), .most = ABOVE_MOST};
+	d->events = (struct list) {.each = sizeof(struct state_event),
+				   .time = offsetof(struct state_event, from_ns),
+				   .most = ABOVE_MOST};
+	d->watches = state_watches_new(about, &d->n_watches);
+	if (!d->watches)
+		return false;
 	d->reasons = d->changes;
 	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] && !(d->tiers[t] = lod_new(about->width[t], about->hz[t], columns)))
@@ -374,6 +384,23 @@ static void state_add(struct data *d, struct state *p, int64_t t_ns, double v)
 	p->last = v;
 }
 
+/* Keeps the latest event of a channel, which may not have ended. */
+static void event_keep(struct data *d, const struct state_watch *w)
+{
+	struct state_event e = w->now, *at = NULL;
+
+	e.flags |= w->above ? STATE_OPEN : 0;
+	for (size_t i = d->events.n; !at && i-- > 0;) {
+		struct state_event *x = (struct state_event *)(void *)d->events.p + i;
+
+		at = x->channel == e.channel ? x : NULL;
+	}
+	if (!at || at->from_ns != e.from_ns)
+		at = insert(&d->events, e.from_ns);
+	if (at)
+		*at = e;
+}
+
 static void history_rows(struct sink *s, const struct rows *r)
 {
 	LOCKED struct data *d = lock(of_sink(s));
@@ -387,6 +414,15 @@ static void history_rows(struct sink *s, const struct rows *r)
 	for (size_t k = 0; k < d->n_states; k++)
 		for (size_t i = 0; d->states[k].tier == r->tier && i < r->n; i++)
 			state_add(d, &d->states[k], r->t_ns[i], r->values[i * r->width + d->states[k].column]);
+	for (size_t k = 0; k < d->n_watches; k++)
+		for (size_t i = 0; d->watches[k].at.tier == r->tier && i < r->n; i++) {
+			struct state_watch *w = &d->watches[k];
+			struct state_event ended;
+
+			state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended);
+			if (w->now.count > 0)
+				event_keep(d, w);
+		}
 }
 
 static void history_mark(struct sink *s, const struct mark *m)
@@ -550,6 +586,22 @@ static size_t changes_of(struct timeline *t, int64_t from_ns, int64_t to_ns, str
 	LOCKED struct data *d = lock(of_timeline(t));
 
 	return changes_between((const void *)d->changes.p, d->changes.n, from_ns, to_ns, out, max);
+}
+
+static size_t states_of(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out,
+			size_t max)
+{
+	LOCKED struct data *d = lock(of_timeline(t));
+	const struct state_event *list = (const void *)d->events.p;
+	int64_t *reach = calloc(d->events.n + 1, sizeof(*reach)), latest = INT64_MIN;
+	size_t n = 0;
+
+	for (size_t i = 0; reach && i < d->events.n; i++)
+		reach[i] = latest = list[i].to_ns > latest ? list[i].to_ns : latest;
+	if (reach)
+		n = states_between(list, reach, d->events.n, from_ns, to_ns, out, max);
+	free(reach);
+	return n;
 }
 
 static bool reason_of(struct timeline *t, const char *name, int64_t t_ns, struct change *out)
@@ -744,6 +796,7 @@ static const struct timeline_ops timeline_ops = {
 	.step = step_of,
 	.marks = marks_of,
 	.gaps = gaps_of,
+	.states = states_of,
 	.changes = changes_of,
 	.reason = reason_of,
 	.finest = finest_of,
