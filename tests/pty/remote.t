@@ -98,6 +98,27 @@ tail -c +$((size / 3 + 1)) "$dir/grow.nvmt" >>"$dir/copy.nvmt"
 check "--follow: the rest of it is read" wait_for ", ended"
 keys q
 check "--follow: q exits with status 0" wait_for "status 0"
+$program export nvmt1 "$dir/grow.nvmt" -o "$dir/grow.bin"
+size=$(wc -c <"$dir/grow.bin")
+head -c $((size / 3)) "$dir/grow.bin" >"$dir/copy.bin"
+run "clear; $program --replay copy.bin --follow; echo status \$?"
+wait_for "1 Overview"
+check "--follow: a file of version 1 that is being copied" wait_for "copy.bin"
+length() {
+	screen | sed -n 's/.* \/ \([0-9:.]*\) .*/\1/p' | head -n 1
+}
+has_length() {
+	was=$(length)
+	[ -n "$was" ]
+}
+until_true has_length
+longer() {
+	[ "$(length)" != "$was" ]
+}
+tail -c +$((size / 3 + 1)) "$dir/grow.bin" >>"$dir/copy.bin"
+check "--follow: it grows on the screen" until_true longer
+keys q
+check "--follow: q exits with status 0" wait_for "status 0"
 
 # --- the same through SSH ---
 . "${NVMTOP_SRC:-.}/tests/tools/sshd.sh"
