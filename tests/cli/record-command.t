@@ -101,7 +101,7 @@ nvmtop report p.nvmt >report
 ok '--stats: the report of the phases' cmp stats report
 run nvmtop --demo --record v.bin --stats --duration 0.3
 ok '--stats of version 1' is "$status" 0
-ok '--stats of version 1: the name of the file' says err '^v.bin: '
+ok '--stats of version 1: of the log, which has all' says err '^v.nvmt: '
 
 # Several runs.
 run nvmtop --demo --record q.nvmt --repeat 3 --warmup 2 -- sh -c 'echo run >>runs; sleep 0.2'
