@@ -64,6 +64,21 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 	return good;
 }
 
+void log_event_put(struct log_bytes *raw, const struct log_event *ev)
+{
+	size_t start;
+
+	log_put_u16(raw, 0);
+	start = raw->n;
+	if (ev->kind == LOG_MARK)
+		log_mark_put(raw, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		log_gap_put(raw, &ev->u.gap);
+	else
+		log_change_put(raw, &ev->u.change);
+	log_record_end(raw, start);
+}
+
 void log_event_send(const struct log_event *ev, struct sink *to)
 {
 	const struct sink_ops *ops = to->ops;

@@ -33,6 +33,7 @@ struct log_event {
 };
 /* Returns false if the record is damaged or of another kind. */
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
+void log_event_put(struct log_bytes *raw, const struct log_event *ev);
 void log_event_send(const struct log_event *ev, struct sink *to);
 
 #endif
