@@ -294,12 +294,16 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < n; i++) {
 		int64_t at = first;
+		int left;
 
 		if (__builtin_add_overflow(first, (int64_t)i, &at) || (at >>= up) > hi)
 			break;
 		if (at < lo)
 			continue;
-		out[i] = up && i > 0 && at == before ? out[i - 1] : bin_any(r, c, zoom + up, at);
+		left = r->view ? log_view_finest(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up))) - zoom - up : 0;
+		left = left > 0 ? left : 0;
+		at >>= left;
+		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_any(r, c, zoom + up + left, at);
 		before = at;
 	}
 	pthread_mutex_unlock(&r->lock);

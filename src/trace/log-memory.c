@@ -56,7 +56,7 @@ struct log {
 	const struct session *source;
 	struct log_chunk *pending, **pending_end; /* not added yet */
 	uint64_t serials;
-	int64_t newest_ns[TIERS], newest_cell;
+	int64_t newest_ns[TIERS];
 	struct look_open own[TIERS][LOOK_OPEN];
 	unsigned n_own[TIERS];
 	struct so_far {
@@ -64,6 +64,9 @@ struct log {
 		int64_t first_ns, last_ns;
 		uint64_t rows[TIERS];
 	} own_far;
+	struct energy_meter *meters; /* of the channels with power */
+	size_t n_meters;
+	int64_t metered_ns; /* when their sources were published */
 
 	pthread_mutex_t lock; /* for what follows */
 	struct level level[LOG_LEVELS + 1];
@@ -77,6 +80,8 @@ struct log {
 	struct log_notes *notes[NOTES]; /* by number, from 0 */
 	uint64_t notes_first, notes_end;
 	struct ranges *ranges;
+	struct energy_source *sources; /* of the meters */
+	size_t n_sources;
 	struct log_queue *queues;
 	unsigned held, held_most;
 };
@@ -341,24 +346,17 @@ static void lock(struct log *l)
 	l->held = 0;
 }
 
-/* The rows of sealed cells are in chunks now: keeps those of the newest such cell, which is drawn again and again. */
+/* The rows of sealed cells are in chunks now. */
 static void own_seal(struct log *l, enum tier t)
 {
 	int64_t waits_ns = log_builder_waits(l->builder, t);
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < l->n_own[t]; i++) {
-		struct look_open *o = &l->own[t][i];
-
-		if (!o->chunk && o->rows->t_ns[o->n - 1] < waits_ns)
-			for (const struct log_chunk *c = l->pending; c; c = c->next)
-				if (c->about.kind == LOG_DATA && c->about.cell == o->rows->cell && c->about.rows[t] == o->n)
-					o->chunk = c->serial;
-		if (o->rows->t_ns[o->n - 1] < waits_ns && (!o->chunk || o->rows->cell < l->newest_cell))
-			rows_free(o->rows);
+	for (unsigned i = 0; i < l->n_own[t]; i++)
+		if (l->own[t][i].rows->t_ns[l->own[t][i].n - 1] < waits_ns)
+			rows_free(l->own[t][i].rows);
 		else
-			l->own[t][kept++] = *o;
-	}
+			l->own[t][kept++] = l->own[t][i];
 	l->n_own[t] = kept;
 }
 
@@ -371,9 +369,6 @@ static void publish(struct log *l)
 	unsigned n_old[TIERS];
 	struct log_chunks *spare = NULL;
 
-	for (const struct log_chunk *k = c; k; k = k->next)
-		if (k->about.kind == LOG_DATA && k->about.cell > l->newest_cell)
-			l->newest_cell = k->about.cell;
 	for (enum tier t = 0; t < TIERS; t++) {
 		own_seal(l, t);
 		for (unsigned i = 0; i < l->n_own[t]; i++)
@@ -441,7 +436,7 @@ static struct look_open *own_open(struct log *l, enum tier t, int64_t cell)
 	size_t width = l->about.width[t];
 	struct log_rows *r;
 
-	if (o && o->rows->cell == cell && !o->chunk && o->n < o->rows->room)
+	if (o && o->rows->cell == cell && o->n < o->rows->room)
 		return o;
 	r = l->n_own[t] < LOOK_OPEN ? calloc(1, sizeof(*r)) : NULL;
 	if (!r)
@@ -464,6 +459,48 @@ static struct look_open *own_open(struct log *l, enum tier t, int64_t cell)
 static struct log *log_of(struct sink *s)
 {
 	return (struct log *)(void *)s;
+}
+
+bool log_energy_source(struct log *l, size_t channel, struct energy_source *out)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&l->lock);
+	for (size_t i = 0; i < l->n_sources && !found; i++)
+		if (l->sources[i].power == channel) {
+			*out = l->sources[i];
+			found = true;
+		}
+	pthread_mutex_unlock(&l->lock);
+	return found;
+}
+
+static bool meters_begin(struct log *l)
+{
+	const struct session *s = &l->about;
+
+	l->meters = calloc(s->n_channels + 1, sizeof(*l->meters));
+	for (size_t i = 0; l->meters && i < s->n_channels; i++)
+		if (s->channels[i].unit == UNIT_MILLIWATT && s->channels[i].column < s->width[s->channels[i].tier])
+			energy_meter_begin(&l->meters[l->n_meters++], s, i);
+	l->sources = calloc(l->n_meters + 1, sizeof(*l->sources));
+	return l->meters && l->sources;
+}
+
+/* The sources change slowly. */
+static void meters_publish(struct log *l)
+{
+	if (l->n_meters == 0 || l->own_far.last_ns < l->metered_ns + NS_PER_S)
+		return;
+	l->metered_ns = l->own_far.last_ns;
+	for (size_t i = 0; i < l->n_meters; i++) {
+		struct energy_source s = energy_meter_source(&l->meters[i]);
+
+		pthread_mutex_lock(&l->lock);
+		l->sources[i] = s;
+		l->n_sources = i + 1 > l->n_sources ? i + 1 : l->n_sources;
+		pthread_mutex_unlock(&l->lock);
+	}
 }
 
 static void take_rows(struct sink *s, const struct rows *r)
@@ -492,6 +529,10 @@ static void take_rows(struct sink *s, const struct rows *r)
 		o->rows->t_ns[o->n] = t_ns;
 		memcpy(o->rows->values + o->n++ * r->width, r->values + i * r->width, r->width * sizeof(double));
 	}
+	for (size_t k = 0; k < l->n_meters; k++)
+		for (size_t i = 0; i < r->n && energy_meter_row(&l->meters[k], r, i); i++)
+			continue;
+	meters_publish(l);
 	publish(l);
 }
 
@@ -640,14 +681,17 @@ static void take_description(struct sink *s)
 {
 	struct log *l = log_of(s);
 
-	if (l->builder && edition_add(l, l->source->channels))
-		log_builder_described(l->builder);
+	if (!l->builder || !edition_add(l, l->source->channels))
+		return;
+	for (size_t k = 0; k < l->n_meters; k++)
+		energy_meter_described(&l->meters[k], &l->about);
+	log_builder_described(l->builder);
 }
 
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct log *l = log_of(s);
-	struct log_options o = {.live = l->bound.now};
+	struct log_options o = {.session = LOG_MEMORY_SESSION, .live = l->bound.now};
 	struct fact *facts = calloc(about->n_facts + 1, sizeof(*facts));
 
 	if (l->builder) {
@@ -659,7 +703,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	l->source = about;
 	l->about = *about;
 	l->about.facts = facts;
-	if (facts && edition_add(l, about->channels))
+	if (facts && edition_add(l, about->channels) && meters_begin(l))
 		l->builder = log_builder_new(&l->about, &o, chunk_emit, l, e);
 	if (!l->builder) {
 		if (!l->edition)
@@ -993,7 +1037,6 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 	l->sink.ops = &ops;
 	l->bound = *bound;
 	l->pending_end = &l->pending;
-	l->newest_cell = INT64_MIN;
 	for (int i = 0; i <= LOG_LEVELS; i++) {
 		struct level *v = &l->level[i];
 
@@ -1046,6 +1089,8 @@ void log_free(struct log *l)
 	while (l->notes_first < l->notes_end)
 		notes_free(l->notes[l->notes_first++ % NOTES]);
 	ranges_free(l->ranges);
+	free(l->meters);
+	free(l->sources);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

@@ -8,7 +8,10 @@
 
 #include <stdatomic.h>
 
+#include "model/energy.h"
 #include "trace/log.h"
+
+#define LOG_MEMORY_SESSION 1 /* in the heads of its chunks */
 
 /* How much is kept. What is older than the rows has bins and statistics. */
 struct log_bound {
@@ -66,10 +69,9 @@ struct log_rows {
 	double *values; /* row by row */
 };
 
-struct look_open {
+struct look_open { /* rows that are in no chunk yet */
 	struct log_rows *rows;
 	size_t n;
-	uint64_t chunk; /* serial of the chunk with the same rows; 0: they are in none */
 };
 #define LOOK_OPEN 32 /* of a tier */
 
@@ -120,6 +122,8 @@ void log_look_free(struct log_look *look);
 unsigned log_held_most(struct log *l);
 /* The store of all ranges, NULL: there were none yet; valid until log_free(). */
 struct ranges *log_range_store(struct log *l);
+/* How the rows of a power channel become readings, as known by now. Returns false if that is not known yet. */
+bool log_energy_source(struct log *l, size_t channel, struct energy_source *out);
 /* Bytes of chunks that are kept. */
 uint64_t log_bytes_kept(struct log *l);
 

@@ -173,7 +173,10 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
 	for (int t = 0; t < TIERS; t++)
 		rows += item->rows[t];
-	p = item->stored <= LOG_STORED_MAX ? chunk_bytes(r, n, item->at) : NULL;
+	if (item->bytes)
+		p = item->bytes;
+	else
+		p = item->stored <= LOG_STORED_MAX ? chunk_bytes(r, n, item->at) : NULL;
 	if (p && log_head_get(p, h) && h->session == r->id && h->kind == item->kind &&
 	    h->stored == item->stored && h->cell == item->cell) {
 		if (h->version != LOG_VERSION) {

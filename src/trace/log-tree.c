@@ -654,6 +654,8 @@ const struct log_item *log_list_of(struct log_reader *r, const struct log_item *
 {
 	const struct log_block *b;
 
+	if (r->view)
+		return log_view_list(r->view, index, n);
 	if (index->kind != LOG_INDEX) {
 		size_t first = items_before(r->loose.p, r->loose.n, index->cell);
 
@@ -855,6 +857,8 @@ static struct log_block *block_get(struct log_reader *r, const struct log_item *
 
 	if (b)
 		return b;
+	if (items[i].open)
+		return log_view_block(r->view, &items[i], tier);
 	for (size_t k = i; !b && k-- > 0 && items[k].cell == items[i].cell;)
 		if (items[k].rows[tier] > 0) {
 			b = log_cache_find(&r->caches[tier], items[k].at);

@@ -16,6 +16,8 @@ struct log_item {
 	int64_t cell;
 	uint32_t rows[TIERS];
 	uint64_t before[TIERS]; /* rows before it in its list */
+	const uint8_t *bytes;	/* in memory; NULL: in the file */
+	uint8_t open;		/* of a view: which of its open rows, from 1; 0: it is a chunk */
 };
 
 struct log_items {
@@ -69,8 +71,10 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
+struct log_view;
 struct log_reader {
 	pthread_mutex_t lock;
+	struct log_view *view; /* of a log in memory, which has the lists; NULL: of a file */
 	int fd;
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
@@ -183,6 +187,12 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, 
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
+
+/* log-view.c: the chunks and open rows of a group. */
+const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n);
+struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
+/* The finest zoom of the bins that are left at that time. */
+int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

@@ -47,6 +47,7 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 /* Copies a session to one with separate arrays, which the caller frees. Returns false if out of memory. */
 bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts);
 /* trace-rows.c */
+#define ENERGY_ROWS 262144 /* more would delay a frame */
 extern const struct timeline_ops trace_ops;
 
 #endif

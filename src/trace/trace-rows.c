@@ -322,8 +322,6 @@ static size_t get_rows(struct timeline *tl, enum tier tier, int64_t *from_ns, in
 	return got;
 }
 
-#define ENERGY_ROWS 262144 /* more would delay a frame */
-
 static bool get_energy(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
 {
 	struct trace *t = trace_of(tl);

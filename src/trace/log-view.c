@@ -1,0 +1,661 @@
+/* A log in memory, read by the same functions as one in a file: each look turns the groups, and the rows that are in no
+ * chunk yet, into the lists that these functions ask for. */
+#include "trace/log-view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/log-lod.h"
+#include "trace/log-tree.h"
+#include "trace/trace-file.h"
+#include "util/intl.h"
+
+#define MARKS_MOST   65536
+#define GAPS_MOST    16384
+#define CHANGES_MOST 4096
+#define CHANGING     8 /* the last groups of a level, which are shown anew */
+
+/* Events in the order of time. */
+struct view_events {
+	size_t each, time, most; /* size, offset of the time, and number at most */
+	char *p;
+	size_t n, room;
+};
+
+/* The chunks of a group as a list; NULL: not made yet. */
+struct view_list {
+	struct log_item *items;
+	size_t n;
+};
+
+struct log_view {
+	struct trace trace; /* so that its functions work on a view, too */
+	struct log_reader reader;
+	struct timeline_ops ops;
+	struct log *log;
+	struct log_look look;
+	struct view_list *lists[LOG_LEVELS + 1];
+	uint64_t first[LOG_LEVELS + 1]; /* number of the group of the first list */
+	uint64_t from[LOG_LEVELS + 1][LOOK_PARTS];
+	struct view_events marks, gaps, changes, reasons;
+	bool changed; /* one of the last two */
+	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
+};
+
+/* --- events --- */
+
+static int64_t event_ns(const struct view_events *l, size_t i)
+{
+	int64_t t_ns;
+
+	memcpy(&t_ns, l->p + i * l->each + l->time, sizeof(t_ns));
+	return t_ns;
+}
+
+/* Makes room for one more; at the most, or if memory is out, the oldest eighth goes. Returns false if there is none. */
+static bool events_room(struct view_events *l)
+{
+	size_t wanted = l->room ? l->room * 2 : 64, drop = (l->n + 7) / 8;
+	void *bigger;
+
+	if (l->n < l->room)
+		return true;
+	bigger = l->room < l->most ? reallocarray(l->p, wanted, l->each) : NULL;
+	if (bigger) {
+		l->p = bigger;
+		l->room = wanted;
+		return true;
+	}
+	l->n -= drop;
+	if (drop)
+		memmove(l->p, l->p + drop * l->each, l->n * l->each);
+	return l->room > 0;
+}
+
+/* Puts an event behind all that are not later. */
+static void event_insert(struct view_events *l, int64_t t_ns, const void *event)
+{
+	size_t at;
+
+	if (!events_room(l))
+		return;
+	for (at = l->n; at > 0 && event_ns(l, at - 1) > t_ns; at--)
+		continue;
+	memmove(l->p + (at + 1) * l->each, l->p + at * l->each, (l->n++ - at) * l->each);
+	memcpy(l->p + at * l->each, event, l->each);
+}
+
+static void take_notes(void *arg, const struct log_in *notes)
+{
+	struct log_view *v = arg;
+	struct log_in in = *notes, record;
+	struct log_event ev;
+
+	while (in.p < in.end) {
+		unsigned kind = log_get_u8(&in);
+
+		if (!log_get_record(&in, &record) || !log_event_get(kind, &record, &ev))
+			break;
+		if (kind == LOG_MARK) {
+			event_insert(&v->marks, ev.t_ns, &ev.u.mark);
+		} else if (kind == LOG_GAP) {
+			event_insert(&v->gaps, ev.t_ns, &ev.u.gap);
+		} else {
+			event_insert(change_is_reason(&ev.u.change) ? &v->reasons : &v->changes, ev.t_ns, &ev.u.change);
+			v->changed = true;
+		}
+	}
+}
+
+/* Gives the reader the events; it wants the reasons behind the changes. */
+static void show_events(struct log_view *v)
+{
+	struct log_reader *r = &v->reader;
+	size_t n = v->changes.n + v->reasons.n;
+	struct change *changes = v->changed ? reallocarray(r->changes, n, sizeof(*changes)) : NULL;
+	int64_t *reach = v->gaps.n != r->n_gaps || !v->trace.gap_reach ? calloc(v->gaps.n + 1, sizeof(*reach)) : NULL;
+
+	r->marks = (struct mark *)(void *)v->marks.p;
+	r->n_marks = v->marks.n;
+	if (changes) {
+		r->changes = changes;
+		memcpy(changes, v->changes.p, v->changes.n * sizeof(*changes));
+		memcpy(changes + v->changes.n, v->reasons.p, v->reasons.n * sizeof(*changes));
+		r->n_changes = v->changes.n;
+		r->n_reasons = v->reasons.n;
+		v->changed = false;
+	}
+	if (reach) {
+		int64_t latest = INT64_MIN;
+
+		r->gaps = (struct gap *)(void *)v->gaps.p;
+		r->n_gaps = v->gaps.n;
+		for (size_t i = 0; i < r->n_gaps; i++)
+			reach[i] = latest = r->gaps[i].to_ns > latest ? r->gaps[i].to_ns : latest;
+		free(v->trace.gap_reach);
+		v->trace.gap_reach = reach;
+	}
+}
+
+/* --- groups --- */
+
+static void list_free(struct view_list *l)
+{
+	free(l->items);
+	*l = (struct view_list) {.n = 0};
+}
+
+/* Room for an item and a list of each group, and of two more: of cells without a chunk. */
+static bool level_room(struct log_view *v, int level, size_t n)
+{
+	struct log_items *items = &v->reader.levels[level];
+	struct log_item *p = items->p;
+	struct view_list *lists;
+	size_t room = items->room ? items->room : 128;
+
+	while (room < n + 2)
+		room *= 2;
+	if (room == items->room)
+		return true;
+	p = reallocarray(items->p, room, sizeof(*p));
+	if (p)
+		items->p = p;
+	lists = p ? reallocarray(v->lists[level], room, sizeof(*lists)) : NULL;
+	if (!lists)
+		return false;
+	v->lists[level] = lists;
+	items->room = room;
+	return true;
+}
+
+/* What has changed in the groups of a level: the first ones are gone or have lost a part, the last ones grow. */
+static bool show_level(struct log_view *v, int level)
+{
+	const struct look_level *look = &v->look.level[level];
+	struct log_items *items = &v->reader.levels[level];
+	struct view_list *lists = v->lists[level];
+	size_t n = items->n, kept = n > CHANGING ? n - CHANGING : 0, gone = 0;
+
+	for (size_t i = kept; i < n; i++)
+		list_free(&lists[i]);
+	for (int part = 0; part < LOOK_PARTS; part++)
+		for (; v->from[level][part] < look->from[part]; v->from[level][part]++)
+			if (v->from[level][part] >= v->first[level] && v->from[level][part] - v->first[level] < kept)
+				list_free(&lists[v->from[level][part] - v->first[level]]);
+	if (look->first > v->first[level])
+		gone = look->first - v->first[level] < n ? (size_t)(look->first - v->first[level]) : n;
+	for (size_t i = 0; i < gone; i++)
+		list_free(&lists[i]);
+	if (gone > 0) {
+		memmove(lists, lists + gone, (n - gone) * sizeof(*lists));
+		memmove(items->p, items->p + gone, (n - gone) * sizeof(*items->p));
+	}
+	kept -= gone < kept ? gone : kept;
+	v->first[level] = look->first;
+	items->n = kept;
+	if (!level_room(v, level, look->n))
+		return false;
+	for (size_t i = kept; i < look->n; i++) {
+		const struct look_group *g = &look->p[i];
+		struct log_item *item = &items->p[i];
+
+		v->lists[level][i] = (struct view_list) {.n = 0};
+		*item = (struct log_item) {.kind = g->closed ? LOG_INDEX : 0, .aux = (uint8_t)level, .cell = g->cell};
+		for (int t = 0; t < TIERS; t++) {
+			item->rows[t] = (uint32_t)g->rows[t];
+			item->before[t] = g->before[t];
+		}
+	}
+	items->n = look->n;
+	return true;
+}
+
+/* Counts the rows that are in no chunk to their groups, which may have none yet. */
+static void show_open(struct log_view *v)
+{
+	struct log_reader *r = &v->reader;
+	struct log_items *groups = &r->levels[1];
+
+	for (int t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < v->look.n_open[t]; i++) {
+			int64_t cell = log_span_cell(log_span(v->look.open[t][i].rows->cell, 1), 1);
+			struct log_item *g = groups->n > 0 ? &groups->p[groups->n - 1] : NULL;
+
+			if (!g || g->cell < cell) {
+				if (groups->n == groups->room)
+					continue;
+				g = &groups->p[groups->n++];
+				*g = (struct log_item) {.aux = 1, .cell = cell};
+				v->lists[1][groups->n - 1] = (struct view_list) {.n = 0};
+			} else if (g->cell > cell && groups->n > 1 && g[-1].cell == cell) {
+				g--;
+			}
+			if (g->cell == cell)
+				g->rows[t] += (uint32_t)v->look.open[t][i].n;
+		}
+	for (int t = 0; t < TIERS; t++) {
+		uint64_t before = groups->n > 4 ? groups->p[groups->n - 4].before[t] : groups->n ? groups->p[0].before[t] : 0;
+
+		for (size_t i = groups->n > 4 ? groups->n - 4 : 0; i < groups->n; i++) {
+			groups->p[i].before[t] = before;
+			before += groups->p[i].rows[t];
+		}
+		r->rows[t] = before;
+	}
+}
+
+static int by_cell(const void *a, const void *b)
+{
+	const struct log_item *i = a, *j = b;
+
+	return i->cell != j->cell ? (i->cell < j->cell ? -1 : 1) : (i->at > j->at) - (i->at < j->at);
+}
+
+static struct log_item chunk_item(const struct log_chunk *c)
+{
+	struct log_item item = {.at = c->serial,
+				.stored = c->about.stored,
+				.kind = c->about.kind,
+				.aux = c->about.aux,
+				.cell = c->about.cell,
+				.bytes = c->bytes};
+
+	for (int t = 0; t < TIERS && c->about.kind == LOG_DATA; t++)
+		item.rows[t] = c->about.rows[t];
+	return item;
+}
+
+static struct log_item *list_make(struct log_view *v, int level, size_t at, size_t *n_out)
+{
+	const struct look_level *look = &v->look.level[level];
+	const struct look_group *g = at < look->n ? &look->p[at] : NULL;
+	int64_t span = log_span(v->reader.levels[level].p[at].cell, level);
+	size_t n = g ? g->part[0].n + g->part[1].n : 0, most = n + (size_t)TIERS * LOOK_OPEN;
+	struct log_item *items = calloc(most, sizeof(*items));
+	uint64_t rows[TIERS] = {0};
+
+	n = 0;
+	for (int part = 0; items && g && part < LOOK_PARTS; part++) {
+		const struct log_chunk *c = g->part[part].list ? g->part[part].list->first : NULL;
+
+		for (uint32_t i = 0; c && i < g->part[part].n; i++, c = i < g->part[part].n ? c->next : NULL)
+			items[n++] = chunk_item(c);
+	}
+	for (int t = 0; items && level == 1 && t < TIERS; t++)
+		for (unsigned i = 0; i < v->look.n_open[t]; i++)
+			if (log_span(v->look.open[t][i].rows->cell, 1) == span) {
+				items[n] = (struct log_item) {.at = UINT64_MAX / 2 + n, .cell = v->look.open[t][i].rows->cell};
+				items[n].rows[t] = (uint32_t)v->look.open[t][i].n;
+				items[n++].open = (uint8_t)(i + 1);
+			}
+	if (n > 1)
+		qsort(items, n, sizeof(*items), by_cell);
+	for (size_t i = 0; i < n; i++)
+		for (int t = 0; t < TIERS; t++) {
+			items[i].before[t] = rows[t];
+			rows[t] += items[i].rows[t];
+		}
+	*n_out = n;
+	return items;
+}
+
+const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n)
+{
+	size_t at = (size_t)(group - v->reader.levels[group->aux].p);
+	struct view_list *l = &v->lists[group->aux][at];
+
+	if (!l->items)
+		l->items = list_make(v, group->aux, at, &l->n);
+	*n = l->n;
+	return l->items;
+}
+
+struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier)
+{
+	struct log_block **at = &v->open[tier][item->open - 1];
+	const struct look_open *o = &v->look.open[tier][item->open - 1];
+	size_t n = o->n, width = o->rows->width;
+	struct log_block *b = *at;
+
+	if (b)
+		return b;
+	b = malloc(sizeof(*b) + n * sizeof(int64_t) + width * n * sizeof(double) + width * sizeof(*b->arrays));
+	if (!b)
+		return NULL;
+	*b = (struct log_block) {.cell = item->cell, .n = (uint32_t)n};
+	b->t_ns = (int64_t *)(void *)(b + 1);
+	b->values = (double *)(void *)(b->t_ns + n);
+	b->arrays = (struct log_array *)(void *)(b->values + width * n);
+	memcpy(b->t_ns, o->rows->t_ns, n * sizeof(*b->t_ns));
+	for (size_t c = 0; c < width; c++) {
+		b->arrays[c] = (struct log_array) {NULL, LOG_NONE};
+		for (size_t i = 0; i < n; i++)
+			b->values[c * n + i] = o->rows->values[i * width + c];
+	}
+	return *at = b;
+}
+
+
+static void forget_open(struct log_view *v)
+{
+	for (int t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < LOOK_OPEN; i++) {
+			free(v->open[t][i]);
+			v->open[t][i] = NULL;
+		}
+}
+
+/* Columns have the same place in all descriptions of the channels. */
+static void show_session(struct log_view *v)
+{
+	struct log_reader *r = &v->reader;
+	const struct session *s = v->look.session;
+
+	while (s && r->n_generations < v->look.generation) {
+		struct log_generation *more = reallocarray(r->generations, r->n_generations + 1, sizeof(*more));
+
+		if (!more)
+			return;
+		r->generations = more;
+		more += r->n_generations;
+		*more = (struct log_generation) {.number = (uint32_t)r->n_generations + 1};
+		for (int t = 0; t < TIERS; t++) {
+			more->width[t] = (unsigned)s->width[t];
+			more->column[t] = calloc(s->width[t] + 1, sizeof(*more->column[t]));
+			for (unsigned c = 0; more->column[t] && c < s->width[t]; c++)
+				more->column[t][c] = (uint16_t)c;
+		}
+		r->n_generations++;
+	}
+	if (s && !r->numbers) {
+		r->numbers = calloc(s->n_channels + 1, sizeof(*r->numbers));
+		for (uint32_t i = 0; r->numbers && i < s->n_channels; i++)
+			r->numbers[i] = i;
+	}
+	if (s) {
+		r->session = v->trace.session = *s;
+		r->channels = v->trace.channels = (struct channel *)(uintptr_t)s->channels;
+	}
+}
+
+void log_view_look(struct log_view *v)
+{
+	struct log_reader *r = &v->reader;
+	uint64_t version = v->look.version;
+	bool ok;
+
+	log_look(v->log, &v->look, take_notes, v);
+	if (v->look.version == version)
+		return;
+	forget_open(v);
+	show_session(v);
+	show_events(v);
+	ok = show_level(v, 1);
+	ok &= show_level(v, 2);
+	ok &= show_level(v, 3);
+	if (ok)
+		show_open(v);
+	r->any = v->look.any && r->levels[1].n > 0;
+	r->first_ns = v->look.first_ns;
+	r->last_ns = v->look.last_ns;
+	if (v->first[1] > 0 && r->any && log_cell_ns(r->levels[1].p[0].cell) > r->first_ns)
+		r->first_ns = log_cell_ns(r->levels[1].p[0].cell);
+	r->from_ns = r->any ? r->first_ns : INT64_MAX;
+	r->to_ns = r->any ? r->last_ns : INT64_MIN;
+}
+
+/* --- what is left of rows --- */
+
+/* From there on the rows are there. */
+static int64_t rows_from_ns(const struct log_view *v)
+{
+	const struct look_level *look = &v->look.level[1];
+	uint64_t from = look->from[LOOK_ROWS];
+
+	if (from == 0)
+		return INT64_MIN;
+	return from - look->first < look->n ? log_cell_ns(look->p[from - look->first].cell) : INT64_MAX;
+}
+
+/* The finest zoom of those that a group has. */
+static int finest_in(const struct log_view *v, int level, int64_t cell, double hz)
+{
+	const struct look_level *look = &v->look.level[level];
+	const struct log_item *g = log_index_of(&v->reader, level, cell);
+	size_t at = g ? (size_t)(g - v->reader.levels[level].p) : look->n;
+
+	if (at >= look->n)
+		return 0;
+	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
+		int part = level == 1 || (level == 2 && *zoom > 32) ? LOOK_SUMS : LOOK_ROWS;
+
+		if (log_zoom_has(*zoom, hz) && look->p[at].part[part].list)
+			return *zoom;
+	}
+	return 0;
+}
+
+int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
+{
+	double hz = v->reader.session.hz[tier];
+	int zoom = 0;
+
+	if (t_ns >= rows_from_ns(v) || !(hz > 0))
+		return hz > 0 ? zoom_base(hz) : ZOOM_MIN;
+	for (int level = 1; level <= LOG_LEVELS && !zoom; level++)
+		zoom = finest_in(v, level, log_cell(t_ns), hz);
+	return zoom ? zoom : ZOOM_MAX;
+}
+
+/* --- timeline --- */
+
+static struct log_view *view_of(struct timeline *t)
+{
+	return (struct log_view *)(void *)t;
+}
+
+static const struct session *get_session(struct timeline *t)
+{
+	return &view_of(t)->reader.session;
+}
+
+static int get_finest(struct timeline *t, size_t channel, int64_t t_ns)
+{
+	struct log_view *v = view_of(t);
+
+	return log_view_finest(v, v->reader.channels[channel].tier, t_ns);
+}
+
+/* Where the rows are gone, the mean of the newest column that is not empty and begins at or before t_ns. */
+static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
+{
+	struct log_view *v = view_of(t);
+	int zoom;
+
+	if (channel >= v->reader.session.n_channels || t_ns >= rows_from_ns(v))
+		return trace_ops.value(t, channel, t_ns, at_ns);
+	zoom = log_view_finest(v, v->reader.channels[channel].tier, t_ns);
+	for (int64_t at = t_ns >> zoom; at >= v->reader.first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
+		int64_t end_ns = ((at + 1) << zoom) - 1;
+		struct bin b;
+
+		log_reader_columns(&v->reader, channel, zoom, at, 1, &b);
+		if (b.n == 0)
+			continue;
+		if (at_ns)
+			*at_ns = end_ns < t_ns ? end_ns : t_ns;
+		return b.sum / (double)b.n;
+	}
+	return (double)NAN;
+}
+
+/* Where the rows are gone, they were a period apart. */
+static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
+{
+	struct log_view *v = view_of(t);
+	struct log_reader *r = &v->reader;
+	int64_t from_ns = rows_from_ns(v), by;
+
+	if (from_ns > INT64_MIN && r->session.hz[tier] > 0) {
+		uint64_t first = log_reader_row_from(r, tier, from_ns), row = log_reader_row_from(r, tier, t_ns);
+
+		if (t_ns < from_ns || (n < 0 && row < first + (uint64_t)-(int64_t)n)) {
+			if (t_ns >= from_ns) {
+				n += (int)(row - first);
+				t_ns = from_ns;
+			}
+			by = n * llround((double)NS_PER_S / r->session.hz[tier]);
+			t_ns += by;
+			return t_ns < r->first_ns ? r->first_ns : t_ns > r->last_ns ? r->last_ns : t_ns;
+		}
+	}
+	return trace_ops.step(t, tier, t_ns, n);
+}
+
+static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
+{
+	struct log_view *v = view_of(t);
+	struct log_reader *r = &v->reader;
+	int64_t exact_ns = rows_from_ns(v);
+	size_t got = 0;
+	int zoom;
+
+	*column_ns = 0;
+	if (!r->any)
+		return 0;
+	*from_ns = *from_ns < r->first_ns ? r->first_ns : *from_ns;
+	if (*from_ns >= exact_ns)
+		return trace_ops.rows(t, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
+	zoom = log_view_finest(v, tier, *from_ns);
+	*column_ns = INT64_C(1) << zoom;
+	while (got < most && *from_ns < exact_ns && log_view_finest(v, tier, *from_ns) == zoom) {
+		int64_t end_ns = (*from_ns | (*column_ns - 1)) + 1;
+		struct bin b;
+
+		if (end_ns > to_ns || end_ns > r->last_ns)
+			break;
+		t_ns[got] = end_ns;
+		for (size_t i = 0; i < n; i++) {
+			log_reader_columns(r, channels[i], zoom, *from_ns >> zoom, 1, &b);
+			values[i][got] = b.n ? b.sum / (double)b.n : (double)NAN;
+		}
+		*from_ns = end_ns;
+		got++;
+	}
+	return got;
+}
+
+static bool get_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
+{
+	struct log_view *v = view_of(t);
+	struct energy_source s;
+
+	if (!log_energy_source(v->log, channel, &s) || from_ns - s.reach_ns < rows_from_ns(v) ||
+	    log_reader_row_from(&v->reader, s.tier, to_ns) - log_reader_row_from(&v->reader, s.tier, from_ns) > ENERGY_ROWS)
+		return false;
+	*out = energy_between(&s, t, from_ns, to_ns);
+	return true;
+}
+
+static void get_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	struct ranges *store = log_range_store(view_of(t)->log);
+
+	if (store)
+		ranges_visit(store, from_ns, to_ns, least_ns, visit, arg);
+}
+
+static size_t get_lanes(struct timeline *t, const struct range_lane **out, size_t most)
+{
+	struct ranges *store = log_range_store(view_of(t)->log);
+
+	return store ? ranges_lanes(store, out, most) : 0;
+}
+
+struct log_view *log_view_new(struct log *l, struct err *e)
+{
+	struct log_view *v = calloc(1, sizeof(*v));
+	struct log_reader *r = v ? &v->reader : NULL;
+
+	if (v && (r->unpacker = log_unpacker_new()) != NULL) {
+		v->log = l;
+		v->marks = (struct view_events) {
+			.each = sizeof(struct mark), .time = offsetof(struct mark, t_ns), .most = MARKS_MOST};
+		v->gaps = (struct view_events) {
+			.each = sizeof(struct gap), .time = offsetof(struct gap, from_ns), .most = GAPS_MOST};
+		v->changes = (struct view_events) {
+			.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
+		v->reasons = v->changes;
+		pthread_mutex_init(&r->lock, NULL);
+		pthread_mutex_init(&v->trace.raw_lock, NULL);
+		r->fd = -1;
+		r->id = LOG_MEMORY_SESSION;
+		r->view = v;
+		r->from_ns = INT64_MAX;
+		r->to_ns = INT64_MIN;
+		log_reader_pass(r, false);
+		v->ops = trace_ops;
+		v->ops.session = get_session;
+		v->ops.finest = get_finest;
+		v->ops.value = get_value;
+		v->ops.step = get_step;
+		v->ops.rows = get_rows;
+		v->ops.energy = get_energy;
+		v->ops.ranges = get_ranges;
+		v->ops.lanes = get_lanes;
+		v->ops.ranges_more = NULL;
+		v->trace.timeline.ops = &v->ops;
+		v->trace.log = r;
+		v->trace.version1 = -1;
+		return v;
+	}
+	free(v);
+	err_set(e, ERR_FAILED, _("out of memory for the history"));
+	return NULL;
+}
+
+void log_view_free(struct log_view *v)
+{
+	struct log_reader *r = v ? &v->reader : NULL;
+
+	if (!v)
+		return;
+	forget_open(v);
+	for (int level = 1; level <= LOG_LEVELS; level++) {
+		for (size_t i = 0; i < r->levels[level].n; i++)
+			list_free(&v->lists[level][i]);
+		free(v->lists[level]);
+	}
+	log_tree_free(r);
+	while (r->n_generations > 0)
+		log_generation_drop(r, 0);
+	free(r->generations);
+	free(r->numbers);
+	free(r->changes);
+	bin_order_free(&r->order);
+	log_bytes_free(&r->raw);
+	log_bytes_free(&r->raw_index);
+	log_unpacker_free(r->unpacker);
+	pthread_mutex_destroy(&r->lock);
+	pthread_mutex_destroy(&v->trace.raw_lock);
+	free(v->trace.gap_reach);
+	free(v->trace.sources);
+	free(v->marks.p);
+	free(v->gaps.p);
+	free(v->changes.p);
+	free(v->reasons.p);
+	log_look_free(&v->look);
+	free(v);
+}
+
+struct timeline *log_view_timeline(struct log_view *v)
+{
+	return &v->trace.timeline;
+}
+
+const struct log_look *log_view_state(const struct log_view *v)
+{
+	return &v->look;
+}
