@@ -267,8 +267,9 @@ static struct bin bin_any(struct log_reader *r, const struct channel *c, int zoo
 
 	if (zoom <= LOG_CELL_ZOOM)
 		return bin_rows(r, c, zoom, at);
-	if (log_rows_before(r, c->tier, cell) ==
-	    log_rows_before(r, c->tier, cell + (INT64_C(1) << (zoom - LOG_CELL_ZOOM))))
+	if (!(r->view && log_view_gone(r->view, cell)) &&
+	    log_rows_before(r, c->tier, cell) ==
+		    log_rows_before(r, c->tier, cell + (INT64_C(1) << (zoom - LOG_CELL_ZOOM))))
 		return b;
 	if (bin_stored(r, c, zoom, at, &b))
 		return b;

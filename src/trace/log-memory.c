@@ -66,7 +66,8 @@ struct log {
 	} own_far;
 	struct energy_meter *meters; /* of the channels with power */
 	size_t n_meters;
-	int64_t metered_ns; /* when their sources were published */
+	struct energy_source *own_sources;
+	bool metered; /* these are not up to date */
 
 	pthread_mutex_t lock; /* for what follows */
 	struct level level[LOG_LEVELS + 1];
@@ -81,7 +82,7 @@ struct log {
 	uint64_t notes_first, notes_end;
 	struct ranges *ranges;
 	struct energy_source *sources; /* of the meters */
-	size_t n_sources;
+	bool sourced;
 	struct log_queue *queues;
 	unsigned held, held_most;
 };
@@ -94,7 +95,7 @@ void log_chunk_free(struct log_chunk *c)
 		free(c);
 }
 
-static void chunks_free(struct log_chunks *l)
+static void chunks_free(struct look_chunks *l)
 {
 	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
 		return;
@@ -136,7 +137,7 @@ static int64_t group_end_ns(const struct look_group *g, int level)
 
 /* What a step has dropped, to be freed after it. */
 struct dropped {
-	struct log_chunks *lists[2 * STEP];
+	struct look_chunks *lists[2 * STEP];
 	size_t n;
 };
 
@@ -216,7 +217,7 @@ static struct look_group *range_group(struct log *l, int64_t cell)
 }
 
 /* Puts a chunk into its group, made if need be; list: an empty one for that, taken if it is used. */
-static bool chunk_place(struct log *l, struct log_chunk *c, struct log_chunks **list)
+static bool chunk_place(struct log *l, struct log_chunk *c, struct look_chunks **list)
 {
 	const struct log_entry *e = &c->about;
 	enum look_part_of part = LOOK_ROWS;
@@ -367,13 +368,15 @@ static void publish(struct log *l)
 	struct dropped dropped = {.n = 0};
 	struct look_open old[TIERS][LOOK_OPEN];
 	unsigned n_old[TIERS];
-	struct log_chunks *spare = NULL;
+	struct look_chunks *spare = NULL;
 
 	for (enum tier t = 0; t < TIERS; t++) {
 		own_seal(l, t);
 		for (unsigned i = 0; i < l->n_own[t]; i++)
 			atomic_fetch_add(&l->own[t][i].rows->refs, 1);
 	}
+	for (size_t k = 0; l->metered && k < l->n_meters; k++)
+		l->own_sources[k] = energy_meter_source(&l->meters[k]);
 	lock(l);
 	while (c) {
 		struct log_chunk *next = c->next;
@@ -396,6 +399,11 @@ static void publish(struct log *l)
 	memcpy(l->open, l->own, sizeof(l->open));
 	memcpy(l->n_open, l->n_own, sizeof(l->n_open));
 	l->far = l->own_far;
+	if (l->metered) {
+		memcpy(l->sources, l->own_sources, l->n_meters * sizeof(*l->sources));
+		l->sourced = true;
+		l->metered = false;
+	}
 	retain(l, &dropped);
 	held(l, (unsigned)dropped.n);
 	l->version++;
@@ -466,7 +474,7 @@ bool log_energy_source(struct log *l, size_t channel, struct energy_source *out)
 	bool found = false;
 
 	pthread_mutex_lock(&l->lock);
-	for (size_t i = 0; i < l->n_sources && !found; i++)
+	for (size_t i = 0; l->sourced && i < l->n_meters && !found; i++)
 		if (l->sources[i].power == channel) {
 			*out = l->sources[i];
 			found = true;
@@ -484,23 +492,8 @@ static bool meters_begin(struct log *l)
 		if (s->channels[i].unit == UNIT_MILLIWATT && s->channels[i].column < s->width[s->channels[i].tier])
 			energy_meter_begin(&l->meters[l->n_meters++], s, i);
 	l->sources = calloc(l->n_meters + 1, sizeof(*l->sources));
-	return l->meters && l->sources;
-}
-
-/* The sources change slowly. */
-static void meters_publish(struct log *l)
-{
-	if (l->n_meters == 0 || l->own_far.last_ns < l->metered_ns + NS_PER_S)
-		return;
-	l->metered_ns = l->own_far.last_ns;
-	for (size_t i = 0; i < l->n_meters; i++) {
-		struct energy_source s = energy_meter_source(&l->meters[i]);
-
-		pthread_mutex_lock(&l->lock);
-		l->sources[i] = s;
-		l->n_sources = i + 1 > l->n_sources ? i + 1 : l->n_sources;
-		pthread_mutex_unlock(&l->lock);
-	}
+	l->own_sources = calloc(l->n_meters + 1, sizeof(*l->own_sources));
+	return l->meters && l->sources && l->own_sources;
 }
 
 static void take_rows(struct sink *s, const struct rows *r)
@@ -531,8 +524,7 @@ static void take_rows(struct sink *s, const struct rows *r)
 	}
 	for (size_t k = 0; k < l->n_meters; k++)
 		for (size_t i = 0; i < r->n && energy_meter_row(&l->meters[k], r, i); i++)
-			continue;
-	meters_publish(l);
+			l->metered = true;
 	publish(l);
 }
 
@@ -1091,6 +1083,7 @@ void log_free(struct log *l)
 	ranges_free(l->ranges);
 	free(l->meters);
 	free(l->sources);
+	free(l->own_sources);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
 }

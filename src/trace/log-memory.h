@@ -35,7 +35,7 @@ struct log_chunk {
 void log_chunk_free(struct log_chunk *c); /* drops a reference; NULL is fine */
 
 /* The chunks of a group that are kept equally long, oldest first. */
-struct log_chunks {
+struct look_chunks {
 	atomic_uint refs;
 	struct log_chunk *first, **end;
 };
@@ -54,7 +54,7 @@ struct look_group {
 	uint64_t before[TIERS]; /* rows in the groups before it */
 	uint64_t rows[TIERS];
 	struct look_part {
-		struct log_chunks *list; /* NULL: there are none, or they are not kept any more */
+		struct look_chunks *list; /* NULL: there are none, or they are not kept any more */
 		uint32_t n, bytes;	 /* at the time of the look; more may follow in the list */
 		bool gone;		 /* dropped because of their age or number */
 	} part[LOOK_PARTS];

@@ -191,6 +191,8 @@ int64_t log_ranges_end(struct log_reader *r);
 /* log-view.c: the chunks and open rows of a group. */
 const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n);
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
+/* Whether the rows of a cell are not kept any more. */
+bool log_view_gone(const struct log_view *v, int64_t cell);
 /* The finest zoom of the bins that are left at that time. */
 int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
 

@@ -418,14 +418,21 @@ static int64_t rows_from_ns(const struct log_view *v)
 	return from - look->first < look->n ? log_cell_ns(look->p[from - look->first].cell) : INT64_MAX;
 }
 
+bool log_view_gone(const struct log_view *v, int64_t cell)
+{
+	return log_cell_ns(cell) < rows_from_ns(v);
+}
+
 /* The finest zoom of those that a group has. */
 static int finest_in(const struct log_view *v, int level, int64_t cell, double hz)
 {
 	const struct look_level *look = &v->look.level[level];
-	const struct log_item *g = log_index_of(&v->reader, level, cell);
-	size_t at = g ? (size_t)(g - v->reader.levels[level].p) : look->n;
+	size_t at = times_from(look->p, look->n, sizeof(*look->p), offsetof(struct look_group, cell), cell + 1);
 
-	if (at >= look->n)
+	/* Where none is, as the next one. */
+	if (at > 0 && log_span(look->p[at - 1].cell, level) == log_span(cell, level))
+		at--;
+	if (at == look->n)
 		return 0;
 	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
 		int part = level == 1 || (level == 2 && *zoom > 32) ? LOOK_SUMS : LOOK_ROWS;
@@ -503,7 +510,7 @@ static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 		if (t_ns < from_ns || (n < 0 && row < first + (uint64_t)-(int64_t)n)) {
 			if (t_ns >= from_ns) {
 				n += (int)(row - first);
-				t_ns = from_ns;
+				log_reader_times(r, tier, first, 1, &t_ns);
 			}
 			by = n * llround((double)NS_PER_S / r->session.hz[tier]);
 			t_ns += by;

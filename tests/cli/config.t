@@ -52,13 +52,13 @@ ok 'the view of phases' sh -c 'grep -qx "view = phases" out && grep -qx "hide.ph
 ok 'the view of phases: without a complaint' test ! -s err
 run nvmtop --print 80x24 --config other.conf "$trace"
 ok 'the view of phases: it is the first' says out '^ *phase .* length'
-printf 'history = 64Mi\n' >other.conf
+printf 'history = 45min\n' >other.conf
 run nvmtop --print-config --config other.conf
-ok 'the history of the file' grep -qx 'history = 64Mi' out
+ok 'the history of the file' grep -qx 'history = 45min' out
 run nvmtop --print-config --config other.conf --history 1h
 ok 'unless the command line says another' grep -qx 'history = 1h' out
-run nvmtop --print-config --config other.conf --history auto
-ok 'also the one that comes without' grep -qx 'history = auto' out
+run nvmtop --print-config --config other.conf --history 0
+ok 'also the one that comes without' grep -qx 'history = 0' out
 printf 'view = power\n' >other.conf
 run nvmtop --print-config --config other.conf
 ok 'another file' grep -qx 'view = power' out
