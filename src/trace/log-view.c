@@ -178,7 +178,8 @@ static bool show_level(struct log_view *v, int level)
 	size_t n = items->n, kept = n > CHANGING ? n - CHANGING : 0, gone = 0;
 
 	for (size_t i = kept; i < n; i++)
-		list_free(&lists[i]);
+		if (items->p[i].kind != LOG_INDEX)
+			list_free(&lists[i]);
 	for (int part = 0; part < LOOK_PARTS; part++)
 		for (; v->from[level][part] < look->from[part]; v->from[level][part]++)
 			if (v->from[level][part] >= v->first[level] && v->from[level][part] - v->first[level] < kept)
@@ -192,6 +193,7 @@ static bool show_level(struct log_view *v, int level)
 		memmove(items->p, items->p + gone, (n - gone) * sizeof(*items->p));
 	}
 	kept -= gone < kept ? gone : kept;
+	n -= gone;
 	v->first[level] = look->first;
 	items->n = kept;
 	if (!level_room(v, level, look->n))
@@ -200,7 +202,8 @@ static bool show_level(struct log_view *v, int level)
 		const struct look_group *g = &look->p[i];
 		struct log_item *item = &items->p[i];
 
-		v->lists[level][i] = (struct view_list) {.n = 0};
+		if (i >= n)
+			v->lists[level][i] = (struct view_list) {.n = 0};
 		*item = (struct log_item) {.kind = g->closed ? LOG_INDEX : 0, .aux = (uint8_t)level, .cell = g->cell};
 		for (int t = 0; t < TIERS; t++) {
 			item->rows[t] = (uint32_t)g->rows[t];

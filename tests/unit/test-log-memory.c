@@ -259,6 +259,83 @@ static void too_many_rows_go(void **state)
 	log_free(l);
 }
 
+/* A board with more noise than fits: the time shrinks, and it is said. */
+static void two_hundred_channels_have_less_time(void **state)
+{
+	enum { FAST = 60, MEDIUM = 80, SLOW = 60, SECONDS = 660 };
+	static struct channel many[FAST + MEDIUM + SLOW];
+	static int64_t t_ns[100];
+	static double values[100 * FAST];
+	static const size_t widths[TIERS] = {FAST, MEDIUM, SLOW};
+	static const int rows[TIERS] = {100, 10, 1}; /* in a tenth of a second */
+	struct session about = {.channels = many, .n_channels = FAST + MEDIUM + SLOW, .hz = {1000, 100, 10}, .start = {START, 0, 0}};
+	struct log_look k = {.version = 0};
+	struct err e;
+	struct log *l = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES}, &e);
+	size_t n = 0;
+
+	(void)state;
+	for (int t = 0; t < TIERS; t++)
+		for (size_t c = 0; c < widths[t]; c++) {
+			many[n] = (struct channel) {.tier = (enum tier)t, .column = (uint16_t)c};
+			snprintf(many[n].name, sizeof(many[n].name), "c%zu", n);
+			about.width[t] = c + 1;
+			n++;
+		}
+	assert_non_null(l);
+	assert_int_equal(log_sink(l)->ops->begin(log_sink(l), &about, &e), 0);
+	for (int i = 0; i < SECONDS * 10; i++)
+		for (enum tier t = 0; t < TIERS; t++) {
+			for (int r = 0; r < rows[t]; r++) {
+				t_ns[r] = START + i * NS_PER_S / 10 + r * (NS_PER_S / 10 / rows[t]);
+				for (size_t c = 0; c < widths[t]; c++)
+					values[(size_t)r * widths[t] + c] = (double)random_below(c % 4 ? 200 : 20);
+			}
+			log_sink(l)->ops->rows(log_sink(l), &(struct rows) {t, (size_t)rows[t], widths[t], t_ns, values});
+		}
+	assert_true(log_look(l, &k, NULL, NULL));
+	assert_true(k.rows_ns > 60 * NS_PER_S && k.rows_ns < 590 * NS_PER_S);
+	assert_true(log_bytes_kept(l) < LOG_ROWS_BYTES + (12 << 20));
+	print_message("# %.0f s of rows in %.1f MB\n", (double)k.rows_ns / 1e9, (double)log_bytes_kept(l) / 1e6);
+	assert_true(log_held_most(l) <= HELD_MOST);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* Ranges have bytes of their own: the oldest go, and it is said; rows stay. */
+static void a_flood_of_ranges_stays_within_its_bytes(void **state)
+{
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
+	static struct range list[8000];
+	struct log *l;
+	struct log_look k = {.version = 0};
+	uint64_t next[TIERS] = {0};
+	struct err e;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES});
+	for (int i = 1; i <= 20 * 50; i++) { /* 400 000 a second */
+		int64_t to = START + i * NS_PER_S / 50;
+
+		for (size_t j = 0; j < 8000; j++)
+			list[j] = (struct range) {.begin_ns = to - NS_PER_S / 50 + (int64_t)j * 2500,
+						  .end_ns = to - NS_PER_S / 50 + (int64_t)j * 2500 + (int64_t)random_below(2000),
+						  .name = "kernel", .lane = &lane, .value = random_below(UINT64_MAX)};
+		log_sink(l)->ops->ranges(log_sink(l), list, 8000);
+		push_until(l, next, to);
+	}
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	assert_true(log_look(l, &k, NULL, NULL));
+	expect_rows(&k, next);
+	assert_true(k.ranges_ns > 0 && k.ranges_ns < 20 * NS_PER_S);
+	assert_true(log_bytes_kept(l) < LOG_RANGES_BYTES + (2 << 20));
+	assert_int_equal(k.rows_ns, 0);
+	assert_int_equal(k.rows[TIER_FAST], next[TIER_FAST]);
+	log_look_free(&k);
+	log_free(l);
+}
+
 /* With rows of a day and two, each quantity of memory is what it was after one. */
 static void two_days_are_as_large_as_one(void **state)
 {
@@ -423,6 +500,8 @@ int main(void)
 		cmocka_unit_test(each_row_is_there_once),
 		cmocka_unit_test(old_rows_go),
 		cmocka_unit_test(too_many_rows_go),
+		cmocka_unit_test(two_hundred_channels_have_less_time),
+		cmocka_unit_test(a_flood_of_ranges_stays_within_its_bytes),
 		cmocka_unit_test(two_days_are_as_large_as_one),
 		cmocka_unit_test(notes_are_told_once),
 		cmocka_unit_test(a_queue_goes_on_where_the_look_ends),
