@@ -10,7 +10,7 @@ list() {
 	echo
 }
 {
-	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys ! -name helper)
+	list core_sources $(find src -mindepth 1 -maxdepth 1 -type d ! -name cli ! -name lib ! -name nvtx ! -name nsys ! -name helper) src/nsys/nvtx-client.c src/nsys/nvtx-client.h
 	list cli_sources src/cli
 	list lib_sources src/lib
 	list nvtx_sources src/nvtx

@@ -7,7 +7,6 @@
 
 #include "app/app.h"
 #include "record/nvtx.h"
-#include "util/descriptors.h"
 #include "util/intl.h"
 
 #define LARGE (64 * 1024) /* bytes; a ring, a writer's buffers, the buffers of a join */
@@ -23,7 +22,6 @@ struct probe_set *open_probes(const struct options *o, struct root **root, struc
 	*root = root_open(o->sysroot, e);
 	if (!*root)
 		return NULL;
-	descriptors_spare(true);
 	if (o->board) {
 		*board = board_load(o->board, e);
 		snprintf(chosen, sizeof chosen, "%s", _("chosen on the command line"));
@@ -34,7 +32,6 @@ struct probe_set *open_probes(const struct options *o, struct root **root, struc
 	}
 	if (*board)
 		probes = board_resolve(*board, *root, o->hz, chosen, e);
-	descriptors_spare(false);
 	if (!probes) {
 		board_free(*board);
 		root_close(*root);
@@ -44,9 +41,7 @@ struct probe_set *open_probes(const struct options *o, struct root **root, struc
 	}
 	if (o->gentle)
 		probe_set_be_gentle(probes);
-	if (unread.code != ERR_NONE && e->code != ERR_NONE)
-		err_set(e, ERR_DAMAGED, "%s; %s", unread.text, e->text);
-	else if (unread.code != ERR_NONE)
+	if (unread.code != ERR_NONE)
 		*e = unread;
 	if (why)
 		snprintf(why, size, "%s", chosen);

@@ -5,7 +5,6 @@
 #include "app/settings-file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,38 +41,10 @@ int conf_path(char *out, size_t size)
 	return n < 0 || (size_t)n >= size ? -1 : 0;
 }
 
-/* Reads a regular file of at most CONF_MOST bytes; the caller frees the result. Returns NULL with errno. */
-static char *slurp(const char *path, size_t *n, mode_t *mode)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
-	char *text = malloc(CONF_MOST);
-	struct stat st;
-	ssize_t got = -1;
-
-	if (fd >= 0 && text && fstat(fd, &st) == 0) {
-		*mode = st.st_mode & 0777;
-		if (S_ISREG(st.st_mode) && st.st_size <= CONF_MOST)
-			got = read_all(fd, text, CONF_MOST, 0);
-		else
-			errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISREG(st.st_mode) ? EFBIG : EINVAL;
-	}
-	num = errno;
-	if (fd >= 0)
-		close(fd);
-	if (got < 0) {
-		free(text);
-		text = NULL;
-	}
-	*n = (size_t)got;
-	errno = num;
-	return text;
-}
-
 int conf_load(const char *path, bool must, struct settings *s, const struct conf_reader *who, struct err *e)
 {
 	size_t n;
-	mode_t mode;
-	char *text = slurp(path, &n, &mode);
+	char *text = read_file(path, CONF_MOST, &n, NULL);
 
 	if (!text && !must && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
@@ -111,9 +82,12 @@ static int target(char out[PATH_MAX], const char *path)
 /* Never replace a file that is too long or not regular: nvmtop did not write it. */
 static bool is_ours(const char *path, mode_t *mode)
 {
+	struct stat st;
 	size_t n;
-	char *text = slurp(path, &n, mode);
+	char *text = read_file(path, CONF_MOST, &n, &st);
 
+	if (text)
+		*mode = st.st_mode & 0777;
 	free(text);
 	return text || errno == ENOENT;
 }

@@ -34,10 +34,9 @@ void board_each(void (*visit)(void *arg, const struct board *b, const struct err
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg);
 
 /* What can be set: "control KIND [NAME] PLACE..."; see control/control.h. */
-#define CONTROL_PLACES 12
 struct control_statement {
 	const char *kind, *name; /* "clocks", "gpu"; "" */
-	struct place places[CONTROL_PLACES];
+	struct place *places;
 	size_t n_places; /* the first that exists is meant */
 };
 const struct control_statement *board_controls(const struct board *b, size_t *n);
@@ -46,9 +45,8 @@ const struct control_statement *board_controls(const struct board *b, size_t *n)
 void board_installed_only(void);
 
 /* Finds the files that the board file names below root and opens them. A missing signal becomes a channel
- * with its reason in `missing`, and is looked for later: the probe set keeps a reference to b. hz are the rates of the tiers. Returns NULL and sets *e if no signal at all
- * can be read. On success e->code is ERR_NONE, or ERR_DAMAGED with the number of signals that are missing
- * because of the limit of open files. */
+ * with its reason in `missing`, and is looked for later: the probe set keeps a reference to b. hz are the rates
+ * of the tiers. Returns NULL and sets *e if no signal at all can be read, or if the limit of open files is too low. */
 struct probe_set *board_resolve(struct board *b, const struct root *r, const double hz[TIERS],
 				const char *why, struct err *e);
 

@@ -52,32 +52,61 @@ static int load_all(struct detection *d, struct err *e)
 	return d->all ? 0 : -1;
 }
 
+/* Returns the board with the clue of that kind that fits best, the first of several; -1 if none fits. */
+static int best_clue(struct board *const *all, size_t n, enum clue_kind kind,
+		     size_t (*fits)(const struct clue *c, const void *arg), const void *arg, const struct clue **clue)
+{
+	size_t best = 0, points;
+	int which = -1;
+
+	for (size_t i = 0; i < n; i++)
+		for (const struct clue *c = all[i]->clues; c < all[i]->clues + all[i]->n_clues; c++)
+			if (c->kind == kind && (points = fits(c, arg)) > best) {
+				best = points;
+				which = (int)i;
+				*clue = c;
+			}
+	return which;
+}
+
+static size_t fits_entry(const struct clue *c, const void *entry)
+{
+	return *c->text && !strcmp(c->text, entry);
+}
+
+static size_t fits_alias(const struct clue *c, const void *name)
+{
+	return !strcasecmp(c->text, name);
+}
+
+static size_t fits_model(const struct clue *c, const void *text)
+{
+	return strncmp(text, c->text, strlen(c->text)) ? 0 : strlen(c->text);
+}
+
+static size_t fits_sense(const struct clue *c, const void *root)
+{
+	for (size_t i = 0; i < c->n_places; i++) {
+		struct place p = c->places[i];
+		if (place_find(&p, root, "in") < 0 || !file_exists(root, p.path))
+			return 0;
+	}
+	return c->n_places;
+}
+
 /* compatible is a list of NUL-terminated strings, the most specific first. It may name several boards, also
  * within longer words ("...-super", "...-as-p3767-0004"): so whole entries are compared, and the first entry
  * that any board has as a match decides. */
-static bool has(const struct board *b, const char *entry, size_t len)
-{
-	for (size_t i = 0; i < b->n_matches; i++)
-		if (strlen(b->matches[i]) == len && !memcmp(b->matches[i], entry, len))
-			return true;
-	return false;
-}
-
 int board_match(const char *compatible, size_t len, struct board *const *boards, size_t n, const char **entry)
 {
-	const char *p = compatible, *end = compatible + len;
+	const struct clue *c;
+	int which = -1;
 
-	while (p < end) {
-		const char *nul = memchr(p, '\0', (size_t)(end - p));
-		size_t size = nul ? (size_t)(nul - p) : (size_t)(end - p);
-		for (size_t i = 0; size && i < n; i++)
-			if (has(boards[i], p, size)) {
-				*entry = p;
-				return (int)i;
-			}
-		p += size + 1;
+	for (const char *p = compatible; which < 0 && p < compatible + len; p += strlen(p) + 1) {
+		*entry = p;
+		which = best_clue(boards, n, CLUE_MATCH, fits_entry, p, &c);
 	}
-	return -1;
+	return which;
 }
 
 /* Formats all entries for messages: "a", "b", "c". */
@@ -122,22 +151,13 @@ static int by_compatible(struct detection *d)
 	return which;
 }
 
-/* Returns the board with the longest `model` line with which text begins, or -1. */
-static int by_model(struct detection *d, const char *text, const char *source)
+/* source says text, which is the begin of the model of a board, or an alias. */
+static int by_text(struct detection *d, enum clue_kind kind, const char *text, const char *source)
 {
-	size_t best = 0;
-	int which = -1;
+	const struct clue *c;
 	char shown[96];
+	int which = best_clue(d->all, d->n, kind, kind == CLUE_ALIAS ? fits_alias : fits_model, text, &c);
 
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->all[i]->n_clues; k++) {
-			const struct clue *c = &d->all[i]->clues[k];
-			size_t len = strlen(c->text);
-			if (c->kind != CLUE_MODEL || len <= best || strncmp(text, c->text, len) != 0)
-				continue;
-			best = len;
-			which = (int)i;
-		}
 	text_printable(shown, sizeof shown, text, strlen(text));
 	if (which >= 0)
 		snprintf(d->why, sizeof d->why, _("%s says \"%s\""), source, shown);
@@ -149,7 +169,7 @@ static int by_model_file(struct detection *d, const char *path)
 	char text[160];
 
 	if (file_line(d->root, path, text, sizeof text))
-		return by_model(d, text, path);
+		return by_text(d, CLUE_MODEL, text, path);
 	if (errno == EPERM)
 		snprintf(d->why, sizeof d->why,
 			 _("%s is not believed: it must be a file of root or of this user, or mounted"), path);
@@ -160,53 +180,25 @@ static int by_model_file(struct detection *d, const char *path)
 static int by_variable(struct detection *d)
 {
 	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
-	char shown[96];
+	int which = -1;
 
-	if (!name || !*name)
-		return -1;
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->all[i]->n_clues; k++)
-			if (d->all[i]->clues[k].kind == CLUE_ALIAS &&
-			    !strcasecmp(d->all[i]->clues[k].text, name)) {
-				text_printable(shown, sizeof shown, name, strlen(name));
-				snprintf(d->why, sizeof d->why, _("%s says \"%s\""), "JETSON_MODEL_NAME",
-					 shown);
-				return (int)i;
-			}
-	return by_model(d, name, "JETSON_MODEL_NAME");
+	if (name && *name)
+		which = by_text(d, CLUE_ALIAS, name, "JETSON_MODEL_NAME");
+	if (name && *name && which < 0)
+		which = by_text(d, CLUE_MODEL, name, "JETSON_MODEL_NAME");
+	return which;
 }
 
-static bool sensed(const struct clue *c, const struct root *r)
-{
-	for (size_t i = 0; i < c->n_places; i++) {
-		struct place p = c->places[i];
-		if (place_find(&p, r, "in") < 0 || !file_exists(r, p.path))
-			return false;
-	}
-	return c->kind == CLUE_SENSE;
-}
-
-/* Returns the board whose `sense` line has the most places, all of which must exist, or -1. */
+/* The board whose `sense` line has the most places, all of which must exist. */
 static int by_sensors(struct detection *d)
 {
-	size_t best = 0;
-	int which = -1;
-	char text[96] = "";
+	const struct clue *c;
+	char before[sizeof d->why];
+	int which = best_clue(d->all, d->n, CLUE_SENSE, fits_sense, d->root, &c);
 
-	for (size_t i = 0; i < d->n; i++)
-		for (size_t k = 0; k < d->all[i]->n_clues; k++) {
-			const struct clue *c = &d->all[i]->clues[k];
-			if (c->n_places <= best || !sensed(c, d->root))
-				continue;
-			best = c->n_places;
-			which = (int)i;
-			memcpy(text, c->text, sizeof text);
-		}
-	if (which >= 0) {
-		char before[sizeof d->why];
-		memcpy(before, d->why, sizeof before);
-		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), text, before);
-	}
+	memcpy(before, d->why, sizeof before);
+	if (which >= 0)
+		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), c->text, before);
 	return which;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/utsname.h>
 
 #include "util/intl.h"
-#include "util/num.h"
+#include "util/io.h"
 #include "board/machine.h"
 #include "board/parsed.h"
 
@@ -35,70 +35,56 @@ static bool l4t_release(const struct root *r, char *out, size_t size)
 	return true;
 }
 
-/* Gets the value of key from lines KEY=value or KEY="value". */
-static bool shell_value(const char *text, const char *key, char *out, size_t size)
-{
-	size_t len = strlen(key);
-
-	for (const char *p = text; p; p = strchr(p, '\n')) {
-		p += *p == '\n';
-		if (strncmp(p, key, len) != 0 || p[len] != '=')
-			continue;
-		p += len + 1;
-		char quote = *p == '"' || *p == '\'' ? *p++ : '\0';
-		const char stop[3] = {'\n', quote, '\0'};
-		text_printable(out, size, p, strcspn(p, stop));
-		return *out;
-	}
-	return false;
-}
-
-bool find_distribution(const struct root *r, char *out, size_t size)
+bool file_word(const struct root *r, const char *path, const char *word, char *out, size_t size)
 {
 	char text[4096];
+	const char *p = root_read_trusted(r, path, text, sizeof text) < 0 ? NULL : (errno = 0, strstr(text, word));
 
-	return (root_read(r, "/etc/os-release", text, sizeof text) > 0 ||
-		root_read_trusted(r, "/usr/lib/os-release", text, sizeof text) > 0) &&
-	       shell_value(text, "PRETTY_NAME", out, size);
+	if (!p)
+		return false;
+	p += strlen(word);
+	p += strspn(p, BLANKS);
+	char quote = *p == '"' || *p == '\'' ? *p++ : '\0';
+	const char stop[] = {'\n', quote, '\0'};
+	text_printable(out, size, p, strcspn(p, quote ? stop : BLANKS ",\n"));
+	return *out;
 }
 
-bool find_ram_total(const struct root *r, char *out, size_t size)
+/* Gets the most specific NVIDIA chip in compatible. Returns its name and the version of CUDA's machine code. */
+static const char *const *chip(const struct root *r)
 {
-	char text[512];
-	int64_t kb;
-
-	if (root_read(r, "/proc/meminfo", text, sizeof text) <= 0)
-		return false;
-	const char *p = strstr(text, "MemTotal:");
-	if (!p || !num_i64(p + 9, text + strlen(text), &kb))
-		return false;
-	snprintf(out, size, "%lld", (long long)kb);
-	return true;
-}
-
-/* Gets the most specific NVIDIA chip name in compatible. */
-bool find_soc(const struct root *r, char *out, size_t size)
-{
-	static const char *const socs[] = {"tegra210", "tegra186", "tegra194", "tegra234", "tegra264"};
-	char blob[4096], entry[32];
+	static const char *const chips[][2] = {{"tegra210", "5.3"}, {"tegra186", "6.2"}, {"tegra194", "7.2"}, {"tegra234", "8.7"}, {"tegra264", "11.0"}};
+	char blob[4096];
 
 	ssize_t len = root_read(r, COMPATIBLE, blob, sizeof blob);
 	for (ssize_t i = 0; i < len; i += (ssize_t)strlen(blob + i) + 1)
-		for (size_t k = 0; k < sizeof socs / sizeof *socs; k++) {
-			snprintf(entry, sizeof entry, "nvidia,%s", socs[k]);
-			if (strcmp(blob + i, entry) != 0)
-				continue;
-			snprintf(out, size, "%s", socs[k]);
-			return true;
-		}
-	return false;
+		for (size_t k = 0; k < sizeof chips / sizeof *chips; k++)
+			if (!strncmp(blob + i, "nvidia,", 7) && !strcmp(blob + i + 7, chips[k][0]))
+				return chips[k];
+	return NULL;
+}
+
+bool find_soc(const struct root *r, char *out, size_t size)
+{
+	const char *const *c = chip(r);
+
+	text_join(out, size, c ? c[0] : "");
+	return c;
+}
+
+bool find_cuda_arch(const struct root *r, char *out, size_t size)
+{
+	const char *const *c = chip(r);
+
+	text_join(out, size, c ? c[1] : "");
+	return c;
 }
 
 /* These names change with every product and release, so they are in text files next to the board files, with
  * one "KEY VALUE" per line; # begins a comment. */
 
 /* Gets the value of key from the text of such a file. */
-static bool look_up(const char *text, const char *key, size_t key_len, char *out, size_t size)
+static bool table_look_up(const char *text, const char *key, size_t key_len, char *out, size_t size)
 {
 	for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
 		p += strspn(p, BLANKS);
@@ -115,29 +101,22 @@ static bool look_up(const char *text, const char *key, size_t key_len, char *out
 }
 
 /* Returns the text of an installed file, to be freed, or NULL. */
-static char *load(const char *name)
+static char *table_load(const char *name)
 {
 	char path[512];
+	size_t n;
 
-	if (!board_find_file(name, path, sizeof path))
-		return NULL;
-	FILE *f = fopen(path, "re");
-	char *text = f ? malloc(TABLE_MAX) : NULL;
-	if (text)
-		text[fread(text, 1, TABLE_MAX - 1, f)] = '\0';
-	if (f)
-		fclose(f);
-	return text;
+	return board_find_file(name, path, sizeof path) ? read_file(path, TABLE_MAX, &n, NULL) : NULL;
 }
 
 /* Looks up "36.4.7", then "36.4", then "36". */
 bool table_jetpack(const char *release, char *out, size_t size)
 {
-	char *text = load("jetpack.txt");
+	char *text = table_load("jetpack.txt");
 	size_t len = strspn(release, "0123456789.");
 	bool found = false;
 
-	while (text && len && !(found = look_up(text, release, len, out, size)))
+	while (text && len && !(found = table_look_up(text, release, len, out, size)))
 		while (len && release[--len] != '.')
 			;
 	free(text);
@@ -159,7 +138,7 @@ bool table_module(const char *compatible, size_t size_in, char *out, size_t size
 {
 	static const char vendor[] = "nvidia,";
 	const size_t head = sizeof vendor - 1;
-	char *text = load("modules.txt");
+	char *text = table_load("modules.txt");
 	bool found = false;
 
 	for (int pass = 0; pass < 2; pass++)
@@ -175,7 +154,7 @@ bool table_module(const char *compatible, size_t size_in, char *out, size_t size
 				p = plus ? plus + 1 : p;
 				len = number_length(p, len);
 			}
-			found = len && look_up(text, p, len, out, size);
+			found = len && table_look_up(text, p, len, out, size);
 		}
 	free(text);
 	return found;
@@ -242,87 +221,51 @@ bool find_codename(const struct root *r, char *out, size_t size)
 	return *out;
 }
 
-bool find_cuda_arch(const struct root *r, char *out, size_t size)
-{
-	static const struct {
-		const char *soc, *arch;
-	} known[] = {{"tegra210", "5.3"}, {"tegra186", "6.2"}, {"tegra194", "7.2"}, {"tegra234", "8.7"}, {"tegra264", "11.0"}};
-	char soc[32];
-
-	if (!find_soc(r, soc, sizeof soc))
-		return false;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strcmp(soc, known[i].soc))
-			snprintf(out, size, "%s", known[i].arch);
-	return true;
-}
-
-/* Kernels before 6.1 tell it only to their own machine; the release file of an L4T has it, too. */
+/* Kernels before 6.1 tell it only to their own machine. */
 bool find_architecture(const struct root *r, char *out, size_t size)
 {
 	struct utsname u;
-	char line[256];
-	const char *p;
 
-	if (first_line(r, "/proc/sys/kernel/arch", out, size))
-		return true;
-	if (root_is_live(r) && uname(&u) == 0) {
+	if (root_is_live(r) && uname(&u) == 0)
 		snprintf(out, size, "%.15s", u.machine);
-		return true;
-	}
-	p = first_line(r, RELEASE, line, sizeof line) ? strstr(line, "EABI: ") : NULL;
-	if (p)
-		text_printable(out, size, p + 6, strcspn(p + 6, ", "));
-	return p && *out;
+	return *out || first_line(r, "/proc/sys/kernel/arch", out, size) || file_word(r, RELEASE, "EABI:", out, size);
 }
 
-/* Gets the version of the package that every L4T has: "36.4.4-20250616085344". */
-static bool l4t_package(const struct root *r, char *out, size_t size)
-{
-	static const char wanted[] = "\nPackage: nvidia-l4t-core\n";
-	const size_t room = 16 * 1024 * 1024;
-	char soc[32];
-	char *text = find_soc(r, soc, sizeof soc) ? malloc(room) : NULL;
-
-	if (!text)
-		return false;
-	out[0] = '\0';
-	ssize_t n = root_read_trusted(r, "/var/lib/dpkg/status", text, room);
-	const char *p = n > 0 ? strstr(text, wanted) : NULL;
-	const char *end = p ? strstr(p + 1, "\n\n") : NULL;
-	const char *version = p ? strstr(p + 1, "\nVersion: ") : NULL;
-	if (version && (!end || version < end)) {
-		version += strlen("\nVersion: ");
-		size_t len = strspn(version, "0123456789.");
-		snprintf(out, size, "%.*s", (int)(len < 24 ? len : 24), version);
-	}
-	free(text);
-	return *out;
-}
-
+/* Without the release file that of the package which every L4T has: "36.4.4-20250616085344". */
 bool find_l4t(const struct root *r, char *out, size_t size)
 {
-	return l4t_release(r, out, size) || l4t_package(r, out, size);
+	struct machine *m;
+
+	if (l4t_release(r, out, size))
+		return true;
+	m = chip(r) ? machine_new() : NULL;
+	if (m) {
+		machine_read_packages(m, r);
+		text_join(out, size, m->version[LIBRARY_L4T]);
+	}
+	machine_free(m);
+	return *out;
 }
 
 bool find_release(const struct root *r, char *out, size_t size)
 {
-	char text[32];
+	char text[32] = "";
 
 	if (!find_l4t(r, text, sizeof text))
-		return find_distribution(r, out, size);
+		return file_word(r, "/etc/os-release", "PRETTY_NAME=", out, size) ||
+		       file_word(r, "/usr/lib/os-release", "PRETTY_NAME=", out, size);
 	snprintf(out, size, "L4T %s", text);
 	return true;
 }
 
 bool find_jetpack(const struct root *r, char *out, size_t size)
 {
-	char text[32];
+	char text[32] = "";
 
 	return find_l4t(r, text, sizeof text) && table_jetpack(text, out, size);
 }
 
-static int add(struct probe_set *probes, const char *key, const char *value, struct err *e)
+static int fact_add(struct probe_set *probes, const char *key, const char *value, struct err *e)
 {
 	if (fact_get(probes->facts, probes->n_facts, key) || !*value)
 		return 0;
@@ -335,12 +278,12 @@ static int demo_facts(struct probe_set *probes, struct err *e)
 	char text[32];
 	const struct channel *ram = probe_set_find(probes, "ram.used");
 
-	if (add(probes, "demo", "yes", e) < 0)
+	if (fact_add(probes, "demo", "yes", e) < 0)
 		return -1;
 	if (!ram || !(ram->hi > 0 && ram->hi < 1e15))
 		return 0;
 	snprintf(text, sizeof text, "%.0f", ram->hi);
-	return add(probes, "ram_total_kb", text, e);
+	return fact_add(probes, "ram_total_kb", text, e);
 }
 
 /* Adds those fields of the machine that traces have. */
@@ -351,7 +294,7 @@ static int machine_facts(const struct machine_field *f, const struct root *r, st
 	for (; f->is != FIELD_END; f++) {
 		if (f->is == FIELD_GROUP && machine_facts(f->of, r, probes, e) < 0)
 			return -1;
-		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && add(probes, f->fact, text, e) < 0)
+		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && fact_add(probes, f->fact, text, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -362,23 +305,23 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 {
 	char text[sizeof(((struct fact *)NULL)->value)];
 
-	if (add(probes, "board", b->name, e) < 0 || add(probes, "title", b->title, e) < 0 ||
-	    add(probes, "why", why ? why : "", e) < 0)
+	if (fact_add(probes, "board", b->name, e) < 0 || fact_add(probes, "title", b->title, e) < 0 ||
+	    fact_add(probes, "why", why ? why : "", e) < 0)
 		return -1;
 	for (size_t i = 0; i < b->n_facts; i++)
-		if (add(probes, b->facts[i].key, b->facts[i].value, e) < 0)
+		if (fact_add(probes, b->facts[i].key, b->facts[i].value, e) < 0)
 			return -1;
 	if (b->demo)
 		return demo_facts(probes, e);
 	if (machine_facts(machine_fields, r, probes, e) < 0)
 		return -1;
-	if (board_unlisted(probes, r, text, sizeof text) && add(probes, "other_sensors", text, e) < 0)
+	if (board_unlisted(probes, r, text, sizeof text) && fact_add(probes, "other_sensors", text, e) < 0)
 		return -1;
 	if (board_settings(b, probes) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	/* Not in the board file, because it is translated. */
 	if (!strcmp(b->name, "generic"))
-		return add(probes, "notice",
+		return fact_add(probes, "notice",
 			   _("not a known Jetson: showing CPU, memory and sensors of this Linux machine"), e);
 	return 0;
 }

@@ -24,7 +24,7 @@ void board_installed_only(void)
 }
 
 /* Gets the nth folder. Returns false if it is not set or does not fit. */
-static bool folder(int n, char out[PATH_SIZE])
+static bool board_folder(int n, char out[PATH_SIZE])
 {
 	const char *var = NULL, *behind = "";
 	int len;
@@ -59,7 +59,7 @@ bool board_find_file(const char *name, char *path, size_t size)
 	char dir[PATH_SIZE];
 
 	for (int i = 0; i < FOLDERS; i++) {
-		if (!folder(i, dir))
+		if (!board_folder(i, dir))
 			continue;
 		int n = snprintf(path, size, "%s/%s", dir, name);
 		if (n > 0 && (size_t)n < size && access(path, F_OK) == 0)
@@ -137,7 +137,7 @@ int board_files(struct board_file **files, size_t *n, struct err *e)
 	*n = 0;
 	e->code = ERR_NONE;
 	for (int rank = 0; rank < FOLDERS; rank++)
-		if (folder(rank, dir) && add_folder(files, n, rank, dir, e) < 0) {
+		if (board_folder(rank, dir) && add_folder(files, n, rank, dir, e) < 0) {
 			free(*files);
 			return -1;
 		}
@@ -161,7 +161,7 @@ struct board *board_load(const char *name, struct err *e)
 		return NULL;
 	}
 	for (int i = 0; i < FOLDERS && len && len < 64 && name[0] != '.'; i++) {
-		if (!folder(i, dir))
+		if (!board_folder(i, dir))
 			continue;
 		snprintf(path, sizeof path, "%s/%s.board", dir, name);
 		if (access(path, F_OK) == 0)

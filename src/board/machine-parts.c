@@ -167,16 +167,15 @@ static void read_gpcs(struct machine *m, const struct root *r)
 /* A Thor's GPU is a PCI device of the driver nvidia, which tells whether its rail may be gated. */
 static void read_pci_gpu(struct machine *m, const struct root *r)
 {
-	char **names, path[128], text[1024];
+	char **names, path[128], text[32];
 	size_t n;
 
 	if (root_list(r, NVIDIA, &names, &n) < 0)
 		return;
 	for (size_t i = 0; i < n && i < 1; i++) {
 		snprintf(path, sizeof path, NVIDIA "/%.32s/power", names[i]);
-		const char *p = root_read(r, path, text, sizeof text) > 0 ? strstr(text, "Rail-Gating:") : NULL;
-		if (p)
-			m->railgating = !strncmp(p + 12 + strspn(p + 12, " \t"), "Enabled", 7);
+		if (file_word(r, path, "Rail-Gating:", text, sizeof text))
+			m->railgating = !strcmp(text, "Enabled");
 		snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/power/control", names[i]);
 		file_line(r, path, m->power_control, sizeof m->power_control);
 	}
@@ -263,8 +262,7 @@ static void read_swaps(struct machine *m, const struct root *r)
 /* The memory in the chip of a tegra210: its size in hexadecimal, and a table as that of other memory. */
 static void read_iram(struct machine *m, const struct root *r)
 {
-	char text[4096];
-	const char *p;
+	char text[64];
 	int64_t kb;
 
 	if (root_read(r, DEBUG "nvmap/iram/size", text, sizeof text) <= 0) {
@@ -273,8 +271,8 @@ static void read_iram(struct machine *m, const struct root *r)
 		return;
 	}
 	m->iram_kb = floor((double)strtoull(text, NULL, 16) / 1024);
-	if (root_read(r, DEBUG "nvmap/iram/clients", text, sizeof text) > 0 && (p = strstr(text, "total")) &&
-	    num_i64(p + 5, text + strlen(text), &kb))
+	if (file_word(r, DEBUG "nvmap/iram/clients", "total", text, sizeof text) &&
+	    num_i64(text, text + strlen(text), &kb))
 		m->iram_used_kb = (double)kb;
 }
 

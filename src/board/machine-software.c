@@ -23,6 +23,7 @@ static const struct {
 	[LIBRARY_OPENCV] = {"libopencv", "libopencv_core.so.", true},
 	[LIBRARY_VULKAN] = {"libvulkan", "libvulkan.so.", false},
 	[LIBRARY_PYTHON] = {"python3", NULL, true},
+	[LIBRARY_L4T] = {"nvidia-l4t-core", NULL, true},
 };
 
 static const char *const folders[] = {"/usr/lib/aarch64-linux-gnu",
@@ -125,14 +126,19 @@ static void read_files(struct machine *m, const struct root *r)
 		m->opencv_cuda = cuda;
 }
 
-void machine_read_libraries(struct machine *m, const struct root *r)
+void machine_read_packages(struct machine *m, const struct root *r)
 {
 	char *status = malloc(STATUS_SIZE);
 
-	read_cuda(r, m->version[LIBRARY_CUDA]);
 	if (status && root_read_trusted(r, STATUS, status, STATUS_SIZE) > 0)
 		machine_packages(status, m);
 	free(status);
+}
+
+void machine_read_libraries(struct machine *m, const struct root *r)
+{
+	read_cuda(r, m->version[LIBRARY_CUDA]);
+	machine_read_packages(m, r);
 	read_files(m, r);
 	for (const struct machine_field *f = machine_libraries; f->is != FIELD_END; f++)
 		if (f->is == FIELD_TEXT && !*machine_text(m, f))

@@ -71,7 +71,7 @@ const struct machine_field machine_clock_fields[] = {
 };
 
 static const struct machine_field memory[] = {
-	FIELD(machine, "ram_total_kb", FIELD_NUMBER, ram_kb, .file = "/proc/meminfo", .scale = 1, .find = find_ram_total,
+	FIELD(machine, "ram_total_kb", FIELD_NUMBER, ram_kb, .file = "/proc/meminfo MemTotal:", .scale = 1,
 	      .fact = "ram_total_kb"),
 	NUMBER(machine, "iram_total_kb", iram_kb, NULL, 1),
 	NUMBER(machine, "iram_used_kb", iram_used_kb, NULL, 1),
@@ -85,8 +85,8 @@ const struct machine_field machine_name_fields[] = {
 	TEXT(machine_name, "name", name, NULL),
 	{.is = FIELD_END},
 };
-static const struct machine_field power_mode[] = {
-	TEXT(machine, "current", mode, NULL),
+const struct machine_field machine_mode_fields[] = {
+	TEXT(machine, "current", mode, "/var/lib/nvpmodel/status", .find = find_mode),
 	TEXT(machine, "default", default_mode, NULL),
 	LIST(machine, "modes", modes, machine_name_fields, machine_name),
 	{.is = FIELD_END},
@@ -95,10 +95,11 @@ static const struct machine_field power_mode[] = {
 static const struct machine_field bare_name[] = {TEXT(machine_name, NULL, name, NULL), {.is = FIELD_END}};
 static const struct machine_field bare_id[] = {NUMBER(machine_name, NULL, id, NULL, 1), {.is = FIELD_END}};
 
-static const struct machine_field fan[] = {
-	TEXT(machine, "profile", fan_profile, NULL),
-	TEXT(machine, "governor", fan_governor, NULL),
-	TEXT(machine, "control", fan_control, NULL),
+#define FAN "/var/lib/nvfancontrol/status"
+const struct machine_field machine_fan_fields[] = {
+	TEXT(machine, "profile", fan_profile, FAN " FAN_PROFILE:|/var/lib/nvpmodel/status fmode:"),
+	TEXT(machine, "governor", fan_governor, FAN " FAN_GOVERNOR:"),
+	TEXT(machine, "control", fan_control, FAN " FAN_CONTROL:"),
 	TEXT(machine, "default_profile", fan_default, NULL),
 	LIST(machine, "profiles", fan_profiles, bare_name, machine_name),
 	{.is = FIELD_END},
@@ -184,15 +185,15 @@ const struct machine_field machine_fields[] = {
 	TEXT(machine, "kernel", kernel, "/proc/sys/kernel/osrelease", .fact = "kernel", .title = N_("Kernel")),
 	TEXT(machine, "system", system, "/proc/sys/kernel/ostype"),
 	TEXT(machine, "architecture", architecture, "/proc/sys/kernel/arch", .find = find_architecture),
-	TEXT(machine, "distribution", distribution, "/etc/os-release", .find = find_distribution),
+	TEXT(machine, "distribution", distribution, "/etc/os-release PRETTY_NAME=|/usr/lib/os-release PRETTY_NAME="),
 	TEXT(machine, "hostname", hostname, "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname"),
 	NUMBER(machine, "uptime_s", uptime_s, "/proc/uptime", 1),
 	INNER("libraries", machine_libraries),
 	LIST(machine, "interfaces", nets, machine_net_fields, machine_net),
 	LIST(machine, "disks", disks, machine_disk_fields, machine_disk),
 	INNER("memory", memory),
-	INNER("power_mode", power_mode),
-	INNER("fan", fan),
+	INNER("power_mode", machine_mode_fields),
+	INNER("fan", machine_fan_fields),
 	TRUTH(machine, "jetson_clocks", jetson_clocks, NULL),
 	INNER("cpu", cpu),
 	INNER("gpu", machine_gpu_fields),
@@ -204,7 +205,7 @@ const struct machine_field machine_fields[] = {
 
 /* --- reading --- */
 
-static void clear(const struct machine_field *f, void *base)
+static void machine_clear(const struct machine_field *f, void *base)
 {
 	for (; f->is != FIELD_END; f++) {
 		void *at = (char *)base + f->at;
@@ -214,23 +215,23 @@ static void clear(const struct machine_field *f, void *base)
 		else if (f->is == FIELD_TRUTH)
 			*(int *)at = MACHINE_UNKNOWN;
 		else if (f->is == FIELD_GROUP)
-			clear(f->of, at);
+			machine_clear(f->of, at);
 	}
 }
 
 /* Frees the lists. */
-static void release(const struct machine_field *f, void *base)
+static void machine_release(const struct machine_field *f, void *base)
 {
 	for (; f->is != FIELD_END; f++) {
 		void *at = (char *)base + f->at;
 		struct machine_list *l = at;
 
 		if (f->is == FIELD_GROUP)
-			release(f->of, at);
+			machine_release(f->of, at);
 		if (f->is != FIELD_LIST)
 			continue;
 		for (size_t i = 0; i < l->n; i++)
-			release(f->of, (char *)l->at + i * f->item_size);
+			machine_release(f->of, (char *)l->at + i * f->item_size);
 		free(l->at);
 		*l = (struct machine_list) {NULL, 0};
 	}
@@ -241,7 +242,7 @@ struct machine *machine_new(void)
 	struct machine *m = calloc(1, sizeof *m);
 
 	if (m)
-		clear(machine_fields, m);
+		machine_clear(machine_fields, m);
 	return m;
 }
 
@@ -249,7 +250,7 @@ void machine_free(struct machine *m)
 {
 	if (!m)
 		return;
-	release(machine_fields, m);
+	machine_release(machine_fields, m);
 	free(m->missing.at);
 	free(m);
 }
@@ -263,7 +264,7 @@ void *machine_add(struct machine_list *l, const struct machine_field *fields, si
 	l->at = more;
 	more += l->n++ * size;
 	memset(more, 0, size);
-	clear(fields, more);
+	machine_clear(fields, more);
 	return more;
 }
 
@@ -279,25 +280,28 @@ void machine_missing(struct machine *m, const char *prefix, const char *key, con
 
 bool machine_field_text(const struct root *r, const struct machine_field *f, const char *folder, char *out, size_t size)
 {
-	char path[256];
-	int why = 0;
+	char path[256], word[32];
+	int why = ENOENT;
 
 	errno = 0;
 	out[0] = '\0';
 	if (f->find)
 		return f->find(r, out, size) && *out;
 	for (const char *p = f->file, *end; p; p = *end ? end + 1 : NULL) {
+		int len = (int)strcspn(p, " |");
 		end = p + strcspn(p, "|");
-		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)(end - p), p);
-		if (file_line(r, path, out, size) && *out)
+		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", len, p);
+		snprintf(word, sizeof word, "%.*s", p + len < end ? (int)(end - p) - len - 1 : 0, p + len + 1);
+		errno = 0;
+		if (*word ? file_word(r, path, word, out, size) : file_line(r, path, out, size) && *out)
 			return true;
-		why = why && errno == ENOENT ? why : errno;
+		why = why == ENOENT ? errno : why;
 	}
 	errno = why;
 	return false;
 }
 
-static int truth(const char *text)
+static int machine_truth(const char *text)
 {
 	static const char *const no[] = {"0", "suspended", "off", "no", "N", "disabled"};
 	static const char *const yes[] = {"active", "on", "yes", "Y", "enabled"};
@@ -328,10 +332,10 @@ void machine_read_fields(struct machine *m, const struct root *r, const struct m
 		if (got && f->is == FIELD_TEXT)
 			text_shortened(at, f->size, text, strlen(text));
 		else if (got && f->is == FIELD_TRUTH)
-			got = (*(int *)at = truth(text)) != MACHINE_UNKNOWN;
+			got = (*(int *)at = machine_truth(text)) != MACHINE_UNKNOWN;
 		else if (got && (got = num_i64(text, text + strlen(text), &n)))
 			*(double *)at = (double)n * f->scale;
-		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, "|"), f->file);
+		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, " |"), f->file);
 		if (!got && prefix)
 			machine_missing(m, prefix, f->key, path, why);
 	}
@@ -383,7 +387,7 @@ const char *machine_text(const struct machine *m, const struct machine_field *f)
 	return f->is == FIELD_TEXT ? (const char *)m + f->at : "";
 }
 
-static void put_number(struct record *r, const char *key, double v)
+static void machine_put_number(struct record *r, const char *key, double v)
 {
 	if (fabs(v) < 0x1p53 && v == floor(v))
 		PUT(r, {key, IN_JSON, COUNT_OF(v)});
@@ -391,9 +395,9 @@ static void put_number(struct record *r, const char *key, double v)
 		PUT(r, {key, IN_JSON, NUMBER_OF(v)});
 }
 
-static void put_fields(struct record *r, const struct machine_field *f, const void *base, bool open);
+static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open);
 
-static void put_list(struct record *r, const struct machine_field *f, const struct machine_list *l, bool open)
+static void machine_put_list(struct record *r, const struct machine_field *f, const struct machine_list *l, bool open)
 {
 	bool bare = !f->of->key;
 
@@ -401,14 +405,14 @@ static void put_list(struct record *r, const struct machine_field *f, const stru
 	for (size_t i = 0; i < l->n; i++) {
 		if (!bare)
 			json_open(r, NULL, '{');
-		put_fields(r, f->of, (const char *)l->at + i * f->item_size, open);
+		machine_put_fields(r, f->of, (const char *)l->at + i * f->item_size, open);
 		if (!bare)
 			json_close(r, "}");
 	}
 	json_close(r, "]");
 }
 
-static void put_fields(struct record *r, const struct machine_field *f, const void *base, bool open)
+static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open)
 {
 	for (; f->is != FIELD_END; f++) {
 		const void *at = (const char *)base + f->at;
@@ -424,21 +428,21 @@ static void put_fields(struct record *r, const struct machine_field *f, const vo
 			PUT(r, {f->key, IN_JSON, TEXT_OF(((char[]) {*(const char *)at, '\0'}))});
 			break;
 		case FIELD_NUMBER:
-			put_number(r, f->key, *(const double *)at);
+			machine_put_number(r, f->key, *(const double *)at);
 			break;
 		case FIELD_INT:
-			put_number(r, f->key, f->size == sizeof(int) ? *(const int *)at : (double)*(const long *)at);
+			machine_put_number(r, f->key, f->size == sizeof(int) ? *(const int *)at : (double)*(const long *)at);
 			break;
 		case FIELD_TRUTH:
 			PUT(r, {f->key, *(const int *)at == MACHINE_UNKNOWN ? 0 : IN_JSON, TRUTH_OF(*(const int *)at)});
 			break;
 		case FIELD_LIST:
 			if (l->at)
-				put_list(r, f, l, open);
+				machine_put_list(r, f, l, open);
 			break;
 		default:
 			json_open(r, f->key, '{');
-			put_fields(r, f->of, at, open);
+			machine_put_fields(r, f->of, at, open);
 			json_close(r, "}");
 		}
 	}
@@ -449,7 +453,7 @@ void machine_json(struct record *r, const char *name, const struct machine *m, b
 	const struct machine_missing *missing = m->missing.at;
 
 	json_open(r, name, '{');
-	put_fields(r, machine_fields, m, open);
+	machine_put_fields(r, machine_fields, m, open);
 	json_open(r, "missing", '{');
 	for (size_t i = 0; i < m->missing.n; i++)
 		PUT(r, {missing[i].key, IN_JSON, TEXT_OF(missing[i].reason)});

@@ -19,7 +19,7 @@ struct machine_list {
 	size_t n;
 };
 
-enum machine_library { LIBRARY_CUDA, LIBRARY_TENSORRT, LIBRARY_CUDNN, LIBRARY_VPI, LIBRARY_OPENCV, LIBRARY_VULKAN, LIBRARY_PYTHON, LIBRARIES };
+enum machine_library { LIBRARY_CUDA, LIBRARY_TENSORRT, LIBRARY_CUDNN, LIBRARY_VPI, LIBRARY_OPENCV, LIBRARY_VULKAN, LIBRARY_PYTHON, LIBRARY_L4T, LIBRARIES };
 
 struct machine_disk {
 	char mount[64], device[64];
@@ -89,7 +89,8 @@ struct machine_field {
 	const char *key; /* in JSON; NULL: a value without a name, in a list */
 	enum { FIELD_END, FIELD_TEXT, FIELD_NUMBER, FIELD_TRUTH, FIELD_INT, FIELD_LETTER, FIELD_LIST, FIELD_GROUP } is;
 	unsigned at, size;
-	const char *file; /* or several with | between them: the first that is there is read */
+	/* Or several with | between them: the first that is there is read. After a blank: a word in it, which the text follows. */
+	const char *file;
 	double scale;
 	bool (*find)(const struct root *r, char *out, size_t size); /* instead of a file */
 	const char *fact;                                           /* its key in a trace */
@@ -140,17 +141,21 @@ bool machine_field_text(const struct root *r, const struct machine_field *f, con
 void machine_read_fields(struct machine *m, const struct root *r, const struct machine_field *f, void *base,
 			 const char *folder, const char *prefix);
 void machine_read_libraries(struct machine *m, const struct root *r);
+void machine_read_packages(struct machine *m, const struct root *r);
 void machine_read_settings(struct machine *m, const struct root *r);
 void machine_read_parts(struct machine *m, const struct root *r, const struct channel *channels, size_t n);
 void machine_read_places(struct machine *m, const struct root *r);
+/* Gets what follows a word in a file, up to a blank or a comma, or what is in quotes there. errno is 0 if the file has no
+ * such word. */
+bool file_word(const struct root *r, const char *path, const char *word, char *out, size_t size);
 /* Takes the versions of installed packages from the text of dpkg's status file. */
 void machine_packages(const char *status, struct machine *m);
 
-extern const struct machine_field machine_net_fields[], machine_disk_fields[], machine_swap_fields[], machine_name_fields[],
+extern const struct machine_field machine_net_fields[], machine_disk_fields[], machine_swap_fields[], machine_name_fields[], machine_mode_fields[], machine_fan_fields[],
 	machine_idle_fields[], machine_core_fields[], machine_gpu_fields[], machine_clock_fields[], machine_rail_fields[];
 
 typedef bool machine_find(const struct root *r, char *out, size_t size);
 machine_find find_module, find_soc, find_codename, find_p_number, find_part_number, find_cuda_arch, find_l4t, find_jetpack,
-	find_release, find_architecture, find_distribution, find_ram_total;
+	find_release, find_architecture, find_mode;
 
 #endif

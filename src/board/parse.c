@@ -3,7 +3,6 @@
  *
  * Words are unquoted in place: what is parsed from a file points into its text. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/intl.h"
+#include "util/io.h"
 #include "util/num.h"
 #include "board/parsed.h"
 
@@ -167,7 +167,7 @@ static bool is_name(const char *text)
 	       !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+")];
 }
 
-static int parse_board(struct parser *p, struct err *e)
+static int parse_board(struct parser *p, int unused, struct err *e)
 {
 	if (p->b->name[0])
 		return wrong(p, e, _("this file already names the board \"%s\""), p->b->name);
@@ -177,7 +177,7 @@ static int parse_board(struct parser *p, struct err *e)
 	return 0;
 }
 
-static int parse_title(struct parser *p, struct err *e)
+static int parse_title(struct parser *p, int unused, struct err *e)
 {
 	if (p->b->title[0])
 		return wrong(p, e, _("%s is stated twice"), "title");
@@ -185,97 +185,61 @@ static int parse_title(struct parser *p, struct err *e)
 	return 0;
 }
 
-static int parse_match(struct parser *p, struct err *e)
-{
-	for (size_t i = 1; i < p->n; i++) {
-		if (p->b->n_matches == MATCHES_MAX)
-			return wrong(p, e, _("a board file can have at most %d entries of match"),
-				     MATCHES_MAX);
-		p->b->matches[p->b->n_matches++] = p->word[i].text;
-	}
-	return 0;
-}
-
-static struct clue *add_clue(struct parser *p, enum clue_kind kind, struct err *e)
-{
-	if (p->b->n_clues == CLUES_MAX) {
-		wrong(p, e, _("a board file can have at most %d entries of model, alias and sense"),
-		      CLUES_MAX);
-		return NULL;
-	}
-	p->b->clues[p->b->n_clues].kind = kind;
-	return &p->b->clues[p->b->n_clues++];
-}
-
-static int parse_model(struct parser *p, struct err *e)
-{
-	struct clue *c = add_clue(p, CLUE_MODEL, e);
-
-	if (c)
-		join_words(p, 1, c->text, sizeof c->text);
-	return c ? 0 : -1;
-}
-
-static int parse_alias(struct parser *p, struct err *e)
-{
-	for (size_t i = 1; i < p->n; i++) {
-		struct clue *c = add_clue(p, CLUE_ALIAS, e);
-
-		if (!c)
-			return -1;
-		text_printable(c->text, sizeof c->text, p->word[i].text, strlen(p->word[i].text));
-	}
-	return 0;
-}
-
 /* Takes the words from index `from` on as places. */
-static int parse_places(struct parser *p, size_t from, struct place *places, struct err *e)
+static int parse_places(struct parser *p, size_t from, struct place **places, size_t *n, struct err *e)
 {
 	char key[16];
 
+	*places = board_alloc(p->b, p->n * sizeof **places);
+	if (!*places)
+		return wrong(p, e, _("out of memory"));
 	for (size_t i = from; i < p->n; i++) {
 		const char *text = p->word[i].text, *equals = p->word[i].equals;
 		snprintf(key, sizeof key, "%.*s", equals ? (int)(equals - text) : 0, text);
-		if (!equals || !place_set(&places[i - from], key, equals + 1))
-			return wrong(
-				p, e,
-				_("\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE "
-				  "or devfreq=NODE/FILE"),
-				text);
+		if (!equals || !place_set(&(*places)[(*n)++], key, equals + 1))
+			return wrong(p, e,
+				     _("\"%s\" is not a place; expected path=/FILE, hwmon=CHIP/LABEL, zone=TYPE "
+				       "or devfreq=NODE/FILE"),
+				     text);
 	}
 	return 0;
 }
 
-static int parse_sense(struct parser *p, struct err *e)
+/* Each word is a clue; those of model and of sense are one. */
+static int parse_clue(struct parser *p, int kind, struct err *e)
 {
-	struct clue *c;
+	const size_t size = 96;
+	bool joined = kind == CLUE_MODEL || kind == CLUE_SENSE;
+	char *text = joined ? board_alloc(p->b, size) : NULL;
+	struct clue *c = NULL;
 
-	if (p->n < 2 || p->n > CLUE_PLACES + 1)
-		return wrong(p, e,
-			     _("\"sense\" needs one to %d places, such as hwmon=CHIP/LABEL or zone=TYPE"),
-			     CLUE_PLACES);
-	if (!(c = add_clue(p, CLUE_SENSE, e)))
-		return -1;
-	join_words(p, 1, c->text, sizeof c->text);
-	c->n_places = p->n - 1;
-	return parse_places(p, 1, c->places, e);
+	if (joined && !text)
+		return wrong(p, e, _("out of memory"));
+	if (joined)
+		join_words(p, 1, text, size);
+	for (size_t i = 1; i < (joined ? 2 : p->n); i++) {
+		if (p->b->n_clues == CLUES_MAX)
+			return wrong(p, e, _("a board file can have at most %d entries of match, model, alias and sense"),
+				     CLUES_MAX);
+		c = &p->b->clues[p->b->n_clues++];
+		*c = (struct clue) {.kind = (enum clue_kind)kind, .text = joined ? text : p->word[i].text};
+	}
+	return kind == CLUE_SENSE ? parse_places(p, 1, &c->places, &c->n_places, e) : 0;
 }
 
 /* "control KIND [NAME] PLACE..." */
-static int parse_control(struct parser *p, struct err *e)
+static int parse_control(struct parser *p, int unused, struct err *e)
 {
 	static const struct {
 		const char *kind, *names; /* of which one is needed */
-		size_t least;             /* places */
-	} kinds[] = {
-		{"fan", NULL, 1},
-		{"mode", NULL, 1},
-		{"clocks", " gpu cpu emc ", 1},
-		{"governor", " gpu cpu ", 1},
-		{"3d-scaling", NULL, 1},
-		{"swap", NULL, 0},
-		{"drop-caches", NULL, 0},
-	};
+		bool places;
+	} kinds[] = {{"fan", NULL, true},
+		     {"mode", NULL, true},
+		     {"clocks", " gpu cpu emc ", true},
+		     {"governor", " gpu cpu ", true},
+		     {"3d-scaling", NULL, true},
+		     {"swap", NULL, false},
+		     {"drop-caches", NULL, false}};
 	struct board *b = p->b;
 	struct control_statement *c = &b->controls[b->n_controls];
 	const size_t n = sizeof kinds / sizeof *kinds;
@@ -289,30 +253,27 @@ static int parse_control(struct parser *p, struct err *e)
 			     p->word[1].text);
 	if (b->n_controls == CONTROLS_MAX)
 		return wrong(p, e, _("a board file can have at most %d entries of control"), CONTROLS_MAX);
-	c->kind = kinds[k].kind;
-	c->name = from == 3 ? p->word[2].text : "";
+	*c = (struct control_statement) {.kind = kinds[k].kind, .name = from == 3 ? p->word[2].text : ""};
 	/* all clocks together have no name and no place */
 	bool all = !strcmp(c->kind, "clocks") && p->n == 2;
 	snprintf(listed, sizeof listed, " %s ", c->name);
 	if (!all && (kinds[k].names ? !*c->name || !strstr(kinds[k].names, listed) : *c->name))
 		return kinds[k].names ? wrong(p, e, _("\"control %s\" needs one of the names%s"), c->kind, kinds[k].names)
 				      : wrong(p, e, _("\"control %s\" takes no name"), c->kind);
-	if (!all && (p->n - from < kinds[k].least || p->n - from > (kinds[k].least ? CONTROL_PLACES : 0)))
-		return wrong(p, e, _("\"control %s\" needs %d to %d places"), c->kind, (int)kinds[k].least,
-			     kinds[k].least ? CONTROL_PLACES : 0);
+	if (!all && (p->n > from) != kinds[k].places)
+		return kinds[k].places ? wrong(p, e, _("\"control %s\" needs places"), c->kind)
+				       : wrong(p, e, _("\"control %s\" takes no places"), c->kind);
 	for (size_t i = 0; i < b->n_controls; i++)
 		if (!strcmp(b->controls[i].kind, c->kind) && !strcmp(b->controls[i].name, c->name))
 			return wrong(p, e, _("%s is stated twice"), "control");
 	b->n_controls++;
-	c->n_places = p->n - from;
-	return parse_places(p, from, c->places, e);
+	return parse_places(p, from, &c->places, &c->n_places, e);
 }
 
 /* "fact KEY TEXT", or "KEY TEXT" for soc and notice. */
-static int parse_fact(struct parser *p, struct err *e)
+static int parse_fact(struct parser *p, int named, struct err *e)
 {
 	struct board *b = p->b;
-	bool named = !strcmp(p->word[0].text, "fact");
 	struct fact *f = &b->facts[b->n_facts];
 	const char *key = p->word[named && p->n > 1].text;
 
@@ -328,7 +289,7 @@ static int parse_fact(struct parser *p, struct err *e)
 	return 0;
 }
 
-static int parse_demo(struct parser *p, struct err *e)
+static int parse_demo(struct parser *p, int unused, struct err *e)
 {
 	p->b->demo = true;
 	if (p->n == 2 && (!num_duration_ns(p->word[1].text, &p->b->past_ns) || p->b->past_ns > PAST_MAX_NS))
@@ -345,7 +306,7 @@ static bool is_same_file(const char *x, const char *y)
 	return stat(x, &a) == 0 && stat(y, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static int parse_include(struct parser *p, struct err *e)
+static int parse_include(struct parser *p, int unused, struct err *e)
 {
 	char path[sizeof p->b->path], elsewhere[sizeof path];
 	const char *file = p->word[1].text, *slash = strrchr(p->file, '/');
@@ -374,22 +335,23 @@ static int parse_include(struct parser *p, struct err *e)
 static const struct {
 	const char *word;
 	size_t least, most; /* number of words, with the first */
-	int (*parse)(struct parser *p, struct err *e);
+	int (*parse)(struct parser *p, int kind, struct err *e);
+	int kind;
 	const char *needs;
 } lines[] = {
-	{"board", 0, WORDS_MAX, parse_board, ""},
-	{"title", 2, WORDS_MAX, parse_title, N_("\"title\" needs a display name")},
-	{"match", 2, WORDS_MAX, parse_match,
+	{"board", 0, WORDS_MAX, parse_board, 0, ""},
+	{"title", 2, WORDS_MAX, parse_title, 0, N_("\"title\" needs a display name")},
+	{"match", 2, WORDS_MAX, parse_clue, CLUE_MATCH,
 	 N_("\"match\" needs entries of /proc/device-tree/compatible, such as nvidia,p3701-0000")},
-	{"model", 2, WORDS_MAX, parse_model, N_("\"model\" needs the beginning of /proc/device-tree/model")},
-	{"alias", 2, WORDS_MAX, parse_alias, N_("\"alias\" needs names, such as JETSON_ORIN_NANO")},
-	{"sense", 0, WORDS_MAX, parse_sense, ""},
-	{"soc", 0, WORDS_MAX, parse_fact, ""},
-	{"notice", 0, WORDS_MAX, parse_fact, ""},
-	{"fact", 0, WORDS_MAX, parse_fact, ""},
-	{"control", 2, WORDS_MAX, parse_control, N_("\"control\" needs what can be set, such as fan or clocks")},
-	{"demo", 1, 2, parse_demo, N_("\"demo\" takes at most one time")},
-	{"include", 2, 2, parse_include, N_("\"include\" needs one file")},
+	{"model", 2, WORDS_MAX, parse_clue, CLUE_MODEL, N_("\"model\" needs the beginning of /proc/device-tree/model")},
+	{"alias", 2, WORDS_MAX, parse_clue, CLUE_ALIAS, N_("\"alias\" needs names, such as JETSON_ORIN_NANO")},
+	{"sense", 2, WORDS_MAX, parse_clue, CLUE_SENSE, N_("\"sense\" needs places, such as hwmon=CHIP/LABEL or zone=TYPE")},
+	{"soc", 0, WORDS_MAX, parse_fact, false, ""},
+	{"notice", 0, WORDS_MAX, parse_fact, false, ""},
+	{"fact", 0, WORDS_MAX, parse_fact, true, ""},
+	{"control", 2, WORDS_MAX, parse_control, 0, N_("\"control\" needs what can be set, such as fan or clocks")},
+	{"demo", 1, 2, parse_demo, 0, N_("\"demo\" takes at most one time")},
+	{"include", 2, 2, parse_include, 0, N_("\"include\" needs one file")},
 };
 
 static bool is_key(const char *text, const char *equals)
@@ -454,7 +416,7 @@ static int parse_statement(struct parser *p, struct err *e)
 			return wrong(p, e, _("\"%s\" takes no expression after ="), first);
 		if (p->n < lines[i].least || p->n > lines[i].most)
 			return wrong(p, e, "%s", _(lines[i].needs));
-		return lines[i].parse(p, e);
+		return lines[i].parse(p, lines[i].kind, e);
 	}
 	int tier = tier_find(first);
 	if (tier >= 0)
@@ -466,23 +428,24 @@ static int parse_statement(struct parser *p, struct err *e)
 		first);
 }
 
-/* Parses text, which has len bytes and one spare byte after them. The text is modified, and belongs to the
- * board. */
-static int parse_text(struct board *b, const char *file, char *text, size_t len, const struct parser *outer,
+/* Parses a copy of the text, which belongs to the board, since words point into it. */
+static int parse_text(struct board *b, const char *file, const char *text, size_t len, const struct parser *outer,
 		      struct err *e)
 {
 	size_t mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	char *copy = board_alloc(b, len + 1), *line, *stop;
 	struct parser p = {.b = b,
 			   .outer = outer,
 			   .depth = outer ? outer->depth + 1 : 0,
 			   .file = file,
 			   .line = 1,
-			   .next_line = 1,
-			   .p = text + mark,
-			   .end = text + len};
-	char *line, *stop;
+			   .next_line = 1};
 
-	*p.end = '\0';
+	if (!copy)
+		return wrong(&p, e, _("out of memory"));
+	memcpy(copy, text, len);
+	p.p = copy + mark;
+	p.end = copy + len;
 	while ((line = take_line(&p, &stop))) {
 		if (!is_text(line, stop))
 			return wrong(&p, e, _("a control character; a board file is plain text"));
@@ -492,73 +455,44 @@ static int parse_text(struct board *b, const char *file, char *text, size_t len,
 	return 0;
 }
 
-/* Reads a whole open file, and adds one spare byte; the board owns the memory. If the file grows meanwhile,
- * the rest is ignored. */
-static char *read_whole(struct board *b, int fd, const char *shown, size_t *len, struct err *e)
-{
-	struct stat st;
-	char *text = NULL;
-	ssize_t n = 0;
-
-	*len = 0;
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-	} else if (fd >= 0) {
-		size_t room = st.st_size > 0 ? (size_t)st.st_size : FILE_MAX;
-
-		if (!S_ISREG(st.st_mode) || room > FILE_MAX) {
-			err_num(e, ERR_FAILED, EINVAL,
-				_("\"%s\" is not a board file: not a regular file of at most 1 MiB"), shown);
-			return NULL;
-		}
-		text = board_alloc(b, room + 1);
-		while (text && *len < room && (n = read(fd, text + *len, room - *len)) > 0)
-			*len += (size_t)n;
-	}
-	if (text && n >= 0)
-		return text;
-	err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), shown);
-	return NULL;
-}
-
 static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
 {
 	char shown[512];
 	size_t len;
 	struct err why;
 	/* The name lives as long as the statements that point to it. */
-	char *name = board_alloc(b, strlen(path) + 1);
+	char *name = board_alloc(b, strlen(path) + 1), *text = name ? read_file(path, FILE_MAX, &len, NULL) : NULL;
+	int result;
 
 	b->n_files++;
-	text_printable(shown, sizeof shown, path, strlen(path));
-	int fd = name ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
-	char *text = read_whole(b, fd, shown, &len, &why);
-	if (fd >= 0)
-		close(fd);
-	if (text)
-		return parse_text(b, strcpy(name, path), text, len, outer, e);
-	if (outer)
-		return wrong(outer, e, "%s", why.text);
-	return err_num(e, why.code, why.num, "%s", why.text);
+	if (!text) {
+		int error = errno;
+		text_printable(shown, sizeof shown, path, strlen(path));
+		if (error == EINVAL || error == EFBIG)
+			err_num(&why, ERR_FAILED, EINVAL,
+				_("\"%s\" is not a board file: not a regular file of at most 1 MiB"), shown);
+		else
+			err_sys(&why, ERR_FAILED, error, _("cannot read the board file \"%s\""), shown);
+		return outer ? wrong(outer, e, "%s", why.text) : err_num(e, why.code, why.num, "%s", why.text);
+	}
+	result = parse_text(b, strcpy(name, path), text, len, outer, e);
+	free(text);
+	return result;
 }
 
 /* If text is NULL, reads the file. */
 static struct board *parse(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct board *b = calloc(1, sizeof *b);
-	char *copy = b && text ? board_alloc(b, len + 1) : NULL;
 	int result;
 
-	if (!b || (text && !copy)) {
+	if (!b) {
 		err_sys(e, ERR_FAILED, errno, _("cannot read the board file \"%s\""), path);
-		free(b);
 		return NULL;
 	}
 	atomic_init(&b->holders, 1);
 	snprintf(b->path, sizeof b->path, "%s", path);
-	if (text)
-		memcpy(copy, text, len);
-	result = text ? parse_text(b, b->path, copy, len, NULL, e) : parse_file(b, path, NULL, e);
+	result = text ? parse_text(b, b->path, text, len, NULL, e) : parse_file(b, path, NULL, e);
 	if (!result && (!b->name[0] || !b->title[0]))
 		result = err_set(e, ERR_FAILED,
 				 _("%s: a board file needs the lines \"board NAME\" and \"title TEXT\""),

@@ -7,22 +7,21 @@
 #include "board/board.h"
 #include "probe/attr.h"
 
-/* How a board is recognised without a device tree. */
+/* How a board is recognised. */
 enum clue_kind {
+	CLUE_MATCH, /* an entry of compatible is it */
 	CLUE_MODEL, /* the model's text begins with it */
 	CLUE_ALIAS, /* the name in other programs, as in JETSON_MODEL_NAME */
 	CLUE_SENSE, /* these kernel files exist */
 };
-#define CLUE_PLACES 6
 struct clue {
 	enum clue_kind kind;
-	char text[96]; /* for CLUE_SENSE: as in the file */
-	struct place places[CLUE_PLACES];
+	const char *text; /* as in the file */
+	struct place *places;
 	size_t n_places;
 };
 
-#define MATCHES_MAX    1024
-#define CLUES_MAX      64
+#define CLUES_MAX      1024
 #define FACTS_MAX      64
 #define STATEMENTS_MAX 2048
 #define CONTROLS_MAX   32
@@ -36,8 +35,6 @@ struct board {
 	int64_t past_ns;            /* that the screen of a demo begins with */
 	unsigned n_files;           /* read so far */
 	struct memory *memory;      /* all of the following points into it */
-	char *matches[MATCHES_MAX]; /* entries of compatible */
-	size_t n_matches;
 	struct clue clues[CLUES_MAX];
 	size_t n_clues;
 	struct fact facts[FACTS_MAX]; /* stated by the file */

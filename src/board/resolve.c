@@ -9,55 +9,22 @@
 #include "board/parsed.h"
 #include "probe/lookout.h"
 
-/* Sets the reason of the missing channels from index `from` on to why, since they may exist. Returns how
- * many. */
-static size_t tell_refused(struct probe_set *probes, size_t from, const char *why)
-{
-	size_t n = 0;
-
-	for (size_t i = from; i < probes->n_channels; i++) {
-		struct channel *c = &probes->channels[i];
-
-		if (c->missing[0]) {
-			text_shortened(c->missing, sizeof c->missing, why, strlen(why));
-			n++;
-		}
-	}
-	return n;
-}
-
-/* Warns that signals could not be opened for lack of descriptors. Unlike a missing sensor, the user can fix
- * that. */
-static void warn_refused(size_t n, const char *why, struct err *e)
-{
-	if (n)
-		err_set(e, ERR_DAMAGED, P_("%zu signal is missing: %s", "%zu signals are missing: %s", n), n,
-			why);
-	else
-		err_set(e, ERR_DAMAGED, _("some signals are missing, or less exact: %s"), why);
-}
-
-/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer, or no
- * descriptor was left. NVML answers once for all that it has. */
-static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from,
-		      bool never)
+/* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer. NVML
+ * answers once for all that it has. */
+static int look_later(struct probe_set *probes, const struct statement *s, int64_t tick_ns, size_t from, bool hung)
 {
 	size_t missing = 0, n = probes->n_channels - from;
 
 	for (size_t i = from; i < probes->n_channels; i++)
 		missing += probes->channels[i].missing[0] != '\0';
-	if (never || !missing || (missing < n && !strcmp(s->probe, "nvml")))
+	if (hung || !missing || (missing < n && !strcmp(s->probe, "nvml")))
 		return 0;
 	return lookout_statement(probes->lookout, s, tick_ns, from, n);
 }
 
-static int open_all(const struct board *b, struct probe_set *probes, const double hz[TIERS],
-		    struct err *warning, struct err *e)
+static int open_all(const struct board *b, struct probe_set *probes, const double hz[TIERS], struct err *e)
 {
-	unsigned refused = descriptors_refused();
-	size_t missing = 0;
-	char why[200];
-
+	descriptors_lacked(NULL);
 	for (size_t i = 0; i < b->n_statements; i++) {
 		const struct statement *s = &b->statements[i];
 		double tick = hz[s->tier] > 0 ? 1e9 / hz[s->tier] : 1e9;
@@ -66,20 +33,13 @@ static int open_all(const struct board *b, struct probe_set *probes, const doubl
 		unsigned given_up = root_given_up();
 		if (probe_open(probes, s, tick_ns, e) < 0)
 			return -1;
-		if (look_later(probes, s, tick_ns, before,
-			       root_given_up() != given_up || descriptors_refused() != refused) < 0)
+		if (look_later(probes, s, tick_ns, before, root_given_up() != given_up) < 0)
 			return err_set(e, ERR_FAILED, _("out of memory"));
-		if (descriptors_refused() != refused) {
-			refused = descriptors_refused();
-			descriptors_reason(why, sizeof why);
-			missing += tell_refused(probes, before, why);
-			warn_refused(missing, why, warning);
-		}
 		for (size_t k = before; b->demo && k < probes->n_channels; k++)
 			if (!probes->channels[k].note[0])
 				strcpy(probes->channels[k].note, "demo");
 	}
-	return 0;
+	return descriptors_lacked(e) ? -1 : 0;
 }
 
 static size_t count_present(const struct probe_set *probes)
@@ -104,7 +64,7 @@ static int set_past(const struct board *b, struct probe_set *probes, struct err 
 	return 0;
 }
 
-static void release(void *board)
+static void board_release(void *board)
 {
 	board_free(board);
 }
@@ -113,7 +73,6 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 				const char *why, struct err *e)
 {
 	struct probe_set *probes = calloc(1, sizeof *probes);
-	struct err warning = {.code = ERR_NONE};
 
 	if (!probes) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open the board \"%s\""), b->name);
@@ -123,7 +82,7 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 	if (probes->root && !lookout_new(probes, hz))
 		err_set(e, ERR_FAILED, _("out of memory"));
 	root_give_up(true);
-	int failed = !probes->lookout || open_all(b, probes, hz, &warning, e) < 0 ||
+	int failed = !probes->lookout || open_all(b, probes, hz, e) < 0 ||
 		     set_past(b, probes, e) < 0 || board_facts(b, r, why, probes, e) < 0;
 	root_give_up(false);
 	if (!failed && lookout_reserve(probes->lookout, probes) < 0)
@@ -139,9 +98,9 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 		probe_set_free(probes);
 		return NULL;
 	}
-	lookout_keep(probes->lookout, board_hold(b), release);
+	lookout_keep(probes->lookout, board_hold(b), board_release);
 	if (e)
-		*e = warning;
+		e->code = ERR_NONE;
 	return probes;
 }
 

@@ -104,11 +104,9 @@ static void mode_visit(void *mode, const struct conf_line *l)
 
 bool conf_mode_now(const struct root *r, int64_t *id)
 {
-	char status[128];
+	char text[32];
 
-	ssize_t n = root_read_trusted(r, MODE_STATUS, status, sizeof status);
-	const char *p = n > 0 ? strstr(status, "pmode:") : NULL;
-	return p && num_i64(p + 6, status + n, id);
+	return file_word(r, MODE_STATUS, "pmode:", text, sizeof text) && num_i64(text, text + strlen(text), id);
 }
 
 /* Gets the mode's name. Returns false if no mode is set or it has no name. */
@@ -129,22 +127,16 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 	return true;
 }
 
-/* Gets the word after a key in a file. */
-static bool status_word(const struct root *r, const char *path, const char *key, char *out, size_t size)
+bool find_mode(const struct root *r, char *out, size_t size)
 {
-	char text[1024];
-	const char *p = root_read_trusted(r, path, text, sizeof text) > 0 ? strstr(text, key) : NULL;
-
-	if (p)
-		text_printable(out, size, p + strlen(key), strcspn(p + strlen(key), " \t\n"));
-	return p && *out;
+	return mode_read(r, &(struct mode) {.known = false}, out, size);
 }
 
 /* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
 static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
 {
 	(void)arg;
-	return status_word(r, CONF_FAN_STATUS, "FAN_PROFILE:", out, size) || status_word(r, MODE_STATUS, "fmode:", out, size);
+	return machine_field_text(r, &machine_fan_fields[0], "", out, size);
 }
 
 bool conf_fan_regulated(const struct root *r)
@@ -161,24 +153,27 @@ bool conf_fan_control(const struct root *r, const char *pwm, char out[256])
 	return file_exists(r, out);
 }
 
-/* A fan whose control can be switched. Where it is switched off, the speed is set by hand, or by a program that is not
- * known here: then only its first changes are told. */
-#define FAN_CHANGES 16
-struct fan {
-	char pwm[192], control[256];
-	bool legacy; /* 1 is automatic, else above 1 is */
-	unsigned changes;
+/* A file of what can be set. */
+struct setting_file {
+	char path[192];
+	unsigned changes; /* of the speed of a fan */
 	long long last;
 };
 
+/* Where the control of a fan is switched off, its speed is set by hand, or by a program that is not known here: then only
+ * its first changes are told. */
+#define FAN_CHANGES 16
 static bool fan_read(const struct root *r, void *fan, char *out, size_t size)
 {
-	struct fan *f = fan;
+	struct setting_file *f = fan;
+	char control[256];
 	long long on, speed;
 
-	if (root_read_i64(r, f->control, &on) < 0 || root_read_i64(r, f->pwm, &speed) < 0 || speed < 0 || speed > 255)
+	if (!conf_fan_control(r, f->path, control) || root_read_i64(r, control, &on) < 0 ||
+	    root_read_i64(r, f->path, &speed) < 0 || speed < 0 || speed > 255)
 		return false;
-	if (conf_fan_regulated(r) || on > !f->legacy) {
+	bool legacy = text_ends_in(control, "/temp_control"); /* 1 is automatic, else above 1 is */
+	if (conf_fan_regulated(r) || on > !legacy) {
 		snprintf(out, size, "auto");
 		return true;
 	}
@@ -186,15 +181,15 @@ static bool fan_read(const struct root *r, void *fan, char *out, size_t size)
 		return false;
 	f->changes += speed != f->last;
 	f->last = speed;
-	snprintf(out, size, !on && !f->legacy ? "off" : "%lld%%", (speed * 100 + 127) / 255);
+	snprintf(out, size, !on && !legacy ? "off" : "%lld%%", (speed * 100 + 127) / 255);
 	return true;
 }
 
-static bool switch_read(const struct root *r, void *path, char *out, size_t size)
+static bool switch_read(const struct root *r, void *file, char *out, size_t size)
 {
 	long long on;
 
-	if (root_read_i64(r, path, &on) < 0)
+	if (root_read_i64(r, ((struct setting_file *)file)->path, &on) < 0)
 		return false;
 	snprintf(out, size, "%s", on ? "on" : "off");
 	return true;
@@ -227,6 +222,7 @@ static bool line_read(const struct root *r, void *path, char *out, size_t size)
 	return path && file_line(r, path, out, size);
 }
 
+/* Returns the number of texts, -1: out of memory. */
 static int add_text(struct probe_set *probes, struct lookout *l, const char *key, lookout_read *read,
 		    void *arg)
 {
@@ -237,7 +233,7 @@ static int add_text(struct probe_set *probes, struct lookout *l, const char *key
 		return 0;
 	}
 	lookout_text(l, key, read, arg, now);
-	return probe_set_add_fact(probes, key, now);
+	return probe_set_add_fact(probes, key, now) < 0 ? -1 : 1;
 }
 
 /* Adds the governor of each clock that has limits; it is shown with them. */
@@ -246,7 +242,7 @@ static int add_governors(struct probe_set *probes, struct lookout *l)
 	char key[48], path[192];
 	int result = 0;
 
-	for (size_t i = 0; i < probes->n_channels && !result; i++) {
+	for (size_t i = 0; i < probes->n_channels && result >= 0; i++) {
 		const struct channel *c = &probes->channels[i];
 		const char *dot = strchr(c->name, '.'), *slash = strrchr(c->source, '/');
 
@@ -261,29 +257,31 @@ static int add_governors(struct probe_set *probes, struct lookout *l)
 	return result;
 }
 
-/* Adds each fan that the place stands for. Returns their number; -1: out of memory. */
-static int add_fans(struct probe_set *probes, struct lookout *l, struct place p)
+/* Adds each file that the first place which is there stands for: "fan", "fan1". */
+static int add_files(struct probe_set *probes, struct lookout *l, const struct control_statement *c, const char *attribute,
+		     lookout_read *read)
 {
-	bool each = !strcmp(p.name, "*");
-	unsigned at = 0;
+	int added = 0, n = 0;
 	char key[24];
-	int n = 0;
 
-	while (each ? place_next(&p, probes->root, "pwm", &at) : at++ == 0 && place_find(&p, probes->root, "pwm") == 0) {
-		struct fan *f = calloc(1, sizeof *f);
-		if (!f)
-			return -1;
-		text_join(f->pwm, sizeof f->pwm, p.path);
-		if (!conf_fan_control(probes->root, p.path, f->control)) {
-			free(f);
-			continue;
+	for (size_t k = 0; k < c->n_places && !n; k++) {
+		struct place p = c->places[k];
+		bool each = !strcmp(p.name, "*");
+		unsigned at = 0;
+
+		while (each ? place_next(&p, probes->root, attribute, &at)
+			    : at++ == 0 && place_find(&p, probes->root, attribute) == 0) {
+			struct setting_file *f = calloc(1, sizeof *f);
+			if (!f)
+				return -1;
+			text_join(f->path, sizeof f->path, p.path);
+			text_join(key, sizeof key, c->kind);
+			if (n)
+				text_number(key, sizeof key, c->kind, (unsigned)n);
+			if ((added = add_text(probes, l, key, read, f)) < 0)
+				return -1;
+			n += added;
 		}
-		f->legacy = text_ends_in(f->control, "/temp_control");
-		text_join(key, sizeof key, "fan");
-		if (n++)
-			text_number(key, sizeof key, "fan", (unsigned)n - 1);
-		if (add_text(probes, l, key, fan_read, f) < 0)
-			return -1;
 	}
 	return n;
 }
@@ -292,23 +290,16 @@ static int add_fans(struct probe_set *probes, struct lookout *l, struct place p)
 static int add_controls(const struct board *b, struct probe_set *probes, struct lookout *l)
 {
 	int result = 0;
-	bool done;
 
-	for (size_t i = 0; i < b->n_controls && !result; i++) {
+	for (size_t i = 0; i < b->n_controls && result >= 0; i++) {
 		const struct control_statement *c = &b->controls[i];
 
 		if (!strcmp(c->kind, "swap"))
 			result = add_text(probes, l, "swap", swap_read, NULL);
-		for (size_t k = 0, n = !strcmp(c->kind, "fan") ? c->n_places : 0; k < n && !result; k++)
-			result = add_fans(probes, l, c->places[k]);
-		result = result < 0 ? result : 0;
-		done = strcmp(c->kind, "3d-scaling") != 0;
-		for (size_t k = 0; k < c->n_places && !done; k++) {
-			struct place p = c->places[k];
-			done = place_find(&p, probes->root, "") == 0 && file_exists(probes->root, p.path);
-			if (done)
-				result = add_text(probes, l, "3d-scaling", switch_read, strdup(p.path));
-		}
+		else if (!strcmp(c->kind, "fan"))
+			result = add_files(probes, l, c, "pwm", fan_read);
+		else if (!strcmp(c->kind, "3d-scaling"))
+			result = add_files(probes, l, c, "", switch_read);
 	}
 	return result;
 }
@@ -321,7 +312,7 @@ int board_settings(const struct board *b, struct probe_set *probes)
 	if (add_controls(b, probes, l) < 0 || add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
 	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
 		return -1;
-	return add_text(probes, l, "fan.profile", fan_profile, NULL);
+	return add_text(probes, l, "fan.profile", fan_profile, NULL) < 0 ? -1 : 0;
 }
 
 /* "< PM_CONFIG DEFAULT=2 >", after the modes or before them. */
@@ -360,14 +351,9 @@ static void take_profile(void *machine, const struct conf_line *l)
 
 void machine_read_settings(struct machine *m, const struct root *r)
 {
-	static const char *const what[] = {"profile", "governor", "control"};
-	struct mode mode = {.known = false};
-	char *words[] = {m->fan_profile, m->fan_governor, m->fan_control};
 	int64_t id;
 
-	errno = 0;
-	if (!mode_read(r, &mode, m->mode, sizeof m->mode))
-		machine_missing(m, "power_mode.", "current", MODE_STATUS, errno ? root_error(errno) : _("not in it"));
+	machine_read_fields(m, r, machine_mode_fields, m, "", "power_mode.");
 	conf_each(r, CONF_MODES, take_mode, m);
 	if (!m->modes.n)
 		machine_missing(m, "power_mode.", "modes", CONF_MODES, _("no modes in it, or it is not there"));
@@ -377,11 +363,6 @@ void machine_read_settings(struct machine *m, const struct root *r)
 		if ((double)id == n->id)
 			memcpy(m->default_mode, n->name, sizeof n->name);
 	}
-	fan_profile(r, NULL, m->fan_profile, sizeof m->fan_profile);
-	status_word(r, CONF_FAN_STATUS, "FAN_GOVERNOR:", m->fan_governor, sizeof m->fan_governor);
-	status_word(r, CONF_FAN_STATUS, "FAN_CONTROL:", m->fan_control, sizeof m->fan_control);
-	for (size_t i = 0; i < sizeof what / sizeof *what; i++)
-		if (!*words[i])
-			machine_missing(m, "fan.", what[i], CONF_FAN_STATUS, _("not in it, or it is not there"));
+	machine_read_fields(m, r, machine_fan_fields, m, "", "fan.");
 	conf_each(r, CONF_FAN, take_profile, m);
 }

@@ -59,7 +59,7 @@ static bool is_other(const char *name)
 }
 
 /* Appends ", ina226 (hwmon6: VIN)" if that device measures something. */
-static void add_device(const struct probe_set *probes, const struct root *r, const char *folder, const char *device, char *out, size_t size)
+static void unlisted_add(const struct probe_set *probes, const struct root *r, const char *folder, const char *device, char *out, size_t size)
 {
 	char dir[128], name[40], label[40], labels[120] = "", **files;
 	size_t n, used;
@@ -97,7 +97,7 @@ bool board_unlisted(const struct probe_set *probes, const struct root *r, char *
 			continue;
 		for (size_t i = 0; i < n; i++)
 			if (begins(devices[i], lists[k].prefix) && !is_read(probes, devices[i]))
-				add_device(probes, r, lists[k].folder, devices[i], text, sizeof text);
+				unlisted_add(probes, r, lists[k].folder, devices[i], text, sizeof text);
 		free(devices);
 	}
 	text_shortened(out, size, text, strlen(text));

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "nsys/nvtx-client.h"
 #include "util/clock.h"
 #include "util/intl.h"
-#include "util/nvtx-client.h"
 
 enum { CORE = 1, MARK = 2 };
 

@@ -564,7 +564,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	struct board *board;
 	char name[PATH_MAX];
 	struct err e;
-	uint64_t since;
+	int since;
 	int status;
 
 	r->marker = marker_open(&e);
@@ -586,7 +586,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		board_free(board);
 		r->engine = engine_for(o, probes, &e);
 	}
-	since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? nvtx_started((uint32_t)r->child) : 0;
+	since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? (int)r->child : 0;
 	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, since, &e))) {
 		engine_free(r->engine);
 		r->engine = NULL;

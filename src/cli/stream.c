@@ -235,7 +235,6 @@ static int stream_trace(struct stream *s, struct trace *t, struct sink *sink, st
 		err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	else
 		r = sink->ops->begin(sink, trace_session(t), e);
-	trace_pass(t, true);
 	if (!trace_extent(t, &at_ns, &end_ns))
 		at_ns = INT64_MAX;
 	while (r == 0 && at_ns < INT64_MAX && !s->error && !stream_asked(s)) {

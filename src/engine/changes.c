@@ -21,10 +21,10 @@
 #define DEAD_NS  (3 * NS_PER_S)
 #define REASONS  8 /* reported of one channel: one that alternates between two reasons fills no trace */
 
-enum about { NOTHING, SETTING, LIFE, LATE };
+enum change_about { NOTHING, SETTING, LIFE, LATE };
 
 struct signal {
-	enum about about;
+	enum change_about about;
 	double last;     /* NaN: none yet */
 	int64_t gone_ns; /* when it lost its value; 0: it has one */
 	bool dead, late; /* late: it was missing at the start */
@@ -40,9 +40,9 @@ struct changes {
 	struct signal signals[];
 };
 
-static enum about about_what(const struct channel *c)
+static enum change_about about_what(const struct channel *c)
 {
-	static const enum about known[CHANNEL_KINDS] = {
+	static const enum change_about known[CHANNEL_KINDS] = {
 		[CHANNEL_FREQ_LIMIT] = SETTING, [CHANNEL_GPU_UTIL] = LIFE, [CHANNEL_CPU_UTIL] = LIFE,
 		[CHANNEL_RAM_USED] = LIFE,      [CHANNEL_EMC_UTIL] = LIFE, [CHANNEL_RAIL_POWER] = LIFE,
 		[CHANNEL_TEMPERATURE] = LIFE,   [CHANNEL_GPU_FREQ] = LIFE, [CHANNEL_EMC_RATE] = LIFE,

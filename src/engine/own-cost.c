@@ -33,34 +33,25 @@ static void own_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops own_ops = {own_read, probe_free};
 
-static int add_channels(struct probe_set *r)
+static int own_add_channels(struct probe_set *r)
 {
-	static const struct {
-		const char *name, *label, *note, *source;
-		enum channel_kind kind;
-		enum unit unit;
-		int64_t period_ns;
-	} own[] = {{"nvmtop.cpu", N_("nvmtop CPU"), N_("of one core, mean of the last second"),
-		    "CLOCK_PROCESS_CPUTIME_ID", CHANNEL_OTHER, UNIT_PERCENT, NS_PER_S},
-		   {"nvmtop.late", N_("late ticks"), N_("of all tiers, since nvmtop began to sample"),
-		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0},
-		   {"nvmtop.late_readings", N_("late readings"),
-		    N_("too late for their row, since nvmtop began to sample"), N_("counted by nvmtop"),
-		    CHANNEL_COUNTER, UNIT_NONE, 0},
-		   {"nvmtop.lost", N_("lost rows"), N_("of all tiers, since nvmtop began to sample"),
-		    N_("counted by nvmtop"), CHANNEL_COUNTER, UNIT_NONE, 0}};
+	static const struct channel own[] = {
+		{.name = "nvmtop.cpu", .label = N_("nvmtop CPU"), .note = N_("of one core, mean of the last second"),
+		 .source = "CLOCK_PROCESS_CPUTIME_ID", .unit = UNIT_PERCENT, .period_ns = NS_PER_S},
+		{.name = "nvmtop.late", .label = N_("late ticks"), .note = N_("of all tiers, since nvmtop began to sample"),
+		 .source = N_("counted by nvmtop"), .kind = CHANNEL_COUNTER},
+		{.name = "nvmtop.late_readings", .label = N_("late readings"),
+		 .note = N_("too late for their row, since nvmtop began to sample"), .source = N_("counted by nvmtop"),
+		 .kind = CHANNEL_COUNTER},
+		{.name = "nvmtop.lost", .label = N_("lost rows"), .note = N_("of all tiers, since nvmtop began to sample"),
+		 .source = N_("counted by nvmtop"), .kind = CHANNEL_COUNTER}};
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
-		struct channel c = {.kind = own[i].kind,
-				    .tier = TIER_SLOW,
-				    .unit = own[i].unit,
-				    .family = FAMILY_OTHER,
-				    .hi = NAN,
-				    .warn = NAN,
-				    .crit = NAN,
-				    .period_ns = own[i].period_ns};
+		struct channel c = own[i];
 
-		snprintf(c.name, sizeof(c.name), "%s", own[i].name);
+		c.tier = TIER_SLOW;
+		c.family = FAMILY_OTHER;
+		c.hi = c.warn = c.crit = NAN;
 		snprintf(c.label, sizeof(c.label), "%s", _(own[i].label));
 		snprintf(c.note, sizeof(c.note), "%s", _(own[i].note));
 		snprintf(c.source, sizeof(c.source), "%s", _(own[i].source));
@@ -80,7 +71,7 @@ int engine_own_channels(struct probe_set *r, struct err *e)
 	o->probe.tier = TIER_SLOW;
 	o->probe.column = (uint16_t)r->width[TIER_SLOW];
 	atomic_init(&o->cpu_percent, (double)NAN);
-	if (add_channels(r)) {
+	if (own_add_channels(r)) {
 		free(o);
 		goto no_memory;
 	}

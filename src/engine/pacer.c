@@ -58,16 +58,16 @@ void pacer_free(struct pacer *p)
 	free(p);
 }
 
-static bool is_to_stop(struct pacer *p)
+static bool pacer_is_to_stop(struct pacer *p)
 {
 	return atomic_load_explicit(&p->stop, memory_order_acquire);
 }
 
 /* Sleeps until until_ns, or until the stop flag is set; now is the current time. Returns the time
  * afterwards. */
-static int64_t sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
+static int64_t pacer_sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
 {
-	while (now < until_ns && !is_to_stop(p)) {
+	while (now < until_ns && !pacer_is_to_stop(p)) {
 		thread_flag_wait(&p->stop, until_ns);
 		now = clock_now_ns();
 	}
@@ -106,7 +106,7 @@ int engine_realtime_refused(void)
 	return refused;
 }
 
-static void settle(struct pacer *p)
+static void pacer_settle(struct pacer *p)
 {
 	struct sched_param param = {.sched_priority = PRIORITY};
 
@@ -118,7 +118,7 @@ static void settle(struct pacer *p)
 		atomic_store_explicit(&p->realtime, true, memory_order_relaxed);
 }
 
-static int64_t next_due(const struct pacer *p)
+static int64_t pacer_next_due(const struct pacer *p)
 {
 	int64_t due = INT64_MAX;
 
@@ -135,11 +135,11 @@ static void *pacer_run(void *arg)
 	struct pacer *p = arg;
 	int64_t now;
 
-	settle(p);
+	pacer_settle(p);
 	now = clock_now_ns();
 	for (;;) {
-		now = sleep_until(p, next_due(p), now);
-		if (is_to_stop(p))
+		now = pacer_sleep_until(p, pacer_next_due(p), now);
+		if (pacer_is_to_stop(p))
 			break;
 		for (int i = 0; i < TIERS && p->samplers[i]; i++)
 			if (sampler_due(p->samplers[i]) <= now) {

@@ -16,7 +16,7 @@
 
 /* What a tick needs of a probe, in one place: after a sleep the caches are cold, and visiting each probe that
  * is not due would cost a miss. */
-struct slot {
+struct sampler_slot {
 	int64_t due_ns;
 	struct probe *probe;
 };
@@ -28,7 +28,7 @@ struct sampler {
 	double *row;        /* what the probes write; keeps the previous values */
 	double *seen;       /* the row when it was last rounded */
 	double *rounded;    /* the rounded values for the stream */
-	struct slot *slots; /* the probes that read, then the derived ones */
+	struct sampler_slot *slots; /* the probes that read, then the derived ones */
 	size_t n_read, n_slots;
 	bool timed; /* a row has the time at which its rails were read */
 	int64_t newest_ns;
@@ -42,7 +42,7 @@ struct sampler {
 };
 
 /* Sets up the tier's columns, probes and ring. Returns false if out of memory. */
-static bool take_over(struct sampler *s, const struct probe_set *probes, double hz)
+static bool sampler_set_up(struct sampler *s, const struct probe_set *probes, double hz)
 {
 	size_t rows = (size_t)(hz * RING_SECONDS);
 
@@ -86,7 +86,7 @@ struct sampler *sampler_new(enum tier tier, double hz, const struct probe_set *p
 		goto no_memory;
 	s->tier = tier;
 	s->grid.period_ns = llround((double)NS_PER_S / hz);
-	if (!take_over(s, probes, hz))
+	if (!sampler_set_up(s, probes, hz))
 		goto no_memory;
 	return s;
 no_memory:
@@ -110,7 +110,7 @@ void sampler_free(struct sampler *s)
 }
 
 /* Due times stay on multiples of the probe's period, independent of the tier's. */
-static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int64_t now_ns)
+static bool sampler_read_slot(struct sampler *s, struct sampler_slot *slot, int64_t due_ns, int64_t now_ns)
 {
 	struct probe *p = slot->probe;
 
@@ -127,7 +127,7 @@ static bool read_slot(struct sampler *s, struct slot *slot, int64_t due_ns, int6
 }
 
 /* Rounds the values that changed since the last tick; most did not. Compares bits, so that NaN equals NaN. */
-static void round_row(struct sampler *s)
+static void sampler_round(struct sampler *s)
 {
 	for (size_t i = 0; i < s->width; i++) {
 		if (!memcmp(&s->row[i], &s->seen[i], sizeof(s->row[i])))
@@ -140,7 +140,7 @@ static void round_row(struct sampler *s)
 /* Returns the time of the row: that of the tick, or, with rails, that of their newest reading. Without a new
  * reading it is that of the previous tick, because a later reading goes into a later row. It is always later
  * than the last row's time. */
-static int64_t row_time(struct sampler *s, int64_t due_ns, int64_t now_ns)
+static int64_t sampler_row_time(struct sampler *s, int64_t due_ns, int64_t now_ns)
 {
 	int64_t t_ns = now_ns, newest = 0;
 
@@ -163,14 +163,14 @@ bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 	for (size_t i = 0; i < s->n_read; i++) {
 		if (due_ns < s->slots[i].due_ns)
 			continue;
-		if (!read_slot(s, &s->slots[i], due_ns, now_ns))
+		if (!sampler_read_slot(s, &s->slots[i], due_ns, now_ns))
 			return false;
 		renewed = true;
 	}
-	t_ns = row_time(s, due_ns, now_ns);
+	t_ns = sampler_row_time(s, due_ns, now_ns);
 	for (size_t i = s->n_read; renewed && i < s->n_slots; i++)
 		probe_read(s->slots[i].probe, t_ns, s->row);
-	round_row(s);
+	sampler_round(s);
 
 	if (ring_push(s->ring, t_ns, late, s->rounded))
 		atomic_fetch_add_explicit(&s->rows, 1, memory_order_relaxed);
@@ -181,7 +181,7 @@ bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t la
 }
 
 /* Only the sampling thread writes these: plain loads and stores suffice. */
-static void count_lateness(struct sampler *s, int64_t late_ns)
+static void sampler_count_lateness(struct sampler *s, int64_t late_ns)
 {
 	atomic_uint_least32_t *n = &s->lateness[lateness_step(late_ns)];
 
@@ -205,7 +205,7 @@ int64_t sampler_due(const struct sampler *s)
 
 int64_t sampler_run(struct sampler *s, int64_t now_ns)
 {
-	count_lateness(s, now_ns - grid_due(&s->grid));
+	sampler_count_lateness(s, now_ns - grid_due(&s->grid));
 	s->skipped += grid_begin(&s->grid, now_ns);
 	if (!sampler_tick(s, grid_due(&s->grid), now_ns, s->skipped))
 		return -1;

@@ -81,8 +81,15 @@ struct bin bin_order_fold(const struct bin_order *o, const double *values)
 {
 	struct bin b = {.n = 0};
 
-	for (size_t i = 0; i < o->n; i++)
-		bin_add(&b, values[i]);
+	for (size_t i = 0; i < o->n; i++) {
+		double v = values[i];
+
+		if (isnan(v))
+			continue;
+		b.min = b.n == 0 || v < b.min ? v : b.min;
+		b.max = b.n == 0 || v > b.max ? v : b.max;
+		b.n++;
+	}
 	if (b.n > 0)
 		b.sum = bin_order_sum(o, values);
 	return b;

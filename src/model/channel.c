@@ -16,35 +16,50 @@ static const char *const units[UNITS] = {
 
 static const char *const families[FAMILIES] = {"gpu", "cpu", "memory", "power", "heat", "other"};
 
-static const char *const kinds[CHANNEL_KINDS] = {
-	[CHANNEL_OTHER] = "other",
-	[CHANNEL_GPU_UTIL] = "gpu_util",
-	[CHANNEL_CPU_UTIL] = "cpu_util",
-	[CHANNEL_CORE_UTIL] = "core_util",
-	[CHANNEL_RAM_USED] = "ram_used",
-	[CHANNEL_RAM_AVAILABLE] = "ram_available",
-	[CHANNEL_EMC_UTIL] = "emc_util",
-	[CHANNEL_RAIL_VOLTAGE] = "rail_voltage",
-	[CHANNEL_RAIL_CURRENT] = "rail_current",
-	[CHANNEL_RAIL_POWER] = "rail_power",
-	[CHANNEL_POWER_TOTAL] = "power_total",
-	[CHANNEL_TEMPERATURE] = "temperature",
-	[CHANNEL_HOTTEST] = "hottest",
-	[CHANNEL_GPU_FREQ] = "gpu_freq",
-	[CHANNEL_CPU_FREQ] = "cpu_freq",
-	[CHANNEL_EMC_RATE] = "emc_rate",
-	[CHANNEL_FAN] = "fan",
-	[CHANNEL_ENGINE_UTIL] = "engine_util",
-	[CHANNEL_ENGINE_FREQ] = "engine_freq",
-	[CHANNEL_THROTTLE] = "throttle",
-	[CHANNEL_THROTTLE_COUNT] = "throttle_count",
-	[CHANNEL_FREQ_LIMIT] = "freq_limit",
-	[CHANNEL_GATED] = "gated",
-	[CHANNEL_COUNTER] = "counter",
-	[CHANNEL_NOTICE] = "notice",
+/* Faulty drivers and damaged rows can contain any value. Values outside these ranges are wrong on any
+ * board: loads beyond what a recorder can measure, more memory than an address space, a kilovolt, a
+ * kiloampere, a megawatt, colder than any sensor works. EMC load has no upper limit: other writers divide
+ * by a rate that was read at another time. */
+#define ANY          {-INFINITY, INFINITY}
+#define COUNT        {0, INFINITY}
+#define PERCENT      {0, (double)100.01F}
+#define MEMORY       {0, 0x1p40}
+#define MILLIWATTS   {-1e9, 1e9}
+#define CELSIUS      {-199.999, 1000}
+#define HERTZ        {0, 1e11}
+static const struct channel_traits {
+	const char *name;
+	struct value_range range;
+	enum { AS_IS, WHOLE, TENTHS, SINGLE } stored; /* in a version 1 trace: as an integer, of tenths, as a float */
+} kinds[CHANNEL_KINDS] = {
+	[CHANNEL_OTHER] = {"other", ANY, AS_IS},
+	[CHANNEL_GPU_UTIL] = {"gpu_util", {0, 100}, TENTHS},
+	[CHANNEL_CPU_UTIL] = {"cpu_util", PERCENT, SINGLE},
+	[CHANNEL_CORE_UTIL] = {"core_util", PERCENT, SINGLE},
+	[CHANNEL_RAM_USED] = {"ram_used", MEMORY, WHOLE},
+	[CHANNEL_RAM_AVAILABLE] = {"ram_available", MEMORY, WHOLE},
+	[CHANNEL_EMC_UTIL] = {"emc_util", {0, 1000}, SINGLE},
+	[CHANNEL_RAIL_VOLTAGE] = {"rail_voltage", {0, 1e6}, WHOLE},
+	[CHANNEL_RAIL_CURRENT] = {"rail_current", {-1e6, 1e6}, WHOLE},
+	[CHANNEL_RAIL_POWER] = {"rail_power", MILLIWATTS, SINGLE},
+	[CHANNEL_POWER_TOTAL] = {"power_total", MILLIWATTS, AS_IS},
+	[CHANNEL_TEMPERATURE] = {"temperature", CELSIUS, SINGLE},
+	[CHANNEL_HOTTEST] = {"hottest", CELSIUS, AS_IS},
+	[CHANNEL_GPU_FREQ] = {"gpu_freq", HERTZ, AS_IS},
+	[CHANNEL_CPU_FREQ] = {"cpu_freq", HERTZ, AS_IS},
+	[CHANNEL_EMC_RATE] = {"emc_rate", HERTZ, AS_IS},
+	[CHANNEL_FAN] = {"fan", {0, 1e6}, AS_IS},
+	[CHANNEL_ENGINE_UTIL] = {"engine_util", PERCENT, AS_IS},
+	[CHANNEL_ENGINE_FREQ] = {"engine_freq", HERTZ, AS_IS},
+	[CHANNEL_THROTTLE] = {"throttle", COUNT, AS_IS},
+	[CHANNEL_THROTTLE_COUNT] = {"throttle_count", COUNT, AS_IS},
+	[CHANNEL_FREQ_LIMIT] = {"freq_limit", HERTZ, AS_IS},
+	[CHANNEL_GATED] = {"gated", {0, 1}, AS_IS},
+	[CHANNEL_COUNTER] = {"counter", ANY, AS_IS},
+	[CHANNEL_NOTICE] = {"notice", COUNT, AS_IS},
 };
 
-static int find(const char *const *names, int n, const char *name)
+static int names_find(const char *const *names, int n, const char *name)
 {
 	for (int i = 0; i < n; i++)
 		if (!strcmp(names[i], name))
@@ -60,12 +75,25 @@ static int find(const char *const *names, int n, const char *name)
 	}                                                                                                    \
 	int what##_find(const char *name)                                                                    \
 	{                                                                                                    \
-		return find(names, n, name);                                                                 \
+		return names_find(names, n, name);                                                                 \
 	}
 NAMES(tier, tiers, TIERS)
 NAMES(unit, units, UNITS)
 NAMES(family, families, FAMILIES)
-NAMES(channel_kind, kinds, CHANNEL_KINDS)
+
+const char *channel_kind_name(enum channel_kind k)
+{
+	return (unsigned)k < CHANNEL_KINDS ? kinds[k].name : "";
+}
+
+int channel_kind_find(const char *name)
+{
+	int k = 0;
+
+	while (k < CHANNEL_KINDS && strcmp(kinds[k].name, name) != 0)
+		k++;
+	return k < CHANNEL_KINDS ? k : -1;
+}
 
 const char *fact_get(const struct fact *facts, size_t n, const char *key)
 {
@@ -85,47 +113,9 @@ bool channel_is_nvml(const struct channel *c)
 	return !strncmp(c->source, "NVML", 4);
 }
 
-/* Faulty drivers and damaged rows can contain any value. Values outside these ranges are wrong on any
- * board: loads beyond what a recorder can measure, more memory than an address space, a kilovolt, a
- * kiloampere, a megawatt, colder than any sensor works. EMC load has no upper limit: other writers divide
- * by a rate that was read at another time. */
-#define ANY          {-INFINITY, INFINITY}
-#define COUNT        {0, INFINITY}
-#define PERCENT      {0, (double)100.01F}
-#define MEMORY       {0, 0x1p40}
-#define MILLIWATTS   {-1e9, 1e9}
-#define CELSIUS      {-199.999, 1000}
-#define HERTZ        {0, 1e11}
-static const struct value_range value_ranges[CHANNEL_KINDS] = {
-	[CHANNEL_GPU_UTIL] = {0, 100},
-	[CHANNEL_CPU_UTIL] = PERCENT,
-	[CHANNEL_CORE_UTIL] = PERCENT,
-	[CHANNEL_RAM_USED] = MEMORY,
-	[CHANNEL_RAM_AVAILABLE] = MEMORY,
-	[CHANNEL_EMC_UTIL] = {0, 1000},
-	[CHANNEL_RAIL_VOLTAGE] = {0, 1e6},
-	[CHANNEL_RAIL_CURRENT] = {-1e6, 1e6},
-	[CHANNEL_RAIL_POWER] = MILLIWATTS,
-	[CHANNEL_POWER_TOTAL] = MILLIWATTS,
-	[CHANNEL_TEMPERATURE] = CELSIUS,
-	[CHANNEL_HOTTEST] = CELSIUS,
-	[CHANNEL_GPU_FREQ] = HERTZ,
-	[CHANNEL_CPU_FREQ] = HERTZ,
-	[CHANNEL_EMC_RATE] = HERTZ,
-	[CHANNEL_FAN] = {0, 1e6},
-	[CHANNEL_ENGINE_UTIL] = PERCENT,
-	[CHANNEL_ENGINE_FREQ] = HERTZ,
-	[CHANNEL_THROTTLE] = COUNT,
-	[CHANNEL_THROTTLE_COUNT] = COUNT,
-	[CHANNEL_FREQ_LIMIT] = HERTZ,
-	[CHANNEL_GATED] = {0, 1},
-	[CHANNEL_NOTICE] = COUNT,
-};
-
 struct value_range channel_range(enum channel_kind kind)
 {
-	/* kinds without an entry accept any value */
-	return value_ranges[kind].hi > value_ranges[kind].lo ? value_ranges[kind] : (struct value_range) ANY;
+	return kinds[kind].range;
 }
 
 bool change_is_reason(const struct change *c)
@@ -151,25 +141,11 @@ void facts_change(struct fact *facts, size_t n, const struct change *c)
 
 double channel_round(enum channel_kind kind, double v)
 {
+	const struct channel_traits *k = &kinds[kind];
+
 	if (isnan(v))
 		return v;
-	if (!range_holds(channel_range(kind), v))
+	if (!range_holds(k->range, v))
 		return missing_value(MISSING_RANGE, 0);
-	switch (kind) {
-	case CHANNEL_GPU_UTIL: /* u16 of 0..1000 */
-		return round(v * 10) / 10;
-	case CHANNEL_CPU_UTIL: /* f32 */
-	case CHANNEL_CORE_UTIL:
-	case CHANNEL_EMC_UTIL:
-	case CHANNEL_RAIL_POWER:
-	case CHANNEL_TEMPERATURE:
-		return (float)v;
-	case CHANNEL_RAM_USED: /* u64 */
-	case CHANNEL_RAM_AVAILABLE:
-	case CHANNEL_RAIL_VOLTAGE: /* u32 */
-	case CHANNEL_RAIL_CURRENT:
-		return round(v);
-	default:
-		return v;
-	}
+	return k->stored == WHOLE ? round(v) : k->stored == TENTHS ? round(v * 10) / 10 : k->stored == SINGLE ? (double)(float)v : v;
 }

@@ -45,7 +45,7 @@ static bool is_meant(enum way way, const struct condition_term *t, const struct 
 	       (way == BY_LABEL || !t->unit || t->unit->unit == c->unit);
 }
 
-static void list_add(char *list, size_t size, const char *name)
+static void bind_list_add(char *list, size_t size, const char *name)
 {
 	size_t n = strlen(list);
 
@@ -53,7 +53,7 @@ static void list_add(char *list, size_t size, const char *name)
 }
 
 /* Lists signals with a name similar to the unknown one, or else the short words. */
-static void offer(char *list, size_t size, const char *name, const struct session *about)
+static void bind_offer(char *list, size_t size, const char *name, const struct session *about)
 {
 	size_t stem = strnlen(name, 3), n = 0;
 
@@ -64,19 +64,19 @@ static void offer(char *list, size_t size, const char *name, const struct sessio
 		while (part && strncasecmp(part, name, stem) != 0)
 			part = (part = strchr(part, '.')) ? part + 1 : NULL;
 		if (part && !c->missing[0]) {
-			list_add(list, size, c->name);
+			bind_list_add(list, size, c->name);
 			n++;
 		}
 	}
 	for (size_t w = 0; !n && w < WORDS; w++)
 		for (size_t i = 0; i < about->n_channels; i++)
 			if (about->channels[i].kind == words[w].kind && !about->channels[i].missing[0]) {
-				list_add(list, size, words[w].name);
+				bind_list_add(list, size, words[w].name);
 				break;
 			}
 }
 
-static int find(const struct condition_term *t, const struct session *about, size_t *out, struct err *e)
+static int bind_find(const struct condition_term *t, const struct session *about, size_t *out, struct err *e)
 {
 	char list[400] = "";
 	size_t found = 0;
@@ -87,13 +87,13 @@ static int find(const struct condition_term *t, const struct session *about, siz
 				if (!found++)
 					*out = i;
 				if (found <= 6)
-					list_add(list, sizeof(list), about->channels[i].name);
+					bind_list_add(list, sizeof(list), about->channels[i].name);
 			}
 	if (found == 1)
 		return 0;
 	if (found)
 		return err_set(e, ERR_USAGE, _("\"%s\" is ambiguous: it matches %s"), t->name, list);
-	offer(list, sizeof(list), t->name, about);
+	bind_offer(list, sizeof(list), t->name, about);
 	if (!list[0])
 		return err_set(e, ERR_USAGE, _("unknown signal \"%s\""), t->name);
 	return err_set(e, ERR_USAGE,
@@ -101,43 +101,28 @@ static int find(const struct condition_term *t, const struct session *about, siz
 		       list);
 }
 
-/* Units that people read, in those of channels. */
-static double bare_factor(enum unit unit)
-{
-	switch (unit) {
-	case UNIT_MILLIWATT:
-	case UNIT_MILLIVOLT:
-	case UNIT_MILLIAMPERE:
-		return 1e3;
-	case UNIT_HZ:
-		return 1e6;
-	case UNIT_KB:
-		return 1 << 20;
-	default:
-		return 1;
-	}
-}
+/* Units in which a number is easily taken for another one, as people read them, in those of channels: W, MHz, GiB. */
+static const double bare[UNITS] = {
+	[UNIT_MILLIWATT] = 1e3, [UNIT_MILLIVOLT] = 1e3, [UNIT_MILLIAMPERE] = 1e3, [UNIT_HZ] = 1e6, [UNIT_KB] = 1 << 20};
 
 static int check_unit(const struct condition_term *t, const struct channel *c, struct err *e)
 {
 	char list[64] = "";
 
-	if (t->unit ? t->unit->unit == c->unit
-		    : c->unit == UNIT_NONE || c->unit == UNIT_PERCENT || c->unit == UNIT_CELSIUS ||
-			      c->unit == UNIT_RPM || c->unit == UNIT_JOULE || c->unit == UNIT_BYTE_RATE)
+	if (t->unit ? t->unit->unit == c->unit : !(bare[c->unit] > 0))
 		return 0;
 	if (c->unit == UNIT_NONE)
 		return err_set(e, ERR_USAGE, _("%s has no unit: remove \"%s\""), c->name, t->unit->name);
 	for (const struct expr_unit *u = expr_units; u->name; u++)
 		if (u->unit == c->unit)
-			list_add(list, sizeof(list), u->name);
+			bind_list_add(list, sizeof(list), u->name);
 	if (!t->unit)
 		return err_set(e, ERR_USAGE, _("the number for %s needs a unit: %s"), c->name, list);
 	return err_set(e, ERR_USAGE, _("\"%s\" is not a unit of %s, which takes %s"), t->unit->name, c->name,
 		       list);
 }
 
-static int add(struct condition *to, const struct condition_term *t, size_t channel,
+static int bind_add(struct condition *to, const struct condition_term *t, size_t channel,
 	       const struct session *about, struct err *e)
 {
 	const struct channel *c = &about->channels[channel];
@@ -153,7 +138,7 @@ static int add(struct condition *to, const struct condition_term *t, size_t chan
 	to->terms[to->n].tier = c->tier;
 	to->terms[to->n].column = c->column;
 	if (to->bare && !t->unit) {
-		to->terms[to->n++].limit *= bare_factor(c->unit);
+		to->terms[to->n++].limit *= bare[c->unit] > 0 ? bare[c->unit] : 1;
 		return 0;
 	}
 	to->n++;
@@ -161,7 +146,7 @@ static int add(struct condition *to, const struct condition_term *t, size_t chan
 }
 
 /* Adds one comparison per throttle channel: joined by "or" if large values make it true, else by "and". */
-static int add_throttles(struct condition *to, const struct condition_term *t, const struct session *about,
+static int bind_throttles(struct condition *to, const struct condition_term *t, const struct session *about,
 			 struct err *e)
 {
 	expr_apply *join = term_compare(t, INFINITY) ? expr_or : expr_and;
@@ -172,7 +157,7 @@ static int add_throttles(struct condition *to, const struct condition_term *t, c
 
 		if (c->kind != CHANNEL_THROTTLE || c->missing[0])
 			continue;
-		if (add(to, t, i, about, e) < 0)
+		if (bind_add(to, t, i, about, e) < 0)
 			return -1;
 		if (to->n > before + 1)
 			to->ops[to->n_ops++] = (struct expr_op) {.apply = join, .n = 2};
@@ -196,8 +181,8 @@ int condition_bind(struct condition *c, const struct session *about, struct err 
 		if (c->ops[i].apply != expr_term)
 			bound.ops[bound.n_ops++] = c->ops[i];
 		else if (strcasecmp(t->name, "throttled") == 0
-				 ? add_throttles(&bound, t, about, e) < 0
-				 : find(t, about, &channel, e) < 0 || add(&bound, t, channel, about, e) < 0)
+				 ? bind_throttles(&bound, t, about, e) < 0
+				 : bind_find(t, about, &channel, e) < 0 || bind_add(&bound, t, channel, about, e) < 0)
 			return -1;
 	}
 	bound.bound = true;

@@ -240,16 +240,80 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 	return r;
 }
 
+/* Reads on and adds the readings of the rows before to_ns. p: a part, which learns how far they matter. */
+static void energy_read_to(struct energy *e, struct energy_rows *rows, const struct energy_source *s, struct timeline *t, int64_t to_ns,
+			   struct energy_part *p)
+{
+	struct power_reading list[BLOCK];
+	size_t n;
+
+	while ((n = energy_read(s, t, rows, to_ns, list, BLOCK)) > 0)
+		for (size_t i = 0; i < n; i++) {
+			int64_t before_ns = e->last.begun ? e->last.at_ns : list[i].end_ns - s->hold_ns - s->edge_ns, around;
+
+			energy_add(e, s, &list[i]);
+			if (!p)
+				continue;
+			around = e->last.at_ns - before_ns > s->tick_ns ? e->last.at_ns - before_ns : s->tick_ns;
+			around = 2 * (around + list[i].window_ns) + s->hold_ns;
+			p->least_ns = list[i].end_ns - around < p->least_ns ? list[i].end_ns - around : p->least_ns;
+			p->most_ns = list[i].end_ns + around > p->most_ns ? list[i].end_ns + around : p->most_ns;
+		}
+}
+
+static bool energy_state_same(const struct energy_state *a, const struct energy_state *b)
+{
+	return a->rows.row_ns == b->rows.row_ns && a->rows.last_ns == b->rows.last_ns && a->rows.begun == b->rows.begun &&
+	       a->rows.changed == b->rows.changed && !memcmp(&a->rows.v, &b->rows.v, sizeof(a->rows.v)) &&
+	       a->last.begun == b->last.begun && a->last.at_ns == b->last.at_ns &&
+	       !memcmp(&a->last.watts, &b->last.watts, sizeof(a->last.watts)) && !memcmp(&a->step, &b->step, sizeof(a->step));
+}
+
+void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
+{
+	struct energy_rows rows = {.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0};
+	struct energy e = {.from_ns = INT64_MIN / 4, .to_ns = INT64_MAX / 4};
+
+	*p = (struct energy_part) {.power = s->power,
+				   .window_ns = s->window_ns,
+				   .counts = s->counts,
+				   .from_ns = from_ns,
+				   .to_ns = to_ns,
+				   .least_ns = from_ns,
+				   .most_ns = to_ns};
+	energy_read_to(&e, &rows, s, t, from_ns, NULL);
+	p->before = (struct energy_state) {rows, e.last, e.step};
+	e.joules = (struct sum) {0, 0};
+	e.known_ns = 0;
+	e.noise = 0;
+	energy_read_to(&e, &rows, s, t, to_ns, p);
+	p->after = (struct energy_state) {rows, e.last, e.step};
+	p->joules = e.joules;
+	p->known_ns = e.known_ns;
+	p->noise = e.noise;
+}
+
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
 {
 	struct energy_rows rows = {.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0};
 	struct energy e = {.from_ns = from_ns, .to_ns = to_ns};
-	struct power_reading list[BLOCK];
-	size_t n;
+	struct energy_part p = {.to_ns = from_ns};
 
-	while ((n = energy_read(s, t, &rows, to_ns + s->reach_ns, list, BLOCK)) > 0)
-		for (size_t i = 0; i < n; i++)
-			energy_add(&e, s, &list[i]);
+	while (t->ops->energy_part && t->ops->energy_part(t, s, p.to_ns, to_ns, &p)) {
+		if (p.least_ns < from_ns || p.most_ns > to_ns)
+			continue;
+		energy_read_to(&e, &rows, s, t, p.from_ns, NULL);
+		if (!energy_state_same(&p.before, &(struct energy_state) {rows, e.last, e.step}))
+			continue;
+		rows = p.after.rows;
+		e.last = p.after.last;
+		e.step = p.after.step;
+		sum_add(&e.joules, p.joules.value);
+		e.joules.rest += p.joules.rest;
+		e.known_ns += p.known_ns;
+		e.noise += p.noise;
+	}
+	energy_read_to(&e, &rows, s, t, to_ns + s->reach_ns, NULL);
 	return energy_get(&e, s);
 }
 

@@ -89,7 +89,27 @@ struct energy {
 };
 void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *r);
 struct energy_result energy_get(const struct energy *e, const struct energy_source *s);
-/* The same by the rows of a timeline. */
+
+/* What the rows of a span add to an interval around it, so that a long interval is read once. It is the same for all
+ * intervals that are around [least_ns, most_ns), if reading comes to its first row in the same state. */
+struct energy_state {
+	struct energy_rows rows;
+	struct power_last last;
+	double step;
+};
+struct energy_part {
+	size_t power; /* of its source, as far as readings depend on it */
+	int64_t window_ns;
+	bool counts;
+	int64_t from_ns, to_ns, least_ns, most_ns;
+	struct energy_state before, after;
+	struct sum joules;
+	int64_t known_ns;
+	double noise;
+};
+void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
+
+/* The joules of an interval by the rows of a timeline, and by the parts that it has. */
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 
 /* The power whose joules are told of a recording: the board's total; else the only power signal; else the sum of GPUs

@@ -16,9 +16,10 @@
 #define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
 #define FOLD_ROWS 256
+#define SLOTS	  16384 /* of names */
 
-struct name {
-	struct name *next; /* in its slot */
+struct range_name {
+	struct range_name *next; /* in its slot */
 	char text[];
 };
 
@@ -47,8 +48,7 @@ struct ranges {
 	struct again *first, *last;
 	void *again; /* a tree of them, by what tells that it is the same */
 	size_t n_again;
-	struct name **slots;
-	size_t n_names, n_slots;
+	struct range_name **names; /* SLOTS lists of them */
 	struct range_lane **lanes; /* in order of appearance */
 	size_t n_lanes;
 	void *lane_tree; /* the same, sorted */
@@ -65,10 +65,9 @@ struct ranges *ranges_new(size_t most, struct err *e)
 	if (r) {
 		pthread_mutex_init(&r->lock, NULL);
 		r->most = most < BLOCK ? BLOCK : most;
-		r->n_slots = 1024;
 		r->fold_zoom = 16;
-		r->slots = calloc(r->n_slots, sizeof(*r->slots));
-		if (r->slots)
+		r->names = calloc(SLOTS, sizeof(*r->names));
+		if (r->names)
 			return r;
 	}
 	ranges_free(r);
@@ -85,18 +84,18 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; r->slots && i < r->n_slots; i++)
-		for (struct name *p = r->slots[i], *next; p; p = next) {
+	for (size_t i = 0; r->names && i < SLOTS; i++)
+		for (struct range_name *p = r->names[i], *next; p; p = next) {
 			next = p->next;
 			free(p);
 		}
+	free(r->names);
 	for (size_t i = 0; i < r->n_lanes; i++)
 		free(r->lanes[i]);
 	tdestroy(r->lane_tree, no_free);
 	free(r->lanes);
 	for (size_t i = 0; i < r->n_rows; i++)
 		free(r->rows[i].folds);
-	free(r->slots);
 	tdestroy(r->again, free);
 	free(r->list);
 	free(r->begins);
@@ -104,53 +103,24 @@ void ranges_free(struct ranges *r)
 	free(r);
 }
 
-/* FNV-1a */
-static uint32_t hash(const char *text)
+static const char *ranges_name_of(struct ranges *r, const char *text)
 {
-	uint32_t h = 2166136261u;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 16777619u;
-	return h;
-}
-
-static void names_grow(struct ranges *r)
-{
-	size_t n = 4 * r->n_slots;
-	struct name **slots = calloc(n, sizeof(*slots));
-
-	for (size_t i = 0; slots && i < r->n_slots; i++)
-		for (struct name *p = r->slots[i], *next; p; p = next) {
-			struct name **slot = &slots[hash(p->text) % n];
-
-			next = p->next;
-			p->next = *slot;
-			*slot = p;
-		}
-	if (!slots)
-		return;
-	free(r->slots);
-	r->slots = slots;
-	r->n_slots = n;
-}
-
-static const char *name_of(struct ranges *r, const char *text)
-{
-	struct name **slot = &r->slots[hash(text) % r->n_slots], *p = *slot;
 	size_t size = strlen(text) + 1;
+	uint32_t hash = 2166136261u; /* FNV-1a */
+	struct range_name **slot, *p;
 
-	while (p && strcmp(p->text, text))
-		p = p->next;
-	if (p)
-		return p->text;
+	for (size_t i = 0; text[i]; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+	slot = &r->names[hash % SLOTS];
+	for (p = *slot; p; p = p->next)
+		if (!strcmp(p->text, text))
+			return p->text;
 	p = malloc(sizeof(*p) + size);
 	if (!p)
 		return NULL;
 	memcpy(p->text, text, size);
 	p->next = *slot;
 	*slot = p;
-	if (++r->n_names > r->n_slots)
-		names_grow(r);
 	return p->text;
 }
 
@@ -159,7 +129,7 @@ const char *ranges_name(struct ranges *r, const char *text)
 	const char *name;
 
 	pthread_mutex_lock(&r->lock);
-	name = name_of(r, text);
+	name = ranges_name_of(r, text);
 	pthread_mutex_unlock(&r->lock);
 	return name;
 }
@@ -178,7 +148,7 @@ static int by_lane(const void *a, const void *b)
 	return order ? order : strcmp(l->domain, k->domain);
 }
 
-static const struct range_lane *lane_of(struct ranges *r, const struct range_lane *lane)
+static const struct range_lane *ranges_lane_of(struct ranges *r, const struct range_lane *lane)
 {
 	struct range_lane **found = tfind(lane, &r->lane_tree, by_lane), **more, *copy;
 
@@ -203,7 +173,7 @@ const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *
 	const struct range_lane *found;
 
 	pthread_mutex_lock(&r->lock);
-	found = lane_of(r, lane);
+	found = ranges_lane_of(r, lane);
 	pthread_mutex_unlock(&r->lock);
 	return found;
 }
@@ -220,7 +190,7 @@ size_t ranges_lanes(struct ranges *r, const struct range_lane **out, size_t most
 	return n;
 }
 
-static void put(struct ranges *r, size_t i, const struct range *range)
+static void ranges_put(struct ranges *r, size_t i, const struct range *range)
 {
 	int64_t *begin = &r->begins[i / BLOCK];
 
@@ -230,7 +200,7 @@ static void put(struct ranges *r, size_t i, const struct range *range)
 }
 
 /* What is beyond the last row is counted in it. NULL: out of memory. */
-static struct fold_row *row_of(struct ranges *r, const struct range *range)
+static struct fold_row *ranges_fold_row(struct ranges *r, const struct range *range)
 {
 	struct fold_row *row;
 
@@ -249,7 +219,7 @@ static struct fold_row *row_of(struct ranges *r, const struct range *range)
 	return row;
 }
 
-static void folds_halve(struct ranges *r)
+static void ranges_folds_halve(struct ranges *r)
 {
 	for (size_t k = 0; k < r->n_rows; k++) {
 		struct fold *f = r->rows[k].folds;
@@ -261,9 +231,9 @@ static void folds_halve(struct ranges *r)
 	r->fold_zoom++;
 }
 
-static void fold(struct ranges *r, const struct range *range)
+static void ranges_fold(struct ranges *r, const struct range *range)
 {
-	struct fold_row *row = row_of(r, range);
+	struct fold_row *row = ranges_fold_row(r, range);
 	uint64_t i = 0;
 
 	if (!row)
@@ -271,7 +241,7 @@ static void fold(struct ranges *r, const struct range *range)
 	/* Of times in a damaged file the difference may be large, but there is no overflow. */
 	while (range->begin_ns > r->folds_ns &&
 	       (i = (uint64_t)(range->begin_ns - r->folds_ns) >> r->fold_zoom) >= FOLDS)
-		folds_halve(r);
+		ranges_folds_halve(r);
 	row->folds[i].n++;
 	row->folds[i].ns += range->end_ns - range->begin_ns;
 }
@@ -285,7 +255,7 @@ static int length_class(const struct range *range)
 }
 
 /* Drops a quarter, of those before the newest: the shortest classes, and of the last one of these the oldest. */
-static void thin(struct ranges *r)
+static void ranges_thin(struct ranges *r)
 {
 	size_t all = r->n, old = all - (all / 2 < NEWEST ? all / 2 : NEWEST), drop = all / 4, of[64] = {0};
 	int k = 0;
@@ -301,16 +271,16 @@ static void thin(struct ranges *r)
 
 		if (class < k || (class == k && drop > 0)) {
 			drop -= class == k;
-			fold(r, &range);
+			ranges_fold(r, &range);
 		} else {
-			put(r, r->n++, &range);
+			ranges_put(r, r->n++, &range);
 		}
 	}
 	if (r->least_ns < INT64_C(1) << k)
 		r->least_ns = INT64_C(1) << k;
 }
 
-static bool grow(struct ranges *r)
+static bool ranges_grow(struct ranges *r)
 {
 	size_t room = r->room ? 2 * r->room : BLOCK;
 	struct range *list;
@@ -368,7 +338,7 @@ static void again_drop(struct ranges *r, struct again *a)
 	free(a);
 }
 
-static bool add(struct ranges *r, const struct range *range)
+static bool ranges_add_one(struct ranges *r, const struct range *range)
 {
 	struct again **found = tfind(range, &r->again, by_key);
 
@@ -380,10 +350,10 @@ static bool add(struct ranges *r, const struct range *range)
 	if (found)
 		again_drop(r, *found);
 	if (r->n == r->most)
-		thin(r);
-	if (r->n == r->room && !grow(r))
+		ranges_thin(r);
+	if (r->n == r->room && !ranges_grow(r))
 		return false;
-	put(r, r->n++, range);
+	ranges_put(r, r->n++, range);
 	return true;
 }
 
@@ -392,7 +362,7 @@ bool ranges_add(struct ranges *r, const struct range *range)
 	bool added;
 
 	pthread_mutex_lock(&r->lock);
-	added = range->name && range->lane && add(r, range);
+	added = range->name && range->lane && ranges_add_one(r, range);
 	pthread_mutex_unlock(&r->lock);
 	return added;
 }
@@ -408,18 +378,18 @@ int64_t ranges_least_ns(struct ranges *r)
 }
 
 /* The first that may end at from_ns or later. */
-static size_t first_at(const struct ranges *r, int64_t from_ns)
+static size_t ranges_first_at(const struct ranges *r, int64_t from_ns)
 {
 	int64_t late_ns = from_ns < INT64_MIN + NS_PER_S ? INT64_MIN : from_ns - NS_PER_S;
 
 	return times_from(r->list, r->n, sizeof(*r->list), offsetof(struct range, end_ns), late_ns);
 }
 
-static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
+static bool ranges_visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_visit *visit, void *arg)
 {
 	bool on = true;
 
-	for (size_t i = first_at(r, from_ns); on && i < r->n; i++) {
+	for (size_t i = ranges_first_at(r, from_ns); on && i < r->n; i++) {
 		if (i % BLOCK == 0 && r->begins[i / BLOCK] >= to_ns)
 			i += BLOCK - 1;
 		else if (range_touches(&r->list[i], from_ns, to_ns))
@@ -431,7 +401,7 @@ static bool visit_kept(struct ranges *r, int64_t from_ns, int64_t to_ns, range_v
 	return on;
 }
 
-static bool visit_folds(const struct ranges *r, const struct fold_row *row, int64_t from_ns, int64_t to_ns,
+static bool ranges_visit_folds(const struct ranges *r, const struct fold_row *row, int64_t from_ns, int64_t to_ns,
 			range_visit *visit, void *arg)
 {
 	uint64_t i = from_ns > r->folds_ns ? (uint64_t)(from_ns - r->folds_ns) >> r->fold_zoom : 0;
@@ -460,8 +430,8 @@ void ranges_visit(struct ranges *r, int64_t from_ns, int64_t to_ns, int64_t leas
 	bool on;
 
 	pthread_mutex_lock(&r->lock);
-	on = visit_kept(r, from_ns, to_ns, visit, arg);
+	on = ranges_visit_kept(r, from_ns, to_ns, visit, arg);
 	for (size_t i = 0; on && least_ns > 0 && i < r->n_rows; i++)
-		on = visit_folds(r, &r->rows[i], from_ns, to_ns, visit, arg);
+		on = ranges_visit_folds(r, &r->rows[i], from_ns, to_ns, visit, arg);
 	pthread_mutex_unlock(&r->lock);
 }

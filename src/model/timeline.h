@@ -50,7 +50,9 @@ size_t changes_between(const struct change *changes, size_t n_changes, int64_t f
 /* timeline_ops.reason() for an array sorted by time. */
 bool reason_before(const struct change *reasons, size_t n, const char *name, int64_t t_ns, struct change *out);
 
+struct energy_part;
 struct energy_result;
+struct energy_source;
 struct timeline;
 struct timeline_ops {
 	const struct session *(*session)(struct timeline *t);
@@ -79,8 +81,9 @@ struct timeline_ops {
 	 * its end. Returns 0 at the end. NULL: not supported. */
 	size_t (*rows)(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
 		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns);
-	/* Joules of a power channel in [from_ns, to_ns), from every reading. Returns false if they are unknown because
-	 * rows were dropped, or if there are too many to read within a frame. NULL: not supported. */
+	/* Joules of a power channel in [from_ns, to_ns), from every reading; of more than can be read within a frame, the area
+	 * below the line between them, without a bound. Returns false if they are unknown because rows were dropped. NULL: not
+	 * supported. */
 	bool (*energy)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out);
 	/* The last reason at or before t_ns, else the first one, why the channel of that name has no value. Returns false
 	 * if none is known. NULL: none are recorded. */
@@ -97,6 +100,9 @@ struct timeline_ops {
 	/* How long a throttling or notice was above 0 in [from_ns, to_ns): the sum of above_between() over every
 	 * reading. */
 	int64_t (*above)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns);
+	/* What the rows of the first span that begins at or after from_ns add to the joules of a channel. Returns false if none
+	 * ends before to_ns. NULL: not supported. */
+	bool (*energy_part)(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns, struct energy_part *out);
 };
 
 /* Base of every implementation; its first member. One thread may read while another pushes into it. */

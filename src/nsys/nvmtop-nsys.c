@@ -11,10 +11,10 @@
 
 #include "app/app.h"
 #include "engine/collector.h"
+#include "nsys/nvtx-client.h"
 #include "util/descriptors.h"
 #include "util/intl.h"
 #include "util/num.h"
-#include "util/nvtx-client.h"
 
 enum { CORE2 = 5, DOMAIN_CREATE = 12, COUNTERS = 4 };
 enum { DOUBLE = 20, THIS_MACHINE = 17, MONOTONIC = 14, UNAVAILABLE = 2 };
@@ -61,13 +61,13 @@ static struct {
 } nvtx;
 static void *domain;
 
-struct counter {
+struct nsys_counter {
 	uint64_t id;
 	const struct channel *channel;
 	double scale;
 	bool missing; /* the tool was told */
 };
-static struct counter *counters; /* until channel is NULL */
+static struct nsys_counter *counters; /* until channel is NULL */
 static char **patterns;          /* of select=, until NULL */
 
 static int nvtx_open(struct err *e)
@@ -98,7 +98,7 @@ static int nvtx_open(struct err *e)
 	return 0;
 }
 
-static struct counter add(const struct channel *c)
+static struct nsys_counter counter_add(const struct channel *c)
 {
 	static const struct semantics time = {.size = 24, .id = 2, .version = 1, .flags = MONOTONIC};
 	bool watts = c->unit == UNIT_MILLIWATT, mhz = c->unit == UNIT_HZ;
@@ -109,7 +109,7 @@ static struct counter add(const struct channel *c)
 	const char *about = c->missing[0] ? c->missing : c->source;
 	struct attributes a = {sizeof a, DOUBLE, c->name, about, THIS_MACHINE, &unit, 0};
 
-	return (struct counter) {nvtx.add(domain, &a), c, scale, false};
+	return (struct nsys_counter) {nvtx.add(domain, &a), c, scale, false};
 }
 
 static bool is_selected(const struct channel *c)
@@ -125,15 +125,15 @@ static bool is_selected(const struct channel *c)
 	return !*patterns && usual[c->kind];
 }
 
-static int begin(struct sink *s, const struct session *about, struct err *e)
+static int counters_begin(struct sink *s, const struct session *about, struct err *e)
 {
-	struct counter *c = counters = calloc(about->n_channels + 1, sizeof *counters);
+	struct nsys_counter *c = counters = calloc(about->n_channels + 1, sizeof *counters);
 
 	if (!c)
 		return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 	for (size_t i = 0; i < about->n_channels; i++)
 		if (is_selected(&about->channels[i]))
-			*c++ = add(&about->channels[i]);
+			*c++ = counter_add(&about->channels[i]);
 	for (char **p = patterns; *p; p++) {
 		for (c = counters; c->channel && fnmatch(*p, c->channel->name, 0) != 0; c++)
 			;
@@ -146,7 +146,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 
 /* A sample without a value gets the time of the call, not of its row. It is sent only if the newest value
  * is missing: otherwise it would be drawn after newer values. */
-static void send_column(struct counter *c, const struct rows *r)
+static void send_column(struct nsys_counter *c, const struct rows *r)
 {
 	double values[COLLECT_BATCH], v = NAN;
 	int64_t times[COLLECT_BATCH];
@@ -168,20 +168,14 @@ static void send_column(struct counter *c, const struct rows *r)
 	c->missing = isnan(v);
 }
 
-static void rows(struct sink *s, const struct rows *r)
+static void counters_rows(struct sink *s, const struct rows *r)
 {
-	for (struct counter *c = counters; c->channel; c++)
+	for (struct nsys_counter *c = counters; c->channel; c++)
 		if (c->channel->tier == r->tier)
 			send_column(c, r);
 }
 
-static void mark(struct sink *s, const struct mark *m)
-{
-}
-static void gap(struct sink *s, const struct gap *g)
-{
-}
-static int end(struct sink *s, struct err *e)
+static int counters_end(struct sink *s, struct err *e)
 {
 	return 0;
 }
@@ -214,8 +208,7 @@ static int arguments(struct options *o, char **argv, struct err *e)
 
 static int run(const struct options *o, struct err *e)
 {
-	static const struct sink_ops ops = {
-		.begin = begin, .rows = rows, .mark = mark, .gap = gap, .end = end};
+	static const struct sink_ops ops = {.begin = counters_begin, .rows = counters_rows, .end = counters_end};
 	struct sink sink = {&ops};
 	struct pollfd signals = {.fd = signals_open(e), .events = POLLIN};
 	struct probe_set *probes;

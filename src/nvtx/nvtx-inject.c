@@ -46,10 +46,10 @@ static int push_ex(const struct nvtx_attributes *a) { return nvtx_push(0, MESSAG
 static int push_a(const char *s) { return nvtx_push(0, NVTX_TEXT, s, NULL); }
 static int push_w(const wchar_t *s) { return nvtx_push(0, NVTX_WIDE, s, NULL); }
 static int pop(void) { return nvtx_pop(0); }
-static void category_a(uint32_t n, const char *s) { nvtx_name_category(0, n, NVTX_TEXT, s); }
-static void category_w(uint32_t n, const wchar_t *s) { nvtx_name_category(0, n, NVTX_WIDE, s); }
-static void thread_a(uint32_t tid, const char *s) { nvtx_name_thread(tid, NVTX_TEXT, s); }
-static void thread_w(uint32_t tid, const wchar_t *s) { nvtx_name_thread(tid, NVTX_WIDE, s); }
+static void category_a(uint32_t n, const char *s) { nvtx_name(NVTX_CATEGORY, 0, n, NVTX_TEXT, s); }
+static void category_w(uint32_t n, const wchar_t *s) { nvtx_name(NVTX_CATEGORY, 0, n, NVTX_WIDE, s); }
+static void thread_a(uint32_t tid, const char *s) { nvtx_name(NVTX_THREAD, 0, tid, NVTX_TEXT, s); }
+static void thread_w(uint32_t tid, const wchar_t *s) { nvtx_name(NVTX_THREAD, 0, tid, NVTX_WIDE, s); }
 
 static void domain_mark(const void *d, const struct nvtx_attributes *a) { nvtx_mark(number(d), MESSAGE(a), a); }
 static uint64_t domain_start(const void *d, const struct nvtx_attributes *a)
@@ -64,11 +64,11 @@ static int domain_push(const void *d, const struct nvtx_attributes *a)
 static int domain_pop(const void *d) { return nvtx_pop(number(d)); }
 static void domain_category_a(const void *d, uint32_t n, const char *s)
 {
-	nvtx_name_category(number(d), n, NVTX_TEXT, s);
+	nvtx_name(NVTX_CATEGORY, number(d), n, NVTX_TEXT, s);
 }
 static void domain_category_w(const void *d, uint32_t n, const wchar_t *s)
 {
-	nvtx_name_category(number(d), n, NVTX_WIDE, s);
+	nvtx_name(NVTX_CATEGORY, number(d), n, NVTX_WIDE, s);
 }
 static void *register_a(const void *d, const char *s) { return nvtx_register(NVTX_TEXT, s); }
 static void *register_w(const void *d, const wchar_t *s) { return nvtx_register(NVTX_WIDE, s); }

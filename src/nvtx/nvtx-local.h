@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <wchar.h>
 
+#include "nvtx/nvtx-ring.h"
+
 /* nvtxEventAttributes_t; size is that of the caller. */
 struct nvtx_attributes {
 	uint16_t version, size;
@@ -37,7 +39,7 @@ void nvtx_end(uint32_t domain, uint64_t id);
 void nvtx_mark(uint32_t domain, enum nvtx_message type, const void *message, const struct nvtx_attributes *a);
 /* The handle of a string, to be given as NVTX_REGISTERED. */
 void *nvtx_register(enum nvtx_message type, const void *text);
-void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name);
-void nvtx_name_category(uint32_t domain, uint32_t category, enum nvtx_message type, const void *name);
+/* Names a NVTX_THREAD (domain 0) or a NVTX_CATEGORY by its number. */
+void nvtx_name(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *name);
 
 #endif

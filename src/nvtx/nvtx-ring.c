@@ -41,7 +41,7 @@ enum {
 	OVER = NVTX_DOMAINS - 1, /* and those for which there is no place */
 };
 
-struct level {
+struct ring_level {
 	uint32_t depth, second, left;
 	uint32_t deep;              /* ranges from LEVELS on that were written */
 	uint32_t kept[LEVELS / 32]; /* one bit for each open range that was written */
@@ -53,7 +53,7 @@ struct thread {
 	uint64_t written, read;
 	uint32_t open, wait, domains;
 	enum nvtx_lost why; /* it has no ring */
-	struct level level[NVTX_DOMAINS];
+	struct ring_level level[NVTX_DOMAINS];
 };
 
 static __thread struct {
@@ -63,7 +63,7 @@ static __thread struct {
 	volatile sig_atomic_t busy; /* a signal handler may come in between */
 } self;
 
-static struct slot {
+static struct ring_slot {
 	_Atomic uint32_t tid; /* 0: free */
 	struct thread *thread;
 	struct nvtx_record *records; /* the ring of this number */
@@ -195,27 +195,6 @@ static int reach(struct nvtx_head *h, size_t area, _Atomic uint32_t *ready, uint
 	return 1;
 }
 
-/* The time at which a process started, 0: it is gone. */
-static uint64_t started(int pid)
-{
-	char name[32], text[1024], *p;
-	uint64_t ticks = 0;
-	ssize_t n;
-	int fd, i;
-
-	snprintf(name, sizeof name, "/proc/%d/stat", pid);
-	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) < 0)
-		return 0;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n < 0 ? 0 : n] = 0;
-	for (p = strrchr(text, ')'), i = 2; p && i < 22; i++)
-		p = strchr(p + 1, ' ');
-	for (p += p != NULL; p && *p >= '0' && *p <= '9'; p++) /* strtoull() is another symbol since 2.38 */
-		ticks = ticks * 10 + (uint64_t)(*p - '0');
-	return ticks;
-}
-
 /* Removes the files of processes that are gone, unless there is a recorder for them, and
  * ends those that this process had before exec. */
 static void tidy(const char *folder, const struct nvtx_process *me, int recorded)
@@ -236,7 +215,7 @@ static void tidy(const char *folder, const struct nvtx_process *me, int recorded
 		    pread(fd, &h, sizeof h, 0) == sizeof h && h.magic == NVTX_MAGIC &&
 		    h.pid_ns == me->pid_ns) {
 			own = h.pid == me->pid && h.start == me->start;
-			if (!recorded && (own || started((int)h.pid) != h.start))
+			if (!recorded && (own || nvtx_started((int)h.pid) != h.start))
 				unlinkat(dirfd(list), d->d_name, 0);
 			else if (own)
 				(void)!pwrite(fd, &execed, sizeof execed, offsetof(struct nvtx_head, ended));
@@ -331,7 +310,7 @@ static struct nvtx_head *make_file(void)
 				  .size = sizeof(struct nvtx_head),
 				  .pid = (uint32_t)getpid(),
 				  .uid = geteuid(),
-				  .start = started(getpid())};
+				  .start = nvtx_started(getpid())};
 	uint32_t notes = inherited ? LOAD(notes_ready) : CHUNK, strings = inherited ? LOAD(strings_ready) : CHUNK;
 	char folder[sizeof path - 64];
 	int fd, recorded, error;
@@ -725,7 +704,7 @@ static int ring_get(struct thread *t, struct nvtx_head *h)
 
 /* Records */
 
-static int within_rate(struct level *l, struct domain *d, int64_t t)
+static int within_rate(struct ring_level *l, struct domain *d, int64_t t)
 {
 	uint32_t second = (uint32_t)(t / 1000000000), used;
 	uint64_t old, new;
@@ -843,7 +822,7 @@ static uint32_t known(uint32_t domain)
 }
 
 /* A range deeper than LEVELS is not written if the one around it was not. */
-static int fits(const struct level *l, uint32_t depth)
+static int fits(const struct ring_level *l, uint32_t depth)
 {
 	return depth < LEVELS || depth - LEVELS == l->deep;
 }
@@ -851,7 +830,7 @@ static int fits(const struct level *l, uint32_t depth)
 int nvtx_push(uint32_t domain, enum nvtx_message type, const void *message, const struct nvtx_attributes *a)
 {
 	struct thread *t = thread_get();
-	struct level *l;
+	struct ring_level *l;
 	uint32_t depth;
 
 	domain = known(domain);
@@ -881,7 +860,7 @@ int nvtx_push(uint32_t domain, enum nvtx_message type, const void *message, cons
 int nvtx_pop(uint32_t domain)
 {
 	struct thread *t = thread_get();
-	struct level *l;
+	struct ring_level *l;
 	uint32_t depth, bit;
 
 	domain = known(domain);
@@ -981,20 +960,10 @@ uint32_t nvtx_domain(enum nvtx_message type, const void *text)
 	return off ? OUT : OVER;
 }
 
-static void name_add(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *text)
+void nvtx_name(enum nvtx_kind kind, uint32_t domain, uint32_t number, enum nvtx_message type, const void *text)
 {
 	struct nvtx_head *h = file();
 
 	if (h)
-		note_add(h, kind, domain, number, string(h, type, text));
-}
-
-void nvtx_name_thread(uint32_t tid, enum nvtx_message type, const void *name)
-{
-	name_add(NVTX_THREAD, 0, tid, type, name);
-}
-
-void nvtx_name_category(uint32_t domain, uint32_t category, enum nvtx_message type, const void *name)
-{
-	name_add(NVTX_CATEGORY, known(domain), category, type, name);
+		note_add(h, kind, known(domain), number, string(h, type, text));
 }

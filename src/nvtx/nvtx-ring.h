@@ -26,6 +26,7 @@
 #ifndef NVTX_RING_H
 #define NVTX_RING_H
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -163,6 +164,30 @@ static inline size_t nvtx_ring_folder(char *out, size_t size, int *asked)
 	if (n == 0 || strcmp(out, disk) != 0 || stat("/dev/shm", &st) < 0 || !(st.st_mode & S_ISVTX))
 		return n;
 	return (size_t)snprintf(out, size, "/dev/shm%s", disk + 4);
+}
+
+/* STARTTIME of a process; 0: it is gone, if nobody has waited for it, too; a dead leader with other threads is not. */
+static inline uint64_t nvtx_started(int pid)
+{
+	char name[32], text[1024], *p, state = 'X';
+	uint64_t field = 0, threads = 0;
+	ssize_t n = -1;
+	int fd, i;
+
+	snprintf(name, sizeof name, "/proc/%d/stat", pid);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) >= 0) {
+		n = read(fd, text, sizeof text - 1);
+		close(fd);
+	}
+	text[n < 0 ? 0 : n] = 0;
+	for (p = strrchr(text, ')'), i = 3; p && i <= 22; i++) {
+		p = strchr(p + 1, ' ');
+		state = p && i == 3 ? p[1] : state;
+		threads = i == 21 ? field : threads;
+		for (field = 0; p && p[1] >= '0' && p[1] <= '9' && p++;) /* strtoull() is another symbol since 2.38 */
+			field = field * 10 + (uint64_t)(*p - '0');
+	}
+	return p && ((state != 'Z' && state != 'X') || threads > 1) ? field : 0;
 }
 
 _Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128 && sizeof(struct nvtx_recorder) == 4096,

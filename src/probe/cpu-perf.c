@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "probe/cpu.h"
-#include "util/descriptors.h"
 #include "util/intl.h"
 
 #define RING_BYTES  (128 * 1024)     /* 2700 switches: 50 ms of a storm */
@@ -80,7 +79,6 @@ static int ring_open(struct by_perf *b, struct ring *r, unsigned core)
 		p = mmap(NULL, b->page_size + b->ring_size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (p == MAP_FAILED) {
 		int saved = errno;
-		descriptors_note(saved);
 		ring_close(b, r);
 		errno = saved;
 		return -1;

@@ -106,19 +106,22 @@ static bool folder_path(enum folder i, char *out, size_t size)
 	return nvmtop_mark_service(out, size) > 0 && strcmp(own, out) != 0;
 }
 
+static int folder_unsafe(const char *folder, struct err *e)
+{
+	return err_set(e, ERR_FAILED, _("%s is not a folder that only you can access (chmod 700, or remove it)"), folder);
+}
+
 int runtime_folder(char *out, size_t size, struct err *e)
 {
 	const char *run = getenv("NVMTOP_RUNTIME_DIR");
 
 	if (run && *run && folder_path(FOLDER_SERVICE, out, size) && nvmtop_mark_safe(out, true))
-		return 0;
+		return 1;
 	if (!folder_path(FOLDER_OWN, out, size))
 		return err_set(e, ERR_FAILED, "%s", _("there is no folder for a socket: set XDG_RUNTIME_DIR"));
 	if (mkdir(out, 0700) < 0 && errno != EEXIST)
 		return err_sys(e, ERR_FAILED, errno, _("cannot create the folder %s"), out);
-	if (!nvmtop_mark_safe(out, false))
-		return err_set(e, ERR_FAILED, _("%s is not a folder that only you can access (chmod 700, or remove it)"), out);
-	return 0;
+	return nvmtop_mark_safe(out, false) ? 0 : folder_unsafe(out, e);
 }
 
 /* The address of a process. Returns false if there is none that is safe. */
@@ -185,11 +188,7 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
 			continue;
 		safe = nvmtop_mark_safe(folder, i == FOLDER_SERVICE);
 		if (!safe && i == FOLDER_OWN)
-			return err_set(
-				e, ERR_FAILED,
-				_("cannot accept marks from other programs: %s is not a folder that only you can "
-				  "access (chmod 700, or remove it)"),
-				folder);
+			return folder_unsafe(folder, e);
 		dir = safe ? opendir(folder) : NULL;
 		while (dir && (d = readdir(dir)))
 			if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
@@ -204,23 +203,16 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
  * processes that have ended. */
 static int folder_own(struct sockaddr_un *out, bool *service, struct err *e)
 {
-	const char *run = getenv("NVMTOP_RUNTIME_DIR");
-	char folder[sizeof(out->sun_path)] = "", name[32];
-	int num = 0;
+	char folder[sizeof(out->sun_path)], name[32];
+	int found = runtime_folder(folder, sizeof(folder), e);
 
-	*service = run && *run && folder_of(FOLDER_SERVICE, getpid(), out);
 	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
-	if (!*service && (!nvmtop_mark_folder(folder, sizeof(folder)) || !address(out, folder, name)))
-		return err_set(e, ERR_FAILED,
-			       _("cannot accept marks from other programs: no folder for the socket"));
-	if (!*service && mkdir(folder, 0700) < 0)
-		num = errno;
-	if (num && num != EEXIST)
-		return err_sys(e, ERR_FAILED, num,
-			       _("cannot accept marks from other programs: cannot create the folder %s"),
-			       folder);
-	if (folder_each(folder_sweep, NULL, e) < 0)
-		return -1;
+	if (found >= 0 && !address(out, folder, name))
+		found = err_sys(e, ERR_FAILED, ENAMETOOLONG, "%s", folder);
+	if (found < 0)
+		return err_set(e, ERR_FAILED, _("cannot accept marks from other programs: %s"), e->text);
+	*service = found;
+	folder_each(folder_sweep, NULL, NULL);
 	if (folder_listens(out))
 		return err_set(e, ERR_FAILED,
 			       _("cannot accept marks from other programs: another nvmtop has the socket %s"),

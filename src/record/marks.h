@@ -15,7 +15,7 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 		char label[MARK_LABEL]);
 
 /* Writes the folder for a socket of this process, which exists then: that of services, if NVMTOP_RUNTIME_DIR names one, else
- * that of this user. Returns -1 and sets *e if there is none that is safe. */
+ * that of this user. Returns 1 or 0; -1 and sets *e if there is none that is safe. */
 int runtime_folder(char *out, size_t size, struct err *e);
 
 /* Called by the inbox thread for each mark, in order of arrival. */

@@ -22,37 +22,11 @@
 
 /* --- the process --- */
 
-/* A thread group without any other thread than its dead leader is gone, though nobody has waited for it. */
-uint64_t nvtx_started(uint32_t pid)
-{
-	char path[32], text[1024], *p, state = 'X';
-	unsigned long threads = 0;
-	ssize_t got = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	text[got > 0 ? got : 0] = '\0';
-	p = strrchr(text, ')');
-	for (int field = 3; p && field <= 22; field++) {
-		p = strchr(p + 1, ' ');
-		if (p && field == 3)
-			state = p[1];
-		if (p && field == 20)
-			threads = strtoul(p, NULL, 10);
-	}
-	return !p || ((state == 'Z' || state == 'X') && threads <= 1) ? 0 : strtoull(p, NULL, 10);
-}
-
 /* One of another PID namespace is not seen, but while it maps the file, the kernel gives no lease of it. */
 bool nvtx_file_is_alive(const struct nvtx_file *f)
 {
 	if (f->ours)
-		return nvtx_started(f->about.pid) == f->about.start;
+		return nvtx_started((int)f->about.pid) == f->about.start;
 	if (f->fd < 0)
 		return true;
 	fcntl(f->fd, F_SETSIG, SIGURG); /* if it is opened meanwhile: SIGIO would end the program */

@@ -133,31 +133,41 @@ static void give_all_open(struct nvtx *n, struct file *f, int64_t end_ns, bool a
 		give_open(n, &f->starts[i].r, end_ns, all);
 }
 
-/* Each cause in a word, as a trace has it. */
-static const char *const causes[NVTX_ALL_CAUSES] = {
-	[NVTX_LOST_RATE] = "rate",       [NVTX_LOST_THREADS] = "threads", [NVTX_LOST_DOMAINS] = "domains",
-	[NVTX_LOST_DEPTH] = "depth",     [NVTX_LOST_BUSY] = "busy",       [NVTX_LOST_SPACE] = "space",
-	[NVTX_LOST_FSIZE] = "file size", [NVTX_LOST_MEMORY] = "memory",   [NVTX_LOST_NOFILE] = "open files",
-	[NVTX_LOST_FILE] = "file",       [NVTX_LOST_NAME] = "name",       [NVTX_LOST_END] = "end",
-	[NVTX_LOST_FULL] = "full",       [NVTX_LOST_OPEN] = "open",       [NVTX_LOST_LATE] = "late",
-	[NVTX_LOST_LANES] = "lanes",	 [NVTX_LOST_MARKS] = "marks",
-};
+_Static_assert(NVTX_RATE == 200000 && NVTX_RINGS == 256 && NVTX_DOMAINS == 4096 && MARKS == 1000 && LANES == 4096,
+	       "the sentences below");
 
-/* Those are there, without a part. */
-static bool is_whole(enum nvtx_lost cause)
-{
-	return cause != NVTX_LOST_NAME && cause != NVTX_LOST_END;
-}
+/* Each cause in a word, as a trace has it, and in a sentence. */
+static const struct nvtx_cause {
+	const char *word, *said;
+	bool part; /* the range is there, without a part */
+} nvtx_causes[NVTX_ALL_CAUSES] = {
+	[NVTX_LOST_RATE] = {"rate", N_("were beyond 200000 a second of a domain, which --nvtx=all lifts"), false},
+	[NVTX_LOST_THREADS] = {"threads", N_("were of more than 256 threads of a program at a time"), false},
+	[NVTX_LOST_DOMAINS] = {"domains", N_("were of more than 4093 domains of a program"), false},
+	[NVTX_LOST_DEPTH] = {"depth", N_("were nested too deeply"), false},
+	[NVTX_LOST_BUSY] = {"busy", N_("came in a signal handler, or while the program created its file"), false},
+	[NVTX_LOST_SPACE] = {"space", N_("were lost because the directory of the ranges was full"), false},
+	[NVTX_LOST_FSIZE] = {"file size", N_("were lost to the program's limit of file size (ulimit -f)"), false},
+	[NVTX_LOST_MEMORY] = {"memory", N_("were lost to the program's limit of memory (ulimit -v)"), false},
+	[NVTX_LOST_NOFILE] = {"open files", N_("were lost to the program's limit of open files (ulimit -n)"), false},
+	[NVTX_LOST_FILE] = {"file", N_("were lost because the program could not create its file"), false},
+	[NVTX_LOST_NAME] = {"name", N_("have no name: there was no place for it"), true},
+	[NVTX_LOST_END] = {"end", N_("have no end: it was not recorded"), true},
+	[NVTX_LOST_FULL] = {"full", N_("came faster than they could be taken"), false},
+	[NVTX_LOST_OPEN] = {"open", N_("were too many open at a time"), false},
+	[NVTX_LOST_LANES] = {"lanes", N_("were of more than 4096 lanes (domains of threads)"), false},
+	[NVTX_LOST_LATE] = {"late", N_("were read more than a second late"), false},
+	[NVTX_LOST_MARKS] = {"marks", N_("were marks beyond 1000 a second"), false},
+};
 
 static void tell_lost(struct nvtx *n)
 {
 	struct change c = {.t_ns = n->now_ns, .what = "ranges.lost"};
 
 	for (int i = 0; i < NVTX_ALL_CAUSES; i++) {
-		if (!is_whole((enum nvtx_lost)i) || n->lost[i] == n->told[i])
+		if (nvtx_causes[i].part || n->lost[i] == n->told[i])
 			continue;
-		snprintf(c.to, sizeof(c.to), "%llu %s", (unsigned long long)(n->lost[i] - n->told[i]),
-			 causes[i]);
+		snprintf(c.to, sizeof(c.to), "%llu %s", (unsigned long long)(n->lost[i] - n->told[i]), nvtx_causes[i].word);
 		n->told[i] = n->lost[i];
 		n->ops->change(n->to, &c);
 	}
@@ -242,37 +252,22 @@ static struct lane *lane_of(struct nvtx *n, struct file *f, uint32_t tid, uint16
 
 static uint64_t payload_of(const struct nvtx_record *r, uint8_t *type)
 {
+	static const uint8_t types[] = {[NVTX_U64] = RANGE_UNSIGNED, [NVTX_I64] = RANGE_SIGNED, [NVTX_DOUBLE] = RANGE_DOUBLE,
+					[NVTX_U32] = RANGE_UNSIGNED, [NVTX_I32] = RANGE_SIGNED, [NVTX_FLOAT] = RANGE_DOUBLE};
 	uint32_t low = (uint32_t)r->value;
 	uint64_t value = r->value;
 	float small;
 	double wide;
 
-	switch ((enum nvtx_payload)r->payload) {
-	case NVTX_U64:
-		*type = RANGE_UNSIGNED;
-		return value;
-	case NVTX_I64:
-		*type = RANGE_SIGNED;
-		return value;
-	case NVTX_DOUBLE:
-		*type = RANGE_DOUBLE;
-		return value;
-	case NVTX_U32:
-		*type = RANGE_UNSIGNED;
-		return low;
-	case NVTX_I32:
-		*type = RANGE_SIGNED;
-		return (uint64_t)(int64_t)(int32_t)low;
-	case NVTX_FLOAT:
-		*type = RANGE_DOUBLE;
+	*type = r->payload < sizeof(types) ? types[r->payload] : RANGE_NO_PAYLOAD;
+	if (r->payload == NVTX_FLOAT) {
 		memcpy(&small, &low, sizeof(small));
 		wide = (double)small;
 		memcpy(&value, &wide, sizeof(value));
-		return value;
-	default:
-		*type = RANGE_NO_PAYLOAD;
-		return 0;
+	} else if (r->payload == NVTX_U32 || r->payload == NVTX_I32) {
+		value = r->payload == NVTX_U32 ? low : (uint64_t)(int64_t)(int32_t)low;
 	}
+	return *type == RANGE_NO_PAYLOAD ? 0 : value;
 }
 
 static struct range begun(struct nvtx *n, struct file *f, const struct nvtx_record *r, const struct lane *l)
@@ -799,7 +794,7 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }
 
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, uint64_t since, struct err *e)
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
 	struct rlimit files;
@@ -815,7 +810,7 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, uint64_
 	n->ops = ops;
 	n->to = to;
 	n->yields = yields;
-	n->since = since;
+	n->since = since ? nvtx_started(since) : 0;
 	n->reader.dir = n->lock = -1;
 	n->may_hold = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur / 2 : 512;
 	n->pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
@@ -865,7 +860,7 @@ static int64_t poll_engine(void *n, bool last)
 	return nvtx_poll(n, last);
 }
 
-struct nvtx *nvtx_attach(struct engine *g, bool yields, uint64_t since, struct err *e)
+struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, struct err *e)
 {
 	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
 	struct nvtx *n = nvtx_new(&ops, g, yields, since, e);
@@ -895,36 +890,14 @@ size_t nvtx_left_out(const struct nvtx *n)
 	return n->n_left_out;
 }
 
-_Static_assert(NVTX_RATE == 200000 && NVTX_RINGS == 256 && NVTX_DOMAINS == 4096 && MARKS == 1000 && LANES == 4096,
-	       "the sentences below");
-
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 {
-	static const char *const parts[NVTX_ALL_CAUSES] = {
-		[NVTX_LOST_FULL] = N_("came faster than they could be taken"),
-		[NVTX_LOST_RATE] = N_("were beyond 200000 a second of a domain, which --nvtx=all lifts"),
-		[NVTX_LOST_THREADS] = N_("were of more than 256 threads of a program at a time"),
-		[NVTX_LOST_DOMAINS] = N_("were of more than 4093 domains of a program"),
-		[NVTX_LOST_DEPTH] = N_("were nested too deeply"),
-		[NVTX_LOST_BUSY] = N_("came in a signal handler, or while the program created its file"),
-		[NVTX_LOST_SPACE] = N_("were lost because the directory of the ranges was full"),
-		[NVTX_LOST_FSIZE] = N_("were lost to the program's limit of file size (ulimit -f)"),
-		[NVTX_LOST_MEMORY] = N_("were lost to the program's limit of memory (ulimit -v)"),
-		[NVTX_LOST_NOFILE] = N_("were lost to the program's limit of open files (ulimit -n)"),
-		[NVTX_LOST_FILE] = N_("were lost because the program could not create its file"),
-		[NVTX_LOST_OPEN] = N_("were too many open at a time"),
-		[NVTX_LOST_LANES] = N_("were of more than 4096 lanes (domains of threads)"),
-		[NVTX_LOST_LATE] = N_("were read more than a second late"),
-		[NVTX_LOST_MARKS] = N_("were marks beyond 1000 a second"),
-		[NVTX_LOST_NAME] = N_("have no name: there was no place for it"),
-		[NVTX_LOST_END] = N_("have no end: it was not recorded"),
-	};
 	uint64_t all = 0;
 	size_t used = 0;
 
 	*any = n->any;
 	for (int i = 0; i < NVTX_ALL_CAUSES; i++)
-		all += is_whole((enum nvtx_lost)i) ? n->lost[i] : 0;
+		all += nvtx_causes[i].part ? 0 : n->lost[i];
 	if (all > 0)
 		used = (size_t)snprintf(out, size,
 					P_("%llu NVTX range or mark is missing",
@@ -940,6 +913,6 @@ bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size)
 	for (int i = 0; i < NVTX_ALL_CAUSES; i++)
 		if (n->lost[i] && used < size)
 			used += (size_t)snprintf(out + used, size - used, "%s%llu %s", used ? "; " : "",
-						 (unsigned long long)n->lost[i], _(parts[i]));
+						 (unsigned long long)n->lost[i], _(nvtx_causes[i].said));
 	return used > 0;
 }

@@ -349,7 +349,6 @@ static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void
 
 	for (enum tier t = 0; r == 0 && t < TIERS; t++)
 		r = block_init(&blocks[t], part, t);
-	trace_pass(part->t, true);
 	for (size_t i = 0; r == 0 && i < part->n_spans; i++) {
 		const struct epoch *ep = &part->spans[i];
 
@@ -359,7 +358,6 @@ static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void
 				span_begin(whole, &whole->spans[k]);
 		pass_span(part, whole, blocks, tick, to);
 	}
-	trace_pass(part->t, false);
 	for (enum tier t = 0; blocks && t < TIERS; t++)
 		block_free(&blocks[t]);
 	free(blocks);

@@ -1,7 +1,7 @@
 /* Restores the terminal when a signal kills the program, and still allows a core dump.
  * Everything is prepared in advance; the handler uses only async-signal-safe functions and then
  * triggers the default action. It runs on an alternate stack because a stack overflow is one of
- * the faults: this file makes the one of the first thread, thread_start() those of others. */
+ * the faults; that of the first thread, where all is drawn. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

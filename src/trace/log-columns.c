@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/energy.h"
 #include "trace/log-lod.h"
 #include "trace/log-tree.h"
 
@@ -112,6 +113,17 @@ uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
 
 /* --- columns --- */
 
+/* What is read or computed of a span is kept by its number: LOD of a zoom and tier, STAT of a level and, of a cell,
+ * strips of a zoom and tier. */
+static uint64_t span_key(int64_t span, int zoom, unsigned tier)
+{
+	return (uint64_t)span << 8 | (uint64_t)zoom << 2 | tier;
+}
+
+enum { OF_STAT = TIERS };	 /* in place of a tier; its level is in place of a zoom */
+enum { OF_PARTS = 62, OF_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
+enum { STRIP_FINEST = 23 };	 /* a bin of a finer zoom has few rows */
+
 /* Returns the level whose spans have bins of that zoom, or 0. */
 static int zoom_level(int zoom)
 {
@@ -133,76 +145,35 @@ static bool bins_fit(const struct log_section *s, const struct log_item *lod, in
 
 enum { PARTS = 4 };
 
-static struct log_block *bins_decode(struct log_reader *r, const struct log_generation *g,
-				     const struct log_section *s, uint64_t key)
+/* Keeps the arrays of a section as they are: decoded, a view of ten minutes would be several times as large. */
+static struct log_block *lod_keep(struct log_reader *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
 {
 	enum tier tier = (enum tier)s->tier;
 	size_t width = r->session.width[tier], columns = s->columns / PARTS;
-	struct log_block *b = log_cache_add(&r->caches[LOG_LODS], key, 0, PARTS * width * s->n, 0);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, PARTS * width * sizeof(*b->arrays) + s->size);
 	struct log_walk w;
-	bool known = true;
+	uint8_t *bytes;
+	bool known = s->n <= LOG_BINS_MAX;
 
 	if (!b)
 		return NULL;
 	b->first = s->first;
-	for (size_t i = 0; i < PARTS * width * s->n; i++)
-		b->values[i] = (double)NAN;
+	b->arrays = (struct log_array *)(void *)b->records;
+	bytes = (uint8_t *)(b->arrays + PARTS * width);
+	memset(b->arrays, 0, PARTS * width * sizeof(*b->arrays));
+	memcpy(bytes, s->arrays, s->size);
 	log_walk_begin(&w, s);
-	for (size_t c = 0; c < s->columns; c++) {
+	for (size_t c = 0; c < s->columns; c++, log_walk_skip(&w, 1)) {
 		size_t part = c / columns, of = c % columns;
 		unsigned to = of < g->width[tier] ? g->column[tier][of] : NO_COLUMN;
 
-		if (to != NO_COLUMN)
-			known &= log_walk_get(&w, b->values + (part * width + to) * s->n);
-		else
-			log_walk_skip(&w, 1);
+		if (to == NO_COLUMN)
+			continue;
+		b->arrays[part * width + to] = (struct log_array) {bytes + (w.p - s->arrays), s->kinds[c]};
+		known &= !(s->kinds[c] & LOG_OTHER);
 	}
 	b->n = known ? s->n : 0;
 	return b;
-}
-
-/* Returns the bins of a tier in a LOD chunk, n = 0 if they are unusable, or NULL if out of memory. */
-static const struct log_block *bins_get(struct log_reader *r, const struct log_item *lod, int zoom, int level,
-					enum tier tier)
-{
-	uint64_t key = lod->at * 4 + tier;
-	const struct log_block *b = log_cache_find(&r->caches[LOG_LODS], key);
-	const struct log_generation *g;
-	struct log_section s;
-	struct log_head h;
-	struct log_in in;
-
-	if (b)
-		return b;
-	if (!log_read_chunk(r, lod, &h, &r->raw))
-		return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0);
-	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
-	g = log_generation_find(r, h.generation);
-	if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
-		while (log_lod_next(&in, &s) > 0)
-			if (s.tier == tier && s.columns > 0 && bins_fit(&s, lod, zoom, level))
-				return bins_decode(r, g, &s, key);
-	if (in.bad || !g)
-		log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
-	return log_cache_add(&r->caches[LOG_LODS], key, 0, 0, 0); /* empty, so that it is not read again */
-}
-
-static bool bin_of(const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
-{
-	size_t i = (size_t)(at - b->first), plane = width * b->n, c = column * (size_t)b->n;
-	double count;
-
-	*out = (struct bin) {0, 0, 0, 0};
-	if (at < b->first || i >= b->n)
-		return true;
-	count = b->values[3 * plane + c + i];
-	if (!(count > 0))
-		return true;
-	*out = (struct bin) {b->values[c + i], b->values[plane + c + i], b->values[2 * plane + c + i], 0};
-	if (!(count < COUNT_MAX) || !(out->min <= out->max))
-		return false;
-	out->n = (uint64_t)count;
-	return true;
 }
 
 /* Returns the LOD of a zoom or the STAT of that level for the cell; NULL if there is none. */
@@ -220,37 +191,148 @@ static const struct log_item *summary_of(struct log_reader *r, int level, int64_
 	return NULL;
 }
 
-/* Reads a bin from its LOD. Returns false if no LOD has it. */
-static bool bin_stored(struct log_reader *r, const struct channel *c, int zoom, int64_t at, struct bin *out)
+/* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
+static const struct log_block *lod_get(struct log_reader *r, int level, int zoom, enum tier tier, int64_t cell)
 {
-	int level = zoom_level(zoom);
-	int64_t cell = (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM));
-	const struct log_item *lod;
-	const struct log_block *b;
+	uint64_t key = span_key(log_span(cell, level), zoom, tier);
+	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
+	const struct log_item *lod = b ? NULL : summary_of(r, level, cell, LOG_LOD, zoom);
+	const struct log_generation *g;
+	struct log_section s;
+	struct log_head h;
+	struct log_in in;
 
-	if (!level || !log_zoom_has(zoom, r->session.hz[c->tier]))
-		return false;
-	lod = summary_of(r, level, cell, LOG_LOD, zoom);
-	b = lod ? bins_get(r, lod, zoom, level, c->tier) : NULL;
-	return b && b->n > 0 && bin_of(b, r->session.width[c->tier], c->column, at, out);
+	if (b || !lod)
+		return b;
+	if (log_read_chunk(r, lod, &h, &r->raw)) {
+		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+		g = log_generation_find(r, h.generation);
+		if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
+			while (log_lod_next(&in, &s) > 0)
+				if (s.tier == tier && s.columns > 0 && bins_fit(&s, lod, zoom, level))
+					return lod_keep(r, g, &s, key);
+		if (in.bad || !g)
+			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
+	}
+	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
 
-/* Computes a bin, which is at most one cell long, from its rows. */
+/* Reads a bin of a LOD. Returns false if it cannot be. */
+static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+{
+	size_t i = (size_t)(at - b->first);
+	double(*v)[LOG_BINS_MAX] = r->lod.values;
+
+	*out = (struct bin) {0, 0, 0, 0};
+	if (at < b->first || i >= b->n)
+		return true;
+	for (size_t part = 0; part < PARTS && (r->lod.key != b->key || r->lod.column != column); part++) {
+		const struct log_array *a = &b->arrays[part * width + column];
+
+		if (a->p)
+			log_array_get(a->p, a->kind, b->n, v[part]);
+		for (uint32_t k = 0; !a->p && k < b->n; k++)
+			v[part][k] = (double)NAN;
+	}
+	r->lod.key = b->key;
+	r->lod.column = column;
+	if (!(v[3][i] > 0))
+		return true;
+	*out = (struct bin) {v[0][i], v[1][i], v[2][i], 0};
+	if (!(v[3][i] < COUNT_MAX) || !(out->min <= out->max))
+		return false;
+	out->n = (uint64_t)v[3][i];
+	return true;
+}
+
+/* Adds the rows of a block that are in bins of a zoom to the strip of the cell. */
+static void strip_add(struct log_reader *r, enum tier tier, int zoom, struct log_block *block, struct bin *bins)
+{
+	size_t per = (size_t)1 << (LOG_CELL_ZOOM - zoom), width = r->session.width[tier];
+	const int64_t *t_ns = block->t_ns;
+
+	for (uint32_t lo = 0, hi; lo < block->n; lo = hi) {
+		size_t at = (uint64_t)(t_ns[lo] >> zoom) & (per - 1);
+
+		for (hi = lo + 1; hi < block->n && t_ns[hi] >> zoom == t_ns[lo] >> zoom; hi++)
+			;
+		if (!bin_order_set(&r->order, t_ns + lo, hi - lo, r->session.hz[tier]))
+			return;
+		for (unsigned c = 0; c < width; c++) {
+			struct bin b = bin_order_fold(&r->order, log_block_values(block, c) + lo);
+
+			bin_merge(&bins[c * per + at], &b);
+		}
+	}
+}
+
+static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+{
+	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
+
+	return b ? memset(b->records, 0, bytes) : NULL;
+}
+
+/* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
+ * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
+ * are made of one pass. */
+static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+{
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
+	struct bin *bins, *finer = NULL;
+	uint64_t row, end, first;
+
+	if (strip)
+		return (const struct bin *)(const void *)strip->records;
+	row = log_rows_before(r, tier, cell);
+	end = log_rows_before(r, tier, cell + 1);
+	if (row == end)
+		return NULL;
+	if (zoom - 2 >= STRIP_FINEST && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
+		finer = strip_new(r, tier, zoom - 2, cell);
+	bins = strip_new(r, tier, zoom, cell);
+	for (; bins && row < end; row = first + block->n) {
+		block = log_block_of(r, tier, row, &first);
+		if (!block)
+			break;
+		strip_add(r, tier, zoom, block, bins);
+		if (finer)
+			strip_add(r, tier, zoom - 2, block, finer);
+	}
+	return bins;
+}
+
+void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
+{
+	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
+	struct log_block *b;
+
+	for (int i = 0; i < 2; i++)
+		if ((b = log_cache_find(&r->caches[LOG_STRIPS], keys[i])))
+			log_cache_drop(&r->caches[LOG_STRIPS], b);
+	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
+		if ((b = log_cache_find(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier))))
+			log_cache_drop(&r->caches[LOG_STRIPS], b);
+}
+
+/* Computes a bin that is shorter than a cell from its rows. */
 static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
 {
-	int64_t cell = at >> (LOG_CELL_ZOOM - zoom);
-	int64_t from = (int64_t)((uint64_t)at << zoom), last = from + (INT64_C(1) << zoom) - 1;
-	uint64_t row = log_rows_before(r, c->tier, cell), first;
+	int64_t cell = at >> (LOG_CELL_ZOOM - zoom), from = (int64_t)((uint64_t)at << zoom);
+	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
 	struct bin sum = {0, 0, 0, 0}, b;
 
-	while (row < r->rows[c->tier]) {
+	while (row < end) {
 		struct log_block *block = log_block_of(r, c->tier, row, &first);
 		uint32_t lo, hi;
 
-		if (!block || block->cell != cell)
+		if (!block)
 			break;
 		lo = block_from(block, from);
-		hi = last == INT64_MAX ? block->n : block_from(block, last + 1);
+		for (hi = lo; hi < block->n && block->t_ns[hi] >> zoom == at; hi++)
+			;
 		if (hi > lo && bin_order_set(&r->order, block->t_ns + lo, hi - lo, r->session.hz[c->tier])) {
 			b = bin_order_fold(&r->order, log_block_values(block, c->column) + lo);
 			bin_merge(&sum, &b);
@@ -260,21 +342,32 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 	return sum;
 }
 
-static struct bin bin_any(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+/* A bin of any zoom: of the rows, a strip or a LOD; else the merge of its halves. */
+static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
 {
-	int64_t cell = zoom > LOG_CELL_ZOOM ? (int64_t)((uint64_t)at << (zoom - LOG_CELL_ZOOM)) : 0;
+	int up = zoom - LOG_CELL_ZOOM, level = zoom_level(zoom);
+	int64_t cell = up > 0 ? (int64_t)((uint64_t)at << up) : at >> -up;
 	struct bin b = {0, 0, 0, 0}, later;
 
-	if (zoom <= LOG_CELL_ZOOM)
+	if (zoom < STRIP_FINEST)
 		return bin_rows(r, c, zoom, at);
+	if (up <= 0) {
+		const struct bin *bins = strip_get(r, c->tier, zoom, cell);
+
+		return bins ? bins[((size_t)c->column << -up) + ((uint64_t)at & ((UINT64_C(1) << -up) - 1))] : b;
+	}
+	if (level && log_zoom_has(zoom, r->session.hz[c->tier])) {
+		const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
+
+		if (lod && lod->n > 0 && lod_bin(r, lod, r->session.width[c->tier], c->column, at, &b))
+			return b;
+		b = (struct bin) {0, 0, 0, 0};
+	}
 	if (!(r->view && log_view_gone(r->view, cell)) &&
-	    log_rows_before(r, c->tier, cell) ==
-		    log_rows_before(r, c->tier, cell + (INT64_C(1) << (zoom - LOG_CELL_ZOOM))))
+	    log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
 		return b;
-	if (bin_stored(r, c, zoom, at, &b))
-		return b;
-	b = bin_any(r, c, zoom - 1, 2 * at);
-	later = bin_any(r, c, zoom - 1, 2 * at + 1);
+	b = bin_get(r, c, zoom - 1, 2 * at);
+	later = bin_get(r, c, zoom - 1, 2 * at + 1);
 	bin_merge(&b, &later);
 	return b;
 }
@@ -282,12 +375,13 @@ static struct bin bin_any(struct log_reader *r, const struct channel *c, int zoo
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN, up;
 	int64_t lo, hi, before = INT64_MIN;
+	int base, up;
 
 	memset(out, 0, n * sizeof(*out));
-	if (!r->any || zoom > ZOOM_MAX || zoom < 0)
+	if (!r->any || channel >= r->session.n_channels || zoom > ZOOM_MAX || zoom < 0)
 		return;
+	base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN;
 	/* Below the base zoom, each column is the base bin that covers it. */
 	up = zoom < base ? base - zoom : 0;
 	lo = r->first_ns >> zoom >> up;
@@ -304,7 +398,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 		left = r->view ? log_view_finest(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up))) - zoom - up : 0;
 		left = left > 0 ? left : 0;
 		at >>= left;
-		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_any(r, c, zoom + up + left, at);
+		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up + left, at);
 		before = at;
 	}
 	pthread_mutex_unlock(&r->lock);
@@ -312,73 +406,63 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 
 /* --- statistics --- */
 
+/* Returns the records of the STAT of a level for the cell; n = 0 if they are unusable, NULL if there is none. */
+static const struct log_block *stat_get(struct log_reader *r, int level, int64_t cell)
+{
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
+	struct log_block *b = log_cache_find(cache, key);
+	const struct log_item *item = b ? NULL : summary_of(r, level, cell, LOG_STAT, level);
+	const uint8_t *p = NULL;
+	size_t size = 0;
+	uint32_t n = 0;
+	struct log_head h;
+
+	if (b || !item)
+		return b;
+	if (log_read_chunk(r, item, &h, &r->raw)) {
+		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
+		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
+
+		size = log_get_u16(&in);
+		n = log_get_u32(&in);
+		if (good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS)
+			p = log_in_take(&in, n * size);
+		if (!p)
+			log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+	}
+	b = log_cache_add(cache, key, 0, 0, p ? n * size : 0);
+	if (b && p) {
+		b->n = n;
+		b->first = (int64_t)item->at;
+		b->bytes_each = size;
+		log_unshuffle(b->records, p, n, size);
+	}
+	return b;
+}
+
 /* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
 static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
-	const struct log_item *item = summary_of(r, level, cell, LOG_STAT, level);
-	struct log_cache *cache = &r->caches[LOG_LODS];
-	struct log_block *b;
-	struct log_head h;
+	const struct log_block *b = stat_get(r, level, cell);
+	int64_t span = log_span(cell, level);
 
-	if (!item)
-		return false;
-	b = log_cache_find(cache, item->at * 4 + 3);
-	if (!b && log_read_chunk(r, item, &h, &r->raw)) {
-		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
-		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
-		size_t size = log_get_u16(&in);
-		uint32_t n = log_get_u32(&in);
-		const uint8_t *p = good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS
-					   ? log_in_take(&in, n * size)
-					   : NULL;
-		uint8_t *plain = p ? malloc(n * size + 1) : NULL;
-
-		b = plain ? log_cache_add(cache, item->at * 4 + 3, 0, 0, n * LOG_STAT_SIZE) : NULL;
-		if (b) {
-			b->n = n;
-			log_unshuffle(plain, p, n, size);
-			for (uint32_t i = 0; i < n; i++)
-				memcpy(b->records + i * LOG_STAT_SIZE, plain + i * size, LOG_STAT_SIZE);
-		} else if (!p) {
-			log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
-		}
-		free(plain);
-	}
-	if (!b)
+	if (!b || b->n == 0)
 		return false;
 	*out = (struct span_stats) {.n = 0};
 	for (uint32_t i = 0; i < b->n; i++) {
-		struct log_in in = {b->records + i * LOG_STAT_SIZE, b->records + (i + 1) * LOG_STAT_SIZE, false};
-		struct log_in number = in;
+		const uint8_t *p = b->records + i * b->bytes_each;
+		struct log_in in = {p, p + LOG_STAT_SIZE, false}, number = in;
 
 		if (log_get_u32(&number) != r->numbers[channel])
 			continue;
-		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != log_span(cell, level) ||
-		    log_span(log_cell(out->last_ns), level) != log_span(cell, level)) {
-			log_note(r, LOG_FAULT_CONTENT, item->at, LOG_SEQ_NONE, item->cell, 0);
+		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != span ||
+		    log_span(log_cell(out->last_ns), level) != span) {
+			log_note(r, LOG_FAULT_CONTENT, (uint64_t)b->first, LOG_SEQ_NONE, cell, 0);
 			return false;
 		}
 	}
 	return true;
-}
-
-/* Joins the statistics of rows row .. end - 1 to *to. */
-static void stat_rows(struct log_reader *r, const struct channel *c, uint64_t row, uint64_t end, int64_t cover,
-		      struct span_stats *to)
-{
-	while (row < end) {
-		struct span_stats s;
-		uint64_t first;
-		struct log_block *b = log_block_of(r, c->tier, row, &first);
-		size_t skip = b ? (size_t)(row - first) : 0, n;
-
-		if (!b)
-			return;
-		n = b->n - skip < end - row ? b->n - skip : (size_t)(end - row);
-		span_stats_rows(&s, b->t_ns + skip, log_block_values(b, c->column) + skip, n, cover);
-		span_stats_join(to, &s, cover);
-		row += n;
-	}
 }
 
 /* Reads the statistics of the longest span that begins with that cell, ends at or before `end` and has a
@@ -395,35 +479,125 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 	return false;
 }
 
+#define FEW_ROWS 8 /* are read faster than found */
+
+/* Statistics of the channel's rows of a cell from from_ns up to to_ns. Those of whole cells are kept for all channels of the
+ * tier, since others are asked for next. */
+static struct span_stats stat_cell(struct log_reader *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
+{
+	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
+	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
+	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	struct log_block *kept = keep ? log_cache_find(cache, span_key(cell, OF_CELL, c->tier)) : NULL;
+	int64_t cover = stats_hole_ns(r->session.hz[c->tier]);
+	struct span_stats one = {.n = 0}, part, *all = &one;
+
+	if (kept)
+		return ((struct span_stats *)(void *)kept->records)[c->column];
+	if (keep) {
+		kept = log_cache_add(cache, span_key(cell, OF_CELL, c->tier), 0, 0, n * sizeof(*all));
+		if (!kept)
+			return one;
+		all = memset(kept->records, 0, n * sizeof(*all));
+	}
+	while (row < end) {
+		struct log_block *b = log_block_of(r, c->tier, row, &first);
+		uint32_t lo, hi;
+
+		if (!b)
+			break;
+		lo = block_from(b, from_ns);
+		hi = block_from(b, to_ns);
+		for (size_t i = 0; lo < hi && i < n; i++) {
+			span_stats_rows(&part, b->t_ns + lo, log_block_values(b, (unsigned)(from + i)) + lo, hi - lo, cover);
+			span_stats_join(&all[i], &part, cover);
+		}
+		row = first + b->n;
+	}
+	return all[c->column - from];
+}
+
 void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int64_t cover = stats_hole_ns(r->session.hz[c->tier]), next = 0;
-	uint64_t row = log_reader_row_from(r, c->tier, from_ns), end = log_reader_row_from(r, c->tier, to_ns);
-	int64_t cell = log_cell(from_ns - 1) + 1, last = log_cell(to_ns);
+	int64_t cover = stats_hole_ns(r->session.hz[c->tier]), cell, next = 0;
+	struct span_stats s;
+	uint64_t row;
 
-	*out = (struct span_stats) {.channel = r->numbers[channel]};
+	*out = (struct span_stats) {.n = 0};
 	pthread_mutex_lock(&r->lock);
-	while (row < end) {
-		struct span_stats s;
-		uint64_t to, first;
-		struct log_block *b = log_block_of(r, c->tier, row, &first);
+	from_ns = r->any && from_ns > r->first_ns ? from_ns : r->first_ns;
+	to_ns = to_ns <= r->last_ns ? to_ns : r->last_ns + 1;
+	for (cell = log_cell(from_ns); r->any && from_ns < to_ns; cell = next) {
+		int64_t at;
 
-		/* Skip spans without rows: they have no STAT. */
-		if (b && row == first && log_span(b->cell, 1) > log_span(cell, 1))
-			cell = log_span_cell(log_span(b->cell, 1), 1);
-		if (log_rows_before(r, c->tier, cell) == row && stat_span(r, channel, cell, last, &s, &next)) {
-			span_stats_join(out, &s, cover);
-			cell = next;
-			row = log_rows_before(r, c->tier, cell);
-			continue;
+		row = log_rows_before(r, c->tier, cell);
+		if (row >= r->rows[c->tier])
+			break;
+		/* Spans without rows have no STAT. */
+		at = log_cell_of_row(r, c->tier, row);
+		if (log_span(at, 1) > log_span(cell, 1))
+			cell = log_span_cell(log_span(at, 1), 1);
+		if (log_cell_ns(cell) >= to_ns)
+			break;
+		if (log_cell_ns(cell) < from_ns || !stat_span(r, channel, cell, log_cell(to_ns), &s, &next)) {
+			cell = cell > at ? cell : at;
+			next = cell + 1;
+			s = stat_cell(r, c, cell, from_ns, to_ns);
 		}
-		if (log_rows_before(r, c->tier, cell) <= row)
-			cell = log_span_cell(log_span(cell, 1) + 1, 1);
-		to = log_rows_before(r, c->tier, cell);
-		to = to < end ? to : end;
-		stat_rows(r, c, row, to, cover, out);
-		row = to;
+		span_stats_join(out, &s, cover);
+	}
+	out->channel = r->numbers[channel];
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* --- parts of joules --- */
+
+bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
+{
+	uint64_t row;
+
+	pthread_mutex_lock(&r->lock);
+	row = log_rows_before(r, tier, log_span_cell(*span, 1));
+	if (row < r->rows[tier]) {
+		int64_t of = log_span(log_cell_of_row(r, tier, row), 1);
+
+		*span = of > *span ? of : *span;
 	}
 	pthread_mutex_unlock(&r->lock);
+	return row < r->rows[tier];
+}
+
+bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out)
+{
+	const struct log_block *b;
+	bool found = false;
+
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(&r->caches[LOG_STRIPS], span_key(span, OF_PARTS, s->tier));
+	for (uint32_t i = 0; b && i < b->n && !found; i++) {
+		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
+		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
+{
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	struct log_block *b;
+
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(cache, span_key(span, OF_PARTS, tier));
+	if (b)
+		log_cache_drop(cache, b);
+	b = log_cache_add(cache, span_key(span, OF_PARTS, tier), 0, 0, n * sizeof(*parts));
+	if (b) {
+		b->n = (uint32_t)n;
+		memcpy(b->records, parts, n * sizeof(*parts));
+	}
+	pthread_mutex_unlock(&r->lock);
+	return b != NULL;
 }

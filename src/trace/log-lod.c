@@ -38,7 +38,7 @@ struct log_fold {
 
 bool log_zoom_has(int zoom, double hz)
 {
-	return hz > 0 && zoom_base(hz) + 4 <= zoom;
+	return hz > 0 && zoom_base(hz) + 2 <= zoom;
 }
 
 static int set_init(struct set *s, size_t channels, unsigned slots)

@@ -14,7 +14,8 @@
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
-#define PASS	  ((size_t)128 << 10) /* bytes of rows cached per tier in a sequential pass */
+#define ROWS	  ((size_t)2 << 20) /* bytes cached of rows, and of lists */
+#define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
@@ -387,10 +388,8 @@ struct log_reader *log_about_new(void)
 	return NULL;
 }
 
-void log_about_free(struct log_reader *r)
+static void log_about_end(struct log_reader *r)
 {
-	if (!r)
-		return;
 	while (r->n_generations > 0)
 		log_generation_drop(r, 0);
 	log_unpacker_free(r->unpacker);
@@ -398,6 +397,12 @@ void log_about_free(struct log_reader *r)
 	free(r->channels);
 	free(r->numbers);
 	free(r->facts);
+}
+
+void log_about_free(struct log_reader *r)
+{
+	if (r)
+		log_about_end(r);
 	free(r);
 }
 
@@ -776,7 +781,10 @@ static int clocks_read(struct log_reader *r)
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
 	gaps_without_suspends(r);
-	return 0;
+	r->gap_reach = calloc(r->n_gaps + 1, sizeof(*r->gap_reach));
+	for (size_t i = 0; r->gap_reach && i < r->n_gaps; i++)
+		r->gap_reach[i] = i > 0 && r->gap_reach[i - 1] > r->gaps[i].to_ns ? r->gap_reach[i - 1] : r->gaps[i].to_ns;
+	return r->gap_reach ? 0 : -1;
 }
 
 /* --- the end --- */
@@ -871,12 +879,17 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
-void log_reader_pass(struct log_reader *r, bool on)
+bool log_reader_begin(struct log_reader *r)
 {
-	pthread_mutex_lock(&r->lock);
-	for (int i = 0; i < LOG_CACHES; i++)
-		r->caches[i].most = on ? PASS : (size_t)(i == TIER_FAST || i == LOG_LODS ? 8 : 4) << 20;
-	pthread_mutex_unlock(&r->lock);
+	r->timeline.ops = &log_timeline_ops;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->energy_lock, NULL);
+	r->fd = -1;
+	r->unpacker = log_unpacker_new();
+	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
+	for (int i = 0; r->caches && i < LOG_CACHES; i++)
+		r->caches[i].most = i == LOG_STRIPS ? STRIPS : ROWS;
+	return r->unpacker && r->caches;
 }
 
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
@@ -890,12 +903,10 @@ struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, str
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	pthread_mutex_init(&r->lock, NULL);
+	ok = log_reader_begin(r);
 	r->fd = fd;
 	r->shown = strdup(shown);
-	r->unpacker = log_unpacker_new();
-	log_reader_pass(r, false);
-	ok = r->shown && r->unpacker;
+	ok &= r->shown != NULL;
 	if (!ok) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else if (fstat(fd, &st) < 0) {
@@ -911,12 +922,13 @@ struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, str
 	return NULL;
 }
 
-void log_reader_close(struct log_reader *r)
+void log_reader_end(struct log_reader *r)
 {
-	if (!r)
-		return;
-	log_tree_free(r);
+	if (r->caches)
+		log_tree_free(r);
+	free(r->caches);
 	ranges_free(r->ranges);
+	ranges_free(r->other_ranges);
 	free(r->range_chunks);
 	bin_order_free(&r->order);
 	log_bytes_free(&r->stored);
@@ -926,12 +938,53 @@ void log_reader_close(struct log_reader *r)
 	free(r->faulty);
 	free(r->marks);
 	free(r->gaps);
+	free(r->gap_reach);
+	free(r->sources);
 	free(r->changes);
 	free(r->anchors);
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
-	close(r->fd);
-	log_about_free(r);
+	pthread_mutex_destroy(&r->energy_lock);
+	if (r->fd >= 0)
+		close(r->fd);
+	log_about_end(r);
+}
+
+void log_reader_close(struct log_reader *r)
+{
+	if (r)
+		log_reader_end(r);
+	free(r);
+}
+
+void log_reader_renew(struct log_reader *r, struct log_reader *newer)
+{
+	struct log_reader old = *r;
+
+	*r = *newer;
+	*newer = old;
+	newer->session = r->session;
+	newer->channels = r->channels;
+	newer->numbers = r->numbers;
+	newer->facts = r->facts;
+	newer->other_ranges = NULL;
+	r->session = old.session;
+	r->channels = old.channels;
+	r->numbers = old.numbers;
+	r->facts = old.facts;
+	r->other_ranges = old.other_ranges;
+	log_reader_close(newer);
+}
+
+struct timeline *log_reader_timeline(struct log_reader *r)
+{
+	return &r->timeline;
+}
+
+void log_reader_show_ranges(struct log_reader *r, struct ranges *other)
+{
+	ranges_free(r->other_ranges);
+	r->other_ranges = other;
 }
 
 /* --- what does not change --- */

@@ -4,6 +4,7 @@
 
 #include "trace/log.h"
 
+struct energy_source;
 struct log_reader;
 
 /* Whether a chunk of any session begins in the first 64 KiB of the file. */
@@ -13,6 +14,18 @@ bool log_begins(int fd);
  * Returns NULL and sets *e if nothing can be read. Damage is not an error. */
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
 void log_reader_close(struct log_reader *r);
+
+/* The same log has grown: takes over what the other reader has found, which is closed. The session stays; marks and other
+ * events are new. No other thread may use it meanwhile. */
+void log_reader_renew(struct log_reader *r, struct log_reader *newer);
+/* It is a timeline. */
+struct timeline *log_reader_timeline(struct log_reader *r);
+/* From now on these are its ranges, which it owns, and not those that were recorded. */
+void log_reader_show_ranges(struct log_reader *r, struct ranges *other);
+/* The readings of a power channel, for energy_between(); valid until log_reader_renew(). NULL: out of memory. */
+const struct energy_source *log_reader_source(struct log_reader *r, size_t channel);
+/* Returns the first gap that ends at or after from_ns, or their number if there is none. */
+size_t log_reader_gap_from(const struct log_reader *r, int64_t from_ns);
 
 /* Valid until log_reader_close(). A channel has the same column of the session in all generations of
  * chunks. */
@@ -82,8 +95,6 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 /* Same as trace_count(). */
 void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		      size_t n_channels, struct histogram *const *to);
-/* Same as trace_pass(). */
-void log_reader_pass(struct log_reader *r, bool on);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

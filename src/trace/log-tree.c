@@ -688,59 +688,6 @@ uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell)
 
 /* --- decoded rows --- */
 
-static struct log_block **block_slot(struct log_cache *c, uint64_t at)
-{
-	return &c->slots[at * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (LOG_SLOTS - 1)];
-}
-
-struct log_block *log_cache_find(struct log_cache *c, uint64_t at)
-{
-	struct log_block *b = *block_slot(c, at);
-
-	while (b && b->at != at)
-		b = b->same;
-	return b;
-}
-
-static void cache_drop_oldest(struct log_cache *c)
-{
-	struct log_block *b = c->oldest, **at = block_slot(c, b->at);
-
-	while (*at != b)
-		at = &(*at)->same;
-	*at = b->same;
-	c->oldest = b->next;
-	c->bytes -= b->bytes;
-	free(b);
-}
-
-struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records)
-{
-	size_t bytes = sizeof(struct log_block) + 8 * times + 8 * values + records;
-	struct log_block *b = malloc(bytes), **slot;
-
-	if (!b)
-		return NULL;
-	while (c->oldest && c->bytes + bytes > c->most)
-		cache_drop_oldest(c);
-	if (!c->oldest)
-		c->newest = NULL;
-	*b = (struct log_block) {.at = at, .bytes = bytes};
-	b->t_ns = (int64_t *)(void *)(b + 1);
-	b->values = (double *)(void *)(b->t_ns + times);
-	b->records = (uint8_t *)(b->values + values);
-	slot = block_slot(c, at);
-	b->same = *slot;
-	*slot = b;
-	if (c->newest)
-		c->newest->next = b;
-	else
-		c->oldest = b;
-	c->newest = b;
-	c->bytes += bytes;
-	return b;
-}
-
 void log_tree_free(struct log_reader *r)
 {
 	for (int level = 0; level <= LOG_LEVELS; level++)
@@ -752,8 +699,7 @@ void log_tree_free(struct log_reader *r)
 	memset(r->levels, 0, sizeof(r->levels));
 	r->roots = r->loose = r->marked = (struct log_items) {.n = 0};
 	for (int i = 0; i < LOG_CACHES; i++)
-		while (r->caches[i].oldest)
-			cache_drop_oldest(&r->caches[i]);
+		log_cache_clear(&r->caches[i]);
 }
 
 /* Allocates a block of n rows, with `bytes` more bytes after block->arrays. */
@@ -761,7 +707,7 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[tier], at, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
 
 	if (!b)
 		return NULL;
@@ -851,7 +797,7 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
  * because its times are valid only if they are later. */
 static struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
-	struct log_block *b = log_cache_find(&r->caches[tier], items[i].at);
+	struct log_block *b = log_cache_find(&r->caches[LOG_ROWS], items[i].at * 4 + tier);
 	int64_t after = INT64_MIN;
 	size_t j = i;
 
@@ -861,7 +807,7 @@ static struct log_block *block_get(struct log_reader *r, const struct log_item *
 		return log_view_block(r->view, &items[i], tier);
 	for (size_t k = i; !b && k-- > 0 && items[k].cell == items[i].cell;)
 		if (items[k].rows[tier] > 0) {
-			b = log_cache_find(&r->caches[tier], items[k].at);
+			b = log_cache_find(&r->caches[LOG_ROWS], items[k].at * 4 + tier);
 			after = b ? b->t_ns[b->n - 1] : after;
 			j = b ? j : k;
 		}
@@ -890,6 +836,16 @@ static size_t item_of_row(const struct log_item *items, size_t n, enum tier tier
 			hi = mid;
 	}
 	return lo;
+}
+
+int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row)
+{
+	const struct log_items *groups = &r->levels[1];
+	const struct log_item *group = &groups->p[item_of_row(groups->p, groups->n, tier, row)], *items;
+	size_t n;
+
+	items = log_list_of(r, group, &n);
+	return n > 0 ? items[item_of_row(items, n, tier, row - group->before[tier])].cell : group->cell;
 }
 
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "trace/log-decode.h"
+#include "trace/log-cache.h"
 #include "trace/log-reader.h"
 
 /* A known chunk. Kind 0: a group without an INDEX, or rows that are in no chunk. */
@@ -37,25 +37,6 @@ struct log_listing {
 	bool incomplete;
 };
 
-/* Decoded contents of a chunk: rows or bins of a tier, records of STAT, or the items of a list. */
-struct log_block {
-	struct log_block *same, *next; /* in the same slot; next newer */
-	uint64_t at;
-	int64_t cell, first; /* first: number of the first bin */
-	size_t bytes;
-	uint32_t n;
-	int64_t *t_ns;	/* of rows */
-	double *values; /* n for each column of the session; for bins, for each part and column */
-	uint8_t *records;
-	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */
-};
-
-#define LOG_SLOTS 8192
-struct log_cache {
-	struct log_block *slots[LOG_SLOTS], *oldest, *newest;
-	size_t bytes, most;
-};
-
 /* Maps the columns of a generation to those of the session, or to NO_COLUMN. */
 struct log_generation {
 	uint32_t number;
@@ -63,7 +44,9 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-enum { LOG_LODS = TIERS, LOG_LISTS, LOG_CACHES };
+/* Rows, by their chunk and tier; lists, by the offset of their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a
+ * span. */
+enum { LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -71,9 +54,13 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
+struct energy_part;
+struct energy_source;
 struct log_view;
+
 struct log_reader {
-	pthread_mutex_t lock;
+	struct timeline timeline;
+	pthread_mutex_t lock, energy_lock;
 	struct log_view *view; /* of a log in memory, which has the lists; NULL: of a file */
 	int fd;
 	char *shown;
@@ -89,7 +76,9 @@ struct log_reader {
 	struct mark *marks;
 	struct gap *gaps;
 	struct change *changes; /* then the reasons of missing values */
+	int64_t *gap_reach;	/* latest end of gaps 0..i */
 	struct clock_anchor *anchors;
+	struct energy_source *sources; /* of each channel, as far as they were asked for */
 	size_t n_marks, n_gaps, n_changes, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
@@ -111,11 +100,17 @@ struct log_reader {
 	bool had_ranges;       /* before the newest META */
 	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
+	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
 	size_t n_range_chunks;
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
-	struct log_cache caches[LOG_CACHES];
+	struct log_cache *caches; /* LOG_CACHES of them */
+	struct {
+		uint64_t key;
+		unsigned column;
+		double values[4][LOG_BINS_MAX]; /* minima, maxima, sums, counts */
+	} lod; /* the bins of a channel that were decoded last */
 	struct log_unpacker *unpacker;
 	struct bin_order order;
 	struct log_bytes stored, raw, raw_index;
@@ -130,6 +125,9 @@ struct log_reader {
 };
 
 /* log-reader.c */
+/* Of a reader of zeros. Returns false if out of memory; log_reader_end() frees what it has in both cases. */
+bool log_reader_begin(struct log_reader *r);
+void log_reader_end(struct log_reader *r);
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
@@ -177,13 +175,23 @@ const struct log_item *log_list_of(struct log_reader *r, const struct log_item *
 const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell);
 /* Returns the number of rows in all cells before that one. */
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
+/* Returns the cell of that row; if only its group is known, the first cell of that. */
+int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
-struct log_block *log_cache_find(struct log_cache *c, uint64_t at);
-struct log_block *log_cache_add(struct log_cache *c, uint64_t at, size_t times, size_t values, size_t records);
+
+/* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
+void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell);
+/* Sets *span to the next group, itself included, in which the tier has rows. Returns false if there is none. */
+bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span);
+/* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
+bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out);
+bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
+/* log-timeline.c */
+extern const struct timeline_ops log_timeline_ops;
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);

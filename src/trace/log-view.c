@@ -8,7 +8,6 @@
 
 #include "trace/log-lod.h"
 #include "trace/log-tree.h"
-#include "trace/trace-file.h"
 #include "util/intl.h"
 
 #define MARKS_MOST   65536
@@ -30,8 +29,7 @@ struct view_list {
 };
 
 struct log_view {
-	struct trace trace; /* so that its functions work on a view, too */
-	struct log_reader reader;
+	struct log_reader reader; /* so that its functions work on a view, too */
 	struct timeline_ops ops;
 	struct log *log;
 	struct log_look look;
@@ -114,7 +112,7 @@ static void show_events(struct log_view *v)
 	struct log_reader *r = &v->reader;
 	size_t n = v->changes.n + v->reasons.n;
 	struct change *changes = v->changed ? reallocarray(r->changes, n, sizeof(*changes)) : NULL;
-	int64_t *reach = v->gaps.n != r->n_gaps || !v->trace.gap_reach ? calloc(v->gaps.n + 1, sizeof(*reach)) : NULL;
+	int64_t *reach = v->gaps.n != r->n_gaps || !r->gap_reach ? calloc(v->gaps.n + 1, sizeof(*reach)) : NULL;
 
 	r->marks = (struct mark *)(void *)v->marks.p;
 	r->n_marks = v->marks.n;
@@ -133,8 +131,8 @@ static void show_events(struct log_view *v)
 		r->n_gaps = v->gaps.n;
 		for (size_t i = 0; i < r->n_gaps; i++)
 			reach[i] = latest = r->gaps[i].to_ns > latest ? r->gaps[i].to_ns : latest;
-		free(v->trace.gap_reach);
-		v->trace.gap_reach = reach;
+		free(r->gap_reach);
+		r->gap_reach = reach;
 	}
 }
 
@@ -288,7 +286,7 @@ static struct log_item *list_make(struct log_view *v, int level, size_t at, size
 	for (int t = 0; items && level == 1 && t < TIERS; t++)
 		for (unsigned i = 0; i < v->look.n_open[t]; i++)
 			if (log_span(v->look.open[t][i].rows->cell, 1) == span) {
-				items[n] = (struct log_item) {.at = UINT64_MAX / 2 + n, .cell = v->look.open[t][i].rows->cell};
+				items[n] = (struct log_item) {.at = (UINT64_C(1) << 60) + n, .cell = v->look.open[t][i].rows->cell};
 				items[n].rows[t] = (uint32_t)v->look.open[t][i].n;
 				items[n++].open = (uint8_t)(i + 1);
 			}
@@ -376,21 +374,47 @@ static void show_session(struct log_view *v)
 		for (uint32_t i = 0; r->numbers && i < s->n_channels; i++)
 			r->numbers[i] = i;
 	}
+	if (s && !r->sources)
+		r->sources = calloc(s->n_channels + 1, sizeof(*r->sources));
+	for (size_t i = 0; s && r->sources && i < s->n_channels; i++)
+		if (!log_energy_source(v->log, i, &r->sources[i]) && s->channels[i].unit == UNIT_MILLIWATT)
+			energy_source_of(&r->sources[i], s, i);
 	if (s) {
-		r->session = v->trace.session = *s;
-		r->channels = v->trace.channels = (struct channel *)(uintptr_t)s->channels;
+		r->session = *s;
+		r->channels = (struct channel *)(uintptr_t)s->channels;
+	}
+}
+
+/* What was computed of the cells that are open is not valid any more; nor of those that were, or got a late chunk. */
+static void drop_strips(struct log_view *v, uint64_t serial)
+{
+	const struct look_level *look = &v->look.level[1];
+
+	for (enum tier t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < v->look.n_open[t]; i++)
+			log_strips_drop(&v->reader, t, v->look.open[t][i].rows->cell);
+	for (size_t i = look->n > CHANGING ? look->n - CHANGING : 0; i < look->n; i++) {
+		const struct look_part *part = &look->p[i].part[LOOK_ROWS];
+		const struct log_chunk *c = part->list ? part->list->first : NULL;
+
+		for (uint32_t k = 0; c && k < part->n; k++, c = k < part->n ? c->next : NULL)
+			for (enum tier t = 0; c->serial > serial && t < TIERS; t++)
+				if (c->about.kind == LOG_DATA && c->about.rows[t] > 0)
+					log_strips_drop(&v->reader, t, c->about.cell);
 	}
 }
 
 void log_view_look(struct log_view *v)
 {
 	struct log_reader *r = &v->reader;
-	uint64_t version = v->look.version;
+	uint64_t version = v->look.version, serial = v->look.serial;
 	bool ok;
 
 	log_look(v->log, &v->look, take_notes, v);
 	if (v->look.version == version)
 		return;
+	if (version > 0)
+		drop_strips(v, serial);
 	forget_open(v);
 	show_session(v);
 	show_events(v);
@@ -484,7 +508,7 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 	int zoom;
 
 	if (channel >= v->reader.session.n_channels || t_ns >= rows_from_ns(v))
-		return trace_ops.value(t, channel, t_ns, at_ns);
+		return log_timeline_ops.value(t, channel, t_ns, at_ns);
 	zoom = log_view_finest(v, v->reader.channels[channel].tier, t_ns);
 	for (int64_t at = t_ns >> zoom; at >= v->reader.first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
 		int64_t end_ns = ((at + 1) << zoom) - 1;
@@ -520,7 +544,7 @@ static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 			return t_ns < r->first_ns ? r->first_ns : t_ns > r->last_ns ? r->last_ns : t_ns;
 		}
 	}
-	return trace_ops.step(t, tier, t_ns, n);
+	return log_timeline_ops.step(t, tier, t_ns, n);
 }
 
 static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
@@ -537,7 +561,7 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 		return 0;
 	*from_ns = *from_ns < r->first_ns ? r->first_ns : *from_ns;
 	if (*from_ns >= exact_ns)
-		return trace_ops.rows(t, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
+		return log_timeline_ops.rows(t, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
 	zoom = log_view_finest(v, tier, *from_ns);
 	*column_ns = INT64_C(1) << zoom;
 	while (got < most && *from_ns < exact_ns && log_view_finest(v, tier, *from_ns) == zoom) {
@@ -557,16 +581,13 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 	return got;
 }
 
+/* Of rows that are gone only their bins are known. */
 static bool get_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
 {
 	struct log_view *v = view_of(t);
-	struct energy_source s;
+	const struct energy_source *s = &v->reader.sources[channel];
 
-	if (!log_energy_source(v->log, channel, &s) || from_ns - s.reach_ns < rows_from_ns(v) ||
-	    log_reader_row_from(&v->reader, s.tier, to_ns) - log_reader_row_from(&v->reader, s.tier, from_ns) > ENERGY_ROWS)
-		return false;
-	*out = energy_between(&s, t, from_ns, to_ns);
-	return true;
+	return v->reader.any && from_ns - s->reach_ns >= rows_from_ns(v) && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
 }
 
 static void get_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
@@ -589,7 +610,7 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 	struct log_view *v = calloc(1, sizeof(*v));
 	struct log_reader *r = v ? &v->reader : NULL;
 
-	if (v && (r->unpacker = log_unpacker_new()) != NULL) {
+	if (v && log_reader_begin(r)) {
 		v->log = l;
 		v->marks = (struct view_events) {
 			.each = sizeof(struct mark), .time = offsetof(struct mark, t_ns), .most = MARKS_MOST};
@@ -598,15 +619,12 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->changes = (struct view_events) {
 			.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 		v->reasons = v->changes;
-		pthread_mutex_init(&r->lock, NULL);
-		pthread_mutex_init(&v->trace.raw_lock, NULL);
 		r->fd = -1;
 		r->id = LOG_MEMORY_SESSION;
 		r->view = v;
 		r->from_ns = INT64_MAX;
 		r->to_ns = INT64_MIN;
-		log_reader_pass(r, false);
-		v->ops = trace_ops;
+		v->ops = log_timeline_ops;
 		v->ops.session = get_session;
 		v->ops.finest = get_finest;
 		v->ops.value = get_value;
@@ -616,11 +634,11 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->ops.ranges = get_ranges;
 		v->ops.lanes = get_lanes;
 		v->ops.ranges_more = NULL;
-		v->trace.timeline.ops = &v->ops;
-		v->trace.log = r;
-		v->trace.version1 = -1;
+		r->timeline.ops = &v->ops;
 		return v;
 	}
+	if (v)
+		log_reader_end(r);
 	free(v);
 	err_set(e, ERR_FAILED, _("out of memory for the history"));
 	return NULL;
@@ -638,20 +656,10 @@ void log_view_free(struct log_view *v)
 			list_free(&v->lists[level][i]);
 		free(v->lists[level]);
 	}
-	log_tree_free(r);
-	while (r->n_generations > 0)
-		log_generation_drop(r, 0);
-	free(r->generations);
-	free(r->numbers);
-	free(r->changes);
-	bin_order_free(&r->order);
-	log_bytes_free(&r->raw);
-	log_bytes_free(&r->raw_index);
-	log_unpacker_free(r->unpacker);
-	pthread_mutex_destroy(&r->lock);
-	pthread_mutex_destroy(&v->trace.raw_lock);
-	free(v->trace.gap_reach);
-	free(v->trace.sources);
+	r->marks = NULL;
+	r->gaps = NULL;
+	r->channels = NULL;
+	log_reader_end(r);
 	free(v->marks.p);
 	free(v->gaps.p);
 	free(v->changes.p);
@@ -662,7 +670,7 @@ void log_view_free(struct log_view *v)
 
 struct timeline *log_view_timeline(struct log_view *v)
 {
-	return &v->trace.timeline;
+	return &v->reader.timeline;
 }
 
 const struct log_look *log_view_state(const struct log_view *v)

@@ -10,7 +10,6 @@
 struct import;
 
 struct trace {
-	struct timeline timeline;
 	char *path, *shown;
 	uint64_t bytes;		/* of the file */
 	struct log_reader *log; /* of the file, or its import */
@@ -18,21 +17,14 @@ struct trace {
 	bool beside;            /* the file is the log of a .bin that does not exist yet */
 	int version1;		/* descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;
-	struct session session;
-	struct channel *channels;
-	struct fact *facts;
-	int64_t *gap_reach; /* latest end of gaps 0..i */
 	bool imported;	    /* from version 1, with these clocks */
 	struct clock_anchor *anchors;
 	size_t n_anchors;
-	struct ranges *ranges; /* shown in place of those of the log, or NULL */
 	struct err damage, told;
 	pthread_mutex_t raw_lock;
 	uint8_t *raw; /* rows packed as in version 1; NULL: not made yet */
 	size_t raw_size;
 	uint64_t raw_at[TIERS];
-	struct energy_source *sources; /* of each channel, as far as they were asked for; of the trace up to then */
-	int64_t sources_until_ns;
 };
 
 /* trace.c: returns an unnamed file in the folder for temporary files, or -1 and sets errno. */
@@ -46,8 +38,5 @@ void trace_beside_text(const char *shown, char *out, size_t size);
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out);
 /* Copies a session to one with separate arrays, which the caller frees. Returns false if out of memory. */
 bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts);
-/* trace-rows.c */
-#define ENERGY_ROWS 262144 /* more would delay a frame */
-extern const struct timeline_ops trace_ops;
 
 #endif

@@ -158,27 +158,13 @@ bool session_copy(struct session *to, const struct session *from, struct channel
 static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 {
 	struct log_reader *log = log_reader_open(fd, from, t->shown, e);
-	int64_t latest = INT64_MIN, *reach;
-	const struct gap *gaps;
-	size_t n;
 
 	if (!log)
 		return -1;
-	gaps = log_reader_gaps(log, &n);
-	reach = calloc(n + 1, sizeof(*reach));
-	/* The session of a growing log does not change. */
-	if (!reach ||
-	    (!t->log && !session_copy(&t->session, log_reader_session(log), &t->channels, &t->facts))) {
-		free(reach);
-		log_reader_close(log);
-		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), t->shown);
-	}
-	for (size_t i = 0; i < n; i++)
-		reach[i] = latest = gaps[i].to_ns > latest ? gaps[i].to_ns : latest;
-	free(t->gap_reach);
-	t->gap_reach = reach;
-	log_reader_close(t->log);
-	t->log = log;
+	if (t->log)
+		log_reader_renew(t->log, log);
+	else
+		t->log = log;
 	return 0;
 }
 
@@ -268,7 +254,6 @@ static struct trace *trace_new(const char *path)
 
 	if (!t)
 		return NULL;
-	t->timeline.ops = &trace_ops;
 	t->version1 = -1;
 	t->lists_gaps = true;
 	pthread_mutex_init(&t->raw_lock, NULL);
@@ -559,12 +544,7 @@ void trace_close(struct trace *t)
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
-	ranges_free(t->ranges);
-	free(t->channels);
-	free(t->facts);
-	free(t->gap_reach);
 	free(t->anchors);
-	free(t->sources);
 	free(t->path);
 	free(t->shown);
 	free(t);
@@ -572,7 +552,7 @@ void trace_close(struct trace *t)
 
 struct timeline *trace_timeline(struct trace *t)
 {
-	return &t->timeline;
+	return log_reader_timeline(t->log);
 }
 
 const char *trace_path(const struct trace *t)
@@ -582,18 +562,19 @@ const char *trace_path(const struct trace *t)
 
 void trace_summary(const struct trace *t, struct trace_summary *out)
 {
-	const char *board = fact_get(t->session.facts, t->session.n_facts, "board");
+	const struct session *session = trace_session(t);
+	const char *board = fact_get(session->facts, session->n_facts, "board");
 	int64_t first, last;
 	size_t marks;
 
 	memset(out, 0, sizeof(*out));
 	trace_marks(t, &marks);
 	out->bytes = (int64_t)t->bytes;
-	out->duration_ns = trace_extent(t, &first, &last) ? last - t->session.start.mono_ns : 0;
+	out->duration_ns = trace_extent(t, &first, &last) ? last - session->start.mono_ns : 0;
 	for (enum tier i = 0; i < TIERS; i++)
 		out->rows[i] = trace_rows(t, i);
 	out->marks = marks;
-	out->real_ns = t->session.start.real_ns;
+	out->real_ns = session->start.real_ns;
 	if (board)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }

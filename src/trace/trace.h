@@ -79,8 +79,6 @@ void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n,
  * whose entry in `values` is not NULL. Returns their number. */
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
 		  size_t n_channels, double *const *values);
-/* While on, few rows are cached: for callers that read all rows once and in order. */
-void trace_pass(struct trace *t, bool on);
 /* Adds the values of n rows to the histogram of each channel that has one. Whole chunks are counted without
  * decoding them where possible. */
 void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,

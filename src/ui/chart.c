@@ -94,6 +94,7 @@ void chart_columns(struct timeline *t, size_t channel, const struct chart_axis *
 }
 
 #define PARTS_ZOOM 2  /* each column of the timeline is split into 4 parts */
+#define ROWS_ZOOM  27 /* columns up to this zoom are made of rows; a view of coarser ones is of too many */
 #define AT_ONCE    16 /* columns */
 
 /* Returns true if some parts of a column, but at most a tenth, reach below half its mean. */
@@ -115,7 +116,7 @@ void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *
 	int zoom = axis->zoom - PARTS_ZOOM, each = axis->merge << PARTS_ZOOM;
 	struct bin parts[AT_ONCE * (MERGE_MAX << PARTS_ZOOM)];
 
-	if (zoom < zoom_base(about->hz[about->channels[channel].tier]))
+	if (zoom < zoom_base(about->hz[about->channels[channel].tier]) || (zoom <= ROWS_ZOOM && axis->zoom > ROWS_ZOOM))
 		return;
 	for (int from = 0; from < axis->n; from += AT_ONCE) {
 		int n = axis->n - from < AT_ONCE ? axis->n - from : AT_ONCE;

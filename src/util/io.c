@@ -2,8 +2,10 @@
 #include "util/io.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 ssize_t read_all(int fd, void *to, size_t n, uint64_t at)
@@ -22,6 +24,33 @@ ssize_t read_all(int fd, void *to, size_t n, uint64_t at)
 		done += (size_t)got;
 	}
 	return (ssize_t)done;
+}
+
+char *read_file(const char *path, size_t most, size_t *n, struct stat *st)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), num;
+	char *text = malloc(most + 1);
+	struct stat own;
+	ssize_t got = -1;
+
+	st = st ? st : &own;
+	if (fd >= 0 && text && fstat(fd, st) == 0) {
+		if (S_ISREG(st->st_mode) && st->st_size <= (off_t)most)
+			got = read_all(fd, text, most, 0);
+		else
+			errno = S_ISDIR(st->st_mode) ? EISDIR : S_ISREG(st->st_mode) ? EFBIG : EINVAL;
+	}
+	num = errno;
+	if (fd >= 0)
+		close(fd);
+	if (got < 0) {
+		free(text);
+		errno = num;
+		return NULL;
+	}
+	*n = (size_t)got;
+	text[got] = '\0';
+	return text;
 }
 
 int write_all(int fd, const void *from, size_t n)

@@ -1,5 +1,5 @@
-/* Creates threads. Each starts with all signals blocked except synchronous faults, has an alternate
- * signal stack for those, and waits by CLOCK_MONOTONIC, which cannot be set. */
+/* Creates threads. Each starts with all signals blocked except synchronous faults, and waits by CLOCK_MONOTONIC, which
+ * cannot be set. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,65 +18,17 @@
  * restoring the terminal or repairing a map that shrank. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
-/* A handler cannot run on an overflowed stack. The pages of this one take no memory until they are used,
- * except the one with the arguments. */
-struct aside {
-	char stack[64 * 1024];
-	void *(*run)(void *);
-	void *arg;
-};
-
-static struct aside *aside_new(void *(*run)(void *), void *arg)
-{
-	struct aside *a = mmap(NULL, sizeof *a, PROT_READ | PROT_WRITE,
-			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-	if (a == MAP_FAILED)
-		return NULL;
-	a->run = run;
-	a->arg = arg;
-	return a;
-}
-
-/* Keeps an existing alternate stack, such as the one that a sanitizer sets up for each thread. */
-static bool aside_use(struct aside *a)
-{
-	stack_t ours = {.ss_sp = a->stack, .ss_size = sizeof a->stack}, was;
-
-	return sigaltstack(NULL, &was) == 0 && (was.ss_flags & SS_DISABLE) && sigaltstack(&ours, NULL) == 0;
-}
-
-/* The thread frees its stack: a detached thread is not joined, and one that never ends needs it until the
- * process ends. */
-static void *begin(void *arg)
-{
-	const stack_t none = {.ss_flags = SS_DISABLE};
-	struct aside *a = arg;
-	bool used = aside_use(a);
-	void *result = a->run(a->arg);
-
-	if (used)
-		sigaltstack(&none, NULL);
-	munmap(a, sizeof *a);
-	return result;
-}
-
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg)
 {
-	struct aside *a = aside_new(run, arg);
 	sigset_t others, before;
 	int failed;
 
-	if (!a)
-		return errno;
 	sigfillset(&others);
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++)
 		sigdelset(&others, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &others, &before);
-	failed = pthread_create(out, NULL, begin, a);
+	failed = pthread_create(out, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed)
-		munmap(a, sizeof *a);
 	return failed;
 }
 

@@ -9,9 +9,8 @@
 #include <sys/types.h>
 
 /* Starts run(arg) on a new thread in which all signals are blocked except synchronous faults (SIGSEGV,
- * SIGBUS, ...): other signals go to the thread that reads them, SIGXFSZ and SIGPIPE to none. Handlers
- * with SA_ONSTACK use an alternate stack while run() runs, so run() must return and not call
- * pthread_exit(). Returns 0, or the error number of pthread_create(). */
+ * SIGBUS, ...): other signals go to the thread that reads them, SIGXFSZ and SIGPIPE to none. Returns 0, or
+ * the error number of pthread_create(). */
 int thread_start(pthread_t *out, void *(*run)(void *), void *arg);
 
 /* Is that thread of this process blocked in the kernel, rather than waiting for a CPU? */

@@ -115,7 +115,7 @@ record_begin() {
     read -r _ <ready
 }
 one_line() { is "$(wc -l <"$1")" 1; }
-says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1:"; cat "$1"; return 1; }; }
+says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1 (status ${status-}):"; cat "$1"; test "$1" = err || sed 's/^/stderr: /' err 2>/dev/null; return 1; }; }
 # judge FILE EXPRESSION: a Python expression over what an independent reader of the log,
 # or of version 1, found in the file
 judge() {

@@ -133,7 +133,12 @@ def check_marks(rows):
 
 def modes():
     with Machine() as m:
-        rows = m.sweep("modes=all", "--settle", "0", "--repeat", "2", "--per", "8")
+        for _ in range(5):  # on a busy machine readings come too late, and a run has no joules
+            shutil.rmtree(m.work + "/runs", ignore_errors=True)
+            before = len(m.calls())
+            rows = m.sweep("modes=all", "--settle", "0", "--repeat", "2", "--per", "8")
+            if m.status or all(r["energy_sd_j"] for r in rows):
+                break
         equal("modes=all: status", m.status, 0, m.text)
         equal("modes=all: those that need no reboot, in their order", [r["modes"] for r in rows], ["MAXN", "MODE_30W", "MODE_50W"], m.text)
         ok("modes=all: the one that does is named", "MODE_15W is left out: it needs a reboot" in m.err, m.text)
@@ -146,7 +151,7 @@ def modes():
             ok(r["modes"] + ": in the table", any(line[2:].startswith(r["modes"]) and "%.4g" % float(r["mean_power_w"]) in line
                                                   for line in m.err.split("\n")), m.text)
         check_marks(rows)
-        equal("modes=all: nvpmodel in turn, and back", m.calls(), ["nvpmodel -m " + i for i in "02" "32"])
+        equal("modes=all: nvpmodel in turn, and back", m.calls()[before:], ["nvpmodel -m " + i for i in "02" "32"])
         ok("modes=all: the recordings are named after the mode", os.path.exists(m.work + "/runs/03-MODE_50W-2.nvmt"), os.listdir(m.work + "/runs"))
         m.end("modes=all")
 

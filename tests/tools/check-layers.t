@@ -30,7 +30,7 @@ ui: util model board/machine.h control/control.h probe/processes.h report/range-
 term: util ui/canvas.h ui/event.h ui/settings.h
 app: util model board probe trace engine record live report ui term control
 serve: util model live
-cli: util model board probe trace engine record live report ui term app serve control
+cli: util model board probe trace engine record live report ui term app serve control nsys/nvtx-client.h
 nvtx: nvmtop/mark.h
 lib: util model board probe trace engine record live nvmtop
 nsys: util model engine app

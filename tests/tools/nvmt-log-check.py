@@ -106,7 +106,7 @@ class Check:
                         if n:
                             there[number, first + i] = (lo[c][i], hi[c][i], total[c][i], int(n))
         want = {(number, i): b for number in self.cells for i, b in self.bins(number, zoom).items()
-                if i >> bits == span and zoom >= self.r.tiers[self.place[number][0]]["zoom"] + 4}
+                if i >> bits == span and zoom >= self.r.tiers[self.place[number][0]]["zoom"] + 2}
         for key in want.keys() | there.keys():
             if want.get(key) != there.get(key):
                 self.wrong.append(f"seq {h.seq}: LOD zoom {zoom} channel {key[0]} bin {key[1]}: "

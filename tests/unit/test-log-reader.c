@@ -265,29 +265,54 @@ static struct bin bin_by_rows(const struct series *s, size_t c, int zoom, int64_
 	return b;
 }
 
+/* At every zoom, some 64 columns of a channel of each tier. */
 static void check_columns(struct log_reader *l, const struct recording *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		const struct series *s = &r->rows[t];
 		int base = s->n ? zoom_base(r->about.hz[t]) : ZOOM_MIN;
 
-		for (int zoom = base; s->n && zoom <= ZOOM_MAX; zoom++) {
+		for (int zoom = ZOOM_MIN; s->n && zoom <= ZOOM_MAX; zoom++) {
 			int64_t from = (s->t[0] >> zoom) - 1, to = (s->t[s->n - 1] >> zoom) + 1;
 			int64_t first = from + (int64_t)random_below((uint64_t)(to - from + 1));
+			size_t n = to - first + 1 < 64 ? (size_t)(to - first + 1) : 64;
+			int up = base > zoom ? base - zoom : 0;
 			struct bin b[64];
-			size_t n = to - first + 1 < 64 ? (size_t)(to - first + 1) : 64, c = random_below(s->width);
+
+			size_t c = random_below(s->width);
 
 			log_reader_columns(l, channel_of(r, t, c), zoom, first, n, b);
 			for (size_t i = 0; i < n; i++) {
-				struct bin want = bin_by_rows(s, c, zoom, first + (int64_t)i, base < 27 ? base : 27);
+				struct bin want = bin_by_rows(s, c, zoom + up, (first + (int64_t)i) >> up, base < 27 ? base : 27);
 
 				assert_int_equal(b[i].n, want.n);
 				if (want.n)
-					assert_true(b[i].min == want.min && b[i].max == want.max &&
-						    same(b[i].sum, want.sum));
+					assert_true(b[i].min == want.min && b[i].max == want.max && same(b[i].sum, want.sum));
 			}
 		}
 	}
+}
+
+/* Same where the rows from `whole` to `n` came in chunks of 7 + at % 11 rows, or up to the end of a cell. */
+static struct bin bin_by_chunks(const struct recording *r, size_t whole, size_t n, size_t c, int zoom, int64_t at)
+{
+	const struct series *s = &r->rows[0];
+	struct bin b = {0, 0, 0, 0}, part;
+
+	if (zoom > LOG_CELL_ZOOM) {
+		b = bin_by_chunks(r, whole, n, c, zoom - 1, 2 * at);
+		part = bin_by_chunks(r, whole, n, c, zoom - 1, 2 * at + 1);
+		bin_merge(&b, &part);
+		return b;
+	}
+	b = bin_by_rows(&(struct series) {whole, s->width, s->t, s->v}, c, zoom, at, zoom_base(1000));
+	for (size_t i = whole, k; i < n; i += k) {
+		for (k = 1; k < 7 + i % 11 && i + k < n && log_cell(s->t[i + k]) == log_cell(s->t[i]); k++)
+			;
+		part = bin_by_rows(&(struct series) {k, s->width, s->t + i, s->v + i * s->width}, c, zoom, at, zoom_base(1000));
+		bin_merge(&b, &part);
+	}
+	return b;
 }
 
 static void near(double a, double b, double scale)
@@ -406,6 +431,8 @@ static void whole(void **state)
 
 	(void)state;
 	check_all(l, r);
+	for (int i = 0; i < 8; i++)
+		check_columns(l, r);
 	check_events(l);
 	s = log_reader_session(l);
 	assert_int_equal(s->n_channels, 7);
@@ -455,6 +482,54 @@ static void levels(void **state)
 	check_events(l);
 	no_damage(l);
 	log_reader_close(l);
+	drop(r);
+}
+
+/* Bins of an open group, of a cell that came in several chunks: each of them is folded, then they are joined in their
+ * order. */
+static void parts(void **state)
+{
+	struct recording *r = record(12, false, SESSION);
+	struct log_packer *k = log_packer_new();
+	size_t to[TIERS], rows = r->rows[0].n;
+	struct log_reader *l;
+
+	(void)state;
+	l = open_bytes(r->bytes.p, r->bytes.n);
+	for (int t = 0; t < TIERS; t++)
+		r->rows[t].n = (size_t)log_reader_rows(l, t);
+	check_all(l, r);
+	log_reader_close(l);
+	memcpy(to, (size_t[]) {r->rows[0].n, r->rows[1].n, r->rows[2].n}, sizeof(to));
+	for (size_t at = to[0], n; at < rows; at += n) {
+		int64_t cell = log_cell(r->rows[0].t[at]);
+		struct log_head h = {.kind = LOG_DATA, .session = SESSION, .generation = 1, .seq = r->n_chunks + at, .cell = cell};
+		uint8_t like[3] = {LOG_OTHER, LOG_OTHER, LOG_OTHER};
+		struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
+		struct series s = {0, 3, r->rows[0].t + at, r->rows[0].v + 3 * at};
+
+		for (n = 1; n < 7 + at % 11 && at + n < rows && log_cell(r->rows[0].t[at + n]) == cell; n++)
+			;
+		log_data_put(&raw, &(struct rows) {TIER_FAST, n, 3, s.t, s.v}, 1, like);
+		assert_int_equal(log_pack(k, &h, raw.p, raw.n, &chunk), 0);
+		log_bytes_put(&r->bytes, chunk.p, chunk.n);
+		log_bytes_free(&raw);
+		log_bytes_free(&chunk);
+	}
+	l = open_bytes(r->bytes.p, r->bytes.n);
+	assert_non_null(l);
+	assert_int_equal(log_reader_rows(l, TIER_FAST), rows);
+	for (int zoom = 19; zoom <= 34; zoom++)
+		for (size_t c = 0; c < 3; c++)
+			for (int64_t i = r->rows[0].t[0] >> zoom; i <= r->rows[0].t[rows - 1] >> zoom; i++) {
+				struct bin want = bin_by_chunks(r, to[0], rows, c, zoom, i), b;
+
+				log_reader_columns(l, channel_of(r, TIER_FAST, c), zoom, i, 1, &b);
+				assert_int_equal(b.n, want.n);
+				assert_true(b.n == 0 || (b.min == want.min && b.max == want.max && same(b.sum, want.sum)));
+			}
+	log_reader_close(l);
+	log_packer_free(k);
 	drop(r);
 }
 
@@ -518,6 +593,29 @@ static void torn(void **state)
 	drop(r);
 }
 
+/* The bins of a lost cell are empty, those of the others whole; a stored bin has its rows. */
+static void check_columns_without(struct log_reader *l, const struct recording *r, int64_t lost)
+{
+	for (int zoom = 23; zoom <= 29; zoom++) {
+		int64_t first = (log_cell_ns(lost) >> zoom) - 20;
+		int shift = zoom < LOG_CELL_ZOOM ? LOG_CELL_ZOOM - zoom : 0;
+		struct bin b[64];
+
+		log_reader_columns(l, channel_of(r, TIER_FAST, 1), zoom, first, 64, b);
+		for (int64_t i = 0; i < 64; i++) {
+			struct bin want = bin_by_rows(&r->rows[0], 1, zoom, first + i, zoom_base(1000));
+
+			if (zoom <= LOG_CELL_ZOOM && (first + i) >> shift == lost)
+				assert_int_equal(b[i].n, 0);
+			else if (zoom <= LOG_CELL_ZOOM || b[i].n == want.n)
+				assert_true(b[i].n == want.n && (b[i].n == 0 || (b[i].min == want.min && b[i].max == want.max &&
+										same(b[i].sum, want.sum))));
+			else
+				assert_true(b[i].n < want.n && log_cell_ns(lost) >> zoom == first + i);
+		}
+	}
+}
+
 static void check_flipped(const struct recording *r, size_t chunk, struct log_reader *l, bool in_head)
 {
 	struct log_head h = head_of(r, chunk);
@@ -533,6 +631,8 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 		check_columns(l, r);
 		check_stats(l, r);
 	}
+	if (h.kind == LOG_DATA)
+		check_columns_without(l, r, h.cell);
 	log_reader_damage(l, &d);
 	log_reader_tail(l, &tail);
 	if (h.kind == LOG_END) {
@@ -927,7 +1027,7 @@ static void nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(torn),
+		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(parts),    cmocka_unit_test(torn),
 		cmocka_unit_test(flipped),  cmocka_unit_test(strange),	   cmocka_unit_test(unknown),
 		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(claims),
 		cmocka_unit_test(hostile),  cmocka_unit_test(nothing),

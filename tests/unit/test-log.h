@@ -253,7 +253,7 @@ static inline void check_section(const struct log_section *sec, int zoom)
 	double part[4][LOG_BINS_MAX];
 
 	assert_int_equal(sec->columns, 4 * width);
-	assert_true(base + 4 <= zoom);
+	assert_true(base + 2 <= zoom);
 	for (size_t c = 0; c < width; c++) {
 		for (size_t k = 0; k < 4; k++) {
 			struct log_walk w;

@@ -239,6 +239,104 @@ static void so_do_the_rises_of_a_counter(void **state)
 	channels[0].window_ns = channels[0].period_ns = 20 * NS_PER_MS;
 }
 
+static bool (*part_of)(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns, struct energy_part *out);
+static unsigned parts_used;
+
+static bool part_counted(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns, struct energy_part *out)
+{
+	bool is_one = part_of(t, s, from_ns, to_ns, out);
+
+	parts_used += is_one && out->least_ns >= from_ns && out->most_ns <= to_ns;
+	return is_one;
+}
+
+/* What is kept of whole groups makes no difference to what all rows say, of any interval. */
+static void parts_are_what_their_rows_say(void **state)
+{
+	struct trace *t = record();
+	struct timeline *tl = trace_timeline(t);
+	const struct timeline_ops *ops = tl->ops;
+	struct timeline_ops all = *ops, counted = *ops;
+
+	(void)state;
+	all.energy_part = NULL;
+	part_of = ops->energy_part;
+	counted.energy_part = part_counted;
+	for (size_t k = 0; k < 3; k++)
+		for (int64_t i = 0; i < 300; i++) {
+			int64_t from = START + i * 7919 % 3000 * TICK_NS - i * 100003 % TICK_NS, to = from + i * 104729 % 3100 * TICK_NS + 1;
+			struct energy_result rows, parts;
+
+			tl->ops = &all;
+			rows = energy_between(trace_source(t, powers[k]), tl, from, to);
+			tl->ops = &counted;
+			parts = energy_between(trace_source(t, powers[k]), tl, from, to);
+			assert_true(rows.known_s == parts.known_s && rows.why == parts.why);
+			if (rows.why)
+				continue;
+			assert_true(fabs(parts.joules - rows.joules) <= 1e-12 * rows.joules);
+			assert_true(fabs(parts.within - rows.within) <= 1e-9 * rows.within);
+		}
+	assert_true(parts_used > 300);
+	parts_used = 0;
+	tl->ops = ops;
+	trace_close(t);
+	unlink(path);
+}
+
+/* Where there are more rows than can be read within a frame: 0 W for 200 s, then 10 W for 200 s with every other row. */
+static void long_intervals_have_the_area(void **state)
+{
+	static const struct channel power = {.name = "a.power", .tier = TIER_FAST, .unit = UNIT_MILLIWATT, .kind = CHANNEL_RAIL_POWER};
+	const struct session s = {.channels = &power, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	struct log_writer *w;
+	struct span span;
+	struct trace *t;
+	struct err e;
+
+	(void)state;
+	strcpy(path, "power-sum-XXXXXX");
+	close(mkstemp(path));
+	w = log_writer_new(path, true, &e);
+	assert_non_null(w);
+	struct sink *to = log_writer_sink(w);
+	log_writer_options(w)->live = false;
+	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	for (int64_t ms = 0; ms < 400000; ms += ms < 200000 ? 1 : 2) {
+		int64_t t_ns = START + ms * NS_PER_MS;
+		double mw = ms < 200000 ? 0 : 10000;
+
+		to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &mw});
+		log_writer_ready(w);
+	}
+	assert_int_equal(to->ops->end(to, &e), 0);
+	log_writer_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	span_read(trace_timeline(t), 0, START, START + 400 * NS_PER_S, &span);
+	assert_true(fabs(span_joule(&span) - 2000) < 0.1);
+	span_read(trace_timeline(t), 0, START + 50 * NS_PER_S + 123, START + 390 * NS_PER_S + 4567, &span);
+	assert_true(fabs(span_joule(&span) - 1900) < 0.1);
+	trace_close(t);
+	unlink(path);
+}
+
+/* The same of a chip that holds a mean of ten rows, and of one without a counter. */
+static void parts_of_others_too(void **state)
+{
+	struct channel was[CHANNELS];
+
+	memcpy(was, channels, sizeof(was));
+	channels[6].window_ns = channels[6].period_ns = 10 * TICK_NS;
+	strcpy(channels[1].name, "x");
+	strcpy(channels[7].name, "y");
+	parts_are_what_their_rows_say(state);
+	channels[0].window_ns = channels[0].period_ns = 0;
+	strcpy(channels[2].name, "z");
+	parts_are_what_their_rows_say(state);
+	memcpy(channels, was, sizeof(was));
+}
+
 /* Two ranges of 0.1 s a second: the sum is that of each. */
 static void ranges_have_the_sum(void **state)
 {
@@ -344,7 +442,7 @@ static void a_sum_has_all_of_its_parts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(ranges_have_the_sum),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(long_intervals_have_the_area), cmocka_unit_test(ranges_have_the_sum),
 					   cmocka_unit_test(what_adds_up), cmocka_unit_test(a_sum_has_all_of_its_parts)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,7 +258,7 @@ static int64_t fake_above(struct timeline *t, size_t channel, int64_t from_ns, i
 }
 
 static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
-					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL, NULL, fake_visit, NULL, fake_lanes, fake_above};
+					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL, NULL, fake_visit, NULL, fake_lanes, fake_above, NULL};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)

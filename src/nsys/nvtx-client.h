@@ -1,6 +1,6 @@
 /* nvtx-client: NVTX of a program that marks, without NVIDIA's headers. */
-#ifndef NVMTOP_UTIL_NVTX_CLIENT_H
-#define NVMTOP_UTIL_NVTX_CLIENT_H
+#ifndef NVMTOP_NSYS_NVTX_CLIENT_H
+#define NVMTOP_NSYS_NVTX_CLIENT_H
 
 #include <stdbool.h>
 

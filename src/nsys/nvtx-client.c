@@ -1,6 +1,6 @@
 /* A tool of NVTX asks its client for tables with the addresses of pointers, and sets those of the functions that
  * it has. */
-#include "util/nvtx-client.h"
+#include "nsys/nvtx-client.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
