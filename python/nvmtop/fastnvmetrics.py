@@ -126,8 +126,8 @@ class NVMetrics:
     slow_hz         of the temperatures
     board           a BoardConfig; None: that of this machine
 
-    Until stop() the recording is in a log beside it (trace.bin.nvmt), which survives a crash: `nvmtop recover` makes
-    the file of it. All failures are RuntimeError, with a sentence that describes the problem and what to do.
+    Until stop() the recording is in a log beside it (trace.bin.nvmt), which survives a crash: `nvmtop export
+    nvmt1` makes the file of it. All failures are RuntimeError, with a sentence that describes the problem and what to do.
     """
 
     def __init__(self, output_path: "_nvmtop.AnyPath", fast_hz: int = 1000, medium_hz: int = 100, slow_hz: int = 10,

@@ -70,7 +70,7 @@ struct options {
 	const char **files; /* input operands, n_files of them; never freed */
 	size_t n_files; /* while options are parsed: those so far */
 	size_t against; /* of a report: the files from this one on are those of another program; 0: none */
-	const char *input;  /* the only operand of cut, check and recover */
+	const char *input;  /* the only operand of cut and check */
 	struct selection pick;
 	enum report_format format;
 	enum report_by by;
@@ -126,17 +126,17 @@ bool progress_show(double done);
 bool progress_step(void *unused, double done); /* as progress_show() */
 void progress_watch(int signals_fd);
 
-/* As trace_open(), with a progress line. */
-struct trace *open_trace(const char *path, struct err *e);
+/* As trace_open_files(), with a progress line. */
+struct trace *open_trace(const char *const *paths, size_t n, struct err *e);
 
 /* Aligns t (the trace of --with) to the shown trace; t and *e are the results of trace_open_view().
  * Returns t; or NULL if t is NULL or cannot be aligned, and then t is closed. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);
-/* Opens the traces of the command line in order. A damaged trace is reported and included. If *n is less
- * than o->n_files, the last one could not be opened, and that was reported. *status is the exit status so
- * far. close_traces() frees the result. */
-struct trace **open_traces(const struct options *o, size_t *n, int *status);
+/* Opens the recordings of the command line in order: files of one recording are one trace. *n_first: how many come
+ * before --against. A damaged trace is reported and included. Returns NULL if one could not be opened, which was
+ * reported. *status is the exit status so far. close_traces() frees the result. */
+struct trace **open_traces(const struct options *o, size_t *n, size_t *n_first, int *status);
 /* Closes traces and reports damage that was found only while values were read. Returns status, or the
  * exit status of that damage if status is 0. */
 int close_traces(struct trace **traces, size_t n, int status);
@@ -162,7 +162,7 @@ int condition_option(struct condition *c, const char *option, const char *text, 
 struct engine *engine_for(const struct options *o, struct probe_set *probes, struct err *e);
 
 /* Finds the next (by = 1) or previous (-1) file of a split recording. Returns false if it does not exist. */
-bool part_beside(const char *path, const struct trace_summary *here, int by, char *out, size_t size);
+bool part_beside(const char *path, int by, char *out, size_t size);
 
 /* A running engine, and the log that it fills. */
 struct live {

@@ -122,7 +122,7 @@ int live_open(struct live *l, const struct options *o, int64_t history_ns, struc
 		goto failed;
 	engine_begin_in_past(l->engine);
 	if (screen)
-		l->nvtx = nvtx_attach(l->engine, true, 0, e);
+		l->nvtx = nvtx_attach(l->engine, true, 0, NULL, e);
 	l->log = log_new(&bound, e);
 	l->view = l->log ? log_view_new(l->log, e) : NULL;
 	/* Attach before the first row, so that no row is missed. */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "trace/recover.h"
 #include "util/clock.h"
 #include "util/job.h"
 #include "util/intl.h"
@@ -18,10 +17,12 @@
 struct fetch {
 	struct job job;
 	bool beside;              /* path is that of an open trace: */
-	struct trace_summary was; /* its summary */
+	int64_t was;              /* its bytes */
 	int by;                   /* offset of the file to open; 0: path, if its size has changed */
 	bool waits, none;
 	struct fetched got;
+	const char *const *paths; /* of n files, or NULL: only path */
+	size_t n;
 	char path[4096];
 };
 
@@ -50,22 +51,21 @@ static bool same_size(const struct fetch *f)
 {
 	struct stat st;
 
-	return stat(f->path, &st) < 0 || st.st_size == f->was.bytes;
+	return stat(f->path, &st) < 0 || st.st_size == f->was;
 }
 
 static void fetch_run(struct job *a)
 {
 	struct fetch *f = (struct fetch *)a;
 	char path[sizeof f->path];
+	const char *const one = path;
 	int64_t soon_ns = clock_now_ns() + 50 * NS_PER_MS;
-	struct trace_summary s;
 
 	memcpy(path, f->path, sizeof path);
-	f->none = f->beside &&
-		  (f->by ? !part_beside(f->path, &f->was, f->by, path, sizeof path) : same_size(f));
+	f->none = f->beside && (f->by ? !part_beside(f->path, f->by, path, sizeof path) : same_size(f));
 	if (f->none || job_is_cancelled(a))
 		return;
-	f->got.trace = trace_open_view(path, &f->got.err);
+	f->got.trace = trace_open_files(f->paths ? f->paths : &one, f->paths ? f->n : 1, true, NULL, NULL, &f->got.err);
 	if (!f->got.trace || job_is_cancelled(a))
 		return;
 	/* The first picture has the ranges if they are soon read. */
@@ -73,10 +73,7 @@ static void fetch_run(struct job *a)
 		;
 	if (!f->waits)
 		look(f->got.trace);
-	if (f->got.err.code == ERR_NONE)
-		trace_unfinished(path, &f->got.err);
-	trace_summary(f->got.trace, &s);
-	if (!part_beside(path, &s, 1, f->got.next, sizeof f->got.next))
+	if (!part_beside(trace_last_path(f->got.trace), 1, f->got.next, sizeof f->got.next))
 		f->got.next[0] = '\0';
 }
 
@@ -109,25 +106,30 @@ static struct fetch *begin(struct fetch *f, const char *path, struct err *e)
 	return NULL;
 }
 
-struct fetch *fetch_start(const char *path, bool waits, struct err *e)
+struct fetch *fetch_start(const char *const *paths, size_t n, bool waits, struct err *e)
 {
 	struct fetch *f = calloc(1, sizeof *f);
 
-	if (f)
+	if (f) {
 		f->waits = waits;
-	return begin(f, path, e);
+		f->paths = n > 1 ? paths : NULL;
+		f->n = n;
+	}
+	return begin(f, paths[0], e);
 }
 
 struct fetch *fetch_beside(const struct trace *t, int by, struct err *e)
 {
 	struct fetch *f = calloc(1, sizeof *f);
+	struct trace_summary was;
 
+	trace_summary(t, &was);
 	if (f) {
 		f->beside = true;
 		f->by = by;
-		trace_summary(t, &f->was);
+		f->was = was.bytes;
 	}
-	return begin(f, trace_path(t), e);
+	return begin(f, by > 0 ? trace_last_path(t) : trace_path(t), e);
 }
 
 bool fetch_done(struct fetch *f, int64_t until_ns)
@@ -172,9 +174,9 @@ void fetch_close(struct trace *t)
 	}
 }
 
-struct trace *open_trace(const char *path, struct err *e)
+struct trace *open_trace(const char *const *paths, size_t n, struct err *e)
 {
-	struct trace *t = trace_open_progress(path, progress_step, NULL, e);
+	struct trace *t = trace_open_files(paths, n, false, progress_step, NULL, e);
 
 	progress_show(1);
 	return t;

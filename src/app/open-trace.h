@@ -12,9 +12,9 @@ struct fetched {
 };
 
 struct fetch;
-/* Starts to open a trace; returns NULL with *e on failure. waits: reading the first frame may block as
- * well, since nothing else is running. */
-struct fetch *fetch_start(const char *path, bool waits, struct err *e);
+/* Starts to open a trace; returns NULL with *e on failure. The paths of several files must stay valid. waits: reading
+ * the first frame may block as well, since nothing else is running. */
+struct fetch *fetch_start(const char *const *paths, size_t n, bool waits, struct err *e);
 /* The same for the next (by = 1) or previous (-1) file of the recording that t belongs to, or for t (0),
  * which is still being copied: it is opened again if its size has changed. */
 struct fetch *fetch_beside(const struct trace *t, int by, struct err *e);

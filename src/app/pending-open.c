@@ -37,7 +37,6 @@ static void say_no_part(struct top *t, int by)
 static void show(struct top *t, const struct fetched *got)
 {
 	const struct pending_open *g = &t->showing;
-	char text[160];
 
 	if (g->second)
 		source_take_second(&t->source, got->trace, &got->err);
@@ -46,8 +45,7 @@ static void show(struct top *t, const struct fetched *got)
 	top_look(t);
 	if (g->by) {
 		ui_go_on(t->ui, &t->scene, g->by < 0, g->play);
-		text_printable(text, sizeof text, trace_path(got->trace), strlen(trace_path(got->trace)));
-		top_say(t, STYLE_TEXT, text);
+		top_say(t, STYLE_TEXT, trace_name(got->trace));
 	} else {
 		ui_reset(t->ui, &t->scene);
 		if (!g->second)
@@ -97,7 +95,7 @@ void pending_open_start(struct top *t, const char *path, bool second)
 		top_say(t, STYLE_WARN, _("to compare two traces, open the first one before the second"));
 		return;
 	}
-	f = fetch_start(path, false, &e);
+	f = fetch_start(&path, 1, false, &e);
 	t->showing.second = second;
 	t->showing.by = 0;
 	t->showing.play = false;

@@ -99,7 +99,7 @@ static int replace(const char *path, const struct settings *s, mode_t mode)
 	FILE *out = fd < 0 ? NULL : fdopen(dup(fd), "w");
 
 	if (out) {
-		rc = conf_write(s, false, out);
+		rc = conf_write(s, out);
 		if (fclose(out) != 0)
 			rc = -1;
 		if (rc == 0)

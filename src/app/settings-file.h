@@ -31,8 +31,8 @@ bool conf_history(const char *text, int64_t *ns);
 /* Applies n bytes of text to *s; other settings are unchanged. Rows of an unknown view are reported and
  * kept, since another version may know it. */
 void conf_read(struct settings *s, const char *text, size_t n, const struct conf_reader *who);
-/* Writes *s as text. all: include settings with their default value. Returns -1 if writing failed. */
-int conf_write(const struct settings *s, bool all, FILE *out);
+/* Writes *s as text; a setting with its default value is a comment. Returns -1 if writing failed. */
+int conf_write(const struct settings *s, FILE *out);
 /* Sets the settings in *now that are unchanged since *begun to the values of *kept. */
 void conf_merge(struct settings *now, const struct settings *begun, const struct settings *kept);
 

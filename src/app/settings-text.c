@@ -457,7 +457,7 @@ static void put_list(FILE *out, const struct settings *s, enum list list, size_t
 	fputc('\n', out);
 }
 
-static void put_word(FILE *out, const struct settings *s, const struct word *w, bool all)
+static void put_word(FILE *out, const struct settings *s, const struct word *w)
 {
 	static const struct settings without = SETTINGS_DEFAULT;
 	char value[VALUE_SIZE], usual[VALUE_SIZE];
@@ -467,16 +467,16 @@ static void put_word(FILE *out, const struct settings *s, const struct word *w, 
 	fputs("\n# ", out);
 	for (const char *p = w->about; *p; p++)
 		fprintf(out, *p == '\n' ? "%c# " : "%c", *p);
-	fprintf(out, "\n%s%s = %s\n", !all && !strcmp(value, usual) ? "#" : "", w->key, value);
+	fprintf(out, "\n%s%s = %s\n", !strcmp(value, usual) ? "#" : "", w->key, value);
 }
 
-int conf_write(const struct settings *s, bool all, FILE *out)
+int conf_write(const struct settings *s, FILE *out)
 {
 	fputs("# nvmtop: settings of the screen (F2 there). nvmtop writes this file whole: only the\n"
 	      "# values of its settings are kept.\n",
 	      out);
 	for (const struct word *w = words; w < END_OF_WORDS; w++)
-		put_word(out, s, w, all);
+		put_word(out, s, w);
 	fputs("\n# Rows of a view: hidden; with so many lines; moved. Names as in nvmtop once --json, such "
 	      "as\n"
 	      "# hide.overview = swap.used, fan.rpm\n"

@@ -197,9 +197,9 @@ void source_take_second(struct source *s, struct trace *with, const struct err *
 }
 
 /* Waits for the disk, or for a signal; used before the screen opens. */
-static int wait_for(struct source *s, const char *path, struct fetched *out, struct err *e)
+static int wait_for(struct source *s, const char *const *paths, size_t n, struct fetched *out, struct err *e)
 {
-	struct fetch *f = fetch_start(path, true, e);
+	struct fetch *f = fetch_start(paths, n, true, e);
 	int sig;
 
 	while (f && !fetch_done(f, clock_now_ns() + SIGNAL_NS))
@@ -215,11 +215,11 @@ static int wait_for(struct source *s, const char *path, struct fetched *out, str
 	return out->trace ? 0 : -1;
 }
 
-static int show_trace(struct source *s, const char *path, struct err *e)
+static int show_trace(struct source *s, struct err *e)
 {
 	struct fetched got;
 
-	if (wait_for(s, path, &got, e) < 0)
+	if (wait_for(s, s->o->files, s->o->n_files, &got, e) < 0)
 		return -1;
 	memcpy(s->next, got.next, sizeof s->next);
 	source_take_trace(s, got.trace, e);
@@ -230,7 +230,7 @@ static int show_with(struct source *s, struct err *e)
 {
 	struct fetched got;
 
-	if (wait_for(s, s->o->with, &got, e) < 0)
+	if (wait_for(s, &s->o->with, 1, &got, e) < 0)
 		return -1;
 	s->with = with_aligned(s->o, s->trace, got.trace, &s->align, e);
 	if (s->with && e->code != ERR_NONE)
@@ -249,7 +249,7 @@ static int follow(struct source *s, struct err *e)
 	if (!complete)
 		return -1;
 	s->growing = true;
-	return show_trace(s, s->o->replay, e);
+	return show_trace(s, e);
 }
 
 int source_open(struct source *s, struct err *e)
@@ -258,7 +258,7 @@ int source_open(struct source *s, struct err *e)
 		return start_live(s, e);
 	if (s->o->follow || !strcmp(s->o->replay, "-"))
 		return follow(s, e);
-	if (show_trace(s, s->o->replay, e) < 0)
+	if (show_trace(s, e) < 0)
 		return -1;
 	return s->o->with ? show_with(s, e) : 0;
 }
@@ -292,10 +292,10 @@ void source_scene(struct source *s, struct ui_scene *scene)
 {
 	scene->live = !s->trace;
 	scene->has_live = source_has_live(s);
-	scene->trace_name = s->trace ? trace_path(s->trace) : NULL;
+	scene->trace_name = s->trace ? trace_name(s->trace) : NULL;
 	scene->remote = scene->notice = NULL;
 	scene->with = s->with ? trace_timeline(s->with) : NULL;
-	scene->with_name = s->with ? trace_path(s->with) : NULL;
+	scene->with_name = s->with ? trace_name(s->with) : NULL;
 	scene->align = &s->align;
 	scene->rows_ns = 0;
 	if (s->trace) {

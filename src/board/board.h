@@ -41,6 +41,12 @@ struct control_statement {
 };
 const struct control_statement *board_controls(const struct board *b, size_t *n);
 
+/* The rails of that board whose sum is its power, a bit each, of those n that there are; 0: not known. *note is valid
+ * as long as b. */
+uint32_t board_total(const struct board *b, const char *const *rails, size_t n, const char **note);
+/* Whether the temperature of the kernel's zone counts for the hottest one. */
+bool board_zone_counts(const struct board *b, const char *zone);
+
 /* From now on only the installed board files are known, whatever the environment says. */
 void board_installed_only(void);
 

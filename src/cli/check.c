@@ -1,4 +1,4 @@
-/* nvmtop check: verifies every byte of a recording. */
+/* nvmtop check: reads all of a recording and prints what is wrong with it. */
 #include <stdio.h>
 
 #include "cli/verb.h"
@@ -22,8 +22,6 @@ static int cmd_check(const struct options *o)
 	progress_show(1);
 	if (rc < 0)
 		return complain(&e);
-	if (c.notice[0])
-		fprintf(stderr, "nvmtop: %s\n", c.notice);
 	if (c.wrong > 0) {
 		printf(P_("%llu problem found\n", "%llu problems found\n", c.wrong), (unsigned long long)c.wrong);
 		return ERR_DAMAGED;

@@ -111,32 +111,6 @@ static int export_to_file(const struct options *o, struct trace *t, const char *
 	return r;
 }
 
-struct wanted {
-	const char *domain;
-	bool found;
-};
-
-static bool find_domain(void *arg, const struct range *r)
-{
-	struct wanted *w = arg;
-
-	w->found = !strcmp(range_domain(r->lane->domain), w->domain);
-	return !w->found;
-}
-
-static bool has_domain(struct trace *t, const char *domain, struct err *e)
-{
-	struct wanted w = {domain, false};
-	char shown[64];
-
-	trace_ranges(t, INT64_MIN, INT64_MAX, 0, find_domain, &w);
-	if (w.found)
-		return true;
-	text_printable(shown, sizeof shown, domain, strlen(domain));
-	err_set(e, ERR_FAILED, _("no NVTX range was of the domain \"%s\": there are no phases of it"), shown);
-	return false;
-}
-
 static int export_as(const struct options *o, struct trace *t, struct err *e)
 {
 	bool to_file = o->out && !is_stream(o->out);
@@ -147,20 +121,19 @@ static int export_as(const struct options *o, struct trace *t, struct err *e)
 	if (!to_file)
 		return export_write(t, &o->pick, o->form, o->resample_hz, o->force, stdout, progress_show, e);
 	text_printable(shown, sizeof shown, o->out, strlen(o->out));
-	if (same_file(o->out, o->files[0]))
-		return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
+	for (size_t i = 0; i < o->n_files; i++)
+		if (same_file(o->out, o->files[i]))
+			return err_set(e, ERR_FAILED, _("%s is the trace itself: choose another name"), shown);
 	if (o->form != EXPORT_NVMT1)
 		return export_to_file(o, t, shown, e);
-	if (o->phases_from && !has_domain(t, o->phases_from, e))
-		return -1;
 	progress_watch(signals_open(NULL));
-	return nvmt1_write(t, o->out, o->force, o->phases_from, progress_step, NULL, e);
+	return nvmt1_write(t, o->out, o->force, progress_step, NULL, e);
 }
 
 static int cmd_export(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = open_trace(o->files[0], &damage);
+	struct trace *t = open_trace(o->files, o->n_files, &damage);
 	int status, r;
 
 	if (!t)
@@ -192,17 +165,11 @@ static int finish(struct options *o, struct err *e)
 		return -1;
 	o->files++;
 	o->n_files--;
-	if (o->n_files > 1)
-		return err_set(e, ERR_USAGE, _("nvmtop export takes one FILE at a time"));
 	if (o->form == EXPORT_NVMT1 && picks(o))
 		return err_set(e, ERR_USAGE,
 			       _("nvmtop export nvmt1 writes the whole trace, without --select, --phase, "
 				 "--from, --to, --tier or --resample: nvmtop cut writes a range of time"));
-	if (o->phases_from && o->form != EXPORT_NVMT1)
-		return err_set(e, ERR_USAGE,
-			       _("--phases-from is only for nvmtop export nvmt1: the other formats contain "
-				 "the ranges themselves"));
-	return operands_files(o, e);
+	return check_files(o, e) < 0 ? -1 : operands_files(o, e);
 }
 
 /* Order of enum tier. */
@@ -210,7 +177,6 @@ static const char *const tiers[] = {"fast", "medium", "slow", NULL};
 static const struct option_entry own[] = {
 	{"tier", "NAME", N_("only fast, medium or slow"), WORD(pick.tier, int, tiers), .wants = N_("fast, medium or slow")},
 	{"resample", "HZ", N_("resample all signals to HZ rows a second"), RATE(resample_hz)},
-	{"phases-from", "DOMAIN", N_("nvmt1: a phase begins with each outermost NVTX range of DOMAIN"), TEXT(phases_from)},
 };
 static const struct option_group options = {NULL, OPTIONS(own)};
 
@@ -219,7 +185,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 const struct verb verb_export = {
 	.name = "export",
 	.mode_value = true,
-	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE",
+	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE...",
 	.summary = N_("convert a trace for other programs"),
 	.groups = {&options, &group_output, &group_signals, &group_time},
 	.finish = finish,

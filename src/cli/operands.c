@@ -68,6 +68,14 @@ int operands_input(struct options *o, struct err *e)
 	return o->out ? operand_unexpected(o->out, e) : 0;
 }
 
+int check_files(const struct options *o, struct err *e)
+{
+	for (size_t i = 0; o->n_files > 1 && i < o->n_files; i++)
+		if (is_stream(o->files[i]))
+			return err_set(e, ERR_USAGE, "%s", _("\"-\" is read alone: it cannot be one of several files"));
+	return 0;
+}
+
 int check_time(const struct options *o, struct err *e)
 {
 	if (o->pick.has_from && o->pick.has_to && o->pick.from_ns >= o->pick.to_ns)

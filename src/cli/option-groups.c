@@ -36,8 +36,6 @@ const struct option_group group_priority = {N_("Priority"), OPTIONS(priority)};
 static const struct option_entry files[] = {
 	{"flush", "SEC", N_("flush to the disk every SEC seconds (5)"), TIME(limits.sync_ns), .least = 0.1, .most = 86400,
 	 .wants = N_("a time from 100ms to 24h")},
-	{"sync", "SEC", N_("same as --flush"), TIME(limits.sync_ns), .least = 0.1, .most = 86400,
-	 .wants = N_("a time from 100ms to 24h")},
 	{"split", "SEC|BYTES", N_("start a new file every SEC seconds or BYTES (such as 500M)"),
 	 LIMIT(limits.split)},
 	{"max-size", "BYTES", N_("stop before the recording exceeds BYTES"), .take = value_max_size},

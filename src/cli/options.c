@@ -61,8 +61,8 @@ static void list_all(struct line *l)
 	size_t n = 0;
 
 	for (size_t i = 0; verbs[i]; i++)
-		if (verb_mode(verbs[i])) {
-			l->modes[n] = (struct option_entry) {.name = verb_mode(verbs[i])};
+		if (verbs[i]->name) {
+			l->modes[n] = (struct option_entry) {.name = verbs[i]->name};
 			add(&l->all, &l->modes[n++]);
 		}
 	for (size_t i = 0; verbs[i]; i++)
@@ -107,7 +107,7 @@ static const struct verb *mode_of(const struct line *l, const char *word)
 	const struct option_entry *t = is_long(word) ? find(&l->all, word + 2, strcspn(word + 2, "=")) : NULL;
 
 	for (size_t i = 0; t && verbs[i]; i++)
-		if (verb_mode(verbs[i]) == t->name)
+		if (verbs[i]->name == t->name)
 			return verbs[i];
 	return NULL;
 }
@@ -125,7 +125,7 @@ static int choose(struct line *l, struct err *e)
 			continue;
 		if (l->verb && l->verb != v)
 			return err_set(e, ERR_USAGE, _("only one of --%s and --%s can be given"),
-				       verb_mode(l->verb), verb_mode(v));
+				       l->verb->name, v->name);
 		l->verb = v;
 	}
 	if (!l->verb)

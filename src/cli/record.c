@@ -290,12 +290,18 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 		   const struct summary_moment *after)
 {
 	struct summary s = {.before = *before, .after = *after};
-	char names[8192], why[256];
+	char names[8192], bin[PATH_MAX], why[256];
 
-	if (!r->to_pipe)
-		recording_names(r->writer, names, sizeof names);
-	else
+	if (r->to_pipe) {
 		snprintf(names, sizeof names, "%s", _("standard output"));
+	} else {
+		recording_names(r->writer, names, sizeof names);
+		text_printable(bin, sizeof bin, r->o->out ? r->o->out : "", r->o->out ? strlen(r->o->out) : 0);
+		if (r->bins && log_writer_file(r->writer, 1, NULL, 0, NULL))
+			snprintf(names + strlen(names), sizeof names - strlen(names), "%s", _(", and each as .bin"));
+		else if (r->bins)
+			snprintf(names + strlen(names), sizeof names - strlen(names), _(" and %s"), bin);
+	}
 	recording_summary(&s, r->o, r->engine, r->writer, names);
 	if (!r->o->quiet)
 		summary_print(&s, stderr);
@@ -355,22 +361,25 @@ static void marks_end(struct recorder *r)
 	marks_drop(r, &e);
 }
 
-/* Waits until everything is on disk and converted to the format of its name. */
+/* Waits until everything is on disk, and makes FILE.bin of it. */
 static int finish_files(struct recorder *r, struct err *e)
 {
-	struct err converting;
+	struct err making;
 	int failed;
 
 	if (!recording_wait(r->writer, r->signals))
 		return log_writer_result(r->writer, e);
 	failed = log_writer_result(r->writer, e);
+	if (!r->o->out || !text_ends_in(r->o->out, ".bin"))
+		return failed;
 	progress_watch(r->signals);
-	if (log_writer_convert(r->writer, progress_step, NULL, &converting) < 0) {
+	if (record_bins(r->writer, r->o->force, progress_step, NULL, &making) < 0) {
 		if (failed)
 			complain(e);
-		*e = converting;
+		*e = making;
 		return -1;
 	}
+	r->bins = true;
 	return failed;
 }
 
@@ -531,11 +540,9 @@ static struct log_writer *files_new(const struct options *o, struct err *e)
 
 	if (!o->out)
 		return record_now(&o->limits, e);
-	w = log_writer_new(o->out, o->force, e);
-	if (w) {
+	w = record_to(o->out, o->force, e);
+	if (w)
 		log_writer_limits(w, &o->limits);
-		log_writer_options(w)->phases_from = o->phases_from;
-	}
 	return w;
 }
 
@@ -587,7 +594,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		r->engine = engine_for(o, probes, &e);
 	}
 	since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? (int)r->child : 0;
-	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, since, &e))) {
+	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, since, o->phases_from, &e))) {
 		engine_free(r->engine);
 		r->engine = NULL;
 	}
@@ -628,8 +635,8 @@ static int print_stats(struct recorder *r)
 	if (!*file)
 		return 0;
 	if (r->parts) {
-		recorder_say(r, _("the recording is in several files, and --stats reports one: nvmtop join makes "
-				  "one of them"));
+		recorder_say(r, _("the recording is in several files, and --stats reports one: give all of them to "
+				  "nvmtop report"));
 		return ERR_FAILED;
 	}
 	status = report_files(&o, stderr);
@@ -682,7 +689,7 @@ static int check_names(const struct options *o, struct err *e)
 
 	for (int i = 1; i <= o->repeat; i++)
 		if (name_expand(o->out, 0, (unsigned)i, name, sizeof name, &unknown) == 0 &&
-		    log_file_check(name, o->force, e) < 0)
+		    record_check(name, o->force, e) < 0)
 			return -1;
 	return 0;
 }
@@ -790,8 +797,9 @@ static int finish(struct options *o, struct err *e)
 		{o->nvtx_from == NVTX_FROM_ALL && !o->nvtx, N_("--nvtx-from needs --nvtx")},
 		{(o->stats || o->repeat) && (is_stream(o->out) || o->keep_ns || splits),
 		 N_("--stats and --repeat report one file of a run: not with a stream, --keep or --split")},
-		{o->phases_from && !(o->nvtx && o->out && text_ends_in(o->out, ".bin") && !o->keep_ns),
-		 N_("--phases-from needs --nvtx and a FILE.bin without --keep: other recordings have the ranges themselves")},
+		{o->phases_from && !o->nvtx, N_("--phases-from needs --nvtx")},
+		{o->keep_ns && o->out && text_ends_in(o->out, ".bin"),
+		 N_("--keep cannot be used with a FILE.bin: name a FILE.nvmt, of which nvmtop export nvmt1 makes one")},
 		{o->keep_ns && limited, N_("--flush, --split, --max-size and --retain cannot be used with --keep")},
 	};
 
@@ -826,7 +834,7 @@ static const struct option_entry own[] = {
 	{"nvtx-from", "WHICH",
 	 N_("with --nvtx: command (default): of programs that started with the COMMAND or after it; all"),
 	 WORD(nvtx_from, enum nvtx_from, nvtx_froms), .wants = N_("command or all")},
-	{"phases-from", "DOMAIN", N_("FILE.bin: a phase begins with each outermost NVTX range of DOMAIN"),
+	{"phases-from", "DOMAIN", N_("with --nvtx: set a mark where each outermost range of DOMAIN begins"),
 	 TEXT(phases_from)},
 	{"ready-fd", "N", N_("write a newline to descriptor N and close it when the recording has begun"),
 	 .take = value_ready_fd, .at = AT(ready_fd, int), .least = 3, .most = 1 << 20,

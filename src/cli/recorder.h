@@ -52,6 +52,7 @@ struct recorder {
 
 	char file[PATH_MAX]; /* name of the complete recording, or "" */
 	bool parts;	     /* it continues in more files */
+	bool bins;	     /* each was also written as FILE.bin */
 };
 
 /* Records the command once, or until it is to end; o, signals, kill_ns and go are set. run: number of the run in the file

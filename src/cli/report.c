@@ -5,26 +5,46 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-struct trace **open_traces(const struct options *o, size_t *n, int *status)
+struct trace **open_traces(const struct options *o, size_t *n, size_t *n_first, int *status)
 {
 	struct trace **traces = calloc(o->n_files, sizeof(*traces));
+	const char **files = calloc(o->n_files, sizeof(*files)); /* of one recording */
+	uint32_t *of = calloc(o->n_files, sizeof(*of));
+	bool failed = !traces || !files || !of;
 	struct err e;
 
-	*n = 0;
+	*n = *n_first = 0;
 	*status = 0;
-	if (!traces) {
+	if (failed) {
 		err_set(&e, ERR_FAILED, _("out of memory"));
 		*status = complain(&e);
-		return NULL;
 	}
-	for (; *n < o->n_files; (*n)++) {
-		traces[*n] = open_trace(o->files[*n], &e);
+	for (size_t i = 0; !failed && i < o->n_files; i++)
+		of[i] = trace_recording(o->files[i]);
+	for (size_t i = 0; !failed && i < o->n_files; i++) {
+		size_t end = i < o->against ? o->against : o->n_files, n_files = 0;
+		bool taken = false;
+
+		for (size_t k = i < o->against ? 0 : o->against; of[i] && k < i; k++)
+			taken |= of[k] == of[i];
+		for (size_t k = i; !taken && k < end; k++)
+			if (k == i || (of[i] && of[k] == of[i]))
+				files[n_files++] = o->files[k];
+		if (taken)
+			continue;
+		traces[*n] = open_trace(files, n_files, &e);
 		if (!traces[*n] || e.code != ERR_NONE)
 			*status = complain(&e);
-		if (!traces[*n])
-			break;
+		failed = !traces[*n];
+		*n += !failed;
+		*n_first += !failed && i < o->against;
 	}
-	return traces;
+	free(files);
+	free(of);
+	if (!failed)
+		return traces;
+	*status = close_traces(traces, *n, *status);
+	return NULL;
 }
 
 int close_read(struct trace *t, int status)
@@ -64,12 +84,13 @@ static int read_nsys(struct trace *t, const struct options *o, struct err *e)
 	return 0;
 }
 
-static int write_report(struct trace *const *traces, size_t n, const struct options *o, FILE *out, struct err *e)
+static int write_report(struct trace *const *traces, size_t n, size_t n_first, const struct options *o, FILE *out,
+			struct err *e)
 {
 	struct selection pick = o->pick;
 
-	/* Two traces are compared with each other; more are runs of one program, unless they are told apart. */
-	pick.n_first = o->against ? o->against : n == 2 && !o->repeat ? 1 : n;
+	/* Two recordings are compared with each other; more are runs of one program, unless they are told apart. */
+	pick.n_first = n_first ? n_first : n == 2 && !o->repeat ? 1 : n;
 	if (o->by != REPORT_BY_PHASE)
 		return report_ranges(traces, n, &pick, o->by, o->format, out, progress_show, e);
 	/* What is chosen is wanted in full. */
@@ -81,15 +102,16 @@ static int write_report(struct trace *const *traces, size_t n, const struct opti
 
 int report_files(const struct options *o, FILE *out)
 {
-	struct trace **traces;
-	struct err e;
+	size_t n, n_first;
 	int status;
-	size_t n;
+	struct trace **traces = open_traces(o, &n, &n_first, &status);
+	struct err e;
 
-	traces = open_traces(o, &n, &status);
-	if (n < o->n_files)
-		; /* already reported */
-	else if (read_nsys(traces[0], o, &e) == 0 && write_report(traces, n, o, out, &e) == 0)
+	if (!traces)
+		return status;
+	if (o->nsys && n > 1)
+		status = complain((err_set(&e, ERR_USAGE, "%s", _("--nsys is for one recording")), &e));
+	else if (read_nsys(traces[0], o, &e) == 0 && write_report(traces, n, n_first, o, out, &e) == 0)
 		status = out == stdout ? stdout_result(status) : status;
 	else
 		status = complain(&e);
@@ -145,7 +167,6 @@ static int finish(struct options *o, struct err *e)
 		{o->all && o->summary, N_("--all and --summary exclude each other")},
 		{ranges && o->per > 0, N_("--per is for phases, not for --by range, thread or domain")},
 		{o->nsys && !ranges, N_("--nsys is for --by range, thread or domain, not for phases")},
-		{o->nsys && o->n_files > 1, N_("--nsys is for one FILE")},
 		{o->against >= o->n_files && o->against, N_("--against stands between FILEs: nvmtop report A1 A2 --against B1 B2")},
 		{o->against && o->summary, N_("--against compares, and --summary does not")},
 	};

@@ -15,6 +15,16 @@
 /* Long enough for every tier to have samples. */
 #define LIVE_NS (NS_PER_S)
 
+/* There is no line of the screen for it. */
+static void tell_setting(void *c, unsigned line, const char *text)
+{
+	const char *path = ((struct app_settings *)c)->path;
+	char shown[256];
+
+	text_printable(shown, sizeof shown, path, strlen(path));
+	fprintf(stderr, "nvmtop: %s:%u: %s\n", shown, line, text);
+}
+
 static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 {
 	struct app_settings *chosen = malloc(sizeof *chosen);
@@ -26,7 +36,9 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 	if (!chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	struct ui *ui = NULL;
-	if (app_settings_load(chosen, o, NULL, e) == 0) {
+	if (app_settings_load(chosen, o, tell_setting, e) == 0) {
+		if (chosen->trouble[0])
+			fprintf(stderr, "nvmtop: %s\n", chosen->trouble);
 		app_settings_options(chosen, o, &uo, &theme);
 		ui = ui_new(&uo, e);
 	}
@@ -57,11 +69,11 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 static int print_trace(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = trace_open_view(o->replay, &damage);
+	struct trace *t = trace_open_files(o->files, o->n_files, true, NULL, NULL, &damage);
 
 	if (!t)
 		return complain(&damage);
-	struct ui_scene scene = {.timeline = trace_timeline(t), .trace_name = trace_path(t), .own_cpu = NAN};
+	struct ui_scene scene = {.timeline = trace_timeline(t), .trace_name = trace_name(t), .own_cpu = NAN};
 	struct trace *with = NULL;
 	struct ui_align align;
 	if (o->with) {
@@ -74,7 +86,7 @@ static int print_trace(const struct options *o)
 			damage = e;
 		trace_settle(with);
 		scene.with = trace_timeline(with);
-		scene.with_name = trace_path(with);
+		scene.with_name = trace_name(with);
 		scene.align = &align;
 	}
 	scene.now_ns = clock_now_ns();
@@ -142,9 +154,10 @@ static int check_replay(const struct options *o, struct err *e)
 		{o->with && (is_stream(o->with) || is_stream(o->replay) || o->follow),
 		 N_("--with compares two saved traces: it cannot be used with a stream or with --follow")},
 		{o->align && !o->with, N_("--align needs --with FILE")},
+		{o->n_files > 1 && o->follow, N_("--follow is for one FILE")},
 	};
 
-	return RULES(rules, e);
+	return RULES(rules, e) < 0 ? -1 : check_files(o, e);
 }
 
 /* Rejects options that need a FILE to replay. */
@@ -183,11 +196,6 @@ static int check_shown(const struct options *o, struct err *e)
 
 static int finish_screen(struct options *o, struct err *e)
 {
-	if (o->n_files > 1)
-		return err_set(e, ERR_USAGE,
-			       _("unexpected file \"%s\": use --with FILE to show a second trace, or nvmtop "
-				 "record to write one"),
-			       shown_word(o->files[1]));
 	o->replay = o->n_files ? o->files[0] : NULL;
 	if ((o->replay ? check_replay(o, e) : check_live(o, e)) < 0)
 		return -1;
@@ -225,7 +233,7 @@ static const struct option_entry own[] = {
 static const struct option_group options = {N_("Screen"), OPTIONS(own)};
 
 const struct verb verb_screen = {
-	.operands = "[FILE]",
+	.operands = "[FILE...]",
 	.groups = {&options, &group_replay, &group_drawing, &group_settings, &group_history, &group_files,
 		   &group_keep, &group_sampling, &group_priority},
 	.runs_as = MODE_TOP,
@@ -237,8 +245,8 @@ const struct verb verb_screen = {
 const struct verb verb_replay = {
 	.name = "replay",
 	.mode_value = true,
-	.operands = "FILE",
-	.summary = N_("show a saved trace (also: nvmtop FILE); -: a stream, live"),
+	.operands = "FILE...",
+	.summary = N_("show a saved trace (also: nvmtop FILE...); -: a stream, live"),
 	.groups = {&options, &group_replay, &group_drawing, &group_settings},
 	.also = &group_history,
 	.runs_as = MODE_TOP,

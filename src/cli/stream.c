@@ -287,7 +287,7 @@ static int cmd_stream(const struct options *o)
 		r = stream_live(&s, v, &e);
 	else if (v && is_stream(o->input))
 		r = stream_follow(&s, v, &e);
-	else if (v && (t = open_trace(o->input, &e)) != NULL) {
+	else if (v && (t = open_trace(&o->input, 1, &e)) != NULL) {
 		status = e.code == ERR_NONE ? 0 : complain(&e);
 		r = stream_trace(&s, t, intervals_sink(v), &e);
 		status = close_read(t, status);

@@ -105,7 +105,7 @@ static void add_heat(struct sweep_row *row, const struct analysis *a)
 
 int sweep_add(struct sweep_table *t, struct sweep_row *row, const char *file, struct err *e)
 {
-	struct trace *trace = open_trace(file, e);
+	struct trace *trace = open_trace(&file, 1, e);
 	const struct selection all = {.tier = -1};
 	struct reading reading = {.progress = NULL};
 	struct analysis a;

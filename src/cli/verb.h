@@ -77,8 +77,7 @@ struct option_group {
 #define OPTIONS(table) .entries = table, .n = sizeof(table) / sizeof *(table)
 
 struct verb {
-	const char *name; /* NULL: the live screen, which needs no verb */
-	const char *mode; /* the option that is its alias, if not the same name */
+	const char *name; /* NULL: the live screen, which needs no verb; also that of an option, its alias */
 	bool mode_value;  /* a word after that option is the first operand */
 	const char *operands;
 	const char *summary;
@@ -94,13 +93,12 @@ struct verb {
 	int (*run)(const struct options *o); /* returns the exit status */
 };
 
-extern const struct verb verb_screen, verb_record, verb_replay, verb_recover, verb_once, verb_boards, verb_mark,
-	verb_report, verb_export, verb_cut, verb_join, verb_check, verb_config, verb_env, verb_stream, verb_serve,
+extern const struct verb verb_screen, verb_record, verb_replay, verb_once, verb_boards, verb_mark,
+	verb_report, verb_export, verb_cut, verb_check, verb_env, verb_stream, verb_serve,
 	verb_control, verb_sweep;
 
 /* All verbs, the screen first; NULL ends the list. */
 extern const struct verb *const verbs[];
-const char *verb_mode(const struct verb *v); /* name of its mode option; NULL: none */
 const struct verb *verb_find(const char *name); /* NULL: no such verb */
 void verb_title(const struct verb *v, char *out, size_t size);
 
@@ -158,5 +156,6 @@ bool is_stream(const char *path); /* is it "-"? */
 int check_alerts(const struct options *o, struct err *e);
 int check_pretrigger(const struct options *o, struct err *e);
 int check_time(const struct options *o, struct err *e);
+int check_files(const struct options *o, struct err *e); /* several: a stream is none of them */
 
 #endif

@@ -5,9 +5,9 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
-const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_recover, &verb_report,
-				    &verb_export, &verb_cut,	&verb_join,   &verb_check,   &verb_mark,
-				    &verb_once,	  &verb_stream, &verb_serve, &verb_boards, &verb_control, &verb_sweep, &verb_config, &verb_env, NULL};
+const struct verb *const verbs[] = {&verb_screen, &verb_record, &verb_replay, &verb_report, &verb_export,
+				    &verb_cut,	  &verb_check,	&verb_mark,   &verb_once,   &verb_stream,
+				    &verb_serve,  &verb_boards, &verb_control, &verb_sweep, &verb_env,	  NULL};
 
 const struct verb *verb_find(const char *name)
 {
@@ -15,11 +15,6 @@ const struct verb *verb_find(const char *name)
 		if (verbs[i]->name && !strcmp(verbs[i]->name, name))
 			return verbs[i];
 	return NULL;
-}
-
-const char *verb_mode(const struct verb *v)
-{
-	return v->mode ? v->mode : v->name;
 }
 
 void verb_title(const struct verb *v, char *out, size_t size)
@@ -47,7 +42,7 @@ static void print_group(const struct option_group *g, FILE *out)
 static void print_verbs(FILE *out)
 {
 	fprintf(out, "%s",
-		_("Usage: nvmtop [OPTION]... [FILE]\n"
+		_("Usage: nvmtop [OPTION]... [FILE]...\n"
 		  "       nvmtop VERB [OPTION]... [ARGUMENT]...\n"
 		  "Shows and records the load, power and heat of an NVIDIA Jetson, 1000 times a second.\n"));
 	fprintf(out, "\n%s:\n", _("Verbs (nvmtop VERB --help lists its options)"));

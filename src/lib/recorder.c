@@ -1,4 +1,5 @@
-/* The recorder for other programs: a writer, and an engine that it may share with live values. */
+/* The recorder for other programs: a writer, and an engine that it may share with live values. A FILE.bin is made at
+ * the end of FILE.bin.nvmt, the log, which is then removed. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -14,7 +15,9 @@
 #include "util/clock.h"
 #include "engine/engine.h"
 #include "util/intl.h"
+#include "util/text.h"
 #include "record/marks.h"
+#include "record/naming.h"
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
 
@@ -31,6 +34,8 @@ struct nvmtop_recorder {
 	uint64_t warm_rows;  /* number of fast rows after which it counts as warm */
 	bool stopped;
 	int status; /* result of nvmtop_stop() */
+	char *bin, *log; /* a FILE.bin, and the log that it is made of at the end; or NULL */
+	bool force;
 	struct err err;
 };
 
@@ -218,7 +223,18 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 		return err_set(e, ERR_USAGE, "%s", _("a recording needs a file name"));
 	if (options_of(&o, given, e) < 0 || wish_of(&w, &o, e) < 0)
 		return -1;
-	r->writer = log_writer_new(path, o.force != 0, e);
+	r->force = o.force != 0;
+	if (text_ends_in(path, ".bin")) {
+		r->bin = strdup(path);
+		if (!r->bin || asprintf(&r->log, "%s.nvmt", path) < 0) {
+			r->log = NULL;
+			return err_set(e, ERR_FAILED, "%s", _("out of memory"));
+		}
+		if (log_file_check(path, r->force, e) < 0)
+			return e->num == EEXIST && !r->force ? say_exists(path, e) : -1;
+		path = r->log;
+	}
+	r->writer = log_writer_new(path, r->force, e);
 	if (!r->writer)
 		return e->num == EEXIST && !o.force ? say_exists(path, e) : -1;
 	r->shared = shared_open(&w, e);
@@ -237,6 +253,8 @@ static void end(nvmtop_recorder *r)
 	log_writer_free(r->writer);
 	pthread_mutex_destroy(&r->stopping);
 	pthread_mutex_destroy(&r->lock);
+	free(r->bin);
+	free(r->log);
 	free(r);
 }
 
@@ -337,6 +355,20 @@ static int refuse(const nvmtop_recorder *r, nvmtop_error *error)
 	return lib_error(error, &e);
 }
 
+/* The log was needed only to make the file of. */
+static int make_bin(const nvmtop_recorder *r, struct err *e)
+{
+	char shown[512];
+
+	if (bin_make(r->log, r->bin, r->force, NULL, NULL, e) < 0)
+		return -1;
+	text_printable(shown, sizeof(shown), r->log, strlen(r->log));
+	if (unlink(r->log) < 0)
+		return err_sys(e, ERR_FAILED, errno, _("cannot remove %s"), shown);
+	log_file_list(r->log);
+	return 0;
+}
+
 int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
 	struct err e;
@@ -354,8 +386,8 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 	pthread_mutex_unlock(&r->lock);
 	if (first) {
 		r->status = shared_detach(r->shared, log_writer_sink(r->writer), false, &r->err);
-		if (r->status == 0)
-			r->status = log_writer_convert(r->writer, NULL, NULL, &r->err);
+		if (r->status == 0 && r->bin)
+			r->status = make_bin(r, &r->err);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
 		shared_close(r->shared, true);

@@ -1,7 +1,11 @@
 /* Several recorders may start within the same second. A name is reserved by creating its file; if another
- * recorder was first, the next name is tried. */
+ * recorder was first, the next name is tried.
+ *
+ * A file of version 1 begins with the number of its rows, and can be written only when all are known: a recording to
+ * run.bin is a log, run.nvmt, until its end. */
 #include "record/naming.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +50,65 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 	if (s)
 		log_writer_limits(s, limits);
 	return s;
+}
+
+/* The log of a recording to path. */
+static int log_of(const char *path, char log[PATH_MAX], struct err *e)
+{
+	bool bin = text_ends_in(path, ".bin");
+
+	if (bin ? nvmt1_log_name(path, log, PATH_MAX) : snprintf(log, PATH_MAX, "%s", path) < PATH_MAX)
+		return 0;
+	return err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
+}
+
+int record_check(const char *path, bool force, struct err *e)
+{
+	char log[PATH_MAX];
+
+	if (log_of(path, log, e) < 0 || log_file_check(path, force, e) < 0)
+		return -1;
+	return strcmp(path, log) ? log_file_check(log, force, e) : 0;
+}
+
+struct log_writer *record_to(const char *path, bool force, struct err *e)
+{
+	char log[PATH_MAX];
+
+	if (log_of(path, log, e) < 0 || (strcmp(path, log) && log_file_check(path, force, e) < 0))
+		return NULL;
+	return log_writer_new(log, force, e);
+}
+
+int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+{
+	char from[512], to[512], why[sizeof e->text];
+	struct trace *t = trace_open(log, e);
+	int rc = t ? nvmt1_write(t, bin, force, progress, arg, e) : -1;
+
+	trace_close(t);
+	if (rc == 0)
+		return 0;
+	text_printable(from, sizeof from, log, strlen(log));
+	text_printable(to, sizeof to, bin, strlen(bin));
+	memcpy(why, e->text, sizeof why);
+	return err_num(e, e->code, e->num,
+		       access(bin, F_OK) == 0
+			       ? _("%s; the recording is in %s: nvmtop export nvmt1 --force %s -o %s makes the other of it")
+			       : _("%s; the recording is in %s: nvmtop export nvmt1 %s -o %s makes the other of it"),
+		       why, from, from, to);
+}
+
+int record_bins(struct log_writer *w, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+{
+	char log[PATH_MAX], bin[PATH_MAX];
+
+	for (size_t i = 0; log_writer_file(w, i, log, sizeof log, NULL); i++) {
+		snprintf(bin, sizeof bin, "%.*s.bin", (int)(strlen(log) - strlen(".nvmt")), log);
+		if (bin_make(log, bin, force && i == 0, progress, arg, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Expands the pattern at *p, which begins with %, and moves *p to its end. */

@@ -75,6 +75,7 @@ struct nvtx {
 	char folder[256];
 	int lock, asked;   /* asked: the folder need not be private */
 	uint64_t since;    /* programs that started before are left out */
+	const char *phases_from; /* a domain whose outermost ranges begin phases; or NULL */
 	bool yields, busy; /* busy: another nvmtop had the folder */
 	bool loaded;       /* a program had the library */
 	int64_t folder_ns, changed_ns;
@@ -283,6 +284,42 @@ static struct range begun(struct nvtx *n, struct file *f, const struct nvtx_reco
 	return out;
 }
 
+/* There may be so many in a second. */
+static bool mark_has_room(struct nvtx *n)
+{
+	if (n->now_ns - n->marks_ns >= NS_PER_S) {
+		n->marks_ns = n->now_ns;
+		n->marks = 0;
+	}
+	n->came = true;
+	return n->marks++ < MARKS;
+}
+
+static void take_mark(struct nvtx *n, struct file *f, struct nvtx_record *r)
+{
+	const char *name, *domain;
+	char label[2 * NVTX_NAME];
+
+	if (!mark_has_room(n) || !(name = nvtx_file_string(&n->reader, f->from, r->name))) {
+		n->lost[NVTX_LOST_MARKS]++;
+		return;
+	}
+	domain = nvtx_file_domain(&n->reader, f->from, r->domain);
+	snprintf(label, sizeof(label), "%s%s%s", domain, *domain ? ": " : "", name);
+	n->ops->mark(n->to, r->t, label);
+}
+
+/* Outermost ranges of one domain are phases: each begins with a mark. */
+static void begin_phase(struct nvtx *n, const struct range *r)
+{
+	if (!n->phases_from || strcmp(range_domain(r->lane->domain), n->phases_from) != 0)
+		return;
+	if (mark_has_room(n))
+		n->ops->mark(n->to, r->begin_ns, r->name ? r->name : "");
+	else
+		n->lost[NVTX_LOST_MARKS]++;
+}
+
 static void take_push(struct nvtx *n, struct file *f, struct nvtx_record *r)
 {
 	struct lane *l = lane_of(n, f, r->tid, r->domain);
@@ -299,6 +336,8 @@ static void take_push(struct nvtx *n, struct file *f, struct nvtx_record *r)
 		l->open[l->depth] = begun(n, f, r, l);
 		l->open[l->depth].depth = (uint16_t)l->depth;
 		f->n_open++;
+		if (l->depth == 0)
+			begin_phase(n, &l->open[0]);
 	} else {
 		n->lost[l ? NVTX_LOST_OPEN : NVTX_LOST_LANES]++;
 		if (l && l->depth < l->room)
@@ -340,7 +379,8 @@ static void take_start(struct nvtx *n, struct file *f, struct nvtx_record *r)
 		return;
 	}
 	f->starts[f->n_starts].id = r->value;
-	f->starts[f->n_starts++].r = begun(n, f, r, l);
+	f->starts[f->n_starts].r = begun(n, f, r, l);
+	begin_phase(n, &f->starts[f->n_starts++].r);
 }
 
 static void take_more(struct nvtx *n, struct file *f, struct nvtx_record *r)
@@ -384,25 +424,6 @@ static void ends_again(struct nvtx *n, struct file *f)
 		f->ends[kept++] = f->ends[i];
 	}
 	f->n_ends = kept;
-}
-
-static void take_mark(struct nvtx *n, struct file *f, struct nvtx_record *r)
-{
-	const char *name, *domain;
-	char label[2 * NVTX_NAME];
-
-	if (n->now_ns - n->marks_ns >= NS_PER_S) {
-		n->marks_ns = n->now_ns;
-		n->marks = 0;
-	}
-	n->came = true;
-	if (n->marks++ >= MARKS || !(name = nvtx_file_string(&n->reader, f->from, r->name))) {
-		n->lost[NVTX_LOST_MARKS]++;
-		return;
-	}
-	domain = nvtx_file_domain(&n->reader, f->from, r->domain);
-	snprintf(label, sizeof(label), "%s%s%s", domain, *domain ? ": " : "", name);
-	n->ops->mark(n->to, r->t, label);
 }
 
 static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
@@ -794,7 +815,8 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }
 
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, struct err *e)
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, const char *phases_from,
+		      struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
 	struct rlimit files;
@@ -811,6 +833,7 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int sin
 	n->to = to;
 	n->yields = yields;
 	n->since = since ? nvtx_started(since) : 0;
+	n->phases_from = phases_from;
 	n->reader.dir = n->lock = -1;
 	n->may_hold = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur / 2 : 512;
 	n->pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
@@ -860,10 +883,10 @@ static int64_t poll_engine(void *n, bool last)
 	return nvtx_poll(n, last);
 }
 
-struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, struct err *e)
+struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e)
 {
 	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
-	struct nvtx *n = nvtx_new(&ops, g, yields, since, e);
+	struct nvtx *n = nvtx_new(&ops, g, yields, since, phases_from, e);
 
 	if (n && !yields && nvtx_take(n, e) < 0) {
 		nvtx_free(n);

@@ -16,8 +16,10 @@ struct nvtx;
 /* Gets the folder of the files; *asked: it is $NVMTOP_NVTX_DIR. Returns -1 and sets *e if that cannot be it. */
 int nvtx_folder(char *out, size_t size, int *asked, struct err *e);
 /* yields: lets the folder go when another nvmtop wants it. since: leaves out programs that
- * started before this process; 0: none. Returns NULL and sets *e if out of memory. */
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, struct err *e);
+ * started before this process; 0: none. phases_from: a domain ("default": the one without a name) with a mark where each of
+ * its outermost ranges begins; or NULL. Returns NULL and sets *e if out of memory. */
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, const char *phases_from,
+		      struct err *e);
 /* Becomes the recorder of the folder, which is created. A live screen that has it lets it go within a second.
  * Returns -1 and sets *e if there is none that is private to this user, or if another nvmtop records. */
 int nvtx_take(struct nvtx *n, struct err *e);
@@ -29,7 +31,7 @@ void nvtx_free(struct nvtx *n); /* n may be NULL */
 /* Has the engine call nvtx_poll() and pass on what comes. Call before engine_start(), and nvtx_free() after
  * engine_free() and after all its sinks. yields: as for a live screen; others have
  * the folder from now on. Returns NULL and sets *e if out of memory, or as nvtx_take(). */
-struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, struct err *e);
+struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e);
 /* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
  * the sink was detached. *any: whether ranges came. */
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);

@@ -261,12 +261,6 @@ static int64_t patience_ns(struct pretrigger *k)
 	return ns;
 }
 
-static bool goes_on(void *k, double done)
-{
-	(void)done;
-	return patience_ns(k) > 0;
-}
-
 /* Waits until little or, with `all`, nothing is queued for the disk. Returns false if writing failed, or if
  * the program is to end and the disk does not respond. */
 static bool wait_for_disk(struct pretrigger *k, struct log_writer *w, bool all)
@@ -301,10 +295,8 @@ static void copy_run(struct copy *c)
 		tell_gone(c, t, c->until_ns);
 	log_writer_finish(c->writer);
 	wait_for_disk(c->k, c->writer, true);
-	if (log_writer_result(c->writer, &c->out->err) < 0)
-		return;
-	c->out->err.code = ERR_NONE;
-	log_writer_convert(c->writer, goes_on, c->k, &c->out->err);
+	if (log_writer_result(c->writer, &c->out->err) == 0)
+		c->out->err.code = ERR_NONE;
 }
 
 static void copy_end(struct copy *c)

@@ -240,15 +240,12 @@ static void runs_list(FILE *f, const struct comparison *c)
 
 	if (!sides)
 		fprintf(f, _("%zu runs, as mean +- sd:\n"), c->n_runs);
-	for (size_t i = 0; i < c->n_runs; i++) {
-		char path[1024];
-
+	for (size_t i = 0; i < c->n_runs; i++)
 		fprintf(f, "%s %s\n",
 			i == 0 && sides   ? "A:"
 			: i == c->n_first ? "B:"
 					  : "  ",
-			shown_path(c->list[i].trace, path, sizeof(path)));
-	}
+			trace_name(c->list[i].trace));
 	putc('\n', f);
 }
 

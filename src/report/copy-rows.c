@@ -32,8 +32,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 		size_t n = to - p->row[tier] < BLOCK ? (size_t)(to - p->row[tier]) : BLOCK;
 
 		trace_row_times(p->t, tier, p->row[tier], n, t_ns);
-		for (size_t i = 0; i < n; i++)
-			t_ns[i] += p->shift;
 		for (size_t c = 0; c < s->n_channels; c++) {
 			if (s->channels[c].tier != tier)
 				continue;
@@ -42,7 +40,6 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 				p->values[i * width + s->channels[c].column] = column[i];
 		}
 		p->sink->ops->rows(p->sink, &(struct rows) {tier, n, width, t_ns, p->values});
-		p->last_ns[tier] = t_ns[n - 1];
 		p->row[tier] += n;
 		p->done += n;
 	}
@@ -76,8 +73,6 @@ static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64
 	if (length > 0)
 		cut.missed =
 			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
-	cut.from_ns += p->shift;
-	cut.to_ns += p->shift;
 	if (cut.missed > 0 && copy_ready(p) && p->sink->ops->gap)
 		p->sink->ops->gap(p->sink, &cut);
 }
@@ -87,7 +82,6 @@ static void copy_mark(struct copy *p, const struct mark *m)
 	struct mark anew = *m;
 
 	anew.id = ++p->marks;
-	anew.t_ns += p->shift;
 	if (copy_ready(p) && p->sink->ops->mark)
 		p->sink->ops->mark(p->sink, &anew);
 }
@@ -103,7 +97,6 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 
 		if (c.t_ns < from_ns)
 			continue;
-		c.t_ns += p->shift;
 		if (copy_ready(p))
 			p->sink->ops->change(p->sink, &c);
 	}
@@ -113,7 +106,7 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 
 		if (c.t_ns < from_ns && p->reasons)
 			continue;
-		c.t_ns = (c.t_ns > from_ns ? c.t_ns : from_ns) + p->shift;
+		c.t_ns = c.t_ns > from_ns ? c.t_ns : from_ns;
 		if (copy_ready(p))
 			p->sink->ops->change(p->sink, &c);
 	}
@@ -121,7 +114,7 @@ static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 }
 
 /* A part of the stretch: ranges that end in it are copied, in the last one those that go on, too. All of them are
- * copied whole, so that those of stretches that are joined again are the same ranges. */
+ * copied whole: one that is in two copies is the same range in both. */
 struct part {
 	struct copy *p;
 	int64_t from_ns, until_ns, end_ns;
@@ -137,8 +130,7 @@ static bool copy_range(void *arg, const struct range *range)
 		return true;
 	if (r.end_ns > part->end_ns)
 		r.flags |= RANGE_BEYOND;
-	r.begin_ns = r.begin_ns + p->shift > 0 ? r.begin_ns + p->shift : 0;
-	r.end_ns += p->shift;
+	r.begin_ns = r.begin_ns > 0 ? r.begin_ns : 0;
 	p->sink->ops->ranges(p->sink, &r, 1);
 	return copy_ready(p);
 }
@@ -195,12 +187,9 @@ int copy_init(struct copy *p, struct sink *to, const struct session *about)
 	size_t widest = 1;
 
 	p->sink = to;
-	p->about = about;
-	for (int t = 0; t < TIERS; t++) {
-		p->last_ns[t] = -1;
+	for (int t = 0; t < TIERS; t++)
 		if (about->width[t] > widest)
 			widest = about->width[t];
-	}
 	p->values = malloc(widest * BLOCK * sizeof(*p->values));
 	return p->values ? 0 : -1;
 }
@@ -209,7 +198,7 @@ static int convert(const struct copy *p, struct err *e)
 {
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = trace_open(p->temporary, &failed);
-	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, NULL, &failed) : -1;
+	int rc = t ? nvmt1_write(t, p->path, p->force, NULL, NULL, &failed) : -1;
 
 	trace_close(t);
 	if (rc < 0)

@@ -13,11 +13,8 @@ struct copy {
 	bool failed;  /* the error is in the writer's statistics */
 	bool reasons; /* why values were missing before the copied part was copied */
 	bool stopped; /* cancelled by the progress callback */
-	const struct session *about;
 	struct trace *t;
-	int64_t shift; /* added to the times of t */
 	uint64_t marks;
-	int64_t last_ns[TIERS]; /* time of the last row; < 0: none yet */
 	double *values;         /* BLOCK rows of the widest tier */
 	uint64_t row[TIERS], end[TIERS];
 	uint64_t total, done;
@@ -32,7 +29,7 @@ struct fact *copy_facts(const struct trace *t, int64_t before_ns);
  * Returns -1 if out of memory. */
 int copy_init(struct copy *p, struct sink *to, const struct session *about);
 
-/* Starts a trace at path. Afterwards the caller sets p->t, and optionally shift, total and progress.
+/* Starts a trace at path. Afterwards the caller sets p->t, and optionally total and progress.
  * Returns -1 if nothing was started. */
 int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e);
 /* Copies all of p->t from from_ns up to end_ns, in times of t. */

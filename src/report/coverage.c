@@ -72,7 +72,7 @@ static void gaps_listed(const struct analysis *a, struct part *p)
 		struct ticks *k = &p->ticks[g->tier];
 
 		if (inside(&p->epoch, g->from_ns > first ? g->from_ns : first))
-			gap_add(k, g->cause == GAP_LOST, g->missed, g->to_ns - g->from_ns);
+			gap_add(k, g->cause != GAP_LATE, g->missed, g->to_ns - g->from_ns);
 		hole_add(k, &p->epoch, cover_ns(a->session, g->tier), g->from_ns, g->to_ns);
 	}
 }

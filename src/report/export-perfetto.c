@@ -464,7 +464,7 @@ static void perfetto_gap(struct export *x, const struct gap *g)
 	if (x->gap_end[g->tier]) /* started within another gap */
 		return;
 	snprintf(name, sizeof(name), "%llu ticks %s", (unsigned long long)g->missed,
-		 g->cause == GAP_LOST ? "lost" : "late");
+		 gap_causes[g->cause]);
 	write_named(x, g->from_ns, TYPE_BEGIN, UUID_GAPS_TIER + (unsigned)g->tier, name);
 	x->gap_end[g->tier] = g->to_ns;
 }

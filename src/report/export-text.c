@@ -8,7 +8,7 @@
 #include "util/intl.h"
 #include "report/export.h"
 
-static const char *const causes[] = {[GAP_LATE] = "late", [GAP_LOST] = "lost"};
+const char *const gap_causes[] = {[GAP_LATE] = "late", [GAP_LOST] = "lost", [GAP_ABSENT] = "absent"};
 
 static int64_t since(const struct export *x, int64_t t_ns)
 {
@@ -129,7 +129,7 @@ static void csv_gap(struct export *x, const struct gap *g)
 {
 	csv_left(x, g->from_ns, "gap", x->epoch);
 	fprintf(x->f, "%s: %llu %s until ", tier_name(g->tier), (unsigned long long)g->missed,
-		causes[g->cause]);
+		gap_causes[g->cause]);
 	put_seconds(x->f, since(x, g->to_ns));
 	csv_right(x);
 }
@@ -232,7 +232,7 @@ static void jsonl_gap(struct export *x, const struct gap *g)
 {
 	struct record r = jsonl_left(x, g->from_ns, "gap", x->epoch);
 
-	PUT(&r, {"tier", IN_JSON, TEXT_OF(tier_name(g->tier))}, {"cause", IN_JSON, TEXT_OF(causes[g->cause])},
+	PUT(&r, {"tier", IN_JSON, TEXT_OF(tier_name(g->tier))}, {"cause", IN_JSON, TEXT_OF(gap_causes[g->cause])},
 	    {"missed", IN_JSON, COUNT_OF(g->missed)}, {"to_s", IN_JSON, TIME_OF(since(x, g->to_ns))});
 	json_close(&r, "}");
 	putc('\n', x->f);

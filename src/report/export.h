@@ -49,6 +49,8 @@ struct form {
 	void (*range)(struct export *x, const struct range *r); /* in order of begin */
 };
 
+extern const char *const gap_causes[]; /* their names */
+
 #define EXPORT_EXTERN(name) extern const struct form form_##name;
 EXPORT_FORMS(EXPORT_EXTERN)
 

@@ -49,13 +49,10 @@ static void write_notes(FILE *f, const struct comparison *c)
 			fprintf(f, "--: %s\n", _(why));
 		told = why ? why : told;
 	}
-	for (size_t i = 1; i < c->n_runs; i++) {
-		char path[1024];
-
+	for (size_t i = 1; i < c->n_runs; i++)
 		if (power_adds_up(c->list) && power_adds_up(&c->list[i]) && !same_power(c, i))
 			fprintf(f, _("%s: its joules are those of %s, and not compared\n"),
-				shown_path(c->list[i].trace, path, sizeof(path)), c->list[i].power_name);
-	}
+				trace_name(c->list[i].trace), c->list[i].power_name);
 	if (power_adds_up(c->list))
 		fprintf(f, _("J and W are those of %s; ranges of a name that overlap count once\n"), c->list->power_name);
 }

@@ -67,13 +67,10 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
  * f fails, ferror(f) is set. */
 size_t export_columns(struct timeline *t, int64_t from_ns, int64_t to_ns, int zoom, FILE *f);
 
-/* Copy a range of a trace (from_ns, to_ns since its start) to a separate trace, and join several traces
- * of one board; path is as for log_writer_new(). Marks are renumbered from 1. join: note (may be NULL)
- * gets a sentence if the time between parts is unknown. Return 0, with e->code ERR_NONE or a sentence
- * about another file that could not be removed; or -1. */
+/* Copies a range of a trace (from_ns, to_ns since its start) to a new recording; path is as for log_writer_new().
+ * Marks are renumbered from 1. Returns 0, with e->code ERR_NONE or a sentence about another file that could not
+ * be removed; or -1. */
 int trace_cut(struct trace *t, const struct selection *p, const char *path, bool force,
 	      report_progress *progress, struct err *e);
-int trace_join_files(struct trace *const *traces, size_t n, const char *path, bool force,
-		     report_progress *progress, void (*note)(const char *text), struct err *e);
 
 #endif

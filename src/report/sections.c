@@ -290,13 +290,13 @@ static void clock_note(const struct page *o, const struct analysis *a)
 void write_head(const struct page *o, const struct analysis *a)
 {
 	const char *board = fact_get(a->session->facts, a->session->n_facts, "title");
-	char path[1024], head[1400], when[40] = "";
+	char head[1400], when[40] = "";
 
 	if (!board)
 		board = fact_get(a->session->facts, a->session->n_facts, "board");
 	if (a->session->start.real_ns)
 		date_text(a->session->start.real_ns, when, sizeof(when));
-	snprintf(head, sizeof(head), "%s: %s%s%s", shown_path(a->trace, path, sizeof(path)), board ? board : "",
+	snprintf(head, sizeof(head), "%s: %s%s%s", trace_name(a->trace), board ? board : "",
 		 *when ? ", " : "", when);
 	title(o, "##", head);
 	if (!o->markdown)

@@ -9,7 +9,6 @@ struct checked {
 	uint64_t rows[TIERS], marks;
 	uint64_t wrong; /* problems that were reported */
 	bool version1;
-	char notice[1600]; /* about the file, but not a problem; may be empty */
 };
 /* Calls found() with a sentence for each problem. progress may be NULL. Returns -1 and sets *e if the file is
  * not a recording or progress() stopped the check. */

@@ -584,15 +584,18 @@ static bool is_complete(struct follow *f)
 static int open_path(struct follow *f, const char *path, struct err *e)
 {
 	struct stat st;
-	bool beside;
 
 	if (strcmp(path, "-") == 0)
 		return open_input(f, e);
 	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
 	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
-	f->fd = trace_file_open(f->path, &beside);
-	if (f->fd < 0 || fstat(f->fd, &st) < 0)
+	f->fd = trace_file_open(f->path, f->shown, e);
+	if (f->fd < 0) {
+		errno = e->num;
+		return -1;
+	}
+	if (fstat(f->fd, &st) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
 	if (S_ISDIR(st.st_mode))
 		return err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), f->shown);

@@ -17,7 +17,7 @@ static const struct {
 	enum type type;
 	enum channel_kind kind;
 } fields[FIELDS] = {
-	[FIELD_EXTRA] = {"extension", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER},
+	[FIELD_NONE] = {"", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER},
 	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, TENTHS, CHANNEL_GPU_UTIL},
 	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, F32, CHANNEL_CORE_UTIL},
 	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, F32, CHANNEL_CPU_UTIL},
@@ -46,17 +46,17 @@ const char *field_name(enum field f)
 	return fields[f].name;
 }
 
-/* The field for a channel, or FIELD_EXTRA if its tier or index does not fit. */
+/* The field for a channel, or FIELD_NONE if its tier or index does not fit. */
 static enum field field_for(const struct channel *c)
 {
-	for (unsigned f = FIELD_EXTRA + 1; f < FIELDS; f++) {
+	for (unsigned f = FIELD_NONE + 1; f < FIELDS; f++) {
 		if (fields[f].kind != c->kind)
 			continue;
 		if (fields[f].tier != c->tier || (fields[f].slots > 1 && c->index >= fields[f].slots))
-			return FIELD_EXTRA;
+			return FIELD_NONE;
 		return (enum field)f;
 	}
-	return FIELD_EXTRA;
+	return FIELD_NONE;
 }
 
 void layout_make(struct layout *l, const struct session *about)
@@ -69,7 +69,7 @@ void layout_make(struct layout *l, const struct session *about)
 		enum field f = field_for(c);
 		unsigned slot = fields[f].slots > 1 ? c->index : 0;
 
-		if (f == FIELD_EXTRA || taken[f][slot])
+		if (f == FIELD_NONE || taken[f][slot])
 			continue;
 		taken[f][slot] = true;
 		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot};
@@ -167,7 +167,7 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 {
 	memset(row, 0, row_size[tier]);
-	for (unsigned f = FIELD_EXTRA + 1; f < FIELDS; f++)
+	for (unsigned f = FIELD_NONE + 1; f < FIELDS; f++)
 		for (unsigned i = 0; i < (fields[f].slots > 1 ? l->used[f] : 1); i++)
 			if (fields[f].tier == tier && fields[f].type == F32)
 				cell_encode(row, (enum field)f, i, NAN);

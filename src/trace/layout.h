@@ -5,27 +5,19 @@
 #include "model/stream.h"
 #include "trace/format.h"
 
-/* Stored in the channel table of the extension: the numbers must never change. */
 enum field {
-	FIELD_EXTRA = 0, /* no field of version 1: a column of the extension */
-	FIELD_GPU = 1,
-	FIELD_CORE = 2,
-	FIELD_CPU = 3,
-	FIELD_RAM_USED = 4,
-	FIELD_RAM_AVAILABLE = 5,
-	FIELD_EMC = 6,
-	FIELD_VOLTAGE = 7,
-	FIELD_CURRENT = 8,
-	FIELD_POWER = 9,
-	FIELD_TEMPERATURE = 10,
+	FIELD_NONE, /* no field of version 1 */
+	FIELD_GPU,
+	FIELD_CORE,
+	FIELD_CPU,
+	FIELD_RAM_USED,
+	FIELD_RAM_AVAILABLE,
+	FIELD_EMC,
+	FIELD_VOLTAGE,
+	FIELD_CURRENT,
+	FIELD_POWER,
+	FIELD_TEMPERATURE,
 	FIELDS
-};
-
-#define MAX_CHANNELS 4096
-
-struct place {
-	uint8_t field;
-	uint16_t slot; /* core, rail or zone; the column if field is FIELD_EXTRA */
 };
 
 /* A field of a row, and the channel stored in it. */

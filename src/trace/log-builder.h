@@ -21,7 +21,6 @@ struct log_options {
 	size_t buffer;          /* bytes of queued chunks: 32 MB, 1 MB for a pipe */
 	int64_t sync_ns;        /* time between syncs; 0: never; default 5 s */
 	enum log_reason reason; /* why it ends; default LOG_STOPPED */
-	const char *phases_from; /* of a .bin, as for nvmt1_write() */
 };
 
 /* Called for each chunk; e->distance is its offset in the output. Returns false if there is no room: the rows

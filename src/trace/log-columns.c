@@ -266,6 +266,19 @@ static void strip_add(struct log_reader *r, enum tier tier, int zoom, struct log
 	}
 }
 
+/* The same n bins, where all are of one block, as the merges of those two zooms finer. */
+static void strip_join(struct bin *bins, const struct bin *finer, size_t n)
+{
+	for (size_t i = 0; i < n; i++, finer += 4) {
+		struct bin later = finer[2];
+
+		bins[i] = finer[0];
+		bin_merge(&bins[i], &finer[1]);
+		bin_merge(&later, &finer[3]);
+		bin_merge(&bins[i], &later);
+	}
+}
+
 static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
 {
 	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
@@ -282,6 +295,7 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
 	struct bin *bins, *finer = NULL;
+	double hz = r->session.hz[tier];
 	uint64_t row, end, first;
 
 	if (strip)
@@ -290,16 +304,19 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 	end = log_rows_before(r, tier, cell + 1);
 	if (row == end)
 		return NULL;
-	if (zoom - 2 >= STRIP_FINEST && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
+	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
 		finer = strip_new(r, tier, zoom - 2, cell);
 	bins = strip_new(r, tier, zoom, cell);
-	for (; bins && row < end; row = first + block->n) {
-		block = log_block_of(r, tier, row, &first);
+	for (uint64_t at = row; bins && at < end; at = first + block->n) {
+		block = log_block_of(r, tier, at, &first);
 		if (!block)
 			break;
-		strip_add(r, tier, zoom, block, bins);
 		if (finer)
 			strip_add(r, tier, zoom - 2, block, finer);
+		if (finer && first == row && first + block->n == end)
+			strip_join(bins, finer, r->session.width[tier] << (LOG_CELL_ZOOM - zoom));
+		else
+			strip_add(r, tier, zoom, block, bins);
 	}
 	return bins;
 }

@@ -165,14 +165,13 @@ static int file_open(struct log_writer *w, struct part *out, struct err *e)
 {
 	unsigned number = w->number + 1;
 	struct err removed = w->stats.removed, kept = w->stats.kept;
-	char path[PATH_MAX], name[PATH_MAX];
+	char path[PATH_MAX];
 	int fd = -1;
 
 	pthread_mutex_unlock(&w->lock);
 	log_file_retain(w->path, &w->limits, &removed, &kept);
-	if (part_path_free(w->path, false, &number, path, sizeof(path)) &&
-	    log_file_name(path, name, sizeof(name)) == 0)
-		fd = log_file_make(name, false, e);
+	if (part_path_free(w->path, false, &number, path, sizeof(path)))
+		fd = log_file_make(path, false, e);
 	else
 		err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));
 	pthread_mutex_lock(&w->lock);
@@ -181,7 +180,7 @@ static int file_open(struct log_writer *w, struct part *out, struct err *e)
 	if (fd < 0)
 		return -1;
 	*out = (struct part) {.fd = fd, .number = number, .path = ""};
-	snprintf(out->path, sizeof(out->path), "%s", name);
+	memcpy(out->path, path, sizeof(path));
 	w->number = number;
 	return 0;
 }

@@ -171,34 +171,11 @@ int log_file_make(const char *path, bool force, struct err *e)
 	return fd;
 }
 
-int log_file_name(const char *path, char *out, size_t size)
-{
-	int n = snprintf(out, size, "%s%s", path, text_ends_in(path, ".bin") ? ".nvmt" : "");
-
-	return n >= 0 && (size_t)n < size ? 0 : -1;
-}
-
-bool log_file_final(const char *log, char *out, size_t size)
-{
-	int n = snprintf(out, size, "%.*s", (int)(strlen(log) - strlen(".nvmt")), log);
-
-	return text_ends_in(log, ".bin.nvmt") && n >= 0 && (size_t)n < size;
-}
-
-static bool exists(const char *path)
+bool trace_name_free(const char *path, bool over)
 {
 	struct stat st;
 
-	return lstat(path, &st) == 0;
-}
-
-bool trace_name_free(const char *path, bool over)
-{
-	char name[PATH_MAX];
-
-	if (log_file_name(path, name, sizeof(name)) < 0 || (!over && exists(path)))
-		return false;
-	return !strcmp(path, name) || !exists(name);
+	return over || lstat(path, &st) < 0;
 }
 
 int part_path(const char *path, unsigned number, char *out, size_t size)

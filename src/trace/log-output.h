@@ -23,18 +23,17 @@ struct part {
 	unsigned part, number; /* number: the one in its name */
 	uint64_t bytes;
 	int64_t since_ns;
-	char path[PATH_MAX]; /* of the log */
+	char path[PATH_MAX];
 };
 
 struct file_done {
 	unsigned number;
-	bool complete, converted;
+	bool complete;
 };
 
 struct log_writer {
 	struct sink sink;
 	char path[PATH_MAX], shown[PATH_MAX]; /* as given */
-	bool force;
 	bool go_on; /* continue in further files */
 	enum output output;
 	pthread_mutex_t lock;         /* for all following members */

@@ -2,6 +2,7 @@
  * heads after it, and its events from both. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,8 @@
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
-#define ROWS	  ((size_t)2 << 20) /* bytes cached of rows, and of lists */
+#define FAST_ROWS ((size_t)1 << 20) /* bytes cached */
+#define ROWS	  ((size_t)2 << 20) /* of other rows, and of lists */
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
@@ -25,17 +27,41 @@
 
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
 {
-	return read_all(r->fd, to, n, at);
+	size_t done = 0;
+
+	for (const struct log_file *f = r->files; done < n && f < r->files + r->n_files; f++) {
+		uint64_t from = at + done - f->at;
+		size_t want = f->size - from < n - done ? (size_t)(f->size - from) : n - done;
+		ssize_t got;
+
+		if (at + done >= f->at + f->size)
+			continue;
+		got = read_all(f->fd, (uint8_t *)to + done, want, from);
+		if (got < 0)
+			return done > 0 ? (ssize_t)done : -1;
+		done += (size_t)got;
+		if ((size_t)got < want)
+			break;
+	}
+	return (ssize_t)done;
+}
+
+bool log_first(int fd, struct log_head *out)
+{
+	uint8_t *p = malloc(FRONT);
+	ssize_t n = p ? read_all(fd, p, FRONT, 0) : -1;
+	size_t at = n >= LOG_HEAD ? log_find(p, (size_t)n, 0) : 0;
+	bool found = n >= LOG_HEAD && at <= (size_t)n - LOG_HEAD && log_head_get(p + at, out);
+
+	free(p);
+	return found;
 }
 
 bool log_begins(int fd)
 {
-	uint8_t *p = malloc(FRONT);
-	ssize_t n = p ? pread(fd, p, FRONT, 0) : -1;
-	bool found = n >= LOG_HEAD && log_find(p, (size_t)n, 0) < (size_t)n - LOG_HEAD + 1;
+	struct log_head first;
 
-	free(p);
-	return found;
+	return log_first(fd, &first);
 }
 
 /* --- damage --- */
@@ -380,7 +406,6 @@ struct log_reader *log_about_new(void)
 
 	if (!r)
 		return NULL;
-	r->fd = -1;
 	r->unpacker = log_unpacker_new();
 	if (r->unpacker)
 		return r;
@@ -388,8 +413,10 @@ struct log_reader *log_about_new(void)
 	return NULL;
 }
 
-static void log_about_end(struct log_reader *r)
+void log_about_free(struct log_reader *r)
 {
+	if (!r)
+		return;
 	while (r->n_generations > 0)
 		log_generation_drop(r, 0);
 	log_unpacker_free(r->unpacker);
@@ -397,12 +424,6 @@ static void log_about_end(struct log_reader *r)
 	free(r->channels);
 	free(r->numbers);
 	free(r->facts);
-}
-
-void log_about_free(struct log_reader *r)
-{
-	if (r)
-		log_about_end(r);
 	free(r);
 }
 
@@ -625,10 +646,38 @@ static void events_take(struct log_reader *r, struct log_in in)
 			r->n_marks += log_mark_get(&record, &r->marks[r->n_marks]);
 		else if (kind == LOG_GAP)
 			r->n_gaps += log_gap_get(&record, &r->gaps[r->n_gaps]) &&
-				     r->gaps[r->n_gaps].cause <= LOG_SUSPENDED;
+				     r->gaps[r->n_gaps].cause <= GAP_ABSENT;
 		else if (kind == LOG_STATE)
 			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
 	}
+}
+
+/* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
+ * listed as another gap. */
+static void gaps_absent(struct log_reader *r)
+{
+	size_t listed = r->n_gaps;
+
+	for (size_t i = 0; i < r->n_holes; i++)
+		for (enum tier t = 0; t < TIERS; t++) {
+			uint64_t row = log_rows_before(r, t, r->holes[i]), first;
+			struct gap g = {.tier = t, .cause = GAP_ABSENT};
+			const struct log_block *b = row > 0 && row < r->rows[t] ? log_block_of(r, t, row - 1, &first) : NULL;
+			int64_t missed;
+
+			g.from_ns = b ? b->t_ns[row - 1 - first] : 0;
+			b = b ? log_block_of(r, t, row, &first) : NULL;
+			if (!b)
+				continue;
+			g.to_ns = b->t_ns[row - first];
+			missed = llround((double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S) - 1;
+			for (size_t k = 0; missed > 0 && k < listed; k++)
+				if (r->gaps[k].tier == t && r->gaps[k].from_ns < g.to_ns && r->gaps[k].to_ns > g.from_ns)
+					missed = r->gaps[k].missed < (uint64_t)missed ? missed - (int64_t)r->gaps[k].missed : 0;
+			g.missed = missed > 0 ? (uint64_t)missed : 0;
+			if (missed > 0)
+				r->gaps[r->n_gaps++] = g;
+		}
 }
 
 static int events_read(struct log_reader *r)
@@ -649,12 +698,13 @@ static int events_read(struct log_reader *r)
 	for (kind = 0; kind < LOG_KINDS; kind++)
 		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
 	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
-	r->gaps = calloc(n[LOG_GAP] + 1, sizeof(*r->gaps));
+	r->gaps = calloc(n[LOG_GAP] + TIERS * r->n_holes + 1, sizeof(*r->gaps));
 	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
 	ok = r->marks && r->gaps && r->changes && !r->events.failed;
 	if (ok) {
 		in.end = count.p;
 		events_take(r, in);
+		gaps_absent(r);
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
@@ -879,51 +929,71 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
-bool log_reader_begin(struct log_reader *r)
+struct log_reader *log_reader_new(void)
 {
+	struct log_reader *r = log_about_new();
+
+	if (!r)
+		return NULL;
 	r->timeline.ops = &log_timeline_ops;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
-	r->fd = -1;
-	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = i == LOG_STRIPS ? STRIPS : ROWS;
-	return r->unpacker && r->caches;
-}
-
-struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
-{
-	struct log_reader *r = calloc(1, sizeof(*r));
-	struct stat st;
-	bool ok;
-
-	if (!r) {
-		close(fd);
-		err_set(e, ERR_FAILED, _("out of memory"));
-		return NULL;
-	}
-	ok = log_reader_begin(r);
-	r->fd = fd;
-	r->shown = strdup(shown);
-	ok &= r->shown != NULL;
-	if (!ok) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-	} else if (fstat(fd, &st) < 0) {
-		ok = false;
-		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
-	} else {
-		r->size = (uint64_t)st.st_size;
-		ok = load(r, from, e) == 0;
-	}
-	if (ok)
+		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
+	if (r->caches)
 		return r;
 	log_reader_close(r);
 	return NULL;
 }
 
-void log_reader_end(struct log_reader *r)
+static int files_take(struct log_reader *r, const int *fds, size_t n, struct err *e)
 {
+	struct stat st;
+
+	r->files = calloc(n, sizeof(*r->files));
+	for (size_t i = 0; i < n && !r->files; i++)
+		close(fds[i]);
+	if (!r->files)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	for (size_t i = 0; i < n; i++)
+		r->files[r->n_files++].fd = fds[i];
+	for (struct log_file *f = r->files; f < r->files + n; f++) {
+		if (fstat(f->fd, &st) < 0)
+			return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
+		f->at = r->size;
+		f->size = (uint64_t)st.st_size;
+		r->size += f->size;
+	}
+	return 0;
+}
+
+struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
+{
+	struct log_reader *r = log_reader_new();
+
+	if (!r || !(r->shown = strdup(shown))) {
+		for (size_t i = 0; i < n; i++)
+			close(fds[i]);
+		log_reader_close(r);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	if (files_take(r, fds, n, e) == 0 && load(r, from, e) == 0)
+		return r;
+	log_reader_close(r);
+	return NULL;
+}
+
+struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
+{
+	return log_reader_open_files(&fd, 1, from, shown, e);
+}
+
+void log_reader_close(struct log_reader *r)
+{
+	if (!r)
+		return;
 	if (r->caches)
 		log_tree_free(r);
 	free(r->caches);
@@ -936,6 +1006,7 @@ void log_reader_end(struct log_reader *r)
 	log_bytes_free(&r->raw_index);
 	free(r->window);
 	free(r->faulty);
+	free(r->holes);
 	free(r->marks);
 	free(r->gaps);
 	free(r->gap_reach);
@@ -945,16 +1016,10 @@ void log_reader_end(struct log_reader *r)
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->energy_lock);
-	if (r->fd >= 0)
-		close(r->fd);
-	log_about_end(r);
-}
-
-void log_reader_close(struct log_reader *r)
-{
-	if (r)
-		log_reader_end(r);
-	free(r);
+	while (r->n_files > 0)
+		close(r->files[--r->n_files].fd);
+	free(r->files);
+	log_about_free(r);
 }
 
 void log_reader_renew(struct log_reader *r, struct log_reader *newer)
@@ -1028,7 +1093,27 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n)
 {
 	*from = r->begin;
 	*n = r->size - r->begin;
-	return r->fd;
+	return r->n_files == 1 ? r->files[0].fd : -1;
+}
+
+uint64_t log_reader_absent(const struct log_reader *r)
+{
+	return r->absent;
+}
+
+bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
+{
+	bool truncated = false;
+	struct stat st;
+
+	*size = 0;
+	for (const struct log_file *f = r->files; f < r->files + r->n_files; f++) {
+		uint64_t left = fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
+
+		truncated |= left < f->size;
+		*size += left;
+	}
+	return truncated;
 }
 
 void log_reader_last(const struct log_reader *r, struct log_head *out)

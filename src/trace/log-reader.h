@@ -7,12 +7,15 @@
 struct energy_source;
 struct log_reader;
 
-/* Whether a chunk of any session begins in the first 64 KiB of the file. */
+/* Finds the first chunk of any session in the first 64 KiB of the file. Returns false if there is none. */
+bool log_first(int fd, struct log_head *out);
 bool log_begins(int fd);
 
 /* Takes over fd, also on error. The log begins at offset `from` or later. shown: the name for messages.
  * Returns NULL and sets *e if nothing can be read. Damage is not an error. */
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
+/* The same of n files of one recording, which are read as if they were one, in this order. */
+struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e);
 void log_reader_close(struct log_reader *r);
 
 /* The same log has grown: takes over what the other reader has found, which is closed. The session stays; marks and other
@@ -36,7 +39,11 @@ const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
-/* Returns the descriptor, which remains the reader's, and the offset and length of the chunks. */
+/* How many files are missing between those that are there. */
+uint64_t log_reader_absent(const struct log_reader *r);
+/* Whether files were truncated since; *size: bytes that are left. */
+bool log_reader_truncated(const struct log_reader *r, uint64_t *size);
+/* Returns the descriptor of a single file, which remains the reader's, and the offset and length of the chunks. */
 int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 #define LOG_SUSPENDED ((enum gap_cause)2) /* a cause of gaps in the file only */
 

@@ -8,6 +8,7 @@
 #include "trace/log-tree.h"
 
 #define WINDOW	  ((size_t)256 << 10)
+#define HOLES	  4096 /* maximum of missing files that are noted */
 #define ITEMS	  (4 << 20)		/* enough for some days without an INDEX */
 #define TAIL	  (UINT64_C(256) << 10) /* bytes at the end first searched for an INDEX */
 #define TAIL_MOST (UINT64_C(64) << 20)	/* and at most */
@@ -104,6 +105,36 @@ static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
 		r->damage.bytes += r->tail.other;
 }
 
+/* The number of the file of a split recording that a META is in; -1: it does not say. */
+static int64_t part_of(struct log_reader *r, uint64_t at, const struct log_head *h)
+{
+	const struct log_item meta = {.at = at, .stored = h->stored, .kind = LOG_META, .cell = h->cell};
+	struct log_in in, record;
+	struct log_head read;
+	unsigned tag;
+
+	if (!log_read_chunk(r, &meta, &read, &r->raw_index))
+		return -1;
+	in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
+	while (log_get_tagged(&in, &tag, &record))
+		if (tag == LOG_TAG_PART && record.end - record.p >= 4)
+			return log_get_u32(&record);
+	return -1;
+}
+
+/* Notes that a file begins in that cell, and that what was recorded before it is in no file. n: how many files are
+ * missing. */
+static void note_absent(struct log_reader *r, int64_t cell, int64_t n)
+{
+	int64_t *more = r->quiet || r->n_holes == HOLES ? NULL : reallocarray(r->holes, r->n_holes + 1, sizeof(*more));
+
+	if (!more)
+		return;
+	r->absent += (uint64_t)n;
+	r->holes = more;
+	more[r->n_holes++] = cell;
+}
+
 static void scanned(struct log_reader *r, const struct log_head *h, uint64_t at, struct log_items *items)
 {
 	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
@@ -118,27 +149,44 @@ static void scanned(struct log_reader *r, const struct log_head *h, uint64_t at,
 
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items)
 {
-	uint64_t at = from, seq = LOG_SEQ_NONE;
-	int64_t cell = log_cell(r->session.start.mono_ns);
-	struct log_head h;
+	uint64_t at = from, last = from, seq = LOG_SEQ_NONE, before = LOG_SEQ_NONE;
+	int64_t cell = log_cell(r->session.start.mono_ns), part = -1, next;
+	struct log_head h = {.kind = 0};
 
 	r->window_n = 0;
 	for (; at < to && !items->failed; at += LOG_HEAD + h.stored) {
 		uint64_t begin = at;
+		bool ended = h.kind == LOG_END;
 
-		while (at < to && !head_at(r, at, to, &h))
-			at = find_head(r, r->id, at + 1, to);
+		/* Where no chunk follows, the one before may have been cut off, and another file begins in it. */
+		if (!head_at(r, at, to, &h))
+			for (at = find_head(r, r->id, last + 1, to); at < to && !head_at(r, at, to, &h);)
+				at = find_head(r, r->id, at + 1, to);
+		if (at < begin) {
+			items->n -= items->n > 0 && items->p[items->n - 1].at == last;
+			begin = last;
+			seq = before;
+		}
+		last = at;
 		if (at >= to) {
 			if (to == r->size)
 				note_tail(r, begin, cell);
 			return;
 		}
-		if (seq != LOG_SEQ_NONE)
+		next = -1;
+		if (h.kind == LOG_META && (part < 0 || ended || begin < at || h.seq > seq + 1))
+			next = part_of(r, at, &h);
+		/* A file may lack what was to follow in it: the next one says what was lost in between. */
+		if (part >= 0 && next > part && h.seq > seq + 1)
+			note_absent(r, h.cell, next - part - 1);
+		else if (seq != LOG_SEQ_NONE && (part < 0 || next <= part))
 			note_hole(r, begin, at, seq, h.seq, cell);
+		part = next >= 0 ? next : part;
 		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
 			log_note(r, LOG_FAULT_ORDER, at, h.seq, h.cell, 0);
 			continue;
 		}
+		before = seq;
 		seq = h.seq;
 		cell = h.cell;
 		if (to == r->size)
@@ -707,7 +755,7 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
 
 	if (!b)
 		return NULL;
@@ -797,7 +845,7 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
  * because its times are valid only if they are later. */
 static struct log_block *block_get(struct log_reader *r, const struct log_item *items, size_t i, enum tier tier)
 {
-	struct log_block *b = log_cache_find(&r->caches[LOG_ROWS], items[i].at * 4 + tier);
+	struct log_block *b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], items[i].at * 4 + tier);
 	int64_t after = INT64_MIN;
 	size_t j = i;
 
@@ -807,7 +855,7 @@ static struct log_block *block_get(struct log_reader *r, const struct log_item *
 		return log_view_block(r->view, &items[i], tier);
 	for (size_t k = i; !b && k-- > 0 && items[k].cell == items[i].cell;)
 		if (items[k].rows[tier] > 0) {
-			b = log_cache_find(&r->caches[LOG_ROWS], items[k].at * 4 + tier);
+			b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], items[k].at * 4 + tier);
 			after = b ? b->t_ns[b->n - 1] : after;
 			j = b ? j : k;
 		}

@@ -44,14 +44,20 @@ struct log_generation {
 	uint16_t *column[TIERS];
 };
 
-/* Rows, by their chunk and tier; lists, by the offset of their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a
- * span. */
-enum { LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
+/* Rows, by their chunk and tier, the fast ones apart, because a view of a minute has too many of them; lists, by the offset of
+ * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span. */
+enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
 	struct log_item item;
 	int64_t from_ns, to_ns;
+};
+
+/* A file of the recording. Positions of a reader run over all of its files, one behind the other. */
+struct log_file {
+	int fd;
+	uint64_t at, size;
 };
 
 struct energy_part;
@@ -62,7 +68,8 @@ struct log_reader {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
 	struct log_view *view; /* of a log in memory, which has the lists; NULL: of a file */
-	int fd;
+	struct log_file *files;
+	size_t n_files;
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
@@ -83,6 +90,9 @@ struct log_reader {
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
+	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
+	size_t n_holes;
+	uint64_t absent; /* files that are missing in all of them */
 	uint64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
 	bool quiet; /* another scan will report the damage */
@@ -125,9 +135,8 @@ struct log_reader {
 };
 
 /* log-reader.c */
-/* Of a reader of zeros. Returns false if out of memory; log_reader_end() frees what it has in both cases. */
-bool log_reader_begin(struct log_reader *r);
-void log_reader_end(struct log_reader *r);
+/* A reader without a file, for log_reader_close(). Returns NULL if out of memory. */
+struct log_reader *log_reader_new(void);
 ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */

@@ -29,7 +29,7 @@ struct view_list {
 };
 
 struct log_view {
-	struct log_reader reader; /* so that its functions work on a view, too */
+	struct log_reader *reader; /* whose lists are made of the look */
 	struct timeline_ops ops;
 	struct log *log;
 	struct log_look look;
@@ -109,7 +109,7 @@ static void take_notes(void *arg, const struct log_in *notes)
 /* Gives the reader the events; it wants the reasons behind the changes. */
 static void show_events(struct log_view *v)
 {
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	size_t n = v->changes.n + v->reasons.n;
 	struct change *changes = v->changed ? reallocarray(r->changes, n, sizeof(*changes)) : NULL;
 	int64_t *reach = v->gaps.n != r->n_gaps || !r->gap_reach ? calloc(v->gaps.n + 1, sizeof(*reach)) : NULL;
@@ -147,7 +147,7 @@ static void list_free(struct view_list *l)
 /* Room for an item and a list of each group, and of two more: of cells without a chunk. */
 static bool level_room(struct log_view *v, int level, size_t n)
 {
-	struct log_items *items = &v->reader.levels[level];
+	struct log_items *items = &v->reader->levels[level];
 	struct log_item *p = items->p;
 	struct view_list *lists;
 	size_t room = items->room ? items->room : 128;
@@ -171,7 +171,7 @@ static bool level_room(struct log_view *v, int level, size_t n)
 static bool show_level(struct log_view *v, int level)
 {
 	const struct look_level *look = &v->look.level[level];
-	struct log_items *items = &v->reader.levels[level];
+	struct log_items *items = &v->reader->levels[level];
 	struct view_list *lists = v->lists[level];
 	size_t n = items->n, kept = n > CHANGING ? n - CHANGING : 0, gone = 0;
 
@@ -215,7 +215,7 @@ static bool show_level(struct log_view *v, int level)
 /* Counts the rows that are in no chunk to their groups, which may have none yet. */
 static void show_open(struct log_view *v)
 {
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	struct log_items *groups = &r->levels[1];
 
 	for (int t = 0; t < TIERS; t++)
@@ -271,7 +271,7 @@ static struct log_item *list_make(struct log_view *v, int level, size_t at, size
 {
 	const struct look_level *look = &v->look.level[level];
 	const struct look_group *g = at < look->n ? &look->p[at] : NULL;
-	int64_t span = log_span(v->reader.levels[level].p[at].cell, level);
+	int64_t span = log_span(v->reader->levels[level].p[at].cell, level);
 	size_t n = g ? g->part[0].n + g->part[1].n : 0, most = n + (size_t)TIERS * LOOK_OPEN;
 	struct log_item *items = calloc(most, sizeof(*items));
 	uint64_t rows[TIERS] = {0};
@@ -303,7 +303,7 @@ static struct log_item *list_make(struct log_view *v, int level, size_t at, size
 
 const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n)
 {
-	size_t at = (size_t)(group - v->reader.levels[group->aux].p);
+	size_t at = (size_t)(group - v->reader->levels[group->aux].p);
 	struct view_list *l = &v->lists[group->aux][at];
 
 	if (!l->items)
@@ -350,7 +350,7 @@ static void forget_open(struct log_view *v)
 /* Columns have the same place in all descriptions of the channels. */
 static void show_session(struct log_view *v)
 {
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	const struct session *s = v->look.session;
 
 	while (s && r->n_generations < v->look.generation) {
@@ -392,7 +392,7 @@ static void drop_strips(struct log_view *v, uint64_t serial)
 
 	for (enum tier t = 0; t < TIERS; t++)
 		for (unsigned i = 0; i < v->look.n_open[t]; i++)
-			log_strips_drop(&v->reader, t, v->look.open[t][i].rows->cell);
+			log_strips_drop(v->reader, t, v->look.open[t][i].rows->cell);
 	for (size_t i = look->n > CHANGING ? look->n - CHANGING : 0; i < look->n; i++) {
 		const struct look_part *part = &look->p[i].part[LOOK_ROWS];
 		const struct log_chunk *c = part->list ? part->list->first : NULL;
@@ -400,13 +400,13 @@ static void drop_strips(struct log_view *v, uint64_t serial)
 		for (uint32_t k = 0; c && k < part->n; k++, c = k < part->n ? c->next : NULL)
 			for (enum tier t = 0; c->serial > serial && t < TIERS; t++)
 				if (c->about.kind == LOG_DATA && c->about.rows[t] > 0)
-					log_strips_drop(&v->reader, t, c->about.cell);
+					log_strips_drop(v->reader, t, c->about.cell);
 	}
 }
 
 void log_view_look(struct log_view *v)
 {
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	uint64_t version = v->look.version, serial = v->look.serial;
 	bool ok;
 
@@ -472,7 +472,7 @@ static int finest_in(const struct log_view *v, int level, int64_t cell, double h
 
 int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
 {
-	double hz = v->reader.session.hz[tier];
+	double hz = v->reader->session.hz[tier];
 	int zoom = 0;
 
 	if (t_ns >= rows_from_ns(v) || !(hz > 0))
@@ -486,19 +486,19 @@ int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
 
 static struct log_view *view_of(struct timeline *t)
 {
-	return (struct log_view *)(void *)t;
+	return ((struct log_reader *)(void *)t)->view;
 }
 
 static const struct session *get_session(struct timeline *t)
 {
-	return &view_of(t)->reader.session;
+	return &view_of(t)->reader->session;
 }
 
 static int get_finest(struct timeline *t, size_t channel, int64_t t_ns)
 {
 	struct log_view *v = view_of(t);
 
-	return log_view_finest(v, v->reader.channels[channel].tier, t_ns);
+	return log_view_finest(v, v->reader->channels[channel].tier, t_ns);
 }
 
 /* Where the rows are gone, the mean of the newest column that is not empty and begins at or before t_ns. */
@@ -507,14 +507,14 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 	struct log_view *v = view_of(t);
 	int zoom;
 
-	if (channel >= v->reader.session.n_channels || t_ns >= rows_from_ns(v))
+	if (channel >= v->reader->session.n_channels || t_ns >= rows_from_ns(v))
 		return log_timeline_ops.value(t, channel, t_ns, at_ns);
-	zoom = log_view_finest(v, v->reader.channels[channel].tier, t_ns);
-	for (int64_t at = t_ns >> zoom; at >= v->reader.first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
+	zoom = log_view_finest(v, v->reader->channels[channel].tier, t_ns);
+	for (int64_t at = t_ns >> zoom; at >= v->reader->first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
 		int64_t end_ns = ((at + 1) << zoom) - 1;
 		struct bin b;
 
-		log_reader_columns(&v->reader, channel, zoom, at, 1, &b);
+		log_reader_columns(v->reader, channel, zoom, at, 1, &b);
 		if (b.n == 0)
 			continue;
 		if (at_ns)
@@ -528,7 +528,7 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
 	struct log_view *v = view_of(t);
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	int64_t from_ns = rows_from_ns(v), by;
 
 	if (from_ns > INT64_MIN && r->session.hz[tier] > 0) {
@@ -551,7 +551,7 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
 	struct log_view *v = view_of(t);
-	struct log_reader *r = &v->reader;
+	struct log_reader *r = v->reader;
 	int64_t exact_ns = rows_from_ns(v);
 	size_t got = 0;
 	int zoom;
@@ -585,9 +585,9 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 static bool get_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
 {
 	struct log_view *v = view_of(t);
-	const struct energy_source *s = &v->reader.sources[channel];
+	const struct energy_source *s = &v->reader->sources[channel];
 
-	return v->reader.any && from_ns - s->reach_ns >= rows_from_ns(v) && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
+	return v->reader->any && from_ns - s->reach_ns >= rows_from_ns(v) && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
 }
 
 static void get_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
@@ -608,9 +608,10 @@ static size_t get_lanes(struct timeline *t, const struct range_lane **out, size_
 struct log_view *log_view_new(struct log *l, struct err *e)
 {
 	struct log_view *v = calloc(1, sizeof(*v));
-	struct log_reader *r = v ? &v->reader : NULL;
+	struct log_reader *r = v ? log_reader_new() : NULL;
 
-	if (v && log_reader_begin(r)) {
+	if (r) {
+		v->reader = r;
 		v->log = l;
 		v->marks = (struct view_events) {
 			.each = sizeof(struct mark), .time = offsetof(struct mark, t_ns), .most = MARKS_MOST};
@@ -619,7 +620,6 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->changes = (struct view_events) {
 			.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 		v->reasons = v->changes;
-		r->fd = -1;
 		r->id = LOG_MEMORY_SESSION;
 		r->view = v;
 		r->from_ns = INT64_MAX;
@@ -637,8 +637,6 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		r->timeline.ops = &v->ops;
 		return v;
 	}
-	if (v)
-		log_reader_end(r);
 	free(v);
 	err_set(e, ERR_FAILED, _("out of memory for the history"));
 	return NULL;
@@ -646,7 +644,7 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 
 void log_view_free(struct log_view *v)
 {
-	struct log_reader *r = v ? &v->reader : NULL;
+	struct log_reader *r = v ? v->reader : NULL;
 
 	if (!v)
 		return;
@@ -659,7 +657,7 @@ void log_view_free(struct log_view *v)
 	r->marks = NULL;
 	r->gaps = NULL;
 	r->channels = NULL;
-	log_reader_end(r);
+	log_reader_close(r);
 	free(v->marks.p);
 	free(v->gaps.p);
 	free(v->changes.p);
@@ -670,7 +668,7 @@ void log_view_free(struct log_view *v)
 
 struct timeline *log_view_timeline(struct log_view *v)
 {
-	return &v->reader.timeline;
+	return &v->reader->timeline;
 }
 
 const struct log_look *log_view_state(const struct log_view *v)

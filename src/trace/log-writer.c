@@ -501,7 +501,6 @@ int64_t log_writer_until_ns(struct log_writer *w)
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete)
 {
 	struct file_done f = {.number = 0};
-	char name[PATH_MAX];
 
 	pthread_mutex_lock(&w->lock);
 	if (i < w->n_files)
@@ -511,37 +510,7 @@ bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bo
 		*complete = f.complete;
 	if (f.number == 0 || !path)
 		return f.number > 0;
-	if (f.converted)
-		return part_path(w->path, f.number, path, size) == 0;
-	return part_path(w->path, f.number, name, sizeof(name)) == 0 && log_file_name(name, path, size) == 0;
-}
-
-static uint64_t size_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
-/* Version 1 starts with the number of rows, so it can only be written when all of them are known. The log is
- * removed once the file that replaces it is complete. */
-int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e)
-{
-	char path[PATH_MAX], log[PATH_MAX];
-	uint64_t before;
-
-	for (size_t i = 0; log_writer_file(w, i, log, sizeof(log), NULL); i++) {
-		if (!log_file_final(log, path, sizeof(path)))
-			continue;
-		before = size_of(log);
-		if (nvmt1_finish(log, path, w->force && i == 0, w->options.phases_from, progress, arg, e) < 0)
-			return -1;
-		pthread_mutex_lock(&w->lock);
-		w->files[i].converted = true;
-		w->stats.bytes += size_of(path) - before;
-		pthread_mutex_unlock(&w->lock);
-	}
-	return 0;
+	return part_path(w->path, f.number, path, size) == 0;
 }
 
 /* --- construction --- */
@@ -579,23 +548,19 @@ static struct log_writer *make(const char *path, int fd, enum output output, str
 
 struct log_writer *log_writer_new(const char *path, bool force, struct err *e)
 {
-	char name[PATH_MAX];
 	struct log_writer *w;
 	int fd;
 
-	if (log_file_name(path, name, sizeof(name)) < 0) {
+	if (strlen(path) >= PATH_MAX) {
 		err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
 		return NULL;
 	}
-	if (strcmp(path, name) && log_file_check(path, force, e) < 0)
-		return NULL;
-	fd = log_file_make(name, force, e);
+	fd = log_file_make(path, force, e);
 	w = fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
 	if (!w)
 		return NULL;
-	w->force = force;
-	memcpy(w->file.path, name, sizeof(name));
-	text_printable(w->stats.path, sizeof(w->stats.path), name, strlen(name));
+	strcpy(w->file.path, path);
+	text_printable(w->stats.path, sizeof(w->stats.path), path, strlen(path));
 	if (writer_part_add(w, 1) == 0)
 		return w;
 	log_writer_free(w);

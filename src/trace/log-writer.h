@@ -31,9 +31,7 @@ struct trace_limits {
 struct log_writer;
 
 /* Creates the file, which must not exist unless force, and locks it. Errors such as a missing folder or
- * a full disk are found before the first sample where possible. If path ends in .bin, the recording
- * becomes a file of version 1 of that name at its end (trace/nvmt1.h), and the log is NAME.bin.nvmt.
- * Returns NULL and sets *e on error. */
+ * a full disk are found before the first sample where possible. Returns NULL and sets *e on error. */
 struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 /* Records to a pipe, a socket or another open descriptor. Takes over fd, also on error. */
 struct log_writer *log_writer_fd(int fd, struct err *e);
@@ -93,9 +91,6 @@ int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are drop
 /* The current name of file i; complete: it has its END. Returns false past the last one. path
  * and complete may be NULL. */
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
-/* After end(), when everything is on disk: converts files whose names end in .bin to version 1. Returns -1
- * and sets *e on error; the remaining files stay logs, and the message has the command that continues. */
-int log_writer_convert(struct log_writer *w, nvmt1_progress *progress, void *arg, struct err *e);
 
 /* log-file.c: creates a file for appending. Returns its descriptor, or -1 and sets *e. */
 int log_file_make(const char *path, bool force, struct err *e);
@@ -108,17 +103,11 @@ void log_file_retain(const char *path, const struct trace_limits *l, struct err 
 int log_folder_open(const char *path);
 /* Syncs the directory, so that the name is on disk, too. */
 void log_file_list(const char *path);
-/* The name of the log of that recording: the same, or with .nvmt appended to .bin.
- * Returns -1 if it is too long. */
-int log_file_name(const char *path, char *out, size_t size);
-/* The name of the version 1 file that this log becomes. Returns false if it stays a log. */
-bool log_file_final(const char *log, char *out, size_t size);
-/* Are the name and that of its log free? With over, an existing file counts as free,
- * but not the log of a .bin. */
+/* Is the name free? With over, that of an existing file is, too. */
 bool trace_name_free(const char *path, bool over);
 /* The name of file `number`: NAME.nvmt, NAME.2.nvmt, NAME.3.nvmt, ... Returns -1 if it is too long. */
 int part_path(const char *path, unsigned number, char *out, size_t size);
-/* "run.2.bin" is number 2 of "run.bin", which is number 1. Stores the first file's path. */
+/* "run.2.nvmt" is number 2 of "run.nvmt", which is number 1. Stores the first file's path. */
 unsigned part_number(const char *path, char *first, size_t size);
 /* The first such name that is free, from *number on. Returns false if it is too long. */
 bool part_path_free(const char *path, bool over, unsigned *number, char *out, size_t size);

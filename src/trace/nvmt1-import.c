@@ -5,13 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/missing.h"
 #include "util/intl.h"
 #include "trace/nvmt1-file.h"
 
 #define BATCH	  256
 #define WINDOW_NS (100 * NS_PER_MS) /* by which a tier may be ahead of the others */
-#define LEAP_S	  10
-#define LEAP_ROWS 100			   /* periods, if that is longer */
+#define LEAP_ROWS 100 /* periods, if that is longer */
 #define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a suspended recorder may pause that long */
 
 /* The next rows of a tier. */
@@ -21,14 +21,10 @@ struct cursor {
 	uint64_t in;
 	size_t n;
 	int64_t before_ns, pushed_ns; /* times of the previous row: in the file, in the log */
-	size_t chunk;		      /* index of the next chunk of columns */
-	const struct columns *loaded;
-	uint8_t *payload; /* of loaded; NULL: damaged */
 };
 
-/* The next run of a channel, and the number and the first of its out-of-range values. */
+/* The number and the first of a channel's out-of-range values. */
 struct channel_state {
-	size_t run;
 	uint64_t n, row;
 	double v;
 };
@@ -38,8 +34,9 @@ struct import {
 	struct nvmt1_import *of;
 	struct log_builder *builder; /* or NULL */
 	struct cursor at[TIERS];
+	uint64_t sync; /* the next sync point */
 	double *values;
-	struct channel_state *channels;
+	struct channel_state channels[NVMT1_CHANNELS];
 	int64_t newest_ns;
 };
 
@@ -76,36 +73,6 @@ static const uint8_t *row_at(struct import *m, enum tier tier, uint64_t row)
 	return c->bytes + (size_t)(row - c->in) * row_size[tier];
 }
 
-/* Returns how many ns of an interval the gaps of a tier cover. */
-static int64_t gaps_within(const struct nvmt1 *f, enum tier tier, int64_t from_ns, int64_t to_ns)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < f->gaps.n; i++) {
-		const struct gap *g = (const struct gap *)f->gaps.p + i;
-		int64_t from = g->from_ns > from_ns ? g->from_ns : from_ns;
-		int64_t to = g->to_ns < to_ns ? g->to_ns : to_ns;
-
-		if (g->tier == tier && to > from)
-			sum += to - from;
-	}
-	return sum;
-}
-
-/* A long interval without rows and without a gap is damage. */
-static void check_leap(struct import *m, enum tier tier, int64_t before_ns, int64_t t_ns)
-{
-	struct nvmt1 *f = m->f;
-	int64_t apart = t_ns - before_ns, start = f->session.start.mono_ns;
-
-	if (apart <= (int64_t)(1e9 * fmax(LEAP_S, LEAP_ROWS / f->session.hz[tier])))
-		return;
-	if (f->extended ? gaps_within(f, tier, start + before_ns, start + t_ns) < apart / 2 : apart > PAUSE_NS)
-		nvmt1_damage(
-			f, _("row %llu of the %s section comes %.3f s after the one before it, and no gap is listed"),
-			(unsigned long long)m->at[tier].row, tier_name(tier), (double)apart / 1e9);
-}
-
 /* Returns the time of the next row since the start, or INT64_MAX if there is none. */
 static int64_t next_ns(struct import *m, enum tier tier)
 {
@@ -121,67 +88,31 @@ static int64_t next_ns(struct import *m, enum tier tier)
 	return INT64_MAX;
 }
 
-/* Returns the chunk of further channels that contains the row, or the next one; NULL if there is none. */
-static const struct columns *chunk_from(struct import *m, enum tier tier, uint64_t row)
+/* A long interval without rows is damage. */
+static void check_leap(struct import *m, enum tier tier, int64_t apart_ns)
 {
-	const struct columns *k = m->f->columns.p;
-	struct cursor *c = &m->at[tier];
-
-	while (c->chunk < m->f->columns.n && (k[c->chunk].tier != tier || k[c->chunk].row + k[c->chunk].rows <= row))
-		c->chunk++;
-	return c->chunk < m->f->columns.n ? &k[c->chunk] : NULL;
+	if (apart_ns > PAUSE_NS && apart_ns > (int64_t)(1e9 * LEAP_ROWS / m->f->session.hz[tier]))
+		nvmt1_damage(m->f, _("row %llu of the %s section comes %.3f s after the one before it"),
+			     (unsigned long long)m->at[tier].row, tier_name(tier), (double)apart_ns / 1e9);
 }
 
-/* Returns the values of a chunk, or NULL if it is damaged. */
-static const uint8_t *load_chunk(struct import *m, enum tier tier, const struct columns *k)
-{
-	struct cursor *c = &m->at[tier];
-	size_t n = 24 + (size_t)(k->rows * k->columns * 8);
-
-	if (c->loaded != k) {
-		c->loaded = k;
-		free(c->payload);
-		c->payload = malloc(n + 4);
-		if (!c->payload || !nvmt1_read(m->f, c->payload, n + 4, k->at) ||
-		    get_u32(c->payload + n) != log_crc(c->payload, n)) {
-			nvmt1_damage(m->f, _("chunk %s of the extension, at offset %llu, has a wrong checksum"), "COLS",
-				     (unsigned long long)k->at - 20);
-			free(c->payload);
-			c->payload = NULL;
-		}
-	}
-	return c->payload ? c->payload + 24 : NULL;
-}
-
-/* Takes the times of rows before until_ns, all in the same chunk of further channels or in none, and returns
- * their number. Each is made at least 1 ns later than the one before it. */
+/* Takes the times of rows before until_ns and returns their number. Each is made at least 1 ns later than the one
+ * before it. */
 static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int64_t *t_ns)
 {
 	struct cursor *c = &m->at[tier];
-	const struct columns *k = chunk_from(m, tier, c->row);
-	uint64_t end = !k ? UINT64_MAX : c->row < k->row ? k->row : k->row + k->rows;
 	size_t n = 0;
 	int64_t ns;
 
-	while (n < BATCH && c->row < end && (n == 0 || c->row < c->in + c->n) && (ns = next_ns(m, tier)) < until_ns) {
+	while (n < BATCH && (n == 0 || c->row < c->in + c->n) && (ns = next_ns(m, tier)) < until_ns) {
 		if (c->row > 0)
-			check_leap(m, tier, c->before_ns, ns);
+			check_leap(m, tier, ns - c->before_ns);
 		c->before_ns = ns;
 		c->pushed_ns = ns > c->pushed_ns ? ns : c->pushed_ns + 1;
-		t_ns[n++] = m->f->session.start.mono_ns + c->pushed_ns;
+		t_ns[n++] = c->pushed_ns;
 		c->row++;
 	}
 	return n;
-}
-
-static void read_extra(struct import *m, enum tier tier, unsigned slot, uint64_t first, size_t n, double *out,
-		       size_t stride)
-{
-	const struct columns *k = chunk_from(m, tier, first);
-	const uint8_t *p = k && k->row <= first && slot < k->columns ? load_chunk(m, tier, k) : NULL;
-
-	for (size_t i = 0; i < n; i++)
-		out[i * stride] = p ? get_f64(p + 8 * ((first + i - k->row) * k->columns + slot)) : (double)NAN;
 }
 
 static double checked(struct import *m, size_t channel, uint64_t row, double v)
@@ -197,45 +128,45 @@ static double checked(struct import *m, size_t channel, uint64_t row, double v)
 	return (double)NAN;
 }
 
-static void read_channel(struct import *m, enum tier tier, size_t channel, uint64_t first, size_t n, double *out,
-			 size_t stride)
+/* Computes the total of the rails, or the hottest zone, as a recorder does. */
+static void compute(const struct nvmt1_computed *c, enum tier tier, double *row)
 {
-	const struct nvmt1 *f = m->f;
-	const struct place *place = &f->places[channel];
-	const uint8_t *rows = row_at(m, tier, first);
-	const struct run *runs = f->runs.p;
-	size_t *run = &m->channels[channel].run;
+	double part, v = tier == TIER_MEDIUM ? 0 : (double)NAN;
 
-	if (place->field == FIELD_EXTRA)
-		read_extra(m, tier, place->slot, first, n, out, stride);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t row = first + i;
-		bool in_run;
-
-		while (*run < f->runs.n && runs[*run].channel == channel && runs[*run].row + runs[*run].count <= row)
-			++*run;
-		in_run = *run < f->runs.n && runs[*run].channel == channel && runs[*run].row <= row;
-		if (in_run)
-			out[i * stride] = runs[*run].value;
-		else if (place->field != FIELD_EXTRA)
-			out[i * stride] = checked(m, channel, row,
-						  cell_decode(rows + i * row_size[tier], (enum field)place->field,
-							      place->slot));
+	for (size_t i = 0; i < c->n; i++) {
+		part = row[c->from[i]];
+		if (tier == TIER_MEDIUM)
+			v += part; /* NaN if one is */
+		else if (!(part <= v) && !isnan(part))
+			v = part;
 	}
+	if (c->n > 0)
+		row[c->column] = isnan(v) ? missing_value(MISSING_PART, c->from[0])
+					  : channel_round(tier == TIER_MEDIUM ? CHANNEL_POWER_TOTAL : CHANNEL_HOTTEST, v);
 }
 
 static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
 {
-	const struct session *s = &m->f->session;
+	const struct nvmt1 *f = m->f;
+	const struct session *s = &f->session;
 	size_t width = s->width[tier], n;
 	int64_t t_ns[BATCH];
 
 	while ((n = take_times(m, tier, until_ns, t_ns)) > 0) {
 		uint64_t first = m->at[tier].row - n;
+		const uint8_t *rows = row_at(m, tier, first);
 
-		for (size_t c = 0; c < s->n_channels; c++)
-			if (s->channels[c].tier == tier)
-				read_channel(m, tier, c, first, n, m->values + s->channels[c].column, width);
+		for (size_t c = 0; c < s->n_channels; c++) {
+			const struct nvmt1_place *place = &f->places[c];
+
+			for (size_t i = 0; s->channels[c].tier == tier && place->field != FIELD_NONE && i < n; i++)
+				m->values[i * width + s->channels[c].column] =
+					checked(m, c, first + i,
+						cell_decode(rows + i * row_size[tier], (enum field)place->field,
+							    place->slot));
+		}
+		for (size_t i = 0; i < n; i++)
+			compute(&f->computed[tier], tier, m->values + i * width);
 		m->of->rows[tier] += n;
 		m->newest_ns = t_ns[n - 1] > m->newest_ns ? t_ns[n - 1] : m->newest_ns;
 		if (m->builder)
@@ -243,14 +174,32 @@ static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
 	}
 }
 
-/* Pushes the marks before that time. */
-static void push_marks(struct import *m, int64_t until_ns)
+/* Pushes the marks of the rows that were pushed, or all: the time of a mark is that of its row. */
+static void push_marks(struct import *m, bool all)
 {
-	const struct mark *marks = m->f->marks.p;
+	struct nvmt1 *f = m->f;
+	uint64_t rows = f->rows[TIER_FAST], row, at;
+	uint8_t p[SYNC_SIZE], time[8];
+	int64_t ns;
 
-	for (; m->of->marks < m->f->marks.n && marks[m->of->marks].t_ns < until_ns; m->of->marks++)
+	for (; m->sync < f->rows[TIERS] && rows > 0; m->sync++) {
+		at = f->at[TIERS] + m->sync * SYNC_SIZE;
+		if (!nvmt1_read(f, p, SYNC_SIZE, at))
+			return;
+		row = get_u64(p + 8);
+		if (!all && row >= m->at[TIER_FAST].row)
+			return;
+		if (row > rows)
+			nvmt1_damage(f, _("sync point %llu, at offset %llu, is behind the last fast row"),
+				     (unsigned long long)m->sync, (unsigned long long)at);
+		if (row > rows ||
+		    !nvmt1_read(f, time, 8, HEADER_SIZE + (row < rows ? row : rows - 1) * FAST_SIZE) ||
+		    !row_time(time, &ns))
+			continue;
+		m->of->marks++;
 		if (m->builder)
-			log_builder_mark(m->builder, &marks[m->of->marks]);
+			log_builder_mark(m->builder, &(struct mark) {.id = get_u64(p), .t_ns = ns});
+	}
 }
 
 static bool push_all(struct import *m)
@@ -258,10 +207,6 @@ static bool push_all(struct import *m)
 	const struct nvmt1 *f = m->f;
 	double total = 1 + (double)f->rows[0] + (double)f->rows[1] + (double)f->rows[2];
 
-	for (size_t i = 0; i < f->changes.n && m->builder; i++)
-		log_builder_change(m->builder, (const struct change *)f->changes.p + i);
-	for (size_t i = 0; i < f->gaps.n && m->builder; i++)
-		log_builder_gap(m->builder, (const struct gap *)f->gaps.p + i);
 	for (;;) {
 		int64_t oldest = INT64_MAX;
 		uint64_t done = 0;
@@ -278,11 +223,11 @@ static bool push_all(struct import *m)
 			return false;
 		for (int t = 0; t < TIERS; t++)
 			push_rows(m, (enum tier)t, oldest + WINDOW_NS);
-		push_marks(m, f->session.start.mono_ns + oldest + WINDOW_NS);
+		push_marks(m, false);
 		if (m->builder)
 			log_builder_run(m->builder, m->newest_ns);
 	}
-	push_marks(m, INT64_MAX);
+	push_marks(m, true);
 	if (m->builder)
 		log_builder_end(m->builder, LOG_STOPPED, NULL);
 	return true;
@@ -324,7 +269,6 @@ static int start(struct import *m, struct err *e)
 {
 	const struct log_options options = {.index = true};
 	const struct session *s = &m->f->session;
-	const struct run *runs = m->f->runs.p;
 	size_t widest = 1;
 	bool ok = true;
 
@@ -336,11 +280,8 @@ static int start(struct import *m, struct err *e)
 		widest = s->width[t] > widest ? s->width[t] : widest;
 	}
 	m->values = malloc(widest * BATCH * sizeof(*m->values));
-	m->channels = calloc(s->n_channels + 1, sizeof(*m->channels));
-	if (!ok || !m->values || !m->channels)
+	if (!ok || !m->values)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), m->f->shown);
-	for (size_t i = m->f->runs.n; i-- > 0;)
-		m->channels[runs[i].channel].run = i;
 	m->builder = m->of->emit ? log_builder_new(s, &options, m->of->emit, m->of->of, e) : NULL;
 	return m->of->emit && !m->builder ? -1 : 0;
 }
@@ -350,7 +291,7 @@ int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err 
 	struct import m = {.of = of};
 	int rc;
 
-	m.f = nvmt1_open(fd, shown, of, e);
+	m.f = nvmt1_open(fd, shown, of->found, of->of, e);
 	if (!m.f)
 		return -1;
 	rc = start(&m, e);
@@ -358,21 +299,12 @@ int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err 
 		if (!push_all(&m))
 			rc = err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
 		report_out_of_range(&m);
+		*e = rc < 0 ? *e : m.f->damage;
 	}
-	if (rc == 0) {
-		of->lists_gaps = m.f->extended;
-		of->anchors = m.f->anchors.p;
-		of->n_anchors = m.f->extended ? m.f->anchors.n : 0;
-		m.f->anchors.p = NULL;
-		*e = m.f->damage;
-	}
-	for (int t = 0; t < TIERS; t++) {
+	for (int t = 0; t < TIERS; t++)
 		free(m.at[t].bytes);
-		free(m.at[t].payload);
-	}
 	log_builder_free(m.builder);
 	free(m.values);
-	free(m.channels);
 	nvmt1_close(m.f);
 	return rc;
 }

@@ -1,5 +1,5 @@
-/* Writes a log as a file of version 1, for programs that read only that. The log itself follows the sync
- * points: nvmtop reads that, since version 1 has no room for all of it. */
+/* Writes a trace as a file of version 1, for programs that read only that. Version 1 has no room for all that a log
+ * has: see layout.c. */
 #include "trace/nvmt1.h"
 
 #include <errno.h>
@@ -26,7 +26,6 @@ struct output {
 	void *arg;
 	uint64_t done, total; /* bytes */
 	int fd;
-	uint64_t *differs; /* compare with fd instead of writing: first byte that differs */
 	size_t used;
 	int error; /* errno of a failed write */
 	bool stopped;
@@ -34,21 +33,9 @@ struct output {
 	double values[MAX_CELLS * BATCH]; /* a column for each channel of a tier */
 };
 
-static void compare(struct output *o)
-{
-	uint8_t there[BUFFER];
-	ssize_t n = read_all(o->fd, there, o->used, o->done);
-
-	for (size_t i = 0; i < o->used && *o->differs == 0; i++)
-		if ((ssize_t)i >= n || there[i] != o->buffer[i])
-			*o->differs = o->done + i;
-}
-
 static void flush(struct output *o)
 {
-	if (o->differs)
-		compare(o);
-	else if (!o->error && write_all(o->fd, o->buffer, o->used) < 0)
+	if (!o->error && write_all(o->fd, o->buffer, o->used) < 0)
 		o->error = errno;
 	o->done += o->used;
 	o->used = 0;
@@ -120,114 +107,51 @@ static int by_number(const void *a, const void *b)
 
 /* The times and the numbers of the sync points, both increasing: readers of version 1 expect that, even if marks
  * arrived out of order. */
-struct points {
-	int64_t *t_ns, *ids;
-	size_t n, room;
-	const char *domain;
-	bool failed;
-};
-
-static bool point_add(struct points *p, int64_t t_ns, int64_t id)
-{
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		int64_t *t = reallocarray(p->t_ns, room, sizeof(*t)), *ids;
-
-		p->t_ns = t ? t : p->t_ns;
-		ids = t ? reallocarray(p->ids, room, sizeof(*ids)) : NULL;
-		p->ids = ids ? ids : p->ids;
-		p->failed |= !ids;
-		if (p->failed)
-			return false;
-		p->room = room;
-	}
-	p->t_ns[p->n] = t_ns;
-	p->ids[p->n++] = id;
-	return true;
-}
-
-static bool range_point(void *arg, const struct range *r)
-{
-	struct points *p = arg;
-
-	return r->depth > 0 || strcmp(range_domain(r->lane->domain), p->domain) != 0 || point_add(p, r->begin_ns, INT64_MAX);
-}
-
-/* Marks, and the begins of the outermost ranges of the domain. */
-static void points_find(struct output *o, const char *domain, struct points *p)
+static void put_points(struct output *o)
 {
 	size_t n;
 	const struct mark *marks = trace_marks(o->t, &n);
-	int64_t last = 0;
-
-	*p = (struct points) {.domain = domain};
-	for (size_t i = 0; i < n && point_add(p, marks[i].t_ns, (int64_t)marks[i].id); i++)
-		last = (int64_t)marks[i].id > last ? (int64_t)marks[i].id : last;
-	if (domain && !p->failed)
-		trace_ranges(o->t, INT64_MIN, INT64_MAX, 0, range_point, p);
-	for (size_t i = n; i < p->n; i++)
-		p->ids[i] = ++last;
-	if (p->n > 1) {
-		qsort(p->t_ns, p->n, sizeof(*p->t_ns), by_number);
-		qsort(p->ids, p->n, sizeof(*p->ids), by_number);
-	}
-	if (p->failed)
-		o->error = ENOMEM;
-}
-
-static void put_points(struct output *o, const struct points *p)
-{
+	int64_t *t_ns = calloc(n + 1, sizeof(*t_ns)), *ids = calloc(n + 1, sizeof(*ids));
 	uint8_t bytes[SYNC_SIZE];
 
-	for (size_t i = 0; i < p->n; i++) {
-		put_u64(bytes, (uint64_t)p->ids[i]);
-		put_u64(bytes + 8, trace_row_from(o->t, TIER_FAST, p->t_ns[i]));
+	for (size_t i = 0; t_ns && ids && i < n; i++) {
+		t_ns[i] = marks[i].t_ns;
+		ids[i] = (int64_t)marks[i].id;
+	}
+	if (!t_ns || !ids) {
+		o->error = ENOMEM;
+		n = 0;
+	} else if (n > 1) {
+		qsort(t_ns, n, sizeof(*t_ns), by_number);
+		qsort(ids, n, sizeof(*ids), by_number);
+	}
+	for (size_t i = 0; i < n; i++) {
+		put_u64(bytes, (uint64_t)ids[i]);
+		put_u64(bytes + 8, trace_row_from(o->t, TIER_FAST, t_ns[i]));
 		put(o, bytes, SYNC_SIZE);
 	}
+	free(t_ns);
+	free(ids);
 }
 
-static void put_log(struct output *o)
-{
-	uint64_t from, left;
-	int fd = trace_log(o->t, &from, &left);
-	uint8_t p[BUFFER / 2];
-
-	while (left > 0 && !o->error && !o->stopped) {
-		ssize_t n = read_all(fd, p, left < sizeof(p) ? (size_t)left : sizeof(p), from);
-
-		if (n <= 0) {
-			o->error = n < 0 ? errno : EIO;
-			return;
-		}
-		put(o, p, (size_t)n);
-		from += (uint64_t)n;
-		left -= (uint64_t)n;
-	}
-}
-
-static void put_all(struct output *o, const char *phases_from)
+static void put_all(struct output *o)
 {
 	uint8_t header[HEADER_SIZE];
-	struct points points;
-	uint64_t from, n;
+	size_t n;
 
-	points_find(o, phases_from, &points);
-	trace_log(o->t, &from, &n);
+	trace_marks(o->t, &n);
 	header_encode(header, trace_session(o->t), &o->layout);
-	o->total = HEADER_SIZE + n + points.n * SYNC_SIZE;
+	o->total = HEADER_SIZE + n * SYNC_SIZE;
 	for (int t = 0; t < TIERS; t++) {
 		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
 		o->total += trace_rows(o->t, (enum tier)t) * row_size[t];
 	}
-	put_u64(header + H_COUNTS + 24, points.n);
+	put_u64(header + H_COUNTS + 24, n);
 	put(o, header, HEADER_SIZE);
 	for (int t = 0; t < TIERS; t++)
 		put_rows(o, (enum tier)t);
-	put_points(o, &points);
-	put_log(o);
+	put_points(o);
 	flush(o);
-	free(points.t_ns);
-	free(points.ids);
 }
 
 static struct output *output_new(struct trace *t)
@@ -241,7 +165,7 @@ static struct output *output_new(struct trace *t)
 	return o;
 }
 
-int nvmt1_rows(struct trace *t, int fd, uint64_t *differs)
+int nvmt1_rows(struct trace *t, int fd)
 {
 	struct output *o = output_new(t);
 	int error;
@@ -249,8 +173,6 @@ int nvmt1_rows(struct trace *t, int fd, uint64_t *differs)
 	if (!o)
 		return -1;
 	o->fd = fd;
-	o->differs = differs;
-	o->done = differs ? HEADER_SIZE : 0;
 	for (int i = 0; i < TIERS; i++)
 		put_rows(o, (enum tier)i);
 	flush(o);
@@ -286,7 +208,8 @@ static int temporary_make(const char *path, char *name, size_t size)
 	}
 }
 
-int nvmt1_write(struct trace *t, const char *path, bool force, const char *phases_from, nvmt1_progress *progress, void *arg, struct err *e)
+int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg,
+		struct err *e)
 {
 	char temporary[PATH_MAX], shown[512];
 	struct output *o;
@@ -303,7 +226,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, const char *phase
 	o->fd = temporary_make(path, temporary, sizeof(temporary));
 	o->error = o->fd < 0 ? errno : 0;
 	if (!o->error)
-		put_all(o, phases_from);
+		put_all(o);
 	if (o->stopped)
 		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
@@ -316,28 +239,4 @@ int nvmt1_write(struct trace *t, const char *path, bool force, const char *phase
 		unlink(temporary);
 	free(o);
 	return rc;
-}
-
-int nvmt1_finish(const char *log, const char *path, bool force, const char *phases_from, nvmt1_progress *progress,
-		 void *arg, struct err *e)
-{
-	struct err failed = {.code = ERR_NONE};
-	struct trace *t = trace_open(log, &failed);
-	char shown[512];
-	int rc;
-
-	if (!t) {
-		*e = failed;
-		return -1;
-	}
-	rc = nvmt1_write(t, path, force, phases_from, progress, arg, &failed);
-	trace_close(t);
-	text_printable(shown, sizeof(shown), path, strlen(path));
-	if (rc < 0)
-		return err_set(e, ERR_DAMAGED, _("%s; the recording is %s.nvmt: nvmtop recover %s%s completes it"),
-			       failed.text, shown, access(path, F_OK) == 0 ? "--force " : "", shown);
-	if (unlink(log) < 0)
-		return err_sys(e, ERR_FAILED, errno, _("%s is complete, but %s.nvmt could not be removed"), shown, shown);
-	log_file_list(path);
-	return 0;
 }

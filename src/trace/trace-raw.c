@@ -39,7 +39,7 @@ static void prepare(struct trace *t)
 		t->raw_size += (size_t)trace_rows(t, i) * row_size[i];
 		same = same && s.rows[i] == trace_rows(t, i);
 	}
-	if (t->raw_size > 0 && (same ? copy_rows(t->version1, fd, t->raw_size) : nvmt1_rows(t, fd, NULL)) == 0)
+	if (t->raw_size > 0 && (same ? copy_rows(t->version1, fd, t->raw_size) : nvmt1_rows(t, fd)) == 0)
 		p = mmap(NULL, t->raw_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	t->raw = p == MAP_FAILED ? NULL : p;

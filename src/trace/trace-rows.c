@@ -106,10 +106,10 @@ size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
 
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 {
-	if (!t->imported)
-		return log_reader_anchors(t->log, n);
-	*n = t->n_anchors;
-	return t->anchors;
+	const struct clock_anchor *anchors = log_reader_anchors(t->log, n);
+
+	*n = t->version1 < 0 ? *n : 0;
+	return anchors;
 }
 
 /* These values are rounded to float when sampled. */
@@ -130,24 +130,6 @@ bool trace_is_single(const struct trace *t, size_t channel)
 bool trace_lists_gaps(const struct trace *t)
 {
 	return t->lists_gaps;
-}
-
-bool trace_continues(const struct trace *before, const struct trace *t)
-{
-	struct log_head a, b;
-	struct log_tail x, y;
-
-	log_reader_last(before->log, &a);
-	log_reader_last(t->log, &b);
-	log_reader_tail(before->log, &x);
-	log_reader_tail(t->log, &y);
-	return a.session == b.session && x.ended && x.reason == LOG_SPLIT &&
-	       memcmp(x.tally.rows, y.before.rows, sizeof(x.tally.rows)) == 0;
-}
-
-int trace_log(const struct trace *t, uint64_t *from, uint64_t *n)
-{
-	return log_reader_file(t->log, from, n);
 }
 
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)

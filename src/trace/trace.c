@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +78,6 @@ static void import_free(struct job *j)
 		close(m->from);
 	if (m->to >= 0)
 		close(m->to);
-	free(m->file.anchors);
 	free(m->shown);
 	free(m);
 }
@@ -154,10 +153,10 @@ bool session_copy(struct session *to, const struct session *from, struct channel
 	return *channels && *facts;
 }
 
-/* Loads the chunks that a log has now. Takes over fd, also on error. */
-static int load(struct trace *t, int fd, uint64_t from, struct err *e)
+/* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
+static int load(struct trace *t, const int *fds, size_t n_fds, uint64_t from, struct err *e)
 {
-	struct log_reader *log = log_reader_open(fd, from, t->shown, e);
+	struct log_reader *log = log_reader_open_files(fds, n_fds, from, t->shown, e);
 
 	if (!log)
 		return -1;
@@ -171,13 +170,12 @@ static int load(struct trace *t, int fd, uint64_t from, struct err *e)
 static void look_for_damage(struct trace *t)
 {
 	char text[512];
-	uint64_t from, n;
-	struct stat st;
+	uint64_t size;
 
 	if (log_damage_text(t->log, text, sizeof(text)))
 		damage(t, text);
-	if (fstat(log_reader_file(t->log, &from, &n), &st) == 0 && (uint64_t)st.st_size < from + n) {
-		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)st.st_size);
+	if (log_reader_truncated(t->log, &size)) {
+		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 		damage(t, text);
 	}
 }
@@ -188,7 +186,7 @@ static int load_import(struct trace *t, struct err *e)
 
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
-	return load(t, fd, 0, e);
+	return load(t, &fd, 1, 0, e);
 }
 
 /* The import has ended: reload the log and take over its results. */
@@ -203,11 +201,7 @@ static int import_take(struct trace *t, struct err *e)
 		rc = load_import(t, e);
 	if (rc == 0) {
 		t->damage = m->err;
-		t->lists_gaps = m->file.lists_gaps;
-		t->imported = true;
-		t->anchors = m->file.anchors;
-		t->n_anchors = m->file.n_anchors;
-		m->file.anchors = NULL;
+		t->lists_gaps = false;
 	}
 	t->import = NULL;
 	import_free(&m->job);
@@ -248,7 +242,23 @@ static int open_version1(struct trace *t, int fd, bool view, trace_progress *pro
 	return import_take(t, e);
 }
 
-static struct trace *trace_new(const char *path)
+/* Its name for messages. */
+static bool name_trace(struct trace *t)
+{
+	size_t n = t->n_paths - 1, length = strlen(t->paths[0]), room = length + 64;
+
+	free(t->shown);
+	t->shown = malloc(room);
+	if (!t->shown)
+		return false;
+	text_printable(t->shown, length + 1, t->paths[0], length);
+	length = strlen(t->shown);
+	if (n > 0)
+		snprintf(t->shown + length, room - length, P_(" and %zu other file", " and %zu other files", n), n);
+	return true;
+}
+
+static struct trace *trace_new(const char *const *paths, size_t n)
 {
 	struct trace *t = calloc(1, sizeof(*t));
 
@@ -257,12 +267,11 @@ static struct trace *trace_new(const char *path)
 	t->version1 = -1;
 	t->lists_gaps = true;
 	pthread_mutex_init(&t->raw_lock, NULL);
-	t->path = strdup(path);
-	t->shown = malloc(strlen(path) + 1);
-	if (t->path && t->shown) {
-		text_printable(t->shown, strlen(path) + 1, path, strlen(path));
+	t->paths = calloc(n, sizeof(*t->paths));
+	while (t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(paths[t->n_paths])))
+		t->n_paths++;
+	if (t->n_paths == n && name_trace(t))
 		return t;
-	}
 	trace_close(t);
 	return NULL;
 }
@@ -313,78 +322,55 @@ static int check_kind(int fd, const char *shown, struct stat *st, struct err *e)
 	return 0;
 }
 
-/* Whether it is an interrupted recording or a stream of nvmtop 0.1. */
-static bool unfinished(int fd, const char *path)
+int trace_file_open(const char *path, const char *shown, struct err *e)
 {
-	uint8_t magic[4];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), num = errno;
+	char log[PATH_MAX], named[512];
 
-	return text_ends_in(path, ".part") || text_ends_in(path, ".part.side") ||
-	       (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "NVMS", 4));
-}
-
-int trace_file_open(const char *path, bool *beside)
-{
-	char log[4096];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	*beside = false;
-	if (fd < 0 && errno == ENOENT && snprintf(log, sizeof(log), "%s.nvmt", path) < (int)sizeof(log)) {
-		fd = open(log, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		*beside = fd >= 0;
-		errno = ENOENT;
-	}
-	return fd;
-}
-
-void trace_beside_text(const char *shown, char *out, size_t size)
-{
-	snprintf(out, size, _("%s is not complete: %s.nvmt is read; nvmtop recover %s completes it"), shown,
-		 shown, shown);
+	if (fd >= 0)
+		return fd;
+	err_sys(e, ERR_FAILED, num, _("cannot read %s"), shown);
+	if (num != ENOENT || !nvmt1_log_name(path, log, sizeof(log)))
+		return -1;
+	if (access(log, F_OK) < 0 && snprintf(log, sizeof(log), "%s.nvmt", path) >= (int)sizeof(log))
+		return -1;
+	text_printable(named, sizeof(named), log, strlen(log));
+	if (access(log, F_OK) == 0)
+		err_num(e, ERR_FAILED, ENOENT,
+			_("%s does not exist, but %s, of which it is made at the end of a recording: nvmtop export "
+			  "nvmt1 %s -o %s makes it"),
+			shown, named, named, shown);
+	return -1;
 }
 
 bool trace_notice(const struct trace *t, char *out, size_t size)
 {
 	struct log_damage d;
-	size_t n;
+	uint64_t absent = log_reader_absent(t->log);
+	size_t n = 0;
 
-	out[0] = '\0';
-	if (t->beside)
-		trace_beside_text(t->shown, out, size);
 	log_reader_damage(t->log, &d);
-	n = strlen(out);
-	if (d.unknown > 0)
+	if (absent > 0)
+		n = (size_t)snprintf(out, size,
+				     P_("%s: %llu of the files of this recording is missing, which is a gap",
+					"%s: %llu of the files of this recording are missing, which are gaps", absent),
+				     t->shown, (unsigned long long)absent);
+	if (d.unknown > 0 && n < size)
 		snprintf(out + n, size - n,
-			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks "
-			   "were skipped"),
+			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
 			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
-	return out[0] != '\0';
+	return absent > 0 || d.unknown > 0;
 }
 
 /* Returns a descriptor of the file and sets *st; returns -1 and sets *e on error. */
-static int open_file(const char *path, const char *shown, struct stat *st, bool *beside, struct err *e)
+static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
 {
-	bool piped = strcmp(path, "-") == 0;
-	int fd = piped ? spool(shown, e) : trace_file_open(path, beside);
+	int fd = strcmp(path, "-") == 0 ? spool(shown, e) : trace_file_open(path, shown, e);
 
-	if (fd < 0)
-		return piped ? -1 : err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
-	if (check_kind(fd, shown, st, e) == 0)
+	if (fd < 0 || check_kind(fd, shown, st, e) == 0)
 		return fd;
 	close(fd);
 	return -1;
-}
-
-static int no_trace(int fd, const char *path, const char *shown, struct err *e)
-{
-	bool old = unfinished(fd, path);
-
-	close(fd);
-	if (old)
-		return err_set(e, ERR_FAILED,
-			       _("%s is an unfinished recording or a stream of nvmtop 0.1: complete it with "
-				 "nvmtop 0.1 --recover"),
-			       shown);
-	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), shown);
 }
 
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out)
@@ -400,99 +386,142 @@ void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *
 	log_reader_close(r);
 }
 
-/* Returns the offset of the log after the rows of version 1, to be read instead of them, if it has all of
- * them or an END; else 0. */
-static off_t whole_log(int fd, const char *shown)
+static int open_one(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
-	off_t at = nvmt1_log(fd);
-	int copied = at ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : -1;
-	struct trace_summary s;
-	struct log_reader *r;
-	struct log_tail tail;
-	struct err e;
-	bool all;
-
-	r = copied >= 0 ? log_reader_open(copied, (uint64_t)at, shown, &e) : NULL;
-	if (!r)
-		return 0;
-	log_reader_tail(r, &tail);
-	all = nvmt1_peek(fd, &s);
-	for (enum tier i = 0; i < TIERS; i++)
-		all &= log_reader_rows(r, i) == s.rows[i];
-	log_reader_close(r);
-	return all || tail.ended ? at : 0;
-}
-
-/* Loads the log after rows of version 1. It is written in one go, so a missing end is damage. */
-static int load_behind(struct trace *t, int fd, off_t log, struct err *e)
-{
-	struct log_tail tail;
-
-	t->version1 = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (load(t, fd, (uint64_t)log, e) < 0)
-		return -1;
-	log_reader_tail(t->log, &tail);
-	if (!tail.ended)
-		damage(t, _("the end of the log behind its rows is missing"));
-	return 0;
-}
-
-static int open_any(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
-{
+	const char *path = t->paths[0];
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
-	off_t log;
+	int fd = open_file(path, t->shown, &st, e);
 
 	if (fd < 0)
 		return -1;
 	t->bytes = (uint64_t)st.st_size;
-	if (!nvmt1_begins(fd))
-		return log_begins(fd) ? load(t, fd, 0, e) : no_trace(fd, t->path, t->shown, e);
-	if (unfinished(fd, t->path))
-		return no_trace(fd, t->path, t->shown, e);
-	log = whole_log(fd, t->shown);
-	if (log)
-		return load_behind(t, fd, log, e);
-	if (open_version1(t, fd, view, progress, arg, e) < 0)
+	if (nvmt1_begins(fd))
+		return open_version1(t, fd, view, progress, arg, e);
+	if (log_begins(fd))
+		return load(t, &fd, 1, 0, e);
+	close(fd);
+	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), t->shown);
+}
+
+/* One of several files. */
+struct trace_piece {
+	int fd;
+	char *path;
+	char shown[512];
+	struct log_head first;
+};
+
+static int by_seq(const void *a, const void *b)
+{
+	const struct trace_piece *p = a, *q = b;
+
+	return (p->first.seq > q->first.seq) - (p->first.seq < q->first.seq);
+}
+
+static int piece_open(struct trace_piece *p, uint64_t *bytes, struct err *e)
+{
+	struct stat st;
+
+	text_printable(p->shown, sizeof(p->shown), p->path, strlen(p->path));
+	p->fd = open_file(p->path, p->shown, &st, e);
+	if (p->fd < 0)
 		return -1;
-	if (nvmt1_log(fd) && t->damage.code == ERR_NONE)
-		damage(t, _("it ends within the log behind its rows; what version 1 holds is shown"));
+	*bytes += (uint64_t)st.st_size;
+	if (nvmt1_begins(p->fd))
+		return err_set(e, ERR_FAILED, _("%s is of NVMT version 1, which has no recordings of several files: "
+						"nvmtop FILE --with %s compares it"), p->shown, p->shown);
+	if (!log_first(p->fd, &p->first))
+		return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), p->shown);
 	return 0;
 }
 
-static struct trace *open_trace(const char *path, bool view, trace_progress *progress, void *arg, struct err *e)
+/* Sorts the files. Returns -1 if they are not different files of one recording. */
+static int pieces_sort(struct trace_piece *list, size_t n, struct err *e)
+{
+	for (size_t i = 1; i < n; i++)
+		if (list[i].first.session != list[0].first.session)
+			return err_set(e, ERR_FAILED, _("%s and %s are of two recordings: nvmtop %s --with %s compares them"),
+				       list[0].shown, list[i].shown, list[0].shown, list[i].shown);
+	qsort(list, n, sizeof(*list), by_seq);
+	for (size_t i = 1; i < n; i++)
+		if (list[i].first.seq == list[i - 1].first.seq)
+			return err_set(e, ERR_FAILED, _("%s and %s are the same file of a recording: give it once"),
+				       list[i - 1].shown, list[i].shown);
+	return 0;
+}
+
+static int open_several(struct trace *t, struct err *e)
+{
+	struct trace_piece *list = calloc(t->n_paths, sizeof(*list));
+	int *fds = calloc(t->n_paths, sizeof(*fds));
+	size_t n = 0;
+	int rc = -1;
+
+	if (!list || !fds)
+		err_set(e, ERR_FAILED, _("out of memory"));
+	for (rc = list && fds ? 0 : -1; rc == 0 && n < t->n_paths; n++) {
+		list[n].path = t->paths[n];
+		rc = piece_open(&list[n], &t->bytes, e);
+	}
+	if (rc == 0)
+		rc = pieces_sort(list, n, e);
+	for (size_t i = 0; i < n; i++) {
+		t->paths[i] = list[i].path;
+		fds[i] = list[i].fd;
+		if (rc < 0 && fds[i] >= 0)
+			close(fds[i]);
+	}
+	if (rc == 0)
+		rc = name_trace(t) ? load(t, fds, n, 0, e) : err_set(e, ERR_FAILED, _("out of memory"));
+	free(list);
+	free(fds);
+	return rc;
+}
+
+struct trace *trace_open_files(const char *const *paths, size_t n, bool view, trace_progress *progress, void *arg,
+			       struct err *e)
 {
 	struct err failed = {.code = ERR_NONE};
-	struct trace *t = trace_new(path);
+	struct trace *t = trace_new(paths, n);
+	int rc = -1;
 
 	if (!t)
 		err_set(&failed, ERR_FAILED, _("out of memory"));
-	else if (open_any(t, view, progress, arg, &failed) < 0) {
+	else
+		rc = n > 1 ? open_several(t, &failed) : open_one(t, view, progress, arg, &failed);
+	if (rc < 0) {
 		trace_close(t);
 		t = NULL;
-	} else if (!t->import) {
-		look_for_damage(t);
-	}
-	if (t)
+	} else {
+		if (!t->import)
+			look_for_damage(t);
 		t->told = t->damage;
+	}
 	if (e)
 		*e = t ? t->damage : failed;
 	return t;
 }
 
-struct trace *trace_open_progress(const char *path, trace_progress *progress, void *arg, struct err *e)
-{
-	return open_trace(path, false, progress, arg, e);
-}
-
 struct trace *trace_open(const char *path, struct err *e)
 {
-	return open_trace(path, false, NULL, NULL, e);
+	return trace_open_files(&path, 1, false, NULL, NULL, e);
 }
 
 struct trace *trace_open_view(const char *path, struct err *e)
 {
-	return open_trace(path, true, NULL, NULL, e);
+	return trace_open_files(&path, 1, true, NULL, NULL, e);
+}
+
+uint32_t trace_recording(const char *path)
+{
+	struct log_head first = {.session = 0};
+	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (fd >= 0 && (nvmt1_begins(fd) || !log_first(fd, &first)))
+		first.session = 0;
+	if (fd >= 0)
+		close(fd);
+	return first.session;
 }
 
 static void take_more(struct trace *t)
@@ -544,8 +573,9 @@ void trace_close(struct trace *t)
 	if (t->version1 >= 0)
 		close(t->version1);
 	pthread_mutex_destroy(&t->raw_lock);
-	free(t->anchors);
-	free(t->path);
+	while (t->n_paths > 0)
+		free(t->paths[--t->n_paths]);
+	free(t->paths);
 	free(t->shown);
 	free(t);
 }
@@ -557,7 +587,17 @@ struct timeline *trace_timeline(struct trace *t)
 
 const char *trace_path(const struct trace *t)
 {
-	return t->path;
+	return t->paths[0];
+}
+
+const char *trace_last_path(const struct trace *t)
+{
+	return t->paths[t->n_paths - 1];
+}
+
+const char *trace_name(const struct trace *t)
+{
+	return t->shown;
 }
 
 void trace_summary(const struct trace *t, struct trace_summary *out)
@@ -579,18 +619,18 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }
 
-/* A file of version 1 without a log is not imported for a list of files. */
+/* A file of version 1 is not imported for a list of files. */
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->path, t->shown, &st, &t->beside, e);
+	int fd = open_file(t->paths[0], t->shown, &st, e);
 	bool done;
 
 	if (fd < 0)
 		return -1;
-	done = nvmt1_begins(fd) && !unfinished(fd, t->path) && !whole_log(fd, t->shown) && nvmt1_peek(fd, out);
+	done = nvmt1_begins(fd) && nvmt1_peek(fd, out);
 	close(fd);
-	if (!done && open_any(t, false, NULL, NULL, e) < 0)
+	if (!done && open_one(t, false, NULL, NULL, e) < 0)
 		return -1;
 	if (!done)
 		trace_summary(t, out);
@@ -599,7 +639,7 @@ static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 
 int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 {
-	struct trace *t = trace_new(path);
+	struct trace *t = trace_new(&path, 1);
 	int rc;
 
 	if (!t)

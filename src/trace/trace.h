@@ -11,14 +11,22 @@
  * ERR_NONE. Every count, offset and time is checked before use. */
 struct trace;
 struct trace *trace_open(const char *path, struct err *e);
-/* Same, and calls progress() with 0 .. 1 during long operations; it returns false to stop them. */
-typedef bool trace_progress(void *arg, double done);
-struct trace *trace_open_progress(const char *path, trace_progress *progress, void *arg, struct err *e);
 /* For the screen: a long file of version 1 is read in the background, and the trace grows. */
 struct trace *trace_open_view(const char *path, struct err *e);
+/* Opens n files of one recording, in any order, as one trace; it fails if they are of several. view: for the screen.
+ * progress (may be NULL) is called with 0 .. 1 during long operations; it returns false to stop them. */
+typedef bool trace_progress(void *arg, double done);
+struct trace *trace_open_files(const char *const *paths, size_t n, bool view, trace_progress *progress, void *arg,
+			       struct err *e);
+/* Which recording a file is of: a number that only its other files have; 0: none is known, as of version 1. */
+uint32_t trace_recording(const char *path);
 void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
+/* Of the first and of the last of its files. */
 const char *trace_path(const struct trace *t);
+const char *trace_last_path(const struct trace *t);
+/* The path, and how many other files there are, for a heading or a message; printable. */
+const char *trace_name(const struct trace *t);
 /* Writes what is notable about how the file was read but is not damage. Returns false if there is nothing. */
 bool trace_notice(const struct trace *t, char *out, size_t size);
 
@@ -113,10 +121,5 @@ const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
 bool trace_is_single(const struct trace *t, size_t channel);
 /* Whether every tick without a row is in trace_gaps(). */
 bool trace_lists_gaps(const struct trace *t);
-/* Whether t is the next file of the split recording `before`. If so, the ticks between them are in the gaps
- * of both. */
-bool trace_continues(const struct trace *before, const struct trace *t);
-/* Returns the descriptor of the trace's log, to copy it, and the offset and length of its chunks. */
-int trace_log(const struct trace *t, uint64_t *from, uint64_t *n);
 
 #endif

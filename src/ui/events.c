@@ -311,7 +311,10 @@ static void add_gaps(struct ui *u, struct items *l)
 		item = add_item(l, first, last < first ? first : last, g->cause == GAP_LOST ? STYLE_ALERT : STYLE_DIM);
 		item->lasts = true;
 		quantity_time(took, g->to_ns - g->from_ns, NS_PER_S / 1000);
-		snprintf(item->text, sizeof(item->text), g->cause == GAP_LOST ? _("lost %s") : _("not sampled %s"), took);
+		snprintf(item->text, sizeof(item->text), g->cause == GAP_LATE   ? _("not sampled %s")
+			 : g->cause == GAP_LOST ? _("lost %s")
+						: _("%s in a missing file"),
+			 took);
 	}
 }
 

@@ -295,7 +295,7 @@ static void add_late(struct page *p, const struct ui *u, const struct ui_scene *
 		late = lost = 0;
 		for (size_t i = 0; i < n; i++)
 			if (gaps[i].tier == TIER_FAST)
-				*(gaps[i].cause == GAP_LOST ? &lost : &late) += gaps[i].missed;
+				*(gaps[i].cause == GAP_LATE ? &late : &lost) += gaps[i].missed;
 	}
 	item = add(p, _("Late"), "");
 	if (n == GAPS_MAX)

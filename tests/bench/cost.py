@@ -338,7 +338,7 @@ def build_peer(source, folder):
 
 def peer_once(peer, root, seconds):
     shutil.copy(peer, root + "/peer")
-    with subprocess.Popen(["chroot", root, "/peer", "/peer.bin", str(int(seconds + WARM + 1))],
+    with subprocess.Popen(["chroot", root, "/peer", "/peer.nvmt", str(int(seconds + WARM + 1))],
                           stdout=subprocess.PIPE, text=True) as p:
         r = measure(p.pid, seconds)
         r["rate"] = int(p.communicate()[0]) / int(seconds + WARM + 1)

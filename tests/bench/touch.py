@@ -43,7 +43,7 @@ def option():
     insert("src/cli/report.c", '	{"per", "N"', '	{"brief", NULL, N_("the same as --summary"), FLAG(brief)},\n')
     insert("src/cli/report.c", "o->summary, o->format", "o->brief || ")
     insert("man/nvmtop.1", ".It Fl Fl per Ar n\n", ".It Fl Fl brief\nThe same as\n.Fl Fl summary .\n")
-    add_test("tests/cli/report.t", """run nvmtop report --brief "$NVMTOP_SRC/tests/traces/demo.bin"
+    add_test("tests/cli/report.t", """run nvmtop report --brief "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'brief' sh -c 'grep -q ^whole out && ! grep -q cpu0.util out'""")
     return ["tests/cli/report.t"]
 
@@ -104,7 +104,7 @@ def statistic():
     """The 90 % quantile in the report."""
     insert("src/report/stats.h", "X(p95, 0.95)", "X(p90, 0.90) ")
     insert("man/nvmtop.1", "p95, p99 and the maximum", "p90, ")
-    add_test("tests/cli/report.t", """run nvmtop report --format json "$NVMTOP_SRC/tests/traces/demo.bin"
+    add_test("tests/cli/report.t", """run nvmtop report --format json "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'p90 lies between p50 and p95' "$python" -c 'import json
 for s in json.load(open("out"))["traces"][0]["whole"]["signals"]:
     assert s["p90"] is None or s["p50"] <= s["p90"] <= s["p95"], s'""")
@@ -158,7 +158,7 @@ const struct form form_lines = {begin, NULL, row, skip_mark, skip_gap, NULL, ski
     insert("src/report/report.h", "X(perfetto)", "X(lines) ")
     insert("man/nvmtop.1", "| nvmt1\n", "| lines ")
     insert("man/nvmtop.1", ".It Cm perfetto\n", ".It Cm lines\nA line for each value: time, signal and value.\n")
-    add_test("tests/cli/export.t", """run nvmtop export lines --select gpu.util "$NVMTOP_SRC/tests/traces/demo.bin"
+    add_test("tests/cli/export.t", """run nvmtop export lines --select gpu.util "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'lines' test "$(grep -c '^[0-9.]* gpu.util ' out)" -gt 1000""")
     return ["tests/cli/export.t"]
 

@@ -66,7 +66,7 @@ ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\"
 run nvmtop --boards --board "$mine"
 ok '--board FILE: status 1' is "$status" 1
 ok '--board FILE: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" mine.bin
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" folder.nvmt
 ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": Is a directory"
 # On a machine that no file describes, one that is not understood is named.
 echo nonsense >mine/broken.board
@@ -207,7 +207,7 @@ esc=$(printf '\033')
 wild="w${esc}[31m"
 mkdir "$wild"
 cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$wild"
-cp "$NVMTOP_SRC/tests/traces/small.bin" "$wild/t.bin"
+cp "$NVMTOP_SRC/tests/traces/small.nvmt" "$wild/t.nvmt"
 printf 'title\n' >"$wild/x.board"
 printf '#!/nowhere\n' >"$wild/run"
 chmod +x "$wild/run"
@@ -232,21 +232,17 @@ done <<END
 --record $wild/none/r.bin --demo --duration 0.1
 --replay $wild/none
 --replay $wild/conf
---report $wild/t.bin
---report $wild/t.bin $wild/none
---check $wild/t.bin
+--report $wild/t.nvmt
+--report $wild/t.nvmt $wild/none
+--check $wild/t.nvmt
 --check $wild/conf
---recover $wild/t.bin
---recover $wild/conf
---cut $wild/t.bin --output $wild/cut.bin --from 0 --to 0.1
---cut $wild/t.bin --output $wild/none/cut.bin --from 0 --to 0.1
---join $wild/t.bin $wild/conf --output $wild/j.bin
---export csv $wild/t.bin --output $wild/t.csv
---export csv $wild/t.bin --output $wild/none/t.csv
---print 80x24 --replay $wild/t.bin
---print 80x24 --config $wild/conf --replay $wild/t.bin
---print-config --config $wild/conf
---print-config --config $wild/none
+--cut $wild/t.nvmt --output $wild/cut.nvmt --from 0 --to 0.1
+--cut $wild/t.nvmt --output $wild/none/cut.nvmt --from 0 --to 0.1
+--export csv $wild/t.nvmt --output $wild/t.csv
+--export csv $wild/t.nvmt --output $wild/none/t.csv
+--print 80x24 --replay $wild/t.nvmt
+--print 80x24 --config $wild/conf --replay $wild/t.nvmt
+--print 80x24 --config $wild/none --replay $wild/t.nvmt
 --demo --print 80x24 $wild
 $wild $wild
 --mark x --to $wild

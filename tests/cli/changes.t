@@ -18,7 +18,7 @@ echo 102 >"$fan"
 
 # The file's recorder looks at moments of its own: what is put back before it has looked
 # was not there for it. Its second file names what it has seen.
-in_file() { test "$("$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief file.bin.nvmt | grep -ao -- "$1" | wc -l)" -ge "$2"; }
+in_file() { test "$("$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief file.nvmt | grep -ao -- "$1" | wc -l)" -ge "$2"; }
 told() { nvmtop --export jsonl live.nvms 2>/dev/null | grep '"row":"change"' | grep -- "$1"; }
 # set FILE TEXT WHAT: and wait until it is told
 put() {
@@ -28,7 +28,7 @@ put() {
 
 $EMU "$NVMTOP" --sysroot tree --record - >live.nvms 2>err &
 stream=$!
-$EMU "$NVMTOP" --sysroot tree --record file.bin 2>file.err &
+$EMU "$NVMTOP" --sysroot tree --record file.nvmt 2>file.err &
 file=$!
 ok 'it samples' soon test -s live.nvms
 # Two looks, so that the first one has been.
@@ -70,27 +70,27 @@ wait $stream
 wait $file
 nvmtop --export jsonl live.nvms | grep '"row":"change"' >changes
 ok 'nothing else is told' is "$(wc -l <changes)" 14
-nvmtop --export jsonl file.bin >file.jsonl
+nvmtop --export jsonl file.nvmt >file.jsonl
 ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 14 | sort)" \
     "$(grep -o '"what":.*' changes | head -n 14 | sort)"
 ok 'facts are those of the beginning' says file.jsonl '"mode":"MODE_30W"'
 ok 'the summary tells them' says file.err 'changes: *cpu4.governor: schedutil -> performance; '
-run nvmtop --check file.bin
+run nvmtop --check file.nvmt
 ok 'the file is sound' is $status 0
-nvmtop --report --all file.bin >report
+nvmtop --report --all file.nvmt >report
 ok 'the report lists them' says report '^ *[0-9.]* s  mode: MODE_30W -> MODE_50W$'
 ok 'and a fan that was set' says report '^ *[0-9.]* s  fan: 43% -> 80%$'
 ok 'and a sensor that died' says report 'temp.tj: [0-9.]* C -> --$'
-nvmtop --report --format json file.bin >report.json
+nvmtop --report --format json file.nvmt >report.json
 ok 'as JSON' says report.json '"what":"cpu.online","from":"0-11","to":"0-7"'
-nvmtop --export csv file.bin >file.csv
+nvmtop --export csv file.nvmt >file.csv
 ok 'as CSV' says file.csv ',change,0,mode: MODE_30W -> MODE_50W,'
-nvmtop --export perfetto file.bin >file.pftrace
+nvmtop --export perfetto file.nvmt >file.pftrace
 ok 'for Perfetto' says file.pftrace 'cpu.online: 0-11 -> 0-7'
-ok 'readers of version 1 see a file like any other' judge file.bin 't["counts"]["sync"] == 0'
+ok 'readers of version 1 see a file like any other' judge file.nvmt 't["counts"]["sync"] == 0'
 
 # screen SECONDS VIEW: as it was then
-screen() { run nvmtop --print 120x40 --replay file.bin --at $1 --view $2; }
+screen() { run nvmtop --print 120x40 --replay file.nvmt --at $1 --view $2; }
 # when CHANGE: how many seconds after the start, never before it by rounding
 when() { sed -n "s/^ *\([0-9.]*\) s  $1.*/\1/p" report | awk 'NR == 1 { printf "%.3f", $1 + 0.001 }'; }
 screen 0 board
@@ -106,7 +106,7 @@ screen $(when mode:.*50W) overview
 ok 'the change is an event' says out 'mode: MODE_30W -> MODE_50W'
 screen $(when 'temp.tj: .*-> --') board
 ok 'a sensor that died is missing' says out 'tj .*stopped answering at '
-run nvmtop --print 120x40 --replay file.bin --view board
+run nvmtop --print 120x40 --replay file.nvmt --view board
 ok 'and when it is back, no more' sh -c '! grep -q "stopped answering" out'
 
 # mode TEXT NAME: what the configuration TEXT calls mode 1; "" if it does not

@@ -73,7 +73,7 @@ for sh in bash zsh fish; do
 	fi
 	say() { with_$sh "$@" >list 2>err; }
 	say rec
-	ok "$sh: verbs" only record recover
+	ok "$sh: verbs" only record
 	say ''
 	nvmtop --help | sed -n '/^Verbs/,/^$/s/^  \([a-z]*\) .*/\1/p' >verbs
 	ok "$sh: all verbs" gives $(cat verbs) help

@@ -25,9 +25,9 @@ ok 'with its state' says out 'gpu.gated .*gpu_powered_on'
 run nvmtop --boards --board ./gpu.board --sysroot root --gentle
 ok '--gentle says what it does' says out 'moving average of 284 ms; read rarely so that it can sleep'
 
-run nvmtop --record --duration 1 -o load.bin --board ./gpu.board --sysroot root
+run nvmtop --record --duration 1 -o load.nvmt --board ./gpu.board --sysroot root
 ok 'a recording with the load' is "$status" 0
-nvmtop --export jsonl load.bin >load.jsonl
+nvmtop --export jsonl load.nvmt >load.jsonl
 ok 'the trace says what it is' says load.jsonl 'moving average'
 
 rm $gpu/load

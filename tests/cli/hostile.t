@@ -36,7 +36,7 @@ ok 'of which all is used' is "$status:$(rows 0):$(rows 27)" 0:20000:20000
 
 cp long.bin bad.bin
 disorder shuffle bad.bin 1 between
-run nvmtop --report --phase m0 bad.bin
+run nvmtop --report --phase 2 bad.bin
 ok 'disorder between what is looked at first: --report --phase: status 3' is "$status" 3
 ok 'disorder between what is looked at first: --report --phase: said' says err 'row [0-9]* of the medium section'
 run nvmtop --export csv --tier medium bad.bin
@@ -62,11 +62,9 @@ for bit in 62 55; do # 0.000.. s, 140 s
     ok "bit $bit of the last time: the screen ends where the rows end" says out '9:[12][0-9]'
 done
 cp long.bin bad.bin
-disorder time bad.bin 0 -1 815.999 # in order, and yet
-all_say 'a last time much too late' bad.bin 'row 559999 of the fast section comes 256.001 s after the one before it, and no gap'
-run nvmtop --check bad.bin
-ok 'a last time much too late: --check' says out 'row 559999 of the fast section comes 256.001 s after the one before it, and no gap is listed'
-disorder make year.bin 1000 --plain
+disorder time bad.bin 0 -1 4560.999 # in order, and yet
+all_say 'a last time much too late' bad.bin 'row 559999 of the fast section comes 4001.001 s after the one before it'
+disorder make year.bin 1000
 disorder time year.bin 0 -1 3e7
 run nvmtop --check year.bin
 ok 'version 1, a last time of a year: status 3' is "$status" 3
@@ -92,7 +90,7 @@ for delay in 0.4, 0.2, 0.1, 0.05, 0.02:
 print(int((time.monotonic() - began) * 1000))' "$@"
 }
 for what in '--export csv --resample 10000 --force -o big.out year.bin' '--export perfetto -o big.out long.bin' \
-    '--cut long.bin --from 0 -o big.out' '--join long.bin -o big.out' '--report long.bin' '--check long.bin'; do
+    '--cut long.bin --from 0 -o big.out' '--report long.bin' '--check long.bin'; do
     # Within a second on an idle machine; not only when all is written, which takes minutes.
     ok "$what: ends at once when it is interrupted" test "$(interrupted $EMU "$NVMTOP" $what)" -lt 30000
     ok "$what: interrupted: nothing is left" test ! -e big.out

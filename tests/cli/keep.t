@@ -82,10 +82,12 @@ ok 'SIGKILL in the time after: what was held and what came is in the file' judge
 run nvmtop --replay killed.nvmt --print 120x40
 ok 'and it opens as it is' is "$status" 0
 
-run nvmtop --demo --record --keep 1 cmd.bin -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
+run nvmtop --demo --record --keep 1 cmd.nvmt -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
 ok 'around a command: its status' is "$status" 7
-ok 'and its file, of version 1' judge cmd.bin "len(t['sync']) == 1 and 100 < t['counts']['fast'] <= 1001"
-ok 'the log that it was is gone' test ! -e cmd.bin.nvmt
+ok 'and its file' judge cmd.nvmt "len(t['sync']) == 1 and 100 < t['counts']['fast'] <= 1001"
+run nvmtop --demo --record --keep 1 x.bin
+ok 'version 1 is refused' is "$status" 2
+ok 'and what makes it is said' says err 'name a FILE.nvmt, of which nvmtop export nvmt1 makes one'
 run nvmtop --demo --record --keep 1 --duration 0.5 nothing.nvmt
 ok 'no trigger: status 0' is "$status" 0
 ok 'and no file' test ! -e nothing.nvmt
@@ -97,7 +99,7 @@ if mount -t tmpfs -o size=5m tmpfs small 2>/dev/null; then
     begin --keep 3 small/full.nvmt
     head -c 3500000 /dev/zero >small/filler 2>/dev/null
     kill -USR2 $pid
-    for i in $(seq 200); do grep -q full.bin: err && break; grep -q 'disk is full' err && break; sleep 0.05; done
+    for i in $(seq 200); do grep -q full.nvmt: err && break; grep -q 'disk is full' err && break; sleep 0.05; done
     rm -f small/filler
     kill -USR2 $pid
     ok 'a disk that has room again is written to' wait_file small/full.nvmt
@@ -118,26 +120,26 @@ refused() {
     ok "$title: status 2" is "$status" 2
     ok "$title: what is wrong" says err "$expected"
 }
-refused 'no time' '"soon" is not a valid value for --keep' --record --keep soon x.bin
-refused 'no length' 'at least 100ms' --record --keep 0 x.bin
-refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.bin
-refused 'after alone' 'need --keep' --record --after 5 x.bin
-refused 'no condition' 'column 6: expected a number, found the end' --record --keep 1 --trigger 'gpu >' x.bin
-refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record --keep 1 --trigger 'gpx > 1' x.bin
-refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.bin
-refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.bin
+refused 'no time' '"soon" is not a valid value for --keep' --record --keep soon x.nvmt
+refused 'no length' 'at least 100ms' --record --keep 0 x.nvmt
+refused 'a trigger alone' 'need --keep' --record --trigger 'gpu > 5' x.nvmt
+refused 'after alone' 'need --keep' --record --after 5 x.nvmt
+refused 'no condition' 'column 6: expected a number, found the end' --record --keep 1 --trigger 'gpu >' x.nvmt
+refused 'no signal' 'unknown signal "gpx"; known signals include gpu' --record --keep 1 --trigger 'gpx > 1' x.nvmt
+refused 'two triggers' 'join conditions with "or"' --record --keep 1 --trigger 'gpu > 5' --trigger 'cpu > 5' x.nvmt
+refused 'no unit' 'needs a unit: mW, W, kW' --record --keep 1 --trigger 'power > 1' x.nvmt
 refused 'a stream' 'not a stream' --record --keep 1 -
-refused 'replay' 'not an option of nvmtop replay, but of the screen, nvmtop record' --replay x.bin --keep 1
-refused 'parts' 'cannot be used with --keep' --record --keep 1 --split 10 x.bin
-run nvmtop --demo --record --keep 30x x.bin
+refused 'replay' 'not an option of nvmtop replay, but of the screen, nvmtop record' --replay x.nvmt --keep 1
+refused 'parts' 'cannot be used with --keep' --record --keep 1 --split 10 x.nvmt
+run nvmtop --demo --record --keep 30x x.nvmt
 ok 'a wrong suffix' is "$status" 2
-run nvmtop --demo --record --keep 100000h x.bin
+run nvmtop --demo --record --keep 100000h x.nvmt
 ok 'more than the memory: status 1' is "$status" 1
 ok 'and how much it would be' says err 'could take [0-9]* MB of memory'
-touch there.bin
-run nvmtop --demo --record --keep 1 there.bin
+touch there.nvmt
+run nvmtop --demo --record --keep 1 there.nvmt
 ok 'a file that is there: status 1' is "$status" 1
-ok 'is not touched' test ! -s there.bin
+ok 'is not touched' test ! -s there.nvmt
 echo other >other.nvmt
 run nvmtop --demo --record --force --keep 1 --duration 0.5 other.nvmt
 ok '--force: another file is refused at once' test "$status:$(cat other.nvmt)" = 1:other

@@ -2,7 +2,7 @@
 # A locale that writes 0,5 for 0.5 changes no number: neither what is read nor what is
 # written, on the command line, in files or on the screen.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-trace=$NVMTOP_SRC/tests/traces/demo.bin
+trace=$NVMTOP_SRC/tests/traces/demo.nvmt
 
 LOCPATH=$scratch/locales
 mkdir "$LOCPATH"
@@ -50,10 +50,10 @@ for view in gpu cpu memory power thermal phases board; do
 done
 printf 'frames = 2.5\nhistory = 10.5s\n' >point.conf
 printf 'frames = 2,5\n' >comma.conf
-same 'settings' --print-config --config point.conf
-same 'and as options' --print-config --no-config --history 10.25s
-ok 'with a point, too' grep -qx 'history = 10.25s' de.out
-same 'a setting with a comma is none' --print-config --config comma.conf
+same 'settings' --print 80x24 --config point.conf --replay "$trace"
+ok 'with a point: nothing is said' test ! -s de.err
+same 'a setting with a comma is none' --print 80x24 --config comma.conf --replay "$trace"
+ok 'which is said' grep -q 'comma.conf:1: ' de.err
 same 'the board and its limits' --boards --sysroot "$roots/agx_orin-36"
 same 'a board file' --boards --sysroot "$roots/custom-orin-36"
 
@@ -75,9 +75,9 @@ assert len(some) > 10, some
 END
 }
 ok 'readings, as JSON that others read' readings
-german $EMU "$NVMTOP" --record --demo --fast-hz 50.5 --duration 0.5 --delay 0.2 -o de.bin >out 2>err
+german $EMU "$NVMTOP" --record --demo --fast-hz 50.5 --duration 0.5 --delay 0.2 -o de.nvmt >out 2>err
 ok 'a recording of half a second' says err 'recorded'
-ok 'at 50.5 times a second' judge de.bin "t['counts']['fast'] > 0 and t['counts']['fast'] < 100"
-german $EMU "$NVMTOP" --report --format json de.bin >de.json
+ok 'at 50.5 times a second' judge de.nvmt "t['counts']['fast'] > 0 and t['counts']['fast'] < 100"
+german $EMU "$NVMTOP" --report --format json de.nvmt >de.json
 ok 'its report is JSON' "$python" -c 'import json; json.load(open("de.json"))'
 done_testing

@@ -40,7 +40,7 @@ for quiet in -q '--quiet --pid 1'; do
     ok "mark $quiet without a recorder: silence" test ! -s out -a ! -s err
 done
 
-begin one.bin
+begin one.nvmt
 ok 'the socket is for this user alone' is "$(stat -c %a:%u "$run_dir/$pid.sock" "$run_dir" | tr '\n' ' ')" \
     "600:$(id -u) 700:$(id -u) "
 run nvmtop --mark 'wärm up'
@@ -87,11 +87,11 @@ sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/docs/
 ok 'four lines of Python in docs/recording.md' is "$(grep -c . sockets.py)" 4
 ok 'and they run' "$python" sockets.py
 end $pid
-ok 'all of them landed, on the right row' landed one.bin \
+ok 'all of them landed, on the right row' landed one.nvmt \
     "labels == ['wärm up', '', '--odd', 'from C', 'my label']"
-ok 'the file is sound' judge one.bin "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
+ok 'the file is sound' judge one.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
 ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"
-ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view phases --replay one.bin | grep -q "from C"' "$NVMTOP"
+ok 'labels are on the screen' sh -c '$EMU "$0" --print 200x40 --view phases --replay one.nvmt | grep -q "from C"' "$NVMTOP"
 ok 'from C without a recorder: none took it' sh -c '! ./t-c99'
 ok 'from Python without a recorder: nothing happens' "$python" sockets.py
 
@@ -114,8 +114,8 @@ finally:
 END
 ok 'from Python where /run/user has no folder of this user' "$python" no-run.py
 
-begin late.bin
-soon has_rows late.bin.nvmt 1200 # there must be a time to be late for
+begin late.nvmt
+soon has_rows late.nvmt 1200 # there must be a time to be late for
 $tool send "$run_dir" 0 first 0.7 'older by 0.7 s' 0 third 0.2 fourth >sent
 sleep 0.3
 kill -STOP $pid
@@ -123,22 +123,22 @@ $tool send "$run_dir" 0 'while it is stopped' >stopped
 sleep 1.5
 kill -CONT $pid
 end $pid
-ok 'late marks stand at their own time, to the nanosecond' landed late.bin \
+ok 'late marks stand at their own time, to the nanosecond' landed late.nvmt \
     "sorted(x['t_ns'] for x in m[:4]) == sorted(sent) and m[labels.index('older by 0.7 s')]['t_ns'] == sent[1]"
 cp stopped sent
-ok 'also when the recorder was stopped' landed late.bin "m[4]['t_ns'] == sent[0]"
+ok 'also when the recorder was stopped' landed late.nvmt "m[4]['t_ns'] == sent[0]"
 
-begin flooded.bin
-soon has_rows flooded.bin.nvmt 1200
+begin flooded.nvmt
+soon has_rows flooded.nvmt 1200
 $tool flood "$run_dir" 3000 1
 end $pid
-run nvmtop --check flooded.bin
+run nvmtop --check flooded.nvmt
 ok 'a flood of late marks: the file is sound' is "$status:$(head -c 6 out)" '0:valid;'
 ok 'a flood of late marks: all of them' says out 'marks: 3000;'
 
-begin a.bin
+begin a.nvmt
 first=$pid
-begin b.bin
+begin b.nvmt
 second=$pid
 run nvmtop --mark both
 ok 'two recorders: status 0' is "$status" 0
@@ -147,7 +147,7 @@ run nvmtop mark -q both
 ok 'two recorders, quietly' is "$status:$(cat out err)" 0:
 run nvmtop mark --pid $second 'only the second'
 ok 'one of two: nothing to say' test ! -s err
-soon has_marks b.bin.nvmt 3
+soon has_marks b.nvmt 3
 end $first
 kill -KILL $second
 wait $second 2>/dev/null
@@ -156,16 +156,15 @@ ok 'C finds nobody there' sh -c '! ./t-c99'
 run nvmtop --mark nobody
 ok 'one that was killed is none' is "$status" 1
 ok 'and its socket is removed' test ! -e "$run_dir/$second.sock"
-nvmtop --recover b.bin >/dev/null 2>&1
-ok 'the first has two' landed a.bin "labels == ['both', 'both']"
-ok 'the second has three' landed b.bin "labels == ['both', 'both', 'only the second']"
+ok 'the first has two' landed a.nvmt "labels == ['both', 'both']"
+ok 'the second has three' landed b.nvmt "labels == ['both', 'both', 'only the second']"
 
 # More than a program with mark.h reaches at once, some of them killed after the first began.
-begin lasts.bin --fast-hz 10
+begin lasts.nvmt --fast-hz 10
 first=$pid
 killed=
 for i in 1 2 3 4 5 6 7 8 9 10; do
-    begin killed$i.bin --fast-hz 10
+    begin killed$i.nvmt --fast-hz 10
     killed="$killed $pid"
 done
 run nvmtop --mark 'to all'
@@ -175,7 +174,7 @@ wait $killed 2>/dev/null
 ok 'mark.h finds the one among ten that were killed' $EMU ./t-c99
 ok 'and leaves their sockets' is "$(ls "$run_dir" | grep -c sock)" 11
 end $first
-ok 'it has both' landed lasts.bin "labels == ['to all', 'from C']"
+ok 'it has both' landed lasts.nvmt "labels == ['to all', 'from C']"
 rm -f "$run_dir"/*.sock killed*
 
 chmod 755 "$run_dir"
@@ -184,25 +183,25 @@ ok 'a folder that is not ours alone: status 1' is "$status" 1
 ok 'a folder that is not ours alone: said' says err "$run_dir is not a folder that only you can access"
 chmod 700 "$run_dir"
 
-begin hostile.bin
+begin hostile.nvmt
 wrong=$($tool hostile "$run_dir")
 fds=$(ls /proc/$pid/fd | wc -l)
 end $pid
-ok 'what is no mark is refused, and counted' says hostile.bin.err "ignored $wrong malformed"
-ok 'what is one is taken' landed hostile.bin "t['n'] == 101 and set(labels[:100]) == {'with descriptors'}"
-ok 'escape sequences are not' landed hostile.bin "all(ord(c) >= 32 and not 127 <= ord(c) < 160 for c in ''.join(labels))"
+ok 'what is no mark is refused, and counted' says hostile.nvmt.err "ignored $wrong malformed"
+ok 'what is one is taken' landed hostile.nvmt "t['n'] == 101 and set(labels[:100]) == {'with descriptors'}"
+ok 'escape sequences are not' landed hostile.nvmt "all(ord(c) >= 32 and not 127 <= ord(c) < 160 for c in ''.join(labels))"
 ok 'descriptors are not kept' test "$fds" -lt 100
 
 # kB at most, so far
 peak() { awk '/^VmHWM/ { print $2 }' "/proc/$pid/status"; }
-begin flood.bin
+begin flood.nvmt
 before=$(peak)
 $tool flood "$run_dir" 100000
 after=$(peak)
 end $pid
 echo "# 100000 marks: peak memory $before kB before, $after kB after"
-ok 'a flood is recorded' landed flood.bin "t['n'] == 100000"
-ok 'and rows with it' judge flood.bin "t['counts']['fast'] > 0 and t['counts']['sync'] == 100000"
+ok 'a flood is recorded' landed flood.nvmt "t['n'] == 100000"
+ok 'and rows with it' judge flood.nvmt "t['counts']['fast'] > 0 and t['counts']['sync'] == 100000"
 # the sanitizers keep what was freed
 if test "${NVMTOP_TEST_MEASURE:-yes}" = yes && ! grep -q __asan_init "$NVMTOP"; then
     ok 'memory does not grow with it' test $((after - before)) -lt 6000
@@ -239,20 +238,20 @@ int main(void)
 }
 END
 ok 'mark.h with threads' $CC -std=gnu99 -pedantic -Wall -Wextra -Werror -O2 -pthread -I"$NVMTOP_SRC/include" threads.c -o threads
-begin threads.bin
+begin threads.nvmt
 taken=$($EMU ./threads)
 end $pid
-ok 'what it says was taken has landed, and none of it is broken' landed threads.bin \
+ok 'what it says was taken has landed, and none of it is broken' landed threads.nvmt \
     "t['n'] == $taken > 10 and set(labels) <= {'odd', 'even'}"
 
-begin endless.bin
+begin endless.nvmt
 $tool flood "$run_dir" 100000000 2>/dev/null &
 flood=$!
 # It waits while they are counted: there would be more of them each time.
-enough() { kill -STOP $flood && has_marks endless.bin.nvmt 1001; is=$?; kill -CONT $flood; return $is; }
+enough() { kill -STOP $flood && has_marks endless.nvmt 1001; is=$?; kill -CONT $flood; return $is; }
 soon enough
 end $pid
-ok 'a flood that goes on does not keep it from ending' judge endless.bin "t['counts']['sync'] > 1000"
+ok 'a flood that goes on does not keep it from ending' judge endless.nvmt "t['counts']['sync'] > 1000"
 kill $flood 2>/dev/null
 wait $flood 2>/dev/null
 
@@ -263,7 +262,7 @@ for kind in link open; do
     link) mkdir -m 700 elsewhere && ln -s "$PWD/elsewhere" "$run_dir" ;;
     open) mkdir "$run_dir" && chmod 777 "$run_dir" ;;
     esac
-    run nvmtop --demo --record --duration 0.2 $kind.bin
+    run nvmtop --demo --record --duration 0.2 $kind.nvmt
     ok "a folder that is $kind: it records" is "$status" 0
     ok "a folder that is $kind: says so" says err 'only you can access'
     ok "a folder that is $kind: nothing in it" test -z "$(ls "$run_dir/")"
@@ -292,7 +291,7 @@ serve() {
     pid=$!
     read -r _ <ready
 }
-serve logs/served.bin
+serve logs/served.nvmt
 ok 'a service: its socket is for the group' is "$(stat -c %a service/$pid.sock)" 660
 run $member env XDG_RUNTIME_DIR= $EMU "$NVMTOP" mark 'of a member'
 ok 'a service: a member of the group marks it' is "$status:$(cat err)" 0:
@@ -312,7 +311,7 @@ XDG_RUNTIME_DIR=$scratch/run
 chmod 700 "$XDG_RUNTIME_DIR"
 service=$pid
 NVMTOP_RUNTIME_DIR=$scratch/none
-begin beside.bin
+begin beside.nvmt
 NVMTOP_RUNTIME_DIR=$scratch/service
 run nvmtop mark both
 ok 'a service, and a recorder of this user: both are marked' says err "marked 2 .*$pid, $service\|marked 2 .*$service, $pid"
@@ -321,16 +320,16 @@ run env XDG_RUNTIME_DIR="$scratch" NVMTOP_RUNTIME_DIR="$scratch/nvmtop" $EMU "$N
 ok 'one folder as both: nobody there' is "$status" 1
 end $service
 ok 'its socket has gone' test ! -e service/$service.sock
-ok 'what was marked' landed logs/served.bin "labels == ['of a member', 'by its PID', 'from C', 'my label', 'both']"
-serve logs/killed.bin
+ok 'what was marked' landed logs/served.nvmt "labels == ['of a member', 'by its PID', 'from C', 'my label', 'both']"
+serve logs/killed.nvmt
 kill -KILL $pid
 wait $pid 2>/dev/null
 killed=$pid
-serve logs/next.bin
+serve logs/next.nvmt
 ok 'what a killed one left is removed by the next' test ! -e service/$killed.sock -a -S service/$pid.sock
 end $pid
 chmod 777 service
-serve logs/open.bin
+serve logs/open.nvmt
 ok 'a folder that all can write to is not used' test -z "$(ls service)"
 end $pid
 done_testing

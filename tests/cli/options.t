@@ -4,7 +4,7 @@
 
 run nvmtop --help
 ok 'help succeeds' is "$status" 0
-verbs='record replay recover report export cut join check mark once boards config env'
+verbs='record replay report export cut check mark once boards env'
 for verb in $verbs; do
     ok "help names $verb" says out "^  $verb "
     run nvmtop "$verb" --help
@@ -16,17 +16,13 @@ for verb in $verbs; do
     ok "help $verb is the same" cmp out help
     run nvmtop --help
 done
-# mode VERB: the option that is its other name
-mode() {
-    test "$1" = config && echo print-config || echo "$1"
-}
 for verb in $verbs; do
     run nvmtop "$verb" --help
     cp out help
-    run nvmtop "--$(mode "$verb")" --help
-    ok "--$(mode "$verb") --help is that of $verb" cmp out help
+    run nvmtop "--$verb" --help
+    ok "--$verb --help is that of $verb" cmp out help
 done
-for option in duration delay kill stats repeat warmup force split sync flush keep trigger after nice; do
+for option in duration delay kill stats repeat warmup force split flush keep trigger after nice; do
     run nvmtop record --help
     ok "record has --$option" says out "--$option "
 done
@@ -59,7 +55,7 @@ ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
 wrong 'one dash' -replay x
 ok 'one dash: two were meant' says err 'did you mean --replay?'
 wrong 'the start of several' --re x
-ok 'the start of several: they are named' says err '--record, --replay, --recover, --report, --retain, --repeat, --ready-fd, --resample'
+ok 'the start of several: they are named' says err '--record, --replay, --report, --retain, --repeat, --ready-fd, --resample'
 wrong 'a long word' --$(printf '%0500d' 0)
 ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay
@@ -74,9 +70,7 @@ wrong 'two things at once' --record --once
 wrong 'size without rows' --print 80
 wrong 'size of zero' --print 0x24
 wrong 'size that overflows' --print 99999999999999999999x24
-wrong 'two traces to show' a.bin b.bin
-wrong 'a second trace to show' --replay a.bin b.bin
-ok 'a second trace to show: what to do' says err '--with FILE'
+wrong 'a stream beside a trace' a.nvmt -
 wrong 'command without --record' -- true
 wrong 'no command behind --' --record --
 wrong 'two files' --record a b
@@ -119,7 +113,7 @@ ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$
 wrong 'an option of another verb' record --summary
 ok 'an option of another verb: which one has it' says err '--summary is not an option of nvmtop record, but of nvmtop report'
 wrong 'an option of several others' boards --force
-ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop recover, nvmtop export, nvmtop cut, nvmtop join$'
+ok 'an option of several others: they are named' says err 'but of nvmtop record, nvmtop export, nvmtop cut$'
 wrong 'an option of no verb' report --frobnicate x
 wrong 'a misspelt option of a verb' record --durtion 5
 ok 'a misspelt option of a verb: the one that was meant' says err 'did you mean --duration?'
@@ -160,7 +154,7 @@ ok 'the help of the screen' says err "^Try 'nvmtop --help'\.\$"
 # What is wrong may be found only when a board or a trace is open.
 wrong 'an unknown board' record --demo --board nonesuch
 wrong 'an unknown signal of a trigger' record --demo --keep 5 --trigger 'nonesuch > 3'
-wrong 'an unknown view of a replay' replay --view nonesuch "$NVMTOP_SRC/tests/traces/demo.bin"
+wrong 'an unknown view of a replay' replay --view nonesuch "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'an unknown view of a replay: the help of the verb' says err "^Try 'nvmtop replay --help'\.\$"
 for file in other.nvmt boards. ./report; do
     run nvmtop $file
@@ -215,7 +209,7 @@ wrong 'nothing to report' report
 wrong 'no form' export
 wrong 'a form that does not exist' export xml x
 wrong 'nothing to export' export csv
-wrong 'two to export' export csv a b
+wrong 'a file to export and a stream' export csv a -
 for part in '--select gpu.util' '--from 1' '--to 2' '--phase 1' '--tier fast' '--resample 5'; do
     # shellcheck disable=SC2086
     wrong "a part as version 1: $part" export nvmt1 $part x.nvmt -o y.bin
@@ -225,7 +219,6 @@ wrong 'cut without a range' cut a -o b
 wrong 'cut without an output' cut a --from 1
 wrong 'cut to standard output' cut a --from 1 -o -
 wrong 'a range that ends before it begins' report --from 5 --to 4 a
-wrong 'one to join' join a -o b
 wrong 'an operand for once' once x
 wrong 'an operand for boards' boards x
 wrong 'two labels with a verb' mark a b
@@ -287,7 +280,7 @@ ok 'a verb is the first word only: else a file' says err 'cannot read once'
 ok 'that does not exist' is "$status" 1
 
 # An option whose file stands behind other options, and a file without an option.
-trace=$NVMTOP_SRC/tests/traces/demo.bin
+trace=$NVMTOP_SRC/tests/traces/demo.nvmt
 nvmtop --print 80x24 --replay "$trace" >plain
 for line in "--print 80x24 $trace" "$trace --print 80x24" "--replay --print 80x24 $trace" "--replay=$trace --print 80x24"; do
     run nvmtop $line
@@ -322,7 +315,6 @@ same report "report --summary $trace" "--report --summary $trace" "--summary --r
 same export "export csv $trace --to 1" "--export csv --to 1 $trace" "--export=csv --to 1 $trace" "$trace --export csv --to=1" \
     "export --to 1 csv $trace" "export csv -o - --to 1 $trace"
 same check "check $trace" "--check $trace" "--check=$trace" "$trace --check"
-same config 'config --theme mono' '--print-config --theme mono' '--theme mono --print-config' '--print-c --theme mono'
 same boards 'boards --board demo' '--boards --demo' '--board=demo --boards'
 run nvmtop once --json --demo
 ok 'once --json' is "$status" 0
@@ -331,9 +323,9 @@ cp err new
 run nvmtop --mark
 ok 'mark and --mark fail alike without a recorder' cmp new err
 for line in 'record --demo --duration 0.2 new.bin' '--demo --record new.bin --duration=0.2' 'record --demo --dur 0.2 -o new.bin' \
-    'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --sync 1 new.bin' \
+    'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --flush 1 new.bin' \
     'record --demo -o new.bin -- sleep 0.2' '--demo --record new.bin -- sleep 0.2'; do
-    rm -f new.bin
+    rm -f new.bin new.nvmt
     run nvmtop $line
     ok "nvmtop $line" test "$status:$(nvmtop check new.bin | cut -d';' -f1)" = 0:valid
 done
@@ -348,12 +340,6 @@ for line in "cut $trace --from 1 --to 3 -o new.bin" "--cut $trace --to 3 --from 
 done
 wrong 'version 1 to standard output' export nvmt1 "$trace"
 ok 'version 1 to standard output: what it needs' says err '^nvmtop: nvmtop export nvmt1 needs a file'
-nvmtop cut "$trace" --to 2 -o a.bin
-nvmtop cut "$trace" --from 2 -o b.bin
-for line in 'join a.bin b.bin -o both.bin' '--join a.bin b.bin -o both.bin --force' 'a.bin b.bin --join --output=both2.bin'; do
-    run nvmtop $line
-    ok "nvmtop $line" is "$status" 0
-done
 
 run nvmtop --cut --from 1 --to 3 "$trace" -o cut.bin
 ok '--cut before --from and --to' is "$status" 0
@@ -361,8 +347,6 @@ run nvmtop --check --no-config cut.bin
 ok '--check before another option' is "$status" 0
 run nvmtop --demo --record --duration 0.2 -
 cp out stream.nvmt
-run nvmtop --recover --no-config stream.nvmt
-ok '--recover before another option' is "$status" 0
 for mode in --once --boards --version -V --help "--report $trace" '--record --duration 0.1 x.bin' '--mark'; do
     run nvmtop --demo --no-config $mode
     ok "--no-config with $mode" sh -c '! grep -q "config" err'

@@ -45,7 +45,7 @@ sys.exit(bool(bad) or held < int(sys.argv[1]))
 END
 }
 trace=$NVMTOP_SRC/tests/traces
-ok 'phases of a trace' same "$trace/demo.bin" 15 40
-ok 'phases of another one' same "$trace/views.bin" 10 60
+ok 'phases of a trace' same "$trace/demo.nvmt" 15 40
+ok 'phases of another one' same "$trace/views.nvmt" 10 60
 ok 'of a trace of version 1 alone' nvmtop --print 80x24 --replay "$trace/version-1.bin" --view phases
 done_testing

@@ -3,7 +3,7 @@
 # UPDATE=1 writes them anew.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-trace=$NVMTOP_SRC/tests/traces/demo.bin
+trace=$NVMTOP_SRC/tests/traces/demo.nvmt
 # print NAME "SIZE..." OPTIONS...: of all sizes, in one file
 print() {
     name=$1 sizes=$2

@@ -66,7 +66,7 @@ rm -r root/sys/kernel/debug/nvmap
 shown --print 120x40 >got
 ok 'without the table: not known, and why' says got 'GPU use is not known: there is no /sys/kernel/debug/nvmap'
 ok 'and nobody has 0' sh -c '! grep -q " 0 K .*detect" got && grep -q -- " -- .*python3" got'
-run nvmtop --replay "$NVMTOP_SRC/tests/traces/demo.bin" --view processes --print 80x24
+run nvmtop --replay "$NVMTOP_SRC/tests/traces/demo.nvmt" --view processes --print 80x24
 ok 'a trace has none, and says so' says out 'Traces have no list of processes'
 run nvmtop --view processes --print 120x900
 ok 'the real ones' says out '(this)'

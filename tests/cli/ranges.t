@@ -74,6 +74,6 @@ for line in open("out", encoding="utf-8"):
         assert at >= last, line
         n, last = n + 1, at
 assert n == 1200000 + len(ranges()), n'
-run nvmtop export csv --tier slow "$NVMTOP_SRC/tests/traces/demo.bin"
+run nvmtop export csv --tier slow "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'no ranges, no columns of them' sh -c '! head -n 1 out | grep -q end_s'
 done_testing

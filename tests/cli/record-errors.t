@@ -11,15 +11,11 @@ refused() {
     run nvmtop --demo --record --duration 0.2 "$@"
     ok "$name: status 1" is "$status" 1
     ok "$name: one sentence" one_line err
-    ok "$name: names the file" says err "$file"
+    ok "$name: names the file" says err "${file%.bin}"
 }
-# The trace, or the log that it was to become.
 something_to_replay() {
-    for f in "$1" "$1.nvmt"; do
-        test -s "$f" || continue
-        nvmtop --print 80x24 --replay "$f" >/dev/null 2>err
-        case $? in 0 | 3) return 0 ;; esac
-    done
+    nvmtop --print 80x24 --replay "$1" >/dev/null 2>err
+    case $? in 0 | 3) return 0 ;; esac
     cat err
     return 1
 }
@@ -50,9 +46,9 @@ for file in exists.bin prog code.c; do
     ok "--force over $file: why" says err "$foreign"
     ok "--force over $file: untouched" cmp before "$file"
 done
-cp prog other.bin.nvmt
+cp prog other.nvmt
 refused '--force over another file where the log would be' other.bin --force
-ok '--force over another file where the log would be: untouched' cmp prog other.bin.nvmt
+ok '--force over another file where the log would be: untouched' cmp prog other.nvmt
 : >empty.bin
 refused 'an empty file without --force' empty.bin
 ok 'an empty file: --force would replace it' says err 'choose another name, or use --force$'
@@ -65,7 +61,7 @@ run nvmtop --demo --record --duration 0.6 --force log.nvmt
 ok '--force replaces a log' judge log.nvmt "t['fast']['last_s'] > 0.4"
 run nvmtop record --demo made.bin -- sh -c 'echo precious >made.bin'
 ok 'a file that was made meanwhile is untouched' is "$(cat made.bin)" precious
-ok 'a file that was made meanwhile: what completes the recording' says err 'the recording is made.bin.nvmt: nvmtop recover '
+ok 'a file that was made meanwhile: what completes the recording' says err 'the recording is in made.nvmt: nvmtop export nvmt1 --force made.nvmt -o made.bin makes'
 
 # Root may write everywhere: then somebody else tries.
 mkdir readonly
@@ -78,7 +74,7 @@ elif cp "$NVMTOP" as-other && # which may be in a folder of root's alone
     run "$python" -c 'import os, sys; os.setuid(65534); os.execv("./as-other", ["nvmtop"] + sys.argv[1:])' \
         --demo --record --duration 0.2 readonly/x.bin
     ok 'a read-only folder: status 1' is "$status" 1
-    ok 'a read-only folder: names the file' says err 'readonly/x.bin.*: Permission denied'
+    ok 'a read-only folder: names the file' says err 'readonly/x.nvmt: Permission denied'
 else
     skip 'a read-only folder' 'root may write everywhere, and nobody else can be tried: run it as another user'
 fi
@@ -97,7 +93,7 @@ ln -s folder linked
 refused 'a link to a folder' linked --force
 ln -s /dev/null nulled
 refused 'a link to a device' nulled --force
-ln -s target way.bin.nvmt
+ln -s target way.nvmt
 refused 'a link where the log would be' way.bin
 ok 'it is not followed' cmp log.nvmt target
 refused '/dev/full' /dev/full --force
@@ -142,7 +138,7 @@ done
 wait
 ok 'six recorders to one name: one wins' is "$(cat same.*.status | sort | tr -d '\n')" 011111
 ok 'six recorders to one name: its file is sound' judge same.bin "t['counts']['fast'] > 50"
-ok 'six recorders to one name: five are told who does' is "$(cat same.*.err | grep -c 'same.bin.* is being recorded by another process\|same.bin.* already exists')" 5
+ok 'six recorders to one name: five are told who does' is "$(cat same.*.err | grep -c 'same.nvmt is being recorded by another process\|same.* already exists')" 5
 
 # A file that may not grow: what was recorded stays readable.
 (
@@ -165,14 +161,14 @@ cat told >err &
 status=$?
 wait $!
 ok 'no byte at all: status 1' is "$status" 0
-ok 'no byte at all: nothing is left' sh -c '! ls nothing.bin*'
+ok 'no byte at all: nothing is left' sh -c '! ls nothing.*'
 
 if mkdir tmpfs && mount -t tmpfs -o size=6m none tmpfs 2>/dev/null; then
     run nvmtop --demo --record --duration 9 --fast-hz 10000 tmpfs/full.bin
-    ok 'no room for version 1: status 3' is "$status" 3
-    ok 'no room for version 1: said, with what to do' says err 'full.bin: No space left.* recording is tmpfs/full.bin.nvmt: nvmtop recover tmpfs/full.bin'
-    ok 'no room for version 1: the log is whole' judge tmpfs/full.bin.nvmt "t['end'] and t['counts']['fast'] > 1000"
-    ok 'no room for version 1: nothing else is left' is "$(ls tmpfs)" full.bin.nvmt
+    ok 'no room for version 1: status 1' is "$status" 1
+    ok 'no room for version 1: said, with what to do' says err 'full.bin: No space left.* recording is in tmpfs/full.nvmt: nvmtop export nvmt1 tmpfs/full.nvmt -o tmpfs/full.bin makes'
+    ok 'no room for version 1: the log is whole' judge tmpfs/full.nvmt "t['end'] and t['counts']['fast'] > 1000"
+    ok 'no room for version 1: nothing else is left' is "$(ls tmpfs)" full.nvmt
     umount tmpfs
 else
     skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
@@ -181,7 +177,7 @@ fi
 $EMU "$NVMTOP" --demo --record --duration 30 twice.bin 2>/dev/null &
 pid=$!
 # Until its first rows are on the disk.
-for i in $(seq 200); do test "$(wc -c <twice.bin.nvmt 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
+for i in $(seq 200); do test "$(wc -c <twice.nvmt 2>/dev/null || echo 0)" -gt 900 && break; sleep 0.05; done
 refused 'a second recorder to one name' twice.bin
 kill -TERM $pid
 wait $pid

@@ -27,26 +27,55 @@ ok 'eleven zones' judge orin.nvmt "sum(n.startswith('temp.') for n in t['slow'][
 ok 'the powered-down ones are NaN' judge orin.nvmt "all((f['nan'] == t['counts']['slow']) == (n in ('temp.gpu', 'temp.cv0', 'temp.cv1', 'temp.cv2')) for n, f in t['slow']['fields'].items() if n.startswith('temp.'))"
 ok 'twelve cores' judge orin.nvmt "sum(n.startswith('cpu') and n.endswith('.util') and n != 'cpu.util' for n in t['fast']['fields']) == 12"
 
-# A name that ends in .bin: version 1, for the programs that read nothing else, and the log behind it.
+# A name that ends in .bin: a log, and at its end version 1 of it, for the programs that read nothing else.
+rm orin.nvmt
 echo mine >orin.bin.tmp
 run nvmtop --record --sysroot "$roots/agx_orin-36" --duration 1 -o orin.bin
 ok 'version 1: a file that is called orin.bin.tmp stays' is "$(cat orin.bin.tmp)" mine
 rm orin.bin.tmp
 ok 'version 1: status 0' is "$status" 0
-ok 'version 1: no log beside it' is "$(ls orin.bin*)" orin.bin
-ok 'version 1: the summary names it' says err 'recorded .* to orin.bin ('
-size=$("$python" -c 'import os; n = os.stat("orin.bin").st_size / 1000; print(f"{n:.{int(n < 99.95)}f} kB")')
-ok 'version 1: and its size' says err "orin.bin ($size)"
+ok 'version 1: and the log' is "$(echo orin.*)" 'orin.bin orin.nvmt'
+ok 'version 1: the summary names both' says err 'recorded .* to orin.nvmt and orin.bin ('
 ok 'version 1: the board' judge orin.bin "t['board'] == 'agx_orin' and t['cores'] == 12"
 ok 'version 1: four rails with their names' judge orin.bin "t['rail_names'] == ['VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0', 'VDDQ_VDD2_1V8AO']"
 ok 'version 1: the powered-down zones are NaN' judge orin.bin "len(t['zone_names']) == 11 and all((t['slow']['fields'][name]['nan'] == t['counts']['slow']) == (name in ('gpu-thermal', 'cv0-thermal', 'cv1-thermal', 'cv2-thermal')) for name in t['zone_names'])"
-behind() {
-    judge orin.bin "t['trailing_bytes'] > 10000" || return
-    tail -c "$("$python" -c 'import json; print(json.load(open("judged"))["trailing_bytes"])')" orin.bin >tail.nvmt
-    cp judged first
-    judge tail.nvmt "t['counts'] == json.load(open('first'))['counts'] and t['end']"
-}
-ok 'version 1: the whole log is behind it' behind
+ok 'version 1: nothing behind its last sync point' judge orin.bin "t['trailing_bytes'] == 0"
+ok 'version 1: all rows of the log' sh -c 'cp judged first' && ok 'version 1: and no others' judge orin.nvmt \
+    "t['counts'] == json.load(open('first'))['counts'] and t['end']"
+# A board's total and its hottest zone are those of the board file, also in a file that has neither.
+ok 'version 1: the total of its board' is "$(nvmtop report --format json orin.bin | "$python" -c '
+import json, sys
+t = json.load(sys.stdin)["traces"][0]["phases"][-1]["signals"]
+s = {x["name"]: x for x in t} if isinstance(t, list) else t
+print(abs(s["power.total"]["mean"] - sum(s[r + ".power"]["mean"] for r in ("VDD_GPU_SOC", "VDD_CPU_CV", "VIN_SYS_5V0"))) < 1, "temp.hottest" in s)')" 'True True'
+
+for file in orin.bin orin.nvmt; do
+    mkdir -p alone
+    cp $file alone/
+    run sh -c 'cd alone && exec $EMU "$0" --record --demo --duration 0.2 -o orin.bin' "$NVMTOP"
+    ok "version 1: where $file exists: refused" is "$status" 1
+    ok "version 1: where $file exists: said" says err "$file already exists: choose another name, or use --force"
+    ok "version 1: where $file exists: nothing else is made" is "$(ls alone)" $file
+    rm -r alone
+done
+
+run nvmtop --record --demo --duration 0.2 --force -o orin.bin
+ok 'version 1: --force replaces both' is "$status" 0
+
+# Killed: the log is there, and the next command on FILE.bin says what makes it.
+record_begin killed.bin
+long_enough() { test "$(wc -c <killed.nvmt)" -gt 60000; }
+soon long_enough
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok 'SIGKILL: the log is there' is "$(echo killed.*)" killed.nvmt
+for verb in report check 'export csv' '--print 80x24 --replay' 'cut --to 1 -o x.nvmt'; do
+    run nvmtop $verb killed.bin
+    ok "SIGKILL: $verb: status 1" is "$status" 1
+    ok "SIGKILL: $verb: said" says err 'nvmtop export nvmt1 killed.nvmt -o killed.bin makes it'
+done
+run nvmtop export nvmt1 killed.nvmt -o killed.bin
+ok 'SIGKILL: it does' nvmtop check killed.bin
 
 run nvmtop --demo --record --duration 1 demo.nvmt
 cp err demo.err

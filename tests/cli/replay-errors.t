@@ -9,33 +9,33 @@ refused() {
     ok "$1: names it" says err "$2"
     ok "$1: nothing on standard output" test ! -s out
 }
-: >empty.bin
-printf 'hello, world\n' >text.bin
-head -c 5000 /dev/zero >zeros.bin
+: >empty.nvmt
+printf 'hello, world\n' >text.nvmt
+head -c 5000 /dev/zero >zeros.nvmt
 mkdir folder
 mkfifo pipe
-refused 'no such file' none.bin
-refused 'an empty file' empty.bin
-refused 'another kind of file' text.bin
-refused 'zeros' zeros.bin
+refused 'no such file' none.nvmt
+refused 'an empty file' empty.nvmt
+refused 'another kind of file' text.nvmt
+refused 'zeros' zeros.nvmt
 refused 'a folder' folder
 refused 'a pipe' pipe
 ok 'a pipe: what to do' grep -q -- '- as FILE' err
 
-nvmtop --demo --record --duration 0.4 --fast-hz 100 good.bin 2>/dev/null
-run nvmtop --print 80x24 --replay good.bin
+nvmtop --demo --record --duration 0.4 --fast-hz 100 good.nvmt 2>/dev/null
+run nvmtop --print 80x24 --replay good.nvmt
 ok 'a good file: status 0' is "$status" 0
-size=$(wc -c <good.bin)
-head -c 700 good.bin >short.bin
-refused 'cut within the header' short.bin
+size=$(wc -c <good.nvmt)
+head -c 700 good.nvmt >short.nvmt
+refused 'cut within the header' short.nvmt
 for cut in 728 800 2000 $((size - 1)) $((size / 2)); do
-    head -c "$cut" good.bin >cut.bin
-    run nvmtop --print 80x24 --replay cut.bin
+    head -c "$cut" good.nvmt >cut.nvmt
+    run nvmtop --print 80x24 --replay cut.nvmt
     ok "cut at $cut of $size: status 3" is "$status" 3
     ok "cut at $cut: one sentence" one_line err
     ok "cut at $cut: a screen" test -s out
 done
-printf '\377\377\377\377\377\377\377\377' | dd of=good.bin bs=1 seek=56 conv=notrunc 2>/dev/null
-run nvmtop --print 80x24 --replay good.bin
+printf '\377\377\377\377\377\377\377\377' | dd of=good.nvmt bs=1 seek=56 conv=notrunc 2>/dev/null
+run nvmtop --print 80x24 --replay good.nvmt
 ok 'a count that overflows: status 3' is "$status" 3
 done_testing

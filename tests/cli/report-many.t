@@ -7,7 +7,7 @@ import struct
 n = 100000     # phases, of a fast row each; version 1 alone
 rows = n + 100
 head = struct.pack("<II32s4B3I4Q", 0x4E564D54, 1, b"test", 2, 1, 1, 1, 1000, 100, 10, rows, rows // 10, rows // 100, n)
-with open("many.bin", "wb") as f:
+with open("many.nvmt", "wb") as f:
     f.write(head + b"VDD".ljust(192, b"\0") + b"cpu".ljust(384, b"\0") + bytes(64))
     for i in range(rows):
         f.write(struct.pack("<dH16ffQQf", i / 1000, i % 1000, *[i % 100] * 2, *[0.0] * 14, i % 100, 10**6, 10**6, 5.0))
@@ -26,6 +26,6 @@ with open("out", "wb") as f:
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 sys.exit(0 if status == 0 and most < 70 * 1024 else "status %d, %d kB" % (status, most))
 END
-ok 'a report over 100 000 phases: below 70 MB' "$python" most.py "$NVMTOP" --all many.bin
+ok 'a report over 100 000 phases: below 70 MB' "$python" most.py "$NVMTOP" --all many.nvmt
 ok 'with all of them' is "$(grep -c '^phase ' out)" 100002
 done_testing

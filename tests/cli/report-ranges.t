@@ -148,7 +148,7 @@ x = [x for x in csv.DictReader(open("out")) if x["name"] == "step"]
 assert [y["quantity"] for y in x] == ["count", "time_per_range", "energy_per_range"] and 0.025 < float(x[2]["sd"]) < 0.035, x
 assert all(None not in y.values() and None not in y and "verdict" not in y for y in x)'
 
-run nvmtop report --by range run.nvmt "$NVMTOP_SRC/tests/traces/demo.bin"
+run nvmtop report --by range run.nvmt "$NVMTOP_SRC/tests/traces/demo.nvmt"
 ok 'another power signal is not compared: said' says out 'its joules are those of power.total, and not compared'
 
 run nvmtop report --by range --summary run.nvmt
@@ -157,16 +157,16 @@ run nvmtop report --by range --per 5 run.nvmt
 ok '--per is for phases' is "$status" 2
 run nvmtop report --by colour run.nvmt
 ok 'by what: said' says err 'phase, range, thread or domain'
-"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.bin
-run nvmtop report --by range waves.bin
+"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.nvmt
+run nvmtop report --by range waves.nvmt
 ok 'no ranges: said' says out 'no ranges were recorded'
-run nvmtop report --by range waves.bin waves.bin
+run nvmtop report --by range waves.nvmt waves.nvmt
 ok 'in none of two: said' says out 'no ranges were recorded'
-run nvmtop report --by range --format json waves.bin waves.bin
+run nvmtop report --by range --format json waves.nvmt waves.nvmt
 ok 'in none of two, as JSON' "$python" -c 'import json; d = json.load(open("out")); assert len(d["traces"]) == 2 and "comparison" not in d, d'
-run nvmtop report --by range --format csv waves.bin waves.bin
+run nvmtop report --by range --format csv waves.nvmt waves.nvmt
 ok 'in none of two, as CSV' is "$(cut -d, -f1-3 out)" name,domain,signal
-nvmtop report waves.bin >one
-run nvmtop report --by phase waves.bin
+nvmtop report waves.nvmt >one
+run nvmtop report --by phase waves.nvmt
 ok 'by phase is the report' cmp one out
 done_testing

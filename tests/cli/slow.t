@@ -119,9 +119,9 @@ for n, words in (("VDD_CPU_CV.power", "disabled"), ("VDDQ_VDD2_1V8AO.current", "
 END_OF_PYTHON
 }
 ok 'exactly these have no value, and say why' holes
-record errors.bin 0.5
+record errors.nvmt 0.5
 power() { echo "t['medium']['fields']['$1.power_mw']['nan']"; }
-ok 'a recording has the same holes' judge errors.bin "all(f['nan'] == t['counts']['medium'] if name.startswith(('VDD_CPU_CV', 'VDDQ')) else f['nan'] <= $(missed errors.bin rails) for name, f in t['medium']['fields'].items() if name.endswith('power_mw')) and all(f['nan'] == t['counts']['slow'] if name in ('gpu-thermal', 'soc0-thermal', 'Tboard') else f['nan'] <= $(missed errors.bin files) for name, f in t['slow']['fields'].items())"
+ok 'a recording has the same holes' judge errors.nvmt "all(f['nan'] == t['counts']['medium'] if name.startswith(('VDD_CPU_CV', 'VDDQ')) else f['nan'] <= $(missed errors.nvmt rails) for name, f in t['medium']['fields'].items() if name.endswith('power_mw')) and all(f['nan'] == t['counts']['slow'] if name in ('gpu-thermal', 'soc0-thermal', 'Tboard') else f['nan'] <= $(missed errors.nvmt files) for name, f in t['slow']['fields'].items())"
 for f in $chip1/in2_input $chip2/curr2_input $zones/thermal_zone1/temp $zones/thermal_zone5/temp \
     $i2c/1-004c/hwmon/hwmon2/temp1_input; do
     rule $f clear
@@ -132,27 +132,27 @@ done
 # makes it.  What holds up the tier does so each time, by hundreds of ticks a second.
 # beside COMMAND...: with a control of 4 s
 beside() {
-    $EMU "$NVMTOP" --record --sysroot plain --duration 4 --force -o control.bin 2>control.bin.err &
+    $EMU "$NVMTOP" --record --sysroot plain --duration 4 --force -o control.nvmt 2>control.nvmt.err &
     control=$!
     "$@"
     wait "$control"
 }
 # not_later FILE
 not_later() {
-    echo "late: $(late "$1") of $1, $(late control.bin) of its control"
-    test "$(late "$1")" -le $((2 * $(late control.bin) + 40))
+    echo "late: $(late "$1") of $1, $(late control.nvmt) of its control"
+    test "$(late "$1")" -le $((2 * $(late control.nvmt) + 40))
 }
 slow_reads() {
     rule /devices/platform/*/17000000.gpu/load wait=320
     rule "$chip1/*_input" wait=550
     rule "$chip2/*_input" wait=550
-    record reads.bin 4
+    record reads.nvmt 4
     rule /devices/platform/*/17000000.gpu/load clear
     rule "$chip1/*_input" clear
     rule "$chip2/*_input" clear
 }
 stalls() {
-    begin stall.bin 4
+    begin stall.nvmt 4
     sleep 0.5
     rule $chip1/in1_input hang 0 2000
     rule /devices/platform/*/17000000.gpu/load hang 0 2000
@@ -169,22 +169,22 @@ good() {
     done
     return 1
 }
-ok 'rails of 550 us, a load of 320 us: not one late tick more' good slow_reads reads.bin
-ok 'and all of their values, but those that are counted as late' judge reads.bin "all(f['nan'] <= $(missed reads.bin rails) and f['n'] > 300 for f in t['medium']['fields'].values())"
-ok 'a rail and the load stall for 2 s: not one late tick more' good stalls stall.bin
-ok 'the chip has a hole of 1.5 s, and its values before and after' judge stall.bin "all(t['medium']['fields'][r + '.power_mw']['n'] > 100 and 70 <= t['medium']['fields'][r + '.power_mw']['nan'] <= 220 for r in ('VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0'))"
-ok 'and they are counted' test "$(missed stall.bin rails)" -ge 70
-ok 'the other chip has none of more than the time in which it is noticed' judge stall.bin "$(power VDDQ_VDD2_1V8AO) <= 60"
-ok 'nor have temperatures' judge stall.bin "all(f['nan'] <= 5 for f in t['slow']['fields'].values())"
+ok 'rails of 550 us, a load of 320 us: not one late tick more' good slow_reads reads.nvmt
+ok 'and all of their values, but those that are counted as late' judge reads.nvmt "all(f['nan'] <= $(missed reads.nvmt rails) and f['n'] > 300 for f in t['medium']['fields'].values())"
+ok 'a rail and the load stall for 2 s: not one late tick more' good stalls stall.nvmt
+ok 'the chip has a hole of 1.5 s, and its values before and after' judge stall.nvmt "all(t['medium']['fields'][r + '.power_mw']['n'] > 100 and 70 <= t['medium']['fields'][r + '.power_mw']['nan'] <= 220 for r in ('VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0'))"
+ok 'and they are counted' test "$(missed stall.nvmt rails)" -ge 70
+ok 'the other chip has none of more than the time in which it is noticed' judge stall.nvmt "$(power VDDQ_VDD2_1V8AO) <= 60"
+ok 'nor have temperatures' judge stall.nvmt "all(f['nan'] <= 5 for f in t['slow']['fields'].values())"
 
 # ---- rows and gaps are all ticks
 gpu=/devices/platform/bus@0/17000000.gpu
 echo "0 0" >base/sys$gpu/counters # of a GPU that is off: read for each row
 rule $gpu/counters wait=1300
-record ticks.bin 2
+record ticks.nvmt 2
 rule $gpu/counters clear
 rm base/sys$gpu/counters
-nvmtop --export jsonl ticks.bin -o ticks.jsonl
+nvmtop --export jsonl ticks.nvmt -o ticks.jsonl
 add_up() {
     "$python" - ticks.jsonl <<'END_OF_PYTHON'
 import json, sys
@@ -215,7 +215,7 @@ move_chip() {
 }
 in1=$(cat base/sys$chip1/in1_input)
 soc0=$(cat base/sys$zones/thermal_zone5/temp)
-begin back.bin 4
+begin back.nvmt 4
 sleep 0.5
 rule /class/thermal/thermal_zone5 gone 0 700
 rule $zones/thermal_zone5 gone 0 700
@@ -223,28 +223,28 @@ move_chip
 sleep 0.1
 echo 33500 >base/sys$zones/thermal_zone5/temp
 end
-ok 'unbound: a hole' judge back.bin "20 <= $(power VDD_GPU_SOC) <= 270"
+ok 'unbound: a hole' judge back.nvmt "20 <= $(power VDD_GPU_SOC) <= 270"
 moved() {
-    judge back.bin "t['medium']['fields']['VDD_GPU_SOC.voltage_mv']['max'] == $in1 and t['medium']['fields']['VDD_GPU_SOC.power_mw']['min'] < 4 * 150"
+    judge back.nvmt "t['medium']['fields']['VDD_GPU_SOC.voltage_mv']['max'] == $in1 and t['medium']['fields']['VDD_GPU_SOC.power_mw']['min'] < 4 * 150"
 }
 ok 'bound again under another number: used again' moved
-ok 'the other chip noticed nothing' judge back.bin "$(power VDDQ_VDD2_1V8AO) <= $(missed back.bin rails)"
+ok 'the other chip noticed nothing' judge back.nvmt "$(power VDDQ_VDD2_1V8AO) <= $(missed back.nvmt rails)"
 zone="t['slow']['fields']['soc0-thermal']"
-ok 'a zone vanishes and comes back' judge back.bin "3 <= $zone['nan'] <= 25 and $zone['min'] == 33.5 and abs($zone['max'] - $soc0 / 1000) < 0.01"
+ok 'a zone vanishes and comes back' judge back.nvmt "3 <= $zone['nan'] <= 25 and $zone['min'] == 33.5 and abs($zone['max'] - $soc0 / 1000) < 0.01"
 
 # ---- a stop does not wait for a read that hangs
-begin stop.bin 60
+begin stop.nvmt 60
 sleep 0.5
 rule ${chip1%4}7/in1_input hang
 sleep 0.3
 kill -TERM $recorder
-whole() { says stop.bin.err 'recorded' && test ! -e stop.bin.part && kill -0 $recorder; }
+whole() { says stop.nvmt.err 'recorded' && test ! -e stop.nvmt.part && kill -0 $recorder; }
 for i in $(seq 60); do
     whole >why 2>&1 && break
     sleep 0.05
 done
 ok 'stopped while a read hangs: complete within 3 s' whole
-ok 'with all its samples' judge stop.bin "t['counts']['fast'] > 20 and t['medium']['increasing']"
+ok 'with all its samples' judge stop.nvmt "t['counts']['fast'] > 20 and t['medium']['increasing']"
 rule ${chip1%4}7/in1_input clear
 end
 ok 'and it ends once the read does' is "$status" 143

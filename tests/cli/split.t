@@ -70,7 +70,7 @@ ok 'a size to end at: kept' small max.nvmt 150000
 ok 'a size to end at: used' judge max.nvmt "t['bytes'] > 80000"
 ok 'a size to end at: the summary counts what is in the file' is "$(rows max.nvmt)" "$(said fast)"
 
-for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-size 1m' '--sync 0' '--sync 2d'; do
+for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-size 1m' '--flush 0' '--flush 2d'; do
     # shellcheck disable=SC2086
     run nvmtop --demo --record $wrong x.nvmt
     ok "$wrong: wrong use" is "$status" 2
@@ -161,7 +161,7 @@ fi
 
 # The file is removed: what comes from then on is in the next file.
 mkdir swept
-$EMU "$NVMTOP" --demo --record --sync 1h swept/r.nvmt 2>err &
+$EMU "$NVMTOP" --demo --record --flush 1h swept/r.nvmt 2>err &
 pid=$!
 until_true grown swept/r.nvmt 9000
 sleep 1 # in which it was seen at its path

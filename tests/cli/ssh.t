@@ -15,24 +15,24 @@ here=$(pwd)
 mkfifo hold
 exec 9<>hold
 
-# record NAME CLIENT OPTIONS...: over ssh into NAME.bin; leaves NAME.pid, and the client's in NAME.client
+# record NAME CLIENT OPTIONS...: over ssh into NAME.nvmt; leaves NAME.pid, and the client's in NAME.client
 record() {
     name=$1 client=$2
     shift 2
     # shellcheck disable=SC2086
-    $client rig "cd $here && echo \$\$ >$name.pid && exec $EMU $NVMTOP --demo --record --fast-hz 200 $* $name.bin 2>$name.err" \
+    $client rig "cd $here && echo \$\$ >$name.pid && exec $EMU $NVMTOP --demo --record --fast-hz 200 $* $name.nvmt 2>$name.err" \
         <&9 >$name.out 2>&1 &
     echo $! >"$name.client"
     names="$names $name"
 }
-has_begun() { test "$(wc -c <"$1.bin.nvmt")" -gt 12000; }
+has_begun() { test "$(wc -c <"$1.nvmt")" -gt 12000; }
 client() { cat "$1.client"; }
 remote() { cat "$1.pid"; }
 gone() { ! kill -0 "$1" || grep -q '^State:.*Z' "/proc/$1/status"; }
 session() { sed -n 's/^PPid:[^0-9]*//p' "/proc/$(remote "$1")/status"; }
-size() { wc -c <"$1.bin.nvmt"; }
+size() { wc -c <"$1.nvmt"; }
 grown() { test "$(size "$1")" -gt "$2"; }
-complete() { judge "$1.bin" "t['counts']['fast'] > 10 and t['counts']['medium'] > 3 and t['fast']['increasing']"; }
+complete() { judge "$1.nvmt" "t['counts']['fast'] > 10 and t['counts']['medium'] > 3 and t['fast']['increasing']"; }
 
 # An unprivileged sshd can give no terminal where the kernel's are not of the group tty.
 kinds='pty plain eof'
@@ -84,7 +84,6 @@ done
 for name in $names; do
     ok "$name: the recorder ends" soon gone "$(remote "$name")"
     ok "$name: the file is complete" complete "$name"
-    ok "$name: nothing else is left" test ! -e "$name.bin.nvmt" -a ! -e "$name.bin.tmp"
 done
 sshd_thaw
 
@@ -123,10 +122,6 @@ ok 'stream-term: says what it recorded' says stream-term.err 'standard output'
 for how in kill cut; do
     run nvmtop --report stream-$how.nvmt
     ok "stream-$how: cut, and as good as it came" is "$status" 0
-    run nvmtop --recover stream-$how.nvmt
-    ok "stream-$how: recovered" is "$status" 0
-    run nvmtop --check stream-$how.nvmt
-    ok "stream-$how: a sound trace" is "$status" 0
 done
 sshd_thaw
 # A recording through the pipe is the recording here.

@@ -8,10 +8,10 @@ py() { "$python" -c "import json, re, math, sys
 $1"; }
 lines() { test "$(wc -l <"$1")" -ge "$2"; }
 
-"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.bin
+"$python" "$NVMTOP_SRC/tests/tools/nvmt_write.py" waves.nvmt
 
 # --- numbers: those of the formulas in nvmt_write.py ---
-run nvmtop stream --interval 0.2 --stat mean,min,max --select count.f,ramp.power,temp.cpu,spent.j,temp.gpu waves.bin
+run nvmtop stream --interval 0.2 --stat mean,min,max --select count.f,ramp.power,temp.cpu,spent.j,temp.gpu waves.nvmt
 ok 'a trace' is "$status" 0
 read='r = [json.loads(x) for x in open("out")]'
 ok 'a trace: one line an interval' py "$read
@@ -30,12 +30,12 @@ ok 'a trace: its own times' py "$read
 assert abs(r[0]['time'] - 1700000000.2) < 0.01, r[0]"
 ok 'what is missing is null, with its reason, in each line' py "$read
 assert all(x['temp.gpu.mean'] is None and x['missing']['temp.gpu'] for x in r)"
-run nvmtop stream --interval 3s --select gpu.util,count.f waves.bin
+run nvmtop stream --interval 3s --select gpu.util,count.f waves.nvmt
 ok 'without --stat the mean has the name of the signal' py "$read
 assert abs(r[0]['count.f'] - sum(i * 0.1 for i in range(3000)) / 3000) < 1e-6 and 'gpu.util' in r[0] and len(r[0]) == 5, r[0]"
 ok 'the rest at the end is a line of its own' py "$read
 assert len(r) == 7 and 1.9 < r[6]['seconds'] < 2.1, r[-1]"
-run nvmtop stream --interval 0.2 --format csv --select temp.gpu,count.f,ramp.power --stat max waves.bin
+run nvmtop stream --interval 0.2 --format csv --select temp.gpu,count.f,ramp.power --stat max waves.nvmt
 ok 'CSV' py "import csv; r = list(csv.DictReader(open('out')))
 assert list(r[0]) == ['time', 'elapsed', 'seconds', 'ramp.power.max [mW]', 'temp.gpu.max [C]', 'count.f.max', 'missing'], list(r[0])
 assert r[1]['ramp.power.max [mW]'] == '390' and r[1]['temp.gpu.max [C]'] == '' and r[1]['missing'].startswith('temp.gpu: '), r[1]"
@@ -56,7 +56,7 @@ run nvmtop stream - </dev/null
 ok 'no stream: status 1' is "$status" 1
 
 # --- joules ---
-run nvmtop stream --format openmetrics --interval 0.5 waves.bin
+run nvmtop stream --format openmetrics --interval 0.5 waves.nvmt
 ok 'joules of a ramp of 1 W a second: t squared / 2' py "import openmetrics as o
 r = o.expositions(open('out').read())
 j = [x['nvmtop_rail_joules_total'][(('rail', 'ramp'),)] for x in r]
@@ -111,7 +111,7 @@ ok 'a slow reader: it is told what was skipped' says err 'the reader was too slo
 ok 'a slow reader: whole lines, of all the time' py "r = [json.loads(x) for x in open('lines')]
 holes = [b['elapsed'] - a['elapsed'] - b['seconds'] for a, b in zip(r, r[1:])]
 assert all(-1e-6 < x < 0.5 for x in holes), holes"
-run env LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 $EMU "$NVMTOP" stream --select count.f --interval 0.2 waves.bin
+run env LC_ALL=de_DE.UTF-8 LC_NUMERIC=de_DE.UTF-8 $EMU "$NVMTOP" stream --select count.f --interval 0.2 waves.nvmt
 ok 'numbers have a point in every locale' py "$read
 assert abs(r[0]['count.f'] - 9.95) < 1e-9"
 
@@ -168,7 +168,7 @@ ok 'and of zones' py "
 for x in open('got'):
     if x.startswith(('orin_nano', 'agx_thor', 'nano', 'tx2-')):
         assert all(-50 < float(t) < 120 for _, t in re.findall(r'(\w+)@(-?[\d.]+)C', x)) and '@' in x and 'C ' in x, x"
-run nvmtop stream --format tegrastats --select '*.power' --interval 1 waves.bin
+run nvmtop stream --format tegrastats --select '*.power' --interval 1 waves.nvmt
 ok 'power: of the interval, and of all the time' py "x = [re.search(r'ramp (\d+)mW/(\d+)mW', x) for x in open('out')]
 assert (int(x[2][1]), int(x[2][2])) == (2495, 1495), x[2]"
 
@@ -214,9 +214,9 @@ ok 'a textfile in no folder: one sentence' one_line err
 
 # --- input that is wrong ---
 for bad in '--interval 0' '--interval -1' '--interval 1e9' '--interval x' '--format xml' '--format' '--stat median' '--stat ,' \
-    '--select gpu.utli' '--select ,' '--stat max --format tegrastats' '--demo waves.bin' 'waves.bin waves.bin'; do
+    '--select gpu.utli' '--select ,' '--stat max --format tegrastats' '--demo waves.nvmt' 'waves.nvmt waves.nvmt'; do
     run nvmtop stream $bad
-    case $bad in --select*) run nvmtop stream $bad waves.bin ;; esac
+    case $bad in --select*) run nvmtop stream $bad waves.nvmt ;; esac
     ok "$bad: status 2" is "$status" 2
     ok "$bad: one sentence" test "$(wc -l <err)" -le 2 -a -s err
 done
@@ -225,23 +225,23 @@ ok 'no such file: status 1' is "$status" 1
 run $EMU ./nvmtop-tegrastats --interval 0.5
 ok 'as nvmtop-tegrastats: half a millisecond is none' is "$status" 2
 if test -w /dev/full; then
-    run nvmtop stream --logfile /dev/full waves.bin
+    run nvmtop stream --logfile /dev/full waves.nvmt
     ok 'a full disk: status 1' is "$status" 1
     ok 'a full disk: named' says err '/dev/full.*No space left'
 fi
-run nvmtop stream --logfile no/such/log waves.bin
+run nvmtop stream --logfile no/such/log waves.nvmt
 ok 'no folder for the log: status 1' is "$status" 1
 
 # --- other programs, as docs/integrate.md has them ---
 if command -v jq >/dev/null; then
-    ok 'jq' is "$(nvmtop stream --interval 1 --select count.f waves.bin | jq -s 'length, .[1]."count.f"' | tr '\n' ' ')" '20 149.95 '
+    ok 'jq' is "$(nvmtop stream --interval 1 --select count.f waves.nvmt | jq -s 'length, .[1]."count.f"' | tr '\n' ' ')" '20 149.95 '
 else
     skip 'jq' 'jq is not installed'
 fi
 # The configuration of docs/integrate.md, with a recording in place of the machine.
 if command -v telegraf >/dev/null; then
     sed -n '/^```toml/,/^```/{/^```/d;p;}' "$NVMTOP_SRC/docs/integrate.md" |
-        sed "s|^  command.*|  command = [\"$NVMTOP\", \"stream\", \"$PWD/waves.bin\"]|" >telegraf.conf
+        sed "s|^  command.*|  command = [\"$NVMTOP\", \"stream\", \"$PWD/waves.nvmt\"]|" >telegraf.conf
     telegraf --config telegraf.conf --test --test-wait 3 >out 2>err
     ok 'telegraf' says out '^> jetson.*gpu.util='
 else

@@ -14,8 +14,6 @@ rows=$(sed -n 's/^  samples: *\([0-9]*\) fast.*/\1/p' err)
 ok 'all samples of the summary are in it' judge a.nvmt "50 < t['counts']['fast'] == ${rows:-0} and t['counts']['medium'] > 5 and t['counts']['slow'] > 0"
 run nvmtop --check a.nvmt
 ok 'it is sound' is "$status" 0
-run nvmtop --recover a.nvmt
-ok 'and complete' says err 'is complete'
 
 nvmtop --print 100x30 --replay a.nvmt >kept.txt 2>err
 ok 'a stream in a file is shown' is $? 0
@@ -38,10 +36,6 @@ run nvmtop --print 100x30 --replay cut.nvmt
 ok 'a cut stream: what is there is shown' says out 'Jetson AGX Orin'
 run nvmtop --check cut.nvmt
 ok 'a cut stream: --check: status 3' is "$status" 3
-run nvmtop --recover cut.nvmt
-ok 'a cut stream: recovered' is "$status" 0
-run nvmtop --check cut.nvmt
-ok 'a cut stream: sound then' is "$status" 0
 cp a.nvmt bad.nvmt
 printf 'XXXXXXXXXX' | dd of=bad.nvmt bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 run nvmtop --check bad.nvmt
@@ -68,7 +62,7 @@ run nvmtop --follow
 ok '--follow alone' is "$status" 2
 run nvmtop --demo --once --stop-on-eof
 ok '--stop-on-eof without --record' is "$status" 2
-run nvmtop --demo --record e.bin --stop-on-eof -- true
+run nvmtop --demo --record e.nvmt --stop-on-eof -- true
 ok '--stop-on-eof with a command' is "$status" 2
 
 # --- readers ---
@@ -174,11 +168,11 @@ ok 'what it prints goes to standard error' says err 'from the command'
 run nvmtop --check cmd.nvmt
 ok 'and not into the stream' is "$status" 0
 
-sleep 1 | $EMU "$NVMTOP" --demo --record --stop-on-eof eof.bin 2>err
-ok '--stop-on-eof: ends with standard input' judge eof.bin "t['counts']['fast'] > 30"
-{ seq 100000; sleep 0.5; } | $EMU "$NVMTOP" --demo --record --stop-on-eof text.bin 2>err
-ok 'what comes before is ignored' judge text.bin "t['counts']['fast'] > 10"
-run nvmtop --demo --record --delay 60 --stop-on-eof never.bin </dev/null
+sleep 1 | $EMU "$NVMTOP" --demo --record --stop-on-eof eof.nvmt 2>err
+ok '--stop-on-eof: ends with standard input' judge eof.nvmt "t['counts']['fast'] > 30"
+{ seq 100000; sleep 0.5; } | $EMU "$NVMTOP" --demo --record --stop-on-eof text.nvmt 2>err
+ok 'what comes before is ignored' judge text.nvmt "t['counts']['fast'] > 10"
+run nvmtop --demo --record --delay 60 --stop-on-eof never.nvmt </dev/null
 ok 'also while it waits to begin' is "$status" 0
-ok 'then nothing was recorded' test ! -e never.bin
+ok 'then nothing was recorded' test ! -e never.nvmt
 done_testing

@@ -73,8 +73,8 @@ for i in range(30):
 for i in range(3000):
     t.row(0, i * 1_000_000, **{"gpu.util": 0})
 t.marks = [(1_010_000_000, "a"), (1_250_000_000, "b")]
-open("mark.bin", "wb").write(t.bytes())'
-nvmtop report --format json mark.bin >mark.json
+open("mark.nvmt", "wb").write(t.log())'
+nvmtop report --format json mark.nvmt >mark.json
 ok 'a phase has the part that lies in it' "$python" -c 'import json
 t = json.load(open("mark.json"))["traces"][0]
 of = lambda p: [s for s in p["signals"] if s["name"] == "throttle.x"][0]["throttled_s"]

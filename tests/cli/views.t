@@ -3,7 +3,7 @@
 # at; UPDATE=1 writes them anew.  And what the views say of other machines.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
-trace=$NVMTOP_SRC/tests/traces/views.bin
+trace=$NVMTOP_SRC/tests/traces/views.nvmt
 # Those of which no other test has pictures.
 run nvmtop --view nonsense
 views=$(sed -n 's/.*known: //p' err | tr -d , | tr ' ' '\n' | grep -vxE 'overview|ranges|processes|help|settings')

@@ -46,7 +46,7 @@ static void cut_of(struct trace *t)
 	char path[4096];
 	struct err e;
 
-	snprintf(path, sizeof(path), "%s/nvmtop-fuzz-%ld.bin", folder ? folder : "/tmp", (long)getpid());
+	snprintf(path, sizeof(path), "%s/nvmtop-fuzz-%ld.nvmt", folder ? folder : "/tmp", (long)getpid());
 	trace_cut(t, &some, path, true, NULL, &e);
 	unlink(path);
 }

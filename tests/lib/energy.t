@@ -28,7 +28,7 @@ ok 'the library and the summary have the joules of the report' "$python" same.py
 import os, sys
 sys.path.insert(0, os.environ["NVMTOP_SRC"] + "/tests/tools")
 import nvmt_write
-open("made.nvmt", "wb").write(nvmt_write.waves(1.0).bytes())
+open("made.nvmt", "wb").write(nvmt_write.waves(1.0).log())
 END
 nvmtop record --demo -o phases.nvmt -- sh -c 'sleep 0.5; "$NVMTOP" mark infer; sleep 0.5; "$NVMTOP" mark; sleep 0.2; "$NVMTOP" mark infer' 2>/dev/null
 cat >report.py <<'END'
@@ -52,8 +52,8 @@ for name in sys.argv[1:]:
     assert len(lines) == len(report.phases) + 2 and len({len(line) for line in lines}) == 1, lines
     assert "nan" not in str(report)
 END
-ok 'the report in Python has the numbers of the program' "$python" report.py phases.nvmt "$NVMTOP_SRC"/tests/traces/demo.bin "$NVMTOP_SRC"/tests/traces/version-1.bin "$NVMTOP_SRC"/tests/traces/ranges.nvmt
-ok 'and without NumPy' env NVMTOP_NUMPY=no "$python" report.py phases.nvmt "$NVMTOP_SRC"/tests/traces/demo.bin "$NVMTOP_SRC"/tests/traces/version-1.bin "$NVMTOP_SRC"/tests/traces/ranges.nvmt
+ok 'the report in Python has the numbers of the program' "$python" report.py phases.nvmt "$NVMTOP_SRC"/tests/traces/demo.nvmt "$NVMTOP_SRC"/tests/traces/version-1.bin "$NVMTOP_SRC"/tests/traces/ranges.nvmt
+ok 'and without NumPy' env NVMTOP_NUMPY=no "$python" report.py phases.nvmt "$NVMTOP_SRC"/tests/traces/demo.nvmt "$NVMTOP_SRC"/tests/traces/version-1.bin "$NVMTOP_SRC"/tests/traces/ranges.nvmt
 cat >phase.py <<'END'
 import nvmtop
 t = nvmtop.read_trace("phases.nvmt")

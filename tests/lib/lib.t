@@ -13,13 +13,16 @@ ok 'the library shows these and nothing else' cmp declared shown
 nm -g --defined-only "$build/libnvmtop.a" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort >static
 ok 'so does the archive' cmp declared static
 
-run $EMU "$build/examples/profile-phases" run.bin demo
+run $EMU "$build/examples/profile-phases" run.nvmt demo
 ok 'profile-phases: status 0' is "$status" 0
 ok 'profile-phases: three phases and what was before' is "$(wc -l <out)" 4
 ok 'profile-phases: by their labels' is "$(awk '{ print $1 }' out | tr '\n' ' ')" 'before preprocess infer after '
-ok 'profile-phases: a complete trace' judge run.bin "t['counts']['fast'] > 30 and t['counts']['sync'] == 3"
+ok 'profile-phases: a complete trace' judge run.nvmt "t['counts']['fast'] > 30 and t['counts']['sync'] == 3"
 ok 'profile-phases: phases last as long as they did' awk '
 	$1 == "preprocess" && $2 >= 0.3 && $2 < 30 { n++ } $1 == "infer" && $2 >= 0.4 && $2 < 60 { n++ } END { exit n != 2 }' out
+run $EMU "$build/examples/profile-phases" only.bin demo
+ok 'a FILE.bin: of version 1' judge only.bin "t['counts']['fast'] > 30 and t['counts']['sync'] == 3 and t['trailing_bytes'] == 0"
+ok 'a FILE.bin: no other file is left' is "$(echo only.*)" only.bin
 run $EMU "$build/examples/profile-phases" no/such/folder.bin demo
 ok 'profile-phases: a folder that is not there is said' is "$status" 1
 ok 'profile-phases: by name' says err 'no/such'
@@ -35,10 +38,10 @@ ok 'energy-window: by name' says err 'no_such_board'
   sed -n '/---- live values ----/,/nvmtop_live_close/s/^ \*\t//p' "$NVMTOP_SRC/include/nvmtop/nvmtop.h"; echo '}'; } >header.c
 ok 'the example of live values in the header' grep -q nvmtop_energy_result header.c
 ok 'it compiles' $CC -std=gnu11 -Wall -Wextra -Werror -I"$NVMTOP_SRC/include" -fsyntax-only header.c
-run $EMU "$build/examples/read-trace" "$NVMTOP_SRC/tests/traces/small.bin"
+run $EMU "$build/examples/read-trace" "$NVMTOP_SRC/tests/traces/small.nvmt"
 ok 'read-trace: status 0' is "$status" 0
 ok 'read-trace: the rails' says out ' J$'
-head -c 2000 "$NVMTOP_SRC/tests/traces/small.bin" >cut.bin
+head -c 2000 "$NVMTOP_SRC/tests/traces/version-1.bin" >cut.bin
 run $EMU "$build/examples/read-trace" cut.bin
 ok 'read-trace: a damaged trace is status 3' is "$status" 3
 ok 'read-trace: and says so' says err 'damaged'

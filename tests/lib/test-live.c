@@ -712,7 +712,7 @@ int main(void)
 
 	if (!mkdtemp(folder) || !roots)
 		return 1;
-	snprintf(path, sizeof(path), "%s/run.bin", folder);
+	snprintf(path, sizeof(path), "%s/run.nvmt", folder);
 	snprintf(tree, sizeof(tree), "%s/tree", folder);
 	snprintf(text, sizeof(text), "cp -a '%s/orin_nano-36-super' '%s'", roots, tree);
 	if (system(text))

@@ -122,7 +122,7 @@ int main(void)
 
 	if (!mkdtemp(folder))
 		return 1;
-	snprintf(path, sizeof path, "%s/run.bin", folder);
+	snprintf(path, sizeof path, "%s/run.nvmt", folder);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	rmdir(folder);
 	return failed;

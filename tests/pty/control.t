@@ -143,7 +143,7 @@ keys Enter
 check "the demo sets nothing" wait_for "the demo sets nothing"
 keys q
 wait_prompt 0
-run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/demo.bin --view board --no-config"
+run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/demo.nvmt --view board --no-config"
 wait_for "This machine"
 check "a replay has nothing to choose" off_screen "choose"
 keys q

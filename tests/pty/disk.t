@@ -13,10 +13,10 @@ plain_demo # no marks except those of the test
 dir=$tmp/work
 mkdir -p "$dir/disk" "$dir/base/far" "$dir/near"
 cd "$dir" || exit 99
-cp "$src/tests/traces/views.bin" base/far/far.bin
-cp "$src/tests/traces/small.bin" near/near.bin
-touch -d '2030-01-01' base/far/far.bin # first in the list
-ln -s ../disk/far/far.bin near/far.bin
+cp "$src/tests/traces/views.nvmt" base/far/far.nvmt
+cp "$src/tests/traces/small.nvmt" near/near.nvmt
+touch -d '2030-01-01' base/far/far.nvmt # first in the list
+ln -s ../disk/far/far.nvmt near/far.nvmt
 echo "/far whole" >rules
 slow_mount base rules disk
 # begin FOLDER
@@ -66,10 +66,10 @@ folder_hangs() {
 	wait_for "Reading this folder"
 	rule "/far clear"
 	rule "/far whole"
-	check "$1: the list appears when the directory responds" wait_for "> far.bin"
+	check "$1: the list appears when the directory responds" wait_for "> far.nvmt"
 	check "$1: the list is complete" wait_gone "Reading this folder"
 	keys Escape
-	wait_gone "> far.bin"
+	wait_gone "> far.nvmt"
 	rule "/far list:hang"
 	keys o
 	wait_for "Reading this folder"
@@ -92,32 +92,32 @@ file_hangs() {
 	begin near
 	keys r
 	wait_for "REC"
-	rule "/far/far.bin open:hang"
+	rule "/far/far.nvmt open:hang"
 	keys o
-	check "$1: the list names the file it waits for" wait_for "Reading this folder: far.bin"
+	check "$1: the list names the file it waits for" wait_for "Reading this folder: far.nvmt"
 	check "$1: the recording continues" grows
-	rule "/far/far.bin clear"
-	check "$1: the file responds" wait_for "> far.bin"
+	rule "/far/far.nvmt clear"
+	check "$1: the file responds" wait_for "> far.nvmt"
 	wait_gone "Reading this folder"
-	check "$1: other files are listed" wait_for "near.bin"
-	rule "/far/far.bin hang"
+	check "$1: other files are listed" wait_for "near.nvmt"
+	rule "/far/far.nvmt hang"
 	keys Enter
-	check "$1: the trace is being opened" wait_for "Opening far.bin"
+	check "$1: the trace is being opened" wait_for "Opening far.nvmt"
 	check "$1: the recording still continues" grows
 	keys Down
-	check "$1: the list still works" wait_gone "> far.bin"
+	check "$1: the list still works" wait_gone "> far.nvmt"
 	keys Up
-	wait_for "> far.bin"
+	wait_for "> far.nvmt"
 	keys Escape
 	check "$1: Esc cancels opening" wait_gone "Opening"
-	check "$1: the list stays" wait_for "> far.bin"
+	check "$1: the list stays" wait_for "> far.nvmt"
 	keys Enter
-	wait_for "Opening far.bin"
+	wait_for "Opening far.nvmt"
 	keys 2
 	check "$1: another view opens" wait_for "Clock  "
 	keys S
 	wait_for "label of the mark:"
-	rule "/far/far.bin clear"
+	rule "/far/far.nvmt clear"
 	text_bytes "while"
 	check "$1: typing is not interrupted" wait_for "label of the mark: while"
 	keys Enter
@@ -128,25 +128,25 @@ file_hangs() {
 	check "$1: the mark was set there" wait_for "1 mark"
 	check "$1: the recording continues after it" grows
 	# Slow, but not hanging.
-	rule "/far/far.bin open:wait=400000"
+	rule "/far/far.nvmt open:wait=400000"
 	keys o
-	check "$1: a slow list appears" wait_for "> far.bin"
+	check "$1: a slow list appears" wait_for "> far.nvmt"
 	wait_gone "Reading this folder"
 	keys Enter
 	check "$1: a slow trace opens" wait_for "45.9 / 45.9"
 	keys Escape
 	wait_gone "45.9 / 45.9"
-	rule "/far/far.bin clear"
+	rule "/far/far.nvmt clear"
 	keys o
-	wait_for "> far.bin"
+	wait_for "> far.nvmt"
 	wait_gone "Reading this folder"
-	rule "/far/far.bin hang"
+	rule "/far/far.nvmt hang"
 	keys Enter
-	wait_for "Opening far.bin"
+	wait_for "Opening far.nvmt"
 	keys q
 	check "$1: q restores the terminal while opening" until_true left
 	check "$1: q completes the recording" until_true complete
-	rule "/far/far.bin clear"
+	rule "/far/far.nvmt clear"
 	check "$1: it exits after that" until_true exited
 	check "$1: the terminal is usable" usable_terminal
 	rm -f "$dir"/near/nvmtop-*
@@ -161,16 +161,16 @@ waits() {
 
 # Before the screen appears.
 start_hangs() {
-	for traces in "far.bin" "near.bin --with far.bin"; do
-		rule "/far/far.bin hang"
+	for traces in "far.nvmt" "near.nvmt --with far.nvmt"; do
+		rule "/far/far.nvmt hang"
 		run "cd $dir/near; clear; $program --replay $traces"
 		until_true waits
 		keys C-c
 		check "$traces: Ctrl-C ends the wait" wait_for "stopped before the recording arrived"
-		rule "/far/far.bin clear"
+		rule "/far/far.nvmt clear"
 		check "$traces: exit status 1" wait_prompt 1
 	done
-	run "clear; $program --replay far.bin"
+	run "clear; $program --replay far.nvmt"
 	check "the trace is shown when the disk responds" wait_for "45.9 / 45.9"
 	keys q
 	wait_prompt 0

@@ -6,7 +6,7 @@ need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
 export NVMTOP_BOARDS
-trace=$src/tests/traces/demo.bin
+trace=$src/tests/traces/demo.nvmt
 test -n "${NVMTOP:-}" || program=$(pwd)/$program
 
 coloured() {
@@ -110,7 +110,7 @@ check "reverting it is saved too" until_true not_in_file "$conf" "theme = high-c
 keys F2
 wait_gone "Settings"
 leave
-cp "$trace" "$dir/demo.bin"
+cp "$trace" "$dir/demo.nvmt"
 show "--replay demo.bin"
 keys p
 check "p asks" wait_for "save:"

@@ -121,8 +121,8 @@ check "the screen closes" until_true left
 go_on
 wait_prompt
 hang
-run "clear; $program --record -o headless.bin --duration 1 --sysroot root 2>err; echo \$? >status"
-check "--record completes its file" until_true complete headless.bin
+run "clear; $program --record -o headless.nvmt --duration 1 --sysroot root 2>err; echo \$? >status"
+check "--record completes its file" until_true complete headless.nvmt
 go_on
 wait_prompt
 slow_release

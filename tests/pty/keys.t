@@ -7,7 +7,7 @@ NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
 XDG_CONFIG_HOME=/nonexistent
 export XDG_CONFIG_HOME
-trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
+trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.nvmt
 
 # The position of the playhead.
 at() {

@@ -121,7 +121,7 @@ t.close()
 
 # All window sizes in random order.
 random.seed(7)
-t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/demo.bin"))
+t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/demo.nvmt"))
 t.read(10, until=b"quit")
 for i in range(150):
     t.resize(*random.choice([(1, 1), (0, 0), (2, 1), (1, 40), (500, 200), (20, 5), (19, 4), (60, 16), (80, 24),
@@ -165,7 +165,7 @@ resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 wrong = []
 modes = termios.tcgetattr(os.openpty()[1])  # of an unmodified terminal
 for sig in sorted(signals):
-    t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/small.bin"))
+    t = Line("--replay", os.path.join(os.environ["NVMTOP_SRC"], "tests/traces/small.nvmt"))
     t.read(20, until=b"quit")
     taken = termios.tcgetattr(t.slave) != modes
     os.kill(t.pid, sig)

@@ -15,7 +15,7 @@ axis_has() {
 	screen | sed -n 1,5p | grep -q -e "$1"
 }
 no_part() {
-	[ "$(find "$dir" -name '*.part*' | wc -l)" -eq 0 ] && [ "$(find "$dir" -name '*.bin' | wc -l)" -ge "$1" ]
+	[ "$(find "$dir" -name '*.part*' | wc -l)" -eq 0 ] && [ "$(find "$dir" -name '*.nvmt' | wc -l)" -ge "$1" ]
 }
 
 run "cd $dir; clear; $program --demo"
@@ -43,7 +43,7 @@ keys q
 wait_prompt 0
 check "the socket is removed when the screen closes" [ -z "$(find "$tmp/nvmtop" -name '*.sock')" ]
 
-run "clear; $program --demo --record $dir/r.bin"
+run "clear; $program --demo --record $dir/r.nvmt"
 wait_for "q stop"
 keys F4 Up
 keys s
@@ -65,9 +65,9 @@ keys C-c
 check "Ctrl-C ends it with exit status 0" wait_prompt 0
 check "the mark whose label was being typed is recorded" wait_for "marks:      3"
 check "the file is complete" until_true no_part 1
-run "clear; $program --print 109x30 --replay $dir/r.bin"
+run "clear; $program --print 109x30 --replay $dir/r.nvmt"
 check "the label is in the recording" wait_for " qu"
-run "clear; $program --replay $dir/r.bin"
+run "clear; $program --replay $dir/r.nvmt"
 wait_for "q quit"
 keys Home
 keys ']' ']'

@@ -5,7 +5,7 @@ need "$program"
 
 XDG_CONFIG_HOME=/nonexistent
 export XDG_CONFIG_HOME
-trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
+trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.nvmt
 
 # Lines and columns are 1-based.
 line() {

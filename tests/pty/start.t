@@ -12,8 +12,8 @@ pty_begin 110x34
 dir=$tmp/work
 mkdir -p "$dir/rec/sub"
 cd "$dir" || exit 99
-cp "$src/tests/traces/demo.bin" rec/a.bin
-cp "$src/tests/traces/demo.bin" rec/sub/b.bin
+cp "$src/tests/traces/demo.nvmt" rec/a.nvmt
+cp "$src/tests/traces/demo.nvmt" rec/sub/b.nvmt
 
 run "cd $dir; clear; $program --board nix"
 check "an unknown board is reported after the screen" wait_for 'unknown board "nix"'
@@ -27,19 +27,19 @@ check "a board file of the user that is ignored is named, with its line" wait_fo
 keys q
 wait_prompt 0
 
-run "clear; $program --replay rec/a.bin"
+run "clear; $program --replay rec/a.nvmt"
 wait_for "q quit"
 keys Escape
 check "Esc does not close a file opened by --replay" wait_for "q quits, o opens another trace"
-check "it is still shown" wait_for "a.bin"
+check "it is still shown" wait_for "a.nvmt"
 keys o
-check "o lists the directory of that file" wait_for "> a.bin"
+check "o lists the directory of that file" wait_for "> a.nvmt"
 check "its subdirectories are listed" wait_for "sub"
 keys Down Down Enter
-check "Enter on a directory lists it" wait_for "> b.bin"
+check "Enter on a directory lists it" wait_for "> b.nvmt"
 keys Enter
-check "Enter opens a file in it" wait_gone "> b.bin"
-check "its name is shown" wait_for "b.bin"
+check "Enter opens a file in it" wait_gone "> b.nvmt"
+check "its name is shown" wait_for "b.nvmt"
 keys q
 wait_prompt 0
 

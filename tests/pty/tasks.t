@@ -68,8 +68,8 @@ wait_prompt 0
 
 mkdir "$tmp/runs"
 run "cd $tmp/runs; NVMTOP_BOARDS=$boards; clear"
-$program cut --from 0 --to 46 -o "$tmp/runs/a.nvmt" "$traces/views.bin"
-$program cut --from 0 --to 46 -o "$tmp/runs/b.nvmt" "$traces/demo.bin"
+$program cut --from 0 --to 46 -o "$tmp/runs/a.nvmt" "$traces/views.nvmt"
+$program cut --from 0 --to 46 -o "$tmp/runs/b.nvmt" "$traces/demo.nvmt"
 touch -t 202611020000 "$tmp/runs/a.nvmt" # the newest is first in the list
 touch -t 202611010000 "$tmp/runs/b.nvmt"
 

@@ -4,7 +4,7 @@
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
-trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.bin
+trace=$(cd "${NVMTOP_SRC:-.}" && pwd)/tests/traces/demo.nvmt
 
 # The playhead's time on the strip, in seconds.
 at() {

@@ -102,7 +102,7 @@ check "a click chooses a row" wait_for ">Hottest"
 keys q
 wait_prompt 0
 
-run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/views.bin --view power"
+run "clear; $program --replay ${NVMTOP_SRC:-.}/tests/traces/views.nvmt --view power"
 check "a trace opens with --view" wait_for "headroom"
 walk replay
 keys q

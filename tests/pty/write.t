@@ -1,6 +1,6 @@
 #!/bin/sh
 # A disk that hangs during a recording and at its end: it is reported, a second `q` ends the wait, and
-# the terminal is restored before a .bin is written.
+# the terminal is restored before a .nvmt is written.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 src=$(cd "${NVMTOP_SRC:-.}" && pwd)
@@ -89,13 +89,10 @@ check "the terminal is restored before a .bin is written" given_back
 keys C-c
 wait_for "^C"
 answers convert
-check "Ctrl-C ends the wait" wait_prompt 3
-check "the command to complete it is printed" wait_for "recover run.bin"
-check "the log exists" test -s "$tmp/run.bin.nvmt" -a ! -e "$tmp/run.bin"
-cp "$src/tests/traces/small.bin" "$tmp/run.bin"
+check "Ctrl-C ends the wait" wait_prompt 1
+check "the command to make it is printed" wait_for "export nvmt1 run.nvmt -o run.bin"
+check "the log exists" test -s "$tmp/run.nvmt" -a ! -e "$tmp/run.bin"
 run "clear; $program run.bin"
-check "an unfinished recording beside another run.bin is reported" wait_for "run.bin.nvmt is an unfinished recording"
-check "the command to replace it is printed" wait_for "recover --force run.bin"
-keys q
-wait_prompt 0
+check "what it is made of is said" wait_for "run.bin does not exist, but run.nvmt"
+wait_prompt 1
 pty_end

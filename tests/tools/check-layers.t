@@ -21,7 +21,7 @@ util:
 model: util
 board: util model probe
 probe: util model
-trace: util model
+trace: util model board/board.h
 engine: util model probe
 record: util model engine trace nvmtop/mark.h nvtx/nvtx-ring.h
 live: util model engine

@@ -1,20 +1,16 @@
 #!/usr/bin/env python3
-"""Makes long traces with impossible times or wrong stored columns.
+"""Makes long files of version 1 with impossible times.
 
-  disorder.py make FILE N [--plain]      N fast rows 1 ms apart, N/10 medium and N/100 slow
-                                         ones, marks m0 and m1 in turn every 20 s; the GPU
-                                         is at 50 %, the rail at 5 W; without --plain, an
-                                         extension without columns
+  disorder.py make FILE N                N fast rows 1 ms apart, N/10 medium and N/100 slow
+                                         ones, a mark every 20 s; the GPU
+                                         is at 50 %, the rail at 5 W
   disorder.py time FILE TIER ROW SECONDS change one time: a number, nan, inf, or +BIT to flip
   disorder.py shuffle FILE TIER HOW      change many: random, backwards, repeated, blocks;
                                          between: random except for the last and 128 others
-  disorder.py columns FILE               change minima, maxima and sums in the stored
-                                         columns, with valid checksums
 """
 import random
 import struct
 import sys
-import zlib
 
 import nvmt_write
 
@@ -27,12 +23,12 @@ class Long(nvmt_write.Trace):
         return -(-t // 1_000_000)
 
 
-def make(path, n, plain=False):
+def make(path, n):
     n = int(n)
     t = Long()
     t.cores, t.rails, t.zones = [0], ["rail"], ["cpu"]
     t.times = [range(0, n * 10**6, 10**6), range(0, n * 10**6, 10**7), range(0, n * 10**6, 10**8)]
-    t.marks = [(k * 20 * 10**9, f"m{k % 2}") for k in range(1, (n - 1) // 20000 + 1)]
+    t.marks = [(k * 20 * 10**9, "") for k in range(1, (n - 1) // 20000 + 1)]
     t.data["gpu.util"] = [50] * n
     rows = (struct.pack("<dH16ffQQf", 0, 500, 10.0, *[0.0] * 15, 10.0, 10**6, 10**6, -1.0),
             struct.pack("<d8I8I8f", 0, 5000, *[0] * 7, 1000, *[0] * 7, 5000.0, *[0.0] * 7),
@@ -47,7 +43,7 @@ def make(path, n, plain=False):
         out.append(struct.pack("<QQ", k + 1, t.first_row(ns)))
     raw = b"".join(out)
     with open(path, "wb") as f:
-        f.write(raw if plain else raw + t.extension(len(raw)))
+        f.write(raw)
 
 
 class File:
@@ -98,25 +94,5 @@ def shuffle(path, tier, how):
     f.save()
 
 
-def columns(path):
-    f = File(path)
-    at, found = f.at[4], 0
-    while at + 24 <= len(f.raw):
-        ident, _, length = struct.unpack_from("<4sIQ", f.raw, at)
-        if ident == b"PYRM":
-            width, records = struct.unpack_from("<II", f.raw, at + 20 + 8)
-            for k in range(records):
-                for c in range(width):
-                    b = at + 20 + 48 + k * (8 + width * 28) + 8 + c * 28
-                    count = struct.unpack_from("<I", f.raw, b + 24)[0]
-                    struct.pack_into("<3d", f.raw, b, 90, 100, 95 * count)
-            payload = bytes(f.raw[at + 20:at + 20 + length])
-            struct.pack_into("<I", f.raw, at + 20 + length, zlib.crc32(payload))
-            found += 1
-        at += 24 + length
-    assert found
-    f.save()
-
-
 if __name__ == "__main__":
-    {"make": make, "time": time, "shuffle": shuffle, "columns": columns}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "time": time, "shuffle": shuffle}[sys.argv[1]](*sys.argv[2:])

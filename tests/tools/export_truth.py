@@ -11,7 +11,7 @@ from nvmt_write import START_BOOT, START_MONO, START_REAL, f32, waves
 
 TIERS = ("fast", "medium", "slow")
 t = waves()
-t.bytes()
+t.complete()
 for r in t.rails:
     pairs = zip(t.data[r + ".voltage"], t.data[r + ".current"])
     t.data[r + ".power"] = [f32(v * a / 1000) for v, a in pairs]

@@ -109,7 +109,7 @@ class Tree:
             f.write(rule + "\n")
 
     def record(self):
-        began, trace = os.path.join(self.at, "began"), os.path.join(self.at, "t.bin")
+        began, trace = os.path.join(self.at, "began"), os.path.join(self.at, "t.nvmt")
         length = FIRST + LATE if self.late else FIRST + STEP * len(self.hung) + HANG + 2.5
         for file in self.hung if self.late else ():
             self.tell(f"{file} {self.rule}")

@@ -3,8 +3,6 @@
 
   nvmt-log-edit.py WHAT FROM TO
 
-FIELD     this field of all STAT records: squares, above, first, last, rise
-stat      a STAT of a span without rows
 codec     an unknown codec in the DATA chunk in the middle
 version   an unknown version in it
 column    an unknown kind for one of its constant columns
@@ -24,21 +22,10 @@ spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.d
                                                                        "nvmt-log.py"))
 log = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(log)
-FIELDS = {"squares": (36, "d"), "first": (52, "d"), "last": (68, "d"), "above": (92, "Q"), "rise": (100, "d")}
 
 
 def shuffle(p, n, size):
     return b"".join(p[k::size] for k in range(size))
-
-
-def changed(field, raw):
-    at, form = FIELDS[field]
-    _, _, size, n = struct.unpack_from("<BBHI", raw)
-    records = bytearray(log.unshuffle(raw[8:], n, size))
-    for i in range(at, n * size, size):
-        v, = struct.unpack_from("<" + form, records, i)
-        struct.pack_into("<" + form, records, i, v * 2 + 7)
-    return raw[:8] + shuffle(records, n, size)
 
 
 def first_of(b, kind):
@@ -123,11 +110,11 @@ def edit(what, p):
     middle, out, moved, shift = data[len(data) // 2], b"", {}, 0
     what, _, ns = what.partition("=")
 
-    def put(h, kind, payload, version=1, codec=0, cell=None):
+    def put(h, kind, payload, version=1, codec=0):
         nonlocal out
         head = struct.pack("<4s4BIIQIIqI", log.MAGIC, kind, version, codec, h.flags, h.session, h.generation,
                            h.seq + shift, len(payload), len(payload) if h.kind != log.META else h.raw,
-                           h.cell if cell is None else cell, zlib.crc32(payload))
+                           h.cell, zlib.crc32(payload))
         out += head + struct.pack("<I", zlib.crc32(head)) + payload
 
     for h, at, raw in all_chunks:
@@ -143,15 +130,14 @@ def edit(what, p):
             to = moved.get(at - struct.unpack_from("<Q", raw, 1)[0], (place, 0))[0]
             put(h, h.kind, raw[:1] + struct.pack("<Q", place - to) + raw[9:])
         elif not (here and what == "lost"):
-            raw = changed(what, raw) if h.kind == log.STATS and what in FIELDS else raw
             raw = at_time(what, h, raw, int(ns)) if ns else raw
             put(h, h.kind, other_column(raw) if here and what == "column" else raw,
                 version=9 if here and what == "version" else 1, codec=7 if here and what == "codec" else 0)
         if len(out) > place:
             moved[at] = place, len(out) - place - 48
-        if (what == "kind" and here) or (what == "stat" and h.kind == log.STATS and not shift):
+        if what == "kind" and here:
             shift += 1
-            put(h, 77 if here else h.kind, raw, cell=h.cell + (0 if here else 64 << 6))
+            put(h, 77, raw)
     return out
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes traces from the description in nvmtop-trace(5); shares no code with nvmtop.
+"""Writes logs as docs/format-nvmt.md, and a FILE.bin as nvmtop-trace(5) has them; shares no code with nvmtop.
 
-  nvmt_write.py FILE [--seconds S] [--plain] [--scale X] [--jitter SEED] [--repeat N] [--labels A,B]
+  nvmt_write.py FILE [--seconds S] [--scale X] [--jitter SEED] [--repeat N] [--labels A,B]
                 [--moments SEED] [--reps even|holes]
 
 The values are given by formulas (those marked * are not in version 1):
@@ -40,17 +40,109 @@ def text(s):
     return struct.pack("<H", len(raw)) + raw
 
 
-def chunk(ident, payload, version=1):
-    head = ident + struct.pack("<IQ", version, len(payload))
-    return head + struct.pack("<I", zlib.crc32(head)) + payload + struct.pack("<I", zlib.crc32(payload))
+def shuffle(raw, width):
+    return b"".join(raw[k::width] for k in range(width))
 
 
-def channel(name, label, kind, tier, unit, family, index=0, column=0, field=0, slot=0, lo=math.nan, hi=math.nan,
-            source="made up"):
-    body = struct.pack("<HHHHddqdd", index, column, field, slot, lo, hi, 0, math.nan, math.nan)
-    for word in (name, label, kind, tier, unit, family, source, "", ""):
-        body += text(word)
-    return struct.pack("<I", len(body)) + body
+def array(values):
+    """The kind and the bytes of a column."""
+    known = [v for v in values if v is not None and not math.isnan(v)]
+    if not known:
+        return 0, b""
+    if len(known) == len(values) and min(known) == max(known):
+        return 1, struct.pack("<d", known[0])
+    cells = [math.nan if v is None else v for v in values]
+    if all(abs(v) < 3e38 and f32(v) == v for v in known):
+        return 6, shuffle(struct.pack(f"<{len(cells)}f", *cells), 4)
+    return 7, shuffle(struct.pack(f"<{len(cells)}d", *cells), 8)
+
+
+def section(tier, hz, times, columns):
+    step = round(1e9 / hz)
+    residuals = [t - times[0] - i * step for i, t in enumerate(times)]
+    zigzag = struct.pack(f"<{len(times)}I", *[2 * r if r >= 0 else -2 * r - 1 for r in residuals])
+    arrays = [array(c) for c in columns]
+    return (struct.pack("<BBHIqI", tier, 0, len(columns), len(times), times[0], step) +
+            bytes(kind for kind, _ in arrays) + shuffle(zigzag, 4) + b"".join(raw for _, raw in arrays))
+
+
+META, DATA, MARK, GAP, STATE, END = 1, 2, 3, 4, 5, 10
+
+
+class Log:
+    """Chunks as docs/format-nvmt.md has them; without LOD, STAT and INDEX, which readers make of the rows."""
+
+    def __init__(self, channels, hz, facts, anchors, tiers):
+        """channels: dicts, in order of tier and column; anchors: the first is the start; tiers: for each the times and
+        the columns."""
+        self.out, self.seq, self.channels, self.hz = [], 0, channels, hz
+        self.facts, self.anchors, self.tiers = facts, anchors, tiers
+        self.tally = [[len(times), 0, 0] for times, _ in tiers] + [[0, 0, 0]]
+
+    def chunk(self, kind, cell, raw):
+        stored = (b"\x89NVL\r\n\x1a\n" if kind == META else b"") + raw
+        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 1, 0, 0, 0x5EED, 1, self.seq, len(stored), len(raw), cell,
+                           zlib.crc32(stored))
+        self.seq += 1
+        self.out.append(head + struct.pack("<I", zlib.crc32(head)) + stored)
+
+    def meta(self, cell):
+        def record(tag, body):
+            return struct.pack("<HI", tag, len(body)) + body
+
+        now = [a for a in self.anchors if a[0] >> 27 <= cell] or self.anchors
+        raw = record(1, text("nvmt_write.py")) + record(2, bytes(range(32)))
+        raw += record(3, struct.pack("<3q", *self.anchors[0])) + record(4, struct.pack("<3q", *now[-1]))
+        for tier, (_, columns) in enumerate(self.tiers):
+            zoom = max(10, math.floor(math.log2(1e9 / self.hz[tier])))
+            raw += record(5, struct.pack("<BBHd", tier, zoom, len(columns), self.hz[tier]))
+        for key, value in self.facts.items():
+            raw += record(6, text(key) + text(value))
+        used = [0, 0, 0]
+        for number, c in enumerate(self.channels):
+            tier = c["tier"]
+            body = struct.pack("<IBHH4dq", number, tier, used[tier], c.get("index", 0), *(c.get(k, math.nan) for k in
+                               ("lo", "hi", "warn", "crit")), c.get("period", 0))
+            for key in ("name", "label", "kind", "unit", "family", "source", "note", "missing", "kernel", "was"):
+                body += text(c.get(key, ""))
+            raw += record(7, body)
+            used[tier] += 1
+        self.chunk(META, cell, raw)
+
+    def events(self, kind, cell, bodies):
+        if bodies:
+            self.chunk(kind, cell, b"".join(struct.pack("<H", len(b)) + b for b in bodies))
+
+    def bytes(self, marks=(), gaps=(), changes=()):
+        """marks: (t, label); gaps: (tier, cause, from, to, missed); changes: (t, what, from, to)."""
+        starts, group = [0, 0, 0], None
+        cells = sorted({t >> 27 for times, _ in self.tiers for t in times} or {self.anchors[0][0] >> 27})
+        events = [(t, MARK, struct.pack("<Qq", i + 1, t) + text(label)) for i, (t, label) in enumerate(marks)]
+        events += [(g[3], GAP, struct.pack("<BBqqQ", *g)) for g in gaps]
+        events += [(c[0], STATE, struct.pack("<q", c[0]) + b"".join(text(x) for x in c[1:])) for c in changes]
+        for g in gaps:
+            self.tally[g[0]][1 + (g[1] == 1)] += g[4]
+        for cell in cells:
+            if cell >> 6 != group:
+                self.meta(cell)
+                group = cell >> 6
+            raw = b""
+            for tier, (times, columns) in enumerate(self.tiers):
+                first = last = starts[tier]
+                while last < len(times) and times[last] >> 27 == cell:
+                    last += 1
+                if last > first:
+                    raw += section(tier, self.hz[tier], times[first:last], [c[first:last] for c in columns])
+                starts[tier] = last
+            if raw:
+                self.chunk(DATA, cell, raw)
+            for kind in (MARK, GAP, STATE):
+                self.events(kind, cell, [body for t, k, body in events
+                                         if k == kind and (t >> 27 <= cell or cell == cells[-1])])
+            events = [e for e in events if e[0] >> 27 > cell]
+        tally = struct.pack("<13Q", *(n for tier in self.tally for n in tier), len(marks))
+        self.chunk(END, cells[-1], struct.pack("<BQ", 0, 0) + tally + text(""))
+        return b"".join(self.out)
 
 
 class Trace:
@@ -86,6 +178,7 @@ class Trace:
         return out + names(self.rails, 8) + names(self.zones, 16) + bytes(64)
 
     def version1(self):
+        self.complete()
         out = [self.header()]
         fast, medium, slow = self.times
         columns = [self.column(f"cpu{c}.util", len(fast)) for c in self.cores]
@@ -93,11 +186,9 @@ class Trace:
         emc = self.column("emc.util", len(fast))
         for i, t in enumerate(fast):
             cores = [c[i] for c in columns]
-            known = [c for c in cores if c is not None]
             cells = [math.nan if c is None else c for c in cores] + [0.0] * (16 - len(cores))
-            self.data.setdefault("cpu.util", []).append(f32(sum(known) / len(known)) if known else None)
             out.append(struct.pack("<dH16ffQQf", t / 1e9, round((gpu[i] or 0) * 10), *cells,
-                                   self.data["cpu.util"][i] if known else math.nan,
+                                   math.nan if self.data["cpu.util"][i] is None else self.data["cpu.util"][i],
                                    used[i] or 0, free[i] or 0, -1.0 if emc[i] is None else emc[i]))
         for i, t in enumerate(medium):
             mv, ma, mw = [], [], []
@@ -120,81 +211,43 @@ class Trace:
         return sum(x < t for x in self.times[0])
 
     def channels(self):
-        """The CHAN records, and the channel numbers by name."""
-        rows = [("gpu.util", "GPU", "gpu_util", 0, "%", "gpu", 0, 1, 0)]
+        rows = [("gpu.util", "GPU", "gpu_util", 0, "%", "gpu", 0)]
         for c in self.cores:
-            rows.append((f"cpu{c}.util", f"cpu{c}", "core_util", 0, "%", "cpu", c, 2, c))
-        rows.append(("cpu.util", "CPU", "cpu_util", 0, "%", "cpu", 0, 3, 0))
-        rows.append(("ram.used", "RAM", "ram_used", 0, "kB", "memory", 0, 4, 0))
-        rows.append(("ram.available", "RAM free", "ram_available", 0, "kB", "memory", 0, 5, 0))
+            rows.append((f"cpu{c}.util", f"cpu{c}", "core_util", 0, "%", "cpu", c))
+        rows.append(("cpu.util", "CPU", "cpu_util", 0, "%", "cpu", 0))
+        rows.append(("ram.used", "RAM", "ram_used", 0, "kB", "memory", 0))
+        rows.append(("ram.available", "RAM free", "ram_available", 0, "kB", "memory", 0))
         if self.emc:
-            rows.append(("emc.util", "EMC", "emc_util", 0, "%", "memory", 0, 6, 0))
+            rows.append(("emc.util", "EMC", "emc_util", 0, "%", "memory", 0))
         for i, r in enumerate(self.rails):
-            rows.append((r + ".voltage", r, "rail_voltage", 1, "mV", "power", i, 7, i))
-            rows.append((r + ".current", r, "rail_current", 1, "mA", "power", i, 8, i))
-            rows.append((r + ".power", r, "rail_power", 1, "mW", "power", i, 9, i))
+            rows.append((r + ".voltage", r, "rail_voltage", 1, "mV", "power", i))
+            rows.append((r + ".current", r, "rail_current", 1, "mA", "power", i))
+            rows.append((r + ".power", r, "rail_power", 1, "mW", "power", i))
         for i, z in enumerate(self.zones):
-            rows.append(("temp." + z, z, "temperature", 2, "C", "heat", i, 10, i))
-        slots = [0, 0, 0]
+            rows.append(("temp." + z, z, "temperature", 2, "C", "heat", i))
         for name, kind, tier, unit, family in self.extra:
-            rows.append((name, name, kind, tier, unit, family, 0, 0, slots[tier]))
-            slots[tier] += 1
-        used, out = [0, 0, 0], b""
-        for name, label, kind, tier, unit, family, index, field, slot in rows:
-            out += channel(name, label, kind, ("fast", "medium", "slow")[tier], unit, family, index, used[tier],
-                           field, slot, source=self.gpu_source if name == "gpu.util" else "made up")
-            used[tier] += 1
-        return out, {row[0]: i for i, row in enumerate(rows)}
+            rows.append((name, name, kind, tier, unit, family, 0))
+        names = ("name", "label", "kind", "tier", "unit", "family", "index")
+        return [dict(zip(names, row), source=self.gpu_source if row[0] == "gpu.util" else "made up") for row in rows]
 
-    def runs(self, numbers):
-        """Missing values that version 1 cannot express: the GPU load."""
-        out, start = b"", None
-        column = self.column("gpu.util", len(self.times[0])) + [0]
-        for i, v in enumerate(column):
-            if v is None and start is None:
-                start = i
-            elif v is not None and start is not None:
-                out += struct.pack("<IQQd", numbers["gpu.util"], start, i - start, math.nan)
-                start = None
-        return out
+    def complete(self):
+        """Adds what is computed: the load of all cores, and power, as version 1 has them."""
+        cores = [self.column(f"cpu{c}.util", len(self.times[0])) for c in self.cores]
+        known = [[v for v in row if v is not None] for row in zip(*cores)] if cores else [[]] * len(self.times[0])
+        self.data["cpu.util"] = [f32(sum(k) / len(k)) if k else None for k in known]
+        for r in self.rails:
+            volt, amp = (self.column(r + end, len(self.times[1])) for end in (".voltage", ".current"))
+            self.data[r + ".power"] = [None if v is None else f32(v * a / 1000) for v, a in zip(volt, amp)]
 
-    def extension(self, at):
-        records, numbers = self.channels()
-        chunks = [chunk(b"NVMX", text("nvmt_write.py")),
-                  chunk(b"RUNS", self.runs(numbers)),   # any order is allowed
-                  chunk(b"ANCH", struct.pack("<qqq", START_MONO, START_REAL, START_BOOT)),
-                  chunk(b"RATE", struct.pack("<ddd", *self.hz)),
-                  chunk(b"FACT", b"".join(text(k) + text(v) for k, v in self.facts.items())),
-                  chunk(b"XXXX", b"of a kind that nobody knows"),
-                  chunk(b"CHAN", records, version=1)]
-        for tier in range(3):
-            columns = [self.data[e[0]] for e in self.extra if e[2] == tier]
-            n = len(self.times[tier])
-            if not columns or not n:
-                continue
-            half = n // 2
-            for first, count in ((0, half), (half, n - half)):
-                cells = [math.nan if c[i] is None else c[i] for i in range(first, first + count) for c in columns]
-                chunks.append(chunk(b"COLS", struct.pack("<IIQQ", tier, len(columns), first, count) +
-                                    struct.pack(f"<{len(cells)}d", *cells)))
-        chunks.append(chunk(b"MARK", b"".join(
-            struct.pack("<QqQ", k + 1, START_MONO + t, self.first_row(t)) + text(label)
-            for k, (t, label) in enumerate(self.marks))))
-        chunks.append(chunk(b"GAPS", b"".join(
-            struct.pack("<BBHqqQ", tier, cause, 0, START_MONO + a, START_MONO + b, missed)
-            for tier, cause, a, b, missed in self.gaps)))
-        tally = b""
-        for tier in range(3):
-            missed = [sum(g[4] for g in self.gaps if g[0] == tier and g[1] == cause) for cause in (0, 1)]
-            tally += struct.pack("<QQQ", len(self.times[tier]), *missed)
-        chunks.append(chunk(b"TALY", tally))
-        header = self.header()
-        close = struct.pack("<QQ", at, len(chunks)) + header[56:88] + struct.pack("<I", zlib.crc32(header))
-        return b"".join(chunks) + chunk(b"ENDX", close)
-
-    def bytes(self, plain=False):
-        out = self.version1()
-        return out if plain else out + self.extension(len(out))
+    def log(self, anchors=()):
+        self.complete()
+        channels = self.channels()
+        tiers = [([START_MONO + t for t in times],
+                  [self.column(c["name"], len(times)) for c in channels if c["tier"] == tier])
+                 for tier, times in enumerate(self.times)]
+        log = Log(channels, self.hz, self.facts, [(START_MONO, START_REAL, START_BOOT), *anchors], tiers)
+        return log.bytes([(START_MONO + t, label) for t, label in self.marks],
+                         [(tier, cause, START_MONO + a, START_MONO + b, missed) for tier, cause, a, b, missed in self.gaps])
 
 
 def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0, labels=("work", "rest")):
@@ -301,7 +354,6 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("file")
     p.add_argument("--seconds", type=float, default=20.0)
-    p.add_argument("--plain", action="store_true", help="version 1 alone")
     p.add_argument("--scale", type=float, default=1.0)
     p.add_argument("--jitter", type=int, default=None)
     p.add_argument("--repeat", type=float, default=2.0)
@@ -318,7 +370,7 @@ def main():
     if a.counters:
         t.gpu_source = "/sys/devices/gpu.0/counters"
     with open(a.file, "wb") as f:
-        f.write(t.bytes(a.plain))
+        f.write(t.version1() if a.file.endswith(".bin") else t.log())
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def check_signal(t, p, s, a, b, plain):
 def main():
     d = json.load(sys.stdin)["traces"][0]
     t = waves(**eval(sys.argv[1]))
-    t.bytes()       # computes the rest
+    t.complete()       # computes the rest
     end = max(x[-1] for x in t.times) + 1
     bounds = [0] + [m[0] for m in t.marks] + [end]
     if len(d["phases"]) != len(bounds) - 1:

@@ -43,7 +43,7 @@ static char *write_text(const struct settings *s)
 	size_t n;
 	FILE *f = open_memstream(&out, &n);
 
-	assert_int_equal(conf_write(s, false, f), 0);
+	assert_int_equal(conf_write(s, f), 0);
 	fclose(f);
 	return out;
 }
@@ -268,7 +268,7 @@ static void any_bytes(void **state)
 		char *out = NULL;
 		size_t size;
 		FILE *f = open_memstream(&out, &size);
-		assert_int_equal(conf_write(&s, false, f), 0);
+		assert_int_equal(conf_write(&s, f), 0);
 		fclose(f);
 		struct settings back = SETTINGS_DEFAULT;
 		conf_read(&back, out, size, &deaf);

@@ -1,6 +1,7 @@
 /* A recording split over several files: together they are the stream, no row is duplicated or lost, and
  * everything missing is counted. */
 #include "test-log.h"
+#include "trace/trace.h"
 
 #define FILES 12
 
@@ -189,6 +190,147 @@ static void split_by_time(void **state)
 	expect_all(all);
 	log_writer_stats(w, &st);
 	assert_true(st.lost_rows == 0 && st.marks == 1000 && st.rows[TIER_FAST] == pushed[TIER_FAST].n);
+	log_writer_free(w);
+	columns_free(all);
+}
+
+static bool equal_bits(double a, double b)
+{
+	return !memcmp(&a, &b, sizeof(a));
+}
+
+/* The rows [from, to) of the fast tier are missing; the others are those that were pushed, and so are the columns. */
+static void expect_trace(struct trace *t, size_t from, size_t to)
+{
+	static int64_t t_ns[1024];
+	static double values[1024];
+	struct timeline *tl = trace_timeline(t);
+	const struct column *all = &pushed[TIER_FAST];
+	size_t n = (size_t)trace_rows(t, TIER_FAST), width = about.width[TIER_FAST];
+	struct bin is, was;
+
+	assert_int_equal(n, all->n - (to - from));
+	for (size_t row = 0; row < n; row += 1000) {
+		size_t more = n - row < 1000 ? n - row : 1000;
+
+		trace_row_times(t, TIER_FAST, row, more, t_ns);
+		for (size_t c = 0; c < width; c++) {
+			trace_row_values(t, c, row, more, values);
+			for (size_t i = 0; i < more; i++) {
+				size_t at = row + i < from ? row + i : row + i + (to - from);
+
+				assert_int_equal(t_ns[i], all->t_ns[at]);
+				assert_true(isnan(values[i]) ? isnan(all->values[at * width + c])
+							     : equal_bits(values[i], all->values[at * width + c]));
+			}
+		}
+	}
+	for (int zoom = 22; zoom < 40; zoom++)
+		for (size_t row = 0; row < all->n;) {
+			int64_t column = all->t_ns[row] >> zoom;
+
+			tl->ops->columns(tl, 0, zoom, column, 1, &is);
+			was = (struct bin) {.n = 0};
+			for (; row < all->n && all->t_ns[row] >> zoom == column; row++)
+				if (row < from || row >= to)
+					bin_add(&was, all->values[row * width]);
+			assert_int_equal(is.n, was.n);
+			if (was.n > 0) {
+				assert_true(equal_bits(is.min, was.min) && equal_bits(is.max, was.max));
+				assert_true(fabs(is.sum - was.sum) <= 1e-9 * fabs(was.sum));
+			}
+		}
+}
+
+static struct trace *open_trace(const char *const *paths, size_t n)
+{
+	struct err e;
+	struct trace *t = trace_open_files(paths, n, false, NULL, NULL, &e);
+
+	if (!t)
+		fail_msg("%s", e.text);
+	assert_int_equal(e.code, ERR_NONE);
+	return t;
+}
+
+/* Given together in any order, and one behind the other in one file. */
+static void one_trace(void **state)
+{
+	struct log_writer *w = series(&(struct trace_limits) {.split.ns = 9 * NS_PER_S});
+	static char names[FILES][PATH_MAX], again[PATH_MAX];
+	const char *paths[FILES], *one = again;
+	struct column all[TIERS] = {{.n = 0}};
+	static struct seen seen;
+	size_t n, before[FILES + 1] = {0}, count;
+	const struct gap *gaps;
+	struct trace *t;
+	struct err e;
+	FILE *out;
+
+	(void)state;
+	for (int i = 0; i < 80; i++) {
+		push(log_writer_sink(w), START + i * 500 * NS_PER_MS, 0.5);
+		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
+	}
+	n = finish(w, true);
+	assert_in_range(n, 4, FILES);
+	snprintf(again, sizeof(again), "%s/again.nvmt", folder);
+	out = fopen(again, "w");
+	for (size_t i = 0; i < n; i++) {
+		struct file f;
+
+		read_one(w, i, &seen, all);
+		before[i + 1] = all[TIER_FAST].n;
+		assert_true(log_writer_file(w, i, names[i], sizeof(names[i]), NULL));
+		paths[n - 1 - i] = names[i];
+		f = slurp(names[i]);
+		assert_int_equal(fwrite(f.p, 1, f.n, out), f.n);
+		free(f.p);
+	}
+	fclose(out);
+
+	t = open_trace(paths, n);
+	assert_string_equal(trace_path(t), names[0]);
+	assert_string_equal(trace_last_path(t), names[n - 1]);
+	expect_trace(t, 0, 0);
+	trace_gaps(t, &count);
+	assert_int_equal(count, 0);
+	trace_close(t);
+	t = open_trace(&one, 1);
+	expect_trace(t, 0, 0);
+	trace_close(t);
+
+	/* One in the middle is missing, in either form. */
+	for (size_t i = 0; i + 1 < n; i++)
+		paths[i] = names[i < 2 ? i : i + 1];
+	out = fopen(again, "w");
+	for (size_t i = 0; i + 1 < n; i++) {
+		struct file f = slurp(paths[i]);
+
+		fwrite(f.p, 1, f.n, out);
+		free(f.p);
+	}
+	fclose(out);
+	for (int i = 0; i < 2; i++) {
+		t = i ? open_trace(&one, 1) : open_trace(paths, n - 1);
+		expect_trace(t, before[2], before[3]);
+		gaps = trace_gaps(t, &count);
+		assert_int_equal(count, TIERS);
+		for (size_t k = 0; k < count; k++) {
+			const struct column *c = &pushed[gaps[k].tier];
+			size_t row = 0;
+
+			assert_int_equal(gaps[k].cause, GAP_ABSENT);
+			while (c->t_ns[row] != gaps[k].from_ns)
+				row++;
+			assert_int_equal(c->t_ns[row + gaps[k].missed + 1], gaps[k].to_ns);
+		}
+		trace_close(t);
+	}
+
+	paths[1] = paths[0];
+	assert_null(trace_open_files(paths, 2, false, NULL, NULL, &e));
+	assert_non_null(strstr(e.text, "the same file"));
 	log_writer_free(w);
 	columns_free(all);
 }
@@ -462,6 +604,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(split_by_time, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_trace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(split_by_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(max_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(next_after_error, set_up, tear_down),

@@ -166,7 +166,7 @@ static struct nvtx *recorder(void)
 {
 	static const struct nvtx_ops ops = {take_ranges, take_mark, take_change};
 	struct err e;
-	struct nvtx *n = nvtx_new(&ops, NULL, false, 0, &e);
+	struct nvtx *n = nvtx_new(&ops, NULL, false, 0, NULL, &e);
 
 	assert_non_null(n);
 	n_got = n_marks = n_changes = 0;
@@ -465,7 +465,7 @@ static void without_a_recorder(void **state)
 	nvtx_poll(n, false);
 	assert_int_equal(head->reading, number());
 	assert_int_equal(n_got, 0);
-	other = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, false, 0, &e);
+	other = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, false, 0, NULL, &e);
 	assert_int_equal(nvtx_take(other, &e), -1);
 	assert_non_null(strstr(e.text, "another nvmtop"));
 	nvtx_free(other);
@@ -494,7 +494,7 @@ static void a_screen_yields(void **state)
 {
 	static const struct nvtx_ops none = {take_ranges, take_mark, take_change};
 	struct err e;
-	struct nvtx *live = nvtx_new(&none, NULL, true, 0, &e), *n;
+	struct nvtx *live = nvtx_new(&none, NULL, true, 0, NULL, &e), *n;
 	pthread_t thread;
 
 	(void)state;
@@ -521,7 +521,7 @@ static void a_screen_yields(void **state)
 static void a_screen_yields_within_a_tick(void **state)
 {
 	struct err e;
-	struct nvtx *live = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, true, 0, &e);
+	struct nvtx *live = nvtx_new(&(struct nvtx_ops) {take_ranges, take_mark, take_change}, NULL, true, 0, NULL, &e);
 	char wanted[128];
 	struct stat st;
 	int64_t until;

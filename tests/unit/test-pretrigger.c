@@ -446,19 +446,18 @@ static void names(void **state)
 	struct pretrigger_file f;
 
 	(void)state;
-	fclose(fopen(in_folder("n.a.2.bin"), "w"));
-	fclose(fopen(in_folder("n.a.3.bin.nvmt"), "w"));
-	struct pretrigger *k = begin(s, "n.a.bin", 1, 0, NULL);
+	fclose(fopen(in_folder("n.a.2.nvmt"), "w"));
+	struct pretrigger *k = begin(s, "n.a.nvmt", 1, 0, NULL);
 	for (unsigned i = 0; i < 3; i++) {
 		push(s, pretrigger_sink(k), at, after_start(s, 1 + i));
 		pretrigger_trigger(k, after_start(s, 0.8 + i), "");
 		push(s, pretrigger_sink(k), at, after_start(s, 1.5 + i));
 		wait_files(k, i + 1);
 		file_of(k, i, &f);
-		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.bin" : i == 1 ? "n.a.4.bin" : "n.a.5.bin"));
+		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.nvmt" : i == 1 ? "n.a.3.nvmt" : "n.a.4.nvmt"));
 	}
 	pretrigger_free(k);
-	struct pretrigger_options o = {.keep_ns = S, .path = in_folder("n.a.bin")};
+	struct pretrigger_options o = {.keep_ns = S, .path = in_folder("n.a.nvmt")};
 	assert_null(pretrigger_new(&o, &s->session, &e));
 	assert_non_null(strstr(e.text, "already exists"));
 	o.path = in_folder("none/n.nvmt");

@@ -4,7 +4,6 @@
 #include "model/range.h"
 #include "report/report.h"
 #include "trace/log-reader.h"
-#include "trace/recover.h"
 #include "trace/trace.h"
 
 #define N 40000
@@ -436,38 +435,30 @@ static size_t ranges_in(const char *name)
 	return f.n;
 }
 
-/* The part before the ranges, the one that has them, both joined, and that after a crash. */
+/* The part before the ranges, the one that has them, and that after a crash. */
 static void parts(void **state)
 {
-	static char name[3][sizeof(path) + 20];
+	static char name[2][sizeof(path) + 20];
 	const struct selection part[] = {{.has_to = true, .to_ns = 24 * NS_PER_S},
 					 {.has_from = true, .from_ns = 24 * NS_PER_S}};
 	size_t n = record_late(26), left;
-	struct trace *t = opened(path), *both[2];
-	struct recovery out;
+	struct trace *t = opened(path);
 	struct stat st;
 	struct err e;
 
 	(void)state;
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 2; i++)
 		snprintf(name[i], sizeof(name[i]), "%s.%d.nvmt", path, i);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(trace_cut(t, &part[i], name[i], false, NULL, &e), 0);
 		assert_int_equal(ranges_in(name[i]), i ? n : 0);
-		both[i] = opened(name[i]);
 	}
-	assert_int_equal(trace_join_files(both, 2, name[2], false, NULL, NULL, &e), 0);
-	assert_int_equal(ranges_in(name[2]), n);
-	trace_close(both[0]);
-	trace_close(both[1]);
 	trace_close(t);
-	assert_int_equal(stat(name[2], &st), 0);
+	assert_int_equal(stat(name[1], &st), 0);
 	for (int i = 1; i < 8; i++) {
-		assert_int_equal(truncate(name[2], st.st_size * (8 - i) / 8), 0);
-		left = ranges_in(name[2]);
+		assert_int_equal(truncate(name[1], st.st_size * (8 - i) / 8), 0);
+		left = ranges_in(name[1]);
 		assert_true(left < n && (left > 0 || i > 2));
-		assert_int_equal(trace_recover(name[2], false, NULL, NULL, &out, &e), 0);
-		assert_int_equal(ranges_in(name[2]), left);
 	}
 }
 

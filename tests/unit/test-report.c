@@ -242,30 +242,28 @@ static void stopped(void **state)
 {
 	char folder[] = "/tmp/nvmtop-report-XXXXXX", from[64], to[64];
 	const struct selection pick = {.tier = -1, .has_from = true, .from_ns = 1000000000};
-	struct trace *t, *two[2];
+	struct trace *t;
 	struct err e;
 	FILE *f;
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
-	snprintf(from, sizeof(from), "%s/long.bin", folder);
-	snprintf(to, sizeof(to), "%s/new.bin", folder);
+	snprintf(from, sizeof(from), "%s/long.nvmt", folder);
+	snprintf(to, sizeof(to), "%s/new.nvmt", folder);
 	write_trace(from, 200000);
 	t = trace_open(from, &e);
 	assert_non_null(t);
 	assert_int_equal(trace_cut(t, &pick, to, false, stop, &e), -1);
 	assert_int_equal(e.code, ERR_FAILED);
-	assert_false(is_there(folder, "new.bin") || is_there(folder, "new.bin.part") ||
-		     is_there(folder, "new.bin.part.side"));
+	assert_false(is_there(folder, "new.nvmt") || is_there(folder, "new.nvmt.log.tmp"));
 	f = fopen(to, "w");
 	assert_non_null(f);
 	assert_int_equal(export_write(t, &pick, EXPORT_csv, 0, false, f, stop, &e), -1);
 	fclose(f);
 	assert_int_equal(truncate(to, 0), 0); /* what is no recording is never replaced */
-	two[0] = two[1] = t;
-	assert_int_equal(trace_join_files(two, 2, to, true, stop, NULL, &e), -1);
-	assert_true(is_there(folder, "new.bin")); /* the existing one */
-	assert_false(is_there(folder, "new.bin.part"));
+	assert_int_equal(trace_cut(t, &pick, to, true, stop, &e), -1);
+	assert_true(is_there(folder, "new.nvmt")); /* the existing one */
+	assert_false(is_there(folder, "new.nvmt.log.tmp"));
 	assert_int_equal(trace_cut(t, &pick, to, true, NULL, &e), 0);
 	trace_close(t);
 	unlink(from);

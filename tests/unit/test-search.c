@@ -15,7 +15,7 @@ static void saved(void **state)
 	static const char *const texts[] = {"gpu > 99.5", "gpu > 20 for 3ms", "gpu < 2 and cpu > 90",
 					    "GPU == 50", "[zone1] > 99 or gpu < 0.2 and cpu < 50"};
 	struct script *s = script_new(21, ROWS, 2, 1, 2, false);
-	struct log_writer *w = log_writer_new(in_folder("s.bin"), false, &e);
+	struct log_writer *w = log_writer_new(in_folder("s.nvmt"), false, &e);
 	size_t at[TIERS] = {0}, hits = 0;
 	struct condition_search search;
 	struct condition c;
@@ -30,7 +30,7 @@ static void saved(void **state)
 	log_writer_stats(w, &stats);
 	assert_int_equal(stats.lost_rows, 0); /* lost rows could not be found */
 	log_writer_free(w);
-	t = trace_open(in_folder("s.bin"), &e);
+	t = trace_open(in_folder("s.nvmt"), &e);
 	assert_non_null(t);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		size_t row[TIERS] = {0};

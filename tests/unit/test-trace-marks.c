@@ -56,7 +56,7 @@ static void check(const char *name, const struct script *s, const size_t *order,
 
 	assert_non_null(t);
 	assert_int_equal(e.code, ERR_NONE);
-	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, NULL, &e), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("syncs"), true, NULL, NULL, &e), 0);
 	read_syncs("syncs", syncs, n);
 	assert_int_equal(trace_timeline(t)->ops->marks(trace_timeline(t), 0, INT64_MAX, got, 8), n);
 	for (size_t i = 0; i < n; i++) {
@@ -81,8 +81,8 @@ static void test_in_time(void **state)
 	const int64_t *t = s->t_ns[TIER_FAST];
 
 	(void)state;
-	record("time.bin", s, (const int64_t[]) {t[99] + 1, t[200], t[299] + 5}, after, 3);
-	check("time.bin", s, order, 3);
+	record("time.nvmt", s, (const int64_t[]) {t[99] + 1, t[200], t[299] + 5}, after, 3);
+	check("time.nvmt", s, order, 3);
 	script_free(s);
 }
 
@@ -94,8 +94,8 @@ static void test_late(void **state)
 
 	(void)state;
 	/* the second is older than the first, the fourth older than any row */
-	record("late.bin", s, (const int64_t[]) {t[99] + 1, t[50], t[120] + 3, START_NS}, after, 4);
-	check("late.bin", s, order, 4);
+	record("late.nvmt", s, (const int64_t[]) {t[99] + 1, t[50], t[120] + 3, START_NS}, after, 4);
+	check("late.nvmt", s, order, 4);
 	script_free(s);
 }
 
@@ -106,8 +106,8 @@ static void test_one_instant(void **state)
 	const int64_t *t = s->t_ns[TIER_FAST];
 
 	(void)state;
-	record("same.bin", s, (const int64_t[]) {t[60], t[60], t[60]}, after, 3);
-	check("same.bin", s, order, 3);
+	record("same.nvmt", s, (const int64_t[]) {t[60], t[60], t[60]}, after, 3);
+	check("same.nvmt", s, order, 3);
 	script_free(s);
 }
 

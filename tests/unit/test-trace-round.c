@@ -166,7 +166,7 @@ static void round_trip(uint64_t seed, size_t fast, unsigned cores, unsigned rail
 		{TIER_MEDIUM, GAP_LATE, START_NS + 10, START_NS + 1000, 3},
 		{TIER_FAST, GAP_LOST, START_NS + 500, START_NS + 600, 12345678901},
 	};
-	struct trace *t = record(s, "round.bin", marks, 4, gaps, 2);
+	struct trace *t = record(s, "round.nvmt", marks, 4, gaps, 2);
 	struct timeline *tl = trace_timeline(t);
 	struct trace_summary sum, peek;
 	struct mark got[8];
@@ -229,11 +229,11 @@ static void test_nothing_but_a_core(void **state)
 	round_trip(4, 1, 1, 0, 0, false);
 }
 
-/* A thousand rows per call, ten thousand extension columns: blocks fill up. */
+/* A thousand rows per call: blocks fill up. */
 static void test_long(void **state)
 {
 	struct script *s = script_new(5, 30000, 20, 10, 3, true);
-	struct trace *t = record(s, "long.bin", NULL, 0, NULL, 0);
+	struct trace *t = record(s, "long.nvmt", NULL, 0, NULL, 0);
 	struct timeline *tl = trace_timeline(t);
 
 	(void)state;
@@ -247,7 +247,7 @@ static void test_no_rows(void **state)
 {
 	struct script *s = script_new(6, 0, 4, 2, 2, false);
 	struct mark m = {1, START_NS + 7, "alone"};
-	struct trace *t = record(s, "none.bin", &m, 1, NULL, 0);
+	struct trace *t = record(s, "none.nvmt", &m, 1, NULL, 0);
 	struct timeline *tl = trace_timeline(t);
 	struct mark got;
 	struct bin b[4];
@@ -269,7 +269,7 @@ static void test_no_rows(void **state)
 static void test_step(void **state)
 {
 	struct script *s = script_new(7, 100, 1, 0, 0, false);
-	struct trace *t = record(s, "step.bin", NULL, 0, NULL, 0);
+	struct trace *t = record(s, "step.nvmt", NULL, 0, NULL, 0);
 	struct timeline *tl = trace_timeline(t);
 	const int64_t *ns = s->t_ns[TIER_FAST];
 
@@ -292,7 +292,7 @@ static void test_columns_anywhere(void **state)
 {
 	static const int64_t firsts[] = {INT64_MIN, INT64_MIN + 1, -5, 0, INT64_MAX - 2, INT64_MAX};
 	struct script *s = script_new(8, 100, 1, 1, 1, false);
-	struct trace *t = record(s, "any.bin", NULL, 0, NULL, 0);
+	struct trace *t = record(s, "any.nvmt", NULL, 0, NULL, 0);
 	struct timeline *tl = trace_timeline(t);
 	struct bin b[4];
 
@@ -401,12 +401,12 @@ static void test_sync_points(void **state)
 		{4, s->t_ns[TIER_FAST][999] + 1, ""},
 	};
 	static const uint64_t rows[] = {0, 400, 401, 1000};
-	struct trace *t = record(s, "sync.bin", marks, 4, NULL, 0);
+	struct trace *t = record(s, "sync.nvmt", marks, 4, NULL, 0);
 	uint8_t sync[4 * SYNC_SIZE];
 	int fd;
 
 	(void)state;
-	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL, NULL), 0);
+	assert_int_equal(nvmt1_write(t, in_folder("sync.out"), true, NULL, NULL, NULL), 0);
 	fd = open(in_folder("sync.out"), O_RDONLY);
 	assert_int_equal(pread(fd, sync, sizeof(sync),
 			       HEADER_SIZE + 1000 * FAST_SIZE + 100 * MEDIUM_SIZE + 10 * SLOW_SIZE),
@@ -430,7 +430,7 @@ static void test_mark_at_the_end(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct script *s = script_new(12, 100, 1, 0, 0, false);
 		struct mark m = {1, rows_to + behind_ms[i] * NS_PER_MS, ""};
-		struct trace *t = record(s, "end.bin", &m, behind_ms[i] >= 0, NULL, 0);
+		struct trace *t = record(s, "end.nvmt", &m, behind_ms[i] >= 0, NULL, 0);
 		struct timeline *tl = trace_timeline(t);
 
 		assert_true(tl->ops->extent(tl, &from, &to));

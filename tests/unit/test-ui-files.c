@@ -14,8 +14,8 @@ static void find(struct bench *b, struct ui_file files[FILES], size_t n)
 {
 	memset(files, 0, FILES * sizeof(*files));
 	for (size_t i = 0; i < n; i++) {
-		snprintf(files[i].path, sizeof(files[i].path), "./%zu.bin", n - i);
-		snprintf(files[i].name, sizeof(files[i].name), "%zu.bin", n - i);
+		snprintf(files[i].path, sizeof(files[i].path), "./%zu.nvmt", n - i);
+		snprintf(files[i].name, sizeof(files[i].name), "%zu.nvmt", n - i);
 		files[i].readable = true;
 	}
 	b->scene.files = files;
@@ -37,29 +37,29 @@ static void a_list_grows_while_it_is_read(void **state)
 		assert_shows(&b, "Reading this folder");
 		assert_hides(&b, "no saved");
 		find(&b, files, 1);
-		b.scene.files_at = "far.bin";
+		b.scene.files_at = "far.nvmt";
 		draw(&b);
 		if (sizes[i][0] >= 80)
-			assert_shows(&b, "Reading this folder: far.bin");
-		assert_shows(&b, "> 1.bin");
+			assert_shows(&b, "Reading this folder: far.nvmt");
+		assert_shows(&b, "> 1.nvmt");
 		/* No choice yet: the newest is selected. */
 		find(&b, files, 2);
 		draw(&b);
-		assert_shows(&b, "> 2.bin");
+		assert_shows(&b, "> 2.nvmt");
 		press(&b, K_DOWN, 0);
-		assert_shows(&b, "> 1.bin");
+		assert_shows(&b, "> 1.nvmt");
 		/* A chosen file stays chosen, wherever it moves. */
 		for (size_t n = 3; n <= FILES; n++) {
 			find(&b, files, n);
 			draw(&b);
-			assert_shows(&b, "> 1.bin");
+			assert_shows(&b, "> 1.nvmt");
 			assert_shows(&b, "Reading");
 		}
-		assert_string_equal(press(&b, K_ENTER, 0).path, "./1.bin");
+		assert_string_equal(press(&b, K_ENTER, 0).path, "./1.nvmt");
 		b.scene.files_at = NULL;
 		draw(&b);
 		assert_hides(&b, "Reading");
-		assert_shows(&b, "> 1.bin");
+		assert_shows(&b, "> 1.nvmt");
 		stop(&b);
 	}
 }
@@ -74,16 +74,16 @@ static void the_last_line_is_not_clicked(void **state)
 	(void)state;
 	start(&b, 80, 24, true, CHARSET_ASCII);
 	press(&b, 'o', 0);
-	b.scene.files_at = "far.bin";
+	b.scene.files_at = "far.nvmt";
 	find(&b, files, FILES);
 	draw(&b);
 	for (int y = 0; y < 24 && last < 0; y++)
 		last = strstr(line(&b, y), "Reading this folder") ? y : -1;
 	assert_true(last > 0);
 	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, last).kind, REQUEST_NONE);
-	assert_shows(&b, "> 40.bin");
+	assert_shows(&b, "> 40.nvmt");
 	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, last - 1).kind, REQUEST_NONE);
-	assert_hides(&b, "> 40.bin");
+	assert_hides(&b, "> 40.nvmt");
 	stop(&b);
 }
 
@@ -95,13 +95,13 @@ static void opening_is_told_and_taken_back(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		start(&b, sizes[i][0], sizes[i][1], true, CHARSET_BRAILLE);
-		b.scene.opening = "far.bin";
+		b.scene.opening = "far.nvmt";
 		draw(&b);
-		assert_shows(&b, "Opening far.bin.   Esc: stay here");
+		assert_shows(&b, "Opening far.nvmt.   Esc: stay here");
 		/* Also when the error line shows something else. */
 		b.scene.record_error = "No space";
 		draw(&b);
-		assert_shows(&b, "Opening far.bin.   Esc: stay here");
+		assert_shows(&b, "Opening far.nvmt.   Esc: stay here");
 		b.scene.record_error = NULL;
 		/* Every other key works as usual. */
 		assert_int_equal(press(&b, 's', 0).kind, REQUEST_MARK);
@@ -165,16 +165,16 @@ static void folders_a_filter_and_a_second(void **state)
 	assert_shows(&b, "damaged");
 	assert_shows(&b, "../");
 	type(&b, "/1");
-	assert_shows(&b, "12.bin");
-	assert_hides(&b, "8.bin");
+	assert_shows(&b, "12.nvmt");
+	assert_hides(&b, "8.nvmt");
 	press(&b, K_ENTER, 0);
 	press(&b, K_DOWN, 0);
 	r = press(&b, 'b', 0);
 	assert_int_equal(r.kind, REQUEST_OPEN);
 	assert_true(r.second);
-	assert_string_equal(r.path, "./11.bin");
+	assert_string_equal(r.path, "./11.nvmt");
 	press(&b, K_ESC, 0);
-	assert_shows(&b, "8.bin");
+	assert_shows(&b, "8.nvmt");
 	r = press(&b, K_BACKSPACE, 0);
 	assert_int_equal(r.kind, REQUEST_LIST);
 	assert_string_equal(r.path, "/x/..");

@@ -259,7 +259,7 @@ static void the_other_trace_has_phases_too(void **state)
 	name_mark(&b.fake, 0, "infer");
 	name_mark(&b.fake, 1, "idle");
 	b.scene.with = &other.timeline;
-	b.scene.with_name = "y.bin";
+	b.scene.with_name = "y.nvmt";
 	b.scene.align = &where;
 	ui_reset(b.ui, &b.scene);
 	press(&b, '7', 0);

@@ -176,7 +176,7 @@ static void set_scene(struct bench *b, enum scene scene)
 		fake_init(&other, 60 * NS_PER_S);
 		where = (struct ui_align) {.shift_ns = 0, .text = "aligned at the start"};
 		b->scene.with = &other.timeline;
-		b->scene.with_name = "/traces/y.bin";
+		b->scene.with_name = "/traces/y.nvmt";
 		b->scene.align = &where;
 	}
 	if (scene == SCENE_RANGES)

@@ -115,7 +115,7 @@ static void under(struct bench *b, int w, int h, enum charset cs, int64_t shift_
 	start(b, w, h, false, cs);
 	where = (struct ui_align) {.shift_ns = shift_ns, .text = "aligned somehow"};
 	b->scene.with = &other.timeline;
-	b->scene.with_name = "/traces/y.bin";
+	b->scene.with_name = "/traces/y.nvmt";
 	b->scene.align = &where;
 	ui_reset(b->ui, &b->scene);
 	draw(b);
@@ -173,8 +173,8 @@ static void values_are_of_the_same_moment(void **state)
 	heat = channel_of(&other, CHANNEL_HOTTEST);
 	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++) {
 		under(&b, 120, 40, CHARSET_BRAILLE, shifts[i]);
-		assert_shows(&b, "A x.bin");
-		assert_shows(&b, " B  y.bin   aligned somehow");
+		assert_shows(&b, "A x.nvmt");
+		assert_shows(&b, " B  y.nvmt   aligned somehow");
 		for (double s = 20; s < 80; s += 27.3) {
 			int64_t at = FAKE_START + (int64_t)(s * 1e9);
 			double v;
@@ -399,7 +399,7 @@ static void any_size_and_any_time(void **state)
 	/* A trace without samples. */
 	other.last_ns = other.first_ns - 1;
 	under(&b, 100, 30, CHARSET_BRAILLE, 0);
-	assert_shows(&b, "B  y.bin   This trace has no samples");
+	assert_shows(&b, "B  y.nvmt   This trace has no samples");
 	type(&b, keys);
 	stop(&b);
 }

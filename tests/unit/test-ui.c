@@ -66,8 +66,8 @@ static void a_trace_is_chosen_from_the_list(void **state)
 	(void)state;
 	memset(files, 0, sizeof(files));
 	for (int i = 0; i < 3; i++) {
-		snprintf(files[i].path, sizeof(files[i].path), "/traces/%d.bin", i);
-		snprintf(files[i].name, sizeof(files[i].name), "%d.bin", i);
+		snprintf(files[i].path, sizeof(files[i].path), "/traces/%d.nvmt", i);
+		snprintf(files[i].name, sizeof(files[i].name), "%d.nvmt", i);
 		files[i].readable = i != 1;
 	}
 	start(&b, 80, 24, true, CHARSET_BRAILLE);
@@ -76,14 +76,14 @@ static void a_trace_is_chosen_from_the_list(void **state)
 	b.scene.files = files;
 	b.scene.n_files = 3;
 	draw(&b);
-	assert_shows(&b, "> 0.bin");
+	assert_shows(&b, "> 0.nvmt");
 	press(&b, K_DOWN, 0);
-	assert_shows(&b, "> 1.bin");
+	assert_shows(&b, "> 1.nvmt");
 	assert_int_equal(press(&b, K_ENTER, 0).kind, REQUEST_NONE); /* unreadable */
 	press(&b, K_PGDN, 0);
 	r = press(&b, K_ENTER, 0);
 	assert_int_equal(r.kind, REQUEST_OPEN);
-	assert_string_equal(r.path, "/traces/2.bin");
+	assert_string_equal(r.path, "/traces/2.nvmt");
 	r = mouse(&b, MOUSE_PRESS, 1, 5, 5);
 	assert_int_equal(r.kind, REQUEST_NONE);
 	assert_int_equal(mouse(&b, MOUSE_PRESS, 1, 5, 5).kind, REQUEST_OPEN);
@@ -91,7 +91,7 @@ static void a_trace_is_chosen_from_the_list(void **state)
 	b.scene.live = false;
 	ui_reset(b.ui, &b.scene);
 	draw(&b);
-	assert_hides(&b, "0.bin");
+	assert_hides(&b, "0.nvmt");
 	assert_shows(&b, "paused");
 	stop(&b);
 }
@@ -171,9 +171,9 @@ static void what_is_missing_says_why(void **state)
 	b.scene.stalled = true;
 	draw(&b);
 	assert_shows(&b, "Sampling hangs: a sensor does not answer.");
-	b.scene.record_error = "x.bin: no space left";
+	b.scene.record_error = "x.nvmt: no space left";
 	draw(&b);
-	assert_shows(&b, "x.bin: no space left");
+	assert_shows(&b, "x.nvmt: no space left");
 	assert_int_equal(b.canvas.cells[121].style, STYLE_BANNER_STRONG);
 	stop(&b);
 }
@@ -185,20 +185,20 @@ static void recording_and_messages_are_shown(void **state)
 	(void)state;
 	start(&b, 120, 24, true, CHARSET_BRAILLE);
 	b.scene.recording = true;
-	b.scene.record_name = "/home/me/run.bin";
+	b.scene.record_name = "/home/me/run.nvmt";
 	b.scene.record_since_ns = b.scene.now_ns - 751 * NS_PER_S;
 	b.scene.record_bytes = 81400000;
 	b.scene.record_marks = 1;
 	draw(&b);
-	assert_shows(&b, "● REC run.bin 12:31   81 MB  1 mark ");
+	assert_shows(&b, "● REC run.nvmt 12:31   81 MB  1 mark ");
 	/* The name does not move as the numbers grow. */
 	b.scene.record_since_ns = b.scene.now_ns - 9 * NS_PER_S;
 	b.scene.record_bytes = 999000;
 	draw(&b);
-	assert_shows(&b, "● REC run.bin 00:09  999 kB  1 mark ");
+	assert_shows(&b, "● REC run.nvmt 00:09  999 kB  1 mark ");
 	b.scene.record_since_ns = b.scene.now_ns - 3723 * NS_PER_S;
 	draw(&b);
-	assert_shows(&b, "● REC run.bin 1:02:03  999 kB  1 mark ");
+	assert_shows(&b, "● REC run.nvmt 1:02:03  999 kB  1 mark ");
 	assert_shows(&b, "r stop rec");
 	b.scene.lost = 1;
 	draw(&b);
@@ -206,10 +206,10 @@ static void recording_and_messages_are_shown(void **state)
 	b.scene.record_lost = 12;
 	draw(&b);
 	assert_shows(&b, "12 rows could not be written");
-	b.scene.message = "saved as run.bin";
+	b.scene.message = "saved as run.nvmt";
 	b.scene.message_style = STYLE_WARN;
 	draw(&b);
-	assert_string_equal(line(&b, -1), " saved as run.bin");
+	assert_string_equal(line(&b, -1), " saved as run.nvmt");
 	for (int w = 20; w < 120; w++) { /* what does not fit is omitted whole */
 		canvas_resize(&b.canvas, w, 24);
 		draw(&b);

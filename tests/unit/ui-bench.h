@@ -42,7 +42,7 @@ static inline void start(struct bench *b, int w, int h, bool live, enum charset 
 				      .live = live,
 				      .own_cpu = NAN,
 				      .now_ns = b->fake.last_ns,
-				      .trace_name = "x.bin",
+				      .trace_name = "x.nvmt",
 				      .wall_ns = b->fake.about.start.real_ns + 100 * NS_PER_S};
 	b->ui = ui_new(&o, NULL);
 	assert_non_null(b->ui);
