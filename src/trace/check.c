@@ -53,10 +53,9 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 
 	if (!r)
 		return -1;
-	log_scan(r, r->begin, r->size, &items);
+	log_scan(r, r->begin, r->size, r->begin, &items);
 	for (size_t i = 0; i < items.n && check_goes_on(c, 0.5 * (double)i / (double)items.n); i++)
-		if (log_read_chunk(r, &items.p[i], &h, &raw) && log_has_events(h.kind))
-			log_events_put(r, &items.p[i], (struct log_in) {raw.p, raw.p + raw.n, false}, h.seq);
+		log_read_chunk(r, &items.p[i], &h, &raw);
 	for (enum tier t = 0; t < TIERS; t++) {
 		uint64_t n = log_reader_rows(r, t);
 

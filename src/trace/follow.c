@@ -1,7 +1,6 @@
-/* Turns the bytes of a growing log into chunks, and these into the calls of a stream. A chunk that is cut
- * short at the end of the input is awaited; bytes that belong to no chunk are skipped up to the next valid
- * one, so damage costs only the chunks it hits. Memory is bounded by one chunk, two generations of META,
- * the names of ranges and the events that wait for the rows of their time. */
+/* Turns the bytes of a growing log into the calls of a stream: the cursor over its chunks waits where there are no more
+ * yet. Memory is bounded by two chunks, two generations of META and the names of
+ * ranges. */
 #include "trace/follow.h"
 
 #include <errno.h>
@@ -21,13 +20,16 @@
 
 #define PIECE	  65536
 #define PIECES	  4 /* per call of follow_take() */
-#define BUFFER	  (LOG_HEAD + LOG_STORED_MAX + PIECE)
+#define BUFFER	  (2 * (LOG_HEAD + LOG_STORED_MAX) + PIECE)
 #define FOREIGN	  65536 /* so many bytes without a chunk are no log */
-#define EVENTS	  1024
 #define VALUES_MOST (1 << 22) /* of a section */
 #define QUIET_NS  (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
 
 struct follow {
+	struct log_source source; /* first; its size: all bytes so far */
+	struct log_chunks chunks;
+	uint8_t *in; /* the newest bytes */
+	size_t have;
 	struct sink *to;
 	char path[4096], shown[512];
 	int fd;
@@ -35,13 +37,9 @@ struct follow {
 	bool locked;  /* a writer was seen to lock the file */
 	bool ended;
 	int64_t grown_ns; /* when the file grew last */
-	uint8_t *in;
-	size_t have;
-	uint64_t bytes;
 	bool any, seq_known, mangled, other, newer;
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
-	bool all_known;  /* all columns of the chunk are of a known form */
 	char next[256];
 	uint64_t seq; /* of the latest chunk */
 	struct log_reader *meta;
@@ -49,12 +47,21 @@ struct follow {
 	struct fact *facts;
 	struct session about;
 	struct log_bytes raw;
+	struct log_data data;	  /* of raw, if it is DATA */
+	struct log_bytes scratch; /* for the values of a section */
 	struct ranges *ranges; /* the store of names and lanes; NULL: there were none */
 	int64_t last_ns[TIERS];
-	struct log_event events[EVENTS];
-	size_t n_events;
 	struct follow_state state;
 };
+
+/* Those that were not needed any more are gone. */
+static const uint8_t *input_get(struct log_source *source, uint64_t at, size_t n)
+{
+	struct follow *f = (struct follow *)(void *)source;
+	uint64_t first = source->size - f->have;
+
+	return at >= first && at <= source->size && n <= source->size - at ? f->in + (at - first) : NULL;
+}
 
 static int no_memory(struct err *e)
 {
@@ -63,54 +70,21 @@ static int no_memory(struct err *e)
 
 /* --- events --- */
 
-/* Returns the tier with whose rows the event is sent. */
-static int event_tier(const struct log_event *ev)
-{
-	return ev->kind == LOG_GAP ? (int)ev->u.gap.tier : TIER_FAST;
-}
-
-/* Sends the events before that time, of one tier or (TIERS) of all. */
-static void events_send(struct follow *f, int tier, int64_t before_ns)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->n_events; i++) {
-		const struct log_event *ev = &f->events[i];
-
-		if (ev->t_ns < before_ns && (tier == TIERS || tier == event_tier(ev)))
-			log_event_send(ev, f->to);
-		else
-			f->events[kept++] = *ev;
-	}
-	f->n_events = kept;
-}
-
-static void event_add(struct follow *f, const struct log_event *ev)
-{
-	if (f->n_events == EVENTS && f->state.begun)
-		events_send(f, TIERS, INT64_MAX);
-	if (f->n_events == EVENTS)
-		return;
-	f->events[f->n_events++] = *ev;
-	f->state.marks += ev->kind == LOG_MARK;
-	if (ev->kind == LOG_GAP && ev->u.gap.cause == GAP_LATE)
-		f->state.late[ev->u.gap.tier] += ev->u.gap.missed;
-	else if (ev->kind == LOG_GAP && ev->u.gap.cause == GAP_LOST)
-		f->state.lost[ev->u.gap.tier] += ev->u.gap.missed;
-}
-
+/* They come before the rows of their time. Those before the stream has begun belong to rows that are lost. */
 static int take_events(struct follow *f, const struct log_head *h, struct err *e)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
 	struct log_event ev;
 
 	(void)e;
-	while (in.p < in.end && log_get_record(&in, &record))
-		if (!log_event_get(h->kind, &record, &ev))
-			in.bad = true;
-		else if (h->kind != LOG_GAP || ev.u.gap.cause <= GAP_LOST)
-			event_add(f, &ev);
-	f->state.chunks += in.bad;
+	while (f->state.begun && log_get_record(&in, &record)) {
+		if (!log_event_get(h->kind, &record, &ev) || (h->kind == LOG_GAP && ev.u.gap.cause > GAP_LOST))
+			continue;
+		log_event_send(&ev, f->to);
+		f->state.marks += h->kind == LOG_MARK;
+		if (h->kind == LOG_GAP)
+			(ev.u.gap.cause == GAP_LATE ? f->state.late : f->state.lost)[ev.u.gap.tier] += ev.u.gap.missed;
+	}
 	return 0;
 }
 
@@ -170,10 +144,6 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 {
 	const struct session *s = log_reader_session(f->meta);
 
-	if (!log_meta_good(f->raw.p, f->raw.n)) {
-		f->state.chunks++;
-		return 0;
-	}
 	if (log_generation_find(f->meta, h->generation))
 		return 0;
 	if (log_meta_take(f->meta, h, f->raw.p, f->raw.n) < 0)
@@ -187,78 +157,47 @@ static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 
 /* --- DATA --- */
 
-/* Sends rows, and between them the events of their time. */
-static void rows_send(struct follow *f, enum tier tier, const int64_t *t_ns, const double *values, size_t n)
+/* Sends the rows of a tier. Returns false if they cannot be; *known: in all columns. */
+static bool take_section(struct follow *f, const struct log_head *h, const struct log_generation *g, enum tier t, bool *known)
 {
-	size_t width = f->about.width[tier];
-
-	for (size_t at = 0; at < n;) {
-		int64_t next = INT64_MAX;
-		size_t end = at;
-
-		events_send(f, (int)tier, t_ns[at] + 1);
-		for (size_t i = 0; i < f->n_events; i++)
-			if (event_tier(&f->events[i]) == (int)tier && f->events[i].t_ns < next)
-				next = f->events[i].t_ns;
-		while (end < n && t_ns[end] < next)
-			end++;
-		f->to->ops->rows(f->to, &(struct rows) {.tier = tier, .n = end - at, .width = width,
-							.t_ns = t_ns + at, .values = values + at * width});
-		at = end;
-	}
-	f->last_ns[tier] = t_ns[n - 1];
-	f->state.rows[tier] += n;
-	if (t_ns[n - 1] > f->state.newest_ns)
-		f->state.newest_ns = t_ns[n - 1];
-}
-
-/* Returns 0, 1 if the section is damaged, -1 if out of memory. */
-static int take_section(struct follow *f, const struct log_head *h, const struct log_generation *g,
-			const struct log_section *s)
-{
-	size_t width = s->tier < TIERS ? f->about.width[s->tier] : 0;
-	double *values;
+	const struct log_section *s = &f->data.sections[t];
+	size_t width = f->about.width[t], values = s->n * width;
 	int64_t *t_ns;
-	int r = 1;
+	double *v;
 
-	if (s->tier >= TIERS || (uint64_t)s->n * width > VALUES_MOST)
-		return 1;
-	t_ns = malloc(s->n * sizeof(*t_ns));
-	values = malloc(s->n * (width + 1) * sizeof(*values)); /* and scratch for one column */
-	if (!t_ns || !values) {
-		r = -1;
-	} else if (log_section_times(s, h->cell, t_ns) == 0 && t_ns[0] > f->last_ns[s->tier] &&
-		   t_ns[0] >= f->about.start.mono_ns) {
-		r = 0;
-		f->all_known &= log_section_values(s, g->column[s->tier], g->width[s->tier], width, values,
-						   values + (size_t)s->n * width);
-		if (width > 0)
-			rows_send(f, (enum tier)s->tier, t_ns, values, s->n);
-	}
-	free(values);
-	free(t_ns);
-	return r;
+	if (s->n == 0 || width == 0)
+		return true;
+	f->scratch.n = 0;
+	t_ns = s->first > f->last_ns[t] && s->first >= f->about.start.mono_ns && values <= VALUES_MOST
+		       ? (int64_t *)(void *)log_bytes_add(&f->scratch, (2 * s->n + values) * sizeof(*v))
+		       : NULL;
+	if (!t_ns)
+		return false;
+	v = (double *)(void *)(t_ns + s->n);
+	log_section_times(s, h->cell, t_ns);
+	*known &= log_section_values(s, g->column[t], g->width[t], width, v, v + values);
+	f->to->ops->rows(f->to, &(struct rows) {.tier = t, .n = s->n, .width = width, .t_ns = t_ns, .values = v});
+	f->last_ns[t] = t_ns[s->n - 1];
+	f->state.rows[t] += s->n;
+	if (f->last_ns[t] > f->state.newest_ns)
+		f->state.newest_ns = f->last_ns[t];
+	return true;
 }
 
 static int take_data(struct follow *f, const struct log_head *h, struct err *e)
 {
-	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
 	const struct log_generation *g = log_generation_find(f->meta, h->generation);
-	struct log_section s;
-	int got = 1, r = g ? 0 : 1;
+	bool good = g != NULL, known = true;
 
+	(void)e;
 	if (!f->state.begun) {
 		f->rows_first = true;
 		return 0;
 	}
-	f->all_known = true;
-	while (r == 0 && (got = log_data_next(&in, &s)) > 0)
-		r = take_section(f, h, g, &s);
-	f->state.unread += !f->all_known;
-	if (r < 0)
-		return no_memory(e);
-	f->state.chunks += r > 0 || got < 0;
-	events_send(f, TIERS, log_cell_ns(h->cell));
+	for (enum tier t = 0; good && t < TIERS; t++)
+		good = take_section(f, h, g, t, &known);
+	f->state.unread += !known;
+	f->state.chunks += !good;
 	if (f->to->ops->rest)
 		f->to->ops->rest(f->to);
 	return 0;
@@ -323,47 +262,12 @@ static bool take_seq(struct follow *f, const struct log_head *h)
 	return true;
 }
 
-/* Takes a complete chunk with a correct checksum. */
-static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
-{
-	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
-		[LOG_META] = take_meta,	  [LOG_DATA] = take_data,    [LOG_MARK] = take_events,
-		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end,
-		[LOG_RANGE] = take_ranges};
-
-	if (!f->any)
-		f->meta->id = h->session;
-	f->any = true;
-	if (h->session != f->meta->id) {
-		f->other = true;
-		return 0;
-	}
-	if (!take_seq(f, h))
-		return 0;
-	f->closed = false;
-	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
-		f->newer |= h->flags & LOG_CRITICAL;
-		(*(h->kind == LOG_DATA ? &f->state.unread : &f->state.unknown))++;
-		return 0;
-	}
-	if (!take[h->kind])
-		return 0;
-	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
-	case LOG_OK: return take[h->kind](f, h, e);
-	case LOG_NO_MEMORY: return no_memory(e);
-	case LOG_BAD_CODEC:
-		f->state.unread++;
-		return 0;
-	default: f->state.chunks++; return 0;
-	}
-}
-
-/* Whether a terminal changed the line feed of the magic number. */
+/* Whether a terminal changed the line feed of the magic number, or of the signature of a META. */
 static bool is_mangled(const uint8_t *p, size_t n)
 {
 	static const uint8_t lines[] = {0xAB, 0x4E, 0x56, 0x0D, 0x0A};
 
-	return n >= sizeof(lines) && memcmp(p, lines, sizeof(lines)) == 0;
+	return memmem(p, n, lines, sizeof(lines)) != NULL;
 }
 
 static bool is_changed_meta(const struct log_head *h, const uint8_t *payload)
@@ -372,47 +276,73 @@ static bool is_changed_meta(const struct log_head *h, const uint8_t *payload)
 	       memcmp(payload, log_signature, 8) != 0;
 }
 
-/* Returns how many bytes to skip from p, where no chunk begins, to where the next may begin. */
-static size_t skip(struct follow *f, const uint8_t *p, size_t n)
+/* Unpacks and checks a chunk. Returns whether it can be used; -1 if out of memory. */
+static int unpack(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
 {
-	size_t at = 1;
-
-	for (; at < n && p[at] != log_magic[0]; at++)
-		;
-	f->mangled |= !f->any && is_mangled(p, n);
-	f->state.damaged += f->any ? at : 0;
-	return at;
+	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
+	case LOG_OK: break;
+	case LOG_NO_MEMORY: return no_memory(e);
+	case LOG_BAD_CODEC:
+		f->state.unread++;
+		return 0;
+	default:
+		f->state.chunks++;
+		return 0;
+	}
+	if (log_payload_good(h, f->raw.p, f->raw.n, &f->data))
+		return 1;
+	f->state.chunks++;
+	return 0;
 }
 
-/* Takes the chunks in the buffer. last: no more input follows. */
+static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
+{
+	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
+		[LOG_META] = take_meta,	  [LOG_DATA] = take_data,    [LOG_MARK] = take_events,
+		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end,
+		[LOG_RANGE] = take_ranges};
+	int good;
+
+	if (!f->any)
+		f->meta->id = h->session;
+	f->state.damaged += f->any ? f->chunks.skipped : 0;
+	f->any = true;
+	f->other = h->session != f->meta->id;
+	if (f->other || !take_seq(f, h))
+		return 0;
+	f->closed = false;
+	if (log_crc(stored, h->stored) != h->crc) {
+		f->mangled |= is_changed_meta(h, stored);
+		f->state.chunks++;
+		return 0;
+	}
+	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
+		f->newer |= h->flags & LOG_CRITICAL;
+		(*(h->kind == LOG_DATA ? &f->state.unread : &f->state.unknown))++;
+		return 0;
+	}
+	good = take[h->kind] ? unpack(f, h, stored, e) : 0;
+	return good > 0 ? take[h->kind](f, h, e) : good;
+}
+
+/* Takes the chunks that are there. last: no more input follows. */
 static int parse(struct follow *f, bool last, struct err *e)
 {
-	size_t at = 0;
+	struct log_head h;
+	uint64_t at, size = f->source.size, keep;
 	int r = 0;
 
-	while (r == 0 && at < f->have && !f->other && !f->newer) {
-		const uint8_t *p = f->in + at;
-		size_t left = f->have - at;
-		struct log_head h;
-
-		if (left < LOG_HEAD && !last)
-			break;
-		if (left < LOG_HEAD || !log_head_get(p, &h)) {
-			at += skip(f, p, left);
-			continue;
-		}
-		if (left - LOG_HEAD < h.stored && !last)
-			break;
-		if (left - LOG_HEAD < h.stored || log_crc(p + LOG_HEAD, h.stored) != h.crc) {
-			f->mangled |= left - LOG_HEAD >= h.stored && is_changed_meta(&h, p + LOG_HEAD);
-			at += skip(f, p, left);
-			continue;
-		}
-		r = take_chunk(f, &h, p + LOG_HEAD, e);
-		at += LOG_HEAD + h.stored;
-	}
-	f->have -= at;
-	memmove(f->in, f->in + at, f->have);
+	f->chunks.whole = last;
+	f->chunks.to = size;
+	while (r == 0 && !f->other && !f->newer && log_chunks_next(&f->chunks, &h, &at))
+		r = take_chunk(f, &h, input_get(&f->source, at + LOG_HEAD, h.stored), e);
+	if (last && f->any && !f->other && !f->newer)
+		f->state.damaged += size - f->chunks.end;
+	/* The next one may be within the last one. */
+	keep = f->chunks.lost ? f->chunks.at : f->chunks.within;
+	keep = keep < size ? size - keep : 0;
+	memmove(f->in, f->in + f->have - keep, (size_t)keep);
+	f->have = (size_t)keep;
 	return r;
 }
 
@@ -421,7 +351,6 @@ static int parse(struct follow *f, bool last, struct err *e)
 static void stop(struct follow *f)
 {
 	if (f->state.begun) {
-		events_send(f, TIERS, INT64_MAX);
 		f->to->ops->end(f->to, NULL);
 	}
 	f->state.begun = false;
@@ -467,7 +396,7 @@ static int finish(struct follow *f, struct err *e)
 		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
 	else if (f->state.begun)
 		end_sentence(f, e);
-	else if (f->bytes == 0)
+	else if (f->source.size == 0)
 		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), f->shown);
 	else if (f->mangled)
 		err_set(e, ERR_FAILED,
@@ -540,13 +469,14 @@ static int take_piece(struct follow *f, struct err *e)
 		return f->growing ? look_at_writer(f, e) : finish(f, e);
 	f->grown_ns = clock_now_ns();
 	f->have += (size_t)n;
-	f->bytes += (uint64_t)n;
+	f->source.size += (uint64_t)n;
+	f->mangled |= !f->any && is_mangled(f->in, f->have);
 	if (parse(f, false, e) < 0) {
 		stop(f);
 		return -1;
 	}
 	f->state.waits = !f->state.begun && f->rows_first;
-	return f->other || f->newer || (!f->any && f->bytes >= FOREIGN) ? finish(f, e) : 1;
+	return f->other || f->newer || (!f->any && f->source.size >= FOREIGN) ? finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)
@@ -617,6 +547,8 @@ struct follow *follow_open(const char *path, struct sink *to, struct err *e)
 		return NULL;
 	}
 	f->fd = -1;
+	f->source.get = input_get;
+	log_chunks_begin(&f->chunks, &f->source, 0, 0, 0);
 	f->to = to;
 	f->grown_ns = clock_now_ns();
 	for (int t = 0; t < TIERS; t++)
@@ -652,6 +584,7 @@ void follow_close(struct follow *f)
 		close(f->fd);
 	log_about_free(f->meta);
 	log_bytes_free(&f->raw);
+	log_bytes_free(&f->scratch);
 	ranges_free(f->ranges);
 	free(f->channels);
 	free(f->facts);

@@ -107,7 +107,7 @@ static bool put_chunk(struct log_builder *b, struct log_entry *e)
 	b->seq++;
 	b->at += b->chunk.n;
 	if (b->index)
-		log_index_add(b->index, e, b->raw.p, b->raw.n);
+		log_index_add(b->index, e, b->generation, b->raw.p, b->raw.n);
 	return true;
 }
 
@@ -407,10 +407,9 @@ static bool any_at(const struct log_builder *b, int64_t end_ns)
 	return false;
 }
 
-/* Writes bins, statistics and index of the earliest open span of a level. */
+/* Writes bins and statistics of the earliest open span of a level. */
 static void level_close(struct log_builder *b, int level)
 {
-	struct log_entry e;
 	int64_t span, cell;
 
 	if (!log_fold_open(b->fold, level, &span))
@@ -429,10 +428,17 @@ static void level_close(struct log_builder *b, int level)
 	log_fold_close(b->fold, level);
 	if (level == 1)
 		b->closed_span = span;
+}
+
+/* Writes an INDEX of the groups before that cell. */
+static void put_index(struct log_builder *b, int64_t before_cell)
+{
+	struct log_entry e;
+
 	if (!b->index)
 		return;
 	b->raw.n = 0;
-	log_index_make(b->index, level, span, b->at, &b->raw, &e);
+	log_index_make(b->index, before_cell, b->at, &b->raw, &e);
 	put_chunk(b, &e);
 }
 
@@ -450,7 +456,7 @@ static void levels_close(struct log_builder *b, int64_t cell)
 	int64_t group = log_span(cell, 1), late = log_span(cell - GROUP_LATE, 1);
 
 	while (open_before(b, 1, group)) {
-		int64_t span;
+		int64_t span, listed = INT64_MIN;
 
 		log_fold_open(b->fold, 1, &span);
 		if (span >= late && !all_at(b, log_cell_ns(log_span_cell(span + 1, 1))))
@@ -460,9 +466,14 @@ static void levels_close(struct log_builder *b, int64_t cell)
 			int64_t next = log_fold_open(b->fold, 1, &span) && span < group ? span : group;
 
 			next = log_span(next, level - 1);
-			if (open_before(b, level, next) && !open_before(b, level - 1, next << LOG_SPAN_BITS))
-				level_close(b, level);
+			if (!open_before(b, level, next) || open_before(b, level - 1, next << LOG_SPAN_BITS))
+				continue;
+			if (level == 2 && log_fold_open(b->fold, level, &span))
+				listed = log_span_cell(span + 1, level);
+			level_close(b, level);
 		}
+		if (listed != INT64_MIN)
+			put_index(b, listed);
 	}
 }
 
@@ -583,6 +594,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	for (int level = 1; level <= LOG_LEVELS; level++)
 		while (log_fold_open(b->fold, level, &span))
 			level_close(b, level);
+	put_index(b, INT64_MAX);
 	b->raw.n = 0;
 	log_put_u8(&b->raw, reason);
 	log_put_u64(&b->raw, b->index && log_index_newest(b->index, &newest) ? b->at - newest : 0);

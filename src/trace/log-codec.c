@@ -505,26 +505,39 @@ int log_lod_next(struct log_in *in, struct log_section *s)
 	return section_next(in, s, false);
 }
 
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
+/* Decodes the times to t_ns, unless it is NULL, and the last one. */
+static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, int64_t *last_ns)
 {
 	uint32_t z[STRETCH];
-	int64_t before;
-	bool rise = true;
+	int64_t t[STRETCH], before = s->first - 1;
+	bool rise = log_cell(s->first) == cell;
 
-	if (log_cell(s->first) != cell)
-		return -1;
-	for (size_t done = 0; done < s->n; done += STRETCH) {
+	for (size_t done = 0; rise && done < s->n; done += STRETCH) {
 		size_t n = s->n - done < STRETCH ? s->n - done : STRETCH;
 
 		get_planes(s->times + done, s->n, n, 4, z);
 		for (size_t i = 0; i < n; i++)
-			t_ns[done + i] = s->first + (int64_t)((done + i) * s->step) +
-					 (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
+			t[i] = s->first + (int64_t)((done + i) * s->step) + (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
+		rise &= done > 0 || t[0] == s->first;
+		for (size_t i = 0; i < n; before = t[i++])
+			rise &= t[i] > before;
+		if (t_ns)
+			memcpy(t_ns + done, t, n * sizeof(*t));
 	}
-	before = s->first - 1;
-	for (uint32_t i = 0; i < s->n; before = t_ns[i++])
-		rise &= t_ns[i] > before;
-	return rise && t_ns[0] == s->first && log_cell(before) == cell ? 0 : -1;
+	*last_ns = before;
+	return rise && log_cell(before) == cell;
+}
+
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
+{
+	int64_t last_ns;
+
+	return get_times(s, cell, t_ns, &last_ns) ? 0 : -1;
+}
+
+bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns)
+{
+	return get_times(s, cell, NULL, last_ns);
 }
 
 void log_walk_begin(struct log_walk *w, const struct log_section *s)

@@ -176,43 +176,28 @@ static struct log_block *lod_keep(struct log_reader *r, const struct log_generat
 	return b;
 }
 
-/* Returns the LOD of a zoom or the STAT of that level for the cell; NULL if there is none. */
-static const struct log_item *summary_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int aux)
-{
-	const struct log_item *index = log_index_of(r, level, cell), *list;
-	size_t n;
-
-	if (!index || index->kind != LOG_INDEX)
-		return NULL;
-	list = log_list_of(r, index, &n);
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == kind && list[i].aux == aux && list[i].cell == index->cell)
-			return &list[i];
-	return NULL;
-}
-
 /* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
 static const struct log_block *lod_get(struct log_reader *r, int level, int zoom, enum tier tier, int64_t cell)
 {
 	uint64_t key = span_key(log_span(cell, level), zoom, tier);
 	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
-	const struct log_item *lod = b ? NULL : summary_of(r, level, cell, LOG_LOD, zoom);
+	struct log_item lod;
 	const struct log_generation *g;
 	struct log_section s;
 	struct log_head h;
 	struct log_in in;
 
-	if (b || !lod)
+	if (b || !log_sums_of(r, level, cell, LOG_LOD, zoom, &lod))
 		return b;
-	if (log_read_chunk(r, lod, &h, &r->raw)) {
+	if (log_read_chunk(r, &lod, &h, &r->raw)) {
 		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 		g = log_generation_find(r, h.generation);
 		if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
 			while (log_lod_next(&in, &s) > 0)
-				if (s.tier == tier && s.columns > 0 && bins_fit(&s, lod, zoom, level))
+				if (s.tier == tier && s.columns > 0 && bins_fit(&s, &lod, zoom, level))
 					return lod_keep(r, g, &s, key);
 		if (in.bad || !g)
-			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod->at, h.seq, lod->cell, 0);
+			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod.at, h.seq, lod.cell, 0);
 	}
 	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
@@ -429,29 +414,25 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
 	struct log_block *b = log_cache_find(cache, key);
-	const struct log_item *item = b ? NULL : summary_of(r, level, cell, LOG_STAT, level);
+	struct log_item item;
 	const uint8_t *p = NULL;
 	size_t size = 0;
 	uint32_t n = 0;
 	struct log_head h;
 
-	if (b || !item)
+	if (b || !log_sums_of(r, level, cell, LOG_STAT, 0, &item))
 		return b;
-	if (log_read_chunk(r, item, &h, &r->raw)) {
+	if (log_read_chunk(r, &item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
-		bool good = log_get_u8(&in) == (unsigned)level && log_in_take(&in, 1);
 
+		log_get_u16(&in);
 		size = log_get_u16(&in);
 		n = log_get_u32(&in);
-		if (good && !in.bad && size >= LOG_STAT_SIZE && n <= LOG_CHANNELS)
-			p = log_in_take(&in, n * size);
-		if (!p)
-			log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
+		p = log_in_take(&in, n * size);
 	}
 	b = log_cache_add(cache, key, 0, 0, p ? n * size : 0);
 	if (b && p) {
 		b->n = n;
-		b->first = (int64_t)item->at;
 		b->bytes_each = size;
 		log_unshuffle(b->records, p, n, size);
 	}
@@ -462,7 +443,6 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
 	const struct log_block *b = stat_get(r, level, cell);
-	int64_t span = log_span(cell, level);
 
 	if (!b || b->n == 0)
 		return false;
@@ -473,11 +453,7 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 
 		if (log_get_u32(&number) != r->numbers[channel])
 			continue;
-		if (!log_stat_get(&in, out) || log_span(log_cell(out->first_ns), level) != span ||
-		    log_span(log_cell(out->last_ns), level) != span) {
-			log_note(r, LOG_FAULT_CONTENT, (uint64_t)b->first, LOG_SEQ_NONE, cell, 0);
-			return false;
-		}
+		log_stat_get(&in, out);
 	}
 	return true;
 }

@@ -36,4 +36,15 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
 void log_event_put(struct log_bytes *raw, const struct log_event *ev);
 void log_event_send(const struct log_event *ev, struct sink *to);
 
+/* The sections of a DATA chunk, n 0: none, and the times of their last rows. */
+struct log_data {
+	struct log_section sections[TIERS];
+	int64_t end_ns[TIERS];
+};
+/* Checks an unpacked payload of a known kind: lengths, counts, times and their order. RANGE and INDEX are checked where
+ * they are read. data is set for DATA. */
+bool log_payload_good(const struct log_head *h, const uint8_t *p, size_t n, struct log_data *data);
+/* Whether the clocks of a META can be. */
+bool log_meta_good(const uint8_t *p, size_t n);
+
 #endif

@@ -1,26 +1,27 @@
-/* Each INDEX lists the chunks since the previous one, by their distance from it. Higher levels list the INDEX
- * chunks of the level below, so that the whole recording can be found from the newest one. */
+/* Each INDEX lists the groups since the one before, and leads to that one, so that a whole recording is found from its
+ * end: a day by some 160 reads. A list of all groups at the end alone was tried: what is open is then found only by
+ * reading everything. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/log-index.h"
 
-#define LIST_MAX 65536 /* maximum of entries that wait for an INDEX; others are only found by a scan */
+#define GROUPS_MAX 65536 /* that wait for an INDEX; others are only found by a scan */
 
-struct item {
-	struct log_entry entry;
+/* Offsets instead of distances. */
+struct index_group {
+	struct log_group_entry entry;
 	struct log_bytes events;
 };
 
-/* The entries of the next INDEX of a level. */
-struct list {
-	struct item *items;
-	size_t n, room, events;
-	bool incomplete;
-};
-
 struct log_index {
-	struct list lists[LOG_LEVELS + 1]; /* for levels 1, 2, 3; the last has the INDEX chunks of level 3 */
+	struct index_group *groups; /* not listed yet, by cell */
+	size_t n, room;
+	struct log_sums_entry *sums;
+	size_t n_sums, sums_room;
+	size_t events; /* their bytes */
+	bool incomplete;
+	uint32_t generation;
 	bool any;
 	uint64_t newest;
 };
@@ -30,149 +31,168 @@ struct log_index *log_index_new(void)
 	return calloc(1, sizeof(struct log_index));
 }
 
-static void list_free(struct list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		log_bytes_free(&l->items[i].events);
-	free(l->items);
-}
-
 void log_index_free(struct log_index *x)
 {
-	for (int i = 0; x && i <= LOG_LEVELS; i++)
-		list_free(&x->lists[i]);
+	for (size_t i = 0; x && i < x->n; i++)
+		log_bytes_free(&x->groups[i].events);
+	if (x) {
+		free(x->groups);
+		free(x->sums);
+	}
 	free(x);
 }
 
-static struct list *list_of(struct log_index *x, const struct log_entry *e)
+/* Returns the group of the cell. add: makes it if it is new. */
+static struct index_group *group_of(struct log_index *x, int64_t cell, bool add)
 {
-	int level = e->kind == LOG_STAT ? e->aux : e->kind == LOG_INDEX ? e->aux + 1 : 1;
+	struct index_group *more = x->groups;
+	size_t at = x->n, room = x->room ? 2 * x->room : 64;
 
-	if (e->kind == LOG_LOD)
-		level = e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
-	return &x->lists[level - 1];
+	cell = log_span_cell(log_span(cell, 1), 1);
+	while (at > 0 && x->groups[at - 1].entry.cell >= cell)
+		at--;
+	if (at < x->n && x->groups[at].entry.cell == cell)
+		return &x->groups[at];
+	if (!add)
+		return NULL;
+	if (x->n == x->room)
+		more = room <= GROUPS_MAX ? reallocarray(x->groups, room, sizeof(*more)) : NULL;
+	if (!more)
+		return NULL;
+	x->room = x->n == x->room ? room : x->room;
+	x->groups = more;
+	memmove(more + at + 1, more + at, (x->n++ - at) * sizeof(*more));
+	more[at] = (struct index_group) {.entry = {.first = UINT64_MAX, .cell = cell}};
+	return &more[at];
 }
 
-static struct item *list_add(struct list *l)
+/* A LOD or STAT: the first of its span tells where the others are. */
+static void sums_add(struct log_index *x, const struct log_entry *e)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct item *items = room <= LIST_MAX ? reallocarray(l->items, room, sizeof(*items)) : NULL;
+	uint32_t level = e->kind == LOG_STAT ? e->aux : e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
+	struct index_group *g = level == 1 ? group_of(x, e->cell, false) : NULL;
 
-		if (!items)
-			return NULL;
-		l->items = items;
-		l->room = room;
+	if (g && g->entry.sums == 0)
+		g->entry.sums = e->distance;
+	if (level == 1 || (x->n_sums > 0 && x->sums[x->n_sums - 1].level == level && x->sums[x->n_sums - 1].cell == e->cell))
+		return;
+	if (x->n_sums == x->sums_room) {
+		size_t room = x->sums_room ? 2 * x->sums_room : 4;
+		struct log_sums_entry *more = reallocarray(x->sums, room, sizeof(*more));
+
+		if (!more)
+			return;
+		x->sums = more;
+		x->sums_room = room;
 	}
-	l->items[l->n] = (struct item) {.entry = {.kind = 0}};
-	return &l->items[l->n++];
+	x->sums[x->n_sums++] = (struct log_sums_entry) {e->distance, e->cell, level};
 }
 
-/* The records of a MARK, GAP or STATE with their kind, or the events of an INDEX. Returns false if
- * the latter are incomplete. */
-static bool events_of(const struct log_entry *e, const uint8_t *raw, size_t n, struct log_bytes *out)
+static void events_drop(struct log_index *x)
+{
+	x->incomplete = true;
+	x->events = 0;
+	for (size_t i = 0; i < x->n; i++)
+		log_bytes_free(&x->groups[i].events);
+}
+
+static void events_add(struct log_index *x, struct index_group *g, const struct log_entry *e, const uint8_t *raw, size_t n)
 {
 	struct log_in in = {raw, raw + n, false}, record;
+	size_t before = g->events.n;
 
-	if (e->kind == LOG_INDEX) {
-		uint32_t entries = log_get_u32(&(struct log_in) {raw + 4, raw + n, false});
-		size_t head = LOG_INDEX_HEAD + (size_t)entries * LOG_ENTRY_SIZE;
-
-		log_bytes_put(out, raw + head, n - head);
-		return !(raw[1] & LOG_INCOMPLETE);
+	g->entry.flags |= LOG_GROUP_EVENTS;
+	while (!x->incomplete && log_get_record(&in, &record)) {
+		log_put_u8(&g->events, e->kind);
+		log_bytes_put(&g->events, record.p - 2, (size_t)(record.end - record.p) + 2);
 	}
-	if (e->kind != LOG_MARK && e->kind != LOG_GAP && e->kind != LOG_STATE)
-		return true;
-	while (log_get_record(&in, &record)) {
-		log_put_u8(out, e->kind);
-		log_bytes_put(out, record.p - 2, (size_t)(record.end - record.p) + 2);
-	}
-	return true;
+	x->events += g->events.n - before;
+	if (g->events.failed || x->events > LOG_EVENTS_MAX)
+		events_drop(x);
 }
 
-void log_index_add(struct log_index *x, const struct log_entry *e, const uint8_t *raw, size_t n)
+void log_index_add(struct log_index *x, const struct log_entry *e, uint32_t generation, const uint8_t *raw, size_t n)
 {
-	struct list *l = list_of(x, e);
-	struct item *item = list_add(l);
+	struct index_group *g;
+	uint64_t end = e->distance + LOG_HEAD + e->stored;
 
 	if (e->kind == LOG_INDEX) {
 		x->any = true;
 		x->newest = e->distance;
 	}
-	if (!item)
+	if (e->kind == LOG_LOD || e->kind == LOG_STAT)
+		sums_add(x, e);
+	if (!log_of_group(e->kind))
 		return;
-	item->entry = *e;
-	if (l == &x->lists[LOG_LEVELS])
+	g = group_of(x, e->cell, true);
+	if (!g)
 		return;
-	l->incomplete |= !events_of(e, raw, n, &item->events) || item->events.failed;
-	l->events += item->events.n;
-	if (l->events <= LOG_EVENTS_MAX)
-		return;
-	l->incomplete = true;
-	l->events = 0;
-	for (size_t i = 0; i < l->n; i++)
-		log_bytes_free(&l->items[i].events);
-}
-
-/* Appends an entry of the INDEX at offset `at`. */
-static void put_entry(struct log_bytes *out, const struct log_entry *e, uint64_t at)
-{
-	struct log_entry to = *e;
-
-	to.distance = at - e->distance;
-	log_entry_put(out, &to);
-}
-
-/* Moves the entries for an INDEX of that level to entries and events. */
-static void take(struct list *l, int level, int64_t span, uint64_t at, struct log_bytes *entries,
-		 struct log_bytes *events, struct log_entry *sum)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		struct item *item = &l->items[i];
-
-		if (log_span(item->entry.cell, level) > span) {
-			l->items[kept++] = *item;
-			continue;
-		}
-		put_entry(entries, &item->entry, at);
-		log_bytes_put(events, item->events.p, item->events.n);
-		l->events -= item->events.n;
-		log_bytes_free(&item->events);
-		for (int t = 0; t < LOG_TIERS; t++)
-			sum->rows[t] += item->entry.rows[t];
+	if (g->entry.first == UINT64_MAX)
+		g->entry.first = e->distance;
+	g->entry.length = end - g->entry.first < UINT32_MAX ? (uint32_t)(end - g->entry.first) : UINT32_MAX;
+	for (int t = 0; t < LOG_TIERS; t++)
+		g->entry.rows[t] += e->rows[t];
+	if (e->kind == LOG_RANGE)
+		g->entry.flags |= LOG_GROUP_RANGES;
+	if (e->kind == LOG_META && generation != x->generation) {
+		g->entry.flags |= LOG_GROUP_META;
+		x->generation = generation;
 	}
-	l->n = kept;
+	if (log_has_events(e->kind))
+		events_add(x, g, e, raw, n);
 }
 
-void log_index_make(struct log_index *x, int level, int64_t span, uint64_t at, struct log_bytes *raw,
-		    struct log_entry *e)
+static void put_shuffled(struct log_bytes *raw, const struct log_bytes *entries, size_t n, size_t size)
 {
-	struct list *l = &x->lists[level - 1];
-	struct log_bytes entries = {.n = 0}, events = {.n = 0};
-	bool incomplete = l->incomplete;
-	uint8_t *to;
+	uint8_t *to = log_bytes_add(raw, entries->n);
 
-	*e = (struct log_entry) {.distance = at, .kind = LOG_INDEX, .aux = (uint8_t)level};
-	e->cell = log_span_cell(span, level);
-	take(l, level, span, at, &entries, &events, e);
-	l->incomplete = incomplete && l->n > 0;
-	for (int i = level; i <= LOG_LEVELS; i++)
-		for (size_t k = 0; k < x->lists[i].n; k++)
-			put_entry(&entries, &x->lists[i].items[k].entry, at);
-	raw->failed |= entries.failed || events.failed;
-	log_put_u8(raw, (unsigned)level);
-	log_put_u8(raw, incomplete ? LOG_INCOMPLETE : 0);
-	log_put_u16(raw, LOG_ENTRY_SIZE);
-	log_put_u32(raw, (uint32_t)(entries.n / LOG_ENTRY_SIZE));
-	log_put_u32(raw, incomplete ? 0 : (uint32_t)events.n);
-	to = log_bytes_add(raw, entries.n);
-	if (to)
-		log_shuffle(to, entries.p, entries.n / LOG_ENTRY_SIZE, LOG_ENTRY_SIZE);
-	if (!incomplete)
-		log_bytes_put(raw, events.p, events.n);
-	log_bytes_free(&entries);
+	raw->failed |= entries->failed;
+	if (to && n > 0)
+		log_shuffle(to, entries->p, n, size);
+}
+
+void log_index_make(struct log_index *x, int64_t before_cell, uint64_t at, struct log_bytes *raw, struct log_entry *e)
+{
+	struct log_bytes groups = {.n = 0}, sums = {.n = 0}, events = {.n = 0};
+	struct log_index_head h = {.flags = x->incomplete ? LOG_INCOMPLETE : 0,
+				   .size = LOG_GROUP_SIZE,
+				   .sums = (uint32_t)x->n_sums,
+				   .begin = at,
+				   .before = x->any ? at - x->newest : 0};
+	size_t n = 0;
+
+	*e = (struct log_entry) {.distance = at, .kind = LOG_INDEX};
+	for (; n < x->n && x->groups[n].entry.cell < before_cell; n++) {
+		struct log_group_entry g = x->groups[n].entry;
+
+		e->cell = n == 0 ? g.cell : e->cell;
+		g.first = at - g.first;
+		g.sums = g.sums ? at - g.sums : 0;
+		log_group_entry_put(&groups, &g);
+		log_bytes_put(&events, x->groups[n].events.p, x->groups[n].events.n);
+		x->events -= x->groups[n].events.n;
+		log_bytes_free(&x->groups[n].events);
+	}
+	for (size_t i = n; i < x->n; i++)
+		if (at - x->groups[i].entry.first > h.rest)
+			h.rest = at - x->groups[i].entry.first;
+	for (size_t i = 0; i < x->n_sums; i++) {
+		x->sums[i].distance = at - x->sums[i].distance;
+		log_sums_entry_put(&sums, &x->sums[i]);
+	}
+	x->n -= n;
+	memmove(x->groups, x->groups + n, x->n * sizeof(*x->groups));
+	x->n_sums = 0;
+	h.groups = (uint32_t)n;
+	h.events = x->incomplete ? 0 : (uint32_t)events.n;
+	x->incomplete &= x->n > 0;
+	log_index_head_put(raw, &h);
+	put_shuffled(raw, &groups, n, LOG_GROUP_SIZE);
+	put_shuffled(raw, &sums, h.sums, LOG_SUMS_SIZE);
+	log_bytes_put(raw, events.p, h.events);
+	raw->failed |= events.failed;
+	log_bytes_free(&groups);
+	log_bytes_free(&sums);
 	log_bytes_free(&events);
 }
 

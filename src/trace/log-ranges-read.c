@@ -62,49 +62,34 @@ static void chunk_read(struct log_reader *r, const struct log_item *item)
 	chunk_get(r, item, r->ranges, keep, &pass);
 }
 
-/* Those among n items that are not before that offset. Returns their number. */
-static size_t chunks_of(const struct log_item *list, size_t n, uint64_t from, struct log_range_chunk *out)
+/* The RANGE chunks of a list. Returns their number. */
+static size_t chunks_of(const struct log_list *l, struct log_range_chunk *out)
 {
-	size_t n_out = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == LOG_RANGE && list[i].at >= from)
-			out[n_out++] = (struct log_range_chunk) {list[i], INT64_MAX, INT64_MIN};
-	return n_out;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->items[i].kind == LOG_RANGE)
+			out[n++] = (struct log_range_chunk) {l->items[i], INT64_MAX, INT64_MIN};
+	return n;
 }
 
-/* Reads from range_item on, at most *most chunks. The list is copied, since reading a chunk may replace it. Returns
- * false if there are more. */
-static bool list_read(struct log_reader *r, const struct log_item *list, size_t n, size_t *most)
-{
-	struct log_range_chunk *own = n ? calloc(n, sizeof(*own)) : NULL;
-	size_t n_own = own ? chunks_of(list, n, 0, own) : 0;
-
-	for (; r->range_item < n_own && *most > 0; --*most)
-		chunk_read(r, &own[r->range_item++].item);
-	free(own);
-	if (r->range_item < n_own)
-		return false;
-	r->range_item = 0;
-	return true;
-}
-
-/* Reads at most `most` chunks. */
+/* Reads at most `most` chunks, from range_item of range_group on. A list is copied, since reading a chunk may replace
+ * it. */
 static void ranges_read(struct log_reader *r, size_t most)
 {
-	for (; r->range_group < r->levels[1].n; r->range_group++) {
-		const struct log_item *group = &r->levels[1].p[r->range_group], *list;
-		size_t n;
+	for (; r->range_group < r->n_groups; r->range_group++, r->range_item = 0) {
+		const struct log_group *g = &r->groups[r->range_group];
+		const struct log_list *l = g->flags & LOG_GROUP_RANGES ? log_list_of(r, g) : NULL;
+		struct log_range_chunk *own = l ? calloc(l->n, sizeof(*own)) : NULL;
+		size_t n = own ? chunks_of(l, own) : 0;
 
-		if (group->kind != LOG_INDEX)
-			continue; /* its chunks are loose */
-		if (group->at < r->ranges_from)
-			continue; /* and before that, the chunks it lists */
-		list = log_list_of(r, group, &n);
-		if (!list_read(r, list, n, &most))
+		for (; r->range_item < n && most > 0; most--)
+			chunk_read(r, &own[r->range_item++].item);
+		free(own);
+		if (r->range_item < n)
 			return;
 	}
-	r->ranges_read = list_read(r, r->loose.p, r->loose.n, &most);
+	r->ranges_read = true;
 }
 
 bool log_reader_ranges_more(struct log_reader *r)
@@ -155,22 +140,17 @@ int64_t log_ranges_end(struct log_reader *r)
 	struct err e;
 	struct ranges *names = ranges_new(0, &e);
 	struct log_range_chunk *last = NULL, *more;
-	size_t n = 0, groups = r->levels[1].n;
+	size_t n = 0;
 	int64_t end_ns = INT64_MIN;
 
-	for (size_t i = groups < 2 ? 0 : groups - 2; names && i <= groups; i++) {
-		const struct log_item *group = &r->levels[1].p[i], *list = r->loose.p;
-		size_t n_list = r->loose.n;
+	for (size_t g = r->n_groups < 3 ? 0 : r->n_groups - 3; names && g < r->n_groups; g++) {
+		const struct log_list *l = r->groups[g].flags & LOG_GROUP_RANGES ? log_list_of(r, &r->groups[g]) : NULL;
 
-		if (i < groups && group->kind != LOG_INDEX)
-			continue; /* its chunks are loose */
-		if (i < groups)
-			list = log_list_of(r, group, &n_list);
-		more = reallocarray(last, n + n_list + 1, sizeof(*last));
+		more = l ? reallocarray(last, n + l->n + 1, sizeof(*last)) : NULL;
 		if (!more)
-			break;
+			continue;
 		last = more;
-		n += chunks_of(list, n_list, r->ranges_from, last + n);
+		n += chunks_of(l, last + n);
 	}
 	if (n > 0)
 		qsort(last, n, sizeof(*last), by_offset);

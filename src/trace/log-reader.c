@@ -18,33 +18,12 @@
 #define FAST_ROWS ((size_t)1 << 20) /* bytes cached */
 #define ROWS	  ((size_t)2 << 20) /* of other rows, and of lists */
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
-#define AHEAD	  ((size_t)128 << 10) /* bytes read at once where chunks are read in order */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
 #define EVENTS	  (1 << 20)
+#define NOTICED	  8 /* groups after a change of the clock in which its META is */
 #define PERIOD_MOST (3600 * NS_PER_S) /* of a channel */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
-
-ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at)
-{
-	size_t done = 0;
-
-	for (const struct log_file *f = r->files; done < n && f < r->files + r->n_files; f++) {
-		uint64_t from = at + done - f->at;
-		size_t want = f->size - from < n - done ? (size_t)(f->size - from) : n - done;
-		ssize_t got;
-
-		if (at + done >= f->at + f->size)
-			continue;
-		got = read_all(f->fd, (uint8_t *)to + done, want, from);
-		if (got < 0)
-			return done > 0 ? (ssize_t)done : -1;
-		done += (size_t)got;
-		if ((size_t)got < want)
-			break;
-	}
-	return (ssize_t)done;
-}
 
 bool log_first(int fd, struct log_head *out)
 {
@@ -165,30 +144,37 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 
 /* --- chunks --- */
 
-/* Returns n bytes at that offset, or NULL if they cannot be read. Reads ahead if access is sequential. */
-static const uint8_t *chunk_bytes(struct log_reader *r, size_t n, uint64_t at)
+/* What is wrong with a chunk, or LOG_FAULT_NONE with the head and payload. */
+static enum log_fault chunk_get(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
-	struct log_bytes *b = &r->stored;
+	const uint8_t *p = item->bytes;
+	struct log_data data;
 
-	if (at < r->stored_at || at + n > r->stored_at + b->n) {
-		size_t want = at == r->stored_next && n < AHEAD ? AHEAD : n;
-		ssize_t got;
-
-		b->n = 0;
-		got = log_bytes_add(b, want) ? log_read_at(r, b->p, want, at) : -1;
-		b->failed = false;
-		b->n = got > 0 ? (size_t)got : 0;
-		r->stored_at = at;
+	if (!p && item->stored <= LOG_STORED_MAX)
+		p = r->source->get(r->source, item->at, LOG_HEAD + item->stored);
+	if (!p || !log_head_get(p, h) || h->session != r->id || h->kind != item->kind || h->stored != item->stored ||
+	    h->cell != item->cell)
+		return LOG_FAULT_SUM;
+	if (h->version != LOG_VERSION)
+		return LOG_FAULT_VERSION;
+	switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
+	case LOG_OK: break;
+	case LOG_BAD_CODEC: return LOG_FAULT_CODEC;
+	default: return LOG_FAULT_SUM;
 	}
-	r->stored_next = at + n;
-	return at + n <= r->stored_at + b->n ? b->p + (at - r->stored_at) : NULL;
+	if (!log_payload_good(h, to->p, to->n, &data))
+		return LOG_FAULT_CONTENT;
+	if (to == &r->raw) {
+		r->raw_of = *h;
+		r->raw_at = item->at;
+		r->data = data;
+	}
+	return LOG_FAULT_NONE;
 }
 
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
-	const uint8_t *p;
-	enum log_fault fault = LOG_FAULT_SUM;
-	size_t n = LOG_HEAD + (size_t)item->stored;
+	enum log_fault fault;
 	uint64_t rows = 0;
 
 	/* The tiers of a chunk are decoded one after the other: do not unpack it again. */
@@ -200,30 +186,13 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
 	for (int t = 0; t < TIERS; t++)
 		rows += item->rows[t];
-	if (item->bytes)
-		p = item->bytes;
-	else
-		p = item->stored <= LOG_STORED_MAX ? chunk_bytes(r, n, item->at) : NULL;
-	if (p && log_head_get(p, h) && h->session == r->id && h->kind == item->kind &&
-	    h->stored == item->stored && h->cell == item->cell) {
-		if (h->version != LOG_VERSION) {
-			log_note_newer(r, h, item->at, rows);
-			return false;
-		}
-		switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
-		case LOG_OK:
-			if (to == &r->raw) {
-				r->raw_of = *h;
-				r->raw_at = item->at;
-			}
-			return true;
-		case LOG_BAD_CODEC: fault = LOG_FAULT_CODEC; break;
-		default: break;
-		}
-	}
+	fault = chunk_get(r, item, h, to);
 	to->failed = false;
-	log_note(r, fault, item->at, h->seq, item->cell, rows);
-	return false;
+	if (fault == LOG_FAULT_VERSION)
+		log_note_newer(r, h, item->at, rows);
+	else if (fault)
+		log_note(r, fault, item->at, h->seq, item->cell, rows);
+	return !fault;
 }
 
 /* --- META --- */
@@ -429,34 +398,28 @@ void log_about_free(struct log_reader *r)
 
 static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
 {
-	if (!log_read_chunk(r, item, h, &r->raw_index))
-		return false;
-	if (log_meta_good(r->raw_index.p, r->raw_index.n))
-		return true;
-	log_note(r, LOG_FAULT_CONTENT, item->at, h->seq, item->cell, 0);
-	return false;
+	return log_read_chunk(r, item, h, &r->raw_index);
 }
 
 void log_meta_new(struct log_reader *r, const struct log_item *item)
 {
+	const uint8_t *p = r->source->get(r->source, item->at, LOG_HEAD);
 	struct log_head h;
-	uint8_t p[LOG_HEAD];
 
-	if (r->n_generations < LOG_CHANNELS && log_read_at(r, p, LOG_HEAD, item->at) == LOG_HEAD &&
-	    log_head_get(p, &h) && !log_generation_find(r, h.generation) && meta_read(r, item, &h))
+	if (r->n_generations < LOG_CHANNELS && p && log_head_get(p, &h) && !log_generation_find(r, h.generation) &&
+	    meta_read(r, item, &h))
 		log_meta_take(r, &h, r->raw_index.p, r->raw_index.n);
 }
 
 /* Channels may be added during a recording. */
 static void metas_read(struct log_reader *r)
 {
-	for (size_t g = 0; g < r->levels[1].n; g++) {
-		size_t n;
-		const struct log_item *list = log_list_of(r, &r->levels[1].p[g], &n);
+	for (size_t g = 0; g < r->n_groups; g++) {
+		const struct log_list *l = r->groups[g].flags & LOG_GROUP_META ? log_list_of(r, &r->groups[g]) : NULL;
 
-		for (size_t i = 0; i < n; i++)
-			if (list[i].kind == LOG_META)
-				log_meta_new(r, &list[i]);
+		for (size_t i = 0; l && i < l->n; i++)
+			if (l->items[i].kind == LOG_META)
+				log_meta_new(r, &l->items[i]);
 	}
 }
 
@@ -478,29 +441,26 @@ static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_
 
 static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 {
-	uint8_t *p = malloc(FRONT);
-	ssize_t n = p ? log_read_at(r, p, FRONT, from) : -1;
+	uint64_t to = r->size - from < FRONT ? r->size : from + FRONT;
+	uint64_t at = from < r->size ? log_source_find(r->source, 0, from, to) : to;
+	const uint8_t *p = at + LOG_HEAD <= to ? r->source->get(r->source, at, LOG_HEAD) : NULL;
 	struct log_head h;
-	size_t at = n > 0 ? log_find(p, (size_t)n, 0) : 0;
-	bool found = n >= LOG_HEAD && at + LOG_HEAD <= (size_t)n && log_head_get(p + at, &h);
 
-	if (found) {
-		r->begin = from + at;
-		r->id = h.session;
-	} else {
+	if (!p || !log_head_get(p, &h)) {
 		err_set(e, ERR_FAILED, _("%s is not an nvmtop recording"), r->shown);
+		return false;
 	}
-	free(p);
-	return found;
+	r->begin = at;
+	r->id = h.session;
+	return true;
 }
 
 /* Whether the signature of a META was altered by a terminal or a text conversion. */
 static bool through_terminal(struct log_reader *r, const struct log_item *item)
 {
-	uint8_t p[8];
+	const uint8_t *p = item->kind == LOG_META ? r->source->get(r->source, item->at + LOG_HEAD, 8) : NULL;
 
-	return item->kind == LOG_META && log_read_at(r, p, 8, item->at + LOG_HEAD) == 8 &&
-	       memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
+	return p && memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
 }
 
 /* Takes the first META that can be read: that of the first chunk, or else one found further on. */
@@ -515,7 +475,7 @@ static int describe(struct log_reader *r, struct err *e)
 	for (; r->n_generations == 0 && from < r->size; from = to, to += SEARCH) {
 		items.n = 0;
 		r->quiet = true;
-		log_scan(r, from, to < r->size ? to : r->size, &items);
+		log_scan(r, from, to < r->size ? to : r->size, from, &items);
 		r->quiet = false;
 		for (size_t i = 0; i < items.n && r->n_generations == 0; i++) {
 			if (items.p[i].kind != LOG_META)
@@ -545,29 +505,25 @@ static int describe(struct log_reader *r, struct err *e)
 
 /* --- events --- */
 
-void log_events_put(struct log_reader *r, const struct log_item *item, struct log_in in, uint64_t seq)
+void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
 {
 	struct log_event ev;
 	struct log_in record;
-	bool good = true, quiet = r->quiet;
+	bool each = kind == LOG_INDEX;
 
 	while (in.p < in.end) {
-		unsigned kind = item->kind == LOG_INDEX ? log_get_u8(&in) : item->kind;
-		const uint8_t *from = in.p;
+		const uint8_t *from;
 
+		if (each)
+			kind = log_get_u8(&in);
+		from = in.p;
 		if (!log_get_record(&in, &record))
 			break;
-		if (!log_event_get(kind, &record, &ev)) {
-			good &= !log_has_events(kind);
+		if (!log_event_get(kind, &record, &ev))
 			continue;
-		}
 		log_put_u8(&r->events, kind);
 		log_bytes_put(&r->events, from, (size_t)(in.p - from));
 	}
-	r->quiet = false; /* no scan will see it */
-	if (in.bad || !good)
-		log_note(r, LOG_FAULT_CONTENT, item->at, seq, item->cell, 0);
-	r->quiet = quiet;
 }
 
 static void events_chunk(struct log_reader *r, const struct log_item *item)
@@ -575,7 +531,7 @@ static void events_chunk(struct log_reader *r, const struct log_item *item)
 	struct log_head h;
 
 	if (log_read_chunk(r, item, &h, &r->raw))
-		log_events_put(r, item, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false}, h.seq);
+		log_events_put(r, item->kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
 }
 
 static int by_mark(const void *a, const void *b)
@@ -687,11 +643,13 @@ static int events_read(struct log_reader *r)
 	unsigned kind;
 	bool ok;
 
-	for (size_t i = 0; i < r->marked.n; i++)
-		events_chunk(r, &r->marked.p[i]);
-	for (size_t i = 0; i < r->loose.n; i++)
-		if (log_has_events(r->loose.p[i].kind))
-			events_chunk(r, &r->loose.p[i]);
+	for (size_t g = 0; g < r->n_groups; g++) {
+		const struct log_list *l = r->groups[g].flags & LOG_GROUP_EVENTS ? log_list_of(r, &r->groups[g]) : NULL;
+
+		for (size_t i = 0; l && i < l->n; i++)
+			if (log_has_events(l->items[i].kind))
+				events_chunk(r, &l->items[i]);
+	}
 	in = count = (struct log_in) {r->events.p, r->events.p + r->events.n, false};
 	while (event_next(&count, &kind, &record))
 		n[kind < LOG_KINDS ? kind : 0]++;
@@ -719,17 +677,6 @@ static int events_read(struct log_reader *r)
 
 /* --- clocks --- */
 
-/* Returns the chunks of the group of that cell, or those that no INDEX lists; *n is their number. */
-static const struct log_item *list_at(struct log_reader *r, int64_t cell, size_t *n)
-{
-	const struct log_item *group = log_index_of(r, 1, cell);
-
-	if (group && group->kind == LOG_INDEX)
-		return log_list_of(r, group, n);
-	*n = r->loose.n;
-	return r->loose.p;
-}
-
 /* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
  * suspend was noticed. */
 static void anchor_at(struct log_reader *r, int64_t t_ns)
@@ -737,16 +684,19 @@ static void anchor_at(struct log_reader *r, int64_t t_ns)
 	struct clock_anchor a = r->session.start;
 	struct log_tally tally;
 	struct log_head h;
-	int64_t span = log_span(log_cell(t_ns), 1);
-	size_t n;
-	const struct log_item *list = list_at(r, log_cell(t_ns), &n);
+	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
+			      log_span_cell(log_span(log_cell(t_ns), 1), 1));
 
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == LOG_META && log_span(list[i].cell, 1) >= span && meta_read(r, &list[i], &h)) {
-			meta_state(r, &a, &tally);
-			r->anchors[r->n_anchors++] = a;
-			return;
-		}
+	for (size_t end = g + NOTICED; g < r->n_groups && g < end; g++) {
+		const struct log_list *l = log_list_of(r, &r->groups[g]);
+
+		for (size_t i = 0; l && i < l->n; i++)
+			if (l->items[i].kind == LOG_META && meta_read(r, &l->items[i], &h)) {
+				meta_state(r, &a, &tally);
+				r->anchors[r->n_anchors++] = a;
+				return;
+			}
+	}
 }
 
 static int by_anchor(const void *a, const void *b)
@@ -756,41 +706,21 @@ static int by_anchor(const void *a, const void *b)
 	return (c->mono_ns > d->mono_ns) - (c->mono_ns < d->mono_ns);
 }
 
-static const struct log_item *last_meta(const struct log_item *list, size_t n)
+/* Reads the newest META. */
+static bool newest_meta(struct log_reader *r)
 {
-	const struct log_item *last = NULL;
+	for (size_t g = r->n_groups; g-- > 0;) {
+		const struct log_list *l = log_list_of(r, &r->groups[g]);
+		const struct log_item *last = NULL;
+		struct log_head h;
 
-	for (size_t i = 0; i < n; i++)
-		if (list[i].kind == LOG_META && (!last || list[i].at > last->at))
-			last = &list[i];
-	return last;
-}
-
-/* Reads the newest META: after the newest INDEX, or else in the last group. */
-static bool newest_meta(struct log_reader *r, uint64_t *at)
-{
-	const struct log_item *meta = last_meta(r->loose.p, r->loose.n), *list;
-	struct log_head h;
-	size_t n;
-
-	if (!meta) {
-		list = list_at(r, log_cell(r->last_ns), &n);
-		meta = last_meta(list, n);
+		for (size_t i = 0; l && i < l->n; i++)
+			if (l->items[i].kind == LOG_META && (!last || l->items[i].at > last->at))
+				last = &l->items[i];
+		if (last)
+			return meta_read(r, last, &h);
 	}
-	*at = meta ? meta->at : 0;
-	return meta && meta_read(r, meta, &h);
-}
-
-/* Whether the META in raw_index says that there were ranges before it; -1: it does not say, as in older logs. */
-static int meta_ranges(struct log_reader *r)
-{
-	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
-	unsigned tag;
-
-	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_RANGES && record.p < record.end)
-			return log_get_u8(&record) != 0;
-	return -1;
+	return false;
 }
 
 /* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
@@ -807,7 +737,6 @@ static void gaps_without_suspends(struct log_reader *r)
 static int clocks_read(struct log_reader *r)
 {
 	struct clock_anchor a = r->session.start;
-	uint64_t at;
 
 	r->anchors = calloc(r->n_changes + r->n_gaps + 2, sizeof(*r->anchors));
 	if (!r->anchors)
@@ -819,15 +748,13 @@ static int clocks_read(struct log_reader *r)
 	for (size_t i = 0; i < r->n_gaps; i++)
 		if (r->gaps[i].cause == LOG_SUSPENDED)
 			anchor_at(r, r->gaps[i].to_ns);
-	if (newest_meta(r, &at)) {
+	if (newest_meta(r)) {
 		struct log_tally tally = r->tail.tally;
 
 		meta_state(r, &a, &tally);
 		if (!r->tail.ended)
 			r->tail.tally = tally;
 		r->anchors[r->n_anchors++] = a;
-		r->had_ranges = meta_ranges(r) > 0;
-		r->ranges_from = meta_ranges(r) == 0 ? at : 0;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
 	gaps_without_suspends(r);
@@ -841,14 +768,10 @@ static int clocks_read(struct log_reader *r)
 
 static void end_read(struct log_reader *r)
 {
-	const struct log_item *last = NULL;
 	struct log_head h;
 	struct log_in in;
 
-	for (size_t i = 0; i < r->loose.n; i++)
-		if (r->loose.p[i].kind == LOG_END && (!last || r->loose.p[i].at > last->at))
-			last = &r->loose.p[i];
-	if (!last || !log_read_chunk(r, last, &h, &r->raw))
+	if (!r->end.kind || !log_read_chunk(r, &r->end, &h, &r->raw))
 		return;
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	r->tail.reason = (enum log_reason)log_get_u8(&in);
@@ -900,6 +823,7 @@ static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
 static void extent(struct log_reader *r)
 {
 	int64_t end_ns = log_ranges_end(r);
+	bool ranges = false;
 
 	r->from_ns = r->any ? r->first_ns : INT64_MAX;
 	r->to_ns = r->any ? r->last_ns : INT64_MIN;
@@ -907,7 +831,9 @@ static void extent(struct log_reader *r)
 		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
 	if (r->n_changes)
 		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
-	if (end_ns != INT64_MIN || r->had_ranges)
+	for (size_t i = 0; i < r->n_groups; i++)
+		ranges |= r->groups[i].flags & LOG_GROUP_RANGES;
+	if (ranges)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 
@@ -915,7 +841,7 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 {
 	if (!first_head(r, from, e) || describe(r, e) < 0)
 		return -1;
-	if (log_tree_read(r) < 0)
+	if (log_groups_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	if (r->newest > r->generations[0].number || r->n_generations > 1)
 		metas_read(r);
@@ -958,13 +884,15 @@ static int files_take(struct log_reader *r, const int *fds, size_t n, struct err
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	for (size_t i = 0; i < n; i++)
 		r->files[r->n_files++].fd = fds[i];
-	for (struct log_file *f = r->files; f < r->files + n; f++) {
+	for (struct log_piece *f = r->files; f < r->files + n; f++) {
 		if (fstat(f->fd, &st) < 0)
 			return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), r->shown);
 		f->at = r->size;
 		f->size = (uint64_t)st.st_size;
 		r->size += f->size;
 	}
+	log_file_begin_several(&r->file, r->files, n);
+	r->source = &r->file.source;
 	return 0;
 }
 
@@ -994,17 +922,17 @@ void log_reader_close(struct log_reader *r)
 {
 	if (!r)
 		return;
-	if (r->caches)
-		log_tree_free(r);
+	log_groups_free(r);
+	for (int i = 0; r->caches && i < LOG_CACHES; i++)
+		log_cache_clear(&r->caches[i]);
 	free(r->caches);
+	log_file_end(&r->file);
 	ranges_free(r->ranges);
 	ranges_free(r->other_ranges);
 	free(r->range_chunks);
 	bin_order_free(&r->order);
-	log_bytes_free(&r->stored);
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
-	free(r->window);
 	free(r->faulty);
 	free(r->holes);
 	free(r->marks);
@@ -1107,7 +1035,7 @@ bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
 	struct stat st;
 
 	*size = 0;
-	for (const struct log_file *f = r->files; f < r->files + r->n_files; f++) {
+	for (const struct log_piece *f = r->files; f < r->files + r->n_files; f++) {
 		uint64_t left = fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
 
 		truncated |= left < f->size;

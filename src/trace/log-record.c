@@ -201,8 +201,16 @@ const struct log_field log_stat_fields[] = {
 #define TALLY(t) FIELD(log_tally, rows[t], 8), FIELD(log_tally, late[t], 8), FIELD(log_tally, lost[t], 8)
 const struct log_field log_tally_fields[] = {
 	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), LAST};
-const struct log_field log_entry_fields[] = {
-	FIELD(log_entry, distance, 8), FIELD(log_entry, stored, 4), FIELD(log_entry, kind, 1),
-	FIELD(log_entry, aux, 1), FIELD(log_entry, reserved, 2), FIELD(log_entry, cell, 8),
-	FIELD(log_entry, rows[0], 4), FIELD(log_entry, rows[1], 4), FIELD(log_entry, rows[2], 4),
-	FIELD(log_entry, rows[3], 4), LAST};
+const struct log_field log_index_head_fields[] = {
+	FIELD(log_index_head, flags, 1), FIELD(log_index_head, reserved, 1), FIELD(log_index_head, size, 2),
+	FIELD(log_index_head, groups, 4), FIELD(log_index_head, sums, 4), FIELD(log_index_head, events, 4),
+	FIELD(log_index_head, begin, 8), FIELD(log_index_head, before, 8), FIELD(log_index_head, rest, 8),
+	LAST};
+const struct log_field log_group_entry_fields[] = {
+	FIELD(log_group_entry, first, 8), FIELD(log_group_entry, sums, 8), FIELD(log_group_entry, cell, 8),
+	FIELD(log_group_entry, length, 4), FIELD(log_group_entry, flags, 4),
+	FIELD(log_group_entry, rows[0], 4), FIELD(log_group_entry, rows[1], 4),
+	FIELD(log_group_entry, rows[2], 4), FIELD(log_group_entry, rows[3], 4), LAST};
+const struct log_field log_sums_entry_fields[] = {
+	FIELD(log_sums_entry, distance, 8), FIELD(log_sums_entry, cell, 8), FIELD(log_sums_entry, level, 4),
+	LAST};

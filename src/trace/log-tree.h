@@ -7,12 +7,13 @@
 
 #include "trace/log-cache.h"
 #include "trace/log-reader.h"
+#include "trace/log-source.h"
 
-/* A known chunk. Kind 0: a group without an INDEX, or rows that are in no chunk. */
+/* A chunk that is known. Kind 0: it cannot be used, or rows that are in no chunk. */
 struct log_item {
-	uint64_t at; /* offset of its head */
+	uint64_t at; /* position of its head */
 	uint32_t stored;
-	uint8_t kind, aux; /* aux: zoom or level, as in an INDEX */
+	uint8_t kind, aux; /* aux: zoom or level, for a check */
 	int64_t cell;
 	uint32_t rows[TIERS];
 	uint64_t before[TIERS]; /* rows before it in its list */
@@ -26,15 +27,33 @@ struct log_items {
 	bool failed;
 };
 
-/* The contents of an INDEX: the chunks of its span, by cell, and the INDEX chunks of its level and above that
- * no other INDEX lists. */
-struct log_listing {
-	unsigned level;
-	struct log_items own, open;
-	uint64_t first; /* lowest offset in own */
+/* The chunks of a group, by cell and then position, without LOD and STAT. */
+struct log_list {
+	size_t n, counted;	/* rows and before are known of those that were counted */
+	uint64_t rows[TIERS];	/* in these */
+	int64_t last_ns[TIERS]; /* of their last rows */
+	bool listed;		/* by an INDEX, which has `due` rows: what is missing of them is the last item */
+	uint32_t due[TIERS];
+	struct log_item items[];
+};
+
+/* 64 cells, of which the file or memory has something. Each row is in exactly one group. */
+struct log_group {
+	int64_t cell;	 /* the first */
+	uint64_t at;	 /* position of its first chunk */
+	uint64_t sums;	 /* of its LOD and STAT; 0: there are none */
+	uint32_t length; /* from its first chunk to the end of the last one of its list */
+	uint8_t flags;	 /* LOG_GROUP_RANGES, LOG_GROUP_META; LOG_GROUP_EVENTS: they are in no INDEX */
 	uint32_t rows[TIERS];
-	struct log_in events; /* valid until the next INDEX is read */
-	bool incomplete;
+	uint64_t before[TIERS]; /* rows in earlier groups */
+	struct log_list *list;	/* NULL: it is read when it is asked for */
+};
+
+/* LOD and STAT of level 2 or 3. */
+struct log_sums {
+	uint64_t at, begin; /* begin: of the file that has them */
+	int64_t cell;
+	int level;
 };
 
 /* Maps the columns of a generation to those of the session, or to NO_COLUMN. */
@@ -54,12 +73,6 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
-/* A file of the recording. Positions of a reader run over all of its files, one behind the other. */
-struct log_file {
-	int fd;
-	uint64_t at, size;
-};
-
 struct energy_part;
 struct energy_source;
 struct log_view;
@@ -67,9 +80,11 @@ struct log_view;
 struct log_reader {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
-	struct log_view *view; /* of a log in memory, which has the lists; NULL: of a file */
-	struct log_file *files;
+	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
+	struct log_piece *files; /* of one recording */
 	size_t n_files;
+	struct log_file file;
+	struct log_source *source; /* of all bytes */
 	char *shown;
 	uint64_t begin, size; /* of its chunks */
 	uint32_t id;	      /* its session number */
@@ -101,14 +116,12 @@ struct log_reader {
 	bool any;
 	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */
 	uint64_t rows[TIERS];
-	/* INDEX chunks of each level, by cell. Level 1 are the groups: each row is in exactly one of them. */
-	struct log_items levels[LOG_LEVELS + 1];
-	struct log_items roots; /* INDEX chunks that no other one lists; kind 0: another one does */
-	struct log_items loose; /* other chunks that no INDEX lists, by cell */
-	struct log_items marked; /* MARK, GAP and STATE chunks whose records are in no INDEX */
+	struct log_group *groups; /* by cell */
+	size_t n_groups;
+	struct log_sums *sums; /* by level and cell */
+	size_t n_sums;
+	struct log_item end; /* END; kind 0: there is none */
 	struct log_bytes events; /* kind, length and record, as in INDEX */
-	bool had_ranges;       /* before the newest META */
-	uint64_t ranges_from;  /* offset: no RANGE chunk is before it */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
@@ -123,34 +136,27 @@ struct log_reader {
 	} lod; /* the bins of a channel that were decoded last */
 	struct log_unpacker *unpacker;
 	struct bin_order order;
-	struct log_bytes stored, raw, raw_index;
-	uint64_t stored_at, stored_next; /* offset of stored, and of the end of what was last used of it */
+	struct log_bytes raw, raw_index;
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
-	struct log_section sections[TIERS]; /* of the chunk at sections_at, while it is in raw; n 0: none */
-	uint64_t sections_at;
-	uint8_t *window;
-	uint64_t window_at;
-	size_t window_n;
+	struct log_data data; /* of raw, if it is DATA */
 };
 
 /* log-reader.c */
 /* A reader without a file, for log_reader_close(). Returns NULL if out of memory. */
 struct log_reader *log_reader_new(void);
-ssize_t log_read_at(struct log_reader *r, void *to, size_t n, uint64_t at);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
 bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
 /* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
 void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows);
-/* Unpacks the payload of a chunk to `to`. Returns false if it is damaged, which is noted. */
+/* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
+ * one place where damage is found in chunks. */
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
 
 /* Adds the channels that a META describes. Returns -1 if out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
-/* Whether the clocks of a META can be. */
-bool log_meta_good(const uint8_t *p, size_t n);
 /* Reads a META if its generation is not known yet. */
 void log_meta_new(struct log_reader *r, const struct log_item *item);
 void log_generation_drop(struct log_reader *r, size_t i);
@@ -158,34 +164,29 @@ void log_generation_drop(struct log_reader *r, size_t i);
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
 
-static inline bool log_has_events(unsigned kind)
-{
-	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
-}
+/* Keeps the events of a chunk of that kind, or of an INDEX. */
+void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
 
-/* Keeps the good ones among the events of a chunk or INDEX. */
-void log_events_put(struct log_reader *r, const struct log_item *item, struct log_in in, uint64_t seq);
-
-/* log-tree.c */
-/* Adds the chunks in [from, to) to items, in the order of the file. */
-void log_scan(struct log_reader *r, uint64_t from, uint64_t to, struct log_items *items);
-/* Finds all chunks: through the newest INDEX, or by a scan. Returns -1 if out of memory. */
-int log_tree_read(struct log_reader *r);
-void log_tree_free(struct log_reader *r);
-/* Whether the head of that chunk is at the offset in the INDEX. */
-bool log_item_there(struct log_reader *r, const struct log_item *item);
-/* Returns false if the INDEX is damaged. The caller frees l in both cases. */
-bool log_listing_read(struct log_reader *r, const struct log_item *index, struct log_listing *l);
-void log_listing_free(struct log_listing *l);
-/* Returns the chunks of a group, or those that an INDEX of a higher level lists, by cell; valid until the
- * next call. */
-const struct log_item *log_list_of(struct log_reader *r, const struct log_item *index, size_t *n);
-/* Returns the INDEX, or the group, of that level that contains the cell; NULL if there is none. */
-const struct log_item *log_index_of(const struct log_reader *r, int level, int64_t cell);
+/* log-groups.c */
+/* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
+void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
+/* Finds all groups. Returns -1 if out of memory. */
+int log_groups_read(struct log_reader *r);
+void log_groups_free(struct log_reader *r);
+/* Returns the group of the cell; NULL if there is none. */
+const struct log_group *log_group_of(const struct log_reader *r, int64_t cell);
+/* Returns the chunks of a group, valid until the next call; NULL if out of memory. */
+struct log_list *log_list_of(struct log_reader *r, const struct log_group *g);
 /* Returns the number of rows in all cells before that one. */
 uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
-/* Returns the cell of that row; if only its group is known, the first cell of that. */
+/* Returns the chunk of a row, and the number of its first row; valid until the next call. NULL: there is none. */
+const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+/* Returns its cell; LOG_CELL_LIMIT: there is none. */
 int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
+/* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
+bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
+
+/* log-tree.c */
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
@@ -205,8 +206,9 @@ extern const struct timeline_ops log_timeline_ops;
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
 
-/* log-view.c: the chunks and open rows of a group. */
-const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n);
+/* log-view.c: as the functions without _view; for one with rows that are in no chunk: */
+struct log_list *log_view_list(struct log_view *v, const struct log_group *g);
+bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
 /* Whether the rows of a cell are not kept any more. */
 bool log_view_gone(const struct log_view *v, int64_t cell);

@@ -13,7 +13,8 @@
 #define MARKS_MOST   65536
 #define GAPS_MOST    16384
 #define CHANGES_MOST 4096
-#define CHANGING     8 /* the last groups of a level, which are shown anew */
+#define VIEW_CLOSED  0x80 /* in the flags of a group: it gets no more chunks */
+#define CHANGING     8 /* the last groups, which are shown anew */
 
 /* Events in the order of time. */
 struct view_events {
@@ -22,20 +23,14 @@ struct view_events {
 	size_t n, room;
 };
 
-/* The chunks of a group as a list; NULL: not made yet. */
-struct view_list {
-	struct log_item *items;
-	size_t n;
-};
-
 struct log_view {
 	struct log_reader *reader; /* whose lists are made of the look */
 	struct timeline_ops ops;
 	struct log *log;
 	struct log_look look;
-	struct view_list *lists[LOG_LEVELS + 1];
-	uint64_t first[LOG_LEVELS + 1]; /* number of the group of the first list */
-	uint64_t from[LOG_LEVELS + 1][LOOK_PARTS];
+	size_t room;	/* of the reader's groups */
+	uint64_t first; /* number of the first of them */
+	uint64_t from;	/* number of the first one whose rows are there */
 	struct view_events marks, gaps, changes, reasons;
 	bool changed; /* one of the last two */
 	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
@@ -138,77 +133,55 @@ static void show_events(struct log_view *v)
 
 /* --- groups --- */
 
-static void list_free(struct view_list *l)
+/* What has changed in the groups: the first ones are gone or have lost their rows, the last ones grow. */
+static bool show_groups(struct log_view *v)
 {
-	free(l->items);
-	*l = (struct view_list) {.n = 0};
-}
+	const struct look_level *look = &v->look.level[1];
+	struct log_reader *r = v->reader;
+	size_t n = r->n_groups, kept = n > CHANGING ? n - CHANGING : 0, gone = 0, room = v->room ? v->room : 128;
+	struct log_group *more;
 
-/* Room for an item and a list of each group, and of two more: of cells without a chunk. */
-static bool level_room(struct log_view *v, int level, size_t n)
-{
-	struct log_items *items = &v->reader->levels[level];
-	struct log_item *p = items->p;
-	struct view_list *lists;
-	size_t room = items->room ? items->room : 128;
-
-	while (room < n + 2)
-		room *= 2;
-	if (room == items->room)
-		return true;
-	p = reallocarray(items->p, room, sizeof(*p));
-	if (p)
-		items->p = p;
-	lists = p ? reallocarray(v->lists[level], room, sizeof(*lists)) : NULL;
-	if (!lists)
-		return false;
-	v->lists[level] = lists;
-	items->room = room;
-	return true;
-}
-
-/* What has changed in the groups of a level: the first ones are gone or have lost a part, the last ones grow. */
-static bool show_level(struct log_view *v, int level)
-{
-	const struct look_level *look = &v->look.level[level];
-	struct log_items *items = &v->reader->levels[level];
-	struct view_list *lists = v->lists[level];
-	size_t n = items->n, kept = n > CHANGING ? n - CHANGING : 0, gone = 0;
-
+	/* Their lists are made when they are asked for. */
 	for (size_t i = kept; i < n; i++)
-		if (items->p[i].kind != LOG_INDEX)
-			list_free(&lists[i]);
-	for (int part = 0; part < LOOK_PARTS; part++)
-		for (; v->from[level][part] < look->from[part]; v->from[level][part]++)
-			if (v->from[level][part] >= v->first[level] && v->from[level][part] - v->first[level] < kept)
-				list_free(&lists[v->from[level][part] - v->first[level]]);
-	if (look->first > v->first[level])
-		gone = look->first - v->first[level] < n ? (size_t)(look->first - v->first[level]) : n;
+		if (!(r->groups[i].flags & VIEW_CLOSED)) {
+			free(r->groups[i].list);
+			r->groups[i].list = NULL;
+		}
+	if (look->first > v->first)
+		gone = look->first - v->first < n ? (size_t)(look->first - v->first) : n;
+	for (; v->from < look->from[LOOK_ROWS]; v->from++)
+		if (v->from >= v->first && v->from - v->first < n) {
+			free(r->groups[v->from - v->first].list);
+			r->groups[v->from - v->first].list = NULL;
+		}
 	for (size_t i = 0; i < gone; i++)
-		list_free(&lists[i]);
-	if (gone > 0) {
-		memmove(lists, lists + gone, (n - gone) * sizeof(*lists));
-		memmove(items->p, items->p + gone, (n - gone) * sizeof(*items->p));
-	}
+		free(r->groups[i].list);
+	if (gone > 0)
+		memmove(r->groups, r->groups + gone, (n - gone) * sizeof(*r->groups));
 	kept -= gone < kept ? gone : kept;
 	n -= gone;
-	v->first[level] = look->first;
-	items->n = kept;
-	if (!level_room(v, level, look->n))
+	v->first = look->first;
+	r->n_groups = n;
+	while (room < look->n + 2) /* two of cells without a chunk */
+		room *= 2;
+	more = room > v->room ? reallocarray(r->groups, room, sizeof(*more)) : r->groups;
+	if (!more)
 		return false;
+	r->groups = more;
+	v->room = room;
 	for (size_t i = kept; i < look->n; i++) {
 		const struct look_group *g = &look->p[i];
-		struct log_item *item = &items->p[i];
+		struct log_group *to = &r->groups[i];
 
-		if (i >= n)
-			v->lists[level][i] = (struct view_list) {.n = 0};
-		*item = (struct log_item) {.kind = g->closed ? LOG_INDEX : 0, .aux = (uint8_t)level, .cell = g->cell};
+		*to = (struct log_group) {.cell = g->cell, .flags = g->closed ? VIEW_CLOSED : 0, .list = i < n ? to->list : NULL};
 		for (int t = 0; t < TIERS; t++) {
-			item->rows[t] = (uint32_t)g->rows[t];
-			item->before[t] = g->before[t];
+			to->rows[t] = (uint32_t)g->rows[t];
+			to->before[t] = g->before[t];
 		}
 	}
-	items->n = look->n;
+	for (size_t i = look->n; i < n; i++)
+		free(r->groups[i].list);
+	r->n_groups = look->n;
 	return true;
 }
 
@@ -216,34 +189,28 @@ static bool show_level(struct log_view *v, int level)
 static void show_open(struct log_view *v)
 {
 	struct log_reader *r = v->reader;
-	struct log_items *groups = &r->levels[1];
+	size_t least = r->n_groups > CHANGING ? r->n_groups - CHANGING : 0;
 
 	for (int t = 0; t < TIERS; t++)
 		for (unsigned i = 0; i < v->look.n_open[t]; i++) {
 			int64_t cell = log_span_cell(log_span(v->look.open[t][i].rows->cell, 1), 1);
-			struct log_item *g = groups->n > 0 ? &groups->p[groups->n - 1] : NULL;
+			size_t at = r->n_groups;
 
-			if (!g || g->cell < cell) {
-				if (groups->n == groups->room)
-					continue;
-				g = &groups->p[groups->n++];
-				*g = (struct log_item) {.aux = 1, .cell = cell};
-				v->lists[1][groups->n - 1] = (struct view_list) {.n = 0};
-			} else if (g->cell > cell && groups->n > 1 && g[-1].cell == cell) {
-				g--;
-			}
-			if (g->cell == cell)
-				g->rows[t] += (uint32_t)v->look.open[t][i].n;
+			while (at > least && r->groups[at - 1].cell > cell)
+				at--;
+			if ((at == 0 || r->groups[at - 1].cell < cell) && at == r->n_groups && r->n_groups < v->room)
+				r->groups[r->n_groups++] = (struct log_group) {.cell = cell};
+			else
+				at--;
+			if (at < r->n_groups && r->groups[at].cell == cell)
+				r->groups[at].rows[t] += (uint32_t)v->look.open[t][i].n;
 		}
-	for (int t = 0; t < TIERS; t++) {
-		uint64_t before = groups->n > 4 ? groups->p[groups->n - 4].before[t] : groups->n ? groups->p[0].before[t] : 0;
-
-		for (size_t i = groups->n > 4 ? groups->n - 4 : 0; i < groups->n; i++) {
-			groups->p[i].before[t] = before;
-			before += groups->p[i].rows[t];
+	for (int t = 0; t < TIERS; t++)
+		for (size_t i = least; i < r->n_groups; i++) {
+			if (i > 0)
+				r->groups[i].before[t] = r->groups[i - 1].before[t] + r->groups[i - 1].rows[t];
+			r->rows[t] = r->groups[i].before[t] + r->groups[i].rows[t];
 		}
-		r->rows[t] = before;
-	}
 }
 
 static int by_cell(const void *a, const void *b)
@@ -267,49 +234,58 @@ static struct log_item chunk_item(const struct log_chunk *c)
 	return item;
 }
 
-static struct log_item *list_make(struct log_view *v, int level, size_t at, size_t *n_out)
+struct log_list *log_view_list(struct log_view *v, const struct log_group *of)
 {
-	const struct look_level *look = &v->look.level[level];
-	const struct look_group *g = at < look->n ? &look->p[at] : NULL;
-	int64_t span = log_span(v->reader->levels[level].p[at].cell, level);
-	size_t n = g ? g->part[0].n + g->part[1].n : 0, most = n + (size_t)TIERS * LOOK_OPEN;
-	struct log_item *items = calloc(most, sizeof(*items));
-	uint64_t rows[TIERS] = {0};
+	const struct look_level *look = &v->look.level[1];
+	size_t at = (size_t)(of - v->reader->groups);
+	const struct look_part *part = at < look->n ? &look->p[at].part[LOOK_ROWS] : NULL;
+	const struct log_chunk *c = part && part->list ? part->list->first : NULL;
+	size_t most = (c ? part->n : 0) + (size_t)TIERS * LOOK_OPEN;
+	struct log_list *l = calloc(1, sizeof(*l) + most * sizeof(*l->items));
 
-	n = 0;
-	for (int part = 0; items && g && part < LOOK_PARTS; part++) {
-		const struct log_chunk *c = g->part[part].list ? g->part[part].list->first : NULL;
-
-		for (uint32_t i = 0; c && i < g->part[part].n; i++, c = i < g->part[part].n ? c->next : NULL)
-			items[n++] = chunk_item(c);
-	}
-	for (int t = 0; items && level == 1 && t < TIERS; t++)
+	if (!l)
+		return NULL;
+	for (uint32_t i = 0; c && i < part->n; i++, c = i < part->n ? c->next : NULL)
+		l->items[l->n++] = chunk_item(c);
+	for (int t = 0; t < TIERS; t++)
 		for (unsigned i = 0; i < v->look.n_open[t]; i++)
-			if (log_span(v->look.open[t][i].rows->cell, 1) == span) {
-				items[n] = (struct log_item) {.at = (UINT64_C(1) << 60) + n, .cell = v->look.open[t][i].rows->cell};
-				items[n].rows[t] = (uint32_t)v->look.open[t][i].n;
-				items[n++].open = (uint8_t)(i + 1);
+			if (log_span(v->look.open[t][i].rows->cell, 1) == log_span(of->cell, 1)) {
+				struct log_item *item = &l->items[l->n];
+
+				*item = (struct log_item) {.at = (UINT64_C(1) << 60) + l->n++,
+							   .cell = v->look.open[t][i].rows->cell,
+							   .open = (uint8_t)(i + 1)};
+				item->rows[t] = (uint32_t)v->look.open[t][i].n;
 			}
-	if (n > 1)
-		qsort(items, n, sizeof(*items), by_cell);
-	for (size_t i = 0; i < n; i++)
+	if (l->n > 1)
+		qsort(l->items, l->n, sizeof(*l->items), by_cell);
+	for (; l->counted < l->n; l->counted++)
 		for (int t = 0; t < TIERS; t++) {
-			items[i].before[t] = rows[t];
-			rows[t] += items[i].rows[t];
+			l->items[l->counted].before[t] = l->rows[t];
+			l->rows[t] += l->items[l->counted].rows[t];
 		}
-	*n_out = n;
-	return items;
+	v->reader->groups[at].list = l;
+	return l;
 }
 
-const struct log_item *log_view_list(struct log_view *v, const struct log_item *group, size_t *n)
+bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
 {
-	size_t at = (size_t)(group - v->reader->levels[group->aux].p);
-	struct view_list *l = &v->lists[group->aux][at];
+	const struct look_level *look = &v->look.level[level];
+	size_t at = times_from(look->p, look->n, sizeof(*look->p), offsetof(struct look_group, cell), cell + 1);
 
-	if (!l->items)
-		l->items = list_make(v, group->aux, at, &l->n);
-	*n = l->n;
-	return l->items;
+	if (at == 0 || log_span(look->p[at - 1].cell, level) != log_span(cell, level))
+		return false;
+	for (int part = level == 1 ? LOOK_SUMS : LOOK_ROWS; part < LOOK_PARTS; part++) {
+		const struct look_part *p = &look->p[at - 1].part[part];
+		const struct log_chunk *c = p->list ? p->list->first : NULL;
+
+		for (uint32_t i = 0; c && i < p->n; i++, c = i < p->n ? c->next : NULL)
+			if (c->about.kind == kind && (kind == LOG_STAT || c->about.aux == zoom)) {
+				*out = chunk_item(c);
+				return true;
+			}
+	}
+	return false;
 }
 
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier)
@@ -408,7 +384,6 @@ void log_view_look(struct log_view *v)
 {
 	struct log_reader *r = v->reader;
 	uint64_t version = v->look.version, serial = v->look.serial;
-	bool ok;
 
 	log_look(v->log, &v->look, take_notes, v);
 	if (v->look.version == version)
@@ -418,16 +393,13 @@ void log_view_look(struct log_view *v)
 	forget_open(v);
 	show_session(v);
 	show_events(v);
-	ok = show_level(v, 1);
-	ok &= show_level(v, 2);
-	ok &= show_level(v, 3);
-	if (ok)
+	if (show_groups(v))
 		show_open(v);
-	r->any = v->look.any && r->levels[1].n > 0;
+	r->any = v->look.any && r->n_groups > 0;
 	r->first_ns = v->look.first_ns;
 	r->last_ns = v->look.last_ns;
-	if (v->first[1] > 0 && r->any && log_cell_ns(r->levels[1].p[0].cell) > r->first_ns)
-		r->first_ns = log_cell_ns(r->levels[1].p[0].cell);
+	if (v->first > 0 && r->any && log_cell_ns(r->groups[0].cell) > r->first_ns)
+		r->first_ns = log_cell_ns(r->groups[0].cell);
 	r->from_ns = r->any ? r->first_ns : INT64_MAX;
 	r->to_ns = r->any ? r->last_ns : INT64_MIN;
 }
@@ -649,11 +621,6 @@ void log_view_free(struct log_view *v)
 	if (!v)
 		return;
 	forget_open(v);
-	for (int level = 1; level <= LOG_LEVELS; level++) {
-		for (size_t i = 0; i < r->levels[level].n; i++)
-			list_free(&v->lists[level][i]);
-		free(v->lists[level]);
-	}
 	r->marks = NULL;
 	r->gaps = NULL;
 	r->channels = NULL;

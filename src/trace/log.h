@@ -16,7 +16,7 @@
 #define LOG_ROWS_MAX   65536
 #define LOG_CHANNELS   4096
 #define LOG_BINS_MAX   256
-#define LOG_EVENTS_MAX 65536 /* per INDEX */
+#define LOG_EVENTS_MAX (UINT32_C(1) << 19) /* bytes in an INDEX */
 #define LOG_TIERS      4     /* maximum of the format */
 #define LOG_CELL_LIMIT (INT64_C(1) << 35)
 
@@ -66,6 +66,17 @@ enum log_kind {
 	LOG_END,
 	LOG_KINDS
 };
+
+static inline bool log_has_events(unsigned kind)
+{
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
+}
+
+/* Whether the list of a group has chunks of that kind. */
+static inline bool log_of_group(unsigned kind)
+{
+	return kind == LOG_META || kind == LOG_DATA || kind == LOG_RANGE || log_has_events(kind);
+}
 
 enum log_codec { LOG_PLAIN, LOG_ZSTD };
 
@@ -241,6 +252,8 @@ int log_data_next(struct log_in *in, struct log_section *s);
 int log_lod_next(struct log_in *in, struct log_section *s);
 /* Decodes the times. Returns -1 if they do not strictly increase or one is outside the cell. */
 int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns);
+/* Checks the same, and returns the last time. */
+bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns);
 /* Visits the arrays in order. log_walk_get() returns false if the form is
  * unknown; all values are NaN then. */
 struct log_walk {
@@ -261,17 +274,40 @@ void log_record_end(struct log_bytes *b, size_t start);
 /* STAT: one channel over one span. */
 #define LOG_STAT_SIZE 108
 
-/* INDEX */
-#define LOG_ENTRY_SIZE 40
-#define LOG_INDEX_HEAD 12
+/* INDEX. Distances go back from its first byte. */
+enum { LOG_GROUP_RANGES = 1, LOG_GROUP_EVENTS = 2, LOG_GROUP_META = 4 }; /* has RANGE; events; a META of a new generation */
+#define LOG_INDEX_HEAD 40
+#define LOG_GROUP_SIZE 48
+#define LOG_SUMS_SIZE  20
 #define LOG_INCOMPLETE 1 /* flag: without the events */
+struct log_index_head {
+	uint8_t flags, reserved;
+	uint16_t size; /* of an entry of a group */
+	uint32_t groups, sums, events; /* entries, entries, bytes */
+	uint64_t begin;  /* distance to the first byte of this output */
+	uint64_t before; /* to the INDEX before; 0: there is none */
+	uint64_t rest;   /* to the first chunk of a group that no INDEX lists yet; 0: there is none */
+};
+struct log_group_entry {
+	uint64_t first; /* distance to its first chunk */
+	uint64_t sums;  /* to its LOD and STAT; 0: there are none */
+	int64_t cell;
+	uint32_t length; /* from its first chunk to the end of its last one before LOD and STAT */
+	uint32_t flags, rows[LOG_TIERS];
+};
+struct log_sums_entry { /* LOD and STAT of level 2 or 3 */
+	uint64_t distance;
+	int64_t cell;
+	uint32_t level;
+};
+
+/* A chunk of an output. */
 struct log_entry {
 	uint64_t distance;
 	uint32_t stored;
 	uint8_t kind, aux; /* aux: zoom or level */
 	int64_t cell;
 	uint32_t rows[LOG_TIERS];
-	uint16_t reserved;
 };
 
 struct log_tally {
@@ -286,7 +322,8 @@ struct log_field {
 	bool is_time;
 };
 extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
-	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[], log_entry_fields[];
+	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[],
+	log_index_head_fields[], log_group_entry_fields[], log_sums_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
 bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if it cannot be */
 
@@ -312,7 +349,9 @@ LOG_RECORD(fact, fact)
 LOG_RECORD(channel, log_channel)
 LOG_RECORD(tally, log_tally)
 LOG_RECORD(stat, span_stats)
-LOG_RECORD(entry, log_entry)
+LOG_RECORD(index_head, log_index_head)
+LOG_RECORD(group_entry, log_group_entry)
+LOG_RECORD(sums_entry, log_sums_entry)
 
 static inline void log_gap_put(struct log_bytes *b, const struct gap *g)
 {

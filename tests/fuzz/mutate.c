@@ -418,13 +418,15 @@ static void walk_stats(struct walk *w)
 static void walk_index(struct walk *w)
 {
 	size_t size;
-	uint64_t n;
+	uint64_t groups, sums;
 
 	take_all(w, "1kk");
 	size = (size_t)take(w, COUNT, 2);
-	n = take(w, COUNT, 4);
-	take(w, LENGTH, 4);
-	take_shuffled(w, n, size, "8d4c1kk2c8t4cccc");
+	groups = take(w, COUNT, 4);
+	sums = take(w, COUNT, 4);
+	take_all(w, "4l8ddd");
+	take_shuffled(w, groups, size, "8ddt4lccccc");
+	take_shuffled(w, sums, LOG_SUMS_SIZE, "8dt4c");
 	walk_records(w, 0, true);
 }
 
@@ -674,33 +676,47 @@ static void change_order(void)
 /* --- sealing --- */
 
 /* Where a chunk of the original has gone; UINT64_MAX: nowhere. */
-static uint64_t moved(const uint64_t *places, uint64_t at, uint32_t *stored)
+static uint64_t moved(const uint64_t *places, uint64_t at)
 {
 	for (size_t i = 0; i < n_work; i++)
-		if (work[i].at == at && places[i] != UINT64_MAX) {
-			*stored = work[i].head.stored;
+		if (work[i].at == at && places[i] != UINT64_MAX)
 			return places[i];
-		}
 	return UINT64_MAX;
 }
 
-/* The distances of an INDEX or END that will be at `here`. */
-static void correct(struct chunk *c, uint64_t here, const uint64_t *places)
+/* Corrects a distance in an INDEX or END that will be at `here`. */
+static void correct(struct chunk *c, size_t field, uint64_t here, const uint64_t *places)
 {
-	size_t at = c->head.kind == LOG_END ? 1 : LOG_INDEX_HEAD,
-	       each = c->n > 4 ? number_at(c->raw + 2, 2) : 0;
-	uint64_t n = c->head.kind == LOG_END ? 1 : c->n > 8 ? number_at(c->raw + 4, 4) : 0;
+	uint64_t old = field + 8 <= c->n ? number_at(c->raw + field, 8) : 0, to = moved(places, c->at - old);
 
-	for (uint64_t i = 0; i < n && at + 12 <= c->n && (each >= 12 || n == 1); i++, at += each) {
-		uint32_t stored = 0;
-		uint64_t to = moved(places, c->at - number_at(c->raw + at, 8), &stored), distance = here - to;
+	if (old == 0 || to == UINT64_MAX)
+		return;
+	old = here - to;
+	memcpy(c->raw + field, &old, 8);
+}
 
-		if (to == UINT64_MAX)
-			continue;
-		memcpy(c->raw + at, &distance, 8);
-		if (c->head.kind == LOG_INDEX)
-			memcpy(c->raw + at + 8, &stored, 4);
+static void correct_all(struct chunk *c, uint64_t here, const uint64_t *places)
+{
+	size_t size = c->n > LOG_INDEX_HEAD ? number_at(c->raw + 2, 2) : 0, at = LOG_INDEX_HEAD;
+	uint64_t groups = size >= LOG_GROUP_SIZE ? number_at(c->raw + 4, 4) : 0, sums = size ? number_at(c->raw + 8, 4) : 0;
+
+	if (c->head.kind == LOG_END) {
+		correct(c, 1, here, places);
+		return;
 	}
+	for (size_t field = 16; field < LOG_INDEX_HEAD; field += 8)
+		correct(c, field, here, places);
+	for (; groups > 0 && at + size <= c->n; groups--, at += size) {
+		uint64_t first = c->at - number_at(c->raw + at, 8);
+		uint64_t to = moved(places, first), end = moved(places, first + number_at(c->raw + at + 24, 4));
+
+		if (to != UINT64_MAX && end != UINT64_MAX && end > to)
+			put_u32(c->raw + at + 24, (uint32_t)(end - to));
+		correct(c, at, here, places);
+		correct(c, at + 8, here, places);
+	}
+	for (; sums > 0 && at + LOG_SUMS_SIZE <= c->n; sums--, at += LOG_SUMS_SIZE)
+		correct(c, at, here, places);
 }
 
 static void seal(struct log_packer *packer, struct chunk *c, struct log_bytes *out)
@@ -732,7 +748,7 @@ static void seal_all(struct log_packer *packer, struct log_bytes *out)
 		c->head.seq = numbered ? seq++ : c->head.seq;
 		places[i] = out->n;
 		if (right && (c->head.kind == LOG_INDEX || c->head.kind == LOG_END))
-			correct(c, out->n, places);
+			correct_all(c, out->n, places);
 		seal(packer, c, out);
 	}
 }

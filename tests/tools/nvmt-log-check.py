@@ -47,18 +47,19 @@ def stats(payload):
 
 
 def entries(payload):
+    """Distances to the first byte, the INDEX before and what no INDEX lists; groups; LOD and STAT of levels 2 and 3."""
     b = log.Bytes(payload)
-    level, flags, size, n, events = b.get("BBHII")
-    p = log.unshuffle(b.take(n * size), n, size)
-    b.take(events)
-    return level, flags, [ENTRY.unpack_from(p, i * size) for i in range(n)]
+    _, _, size, n_groups, n_sums, _, begin, before, rest = b.get("BBHIIIQQQ")
+    groups, sums = log.unshuffle(b.take(n_groups * size), n_groups, size), log.unshuffle(b.take(n_sums * 20), n_sums, 20)
+    return (begin, before, rest, [struct.unpack_from("<QQqII4I", groups, i * size) for i in range(n_groups)],
+            list(struct.iter_unpack("<QqI", sums)))
 
 
 class Check:
     """Bins and statistics, computed from the rows."""
 
     def __init__(self, r):
-        self.r, self.wrong, self.count = r, [], {}
+        self.r, self.wrong, self.count, self.last_index = r, [], {}, None
         self.cells, self.values = {}, {}  # bins of zoom 27; times and values
         for tier, cells in r.rows.items():
             base = min(r.tiers[tier]["zoom"], 27)
@@ -141,11 +142,37 @@ class Check:
                  sum(x[0] for x in near), sum(x[0] for x in near if x[1] > 0), rise),
                 (0, 0, 0, size, squares + mean * mean * 1e-6, 0, 0, 0, 0, math.fsum(map(abs, parts)), 0, 0, rise))
 
-    def index(self, h, at, level, flags, listed):
-        for distance, stored, kind, aux, _, cell, *rows in listed:
+    def index(self, h, at, begin, before, rest, groups, sums):
+        """Each group is where its entry says, as a whole, and each INDEX leads to the one before."""
+        def wrong(why):
+            self.wrong.append(f"seq {h.seq}: INDEX: {why}")
+
+        def head(distance):
             to = self.r.head(at - distance) if 0 < distance <= at else None
-            if not to or not to.good or (to.kind, to.stored, to.cell) != (kind, stored, cell):
-                self.wrong.append(f"seq {h.seq}: INDEX of level {level}: no such chunk {distance} bytes before")
+            return to if to and to.good else wrong(f"no chunk {distance} bytes before")
+
+        if begin != at or before != (at - self.last_index if self.last_index is not None else 0):
+            wrong("it does not lead to the one before")
+        self.last_index = at
+        if rest:
+            head(rest)
+        for first, to_sums, cell, length, _, *rows in groups:
+            own = [(c, place, p) for c, place, p in self.r.chunks if c.cell >> 6 == cell >> 6 and c.kind < log.LOD]
+            if not own or own[0][1] != at - first or own[-1][1] + 48 + own[-1][0].stored != at - first + length:
+                wrong(f"the group of cell {cell} is elsewhere")
+            count = [0] * 4
+            for c, _, p in own:
+                for tier, t, _ in log.data(c, p) if c.kind == log.DATA else ():
+                    count[tier] += len(t)
+            if count != rows:
+                wrong(f"{rows} rows of the group of cell {cell}, there are {count}")
+            to = head(to_sums) if to_sums else None
+            if to and (to.kind not in (log.LOD, log.STATS) or to.cell != cell):
+                wrong(f"no LOD or STAT of cell {cell} {to_sums} bytes before")
+        for distance, cell, level in sums:
+            to = head(distance)
+            if to and (to.kind not in (log.LOD, log.STATS) or to.cell != cell or level not in (2, 3)):
+                wrong(f"no LOD or STAT of level {level} {distance} bytes before")
 
 
 def tree(got, base):

@@ -53,8 +53,8 @@ def at_time(what, h, raw, ns):
             struct.pack_into("<q", p, b.at + places[what][1], ns)
             b.take(n)
     if h.kind == log.INDEX and what in places:
-        _, _, size, n, _ = struct.unpack_from("<BBHII", raw)
-        b.take(12 + size * n)
+        _, _, size, n, n_sums, _ = struct.unpack_from("<BBHIII", raw)
+        b.take(40 + size * n + 20 * n_sums)
         while b.left():
             kind, n = b.get("BH")
             if kind == places[what][0]:
@@ -94,14 +94,27 @@ def other_column(raw):
 
 
 def listed(raw, at, place, moved):
-    """An INDEX with updated chunk distances; at: its old offset."""
-    _, _, size, n, _ = struct.unpack_from("<BBHII", raw)
-    p = bytearray(log.unshuffle(raw[12:12 + n * size], n, size))
-    for i in range(0, n * size, size):
+    """An INDEX with updated distances; at: its old offset."""
+    _, _, size, n, n_sums, _ = struct.unpack_from("<BBHIII", raw)
+    head, groups = bytearray(raw[:40]), bytearray(log.unshuffle(raw[40:40 + n * size], n, size))
+    sums = bytearray(log.unshuffle(raw[40 + n * size:40 + n * size + 20 * n_sums], n_sums, 20))
+
+    def correct(p, i):
         distance, = struct.unpack_from("<Q", p, i)
-        to, stored = moved.get(at - distance, (place - 48, 0))
-        struct.pack_into("<QI", p, i, place - to, stored)
-    return raw[:12] + shuffle(p, n, size) + raw[12 + n * size:]
+        if distance:
+            struct.pack_into("<Q", p, i, place - moved.get(at - distance, (place - 48, 0))[0])
+
+    for i in (16, 24, 32):
+        correct(head, i)
+    for i in range(0, n * size, size):
+        first, _, _, length = struct.unpack_from("<QQqI", groups, i)
+        end = moved.get(at - first + length, (place, 0))[0]
+        correct(groups, i)
+        correct(groups, i + 8)
+        struct.pack_into("<I", groups, i + 24, end - (place - struct.unpack_from("<Q", groups, i)[0]))
+    for i in range(0, n_sums * 20, 20):
+        correct(sums, i)
+    return bytes(head) + shuffle(groups, n, size) + shuffle(sums, n_sums, 20) + raw[40 + n * size + 20 * n_sums:]
 
 
 def edit(what, p):

@@ -450,14 +450,18 @@ static void records(void **state)
 	const struct gap g = {TIER_SLOW, GAP_LOST, 3, 9, 2};
 	const struct change c = {11, "mode", "", "40W"};
 	const struct span_stats st = {3, 4, 1, 2, 6, 0.5, 10, 20, 1.5, 2.5, 9, 8, 7, 6};
-	const struct log_entry en = {1234567890123, 4, LOG_LOD, 28, -7, {1, 2, 3, 4}, 0};
+	const struct log_index_head ih = {LOG_INCOMPLETE, 0, LOG_GROUP_SIZE, 1, 2, 3, 4, 5, UINT64_C(1) << 40};
+	const struct log_group_entry ge = {1234567890123, 4, -64, 5, LOG_GROUP_META, {1, 2, 3, 4}};
+	const struct log_sums_entry se = {6, -4096, 2};
 	struct log_bytes b = {.n = 0};
 	struct log_in in;
 	struct mark m2;
 	struct gap g2;
 	struct change c2;
 	struct span_stats st2;
-	struct log_entry en2;
+	struct log_index_head ih2;
+	struct log_group_entry ge2;
+	struct log_sums_entry se2;
 
 	(void)state;
 	log_mark_put(&b, &m);
@@ -481,10 +485,16 @@ static void records(void **state)
 		    st2.integral == 9 && st2.known_ns == 8 && st2.above_ns == 7 && st2.rise == 6 &&
 		    st2.squares == 0.5);
 	b.n = 0;
-	log_entry_put(&b, &en);
-	assert_int_equal(b.n, LOG_ENTRY_SIZE);
-	assert_true(log_entry_get(&(struct log_in) {b.p, b.p + b.n, false}, &en2));
-	assert_true(en2.distance == en.distance && en2.cell == -7 && en2.rows[3] == 4 && en2.aux == 28);
+	log_index_head_put(&b, &ih);
+	assert_int_equal(b.n, LOG_INDEX_HEAD);
+	log_group_entry_put(&b, &ge);
+	assert_int_equal(b.n, LOG_INDEX_HEAD + LOG_GROUP_SIZE);
+	log_sums_entry_put(&b, &se);
+	assert_int_equal(b.n, LOG_INDEX_HEAD + LOG_GROUP_SIZE + LOG_SUMS_SIZE);
+	in = (struct log_in) {b.p, b.p + b.n, false};
+	assert_true(log_index_head_get(&in, &ih2) && ih2.size == LOG_GROUP_SIZE && ih2.rest == ih.rest && ih2.before == 5);
+	assert_true(log_group_entry_get(&in, &ge2) && ge2.first == ge.first && ge2.cell == -64 && ge2.rows[3] == 4);
+	assert_true(log_sums_entry_get(&in, &se2) && se2.cell == -4096 && se2.level == 2 && in.p == in.end);
 	log_bytes_free(&b);
 }
 

@@ -865,6 +865,145 @@ static void generations(void **state)
 	drop(b);
 }
 
+/* --- the chain of INDEX chunks --- */
+
+/* Slow rows from start on, for s seconds: an INDEX each 9 minutes. */
+static struct recording *slow(int64_t start, double s)
+{
+	static const double hz[TIERS] = {2, 0.5, 0};
+	static const size_t width[TIERS] = {2, 1, 0};
+	struct recording *r = calloc(1, sizeof(*r));
+
+	assert_non_null(r);
+	describe(r, hz, width);
+	r->about.start.mono_ns = start;
+	for (enum tier t = 0; t < TIERS; t++)
+		make_rows(r, t, start, s);
+	return r;
+}
+
+/* Any INDEX is damaged, or lost: nothing else is. */
+static void broken_chain(void **state)
+{
+	struct recording *r = slow(START, 4000);
+	struct log_bytes b = {.n = 0};
+	size_t n_index = 0;
+
+	(void)state;
+	write_log(r, &(struct log_options) {.session = SESSION, .index = true}, true);
+	for (size_t i = 0; i < r->n_chunks; i++) {
+		struct log_head h = head_of(r, i);
+
+		if (h.kind != LOG_INDEX)
+			continue;
+		n_index++;
+		for (int how = 0; how < 3; how++) {
+			size_t end = r->chunk[i] + LOG_HEAD + h.stored;
+			struct log_reader *l;
+			struct log_damage d;
+
+			b.n = 0;
+			log_bytes_put(&b, r->bytes.p, r->bytes.n);
+			if (how == 0)
+				b.p[r->chunk[i] + LOG_HEAD + random_below(h.stored)] ^= 1;
+			else if (how == 1)
+				b.p[r->chunk[i] + random_below(LOG_HEAD)] ^= 1;
+			else
+				memmove(b.p + r->chunk[i], b.p + end, (b.n -= LOG_HEAD + h.stored) - r->chunk[i]);
+			l = open_bytes(b.p, b.n);
+			check_all(l, r);
+			check_events(l);
+			log_reader_damage(l, &d);
+			assert_true(d.chunks <= 1 && d.rows == 0);
+			log_reader_close(l);
+		}
+	}
+	assert_int_equal(n_index, 8);
+	log_bytes_free(&b);
+	drop(r);
+}
+
+/* The rows of r before `cut` or from there on. They remain r's. */
+static struct recording *part_of(const struct recording *r, int64_t cut, bool after)
+{
+	struct recording *part = calloc(1, sizeof(*part));
+	double hz[TIERS];
+	size_t width[TIERS];
+
+	assert_non_null(part);
+	memcpy(hz, r->about.hz, sizeof(hz));
+	memcpy(width, r->about.width, sizeof(width));
+	describe(part, hz, width);
+	part->about.start.mono_ns = after ? cut : START;
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct series *s = &r->rows[t];
+		size_t n = first_at(s, cut);
+
+		part->rows[t] = (struct series) {after ? s->n - n : n, s->width, s->t + (after ? n : 0), s->v + (after ? n * s->width : 0)};
+	}
+	return part;
+}
+
+/* All rows of the tier in b, and no others, follow `first` others. */
+static void rows_after(struct log_reader *l, const struct recording *b, enum tier t, size_t first)
+{
+	const struct series *s = &b->rows[t];
+	int64_t *times = calloc(s->n + 1, sizeof(*times));
+	double *v = calloc(s->n + 1, sizeof(*v));
+
+	assert_true(times && v);
+	assert_int_equal(log_reader_rows(l, t), first + s->n);
+	log_reader_times(l, t, first, s->n, times);
+	assert_memory_equal(times, s->t, s->n * sizeof(*times));
+	for (size_t c = 0; c < s->width; c++) {
+		log_reader_values(l, channel_of(b, t, c), first, s->n, v);
+		for (size_t i = 0; i < s->n; i++)
+			assert_true(same(v[i], s->v[i * s->width + c]));
+	}
+	free(times);
+	free(v);
+}
+
+/* One behind the other: cut at the edge of a group, or of a cell; the first one whole, without END, or within a chunk. */
+static void behind(void **state)
+{
+	(void)state;
+	for (int how = 0; how < 6; how++) {
+		struct recording *r = slow(START, 3000), *a, *b;
+		int64_t cut = (log_cell(START + 1500 * NS_PER_S) | 63) + (how % 2 ? 20 : 1);
+		struct log_bytes bytes = {.n = 0};
+		size_t torn = how < 4 ? 0 : 70, to[TIERS];
+		struct log_reader *l;
+		struct log_damage d;
+
+		a = part_of(r, log_cell_ns(cut), false);
+		b = part_of(r, log_cell_ns(cut), true);
+		write_log(a, &(struct log_options) {.session = SESSION, .index = true}, how < 2);
+		write_log(b, &(struct log_options) {.session = SESSION, .index = true, .seq = a->n_chunks}, true);
+		log_bytes_put(&bytes, a->bytes.p, a->bytes.n - torn);
+		log_bytes_put(&bytes, b->bytes.p, b->bytes.n);
+		l = open_bytes(bytes.p, bytes.n);
+		assert_non_null(l);
+		log_reader_damage(l, &d);
+		if (how < 2) {
+			check_all(l, r);
+			no_damage(l);
+		} else { /* without the rows that were not written yet, or are in the chunk that was cut */
+			rows_until(a, a->n_chunks - (torn > 0), to);
+			check_rows(l, a, to, 0, 0);
+			for (enum tier t = 0; t < TIERS; t++)
+				rows_after(l, b, t, to[t]);
+		}
+		log_reader_close(l);
+		log_bytes_free(&bytes);
+		log_bytes_free(&a->bytes);
+		log_bytes_free(&b->bytes);
+		free(a);
+		free(b);
+		drop(r);
+	}
+}
+
 /* --- arbitrary bytes --- */
 
 static void ask_all(struct log_reader *l)
@@ -894,32 +1033,26 @@ static void ask_all(struct log_reader *l)
 	}
 }
 
-/* Claim slow rows in every INDEX that lists another one. */
+/* Claim slow rows in every INDEX. */
 static bool claim_rows(struct log_packer *k, struct log_unpacker *u, uint8_t *p, struct log_bytes *raw,
 		       struct log_bytes *chunk)
 {
-	uint8_t entries[100 * LOG_ENTRY_SIZE];
+	uint8_t groups[100 * LOG_GROUP_SIZE];
+	struct log_index_head index;
 	struct log_head h;
-	struct log_entry e;
-	size_t n;
-	bool any = false;
 
 	if (!log_head_get(p, &h) || h.kind != LOG_INDEX || log_unpack(u, &h, p + LOG_HEAD, raw) != LOG_OK)
 		return false;
-	n = log_get_u32(&(struct log_in) {raw->p + 4, raw->p + raw->n, false});
-	assert_true(n <= 100);
-	log_unshuffle(entries, raw->p + LOG_INDEX_HEAD, n, LOG_ENTRY_SIZE);
-	for (size_t i = 0; i < n; i++) {
-		log_entry_get(&(struct log_in) {entries + i * LOG_ENTRY_SIZE, entries + sizeof(entries), false}, &e);
-		if (e.kind != LOG_INDEX)
-			continue;
-		put_u32(entries + i * LOG_ENTRY_SIZE + 24 + 4 * TIER_SLOW, UINT32_MAX);
-		any = true;
-	}
-	log_shuffle(raw->p + LOG_INDEX_HEAD, entries, n, LOG_ENTRY_SIZE);
+	log_index_head_get(&(struct log_in) {raw->p, raw->p + raw->n, false}, &index);
+	assert_true(index.groups > 0 && index.groups <= 100);
+	log_unshuffle(groups, raw->p + LOG_INDEX_HEAD, index.groups, LOG_GROUP_SIZE);
+	for (size_t i = 0; i < index.groups; i++)
+		put_u32(groups + i * LOG_GROUP_SIZE + 32 + 4 * TIER_SLOW, UINT32_MAX);
+	log_shuffle(raw->p + LOG_INDEX_HEAD, groups, index.groups, LOG_GROUP_SIZE);
 	chunk->n = 0;
 	assert_int_equal(log_pack(k, &h, raw->p, raw->n, chunk), 0);
-	if (!any || chunk->n > LOG_HEAD + h.stored)
+	assert_true(chunk->n <= LOG_HEAD + h.stored + 8);
+	if (chunk->n > LOG_HEAD + h.stored)
 		return false;
 	memcpy(p, chunk->p, chunk->n);
 	return true;
@@ -1030,6 +1163,7 @@ int main(void)
 		cmocka_unit_test(whole),    cmocka_unit_test(levels),	   cmocka_unit_test(parts),    cmocka_unit_test(torn),
 		cmocka_unit_test(flipped),  cmocka_unit_test(strange),	   cmocka_unit_test(unknown),
 		cmocka_unit_test(disorder), cmocka_unit_test(generations), cmocka_unit_test(claims),
+		cmocka_unit_test(broken_chain), cmocka_unit_test(behind),
 		cmocka_unit_test(hostile),  cmocka_unit_test(nothing),
 	};
 

@@ -26,6 +26,7 @@
 #include "trace/log-writer.h"
 
 #define CHANNELS 7
+#define MARKS	 25000 /* more than an INDEX repeats */
 #define START    ((INT64_C(1) << 45) - 30 * NS_PER_S) /* 30 s before the first level 3 span ends */
 
 static struct channel channels[CHANNELS] = {
@@ -163,7 +164,7 @@ static inline void expect_near(double a, double b, double scale)
 struct seen {
 	struct column rows[TIERS];
 	size_t kinds[LOG_KINDS];
-	struct mark marks[5001];
+	struct mark marks[MARKS + 1];
 	struct gap gaps[64];
 	struct change changes[8];
 	size_t n_marks, n_gaps, n_changes;
@@ -174,6 +175,7 @@ struct seen {
 	uint64_t newest;   /* from END to the last INDEX */
 	size_t incomplete; /* INDEX chunks without their events */
 	size_t events;     /* their bytes in all other chunks */
+	size_t index_at;   /* of the last one */
 };
 
 static inline void see_data(struct seen *s, const struct log_head *h, struct log_in *in)
@@ -210,7 +212,7 @@ static inline void see_events(struct seen *s, const struct log_head *h, struct l
 
 	while (log_get_record(in, &record)) {
 		if (h->kind == LOG_MARK)
-			assert_true(s->n_marks < 5001 && log_mark_get(&record, &s->marks[s->n_marks++]));
+			assert_true(s->n_marks < MARKS + 1 && log_mark_get(&record, &s->marks[s->n_marks++]));
 		else if (h->kind == LOG_GAP)
 			assert_true(s->n_gaps < 64 && log_gap_get(&record, &s->gaps[s->n_gaps++]));
 		else
@@ -359,33 +361,79 @@ static inline void check_stat(const struct log_head *h, struct log_in *in)
 	free(records);
 }
 
-/* Each entry points to a matching chunk. */
+static inline struct log_head head_at(const struct file *f, size_t at, uint64_t distance)
+{
+	struct log_head h;
+
+	assert_true(distance > 0 && distance <= at && log_head_get(f->p + at - distance, &h));
+	return h;
+}
+
+/* The rows of the group in the chunks that the entry is about, and no chunk of it outside. */
+static inline void check_group(const struct file *f, size_t at, const struct log_group_entry *e)
+{
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_bytes raw = {.n = 0};
+	uint32_t rows[LOG_TIERS] = {0};
+	struct log_head h = head_at(f, at, e->first);
+
+	assert_int_equal(h.cell >> 6, e->cell >> 6);
+	for (size_t i = 0; i < f->n; i += LOG_HEAD + h.stored) {
+		bool in = i >= at - e->first && i < at - e->first + e->length;
+		struct log_section s;
+
+		assert_true(log_head_get(f->p + i, &h));
+		if (h.cell >> 6 != e->cell >> 6 || h.kind >= LOG_LOD)
+			continue;
+		assert_true(in);
+		if (h.kind != LOG_DATA)
+			continue;
+		assert_int_equal(log_unpack(u, &h, f->p + i + LOG_HEAD, &raw), LOG_OK);
+		for (struct log_in data = {raw.p, raw.p + raw.n, false}; log_data_next(&data, &s) > 0;)
+			rows[s.tier] += s.n;
+	}
+	assert_memory_equal(rows, e->rows, sizeof(rows));
+	if (e->sums) {
+		h = head_at(f, at, e->sums);
+		assert_true((h.kind == LOG_LOD || h.kind == LOG_STAT) && h.cell == e->cell);
+	}
+	log_bytes_free(&raw);
+	log_unpacker_free(u);
+}
+
+/* Each entry is about what is there; each INDEX leads to the one before. */
 static inline void check_index(const struct file *f, size_t at, struct log_in *in, struct seen *s)
 {
-	unsigned level = log_get_u8(in), flags = log_get_u8(in), size = log_get_u16(in);
-	uint32_t n = log_get_u32(in), events = log_get_u32(in);
-	const uint8_t *p = log_in_take(in, (size_t)n * LOG_ENTRY_SIZE);
-	uint8_t *entries = malloc((size_t)n * LOG_ENTRY_SIZE);
+	struct log_index_head h;
+	uint8_t groups[100 * LOG_GROUP_SIZE], sums[10 * LOG_SUMS_SIZE];
 
-	assert_true(entries && p && size == LOG_ENTRY_SIZE && level >= 1 && level <= 3 &&
-		    flags <= LOG_INCOMPLETE);
-	assert_int_equal(in->end - in->p, events);
-	assert_true(events <= LOG_EVENTS_MAX && (flags == 0 || events == 0));
-	s->incomplete += flags;
-	s->events += events;
-	log_unshuffle(entries, p, n, LOG_ENTRY_SIZE);
-	for (uint32_t i = 0; i < n; i++) {
-		struct log_entry e;
-		struct log_head h;
+	log_index_head_get(in, &h);
+	assert_true(h.size == LOG_GROUP_SIZE && h.flags <= LOG_INCOMPLETE && h.groups <= 100 && h.sums <= 10);
+	assert_int_equal(h.begin, at);
+	assert_int_equal(h.before, s->index_at ? at - s->index_at : 0);
+	s->index_at = at;
+	log_unshuffle(groups, log_in_take(in, h.groups * LOG_GROUP_SIZE), h.groups, LOG_GROUP_SIZE);
+	log_unshuffle(sums, log_in_take(in, h.sums * LOG_SUMS_SIZE), h.sums, LOG_SUMS_SIZE);
+	assert_int_equal(in->end - in->p, h.events);
+	assert_true(h.events <= LOG_EVENTS_MAX && (h.flags == 0 || h.events == 0));
+	s->incomplete += h.flags;
+	s->events += h.events;
+	if (h.rest)
+		head_at(f, at, h.rest);
+	for (uint32_t i = 0; i < h.groups; i++) {
+		struct log_group_entry e;
 
-		log_entry_get(&(struct log_in) {entries + (size_t)i * LOG_ENTRY_SIZE,
-						entries + (i + 1) * (size_t)LOG_ENTRY_SIZE, false},
-			      &e);
-		assert_true(e.distance > 0 && e.distance <= at);
-		assert_true(log_head_get(f->p + at - e.distance, &h));
-		assert_true(h.kind == e.kind && h.stored == e.stored && h.cell == e.cell);
+		log_group_entry_get(&(struct log_in) {groups + i * LOG_GROUP_SIZE, groups + sizeof(groups), false}, &e);
+		check_group(f, at, &e);
 	}
-	free(entries);
+	for (uint32_t i = 0; i < h.sums; i++) {
+		struct log_sums_entry e;
+		struct log_head to;
+
+		log_sums_entry_get(&(struct log_in) {sums + i * LOG_SUMS_SIZE, sums + sizeof(sums), false}, &e);
+		to = head_at(f, at, e.distance);
+		assert_true((to.kind == LOG_LOD || to.kind == LOG_STAT) && to.cell == e.cell);
+	}
 }
 
 static inline void read_chunks(const struct file *f, struct seen *s, bool bins, bool stat)
