@@ -8,13 +8,13 @@ bool part_beside(const char *path, int by, char *out, size_t size)
 {
 	char first[4096];
 	unsigned number = part_number(path, first, sizeof first);
-	uint32_t recording = trace_recording(path);
+	uint32_t recording = trace_recording(path, NULL);
 
 	for (int i = 0; recording && i < SKIPPED; i++) {
 		number += (unsigned)by;
 		if (number < 1 || part_path(first, number, out, size) < 0)
 			return false;
-		if (trace_recording(out) == recording)
+		if (trace_recording(out, NULL) == recording)
 			return true;
 	}
 	return false;

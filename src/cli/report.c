@@ -5,12 +5,38 @@
 #include "cli/verb.h"
 #include "util/intl.h"
 
+/* A file on the command line. */
+struct report_file {
+	uint32_t recording;
+	uint64_t seq;
+	size_t trace; /* number of the trace that it is in, from 1; 0: none yet */
+};
+
+/* Takes the file `first` and the others of its recording and side for that trace; one that is given again is for another
+ * trace. Returns their number. */
+static size_t take_recording(const struct options *o, struct report_file *list, size_t first, size_t trace, const char **paths)
+{
+	size_t end = first < o->against ? o->against : o->n_files, n = 0;
+
+	for (size_t i = first; i < end; i++) {
+		bool wanted = i == first || (list[i].recording && list[i].recording == list[first].recording && !list[i].trace);
+
+		for (size_t k = first; k < i; k++)
+			wanted &= list[k].trace != trace || list[k].seq != list[i].seq;
+		if (!wanted)
+			continue;
+		list[i].trace = trace;
+		paths[n++] = o->files[i];
+	}
+	return n;
+}
+
 struct trace **open_traces(const struct options *o, size_t *n, size_t *n_first, int *status)
 {
 	struct trace **traces = calloc(o->n_files, sizeof(*traces));
-	const char **files = calloc(o->n_files, sizeof(*files)); /* of one recording */
-	uint32_t *of = calloc(o->n_files, sizeof(*of));
-	bool failed = !traces || !files || !of;
+	const char **paths = calloc(o->n_files, sizeof(*paths)); /* of one recording */
+	struct report_file *list = calloc(o->n_files, sizeof(*list));
+	bool failed = !traces || !paths || !list;
 	struct err e;
 
 	*n = *n_first = 0;
@@ -20,27 +46,19 @@ struct trace **open_traces(const struct options *o, size_t *n, size_t *n_first, 
 		*status = complain(&e);
 	}
 	for (size_t i = 0; !failed && i < o->n_files; i++)
-		of[i] = trace_recording(o->files[i]);
+		list[i].recording = trace_recording(o->files[i], &list[i].seq);
 	for (size_t i = 0; !failed && i < o->n_files; i++) {
-		size_t end = i < o->against ? o->against : o->n_files, n_files = 0;
-		bool taken = false;
-
-		for (size_t k = i < o->against ? 0 : o->against; of[i] && k < i; k++)
-			taken |= of[k] == of[i];
-		for (size_t k = i; !taken && k < end; k++)
-			if (k == i || (of[i] && of[k] == of[i]))
-				files[n_files++] = o->files[k];
-		if (taken)
+		if (list[i].trace)
 			continue;
-		traces[*n] = open_trace(files, n_files, &e);
+		traces[*n] = open_trace(paths, take_recording(o, list, i, *n + 1, paths), &e);
 		if (!traces[*n] || e.code != ERR_NONE)
 			*status = complain(&e);
 		failed = !traces[*n];
 		*n += !failed;
 		*n_first += !failed && i < o->against;
 	}
-	free(files);
-	free(of);
+	free(paths);
+	free(list);
 	if (!failed)
 		return traces;
 	*status = close_traces(traces, *n, *status);

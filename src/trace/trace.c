@@ -512,7 +512,7 @@ struct trace *trace_open_view(const char *path, struct err *e)
 	return trace_open_files(&path, 1, true, NULL, NULL, e);
 }
 
-uint32_t trace_recording(const char *path)
+uint32_t trace_recording(const char *path, uint64_t *seq)
 {
 	struct log_head first = {.session = 0};
 	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
@@ -521,6 +521,8 @@ uint32_t trace_recording(const char *path)
 		first.session = 0;
 	if (fd >= 0)
 		close(fd);
+	if (seq)
+		*seq = first.seq;
 	return first.session;
 }
 

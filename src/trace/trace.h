@@ -18,8 +18,9 @@ struct trace *trace_open_view(const char *path, struct err *e);
 typedef bool trace_progress(void *arg, double done);
 struct trace *trace_open_files(const char *const *paths, size_t n, bool view, trace_progress *progress, void *arg,
 			       struct err *e);
-/* Which recording a file is of: a number that only its other files have; 0: none is known, as of version 1. */
-uint32_t trace_recording(const char *path);
+/* Which recording a file is of: a number that only its other files have; 0: none is known, as of version 1. *seq (may be
+ * NULL): of its first chunk, which orders these files. */
+uint32_t trace_recording(const char *path, uint64_t *seq);
 void trace_close(struct trace *t);
 struct timeline *trace_timeline(struct trace *t);
 /* Of the first and of the last of its files. */

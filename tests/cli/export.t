@@ -167,7 +167,7 @@ ok 'no such form: status 2' is "$status" 2
 run nvmtop --export csv
 ok 'no file: status 2' is "$status" 2
 run nvmtop --export csv waves.nvmt plain.bin
-ok 'two files: status 2' is "$status" 2
+ok 'two recordings: status 1' is "$status" 1
 run nvmtop --export csv --tier slow --select gpu.util waves.nvmt
 ok 'nothing is left: status 1' is "$status" 1
 run nvmtop --report --resample 5 waves.nvmt

@@ -23,19 +23,20 @@ refused 'a pipe' pipe
 ok 'a pipe: what to do' grep -q -- '- as FILE' err
 
 nvmtop --demo --record --duration 0.4 --fast-hz 100 good.nvmt 2>/dev/null
-run nvmtop --print 80x24 --replay good.nvmt
+nvmtop export nvmt1 -o good.bin good.nvmt
+run nvmtop --print 80x24 --replay good.bin
 ok 'a good file: status 0' is "$status" 0
-size=$(wc -c <good.nvmt)
-head -c 700 good.nvmt >short.nvmt
-refused 'cut within the header' short.nvmt
+size=$(wc -c <good.bin)
+head -c 700 good.bin >short.bin
+refused 'cut within the header' short.bin
 for cut in 728 800 2000 $((size - 1)) $((size / 2)); do
-    head -c "$cut" good.nvmt >cut.nvmt
-    run nvmtop --print 80x24 --replay cut.nvmt
+    head -c "$cut" good.bin >cut.bin
+    run nvmtop --print 80x24 --replay cut.bin
     ok "cut at $cut of $size: status 3" is "$status" 3
     ok "cut at $cut: one sentence" one_line err
     ok "cut at $cut: a screen" test -s out
 done
-printf '\377\377\377\377\377\377\377\377' | dd of=good.nvmt bs=1 seek=56 conv=notrunc 2>/dev/null
-run nvmtop --print 80x24 --replay good.nvmt
+printf '\377\377\377\377\377\377\377\377' | dd of=good.bin bs=1 seek=56 conv=notrunc 2>/dev/null
+run nvmtop --print 80x24 --replay good.bin
 ok 'a count that overflows: status 3' is "$status" 3
 done_testing

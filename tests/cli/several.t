@@ -115,6 +115,8 @@ cp out two
 run nvmtop report c.nvmt s.nvmt s.2.nvmt
 sed 's/r\.nvmt and 4 other files/c.nvmt/' two >one
 ok 'report of two: compared' cmp one out
+run nvmtop report s.nvmt s.nvmt s.2.nvmt s.2.nvmt
+ok 'report of one that is given twice: compared with itself' says out '^B: s.nvmt and 1 other file$'
 run nvmtop report r.nvmt r.2.nvmt r.3.nvmt r.4.nvmt r.5.nvmt --against c.nvmt
 ok 'the sides of --against are told apart' is "$status" 0
 for verb in 'replay --print 80x24' 'export csv'; do

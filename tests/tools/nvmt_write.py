@@ -24,6 +24,7 @@ Marks are at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
 
 import argparse
 import math
+import os
 import random
 import struct
 import zlib
@@ -76,12 +77,13 @@ class Log:
         """channels: dicts, in order of tier and column; anchors: the first is the start; tiers: for each the times and
         the columns."""
         self.out, self.seq, self.channels, self.hz = [], 0, channels, hz
+        self.session = int.from_bytes(os.urandom(4), "little") | 1  # each is a recording of its own
         self.facts, self.anchors, self.tiers = facts, anchors, tiers
         self.tally = [[len(times), 0, 0] for times, _ in tiers] + [[0, 0, 0]]
 
     def chunk(self, kind, cell, raw):
         stored = (b"\x89NVL\r\n\x1a\n" if kind == META else b"") + raw
-        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 1, 0, 0, 0x5EED, 1, self.seq, len(stored), len(raw), cell,
+        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 1, 0, 0, self.session, 1, self.seq, len(stored), len(raw), cell,
                            zlib.crc32(stored))
         self.seq += 1
         self.out.append(head + struct.pack("<I", zlib.crc32(head)) + stored)
