@@ -365,7 +365,8 @@ static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoo
 			return b;
 		b = (struct bin) {0, 0, 0, 0};
 	}
-	if (!(r->view && log_view_gone(r->view, cell)) &&
+	/* To look for rows costs more than a few bins. */
+	if (up > 2 && !(r->view && log_view_gone(r->view, cell)) &&
 	    log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
 		return b;
 	b = bin_get(r, c, zoom - 1, 2 * at);
@@ -397,8 +398,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 			break;
 		if (at < lo)
 			continue;
-		left = r->view ? log_view_finest(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up))) - zoom - up : 0;
-		left = left > 0 ? left : 0;
+		left = r->view ? log_view_coarser(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up)), zoom + up) : 0;
 		at >>= left;
 		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up + left, at);
 		before = at;

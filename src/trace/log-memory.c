@@ -246,6 +246,7 @@ static bool chunk_place(struct log *l, struct log_chunk *c, struct look_chunks *
 	*p->list->end = c;
 	p->list->end = &c->next;
 	p->n++;
+	p->newest = c->serial;
 	p->bytes += (uint32_t)(sizeof(*c) + c->n);
 	l->level[level].bytes[part] += sizeof(*c) + c->n;
 	if (level > 1 || e->kind == LOG_STAT)

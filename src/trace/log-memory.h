@@ -57,6 +57,7 @@ struct look_group {
 		struct look_chunks *list; /* NULL: there are none, or they are not kept any more */
 		uint32_t n, bytes;	 /* at the time of the look; more may follow in the list */
 		bool gone;		 /* dropped because of their age or number */
+		uint64_t newest;	 /* serial of the last one */
 	} part[LOOK_PARTS];
 };
 

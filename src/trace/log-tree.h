@@ -212,8 +212,8 @@ bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_k
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
 /* Whether the rows of a cell are not kept any more. */
 bool log_view_gone(const struct log_view *v, int64_t cell);
-/* The finest zoom of the bins that are left at that time. */
-int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
+/* How much coarser than zoom the bins are that are left at that time; 0: they are not. */
+int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int zoom);
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

@@ -31,6 +31,7 @@ struct log_view {
 	size_t room;	/* of the reader's groups */
 	uint64_t first; /* number of the first of them */
 	uint64_t from;	/* number of the first one whose rows are there */
+	int64_t rows_from_ns; /* where it begins; INT64_MIN: no rows are gone */
 	struct view_events marks, gaps, changes, reasons;
 	bool changed; /* one of the last two */
 	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
@@ -353,12 +354,21 @@ static void show_session(struct log_view *v)
 	if (s && !r->sources)
 		r->sources = calloc(s->n_channels + 1, sizeof(*r->sources));
 	for (size_t i = 0; s && r->sources && i < s->n_channels; i++)
-		if (!log_energy_source(v->log, i, &r->sources[i]) && s->channels[i].unit == UNIT_MILLIWATT)
+		if (s->channels[i].unit == UNIT_MILLIWATT && !log_energy_source(v->log, i, &r->sources[i]))
 			energy_source_of(&r->sources[i], s, i);
 	if (s) {
 		r->session = *s;
 		r->channels = (struct channel *)(uintptr_t)s->channels;
 	}
+}
+
+static int64_t first_with_rows_ns(const struct look_level *look)
+{
+	uint64_t from = look->from[LOOK_ROWS];
+
+	if (from == 0)
+		return INT64_MIN;
+	return from - look->first < look->n ? log_cell_ns(look->p[from - look->first].cell) : INT64_MAX;
 }
 
 /* What was computed of the cells that are open is not valid any more; nor of those that were, or got a late chunk. */
@@ -371,7 +381,7 @@ static void drop_strips(struct log_view *v, uint64_t serial)
 			log_strips_drop(v->reader, t, v->look.open[t][i].rows->cell);
 	for (size_t i = look->n > CHANGING ? look->n - CHANGING : 0; i < look->n; i++) {
 		const struct look_part *part = &look->p[i].part[LOOK_ROWS];
-		const struct log_chunk *c = part->list ? part->list->first : NULL;
+		const struct log_chunk *c = part->list && part->newest > serial ? part->list->first : NULL;
 
 		for (uint32_t k = 0; c && k < part->n; k++, c = k < part->n ? c->next : NULL)
 			for (enum tier t = 0; c->serial > serial && t < TIERS; t++)
@@ -395,6 +405,7 @@ void log_view_look(struct log_view *v)
 	show_events(v);
 	if (show_groups(v))
 		show_open(v);
+	v->rows_from_ns = first_with_rows_ns(&v->look.level[1]);
 	r->any = v->look.any && r->n_groups > 0;
 	r->first_ns = v->look.first_ns;
 	r->last_ns = v->look.last_ns;
@@ -406,20 +417,9 @@ void log_view_look(struct log_view *v)
 
 /* --- what is left of rows --- */
 
-/* From there on the rows are there. */
-static int64_t rows_from_ns(const struct log_view *v)
-{
-	const struct look_level *look = &v->look.level[1];
-	uint64_t from = look->from[LOOK_ROWS];
-
-	if (from == 0)
-		return INT64_MIN;
-	return from - look->first < look->n ? log_cell_ns(look->p[from - look->first].cell) : INT64_MAX;
-}
-
 bool log_view_gone(const struct log_view *v, int64_t cell)
 {
-	return log_cell_ns(cell) < rows_from_ns(v);
+	return log_cell_ns(cell) < v->rows_from_ns;
 }
 
 /* The finest zoom of those that a group has. */
@@ -442,16 +442,23 @@ static int finest_in(const struct log_view *v, int level, int64_t cell, double h
 	return 0;
 }
 
-int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
+static int view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
 {
 	double hz = v->reader->session.hz[tier];
 	int zoom = 0;
 
-	if (t_ns >= rows_from_ns(v) || !(hz > 0))
+	if (t_ns >= v->rows_from_ns || !(hz > 0))
 		return hz > 0 ? zoom_base(hz) : ZOOM_MIN;
 	for (int level = 1; level <= LOG_LEVELS && !zoom; level++)
 		zoom = finest_in(v, level, log_cell(t_ns), hz);
 	return zoom ? zoom : ZOOM_MAX;
+}
+
+int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int zoom)
+{
+	int left = t_ns < v->rows_from_ns ? view_finest(v, tier, t_ns) - zoom : 0;
+
+	return left > 0 ? left : 0;
 }
 
 /* --- timeline --- */
@@ -470,7 +477,7 @@ static int get_finest(struct timeline *t, size_t channel, int64_t t_ns)
 {
 	struct log_view *v = view_of(t);
 
-	return log_view_finest(v, v->reader->channels[channel].tier, t_ns);
+	return view_finest(v, v->reader->channels[channel].tier, t_ns);
 }
 
 /* Where the rows are gone, the mean of the newest column that is not empty and begins at or before t_ns. */
@@ -479,9 +486,9 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 	struct log_view *v = view_of(t);
 	int zoom;
 
-	if (channel >= v->reader->session.n_channels || t_ns >= rows_from_ns(v))
+	if (channel >= v->reader->session.n_channels || t_ns >= v->rows_from_ns)
 		return log_timeline_ops.value(t, channel, t_ns, at_ns);
-	zoom = log_view_finest(v, v->reader->channels[channel].tier, t_ns);
+	zoom = view_finest(v, v->reader->channels[channel].tier, t_ns);
 	for (int64_t at = t_ns >> zoom; at >= v->reader->first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
 		int64_t end_ns = ((at + 1) << zoom) - 1;
 		struct bin b;
@@ -501,7 +508,7 @@ static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
 	struct log_view *v = view_of(t);
 	struct log_reader *r = v->reader;
-	int64_t from_ns = rows_from_ns(v), by;
+	int64_t from_ns = v->rows_from_ns, by;
 
 	if (from_ns > INT64_MIN && r->session.hz[tier] > 0) {
 		uint64_t first = log_reader_row_from(r, tier, from_ns), row = log_reader_row_from(r, tier, t_ns);
@@ -524,7 +531,7 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 {
 	struct log_view *v = view_of(t);
 	struct log_reader *r = v->reader;
-	int64_t exact_ns = rows_from_ns(v);
+	int64_t exact_ns = v->rows_from_ns;
 	size_t got = 0;
 	int zoom;
 
@@ -534,9 +541,9 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 	*from_ns = *from_ns < r->first_ns ? r->first_ns : *from_ns;
 	if (*from_ns >= exact_ns)
 		return log_timeline_ops.rows(t, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
-	zoom = log_view_finest(v, tier, *from_ns);
+	zoom = view_finest(v, tier, *from_ns);
 	*column_ns = INT64_C(1) << zoom;
-	while (got < most && *from_ns < exact_ns && log_view_finest(v, tier, *from_ns) == zoom) {
+	while (got < most && *from_ns < exact_ns && view_finest(v, tier, *from_ns) == zoom) {
 		int64_t end_ns = (*from_ns | (*column_ns - 1)) + 1;
 		struct bin b;
 
@@ -559,7 +566,7 @@ static bool get_energy(struct timeline *t, size_t channel, int64_t from_ns, int6
 	struct log_view *v = view_of(t);
 	const struct energy_source *s = &v->reader->sources[channel];
 
-	return v->reader->any && from_ns - s->reach_ns >= rows_from_ns(v) && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
+	return v->reader->any && from_ns - s->reach_ns >= v->rows_from_ns && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
 }
 
 static void get_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
@@ -594,6 +601,7 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->reasons = v->changes;
 		r->id = LOG_MEMORY_SESSION;
 		r->view = v;
+		v->rows_from_ns = INT64_MIN;
 		r->from_ns = INT64_MAX;
 		r->to_ns = INT64_MIN;
 		v->ops = log_timeline_ops;
