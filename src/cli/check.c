@@ -40,7 +40,6 @@ static int cmd_check(const struct options *o)
 
 const struct verb verb_check = {
 	.name = "check",
-	.mode_value = true,
 	.operands = "FILE",
 	.summary = N_("validate a trace file"),
 	.groups = {NULL},

@@ -41,7 +41,6 @@ static int finish_cut(struct options *o, struct err *e)
 
 const struct verb verb_cut = {
 	.name = "cut",
-	.mode_value = true,
 	.operands = "FILE -o NEW",
 	.summary = N_("write the range --from .. --to of a trace to a new trace"),
 	.groups = {&group_output, &group_time},

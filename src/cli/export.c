@@ -184,7 +184,6 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_export = {
 	.name = "export",
-	.mode_value = true,
 	.operands = EXPORT_FORMS(EXPORT_OPERAND) "nvmt1 FILE...",
 	.summary = N_("convert a trace for other programs"),
 	.groups = {&options, &group_output, &group_signals, &group_time},

@@ -1,4 +1,4 @@
-/* Parses the command line: the verb, or the option that is its alias, then the options of that verb. */
+/* Parses the command line: the verb, also --record or --replay, then the options of that verb. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct line {
 	bool by_mode;		/* verb given by an option, or not at all */
 	struct option_list own; /* options of the verb */
 	struct option_list all; /* options of any verb, including aliases of verbs */
-	struct option_entry modes[32];
+	struct option_entry modes[4];
 	char **words;
 	int n, at;
 	const char **operands;
@@ -60,8 +60,8 @@ static void list_all(struct line *l)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; verbs[i]; i++)
-		if (verbs[i]->name) {
+	for (size_t i = 0; verbs[i] && n < sizeof l->modes / sizeof *l->modes; i++)
+		if (verbs[i]->also_option) {
 			l->modes[n] = (struct option_entry) {.name = verbs[i]->name};
 			add(&l->all, &l->modes[n++]);
 		}
@@ -293,6 +293,8 @@ static int unknown(const struct line *l, const char *word, struct err *e)
 {
 	const struct option_entry *t = is_long(word) ? find(&l->all, word + 2, strcspn(word + 2, "=")) : NULL;
 
+	if (is_long(word) && verb_find(word + 2))
+		return err_set(e, ERR_USAGE, _("\"%s\" is not an option, but a verb: nvmtop %s"), word, word + 2);
 	if (t && !has_name(&l->own, t->name))
 		return elsewhere(l, t, e);
 	return option_unknown(e, l->verb == &verb_screen ? &l->all : &l->own, word);
@@ -309,21 +311,6 @@ static char *next_value(struct line *l)
 	return l->at < l->n && !is_long(l->words[l->at]) ? l->words[l->at++] : NULL;
 }
 
-/* Handles an option that is an alias of the verb; its value is the first operand. */
-static int take_mode(struct line *l, const char *word, struct err *e)
-{
-	const char *value = strchr(word, '=');
-
-	if (!l->verb->mode_value)
-		return value ? option_unknown(e, &l->all, word) : 0;
-	value = value ? value + 1 : next_value(l);
-	if (value) {
-		memmove(l->operands + 1, l->operands, l->n_operands++ * sizeof *l->operands);
-		l->operands[0] = value;
-	}
-	return 0;
-}
-
 bool option_value_needed(const struct option_entry *t)
 {
 	return t->argument && t->argument[0] != '[';
@@ -335,8 +322,11 @@ static int take_long(struct line *l, const char *word, struct err *e)
 	const char *value = word[2 + length] ? word + 2 + length + 1 : NULL;
 	const struct option_entry *t;
 
-	if (l->by_mode && mode_of(l, word))
-		return take_mode(l, word, e);
+	if (l->by_mode && mode_of(l, word)) {
+		if (value)
+			l->operands[l->n_operands++] = value;
+		return 0;
+	}
 	t = length ? find(&l->own, word + 2, length) : NULL;
 	if (!t || (value && !t->argument))
 		return unknown(l, word, e);

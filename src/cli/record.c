@@ -845,6 +845,7 @@ static const struct option_group options = {NULL, OPTIONS(own)};
 
 const struct verb verb_record = {
 	.name = "record",
+	.also_option = true,
 	.operands = "[FILE] [-- COMMAND [ARGUMENT]...]",
 	.summary = N_("record to FILE without a screen; -: a stream to standard output"),
 	.groups = {&options, &group_items, &group_nvtx, &group_files, &group_keep, &group_alerts, &group_sampling, &group_priority},

@@ -244,7 +244,7 @@ const struct verb verb_screen = {
 
 const struct verb verb_replay = {
 	.name = "replay",
-	.mode_value = true,
+	.also_option = true,
 	.operands = "FILE...",
 	.summary = N_("show a saved trace (also: nvmtop FILE...); -: a stream, live"),
 	.groups = {&options, &group_replay, &group_drawing, &group_settings},

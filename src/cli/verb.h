@@ -77,13 +77,13 @@ struct option_group {
 #define OPTIONS(table) .entries = table, .n = sizeof(table) / sizeof *(table)
 
 struct verb {
-	const char *name; /* NULL: the live screen, which needs no verb; also that of an option, its alias */
-	bool mode_value;  /* a word after that option is the first operand */
+	const char *name; /* NULL: the live screen, which needs no verb */
+	bool also_option; /* --NAME is its alias */
 	const char *operands;
 	const char *summary;
 	const char *about; /* lines of --help on its operands; NULL: none */
 	const struct option_group *groups[12]; /* in addition to the common ones; NULL ends the list */
-	const struct option_group *also;       /* accepted with the mode option, without effect */
+	const struct option_group *also;       /* accepted with that option, without effect */
 	enum mode runs_as;
 	bool apart;	  /* runs in a child process: see run_apart() */
 	bool takes_signals; /* they stay held until it calls signals_open() */

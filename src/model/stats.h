@@ -35,6 +35,18 @@ struct span_stats {
 	uint64_t known_ns, above_ns;     /* above_ns: sum of above_between() */
 	double rise;                     /* sum of the increases */
 };
+/* Single ticks of a tier that were skipped because the sampler woke late, and the longest time between the rows around
+ * one. */
+struct late_ticks {
+	uint64_t n;
+	int64_t longest_ns;
+};
+static inline void late_join(struct late_ticks *l, const struct late_ticks *more)
+{
+	l->n += more->n;
+	l->longest_ns = more->longest_ns > l->longest_ns ? more->longest_ns : l->longest_ns;
+}
+
 /* Of n readings; NaN is a missing one. */
 void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns);
 /* The same without missing readings, n > 0. weights[i] is the time in ns from reading i to the next one,

@@ -41,6 +41,18 @@ struct mark {
 	char label[64];		/* printable, may be "" */
 };
 
+/* A time in which something was throttled or there was a notice, or in which a count of over-currents rose. */
+enum state_kind { STATE_THROTTLED, STATE_NOTICE, STATE_COUNT, STATE_KINDS };
+#define STATE_OPEN   1 /* flag: it had not ended */
+#define STATE_BEFORE 2 /* flag: it was so at the first reading, so that it is not known when it began */
+struct state_event {
+	/* From the first reading of it to the first one that was not; of a count: those that had risen. */
+	int64_t from_ns, to_ns;
+	uint32_t channel;
+	uint8_t kind, flags;
+	uint64_t count; /* how often it began, or by how much the count rose */
+};
+
 enum gap_cause {
 	GAP_LATE,		/* the sampler woke too late and skipped ticks */
 	GAP_LOST,		/* rows were sampled but dropped because a queue was full */

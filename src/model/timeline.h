@@ -74,6 +74,9 @@ struct timeline_ops {
 	/* The finest zoom at which columns() still has a separate bin for t_ns. NULL: the base of the
 	 * tier. */
 	int (*finest)(struct timeline *t, size_t channel, int64_t t_ns);
+	/* Throttlings, notices and over-currents that touch [from, to), the newest max of them, oldest first. */
+	size_t (*states)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out,
+			 size_t max);
 	/* Changes in [from, to), the newest max of them, oldest first. NULL: no changes are recorded. */
 	size_t (*changes)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max);
 	/* Reads at most `most` rows of the tier in [*from_ns, to_ns), and moves *from_ns behind them: their times and the

@@ -51,7 +51,7 @@ static void tell_gone(struct copy *c, enum tier tier, int64_t to_ns)
 }
 
 static void copy_rows(struct copy *c, enum tier tier, size_t n, size_t width, const int64_t *t_ns,
-		      double *values)
+		      const uint8_t *late, double *values)
 {
 	size_t first = 0;
 
@@ -62,6 +62,7 @@ static void copy_rows(struct copy *c, enum tier tier, size_t n, size_t width, co
 	if (n == first)
 		return;
 	tell_gone(c, tier, t_ns[first]);
+	log_late_send(c->to, tier, t_ns + first, late + first, n - first, c->last_ns[tier]);
 	c->last_ns[tier] = t_ns[n - 1];
 	if (t_ns[n - 1] > c->newest_ns)
 		c->newest_ns = t_ns[n - 1];
@@ -78,14 +79,16 @@ static bool copy_data(struct copy *c)
 
 	while (good && log_data_next(&in, &s) == 1) {
 		int64_t *t_ns = malloc(s.n * sizeof(*t_ns));
+		uint8_t *late = malloc(s.n);
 		double *values = malloc(s.n * (s.columns + (size_t)1) * sizeof(*values));
 
-		good = t_ns && values && log_section_times(&s, c->entry.cell, t_ns) == 0;
+		good = t_ns && late && values && log_section_times(&s, c->entry.cell, t_ns, late) == 0;
 		if (good) {
 			log_section_values(&s, NULL, 0, s.columns, values, values + (size_t)s.n * s.columns);
-			copy_rows(c, (enum tier)s.tier, s.n, s.columns, t_ns, values);
+			copy_rows(c, (enum tier)s.tier, s.n, s.columns, t_ns, late, values);
 		}
 		free(t_ns);
+		free(late);
 		free(values);
 	}
 	return good;

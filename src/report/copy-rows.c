@@ -21,12 +21,30 @@ bool copy_ready(struct copy *p)
 	return !p->failed && !p->stopped;
 }
 
-static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
+/* Copies the part of a gap that is in the range. */
+static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64_t end_ns)
+{
+	struct gap cut = *g;
+	double length = (double)(g->to_ns - g->from_ns);
+
+	if (cut.from_ns < from_ns)
+		cut.from_ns = from_ns;
+	if (cut.to_ns > end_ns)
+		cut.to_ns = end_ns;
+	if (length > 0 && gap_is_hole(g))
+		cut.missed =
+			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
+	if (cut.missed > 0 && copy_ready(p) && p->sink->ops->gap)
+		p->sink->ops->gap(p->sink, &cut);
+}
+
+static void copy_rows(struct copy *p, enum tier tier, uint64_t to, int64_t from_ns)
 {
 	const struct session *s = trace_session(p->t);
 	size_t width = s->width[tier];
 	double column[BLOCK];
 	int64_t t_ns[BLOCK];
+	struct gap late[BLOCK];
 
 	while (p->row[tier] < to && copy_ready(p)) {
 		size_t n = to - p->row[tier] < BLOCK ? (size_t)(to - p->row[tier]) : BLOCK;
@@ -39,6 +57,8 @@ static void copy_rows(struct copy *p, enum tier tier, uint64_t to)
 			for (size_t i = 0; i < n; i++)
 				p->values[i * width + s->channels[c].column] = column[i];
 		}
+		for (size_t i = 0, n_late = trace_late(p->t, tier, p->row[tier], n, late); i < n_late; i++)
+			copy_gap(p, &late[i], from_ns, INT64_MAX);
 		p->sink->ops->rows(p->sink, &(struct rows) {tier, n, width, t_ns, p->values});
 		p->row[tier] += n;
 		p->done += n;
@@ -58,23 +78,6 @@ static int64_t oldest(const struct copy *p)
 			best = t_ns;
 	}
 	return best;
-}
-
-/* Copies the part of a gap that is in the range. */
-static void copy_gap(struct copy *p, const struct gap *g, int64_t from_ns, int64_t end_ns)
-{
-	struct gap cut = *g;
-	double length = (double)(g->to_ns - g->from_ns);
-
-	if (cut.from_ns < from_ns)
-		cut.from_ns = from_ns;
-	if (cut.to_ns > end_ns)
-		cut.to_ns = end_ns;
-	if (length > 0)
-		cut.missed =
-			(uint64_t)llround((double)g->missed * (double)(cut.to_ns - cut.from_ns) / length);
-	if (cut.missed > 0 && copy_ready(p) && p->sink->ops->gap)
-		p->sink->ops->gap(p->sink, &cut);
 }
 
 static void copy_mark(struct copy *p, const struct mark *m)
@@ -169,7 +172,7 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 		for (int t = 0; t < TIERS; t++) {
 			uint64_t to = trace_row_from(p->t, (enum tier)t, until);
 
-			copy_rows(p, (enum tier)t, to < p->end[t] ? to : p->end[t]);
+			copy_rows(p, (enum tier)t, to < p->end[t] ? to : p->end[t], from_ns);
 		}
 		for (; gap < n_gaps && gaps[gap].from_ns < until; gap++)
 			if (gaps[gap].to_ns > from_ns)

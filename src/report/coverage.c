@@ -106,6 +106,18 @@ void ticks_count(const struct analysis *a, struct part *p)
 	}
 	if (a->counted)
 		gaps_listed(a, p);
+	for (enum tier t = 0; a->counted && t < TIERS; t++) {
+		uint64_t rows = trace_rows(a->trace, t), row = trace_row_from(a->trace, t, p->epoch.from_ns);
+		uint64_t end = trace_row_from(a->trace, t, p->epoch.end_ns);
+		struct ticks *k = &p->ticks[t];
+		struct late_ticks late;
+
+		/* A tick belongs to the epoch of the row before it. */
+		trace_late_ticks(a->trace, t, row + (row > 0), end + (end < rows), &late);
+		k->late += late.n;
+		k->gaps += late.n;
+		k->longest_ns = late.longest_ns > k->longest_ns ? late.longest_ns : k->longest_ns;
+	}
 }
 
 void ticks_sum(struct part *whole, const struct part *p)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/intl.h"
 #include "report/export.h"
@@ -23,6 +24,9 @@ struct source {
 	uint64_t row, end; /* the next one, and the end */
 	size_t at, have;
 	int64_t t_ns[BLOCK];
+	struct gap *
+		late; /* single late ticks of the rows that were read; from late[late_at] on they are not written yet */
+	size_t n_late, late_at, late_room;
 	double *values; /* a BLOCK for each channel */
 	double **columns; /* pointers into values */
 	struct gathered *gathered;
@@ -75,7 +79,7 @@ static void source_seek(struct source *s, uint64_t row, uint64_t end)
 {
 	s->row = row;
 	s->end = s->n > 0 && end > row ? end : row;
-	s->at = s->have = 0;
+	s->at = s->have = s->n_late = s->late_at = 0;
 	s->seen = false;
 }
 
@@ -94,6 +98,27 @@ static bool writing(struct flow *w)
 	return !w->x.error && !w->stopped;
 }
 
+/* Adds the single late ticks of the block that was read. */
+static void late_read(struct source *s, struct flow *w)
+{
+	s->n_late -= s->late_at;
+	if (s->n_late > 0)
+		memmove(s->late, s->late + s->late_at, s->n_late * sizeof(*s->late));
+	s->late_at = 0;
+	if (s->n_late + BLOCK > s->late_room) {
+		size_t room = 2 * s->late_room + BLOCK;
+		struct gap *more = reallocarray(s->late, room, sizeof(*more));
+
+		if (!more) {
+			w->x.error = ENOMEM;
+			return;
+		}
+		s->late = more;
+		s->late_room = room;
+	}
+	s->n_late += trace_late(w->x.trace, s->tier, s->row, s->have, s->late + s->n_late);
+}
+
 /* Reads a block if necessary. Returns false at the end of the tier. */
 static bool source_ready(struct source *s, struct flow *w)
 {
@@ -104,10 +129,30 @@ static bool source_ready(struct source *s, struct flow *w)
 	s->at = 0;
 	s->have = trace_read(w->x.trace, s->tier, s->row, left < BLOCK ? (size_t)left : BLOCK, s->t_ns,
 			     s->channels, s->n, s->columns);
+	late_read(s, w);
 	s->row += s->have;
 	w->done += s->have;
 	go_on(w);
 	return true;
+}
+
+/* Returns the next gap, of those that are listed and the single late ticks, and removes it; only looks if !take. NULL:
+ * there is none. */
+static const struct gap *gap_next(struct flow *w, bool take)
+{
+	const struct gap *next = w->gap < w->n_gaps ? &w->gaps[w->gap] : NULL;
+	size_t *at = &w->gap;
+
+	for (int i = 0; i < TIERS; i++) {
+		struct source *s = &w->source[i];
+
+		if (s->late_at < s->n_late && (!next || s->late[s->late_at].from_ns < next->from_ns)) {
+			next = &s->late[s->late_at];
+			at = &s->late_at;
+		}
+	}
+	*at += take && next;
+	return next;
 }
 
 /* Writes marks, changes and ranges up to t_ns, and gaps that started before it. */
@@ -116,7 +161,8 @@ static void events_until(struct flow *w, int64_t t_ns)
 	for (;;) {
 		int64_t mark = w->mark < w->n_marks ? w->marks[w->mark].t_ns : INT64_MAX;
 		int64_t change = w->change < w->n_changes ? w->changes[w->change].t_ns : INT64_MAX;
-		int64_t gap = w->gap < w->n_gaps ? w->gaps[w->gap].from_ns : INT64_MAX;
+		const struct gap *g = gap_next(w, false);
+		int64_t gap = g ? g->from_ns : INT64_MAX;
 		const struct range *r = range_order_peek(&w->ranges);
 
 		if (r && r->begin_ns <= t_ns && r->begin_ns <= gap && r->begin_ns < mark && r->begin_ns < change) {
@@ -126,9 +172,9 @@ static void events_until(struct flow *w, int64_t t_ns)
 		} else if (change <= t_ns && change <= gap) {
 			w->form->change(&w->x, &w->changes[w->change++]);
 		} else if (gap < t_ns) {
-			if (w->tier < 0 || (int)w->gaps[w->gap].tier == w->tier)
-				w->form->gap(&w->x, &w->gaps[w->gap]);
-			w->gap++;
+			gap_next(w, true);
+			if (w->tier < 0 || (int)g->tier == w->tier)
+				w->form->gap(&w->x, g);
 		} else {
 			return;
 		}
@@ -352,6 +398,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
 		free(w.source[i].values);
 		free(w.source[i].columns);
 		free(w.source[i].gathered);
+		free(w.source[i].late);
 	}
 	range_order_end(&w.ranges);
 	free(w.line);

@@ -38,10 +38,11 @@ struct follow {
 	bool ended;
 	int64_t grown_ns; /* when the file grew last */
 	bool any, seq_known, mangled, other, newer;
+	unsigned other_version; /* of the first chunk; 0: it is that of this program */
 	bool rows_first; /* DATA came before META */
 	bool closed;	 /* END came */
 	char next[256];
-	uint64_t seq; /* of the latest chunk */
+	uint64_t first_seq, seq; /* of the first and the latest chunk */
 	struct log_reader *meta;
 	struct channel *channels; /* of the session passed to the sink */
 	struct fact *facts;
@@ -90,24 +91,16 @@ static int take_events(struct follow *f, const struct log_head *h, struct err *e
 
 /* --- META --- */
 
-static void take_tally(struct follow *f)
+/* The first chunk of a recording has number 0; those of a later file of a split one go on. */
+static bool begins_late(struct follow *f)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
-	struct log_tally tally = {.marks = 0};
 	unsigned tag;
 	bool part = false;
 
-	while (log_get_tagged(&in, &tag, &record)) {
-		if (tag == LOG_TAG_TALLY)
-			log_tally_get(&record, &tally);
+	while (log_get_tagged(&in, &tag, &record))
 		part |= tag == LOG_TAG_PART && log_get_u32(&record) > 0;
-	}
-	/* The counts of a later file of a split recording include earlier files: those rows are not
-	 * missing. */
-	for (int t = 0; t < TIERS && !part; t++) {
-		f->state.missed += tally.rows[t];
-		f->state.lost[t] += tally.rows[t];
-	}
+	return !part && f->first_seq > 0;
 }
 
 /* Begins the sink's stream. Of later META only the descriptions of channels that were missing are taken. */
@@ -120,7 +113,7 @@ static int begin(struct follow *f, struct err *e)
 	f->state.begun = true;
 	f->state.start = f->about.start;
 	f->state.newest_ns = f->about.start.mono_ns;
-	take_tally(f);
+	f->state.beginning_lost = begins_late(f);
 	return 0;
 }
 
@@ -163,19 +156,22 @@ static bool take_section(struct follow *f, const struct log_head *h, const struc
 	const struct log_section *s = &f->data.sections[t];
 	size_t width = f->about.width[t], values = s->n * width;
 	int64_t *t_ns;
+	uint8_t *late;
 	double *v;
 
 	if (s->n == 0 || width == 0)
 		return true;
 	f->scratch.n = 0;
 	t_ns = s->first > f->last_ns[t] && s->first >= f->about.start.mono_ns && values <= VALUES_MOST
-		       ? (int64_t *)(void *)log_bytes_add(&f->scratch, (2 * s->n + values) * sizeof(*v))
+		       ? (int64_t *)(void *)log_bytes_add(&f->scratch, (2 * s->n + values) * sizeof(*v) + s->n)
 		       : NULL;
 	if (!t_ns)
 		return false;
 	v = (double *)(void *)(t_ns + s->n);
-	log_section_times(s, h->cell, t_ns);
+	late = (uint8_t *)(v + values + s->n);
+	log_section_times(s, h->cell, t_ns, late);
 	*known &= log_section_values(s, g->column[t], g->width[t], width, v, v + values);
+	f->state.late[t] += log_late_send(f->to, t, t_ns, late, s->n, f->last_ns[t]);
 	f->to->ops->rows(f->to, &(struct rows) {.tier = t, .n = s->n, .width = width, .t_ns = t_ns, .values = v});
 	f->last_ns[t] = t_ns[s->n - 1];
 	f->state.rows[t] += s->n;
@@ -234,13 +230,11 @@ static int take_ranges(struct follow *f, const struct log_head *h, struct err *e
 static int take_end(struct follow *f, const struct log_head *h, struct err *e)
 {
 	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
-	struct log_tally tally;
 	enum log_reason reason = (enum log_reason)log_get_u8(&in);
 
 	(void)h;
 	(void)e;
 	log_get_u64(&in);
-	log_tally_get(&in, &tally);
 	log_get_str(&in, f->next, sizeof(f->next));
 	if (in.bad || reason != LOG_SPLIT || strchr(f->next, '/'))
 		f->next[0] = '\0';
@@ -303,12 +297,15 @@ static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t 
 		[LOG_RANGE] = take_ranges};
 	int good;
 
-	if (!f->any)
+	if (!f->any) {
 		f->meta->id = h->session;
+		f->first_seq = h->seq;
+		f->other_version = h->version != LOG_VERSION ? h->version : 0;
+	}
 	f->state.damaged += f->any ? f->chunks.skipped : 0;
 	f->any = true;
 	f->other = h->session != f->meta->id;
-	if (f->other || !take_seq(f, h))
+	if (f->other || f->other_version || !take_seq(f, h))
 		return 0;
 	f->closed = false;
 	if (log_crc(stored, h->stored) != h->crc) {
@@ -334,7 +331,7 @@ static int parse(struct follow *f, bool last, struct err *e)
 
 	f->chunks.whole = last;
 	f->chunks.to = size;
-	while (r == 0 && !f->other && !f->newer && log_chunks_next(&f->chunks, &h, &at))
+	while (r == 0 && !f->other && !f->newer && !f->other_version && log_chunks_next(&f->chunks, &h, &at))
 		r = take_chunk(f, &h, input_get(&f->source, at + LOG_HEAD, h.stored), e);
 	if (last && f->any && !f->other && !f->newer)
 		f->state.damaged += size - f->chunks.end;
@@ -363,9 +360,8 @@ static void end_sentence(struct follow *f, struct err *e)
 
 	if (f->other)
 		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
-	else if (s->missed > 0)
-		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost, and %llu samples with it"),
-			(unsigned long long)s->missed);
+	else if (s->beginning_lost)
+		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost"));
 	else if (!f->closed)
 		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
 	else if (s->chunks > 0)
@@ -392,7 +388,9 @@ static int finish(struct follow *f, struct err *e)
 		stop(f);
 		return -1;
 	}
-	if (f->newer)
+	if (f->other_version)
+		log_other_version(f->other_version, f->shown, e);
+	else if (f->newer)
 		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
 	else if (f->state.begun)
 		end_sentence(f, e);
@@ -476,7 +474,7 @@ static int take_piece(struct follow *f, struct err *e)
 		return -1;
 	}
 	f->state.waits = !f->state.begun && f->rows_first;
-	return f->other || f->newer || (!f->any && f->source.size >= FOREIGN) ? finish(f, e) : 1;
+	return f->other || f->newer || f->other_version || (!f->any && f->source.size >= FOREIGN) ? finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)

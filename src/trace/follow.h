@@ -13,7 +13,7 @@ struct follow_state {
 	int64_t newest_ns; /* of the latest row, on the recorder's clock; start if there is none */
 	uint64_t rows[TIERS], marks;
 	uint64_t late[TIERS], lost[TIERS];
-	uint64_t missed;  /* rows before the first META that was read; included in lost */
+	bool beginning_lost; /* rows came before the first META that could be read */
 	uint64_t damaged; /* bytes that belong to no chunk */
 	uint64_t chunks;  /* missing or damaged */
 	uint64_t unread;  /* with values this version cannot read */

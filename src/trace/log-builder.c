@@ -8,6 +8,7 @@
 
 #include "util/intl.h"
 #include "trace/format.h"
+#include "model/states.h"
 #include "trace/log-builder.h"
 #include "trace/log-decode.h"
 #include "trace/log-index.h"
@@ -20,7 +21,9 @@
 #define SECTION_BYTES 300000 /* maximum per tier and chunk, so that a chunk always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
 #define EVENTS_MOST   4096   /* maximum that waits for the end of their cell */
+#define LATE_MOST     256    /* single late ticks before the rows of one call */
 #define LIKE_GROUPS   4
+#define FULL_METAS    2 /* at the start */
 #define STEP_NS       (50 * NS_PER_MS)
 #define SUSPENDED     ((enum gap_cause)2)
 
@@ -29,6 +32,8 @@ struct waiting {
 	struct row_queue q;
 	int64_t newest_ns;  /* of the last row received; INT64_MIN: none */
 	struct gap hole;    /* rows lost for lack of room; missed 0: none */
+	struct gap late[LATE_MOST]; /* single late ticks, whose rows have not come yet */
+	size_t n_late;
 	int64_t written_ns; /* of the last row in a chunk */
 	uint8_t *like;
 };
@@ -43,6 +48,8 @@ struct log_builder {
 	struct log_index *index;
 	struct fact *facts;
 	struct waiting tier[TIERS];
+	struct state_watch *states;
+	size_t n_states;
 	struct log_event *events; /* waiting for the end of their cell */
 	size_t n_events, events_room;
 	int64_t event_ns; /* when the first of them is due; INT64_MAX: none */
@@ -55,7 +62,10 @@ struct log_builder {
 	struct clock_anchor anchor;
 	uint64_t seq, at;
 	uint32_t generation;
-	int64_t newest_cell, meta_span, like_span;
+	int64_t newest_cell, like_span;
+	int64_t meta_span;         /* of the last META */
+	int64_t full_span;         /* the level 2 span of the last full one */
+	unsigned full_due;         /* so many more are full */
 	int64_t longest_ns;        /* maximum between two fast rows */
 	int64_t closed_span;       /* rows of this group and earlier ones are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
@@ -116,8 +126,12 @@ static bool put_kind(struct log_builder *b, enum log_kind kind, unsigned aux, in
 	return put_chunk(b, &(struct log_entry) {.kind = (uint8_t)kind, .aux = (uint8_t)aux, .cell = cell});
 }
 
+/* Describes the log: in the first two groups of an output or a generation, since the first may be damaged, and once a
+ * level 2 span. Other groups begin with a short META. */
 static void put_meta(struct log_builder *b, int64_t cell)
 {
+	bool full = b->full_due > 0 || log_span(cell, 2) != b->full_span;
+
 	b->raw.n = 0;
 	log_meta_put(&b->raw, &(struct log_meta) {.about = b->about,
 						  .options = &b->options,
@@ -125,10 +139,12 @@ static void put_meta(struct log_builder *b, int64_t cell)
 						  .start = &b->start,
 						  .now = &b->anchor,
 						  .facts = b->facts,
-						  .tally = &b->tally,
-						  .any_ranges = b->ranges != NULL});
+						  .any_ranges = b->ranges != NULL,
+						  .full = full});
 	put_kind(b, LOG_META, 0, cell);
 	b->meta_span = log_span(cell, 1);
+	b->full_span = log_span(cell, 2);
+	b->full_due -= b->full_due > 0;
 }
 
 /* --- marks, gaps, changes --- */
@@ -187,7 +203,7 @@ static void events_flush(struct log_builder *b)
 	size_t kept = 0;
 
 	ranges_flush(b);
-	for (enum log_kind kind = LOG_MARK; kind <= LOG_STATE; kind++) {
+	for (enum log_kind kind = LOG_MARK; kind < LOG_KINDS; kind++) {
 		b->raw.n = 0;
 		for (size_t i = 0; i < b->n_events; i++) {
 			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
@@ -270,9 +286,16 @@ static void put_gap(struct log_builder *b, const struct gap *g)
 		put_one_gap(b, &after);
 }
 
+/* A single late tick is a flag of the row behind it. */
 void log_builder_gap(struct log_builder *b, const struct gap *g)
 {
-	put_gap(b, g);
+	struct waiting *w = &b->tier[g->tier];
+
+	if (!gap_is_hole(g) && g->to_ns > w->newest_ns && w->n_late < LATE_MOST &&
+	    g->to_ns - g->from_ns <= stats_hole_ns(b->about->hz[g->tier]))
+		w->late[w->n_late++] = *g;
+	else
+		put_gap(b, g);
 	*(g->cause == GAP_LATE ? &b->tally.late[g->tier] : &b->tally.lost[g->tier]) += g->missed;
 }
 
@@ -317,17 +340,21 @@ bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size
 	if (q->n == q->room) {
 		size_t room = q->room ? 2 * q->room : 256;
 		int64_t *t = reallocarray(q->t_ns, room, sizeof(*t));
+		uint8_t *late = realloc(q->late, room);
 		double *v;
 
 		if (t)
 			q->t_ns = t;
-		v = t ? reallocarray(q->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
+		if (late)
+			q->late = late;
+		v = t && late ? reallocarray(q->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
 		if (!v)
 			return false;
 		q->values = v;
 		q->room = room;
 	}
 	q->t_ns[q->n] = t_ns;
+	q->late[q->n] = 0;
 	memcpy(q->values + q->n++ * width, values, width * sizeof(*values));
 	return true;
 }
@@ -338,6 +365,7 @@ void row_queue_drop(struct row_queue *q, size_t n, size_t width)
 		return;
 	q->n -= n;
 	memmove(q->t_ns, q->t_ns + n, q->n * sizeof(*q->t_ns));
+	memmove(q->late, q->late + n, q->n);
 	memmove(q->values, q->values + n * width, q->n * width * sizeof(*q->values));
 }
 
@@ -345,6 +373,7 @@ void row_queue_free(struct row_queue *q)
 {
 	free(q->t_ns);
 	free(q->values);
+	free(q->late);
 }
 
 static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
@@ -504,6 +533,33 @@ static void written_count(struct log_builder *b, enum tier t, size_t n)
 	b->tally.rows[t] += n;
 }
 
+/* Adds the single late ticks before the first n rows of a tier to the statistics of their group. */
+static void late_count(struct log_builder *b, enum tier t, size_t n)
+{
+	const struct waiting *w = &b->tier[t];
+	struct late_ticks late = {0, 0};
+
+	for (size_t i = 0; i < n; i++) {
+		int64_t before = i > 0 ? w->q.t_ns[i - 1] : w->written_ns;
+
+		if (w->q.late[i])
+			late_join(&late,
+				  &(struct late_ticks) {1, before == INT64_MIN ? 0 : w->q.t_ns[i] - before});
+	}
+	log_fold_late(b->fold, t, log_cell(w->q.t_ns[0]), &late);
+}
+
+/* Rows are lost: the single late ticks before them become gaps. */
+static void late_keep(struct log_builder *b, enum tier t, size_t n, const int64_t *t_ns, const uint8_t *late,
+		      int64_t before_ns)
+{
+	for (size_t i = 0; i < n; before_ns = t_ns[i++])
+		if (late[i])
+			put_gap(b,
+				&(struct gap) {t, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] - 1 : before_ns,
+					       t_ns[i], 1});
+}
+
 static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool written)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
@@ -514,13 +570,65 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 			continue;
 		if (written) {
 			log_fold_rows(b->fold, &r);
+			late_count(b, t, n[t]);
 			hole_end(b, t, w->q.t_ns[0]);
 			written_count(b, t, n[t]);
+		} else {
+			late_keep(b, t, n[t], w->q.t_ns, w->q.late, w->written_ns);
 		}
 		for (size_t i = 0; !written && i < n[t]; i++)
 			row_lost(b, t, w->q.t_ns[i]);
 		row_queue_drop(&w->q, n[t], b->about->width[t]);
 	}
+}
+
+static void put_state(struct log_builder *b, const struct state_event *e, unsigned flags)
+{
+	struct log_event ev = {.kind = LOG_EVENT, .t_ns = e->from_ns, .u.state = *e};
+
+	ev.u.state.flags |= (uint8_t)flags;
+	event_add(b, &ev, e->to_ns);
+}
+
+/* Looks for events in the waiting rows of the cell. That one goes on is recorded at once, in case the recorder is
+ * killed. */
+static void states_look(struct log_builder *b, int64_t cell)
+{
+	struct state_event ended;
+
+	for (size_t k = 0; k < b->n_states; k++) {
+		struct state_watch *s = &b->states[k];
+		const struct row_queue *q = &b->tier[s->at.tier].q;
+
+		for (size_t i = 0; i < q->n && log_cell(q->t_ns[i]) == cell; i++)
+			if (state_watch_take(s, q->t_ns[i],
+					     q->values[i * b->about->width[s->at.tier] + s->at.column],
+					     &ended))
+				put_state(b, &ended, 0);
+		if (s->above && !s->told)
+			put_state(b, &s->now, STATE_OPEN);
+		s->told |= s->above;
+	}
+}
+
+/* The output ends: so do its events. Those that go on begin again in the next one. */
+static void states_end(struct log_builder *b)
+{
+	for (size_t k = 0; k < b->n_states; k++) {
+		struct state_watch *s = &b->states[k];
+
+		if (s->now.count > 0)
+			put_state(b, &s->now, s->above ? STATE_OPEN : 0);
+		s->now.count = s->above;
+		s->now.flags = STATE_BEFORE;
+		s->told = false;
+	}
+}
+
+static void states_begin(struct log_builder *b)
+{
+	for (size_t k = 0; k < b->n_states; k++)
+		b->states[k].now.from_ns = b->states[k].now.to_ns = b->start.mono_ns;
 }
 
 /* The form of each column is chosen again in every fourth group. */
@@ -549,7 +657,8 @@ static void put_data(struct log_builder *b, int64_t cell)
 		n[t] = r.n;
 		e.rows[t] = (uint32_t)r.n;
 		if (r.n > 0)
-			log_data_put(&b->raw, &r, step < CELL_NS ? (uint32_t)step : 0, b->tier[t].like);
+			log_data_put(&b->raw, &r, b->tier[t].q.late, step < CELL_NS ? (uint32_t)step : 0,
+				     b->tier[t].like);
 	}
 	rows_taken(b, n, put_chunk(b, &e));
 }
@@ -573,6 +682,7 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		ranges_tell(b);
 		put_meta(b, cell);
 	}
+	states_look(b, cell);
 	events_flush(b); /* before the rows of their time, as in a stream */
 	while (first_cell(b, &first) && first == cell)
 		put_data(b, cell);
@@ -589,6 +699,7 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	clocks_read(b);
 	ranges_flush(b);
 	ranges_tell(b);
+	states_end(b);
 	events_flush(b);
 	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
@@ -598,7 +709,6 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	b->raw.n = 0;
 	log_put_u8(&b->raw, reason);
 	log_put_u64(&b->raw, b->index && log_index_newest(b->index, &newest) ? b->at - newest : 0);
-	log_tally_put(&b->raw, &b->tally);
 	log_put_str(&b->raw, next ? next : "");
 	put_kind(b, LOG_END, 0, b->newest_cell);
 }
@@ -613,6 +723,7 @@ static void output_begin(struct log_builder *b, int64_t start_ns)
 		clock_anchor(&now);
 	ago = now.mono_ns - start_ns;
 	b->start = (struct clock_anchor) {start_ns, now.real_ns - ago, now.boot_ns - ago};
+	states_begin(b);
 	b->anchor = b->start;
 	log_fold_reset(b->fold);
 	log_index_free(b->index);
@@ -625,6 +736,7 @@ static void output_begin(struct log_builder *b, int64_t start_ns)
 	b->options.part++;
 	memcpy(b->previous, b->name, sizeof(b->previous));
 	b->options.previous = b->previous;
+	b->full_due = FULL_METAS;
 	put_meta(b, b->newest_cell);
 }
 
@@ -662,9 +774,21 @@ void log_builder_restart(struct log_builder *b, const char *name)
 }
 
 /* These rows were counted as written. */
-static void rows_lost(struct log_builder *b, const struct log_entry *e)
+static void rows_lost(struct log_builder *b, const struct log_entry *e, const struct log_bytes *raw)
 {
-	int64_t from = log_cell_ns(e->cell), to = from + CELL_NS;
+	int64_t from = log_cell_ns(e->cell), to = from + CELL_NS, *t_ns;
+	struct log_in in = {raw->p, raw->p + raw->n, false};
+	struct log_section s;
+	uint8_t *late;
+
+	while (log_data_next(&in, &s) > 0) {
+		t_ns = malloc(s.n * sizeof(*t_ns));
+		late = malloc(s.n);
+		if (t_ns && late && log_section_times(&s, e->cell, t_ns, late) == 0)
+			late_keep(b, (enum tier)s.tier, s.n, t_ns, late, from - 1);
+		free(t_ns);
+		free(late);
+	}
 
 	for (int t = 0; t < TIERS; t++) {
 		struct gap *hole = &b->tier[t].hole;
@@ -697,13 +821,15 @@ void log_builder_lost(struct log_builder *b, const struct log_entry *e, const ui
 	struct log_in in, record;
 	struct log_event ev;
 
-	if (e->kind == LOG_DATA)
-		rows_lost(b, e);
+	if (e->kind == LOG_DATA) {
+		raw.n = log_chunk_unpack(chunk, &raw) ? raw.n : 0;
+		rows_lost(b, e, &raw);
+	}
 	if (e->kind == LOG_RANGE && log_chunk_unpack(chunk, &raw)) {
 		log_put_u32(&b->again, (uint32_t)raw.n);
 		log_bytes_put(&b->again, raw.p, raw.n);
 	}
-	if (e->kind >= LOG_MARK && e->kind <= LOG_STATE && log_chunk_unpack(chunk, &raw)) {
+	if (log_has_events(e->kind) && log_chunk_unpack(chunk, &raw)) {
 		in = (struct log_in) {raw.p, raw.p + raw.n, false};
 		while (log_get_record(&in, &record))
 			if (log_event_get(e->kind, &record, &ev))
@@ -744,6 +870,21 @@ static void cell_next(struct log_builder *b, int64_t cell)
 	cell_seal(b, cell);
 }
 
+/* Flags the newest waiting row if a tick before it was skipped; until_ns: its time. Those of rows that did not come
+ * are gaps. */
+static void late_take(struct log_builder *b, struct waiting *w, int64_t until_ns)
+{
+	size_t n = 0;
+
+	for (; n < w->n_late && w->late[n].to_ns <= until_ns; n++)
+		if (w->late[n].to_ns == until_ns && w->q.n > 0 && w->q.t_ns[w->q.n - 1] == until_ns)
+			w->q.late[w->q.n - 1] = 1;
+		else
+			put_gap(b, &w->late[n]);
+	w->n_late -= n;
+	memmove(w->late, w->late + n, w->n_late * sizeof(*w->late));
+}
+
 void log_builder_rows(struct log_builder *b, const struct rows *r)
 {
 	struct waiting *w = &b->tier[r->tier];
@@ -761,6 +902,7 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 			continue;
 		}
 		w->newest_ns = t_ns;
+		late_take(b, w, t_ns);
 	}
 	while (cell_due(b, INT64_MIN, &cell))
 		cell_next(b, cell);
@@ -800,8 +942,10 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 	while (first_cell(b, &cell))
 		cell_next(b, cell);
 	b->cut_ns = INT64_MAX;
-	for (enum tier t = 0; t < TIERS; t++)
+	for (enum tier t = 0; t < TIERS; t++) {
 		hole_end(b, t, b->tier[t].hole.to_ns);
+		late_take(b, &b->tier[t], INT64_MAX);
+	}
 	output_end(b, reason, next);
 }
 
@@ -825,6 +969,7 @@ int64_t log_builder_longest_ns(const struct log_builder *b)
 void log_builder_described(struct log_builder *b)
 {
 	b->generation++;
+	b->full_due = FULL_METAS;
 	put_meta(b, b->newest_cell);
 }
 
@@ -847,7 +992,8 @@ static bool builder_alloc(struct log_builder *b)
 	b->fold = log_fold_new(about);
 	b->index = b->options.index ? log_index_new() : NULL;
 	b->facts = calloc(about->n_facts + 1, sizeof(*b->facts));
-	ok = b->packer && b->fold && b->facts && (b->index || !b->options.index);
+	b->states = state_watches_new(about, &b->n_states);
+	ok = b->packer && b->fold && b->facts && b->states && (b->index || !b->options.index);
 	for (int t = 0; t < TIERS; t++) {
 		b->tier[t].like = calloc(about->width[t] + 1, 1);
 		b->tier[t].newest_ns = b->tier[t].written_ns = INT64_MIN;
@@ -868,6 +1014,7 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 					   .to = to,
 					   .seq = o->seq,
 					   .generation = 1,
+					   .full_due = FULL_METAS,
 					   .anchor = about->start,
 					   .start = about->start,
 					   .cut_ns = INT64_MAX,
@@ -905,5 +1052,6 @@ void log_builder_free(struct log_builder *b)
 	log_fold_free(b->fold);
 	log_packer_free(b->packer);
 	free(b->facts);
+	free(b->states);
 	free(b);
 }

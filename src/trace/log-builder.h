@@ -31,11 +31,17 @@ typedef bool log_emit(void *to, const struct log_entry *e, const uint8_t *chunk,
 struct row_queue {
 	int64_t *t_ns;
 	double *values;
+	uint8_t *late; /* one tick before the row was skipped; row_queue_add() sets 0 */
 	size_t n, room;
 };
 bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width);
 void row_queue_drop(struct row_queue *q, size_t n, size_t width); /* the first n */
 void row_queue_free(struct row_queue *q);
+
+/* Of accepted chunks, and what was lost. */
+struct log_tally {
+	uint64_t rows[TIERS], late[TIERS], lost[TIERS], marks;
+};
 
 struct log_builder;
 struct log_builder *log_builder_new(const struct session *about, const struct log_options *o, log_emit *emit,
@@ -58,7 +64,6 @@ int64_t log_builder_due(const struct log_builder *b);
 void log_builder_run(struct log_builder *b, int64_t now_ns);
 /* Writes all remaining chunks, LOD, STAT and INDEX of all levels, and END. */
 void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
-/* Counts of rows in accepted chunks, and of lost rows. */
 const struct log_tally *log_builder_tally(const struct log_builder *b);
 /* Over all outputs, except groups that are still open: statistics of the channels, and the longest
  * time between two fast rows. */

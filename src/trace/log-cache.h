@@ -13,6 +13,8 @@ struct log_block {
 	size_t bytes, bytes_each; /* bytes_each: of records */
 	uint32_t n;
 	int64_t *t_ns;	/* of rows */
+	uint8_t *late;	/* of rows: one tick before it was skipped */
+	struct late_ticks late_ticks[LOG_TIERS]; /* of STAT */
 	double *values; /* n for each column of the session; for bins, for each part and column */
 	uint8_t *records;
 	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */

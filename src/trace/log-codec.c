@@ -505,8 +505,8 @@ int log_lod_next(struct log_in *in, struct log_section *s)
 	return section_next(in, s, false);
 }
 
-/* Decodes the times to t_ns, unless it is NULL, and the last one. */
-static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, int64_t *last_ns)
+/* Decodes the times to t_ns and the flags to late, unless these are NULL, and the last time. */
+static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns)
 {
 	uint32_t z[STRETCH];
 	int64_t t[STRETCH], before = s->first - 1;
@@ -516,8 +516,11 @@ static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, 
 		size_t n = s->n - done < STRETCH ? s->n - done : STRETCH;
 
 		get_planes(s->times + done, s->n, n, 4, z);
+		for (size_t i = 0; late && i < n; i++)
+			late[done + i] = (z[i] & LOG_LATE) != 0;
 		for (size_t i = 0; i < n; i++)
-			t[i] = s->first + (int64_t)((done + i) * s->step) + (int32_t)(z[i] >> 1 ^ -(z[i] & 1));
+			t[i] = s->first + (int64_t)((done + i) * s->step) +
+			       (int32_t)((z[i] & ~LOG_LATE) >> 1 ^ -(z[i] & 1));
 		rise &= done > 0 || t[0] == s->first;
 		for (size_t i = 0; i < n; before = t[i++])
 			rise &= t[i] > before;
@@ -528,16 +531,16 @@ static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, 
 	return rise && log_cell(before) == cell;
 }
 
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns)
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late)
 {
 	int64_t last_ns;
 
-	return get_times(s, cell, t_ns, &last_ns) ? 0 : -1;
+	return get_times(s, cell, t_ns, late, &last_ns) ? 0 : -1;
 }
 
 bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns)
 {
-	return get_times(s, cell, NULL, last_ns);
+	return get_times(s, cell, NULL, NULL, last_ns);
 }
 
 void log_walk_begin(struct log_walk *w, const struct log_section *s)
@@ -562,12 +565,14 @@ bool log_walk_get(struct log_walk *w, double *out)
 	return !(kind & LOG_OTHER);
 }
 
-static void put_times(struct log_bytes *b, const struct rows *r, uint32_t step)
+static void put_times(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step)
 {
 	uint8_t *p = log_bytes_add(b, 4 * r->n);
 
 	for (size_t i = 0; p && i < r->n; i++)
-		put_plane(p, r->n, i, zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)), 4);
+		put_plane(p, r->n, i,
+			  zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)) | (late[i] ? LOG_LATE : 0),
+			  4);
 }
 
 /* The period, unless it deviates too far from the times of the rows; then their mean distance. */
@@ -580,7 +585,8 @@ static uint32_t step_for(const struct rows *r, uint32_t step)
 	return r->n > 1 ? step : 0;
 }
 
-void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like)
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
+		  uint8_t *like)
 {
 	double *column = malloc(r->n * sizeof(*column));
 	size_t kinds;
@@ -598,7 +604,7 @@ void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint
 	log_put_u32(b, step);
 	kinds = b->n;
 	log_bytes_add(b, r->width);
-	put_times(b, r, step);
+	put_times(b, r, late, step);
 	for (size_t c = 0; c < r->width; c++) {
 		uint8_t kind;
 

@@ -9,6 +9,7 @@
 #include "trace/log-tree.h"
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
+#define LATE_ROWS 1024               /* looked at at a time */
 
 /* --- rows --- */
 
@@ -418,6 +419,7 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 	const uint8_t *p = NULL;
 	size_t size = 0;
 	uint32_t n = 0;
+	struct late_ticks late[LOG_TIERS];
 	struct log_head h;
 
 	if (b || !log_sums_of(r, level, cell, LOG_STAT, 0, &item))
@@ -428,12 +430,14 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 		log_get_u16(&in);
 		size = log_get_u16(&in);
 		n = log_get_u32(&in);
+		log_late_get(&in, late);
 		p = log_in_take(&in, n * size);
 	}
 	b = log_cache_add(cache, key, 0, 0, p ? n * size : 0);
 	if (b && p) {
 		b->n = n;
 		b->bytes_each = size;
+		memcpy(b->late_ticks, late, sizeof(late));
 		log_unshuffle(b->records, p, n, size);
 	}
 	return b;
@@ -593,4 +597,74 @@ bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, c
 	}
 	pthread_mutex_unlock(&r->lock);
 	return b != NULL;
+}
+
+/* --- late ticks --- */
+
+size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
+{
+	size_t found = 0;
+
+	pthread_mutex_lock(&r->lock);
+	for (uint64_t end = row + n; row < end;) {
+		uint64_t first;
+		struct log_block *b = log_block_of(r, tier, row, &first);
+
+		if (!b)
+			break;
+		for (size_t i = (size_t)(row - first); i < b->n && row < end; i++, row++) {
+			int64_t before = r->session.start.mono_ns, to = b->t_ns[i];
+
+			if (!b->late[i])
+				continue;
+			if (i > 0) {
+				before = b->t_ns[i - 1];
+			} else if (row > 0) {
+				rows_get(r, tier, row - 1, 1, &before, NULL, 0, NULL);
+				b = log_block_of(r, tier, row, &first);
+				if (!b)
+					break;
+			}
+			out[found++] = (struct gap) {tier, GAP_LATE, before, to, 1};
+		}
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+			   struct late_ticks *out)
+{
+	struct gap late[LATE_ROWS];
+
+	*out = (struct late_ticks) {0, 0};
+	while (row < end) {
+		uint64_t to = end - row < LATE_ROWS ? end : row + LATE_ROWS;
+		int64_t t_ns, cell, next = 0;
+		const struct log_block *stat = NULL;
+
+		/* Of the longest span that begins with this row and ends before `end`, or else of some rows. */
+		log_reader_times(r, tier, row, 1, &t_ns);
+		cell = log_span_cell(log_span(log_cell(t_ns), 1), 1);
+		pthread_mutex_lock(&r->lock);
+		for (int level = LOG_LEVELS; level > 0 && !stat; level--) {
+			int64_t from = log_span_cell(log_span(cell, level), level);
+
+			next = log_span_end(cell, (unsigned)level);
+			if (log_rows_before(r, tier, from) == row && log_rows_before(r, tier, next) <= end)
+				stat = stat_get(r, level, cell);
+		}
+		if (stat && stat->n > 0) {
+			late_join(out, &stat->late_ticks[tier]);
+			to = log_rows_before(r, tier, next);
+		} else {
+			next = (int64_t)log_rows_before(r, tier, log_span_end(cell, 1));
+			to = (uint64_t)next > row && (uint64_t)next < to ? (uint64_t)next : to;
+		}
+		pthread_mutex_unlock(&r->lock);
+		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late);
+		     i < n; i++)
+			late_join(out, &(struct late_ticks) {1, late[i].to_ns - late[i].from_ns});
+		row = to;
+	}
 }

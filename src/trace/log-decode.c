@@ -65,6 +65,9 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 	} else if (kind == LOG_STATE) {
 		good = log_change_get(record, &ev->u.change);
 		ev->t_ns = good ? ev->u.change.t_ns : 0;
+	} else if (kind == LOG_EVENT) {
+		good = log_state_get(record, &ev->u.state) && ev->u.state.from_ns <= ev->u.state.to_ns;
+		ev->t_ns = good ? ev->u.state.from_ns : 0;
 	}
 	return good;
 }
@@ -79,9 +82,26 @@ void log_event_put(struct log_bytes *raw, const struct log_event *ev)
 		log_mark_put(raw, &ev->u.mark);
 	else if (ev->kind == LOG_GAP)
 		log_gap_put(raw, &ev->u.gap);
-	else
+	else if (ev->kind == LOG_STATE)
 		log_change_put(raw, &ev->u.change);
+	else
+		log_state_put(raw, &ev->u.state);
 	log_record_end(raw, start);
+}
+
+size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
+		     int64_t before_ns)
+{
+	size_t sent = 0;
+
+	for (size_t i = 0; i < n; before_ns = t_ns[i++]) {
+		struct gap g = {tier, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] : before_ns, t_ns[i], 1};
+
+		if (late[i] && to->ops->gap)
+			to->ops->gap(to, &g);
+		sent += late[i];
+	}
+	return sent;
 }
 
 void log_event_send(const struct log_event *ev, struct sink *to)
@@ -163,7 +183,9 @@ static bool stat_good(const struct log_head *h, struct log_in *in)
 {
 	unsigned level = log_get_u8(in), size = (log_get_u8(in), log_get_u16(in));
 	uint32_t n = log_get_u32(in);
-	const uint8_t *p = n <= LOG_CHANNELS && size >= LOG_STAT_SIZE ? log_in_take(in, (size_t)n * size) : NULL;
+	const uint8_t *p = log_in_take(in, LOG_STAT_HEAD - 8) && n <= LOG_CHANNELS && size >= LOG_STAT_SIZE
+				   ? log_in_take(in, (size_t)n * size)
+				   : NULL;
 	uint8_t *plain = p ? malloc((size_t)n * size + 1) : NULL;
 	bool good = plain && level >= 1 && level <= LOG_LEVELS;
 
@@ -182,12 +204,10 @@ static bool stat_good(const struct log_head *h, struct log_in *in)
 
 static bool end_good(struct log_in *in)
 {
-	struct log_tally tally;
 	char next[256];
 
 	log_get_u8(in);
 	log_get_u64(in);
-	log_tally_get(in, &tally);
 	log_get_str(in, next, sizeof(next));
 	return !in->bad;
 }

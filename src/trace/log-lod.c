@@ -23,6 +23,7 @@ struct set {
 	unsigned slots;
 	struct bin *bins;         /* `slots` per channel: cells of a group, else bins of the level's finest zoom */
 	struct span_stats *stats; /* one per channel */
+	struct late_ticks late[LOG_TIERS];
 };
 
 struct log_fold {
@@ -93,6 +94,7 @@ static void set_clear(struct set *s, size_t channels)
 {
 	memset(s->bins, 0, channels * s->slots * sizeof(*s->bins));
 	memset(s->stats, 0, channels * sizeof(*s->stats));
+	memset(s->late, 0, sizeof(s->late));
 	s->open = false;
 }
 
@@ -184,6 +186,11 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 	}
 }
 
+void log_fold_late(struct log_fold *f, enum tier tier, int64_t cell, const struct late_ticks *late)
+{
+	late_join(&f->sets[log_span(cell, 1) & 1].late[tier], late);
+}
+
 static struct set *set_of(const struct log_fold *f, int level)
 {
 	const struct set *a = &f->sets[0], *b = &f->sets[1];
@@ -221,6 +228,7 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 		log_put_u8(raw, 0);
 		log_put_u16(raw, LOG_STAT_SIZE);
 		log_put_u32(raw, (uint32_t)n);
+		log_late_put(raw, s->late);
 		to = log_bytes_add(raw, n * LOG_STAT_SIZE);
 		if (to)
 			log_shuffle(to, records.p, n, LOG_STAT_SIZE);
@@ -344,6 +352,8 @@ void log_fold_close(struct log_fold *f, int level)
 		if (level == 1)
 			span_stats_join(&f->total[c], &s->stats[c], hole_ns);
 	}
+	for (int t = 0; to && t < LOG_TIERS; t++)
+		late_join(&to->late[t], &s->late[t]);
 	if (to) {
 		to->open = true;
 		to->span = log_span(s->span, 1);

@@ -17,6 +17,9 @@ void log_fold_reset(struct log_fold *f); /* discards all rows; keeps the total *
 /* Adds rows of one cell. At most two groups can be open at a time, which must be adjacent. */
 void log_fold_rows(struct log_fold *f, const struct rows *r);
 
+/* Adds single late ticks of a tier before rows of that cell. */
+void log_fold_late(struct log_fold *f, enum tier tier, int64_t cell, const struct late_ticks *late);
+
 /* The earliest open span of the level. Returns false if there is none. */
 bool log_fold_open(const struct log_fold *f, int level, int64_t *span);
 /* Append the payload for that span; append nothing if it has no values. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/states.h"
 #include "trace/log-builder.h"
 #include "trace/log-decode.h"
 #include "util/intl.h"
@@ -64,6 +65,8 @@ struct log {
 		int64_t first_ns, last_ns;
 		uint64_t rows[TIERS];
 	} own_far;
+	struct state_watch *watches;
+	size_t n_watches;
 	struct energy_meter *meters; /* of the channels with power */
 	size_t n_meters;
 	struct energy_source *own_sources;
@@ -497,55 +500,6 @@ static bool meters_begin(struct log *l)
 	return l->meters && l->sources && l->own_sources;
 }
 
-static void take_rows(struct sink *s, const struct rows *r)
-{
-	struct log *l = log_of(s);
-	struct so_far *far = &l->own_far;
-	enum tier t = r->tier;
-
-	if (!l->builder || r->width != l->about.width[t])
-		return;
-	log_builder_rows(l->builder, r);
-	for (size_t i = 0; i < r->n; i++) {
-		int64_t t_ns = r->t_ns[i];
-		struct look_open *o;
-
-		if (t_ns <= l->newest_ns[t] || t_ns < l->about.start.mono_ns || !log_time_good(t_ns))
-			continue; /* nor does the builder take it */
-		l->newest_ns[t] = t_ns;
-		far->first_ns = !far->any || t_ns < far->first_ns ? t_ns : far->first_ns;
-		far->last_ns = !far->any || t_ns > far->last_ns ? t_ns : far->last_ns;
-		far->any = true;
-		far->rows[t]++;
-		o = own_open(l, t, log_cell(t_ns));
-		if (!o)
-			continue;
-		o->rows->t_ns[o->n] = t_ns;
-		memcpy(o->rows->values + o->n++ * r->width, r->values + i * r->width, r->width * sizeof(double));
-	}
-	for (size_t k = 0; k < l->n_meters; k++)
-		for (size_t i = 0; i < r->n && energy_meter_row(&l->meters[k], r, i); i++)
-			l->metered = true;
-	publish(l);
-}
-
-static void take_rest(struct sink *s)
-{
-	struct log *l = log_of(s);
-
-	if (l->bound.now)
-		log_run(l, clock_now_ns());
-}
-
-void log_run(struct log *l, int64_t now_ns)
-{
-	if (!l->builder)
-		return;
-	log_builder_run(l->builder, now_ns);
-	if (l->pending)
-		publish(l);
-}
-
 static void note_add(struct log *l, const struct log_event *ev)
 {
 	struct log_bytes record = {.n = 0};
@@ -575,6 +529,75 @@ static void note_add(struct log *l, const struct log_event *ev)
 	}
 	notes_free(gone);
 	log_bytes_free(&record);
+}
+
+/* Notes the begin and the end of each event, as it is then. */
+static void states_take(struct log *l, const struct rows *r)
+{
+	for (size_t k = 0; k < l->n_watches; k++)
+		for (size_t i = 0; l->watches[k].at.tier == r->tier && i < r->n; i++) {
+			struct state_watch *w = &l->watches[k];
+			struct state_event before = w->now, ended;
+			bool above = w->above;
+
+			state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended);
+			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count)) {
+				struct log_event ev = {.kind = LOG_EVENT, .t_ns = w->now.from_ns, .u.state = w->now};
+
+				ev.u.state.flags |= w->above ? STATE_OPEN : 0;
+				note_add(l, &ev);
+			}
+		}
+}
+
+static void take_rows(struct sink *s, const struct rows *r)
+{
+	struct log *l = log_of(s);
+	struct so_far *far = &l->own_far;
+	enum tier t = r->tier;
+
+	if (!l->builder || r->width != l->about.width[t])
+		return;
+	log_builder_rows(l->builder, r);
+	for (size_t i = 0; i < r->n; i++) {
+		int64_t t_ns = r->t_ns[i];
+		struct look_open *o;
+
+		if (t_ns <= l->newest_ns[t] || t_ns < l->about.start.mono_ns || !log_time_good(t_ns))
+			continue; /* nor does the builder take it */
+		l->newest_ns[t] = t_ns;
+		far->first_ns = !far->any || t_ns < far->first_ns ? t_ns : far->first_ns;
+		far->last_ns = !far->any || t_ns > far->last_ns ? t_ns : far->last_ns;
+		far->any = true;
+		far->rows[t]++;
+		o = own_open(l, t, log_cell(t_ns));
+		if (!o)
+			continue;
+		o->rows->t_ns[o->n] = t_ns;
+		memcpy(o->rows->values + o->n++ * r->width, r->values + i * r->width, r->width * sizeof(double));
+	}
+	for (size_t k = 0; k < l->n_meters; k++)
+		for (size_t i = 0; i < r->n && energy_meter_row(&l->meters[k], r, i); i++)
+			l->metered = true;
+	states_take(l, r);
+	publish(l);
+}
+
+static void take_rest(struct sink *s)
+{
+	struct log *l = log_of(s);
+
+	if (l->bound.now)
+		log_run(l, clock_now_ns());
+}
+
+void log_run(struct log *l, int64_t now_ns)
+{
+	if (!l->builder)
+		return;
+	log_builder_run(l->builder, now_ns);
+	if (l->pending)
+		publish(l);
 }
 
 static void take_mark(struct sink *s, const struct mark *m)
@@ -696,7 +719,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	l->source = about;
 	l->about = *about;
 	l->about.facts = facts;
-	if (facts && edition_add(l, about->channels) && meters_begin(l))
+	if (facts && edition_add(l, about->channels) && meters_begin(l) && (l->watches = state_watches_new(&l->about, &l->n_watches)) != NULL)
 		l->builder = log_builder_new(&l->about, &o, chunk_emit, l, e);
 	if (!l->builder) {
 		if (!l->edition)
@@ -1083,6 +1106,7 @@ void log_free(struct log *l)
 		notes_free(l->notes[l->notes_first++ % NOTES]);
 	ranges_free(l->ranges);
 	free(l->meters);
+	free(l->watches);
 	free(l->sources);
 	free(l->own_sources);
 	pthread_mutex_destroy(&l->lock);

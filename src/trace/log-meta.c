@@ -1,4 +1,5 @@
-/* META describes a log; each group has one, so that it can be read on its own. */
+/* META begins each group. Once a level 2 span it describes the log, so that it can be read from there on; the others
+ * have only the clocks. */
 #include "trace/log-meta.h"
 
 #include <stdio.h>
@@ -76,20 +77,19 @@ void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
 {
 	size_t start;
 
-	put_identity(raw, m);
-	put_anchor(raw, LOG_TAG_START, m->start);
 	put_anchor(raw, LOG_TAG_ANCHOR, m->now);
-	put_tiers(raw, m->about);
-	for (size_t i = 0; i < m->about->n_facts; i++) {
+	if (m->full) {
+		put_identity(raw, m);
+		put_anchor(raw, LOG_TAG_START, m->start);
+		put_tiers(raw, m->about);
+	}
+	for (size_t i = 0; m->full && i < m->about->n_facts; i++) {
 		start = tag_begin(raw, LOG_TAG_FACT);
 		log_fact_put(raw, &m->facts[i]);
 		tag_end(raw, start);
 	}
-	for (size_t i = 0; i < m->about->n_channels; i++)
+	for (size_t i = 0; m->full && i < m->about->n_channels; i++)
 		put_channel(raw, &m->about->channels[i], (uint32_t)i);
-	start = tag_begin(raw, LOG_TAG_TALLY);
-	log_tally_put(raw, m->tally);
-	tag_end(raw, start);
 	start = tag_begin(raw, LOG_TAG_RANGES);
 	log_put_u8(raw, m->any_ranges);
 	tag_end(raw, start);

@@ -1,4 +1,4 @@
-/* log-meta: encodes the description of a log. */
+/* log-meta: encodes META. */
 #ifndef TRACE_LOG_META_H
 #define TRACE_LOG_META_H
 
@@ -10,8 +10,8 @@ struct log_meta {
 	const uint8_t *boot; /* 16 bytes */
 	const struct clock_anchor *start, *now;
 	const struct fact *facts; /* current values; as many as the session has */
-	const struct log_tally *tally;
 	bool any_ranges; /* the recording has had ranges */
+	bool full;       /* false: only what changes from group to group */
 };
 void log_meta_put(struct log_bytes *raw, const struct log_meta *m);
 

@@ -11,6 +11,7 @@
 
 #include "util/intl.h"
 #include "util/io.h"
+#include "model/states.h"
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
@@ -331,7 +332,7 @@ bool log_meta_good(const uint8_t *p, size_t n)
 	return !in.bad;
 }
 
-/* TIER records precede CHANNEL records. */
+/* TIER records precede CHANNEL records; a short META has neither. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
 	struct log_generation g = {.number = h->generation}, *more;
@@ -349,6 +350,8 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 		else if (tag == LOG_TAG_CHANNEL)
 			meta_channel(r, &record, &g);
 	}
+	if (!g.column[TIER_FAST] && !g.column[TIER_MEDIUM] && !g.column[TIER_SLOW])
+		return 0;
 	more = reallocarray(r->generations, r->n_generations + 1, sizeof(*more));
 	if (!more) {
 		for (int t = 0; t < TIERS; t++)
@@ -423,21 +426,27 @@ static void metas_read(struct log_reader *r)
 	}
 }
 
-/* Reads the latest anchor and tally of the META in raw_index, which is good. */
-static void meta_state(struct log_reader *r, struct clock_anchor *a, struct log_tally *tally)
+/* Reads the anchor of the META in raw_index, which is good. */
+static void meta_anchor(struct log_reader *r, struct clock_anchor *a)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
 	unsigned tag;
 
-	while (log_get_tagged(&in, &tag, &record)) {
+	while (log_get_tagged(&in, &tag, &record))
 		if (tag == LOG_TAG_ANCHOR)
 			log_anchor_get(&record, a);
-		else if (tag == LOG_TAG_TALLY)
-			log_tally_get(&record, tally);
-	}
 }
 
 /* --- the first chunk, and what describes it --- */
+
+bool log_other_version(unsigned version, const char *shown, struct err *e)
+{
+	err_set(e, ERR_FAILED,
+		_("%s was written by another version of nvmtop: its format has version %u, this one reads "
+		  "%u"),
+		shown, version, LOG_VERSION);
+	return false;
+}
 
 static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 {
@@ -452,7 +461,7 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 	}
 	r->begin = at;
 	r->id = h.session;
-	return true;
+	return h.version == LOG_VERSION || log_other_version(h.version, r->shown, e);
 }
 
 /* Whether the signature of a META was altered by a terminal or a text conversion. */
@@ -463,12 +472,11 @@ static bool through_terminal(struct log_reader *r, const struct log_item *item)
 	return p && memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
 }
 
-/* Takes the first META that can be read: that of the first chunk, or else one found further on. */
+/* Takes the first full META that can be read: that of the first chunk, or else one found further on. */
 static int describe(struct log_reader *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
 	uint64_t to = r->begin + FRONT, from = r->begin;
-	struct clock_anchor anchor;
 	struct log_head h;
 	bool mangled = false;
 
@@ -485,7 +493,6 @@ static int describe(struct log_reader *r, struct err *e)
 				continue;
 			if (log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
 				break;
-			meta_state(r, &anchor, &r->tail.before);
 		}
 	}
 	free(items.p);
@@ -592,6 +599,67 @@ static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
 	return log_get_record(in, record);
 }
 
+/* Returns whether the record is of a channel of this session. */
+static bool state_take(struct log_reader *r, struct log_in *record)
+{
+	struct state_event *e = &r->states[r->n_states];
+	size_t channel = 0;
+
+	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns)
+		return false;
+	while (channel < r->session.n_channels && r->numbers[channel] != e->channel)
+		channel++;
+	e->channel = (uint32_t)channel;
+	return channel < r->session.n_channels;
+}
+
+static int by_state(const void *a, const void *b)
+{
+	const struct state_event *e = a, *f = b;
+
+	if (e->from_ns != f->from_ns)
+		return e->from_ns < f->from_ns ? -1 : 1;
+	if (e->channel != f->channel)
+		return e->channel < f->channel ? -1 : 1;
+	if (e->to_ns != f->to_ns)
+		return e->to_ns < f->to_ns ? -1 : 1;
+	return (f->flags & STATE_OPEN) - (e->flags & STATE_OPEN);
+}
+
+/* Sorts the events. Of one that was recorded as open and again at its end, the latter is kept. One that is open lasts
+ * until the next of its channel, or the last row. */
+static int states_sort(struct log_reader *r)
+{
+	struct state_event *s = r->states;
+	size_t n = 0;
+	int64_t *next = calloc(r->session.n_channels + 1, sizeof(*next)), latest = INT64_MIN;
+
+	r->state_reach = calloc(r->n_states + 1, sizeof(*r->state_reach));
+	if (!next || !r->state_reach) {
+		free(next);
+		return -1;
+	}
+	if (r->n_states > 1)
+		qsort(s, r->n_states, sizeof(*s), by_state);
+	for (size_t i = 0; i < r->n_states; i++)
+		if (n > 0 && s[n - 1].from_ns == s[i].from_ns && s[n - 1].channel == s[i].channel)
+			s[n - 1] = s[i];
+		else
+			s[n++] = s[i];
+	r->n_states = n;
+	for (size_t i = 0; i < r->session.n_channels; i++)
+		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
+	for (size_t i = n; i-- > 0;) {
+		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
+			s[i].to_ns = next[s[i].channel];
+		next[s[i].channel] = s[i].from_ns;
+	}
+	for (size_t i = 0; i < n; i++)
+		r->state_reach[i] = latest = s[i].to_ns > latest ? s[i].to_ns : latest;
+	free(next);
+	return 0;
+}
+
 static void events_take(struct log_reader *r, struct log_in in)
 {
 	struct log_in record;
@@ -605,6 +673,8 @@ static void events_take(struct log_reader *r, struct log_in in)
 				     r->gaps[r->n_gaps].cause <= GAP_ABSENT;
 		else if (kind == LOG_STATE)
 			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
+		else if (kind == LOG_EVENT)
+			r->n_states += state_take(r, &record);
 	}
 }
 
@@ -658,7 +728,8 @@ static int events_read(struct log_reader *r)
 	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
 	r->gaps = calloc(n[LOG_GAP] + TIERS * r->n_holes + 1, sizeof(*r->gaps));
 	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
-	ok = r->marks && r->gaps && r->changes && !r->events.failed;
+	r->states = calloc(n[LOG_EVENT] + 1, sizeof(*r->states));
+	ok = r->marks && r->gaps && r->changes && r->states && !r->events.failed;
 	if (ok) {
 		in.end = count.p;
 		events_take(r, in);
@@ -666,6 +737,7 @@ static int events_read(struct log_reader *r)
 		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
 		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
 		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
+		ok = states_sort(r) == 0;
 		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
 			r->n_changes--;
 			r->n_reasons++;
@@ -682,7 +754,6 @@ static int events_read(struct log_reader *r)
 static void anchor_at(struct log_reader *r, int64_t t_ns)
 {
 	struct clock_anchor a = r->session.start;
-	struct log_tally tally;
 	struct log_head h;
 	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
 			      log_span_cell(log_span(log_cell(t_ns), 1), 1));
@@ -692,7 +763,7 @@ static void anchor_at(struct log_reader *r, int64_t t_ns)
 
 		for (size_t i = 0; l && i < l->n; i++)
 			if (l->items[i].kind == LOG_META && meta_read(r, &l->items[i], &h)) {
-				meta_state(r, &a, &tally);
+				meta_anchor(r, &a);
 				r->anchors[r->n_anchors++] = a;
 				return;
 			}
@@ -749,11 +820,7 @@ static int clocks_read(struct log_reader *r)
 		if (r->gaps[i].cause == LOG_SUSPENDED)
 			anchor_at(r, r->gaps[i].to_ns);
 	if (newest_meta(r)) {
-		struct log_tally tally = r->tail.tally;
-
-		meta_state(r, &a, &tally);
-		if (!r->tail.ended)
-			r->tail.tally = tally;
+		meta_anchor(r, &a);
 		r->anchors[r->n_anchors++] = a;
 	}
 	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
@@ -776,7 +843,6 @@ static void end_read(struct log_reader *r)
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	r->tail.reason = (enum log_reason)log_get_u8(&in);
 	log_get_u64(&in);
-	log_tally_get(&in, &r->tail.tally);
 	log_get_str(&in, r->tail.next, sizeof(r->tail.next));
 	r->tail.ended = !in.bad;
 	if (strchr(r->tail.next, '/'))
@@ -940,6 +1006,8 @@ void log_reader_close(struct log_reader *r)
 	free(r->gap_reach);
 	free(r->sources);
 	free(r->changes);
+	free(r->states);
+	free(r->state_reach);
 	free(r->anchors);
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
@@ -997,6 +1065,13 @@ const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
 {
 	*n = r->n_gaps;
 	return r->gaps;
+}
+
+const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n)
+{
+	*n = r->n_states;
+	*reach = r->state_reach;
+	return r->states;
 }
 
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n)

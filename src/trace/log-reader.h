@@ -11,6 +11,9 @@ struct log_reader;
 bool log_first(int fd, struct log_head *out);
 bool log_begins(int fd);
 
+/* Says that a log is of that version of the format, which cannot be read. Returns false. */
+bool log_other_version(unsigned version, const char *shown, struct err *e);
+
 /* Takes over fd, also on error. The log begins at offset `from` or later. shown: the name for messages.
  * Returns NULL and sets *e if nothing can be read. Damage is not an error. */
 struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
@@ -35,6 +38,7 @@ size_t log_reader_gap_from(const struct log_reader *r, int64_t from_ns);
 const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
+const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n);
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
@@ -51,8 +55,6 @@ int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
 struct log_tail {
 	bool ended; /* false: the recorder wrote no END */
 	enum log_reason reason;
-	struct log_tally before; /* of the first META: counts of earlier files */
-	struct log_tally tally;  /* of END, or else of the newest META */
 	char next[256];		/* the next file of a split recording; may be empty */
 	uint64_t torn;		/* bytes after the last chunk */
 	uint64_t other;		/* of these, from the first chunk of another recording on */
@@ -102,6 +104,11 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 /* Same as trace_count(). */
 void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		      size_t n_channels, struct histogram *const *to);
+
+/* Same as trace_late() and trace_late_ticks(). */
+size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out);
+void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+			   struct late_ticks *out);
 
 /* Bins first .. first + n - 1 of any zoom. */
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);

@@ -135,6 +135,22 @@ void log_record_end(struct log_bytes *b, size_t start)
 		put_u16(b->p + start - 2, (uint16_t)(b->n - start));
 }
 
+void log_late_put(struct log_bytes *b, const struct late_ticks late[LOG_TIERS])
+{
+	for (int t = 0; t < LOG_TIERS; t++)
+		log_put_u32(b, (uint32_t)(late[t].n < UINT32_MAX ? late[t].n : UINT32_MAX));
+	for (int t = 0; t < LOG_TIERS; t++)
+		log_put_i64(b, late[t].longest_ns);
+}
+
+void log_late_get(struct log_in *in, struct late_ticks late[LOG_TIERS])
+{
+	for (int t = 0; t < LOG_TIERS; t++)
+		late[t].n = log_get_u32(in);
+	for (int t = 0; t < LOG_TIERS; t++)
+		late[t].longest_ns = log_get_i64(in);
+}
+
 /* --- fields --- */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "fields are copied in the order of the machine");
@@ -179,6 +195,13 @@ const struct log_field log_gap_fields[] = {
 const struct log_field log_change_fields[] = {
 	TIME(change, t_ns), FIELD(change, what, STR), FIELD(change, from, STR), FIELD(change, to, STR),
 	LAST};
+const struct log_field log_state_fields[] = {TIME(state_event, from_ns),
+					     TIME(state_event, to_ns),
+					     FIELD(state_event, channel, 4),
+					     FIELD(state_event, kind, 1),
+					     FIELD(state_event, flags, 1),
+					     FIELD(state_event, count, 8),
+					     LAST};
 const struct log_field log_anchor_fields[] = {
 	TIME(clock_anchor, mono_ns), TIME(clock_anchor, real_ns), TIME(clock_anchor, boot_ns),
 	LAST};
@@ -198,9 +221,6 @@ const struct log_field log_stat_fields[] = {
 	TIME(span_stats, first_ns), FIELD(span_stats, first, 8), TIME(span_stats, last_ns),
 	FIELD(span_stats, last, 8), FIELD(span_stats, integral, 8), FIELD(span_stats, known_ns, 8),
 	FIELD(span_stats, above_ns, 8), FIELD(span_stats, rise, 8), LAST};
-#define TALLY(t) FIELD(log_tally, rows[t], 8), FIELD(log_tally, late[t], 8), FIELD(log_tally, lost[t], 8)
-const struct log_field log_tally_fields[] = {
-	TALLY(0), TALLY(1), TALLY(2), TALLY(3), FIELD(log_tally, marks, 8), LAST};
 const struct log_field log_index_head_fields[] = {
 	FIELD(log_index_head, flags, 1), FIELD(log_index_head, reserved, 1), FIELD(log_index_head, size, 2),
 	FIELD(log_index_head, groups, 4), FIELD(log_index_head, sums, 4), FIELD(log_index_head, events, 4),

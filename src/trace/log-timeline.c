@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/energy.h"
+#include "model/states.h"
 #include "trace/log-tree.h"
 
 static struct log_reader *timeline_log(struct timeline *t)
@@ -96,6 +97,13 @@ static bool timeline_reason(struct timeline *t, const char *name, int64_t t_ns, 
 	const struct log_reader *r = timeline_log(t);
 
 	return reason_before(r->changes + r->n_changes, r->n_reasons, name, t_ns, out);
+}
+
+static size_t timeline_states(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out, size_t max)
+{
+	const struct log_reader *r = timeline_log(t);
+
+	return states_between(r->states, r->state_reach, r->n_states, from_ns, to_ns, out, max);
 }
 
 static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
@@ -258,6 +266,7 @@ const struct timeline_ops log_timeline_ops = {
 	.step = timeline_step,
 	.marks = timeline_marks,
 	.gaps = timeline_gaps,
+	.states = timeline_states,
 	.changes = timeline_changes,
 	.rows = timeline_rows,
 	.energy_part = timeline_energy_part,

@@ -13,12 +13,14 @@ static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
-		log_cache_add(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], at * 4 + tier, n, n * width, width * sizeof(*b->arrays) + bytes);
+		log_cache_add(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], at * 4 + tier, n, n * width,
+			      width * sizeof(*b->arrays) + bytes + n);
 
 	if (!b)
 		return NULL;
 	b->n = (uint32_t)n;
 	b->arrays = (struct log_array *)(void *)b->records;
+	b->late = b->records + width * sizeof(*b->arrays) + bytes;
 	return b;
 }
 
@@ -41,6 +43,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	for (size_t i = 0; i < (size_t)b->n * r->session.width[tier]; i++)
 		b->values[i] = (double)NAN;
 	memset(b->arrays, 0, r->session.width[tier] * sizeof(*b->arrays));
+	memset(b->late, 0, b->n);
 }
 
 /* Reads the rows of a chunk. Returns NULL if out of memory. */
@@ -58,7 +61,7 @@ static struct log_block *block_read(struct log_reader *r, const struct log_item 
 	if (!b)
 		return NULL;
 	b->cell = item->cell;
-	if (!g || log_section_times(s, item->cell, b->t_ns) < 0)
+	if (!g || log_section_times(s, item->cell, b->t_ns, b->late) < 0)
 		block_lose(r, tier, b);
 	else if (!log_section_arrays(s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width), b->arrays))
 		log_note(r, LOG_FAULT_COLUMN, item->at, h.seq, item->cell, 0);

@@ -98,10 +98,12 @@ struct log_reader {
 	struct mark *marks;
 	struct gap *gaps;
 	struct change *changes; /* then the reasons of missing values */
+	struct state_event *states;
+	int64_t *state_reach;	/* as of states_between() */
 	int64_t *gap_reach;	/* latest end of gaps 0..i */
 	struct clock_anchor *anchors;
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
-	size_t n_marks, n_gaps, n_changes, n_reasons, n_anchors;
+	size_t n_marks, n_gaps, n_changes, n_states, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
@@ -155,7 +157,7 @@ void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at,
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
 const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
 
-/* Adds the channels that a META describes. Returns -1 if out of memory. */
+/* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
 /* Reads a META if its generation is not known yet. */
 void log_meta_new(struct log_reader *r, const struct log_item *item);

@@ -32,7 +32,7 @@ struct log_view {
 	uint64_t first; /* number of the first of them */
 	uint64_t from;	/* number of the first one whose rows are there */
 	int64_t rows_from_ns; /* where it begins; INT64_MIN: no rows are gone */
-	struct view_events marks, gaps, changes, reasons;
+	struct view_events marks, gaps, changes, reasons, states;
 	bool changed; /* one of the last two */
 	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
 };
@@ -80,6 +80,21 @@ static void event_insert(struct view_events *l, int64_t t_ns, const void *event)
 	memcpy(l->p + at * l->each, event, l->each);
 }
 
+/* What goes on is told again at its end. */
+static void state_take(struct log_view *v, const struct state_event *e)
+{
+	struct state_event *list = (struct state_event *)(void *)v->states.p;
+
+	for (size_t i = v->states.n; i-- > 0;)
+		if (list[i].channel == e->channel) {
+			if (list[i].from_ns != e->from_ns)
+				break;
+			list[i] = *e;
+			return;
+		}
+	event_insert(&v->states, e->from_ns, e);
+}
+
 static void take_notes(void *arg, const struct log_in *notes)
 {
 	struct log_view *v = arg;
@@ -95,6 +110,8 @@ static void take_notes(void *arg, const struct log_in *notes)
 			event_insert(&v->marks, ev.t_ns, &ev.u.mark);
 		} else if (kind == LOG_GAP) {
 			event_insert(&v->gaps, ev.t_ns, &ev.u.gap);
+		} else if (kind == LOG_EVENT) {
+			state_take(v, &ev.u.state);
 		} else {
 			event_insert(change_is_reason(&ev.u.change) ? &v->reasons : &v->changes, ev.t_ns, &ev.u.change);
 			v->changed = true;
@@ -106,12 +123,23 @@ static void take_notes(void *arg, const struct log_in *notes)
 static void show_events(struct log_view *v)
 {
 	struct log_reader *r = v->reader;
+	int64_t *state_reach, latest_ns = INT64_MIN;
 	size_t n = v->changes.n + v->reasons.n;
 	struct change *changes = v->changed ? reallocarray(r->changes, n, sizeof(*changes)) : NULL;
 	int64_t *reach = v->gaps.n != r->n_gaps || !r->gap_reach ? calloc(v->gaps.n + 1, sizeof(*reach)) : NULL;
 
 	r->marks = (struct mark *)(void *)v->marks.p;
 	r->n_marks = v->marks.n;
+	r->states = (struct state_event *)(void *)v->states.p;
+	r->n_states = v->states.n;
+	state_reach = reallocarray(r->state_reach, r->n_states + 1, sizeof(*state_reach));
+	r->state_reach = state_reach ? state_reach : r->state_reach;
+	for (size_t i = 0; state_reach && i < r->n_states; i++) {
+		if (r->states[i].flags & STATE_OPEN)
+			r->states[i].to_ns = v->look.last_ns;
+		latest_ns = r->states[i].to_ns > latest_ns ? r->states[i].to_ns : latest_ns;
+		state_reach[i] = latest_ns;
+	}
 	if (changes) {
 		r->changes = changes;
 		memcpy(changes, v->changes.p, v->changes.n * sizeof(*changes));
@@ -599,6 +627,8 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->changes = (struct view_events) {
 			.each = sizeof(struct change), .time = offsetof(struct change, t_ns), .most = CHANGES_MOST};
 		v->reasons = v->changes;
+		v->states = (struct view_events) {
+			.each = sizeof(struct state_event), .time = offsetof(struct state_event, from_ns), .most = CHANGES_MOST};
 		r->id = LOG_MEMORY_SESSION;
 		r->view = v;
 		v->rows_from_ns = INT64_MIN;
@@ -631,12 +661,14 @@ void log_view_free(struct log_view *v)
 	forget_open(v);
 	r->marks = NULL;
 	r->gaps = NULL;
+	r->states = NULL;
 	r->channels = NULL;
 	log_reader_close(r);
 	free(v->marks.p);
 	free(v->gaps.p);
 	free(v->changes.p);
 	free(v->reasons.p);
+	free(v->states.p);
 	log_look_free(&v->look);
 	free(v);
 }

@@ -9,7 +9,7 @@
 #include "model/stats.h"
 #include "model/timeline.h"
 
-#define LOG_VERSION    1
+#define LOG_VERSION    2
 #define LOG_HEAD       48 /* bytes */
 #define LOG_STORED_MAX (UINT32_C(1) << 20)
 #define LOG_RAW_MAX    (UINT32_C(16) << 20)
@@ -64,12 +64,13 @@ enum log_kind {
 	LOG_STAT,
 	LOG_INDEX,
 	LOG_END,
+	LOG_EVENT,
 	LOG_KINDS
 };
 
 static inline bool log_has_events(unsigned kind)
 {
-	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE;
+	return kind == LOG_MARK || kind == LOG_GAP || kind == LOG_STATE || kind == LOG_EVENT;
 }
 
 /* Whether the list of a group has chunks of that kind. */
@@ -99,7 +100,6 @@ enum log_tag {
 	LOG_TAG_TIER,
 	LOG_TAG_FACT,
 	LOG_TAG_CHANNEL,
-	LOG_TAG_TALLY,
 	LOG_TAG_PART = 10,
 	LOG_TAG_RANGES
 };
@@ -250,8 +250,10 @@ struct log_section {
 /* Return 1 for a section with complete arrays, 0 at the end, -1 on damage. */
 int log_data_next(struct log_in *in, struct log_section *s);
 int log_lod_next(struct log_in *in, struct log_section *s);
-/* Decodes the times. Returns -1 if they do not strictly increase or one is outside the cell. */
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns);
+#define LOG_LATE (UINT32_C(1) << 31) /* flag of a residual: one tick before the row was skipped */
+/* Decodes the times, and whether one tick before a row was skipped (late may be NULL). Returns -1 if they do not
+ * strictly increase or one is outside the cell. */
+int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late);
 /* Checks the same, and returns the last time. */
 bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns);
 /* Visits the arrays in order. log_walk_get() returns false if the form is
@@ -265,14 +267,18 @@ void log_walk_begin(struct log_walk *w, const struct log_section *s);
 bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
 void log_walk_skip(struct log_walk *w, uint32_t n);
 
-/* Appends a section. rows: n * width values, row by row; like[width] is updated. */
-void log_data_put(struct log_bytes *b, const struct rows *r, uint32_t step, uint8_t *like);
+/* Appends a section. rows: n * width values, row by row; late: as of log_section_times(); like[width] is updated. */
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
+		  uint8_t *like);
 
 /* Stores the length of the record that starts at `start` and ends here, in the field before `start`. */
 void log_record_end(struct log_bytes *b, size_t start);
 
 /* STAT: one channel over one span. */
+#define LOG_STAT_HEAD 56 /* in front of the records */
 #define LOG_STAT_SIZE 108
+void log_late_put(struct log_bytes *b, const struct late_ticks late[LOG_TIERS]);
+void log_late_get(struct log_in *in, struct late_ticks late[LOG_TIERS]);
 
 /* INDEX. Distances go back from its first byte. */
 enum { LOG_GROUP_RANGES = 1, LOG_GROUP_EVENTS = 2, LOG_GROUP_META = 4 }; /* has RANGE; events; a META of a new generation */
@@ -310,10 +316,6 @@ struct log_entry {
 	uint32_t rows[LOG_TIERS];
 };
 
-struct log_tally {
-	uint64_t rows[LOG_TIERS], late[LOG_TIERS], lost[LOG_TIERS], marks;
-};
-
 /* The fields of a record without its length, in file order; memory 0 ends the list. file: size of an integer
  * or double in bytes; 0: a str. is_time: log_time_good() holds. */
 struct log_field {
@@ -321,8 +323,8 @@ struct log_field {
 	uint8_t file;
 	bool is_time;
 };
-extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_anchor_fields[],
-	log_fact_fields[], log_channel_fields[], log_stat_fields[], log_tally_fields[],
+extern const struct log_field log_mark_fields[], log_gap_fields[], log_change_fields[], log_state_fields[],
+	log_anchor_fields[], log_fact_fields[], log_channel_fields[], log_stat_fields[],
 	log_index_head_fields[], log_group_entry_fields[], log_sums_entry_fields[];
 void log_fields_put(struct log_bytes *b, const struct log_field *fields, const void *record);
 bool log_fields_get(struct log_in *in, const struct log_field *fields, void *record); /* false if it cannot be */
@@ -344,10 +346,10 @@ struct log_channel {
 	}
 LOG_RECORD(mark, mark)
 LOG_RECORD(change, change)
+LOG_RECORD(state, state_event)
 LOG_RECORD(anchor, clock_anchor)
 LOG_RECORD(fact, fact)
 LOG_RECORD(channel, log_channel)
-LOG_RECORD(tally, log_tally)
 LOG_RECORD(stat, span_stats)
 LOG_RECORD(index_head, log_index_head)
 LOG_RECORD(group_entry, log_group_entry)

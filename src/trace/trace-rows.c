@@ -69,6 +69,16 @@ const struct gap *trace_gaps(const struct trace *t, size_t *n)
 	return log_reader_gaps(t->log, n);
 }
 
+size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out)
+{
+	return log_reader_late(t->log, tier, row, n, out);
+}
+
+void trace_late_ticks(struct trace *t, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out)
+{
+	log_reader_late_ticks(t->log, tier, row, end, out);
+}
+
 size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 {
 	return log_reader_gap_from(t->log, from_ns);

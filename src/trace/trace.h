@@ -120,7 +120,12 @@ size_t trace_gap_from(const struct trace *t, int64_t from_ns);
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
 /* Whether the channel's values were rounded to float. */
 bool trace_is_single(const struct trace *t, size_t channel);
-/* Whether every tick without a row is in trace_gaps(). */
+/* The single ticks that were skipped before rows row .. row + n - 1, at most n; they are not in trace_gaps(). Returns
+ * their number. */
+size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out);
+/* The same of rows row .. end - 1, counted. */
+void trace_late_ticks(struct trace *t, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out);
+/* Whether every tick without a row is in trace_gaps() or trace_late(). */
 bool trace_lists_gaps(const struct trace *t);
 
 #endif

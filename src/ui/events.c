@@ -15,6 +15,7 @@
 #define THROTTLES_MAX 64
 #define GAP_NS        (10 * NS_PER_MS) /* shorter gaps are single late ticks */
 #define ITEMS_MAX     64
+#define PAGE          64 /* events that are asked for at a time */
 #define NEAR_CELLS    6 /* maximum distance of the text */
 
 static bool throttles(const struct channel *ch)
@@ -54,57 +55,43 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 	return false;
 }
 
-/* Sets out[i] for the columns in which a count rose. */
-static void find_rises(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
-		       unsigned char *out)
+/* Sets out[i] for the columns with events of a channel, or (SIZE_MAX) with any throttling. Returns how many there were. */
+static uint64_t find(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
+		     unsigned char *out)
 {
-	int64_t from = axis->first * chart_column_ns(axis);
-	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
+	int64_t column_ns = chart_column_ns(axis), from = axis->first * column_ns,
+		to = from + axis->n * column_ns;
+	struct state_event page[PAGE];
+	uint64_t count = 0;
+	size_t n;
 
-	for (int i = 0; i < axis->n; i++) {
-		const struct spark_column *col = &u->frame.columns[i];
+	memset(out, 0, (size_t)axis->n);
+	/* states() returns the newest of a range, so a full page is followed by older ones. */
+	do {
+		n = s->timeline->ops->states(s->timeline, from, to, page, PAGE);
+		for (size_t i = 0; i < n; i++) {
+			const struct state_event *e = &page[i];
+			int64_t last_ns =
+				e->kind == STATE_COUNT || e->to_ns == e->from_ns ? e->to_ns : e->to_ns - 1;
+			int64_t first = (e->from_ns < from ? from : e->from_ns) / column_ns - axis->first;
+			int64_t last = last_ns / column_ns - axis->first;
 
-		if (!col->any)
-			continue;
-		if (col->max > col->min || col->max > before)
-			out[i] = 1;
-		before = col->max;
-	}
-}
-
-/* Sets out[i] for the columns in which a channel was above 0. */
-static void find_above(struct ui *u, const struct chart_axis *axis, unsigned char *out)
-{
-	for (int i = 0; i < axis->n; i++)
-		if (u->frame.columns[i].any && u->frame.columns[i].max > 0)
-			out[i] = 1;
-}
-
-/* Sets out[i] for the columns in which the channel tells of something. */
-static void find(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
-		 unsigned char *out)
-{
-	struct chart_summary sum;
-
-	chart_columns(s->timeline, channel, axis, u->frame.bins, u->frame.columns, &sum);
-	if (u->about->channels[channel].kind == CHANNEL_THROTTLE_COUNT)
-		find_rises(u, s, channel, axis, out);
-	else
-		find_above(u, axis, out);
+			if (channel == SIZE_MAX ? !throttles(&u->about->channels[e->channel])
+						: e->channel != channel)
+				continue;
+			count += e->count;
+			for (int64_t c = first; c <= last && c < axis->n; c++)
+				out[c] = 1;
+		}
+		to = n ? page[0].from_ns : to;
+	} while (n == PAGE && to > from);
+	return count;
 }
 
 void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
 		      unsigned char *out)
 {
-	int asked = 0;
-
-	memset(out, 0, (size_t)axis->n);
-	for (size_t k = 0; k < u->about->n_channels && asked < THROTTLES_MAX; k++) {
-		if (!throttles(&u->about->channels[k]))
-			continue;
-		asked++;
-		find(u, s, k, axis, out);
-	}
+	find(u, s, SIZE_MAX, axis, out);
 }
 
 static bool drop_start(const char **text, const char *start)
@@ -204,11 +191,8 @@ static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channe
 }
 
 /* Adds a diamond for each rise in view, and one text for all of them. */
-static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
+static void add_rises(struct ui *u, size_t channel, uint64_t count, struct items *l)
 {
-	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis), to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis);
-	double before = s->timeline->ops->value(s->timeline, channel, from - 1, NULL);
-	double after = s->timeline->ops->value(s->timeline, channel, to - 1, NULL);
 	int first = -1, last = -1;
 	struct item *item;
 	char name[32];
@@ -226,8 +210,8 @@ static void add_rises(struct ui *u, const struct ui_scene *s, size_t channel, st
 	item = add_item(l, first, last, STYLE_ALERT);
 	item->words = true;
 	events_name(name, &u->about->channels[channel]);
-	if (after - before > 1)
-		snprintf(item->text, sizeof(item->text), "%s x%.0f", name, after - before);
+	if (count > 1)
+		snprintf(item->text, sizeof(item->text), "%s x%llu", name, (unsigned long long)count);
 	else
 		snprintf(item->text, sizeof(item->text), "%s", name);
 }
@@ -239,14 +223,14 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 	for (size_t i = 0; i < u->about->n_channels && asked < THROTTLES_MAX; i++) {
 		const struct channel *ch = &u->about->channels[i];
 		struct item *item;
+		uint64_t count;
 
 		if (!throttles(ch) && !notices(ch))
 			continue;
 		asked++;
-		memset(u->frame.level, 0, (size_t)u->frame.axis.n);
-		find(u, s, i, &u->frame.axis, u->frame.level);
+		count = find(u, s, i, &u->frame.axis, u->frame.level);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
-			add_rises(u, s, i, l);
+			add_rises(u, i, count, l);
 		else if (ch->kind == CHANNEL_THROTTLE)
 			add_throttling(u, s, i, l);
 		for (int k = 0; ch->kind == CHANNEL_NOTICE && k < u->frame.axis.n; k++)

@@ -10,7 +10,7 @@ struct canvas;
 
 bool events_wanted(const struct ui *u, const struct ui_scene *s);
 void events_draw(struct ui *u, const struct ui_scene *s, struct canvas *c);
-/* Sets out[0..axis->n): 1 if something was throttled. Overwrites u->frame.columns. */
+/* Sets out[0..axis->n): 1 if something was throttled. */
 void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
 		      unsigned char *out);
 /* The label of a channel; for throttling the unit that is slowed: "cpu" for "cpu-throttle-alert". */

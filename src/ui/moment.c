@@ -113,33 +113,28 @@ bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 	return any && find(t, channel, from_ns, to_ns, false, &w, out);
 }
 
-/* Finds where the channel rises from 0. */
-static bool begins(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
+/* The begin of a throttling, notice or over-current. */
+static bool states(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
-	const struct wanted on = {.limit = 0x1p-20}, off = {.limit = 0, .most = true};
-	int64_t at = t_ns, end = e->last_ns + 1;
+	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns;
+	struct state_event page[PAGE];
+	bool found = false;
+	size_t n;
 
-	if (by > 0)
-		return (!(t->ops->value(t, channel, t_ns, NULL) > 0) || find(t, channel, t_ns + 1, end, false, &off, &at)) &&
-		       find(t, channel, at + 1, end, false, &on, out) && *out > t_ns;
-	if (!find(t, channel, e->first_ns, t_ns, true, &on, &at))
-		return false;
-	/* If it was above 0 at the start of a recording, it is unknown when it began. */
-	return find(t, channel, e->first_ns, at, true, &off, &at) && find(t, channel, at + 1, t_ns, false, &on, out) &&
-	       *out < t_ns;
-}
-
-/* Finds where a count rises. It never falls. */
-static bool rises(struct timeline *t, size_t channel, const struct extent *e, int64_t t_ns, int by, int64_t *out)
-{
-	struct wanted w = {.limit = t->ops->value(t, channel, by > 0 ? t_ns : t_ns - 1, NULL)};
-
-	if (by > 0)
-		w.limit = nextafter(w.limit, INFINITY);
-	else if (!(w.limit > t->ops->value(t, channel, e->first_ns, NULL)))
-		return false;
-	return find(t, channel, by > 0 ? t_ns + 1 : e->first_ns, by > 0 ? e->last_ns + 1 : t_ns, false, &w, out) &&
-	       (by > 0 ? *out > t_ns : *out < t_ns);
+	/* states() returns the newest of a range, so a full page is followed by older ones. */
+	do {
+		n = t->ops->states(t, from, to, page, PAGE);
+		for (size_t i = n; i-- > 0 && page[i].from_ns >= from;) {
+			if (page[i].flags & STATE_BEFORE)
+				continue;
+			*out = page[i].from_ns;
+			found = true;
+			if (by < 0)
+				return true;
+		}
+		to = n ? page[0].from_ns : to;
+	} while (n == PAGE && to > from);
+	return found;
 }
 
 static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
@@ -190,19 +185,15 @@ static bool holes(struct timeline *t, const struct extent *e, int64_t t_ns, int 
 
 bool moment_event(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
-	const struct session *about = t->ops->session(t);
+	static bool (*const kinds[])(struct timeline * t, const struct extent *e, int64_t t_ns, int by,
+				     int64_t *out) = {states, changes, holes};
 	bool found = false;
 	int64_t at;
 
 	if (!e->any)
 		return false;
-	for (size_t i = 0; i < about->n_channels + 2; i++) {
-		const struct channel *ch = i < about->n_channels ? &about->channels[i] : NULL;
-		bool is = !ch ? (i == about->n_channels ? changes : holes)(t, e, t_ns, by, &at)
-			  : ch->missing[0] ? false
-			  : ch->kind == CHANNEL_THROTTLE_COUNT ? rises(t, i, e, t_ns, by, &at)
-			  : ch->kind == CHANNEL_THROTTLE || ch->kind == CHANNEL_NOTICE ? begins(t, i, e, t_ns, by, &at)
-								 : false;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		bool is = kinds[i](t, e, t_ns, by, &at);
 
 		if (!is || (found && (by > 0 ? at >= *out : at <= *out)))
 			continue;

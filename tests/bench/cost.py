@@ -139,8 +139,8 @@ class Tree:
 
 
 def files_of(program, root, only):
-    """[(tier, path)] listed by --boards; ! marks files to reopen each time."""
-    text = subprocess.run([program, "--boards", "--sysroot", root], capture_output=True, text=True,
+    """[(tier, path)] listed by boards; ! marks files to reopen each time."""
+    text = subprocess.run([program, "boards", "--sysroot", root], capture_output=True, text=True,
                           env={**os.environ, "LC_ALL": "C"}, check=True).stdout
     found = []
     for line in text.split("\nMissing")[0].splitlines():

@@ -43,7 +43,8 @@ def sizes(path, seconds):
     for head, _, _ in log["chunks"](data):
         if head:
             of[head.kind] += 48 + head.stored
-    names = {log[k]: k for k in ("META", "DATA", "MARK", "GAP", "STATE", "RANGE", "LOD", "STATS", "INDEX", "END") if k in log}
+    kinds = "META DATA MARK GAP STATE RANGE LOD STATS INDEX END EVENT".split()
+    names = {log[k]: k for k in kinds if k in log}
     for kind, n in sorted(of.items()):
         print(f"{names.get(kind, kind):6} {n / seconds:9.0f} B/s")
     print(f"all    {len(data) / seconds:9.0f} B/s")

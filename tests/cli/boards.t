@@ -1,13 +1,13 @@
 #!/bin/sh
-# --boards: which board, why, each channel with its file, what is missing and why.
+# boards: which board, why, each channel with its file, what is missing and why.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 unset NVMTOP_BOARD JETSON_MODEL_NAME
 
-run nvmtop --boards
+run nvmtop boards
 ok 'this machine' is "$status" 0
 ok 'all boards are listed' sh -c 'for b in nano tx1 tx2 tx2_nx agx_xavier xavier_nx agx_orin igx_orin orin_nx orin_nano agx_thor generic demo; do grep -qw $b out || exit 1; done'
 
-run nvmtop --boards --sysroot "$roots/agx_orin-36"
+run nvmtop boards --sysroot "$roots/agx_orin-36"
 ok 'AGX Orin' says out 'Jetson AGX Orin (agx_orin)'
 ok 'says why' says out 'nvidia,p3701-0000'
 ok 'a rail with its file' says out 'VDD_GPU_SOC.voltage .*medium *mV .*/in1_input'
@@ -15,19 +15,19 @@ ok 'power mode' says out 'MODE_30W'
 
 for r in orin_nx-36-offline:orin_nx orin_nano-36-super:orin_nano pc:generic agx_orin-35:agx_orin \
     container-36-model:orin_nano container-36-bare:orin_nano custom-orin-36:tegra234 agx_orin-36-as-nano:agx_orin; do
-    run nvmtop --boards --sysroot "$roots/${r%:*}"
+    run nvmtop boards --sysroot "$roots/${r%:*}"
     ok "${r%:*} is ${r#*:}" says out "(${r#*:})"
 done
 
-run nvmtop --boards --sysroot "$roots/container-36-model"
+run nvmtop boards --sysroot "$roots/container-36-model"
 ok 'in a container: what was handed in' says out '/tmp/nv_jetson_model says "NVIDIA Jetson Orin Nano'
-run nvmtop --boards --sysroot "$roots/container-36-bare"
+run nvmtop boards --sysroot "$roots/container-36-bare"
 ok 'or the sensors' says out 'recognised by its sensors (hwmon=ina3221/VDD_CPU_GPU_CV'
-run nvmtop --boards --sysroot "$roots/custom-orin-36"
+run nvmtop boards --sysroot "$roots/custom-orin-36"
 ok 'an unknown carrier says so' says out 'no board file names this module'
 ok 'its sensors are found' says out 'VDD_IN.power'
 ok 'an unknown revision is still a JetPack' says out 'JetPack: 6$'
-run nvmtop --boards --sysroot "$roots/agx_orin-36-as-nano"
+run nvmtop boards --sysroot "$roots/agx_orin-36-as-nano"
 ok 'what it is made to imitate is said' says out 'imitating an Orin Nano 4GB'
 
 # A container, where the device tree is masked and all of_node lead nowhere.
@@ -37,7 +37,7 @@ for r in orin_nx-36-offline:orin_nx orin_nano-36-super:orin_nano tx2-32:tx2 tx2_
     cp -R -P "$roots/${r%:*}" c
     rm -rf c/proc/device-tree c/sys/firmware c/etc/nv_tegra_release
     find c -name of_node -prune -exec rm -rf {} +
-    run nvmtop --boards --sysroot c
+    run nvmtop boards --sysroot c
     ok "${r%:*} in a container without a device tree is ${r#*:}" says out "(${r#*:})"
 done
 
@@ -48,22 +48,22 @@ for cpu in still/sys/devices/system/cpu/cpu[0-9]*; do
     mkdir -p "$cpu/cpuidle/state0"
     echo 0 >"$cpu/cpuidle/state0/time"
 done
-nvmtop --once --json --sysroot still >out
+nvmtop once --json --sysroot still >out
 ok 'cpuidle that has counted nothing: said' says out 'cpuidle: its times are 0'
-nvmtop --once --json --sysroot "$roots/agx_orin-36" >out
+nvmtop once --json --sysroot "$roots/agx_orin-36" >out
 ok 'a requested clock is called so' says out 'requested clock'
 
 # A board file that is there and cannot be read is not one that is not there.
 mkdir -p mine/agx_orin.board "$XDG_CONFIG_HOME/nvmtop/boards"
 cp "$NVMTOP_SRC"/boards/*.board "$NVMTOP_SRC"/boards/*.inc "$XDG_CONFIG_HOME/nvmtop/boards" # where all others are
 mine=$scratch/mine/agx_orin.board
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" boards --sysroot "$roots/agx_orin-36"
 ok 'a folder of that name: goes on' is "$status" 0
 ok 'a folder of that name: said' says out "Notice: cannot read the board file \"$mine\": Is a directory"
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --board agx_orin
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" boards --board agx_orin
 ok '--board NAME: status 1' is "$status" 1
 ok '--board NAME: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
-run nvmtop --boards --board "$mine"
+run nvmtop boards --board "$mine"
 ok '--board FILE: status 1' is "$status" 1
 ok '--board FILE: which, and why' says err "cannot read the board file \"$mine\": Is a directory"
 run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --record --duration 0.2 --sysroot "$roots/agx_orin-36" folder.nvmt
@@ -71,9 +71,9 @@ ok '--record says it' says err "^nvmtop: cannot read the board file \"$mine\": I
 # On a machine that no file describes, one that is not understood is named.
 echo nonsense >mine/broken.board
 rmdir mine/agx_orin.board
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/pc"
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" boards --sysroot "$roots/pc"
 ok 'a broken one may be this' says out 'Notice: .*broken.board:1: .*; it may describe this machine, and no other board file does'
-run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" --boards --sysroot "$roots/agx_orin-36"
+run env NVMTOP_BOARDS="$scratch/mine" $EMU "$NVMTOP" boards --sysroot "$roots/agx_orin-36"
 ok 'where another one fits it is listed' says out '^  .*broken.board:1:'
 ignored="board file ignored: .*mine/broken.board:1: unknown statement \"nonsense\""
 ok 'and said, with its line' says out "Notice: $ignored"
@@ -98,26 +98,26 @@ cp -R "$roots/agx_orin-36" root
 chmod -R a+rX,u+w . && chmod 0 mine/agx_orin.board
 if test -z "$EMU" && "$python" other.py --version >/dev/null 2>&1; then
     other() { run env HOME=/nonexistent NVMTOP_BOARDS="$scratch/mine" "$python" other.py "$@"; }
-    other --boards --sysroot root
+    other boards --sysroot root
     ok 'one that may not be read: goes on' is "$status" 0
     ok 'one that may not be read: said' says out "Notice: cannot read the board file \"$mine\": Permission denied"
-    other --boards --board agx_orin --sysroot root
+    other boards --board agx_orin --sysroot root
     ok 'one that may not be read, by its name: status 1' is "$status" 1
     ok 'one that may not be read, by its name: said' says err "cannot read the board file \"$mine\": Permission denied"
     chmod a+r mine/agx_orin.board
     chmod 0 mine
-    other --boards --board "$mine" --sysroot root
+    other boards --board "$mine" --sysroot root
     ok 'in a folder that may not be entered: status 1' is "$status" 1
     ok 'in a folder that may not be entered: said' says err "cannot read the board file \"$mine\": Permission denied"
-    other --boards --board agx_orin --sysroot root
+    other boards --board agx_orin --sysroot root
     ok 'a name that is found in another folder' is "$status" 0
-    other --boards --board nonesuch --sysroot root
+    other boards --board nonesuch --sysroot root
     ok 'a name that may be in that folder: said' says err "cannot look for the board \"nonesuch\" in \"$scratch/mine\": Permission denied"
-    other --boards --sysroot root
+    other boards --sysroot root
     ok 'that folder is listed' says out "cannot read the folder of board files \"$scratch/mine\": Permission denied"
     chmod 755 mine
     chmod 0 root/sys/kernel/debug # of the owner, too
-    other --boards --board tx2 --sysroot root
+    other boards --board tx2 --sysroot root
     ok 'what may not be there is not called locked' says out '(Permission denied); sudo nvmtop-setup opens it, if it exists'
     chmod 755 root/sys/kernel/debug
 else
@@ -125,39 +125,39 @@ else
 fi
 
 # of this machine, by what the environment says
-run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" --boards
+run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" boards
 ok 'NVMTOP_BOARD chooses' says out 'Jetson AGX Xavier (agx_xavier): NVMTOP_BOARD says "agx_xavier"'
-run env NVMTOP_BOARD=nonesuch $EMU "$NVMTOP" --boards
+run env NVMTOP_BOARD=nonesuch $EMU "$NVMTOP" boards
 ok 'a board that is none is an error' is "$status" 2
 ok 'and the variable is named' says err 'NVMTOP_BOARD: .*nonesuch'
-run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" --boards --board tx2
+run env NVMTOP_BOARD=agx_xavier $EMU "$NVMTOP" boards --board tx2
 ok '--board counts more' says out '(tx2): chosen on the command line'
 if test -e /proc/device-tree/compatible; then
     skip 'JETSON_MODEL_NAME' 'this machine has a device tree: run it on one without'
 else
-    run env JETSON_MODEL_NAME=JETSON_ORIN_NANO $EMU "$NVMTOP" --boards
+    run env JETSON_MODEL_NAME=JETSON_ORIN_NANO $EMU "$NVMTOP" boards
     ok 'JETSON_MODEL_NAME as a name' says out '(orin_nano): JETSON_MODEL_NAME says'
-    run env JETSON_MODEL_NAME='NVIDIA Jetson Xavier NX Developer Kit' $EMU "$NVMTOP" --boards
+    run env JETSON_MODEL_NAME='NVIDIA Jetson Xavier NX Developer Kit' $EMU "$NVMTOP" boards
     ok 'JETSON_MODEL_NAME as a model' says out '(xavier_nx): JETSON_MODEL_NAME says'
 fi
 
 # A board that this machine is not: everything missing, each with its reason.
 for b in nano tx1 tx2 tx2_nx agx_xavier xavier_nx agx_orin igx_orin orin_nx orin_nano agx_thor; do
-    run nvmtop --boards --board $b --sysroot "$roots/pc"
+    run nvmtop boards --board $b --sysroot "$roots/pc"
     ok "$b on a PC" is "$status" 0
     ok "$b on a PC: no rail is there" sh -c '! sed "/^Missing/,\$d" out | grep -q "\.power "'
-    run nvmtop --once --board $b --sysroot "$roots/pc"
+    run nvmtop once --board $b --sysroot "$roots/pc"
     ok "$b on a PC: one reading" is "$status" 0
 done
 
 mkdir -p config/nvmtop/boards
 printf 'board mine\ntitle "My carrier"\nslow temp cpu zone=cpu-thermal\n' >config/nvmtop/boards/mine.board
-run nvmtop --boards
+run nvmtop boards
 ok "the user's own boards are found" says out 'My carrier'
-run nvmtop --boards --board mine --sysroot "$roots/agx_orin-36"
+run nvmtop boards --board mine --sysroot "$roots/agx_orin-36"
 ok 'and chosen by name' says out 'temp.cpu'
 printf 'board broken\ntitle "Broken"\nslow nonsense x\n' >broken.board
-run nvmtop --boards --board ./broken.board
+run nvmtop boards --board ./broken.board
 ok 'a broken board file fails' test "$status" -ne 0
 ok 'with file and line' says err 'broken.board:3'
 
@@ -219,33 +219,33 @@ while read -r words; do
     cat out err >>said
     if grep -q "$esc" out err; then echo "$words" | tr "$esc" '?' >>raw; fi
 done <<END
---board $wild/x.board --once
---board $wild/none.board --once
---board $wild/nano.board --once --sysroot $roots/nano-32
---board $wild/nano.board --boards --sysroot $roots/nano-32
---boards --sysroot $wild
---boards --sysroot $wild/none
---boards --paths --board $wild/nano.board --sysroot $roots/nano-32
+once --board $wild/x.board
+once --board $wild/none.board
+once --board $wild/nano.board --sysroot $roots/nano-32
+boards --board $wild/nano.board --sysroot $roots/nano-32
+boards --sysroot $wild
+boards --sysroot $wild/none
+boards --paths --board $wild/nano.board --sysroot $roots/nano-32
 --record $wild/r.bin --demo --duration 0.1
 --record $wild/r.bin --demo --duration 0.1
 --record $wild/r2.bin --demo -- $wild/run
 --record $wild/none/r.bin --demo --duration 0.1
 --replay $wild/none
 --replay $wild/conf
---report $wild/t.nvmt
---report $wild/t.nvmt $wild/none
---check $wild/t.nvmt
---check $wild/conf
---cut $wild/t.nvmt --output $wild/cut.nvmt --from 0 --to 0.1
---cut $wild/t.nvmt --output $wild/none/cut.nvmt --from 0 --to 0.1
---export csv $wild/t.nvmt --output $wild/t.csv
---export csv $wild/t.nvmt --output $wild/none/t.csv
+report $wild/t.nvmt
+report $wild/t.nvmt $wild/none
+check $wild/t.nvmt
+check $wild/conf
+cut $wild/t.nvmt --output $wild/cut.nvmt --from 0 --to 0.1
+cut $wild/t.nvmt --output $wild/none/cut.nvmt --from 0 --to 0.1
+export csv $wild/t.nvmt --output $wild/t.csv
+export csv $wild/t.nvmt --output $wild/none/t.csv
 --print 80x24 --replay $wild/t.nvmt
 --print 80x24 --config $wild/conf --replay $wild/t.nvmt
 --print 80x24 --config $wild/none --replay $wild/t.nvmt
 --demo --print 80x24 $wild
 $wild $wild
---mark x --to $wild
+mark x --to $wild
 --$wild
 END
 ok 'names of files are told' says said '?.31m'

@@ -19,7 +19,7 @@ echo 102 >"$fan"
 # The file's recorder looks at moments of its own: what is put back before it has looked
 # was not there for it. Its second file names what it has seen.
 in_file() { test "$("$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief file.nvmt | grep -ao -- "$1" | wc -l)" -ge "$2"; }
-told() { nvmtop --export jsonl live.nvms 2>/dev/null | grep '"row":"change"' | grep -- "$1"; }
+told() { nvmtop export jsonl live.nvms 2>/dev/null | grep '"row":"change"' | grep -- "$1"; }
 # set FILE TEXT WHAT: and wait until it is told
 put() {
     echo "$2" >"$1"
@@ -68,24 +68,24 @@ ok 'and it is back in the file' soon in_file temp.tj 3
 kill -TERM $stream $file
 wait $stream
 wait $file
-nvmtop --export jsonl live.nvms | grep '"row":"change"' >changes
+nvmtop export jsonl live.nvms | grep '"row":"change"' >changes
 ok 'nothing else is told' is "$(wc -l <changes)" 14
-nvmtop --export jsonl file.nvmt >file.jsonl
+nvmtop export jsonl file.nvmt >file.jsonl
 ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 14 | sort)" \
     "$(grep -o '"what":.*' changes | head -n 14 | sort)"
 ok 'facts are those of the beginning' says file.jsonl '"mode":"MODE_30W"'
 ok 'the summary tells them' says file.err 'changes: *cpu4.governor: schedutil -> performance; '
-run nvmtop --check file.nvmt
+run nvmtop check file.nvmt
 ok 'the file is sound' is $status 0
-nvmtop --report --all file.nvmt >report
+nvmtop report --all file.nvmt >report
 ok 'the report lists them' says report '^ *[0-9.]* s  mode: MODE_30W -> MODE_50W$'
 ok 'and a fan that was set' says report '^ *[0-9.]* s  fan: 43% -> 80%$'
 ok 'and a sensor that died' says report 'temp.tj: [0-9.]* C -> --$'
-nvmtop --report --format json file.nvmt >report.json
+nvmtop report --format json file.nvmt >report.json
 ok 'as JSON' says report.json '"what":"cpu.online","from":"0-11","to":"0-7"'
-nvmtop --export csv file.nvmt >file.csv
+nvmtop export csv file.nvmt >file.csv
 ok 'as CSV' says file.csv ',change,0,mode: MODE_30W -> MODE_50W,'
-nvmtop --export perfetto file.nvmt >file.pftrace
+nvmtop export perfetto file.nvmt >file.pftrace
 ok 'for Perfetto' says file.pftrace 'cpu.online: 0-11 -> 0-7'
 ok 'readers of version 1 see a file like any other' judge file.nvmt 't["counts"]["sync"] == 0'
 

@@ -64,8 +64,8 @@ mkdir -p "$conf"
 run nvmtop --print 80x24 --replay "$trace"
 ok 'a folder where the file should be stops nobody' is "$status" 0
 ok 'a folder where the file should be: said' says err 'cannot read the settings: .*nvmtop.conf'
-for wrong in '--theme blue' '--theme' '--config a --no-config' '--once --theme dark' '--record --no-mouse' \
-    '--boards --config x' '--record --history 1h'; do
+for wrong in '--theme blue' '--theme' '--config a --no-config' 'once --theme dark' '--record --no-mouse' \
+    'boards --config x' '--record --history 1h'; do
     # shellcheck disable=SC2086
     run nvmtop $wrong
     ok "$wrong: status 2" is "$status" 2
@@ -94,6 +94,6 @@ ok 'another theme is another picture' sh -c '! cmp -s light.svg dark.svg'
 nvmtop --print 80x24 --no-config --format text --replay "$trace" >text
 nvmtop --print 80x24 --no-config --replay "$trace" >plain
 ok 'as text' cmp -s text plain
-run nvmtop --report --format svg "$trace"
+run nvmtop report --format svg "$trace"
 ok 'a report is no picture: status 2' is "$status" 2
 done_testing

@@ -53,7 +53,7 @@ print(json.load(open("judged"))["fast"]["fields"]["cpu" + sys.argv[1]]["mean"])'
 
 for source in perf cpuidle stat; do
     board $source
-    nvmtop --board "./$source.board" --boards >out 2>err
+    nvmtop boards --board "./$source.board" >out 2>err
     if grep -q "source=$source;" out; then
         why=$(sed -n "s/.*source=$source; *//p" out)
         skip "$source" "it takes a machine that has this source: $why"
@@ -74,7 +74,7 @@ for source in perf cpuidle stat; do
 done
 
 # Many context switches: each is read, so that the core is known to be busy.
-if test -f perf.board && nvmtop --board ./perf.board --boards | grep -q 'cpu.util .*perf: mean'; then
+if test -f perf.board && nvmtop boards --board ./perf.board | grep -q 'cpu.util .*perf: mean'; then
     run nvmtop --record --board ./perf.board storm.bin -- $EMU "$spin" storm "$core" 3
     rate=$(cat out)
     if test "${rate:-0}" -gt 150000; then

@@ -8,10 +8,10 @@ lacking='only 40 open files are allowed, and each sensor is one; raise the limit
 
 most=$(ulimit -Hn)
 if test "$most" = unlimited || test "$most" -ge 400; then
-    nvmtop --boards --sysroot "$agx" >all
+    nvmtop boards --sysroot "$agx" >all
     (
         ulimit -Sn 24
-        nvmtop --boards --sysroot "$agx" >out 2>err
+        nvmtop boards --sysroot "$agx" >out 2>err
     )
     ok 'a low limit that can be raised costs nothing' cmp all out
     (
@@ -23,7 +23,7 @@ else
     skip 'a low limit that can be raised' "the hard limit is only $most: ulimit -Hn 1024"
 fi
 
-for verb in '--once --json' --boards '--record few.nvmt' '--print 100x30'; do
+for verb in 'once --json' boards '--record few.nvmt' '--print 100x30'; do
 	(
 		ulimit -n 40
 		# shellcheck disable=SC2086

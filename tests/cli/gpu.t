@@ -16,22 +16,22 @@ fast   ram
 slow   gated gpu  dir=/sys/devices/platform/gpu.0
 END
 
-run nvmtop --once --board ./gpu.board --sysroot root --json
+run nvmtop once --board ./gpu.board --sysroot root --json
 ok 'the load' says out '43\.7'
-run nvmtop --boards --board ./gpu.board --sysroot root
+run nvmtop boards --board ./gpu.board --sysroot root
 ok 'is named as the moving average that it is' says out '/load  (window 283.9 ms; moving average of 284 ms)'
 ok 'with its state' says out 'gpu.gated .*gpu_powered_on'
 
-run nvmtop --boards --board ./gpu.board --sysroot root --gentle
+run nvmtop boards --board ./gpu.board --sysroot root --gentle
 ok '--gentle says what it does' says out 'moving average of 284 ms; read rarely so that it can sleep'
 
 run nvmtop --record --duration 1 -o load.nvmt --board ./gpu.board --sysroot root
 ok 'a recording with the load' is "$status" 0
-nvmtop --export jsonl load.nvmt >load.jsonl
+nvmtop export jsonl load.nvmt >load.jsonl
 ok 'the trace says what it is' says load.jsonl 'moving average'
 
 rm $gpu/load
-run nvmtop --boards --board ./gpu.board --sysroot root
+run nvmtop boards --board ./gpu.board --sysroot root
 ok 'without load and counters: the reason' says out 'gpu.0/load (not there)'
 
 # The driver was updated while it ran, so its library refuses; the machine is this one.

@@ -17,29 +17,29 @@ print([p["ticks"]["fast"]["samples"] for p in parts if p["phase"] == int(sys.arg
 }
 # as_it_should: what every way of reading does with a trace of which a time is wrong
 all_say() {
-    for what in --report '--report --format json' '--export csv --tier slow' '--print 80x24 --replay'; do
+    for what in report 'report --format json' 'export csv --tier slow' '--print 80x24 --replay'; do
         run nvmtop $what "$2"
         ok "$1: $what: status 3" is "$status" 3
         ok "$1: $what: said" says err "$3"
         ok "$1: $what: in one sentence" one_line err
     done
-    run nvmtop --cut "$2" --from 100 --to 200 -o cut.bin
-    ok "$1: --cut ends" test "$status" = 3 -o "$status" = 1
-    ok "$1: --cut: said" says err "$3"
+    run nvmtop cut "$2" --from 100 --to 200 -o cut.bin
+    ok "$1: cut ends" test "$status" = 3 -o "$status" = 1
+    ok "$1: cut: said" says err "$3"
     rm -f cut.bin
 }
 
 disorder make long.bin 560000
-ok 'a long trace is sound' sh -c '$EMU "$NVMTOP" --check long.bin'
-run nvmtop --report --format json long.bin
+ok 'a long trace is sound' sh -c '$EMU "$NVMTOP" check long.bin'
+run nvmtop report --format json long.bin
 ok 'of which all is used' is "$status:$(rows 0):$(rows 27)" 0:20000:20000
 
 cp long.bin bad.bin
 disorder shuffle bad.bin 1 between
-run nvmtop --report --phase 2 bad.bin
-ok 'disorder between what is looked at first: --report --phase: status 3' is "$status" 3
-ok 'disorder between what is looked at first: --report --phase: said' says err 'row [0-9]* of the medium section'
-run nvmtop --export csv --tier medium bad.bin
+run nvmtop report --phase 2 bad.bin
+ok 'disorder between what is looked at first: report --phase: status 3' is "$status" 3
+ok 'disorder between what is looked at first: report --phase: said' says err 'row [0-9]* of the medium section'
+run nvmtop export csv --tier medium bad.bin
 ok 'disorder between what is looked at first: no row twice' test "$(wc -l <out)" -lt 1000
 for how in random backwards blocks; do
     cp long.bin bad.bin
@@ -48,13 +48,13 @@ for how in random backwards blocks; do
 done
 cp long.bin bad.bin
 disorder shuffle bad.bin 0 repeated
-run nvmtop --cut bad.bin --from 100 --to 500 -o cut.bin
-ok 'the same time again and again: --cut ends' is "$status" 0
+run nvmtop cut bad.bin --from 100 --to 500 -o cut.bin
+ok 'the same time again and again: cut ends' is "$status" 0
 rm -f cut.bin
 for bit in 62 55; do # 0.000.. s, 140 s
     cp long.bin bad.bin
     disorder time bad.bin 0 -1 +$bit
-    run nvmtop --report --format json bad.bin
+    run nvmtop report --format json bad.bin
     ok "bit $bit of the last time: status 3" is "$status" 3
     ok "bit $bit of the last time: said" says err 'the time of row 559999 of the fast section'
     ok "bit $bit of the last time: the rows before it are used" is "$(rows 0):$(rows 26):$(rows 27)" 20000:20000:19999
@@ -66,12 +66,12 @@ disorder time bad.bin 0 -1 4560.999 # in order, and yet
 all_say 'a last time much too late' bad.bin 'row 559999 of the fast section comes 4001.001 s after the one before it'
 disorder make year.bin 1000
 disorder time year.bin 0 -1 3e7
-run nvmtop --check year.bin
+run nvmtop check year.bin
 ok 'version 1, a last time of a year: status 3' is "$status" 3
 ok 'version 1, a last time of a year: said' says out 'row 999 of the fast section comes 29999999.002 s after the one before it'
-run nvmtop --report year.bin
-ok 'version 1, a last time of a year: --report: status 3' is "$status" 3
-run nvmtop --export csv --resample 10 -o year.csv year.bin
+run nvmtop report year.bin
+ok 'version 1, a last time of a year: report: status 3' is "$status" 3
+run nvmtop export csv --resample 10 -o year.csv year.bin
 ok 'version 1, a last time of a year: no flood of rows' is "$status" 1
 ok 'version 1, a last time of a year: why' says err 'would write 300000000 rows from 1110: choose a lower rate'
 ok 'version 1, a last time of a year: no file' test ! -e year.csv
@@ -89,8 +89,8 @@ for delay in 0.4, 0.2, 0.1, 0.05, 0.02:
     subprocess.run(["rm", "-f", "big.out"])
 print(int((time.monotonic() - began) * 1000))' "$@"
 }
-for what in '--export csv --resample 10000 --force -o big.out year.bin' '--export perfetto -o big.out long.bin' \
-    '--cut long.bin --from 0 -o big.out' '--report long.bin' '--check long.bin'; do
+for what in 'export csv --resample 10000 --force -o big.out year.bin' 'export perfetto -o big.out long.bin' \
+    'cut long.bin --from 0 -o big.out' 'report long.bin' 'check long.bin'; do
     # Within a second on an idle machine; not only when all is written, which takes minutes.
     ok "$what: ends at once when it is interrupted" test "$(interrupted $EMU "$NVMTOP" $what)" -lt 30000
     ok "$what: interrupted: nothing is left" test ! -e big.out

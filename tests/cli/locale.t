@@ -30,17 +30,17 @@ same() {
     ok "$name" differ
 }
 
-same 'a report' --report "$trace"
+same 'a report' report "$trace"
 for format in json csv markdown; do
-    same "a report as $format" --report --format $format "$trace"
+    same "a report as $format" report --format $format "$trace"
 done
-same 'times with a point' --report --from 1.5 --to 4.25 "$trace"
-same 'a time with a comma is none' --report --from 1,5 "$trace"
+same 'times with a point' report --from 1.5 --to 4.25 "$trace"
+same 'a time with a comma is none' report --from 1,5 "$trace"
 for form in csv jsonl perfetto; do
-    same "an export: $form" --export $form "$trace"
+    same "an export: $form" export $form "$trace"
 done
-same 'resampled' --export csv --resample 2.5 "$trace"
-same 'a check' --check "$trace"
+same 'resampled' export csv --resample 2.5 "$trace"
+same 'a check' check "$trace"
 for size in 80x24 200x60; do
     same "the screen at $size" --print $size --at 3.5 --replay "$trace" --no-config
 done
@@ -54,12 +54,12 @@ same 'settings' --print 80x24 --config point.conf --replay "$trace"
 ok 'with a point: nothing is said' test ! -s de.err
 same 'a setting with a comma is none' --print 80x24 --config comma.conf --replay "$trace"
 ok 'which is said' grep -q 'comma.conf:1: ' de.err
-same 'the board and its limits' --boards --sysroot "$roots/agx_orin-36"
-same 'a board file' --boards --sysroot "$roots/custom-orin-36"
+same 'the board and its limits' boards --sysroot "$roots/agx_orin-36"
+same 'a board file' boards --sysroot "$roots/custom-orin-36"
 
 # What is read from a standing tree is the same, but for the time and the CPU's own load.
 once() {
-    "$@" $EMU "$NVMTOP" --once --json --sysroot "$roots/agx_orin-36"
+    "$@" $EMU "$NVMTOP" once --json --sysroot "$roots/agx_orin-36"
 }
 once plain >c.json
 once german >de.json
@@ -78,6 +78,6 @@ ok 'readings, as JSON that others read' readings
 german $EMU "$NVMTOP" --record --demo --fast-hz 50.5 --duration 0.5 --delay 0.2 -o de.nvmt >out 2>err
 ok 'a recording of half a second' says err 'recorded'
 ok 'at 50.5 times a second' judge de.nvmt "t['counts']['fast'] > 0 and t['counts']['fast'] < 100"
-german $EMU "$NVMTOP" --report --format json de.nvmt >de.json
+german $EMU "$NVMTOP" report --format json de.nvmt >de.json
 ok 'its report is JSON' "$python" -c 'import json; json.load(open("de.json"))'
 done_testing

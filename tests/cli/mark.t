@@ -29,7 +29,7 @@ sent=json.load(open("sent")) if "sent" in sys.argv[1] else None
 sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
 }
 
-run nvmtop --mark nobody
+run nvmtop mark nobody
 ok 'without a recorder: status 1' is "$status" 1
 ok 'without a recorder: a sentence' says err '^nvmtop: nothing to mark: .*sudo nvmtop mark'
 ok 'without a recorder: one line' one_line err
@@ -43,13 +43,13 @@ done
 begin one.nvmt
 ok 'the socket is for this user alone' is "$(stat -c %a:%u "$run_dir/$pid.sock" "$run_dir" | tr '\n' ' ')" \
     "600:$(id -u) 700:$(id -u) "
-run nvmtop --mark 'wärm up'
+run nvmtop mark 'wärm up'
 ok 'a mark: status 0' is "$status" 0
 ok 'a mark: silence' test ! -s out -a ! -s err
-run nvmtop --mark
-run nvmtop --to $pid --mark -- --odd
+run nvmtop mark
+run nvmtop mark --to $pid -- --odd
 ok 'a label with a dash' is "$status" 0
-run nvmtop --mark --to 1 x
+run nvmtop mark --to 1 x
 ok 'another process: status 1' is "$status" 1
 ok 'another process: says which there is' says err "running: $pid"
 # from C, C++ and Python
@@ -132,7 +132,7 @@ begin flooded.nvmt
 soon has_rows flooded.nvmt 1200
 $tool flood "$run_dir" 3000 1
 end $pid
-run nvmtop --check flooded.nvmt
+run nvmtop check flooded.nvmt
 ok 'a flood of late marks: the file is sound' is "$status:$(head -c 6 out)" '0:valid;'
 ok 'a flood of late marks: all of them' says out 'marks: 3000;'
 
@@ -140,7 +140,7 @@ begin a.nvmt
 first=$pid
 begin b.nvmt
 second=$pid
-run nvmtop --mark both
+run nvmtop mark both
 ok 'two recorders: status 0' is "$status" 0
 ok 'two recorders: both are named' sh -c "grep -q $first err && grep -q $second err && grep -q -e --pid err"
 run nvmtop mark -q both
@@ -153,7 +153,7 @@ kill -KILL $second
 wait $second 2>/dev/null
 ok 'SIGKILL leaves a socket' test -S "$run_dir/$second.sock"
 ok 'C finds nobody there' sh -c '! ./t-c99'
-run nvmtop --mark nobody
+run nvmtop mark nobody
 ok 'one that was killed is none' is "$status" 1
 ok 'and its socket is removed' test ! -e "$run_dir/$second.sock"
 ok 'the first has two' landed a.nvmt "labels == ['both', 'both']"
@@ -167,7 +167,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     begin killed$i.nvmt --fast-hz 10
     killed="$killed $pid"
 done
-run nvmtop --mark 'to all'
+run nvmtop mark 'to all'
 ok 'eleven recorders: none is left out' says err 'marked 11 recorders or screens'
 kill -KILL $killed
 wait $killed 2>/dev/null
@@ -178,7 +178,7 @@ ok 'it has both' landed lasts.nvmt "labels == ['to all', 'from C']"
 rm -f "$run_dir"/*.sock killed*
 
 chmod 755 "$run_dir"
-run nvmtop --mark 'into a folder that others can enter'
+run nvmtop mark 'into a folder that others can enter'
 ok 'a folder that is not ours alone: status 1' is "$status" 1
 ok 'a folder that is not ours alone: said' says err "$run_dir is not a folder that only you can access"
 chmod 700 "$run_dir"
@@ -266,7 +266,7 @@ for kind in link open; do
     ok "a folder that is $kind: it records" is "$status" 0
     ok "a folder that is $kind: says so" says err 'only you can access'
     ok "a folder that is $kind: nothing in it" test -z "$(ls "$run_dir/")"
-    run nvmtop --mark
+    run nvmtop mark
     ok "a folder that is $kind: no mark" is "$status" 1
 done
 

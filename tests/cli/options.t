@@ -16,7 +16,7 @@ for verb in $verbs; do
     ok "help $verb is the same" cmp out help
     run nvmtop --help
 done
-for verb in $verbs; do
+for verb in record replay; do
     run nvmtop "$verb" --help
     cp out help
     run nvmtop "--$verb" --help
@@ -48,14 +48,14 @@ wrong() {
 }
 wrong 'unknown option' --frobnicate
 wrong 'unknown short option' -Z
-wrong 'a value where none is taken' --record=x
+wrong 'a value where none is taken' --demo=x
 ok 'a value where none is taken: that is said' says err 'takes no value'
 wrong 'a misspelt option' --recrod
 ok 'a misspelt option: the one that was meant' says err 'did you mean --record?'
 wrong 'one dash' -replay x
 ok 'one dash: two were meant' says err 'did you mean --replay?'
 wrong 'the start of several' --re x
-ok 'the start of several: they are named' says err '--record, --replay, --report, --retain, --repeat, --ready-fd, --resample'
+ok 'the start of several: they are named' says err '--record, --replay, --retain, --repeat, --ready-fd, --resample'
 wrong 'a long word' --$(printf '%0500d' 0)
 ok 'a long word: no guess' says err 'is not an option$'
 wrong 'a value is missing' --replay
@@ -66,7 +66,11 @@ wrong 'endless rate' --medium-hz inf
 wrong 'rate that is too high' --fast-hz 1000000
 wrong 'duration of zero' --record --duration 0
 wrong 'duration that is no time' --record --duration soon
-wrong 'two things at once' --record --once
+for verb in report export check cut mark once boards stream serve control sweep env; do
+    wrong "a verb as an option: $verb" --$verb x
+    ok "a verb as an option: $verb: that is said" says err "^nvmtop: \"--$verb\" is not an option, but a verb: nvmtop $verb\$"
+done
+wrong 'a verb as an option, and one of the other' --record --once
 wrong 'size without rows' --print 80
 wrong 'size of zero' --print 0x24
 wrong 'size that overflows' --print 99999999999999999999x24
@@ -82,29 +86,29 @@ wrong 'colour' --color blue
 wrong 'view' --print 80x24 --demo --view nonsense
 wrong 'niceness that is no number' --record --nice low
 wrong 'niceness that does not exist' --record --nice 20
-wrong 'niceness of one reading' --once --nice 5
-wrong 'unknown board' --once --board no_such_board
-wrong 'empty board' --once --board ''
+wrong 'niceness of one reading' once --nice 5
+wrong 'unknown board' once --board no_such_board
+wrong 'empty board' once --board ''
 wrong 'duration without record' --duration 5
-wrong 'force without record' --force --once
-wrong 'two labels' --mark a b
-wrong 'mark and record' --mark --record
+wrong 'force without record' once --force
+wrong 'two labels' mark a b
+wrong 'mark and record' mark --record
 wrong 'to without mark' --to 1
-wrong 'to that is no process' --mark --to 0
-wrong 'to that is no number' --mark --to me
+wrong 'to that is no process' mark --to 0
+wrong 'to that is no number' mark --to me
 wrong 'replay with record' --record --replay x
-wrong 'an option in place of a value' --report --select --from 1 x
+wrong 'an option in place of a value' report --select --from 1 x
 ok 'an option in place of a value: that is said' says err '"--select" needs a value'
 wrong 'no file to replay' --replay --ascii
 ok 'no file to replay: that is said' says err 'replay needs a FILE'
-wrong 'two that need a file' --cut --replay x
-wrong 'a check as JSON' --check --json x
+wrong 'two that need a file' cut --replay x
+wrong 'a check as JSON' check --json x
 ok 'a check as JSON: that is said' says err '--json is not an option of nvmtop check, but of nvmtop once'
 wrong 'an export format that does not exist' export xml x
 ok 'an export format that does not exist: those that do' says err '^nvmtop: unknown export format "xml": use csv, jsonl, perfetto, nvmt1$'
 run nvmtop --print 80x24 --demo --view nonsense
 ok 'an unknown view: those that there are' says err '"nonsense"; .* overview, gpu, cpu, .* board'
-run nvmtop --once --board no_such_board
+run nvmtop once --board no_such_board
 ok 'an unknown board is named' says err no_such_board
 run nvmtop "$(printf '%s\033[31m' --bad)"
 ok 'escape sequences in arguments do not reach the terminal' sh -c '! grep -q "$(printf "\033")" err'
@@ -269,11 +273,10 @@ wrong 'a form of env that does not exist' env --format csh
 # The start of an option is enough where it is that of no other.
 run nvmtop --rep
 ok 'the start of two' is "$status" 2
-run nvmtop --boar no_such_board --once
-ok 'the start of --board and --boards' is "$status" 2
-for word in --onc --once; do
-    run nvmtop --demo "$word"
-    ok "nvmtop $word" is "$status" 0
+for word in --boar --board; do
+    run nvmtop once $word no_such_board
+    ok "the start of one: $word" is "$status" 2
+    ok "the start of one: $word: its value is taken" says err no_such_board
 done
 run nvmtop --demo once
 ok 'a verb is the first word only: else a file' says err 'cannot read once'
@@ -310,18 +313,11 @@ same() {
     done
     ok "$name: something is written" test -s new
 }
-same report "report --summary $trace" "--report --summary $trace" "--summary --report $trace" "--repo $trace --summary" \
-    "--demo --ascii --report $trace --summary" "report $trace --summary --no-config" "report --summary -- $trace"
-same export "export csv $trace --to 1" "--export csv --to 1 $trace" "--export=csv --to 1 $trace" "$trace --export csv --to=1" \
-    "export --to 1 csv $trace" "export csv -o - --to 1 $trace"
-same check "check $trace" "--check $trace" "--check=$trace" "$trace --check"
-same boards 'boards --board demo' '--boards --demo' '--board=demo --boards'
+same report "report --summary $trace" "report $trace --summary --no-config" "report --summary -- $trace"
+same export "export csv $trace --to 1" "export --to 1 csv $trace" "export csv --to=1 $trace" "export csv -o - --to 1 $trace"
+same boards 'boards --board demo' 'boards --demo' 'boards --board=demo'
 run nvmtop once --json --demo
 ok 'once --json' is "$status" 0
-run nvmtop mark
-cp err new
-run nvmtop --mark
-ok 'mark and --mark fail alike without a recorder' cmp new err
 for line in 'record --demo --duration 0.2 new.bin' '--demo --record new.bin --duration=0.2' 'record --demo --dur 0.2 -o new.bin' \
     'record --demo --duration 0.2 -onew.bin --flush 1' '--record --demo --duration 0.2 --flush 1 new.bin' \
     'record --demo -o new.bin -- sleep 0.2' '--demo --record new.bin -- sleep 0.2'; do
@@ -329,8 +325,8 @@ for line in 'record --demo --duration 0.2 new.bin' '--demo --record new.bin --du
     run nvmtop $line
     ok "nvmtop $line" test "$status:$(nvmtop check new.bin | cut -d';' -f1)" = 0:valid
 done
-for line in "cut $trace --from 1 --to 3 -o new.bin" "--cut $trace --to 3 --from 1 -o new.bin" \
-    "--cut=$trace --to 3 --from 1 new.bin" "-o new.bin cut.bin --from 1 --to 3 --cut $trace"; do
+for line in "cut $trace --from 1 --to 3 -o new.bin" "cut --to 3 $trace --from 1 -o new.bin" \
+    "cut $trace --to 3 --from 1 new.bin" "cut -o new.bin cut.bin --from 1 --to 3 $trace"; do
     rm -f new.bin
     run nvmtop $line
     case $line in
@@ -341,15 +337,14 @@ done
 wrong 'version 1 to standard output' export nvmt1 "$trace"
 ok 'version 1 to standard output: what it needs' says err '^nvmtop: nvmtop export nvmt1 needs a file'
 
-run nvmtop --cut --from 1 --to 3 "$trace" -o cut.bin
-ok '--cut before --from and --to' is "$status" 0
-run nvmtop --check --no-config cut.bin
-ok '--check before another option' is "$status" 0
+run nvmtop cut --from 1 --to 3 "$trace" -o cut.bin
+run nvmtop check --no-config cut.bin
+ok 'check before another option' is "$status" 0
 run nvmtop --demo --record --duration 0.2 -
 cp out stream.nvmt
-for mode in --once --boards --version -V --help "--report $trace" '--record --duration 0.1 x.bin' '--mark'; do
-    run nvmtop --demo --no-config $mode
-    ok "--no-config with $mode" sh -c '! grep -q "config" err'
+for mode in once boards --version -V --help "report $trace" '--record --duration 0.1 x.bin' mark; do
+    run nvmtop $mode --no-config
+    ok "$mode with --no-config" sh -c '! grep -q "config" err'
 done
 ok '-V is --version' test "$(nvmtop -V)" = "$(nvmtop --version)"
 

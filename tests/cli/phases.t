@@ -1,10 +1,10 @@
 #!/bin/sh
-# The table of phases says what --report says of the same trace, which goes through
+# The table of phases says what report says of the same trace, which goes through
 # every sample one by one.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 
 same() {
-    nvmtop --report --format json "$1" >report 2>err || return 1
+    nvmtop report --format json "$1" >report 2>err || return 1
     nvmtop --print 200x"$3" --replay "$1" --view phases >screen 2>err || return 1
     "$python" - "$2" <<'END'
 import json, re, sys

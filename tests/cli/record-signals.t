@@ -62,7 +62,7 @@ early() {
     kill -USR1 $pid
     soon taken
     kill -USR1 $pid
-    soon nvmtop --mark third --to $pid || return
+    soon nvmtop mark third --to $pid || return
     soon has_marks early.nvmt 3
     kill -TERM $pid
     wait $pid

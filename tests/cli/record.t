@@ -171,7 +171,7 @@ else
 fi
 # The joules that were counted rise by what the power adds up to, also in what was before the recording began.
 joules() {
-    nvmtop --report --format json "$1" >out 2>err &&
+    nvmtop report --format json "$1" >out 2>err &&
         "$python" - "$1" <<'END'
 import json, sys
 t = json.load(open("out"))["traces"][0]["whole"]

@@ -22,7 +22,7 @@ END
 cat >most.py <<'END'
 import resource, subprocess, sys
 with open("out", "wb") as f:
-    status = subprocess.call([sys.argv[1], "--report", *sys.argv[2:]], stdout=f)
+    status = subprocess.call([sys.argv[1], "report", *sys.argv[2:]], stdout=f)
 most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 sys.exit(0 if status == 0 and most < 70 * 1024 else "status %d, %d kB" % (status, most))
 END

@@ -25,7 +25,7 @@ END
 holds() { "$python" pick.py "$2" <"$1"; }
 
 write waves.nvmt
-run nvmtop --report --format json waves.nvmt
+run nvmtop report --format json waves.nvmt
 ok 'a trace of an independent writer' is "$status" 0
 cp out waves.json
 ok 'every statistic of every signal and phase' truth waves.json '{}'
@@ -44,7 +44,7 @@ for i in range(1000):
     t.row(0, 5_000_000 + i * 1_000_000, **{"gpu.util": 1})
 t.gaps.append((0, 0, 0, 5_000_000, 4))
 open("late.nvmt", "wb").write(t.log())'
-nvmtop --report --format json late.nvmt >late.json
+nvmtop report --format json late.nvmt >late.json
 ok 'a gap before the first row counts' holds late.json "[x['ticks']['fast']['late'] for x in (w, e[0])] == [4, 4]"
 ok 'temperature rise' holds waves.json "s['temp.cpu']['rise'] == 20"
 ok 'time throttled' holds waves.json "near(s['throttle.x']['throttled_s'], 2.5, 1e-9)"
@@ -62,24 +62,24 @@ ok 'a size that is not known is left out' says out 'RAM 1.0 GiB'
 run nvmtop --print 120x60 --replay waves.nvmt --view phases
 ok 'where means of a phase are, too, counters have none' sh -c '! sed 2d out | grep "ticks.n\|spent.j\|events.n" && grep -q "most.hot .*[0-9]" out'
 
-run nvmtop --report --format json --per 50 --phase work --select ramp.power waves.nvmt
+run nvmtop report --format json --per 50 --phase work --select ramp.power waves.nvmt
 ok 'per item: of the phases of one label' \
     holds out "len(e) == 5 and e[0]['items'] == 50 and near(e[0]['s_per_item'], 0.04, 1e-12)"
 ok 'per item: energy' holds out "near(es(0)['ramp.power']['energy_per_item_j'], 6 / 50, 1e-9)"
-run nvmtop --report --format json --from 1 --to 3 waves.nvmt
+run nvmtop report --format json --from 1 --to 3 waves.nvmt
 ok 'a stretch' holds out "[x['duration_s'] for x in e] == [1, 1] and near(s['ramp.power']['energy_j'], 4, 1e-9)"
 
 # 50 ticks in the phase from 2 s to 4 s were late: the value behind them, 14.7 %,
 # stands for 51 ms.
 write counters.nvmt --counters
-run nvmtop --report --format json counters.nvmt
+run nvmtop report --format json counters.nvmt
 ok 'means of counters weigh the time' holds out "near(es(1)['gpu.util']['mean'],
     sum(i % 1001 / 10 for i in [*range(2001, 3100), *[3150] * 51, *range(3151, 4001)]) / 2000, 1e-9)"
 ok 'and say so' holds out "s['gpu.util']['mean_of'] == 'counters' and 'mean_of' not in s['cpu0.util']"
 
 # Loads that are faster than the readings, in step with the clock and not: 101 runs of 10 s.
 write moments.nvmt --moments 1 --seconds 1010
-run nvmtop --report --format json --phase run --select '*.power' moments.nvmt
+run nvmtop report --format json --phase run --select '*.power' moments.nvmt
 cp out moments.json
 cat >within.py <<'END'
 import json
@@ -93,27 +93,27 @@ for rail in LOADS:
     assert all(s["energy_within_j"] is None and s["read_every_s"] == 0.01 for _, _, s in runs), rail
 END
 ok 'the energy of 100 runs has no bias, and no bound where windows are unknown' "$python" within.py
-run nvmtop --report --phase 1 --select 'step.power' moments.nvmt
+run nvmtop report --phase 1 --select 'step.power' moments.nvmt
 ok 'the bound in a table' says out '^energy  *J  *+- J  *mean W'
 ok 'none, and why' says out 'the file does not say over which time step.power is averaged$'
-run nvmtop --report --format markdown --phase 1 --select 'step.power' moments.nvmt
+run nvmtop report --format markdown --phase 1 --select 'step.power' moments.nvmt
 ok 'the bound in Markdown' says out '^| energy | J | +- J | mean W'
 
 write plain.bin
-run nvmtop --report --format json plain.bin
+run nvmtop report --format json plain.bin
 ok 'version 1 alone' truth out '{}' plain
 ok 'its gaps are told by its times' \
     holds out "d['traces'][0]['gaps_from'] == 'times' and w['ticks']['fast']['late'] == 50"
 
 # More samples than are sorted in memory.
 write long.nvmt --seconds 70 --repeat 33 --jitter 1
-run nvmtop --report --format json long.nvmt
+run nvmtop report --format json long.nvmt
 ok 'more samples than fit: every statistic' truth out 'dict(seconds=70.0, repeat=33.0, jitter=1)'
 
 # Side by side: one run of each, which says nothing about the programs.
 write a.nvmt --jitter 1
 write b.nvmt --jitter 2 --scale 1.2
-run nvmtop --report --format json a.nvmt b.nvmt
+run nvmtop report --format json a.nvmt b.nvmt
 cat >compare.py <<'END'
 import json, sys
 d = json.load(sys.stdin)
@@ -131,9 +131,9 @@ ok 'no verdict on the programs' compared "not [q for x in c.values() for q in x.
 ok 'a label is told from a number' "$python" -c 'import json
 c = {x["phase"]: (x["label"], x["number"]) for x in json.load(open("out"))["comparison"]}
 assert c == {"phase 0": (None, 0), "work": ("work", None), "rest": ("rest", None), "whole": (None, None)}, c'
-run nvmtop --report a.nvmt b.nvmt
+run nvmtop report a.nvmt b.nvmt
 ok 'in the table, neither' sh -c '! grep "differs\|within noise" out && grep -q "difference of these two runs" out'
-run nvmtop --report --format csv waves.nvmt
+run nvmtop report --format csv waves.nvmt
 ok 'CSV of one' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
 assert len({x["signal"] for x in r}) * 11 == len(r), len(r)
@@ -143,7 +143,7 @@ assert all(len(x) >= 32 and None not in x and None not in x.values() for x in r)
 for i in 1 2; do
     nvmtop record --duration 0.5 --sysroot "$roots/agx_orin-36" -o bound$i.nvmt 2>/dev/null
 done
-run nvmtop --report --format json --select '*.power' bound1.nvmt bound2.nvmt
+run nvmtop report --format json --select '*.power' bound1.nvmt bound2.nvmt
 bounds='[(x[s, "mean"], q) for x in c.values() for (s, k), q in x.items() if k == "energy" and q["difference_within"] is not None]'
 ok 'a difference has the bounds of both runs' compared "len($bounds) > 1 and
     all(near(q['difference_within'] ** 2, sum(s['within'] ** 2 for s in q['sides']), 1e-9) for _, q in $bounds)"
@@ -155,7 +155,7 @@ for i in 1 2 3; do
     write a$i.nvmt --jitter 1$i --scale 1.0$i
     write b$i.nvmt --jitter 2$i --scale 1.2$i
 done
-run nvmtop --report --format json a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
+run nvmtop report --format json a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
 cp out sides.json
 ok 'a run is one number' compared "[s['n'] for s in c['work'][('wave.power', 'energy')]['sides']] == [3, 3] and d['first_side'] == 3"
 ok 'of each trace, the mean over its phases of a label' "$python" -c '
@@ -174,7 +174,7 @@ df = sum(v) ** 2 / (v[0] ** 2 / 2 + v[1] ** 2 / 2)
 assert 2 < df < 4.0001 and 2.776 < q["difference_ci95"] / sum(v) ** 0.5 < 4.3, (df, q)'
 ok 'a real difference is one' compared "c['work'][('wave.power', 'energy')]['verdict'] == 'differs'"
 ok 'noise is noise' compared "c['work'][('cpu0.util', 'mean')]['verdict'] != 'differs'"
-run nvmtop --report --format csv a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
+run nvmtop report --format csv a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
 ok 'CSV has what JSON has' "$python" -c 'import csv, json
 c = {(x["phase"], q["signal"] or "", q["quantity"]): q for x in json.load(open("sides.json"))["comparison"] for q in x["quantities"]}
 r = [x for x in csv.DictReader(open("out")) if int(x["a_n"]) + int(x["b_n"])]
@@ -188,7 +188,7 @@ for x in r:
         for side in 0, 1:
             v = q["sides"][side][k]
             assert (x["ab"[side] + "_" + k] == "" and v is None) or float(x["ab"[side] + "_" + k]) == v, (x, q)'
-run nvmtop --report a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt
+run nvmtop report a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt
 ok 'one run of one of them: no verdict' sh -c '! grep "differs\|within noise" out && grep -q "^work .* too few runs" out'
 ok 'and how to get one' says out 'is seen in two or more runs of each'
 for wrong in '--against a.nvmt' 'a.nvmt --against' 'a.nvmt --against b.nvmt --against b.nvmt' '--summary a.nvmt --against b.nvmt'; do
@@ -200,19 +200,19 @@ done
 # A run in which the power is not known for part of a phase is none of its runs.
 write even.nvmt --reps even
 write holes.nvmt --reps holes
-run nvmtop --report --format json even.nvmt holes.nvmt even.nvmt --against even.nvmt even.nvmt
+run nvmtop report --format json even.nvmt holes.nvmt even.nvmt --against even.nvmt even.nvmt
 ok 'power that is not known in one run: the others' compared "([s['n'] for s in c['step'][('main.power', 'energy')]['sides']] == [2, 2]
     and means('step', 'main.power', 'energy') == [10, 10] and c['step'][('main.power', 'energy')]['verdict'] is None)"
-run nvmtop --report even.nvmt holes.nvmt even.nvmt --against even.nvmt even.nvmt
+run nvmtop report even.nvmt holes.nvmt even.nvmt --against even.nvmt even.nvmt
 ok 'and their number' says out '^step  *J  *10.00 .*(2 and 2 runs)$'
-run nvmtop --report holes.nvmt holes.nvmt holes.nvmt
+run nvmtop report holes.nvmt holes.nvmt holes.nvmt
 ok 'power that is not known in any run: said' says out '^--: known for less than 99 % of the time'
 
 # Runs of one program: a line a phase.
-run nvmtop --report --per 50 a1.nvmt a2.nvmt a3.nvmt
+run nvmtop report --per 50 a1.nvmt a2.nvmt a3.nvmt
 ok 'several runs: what is in the lines' is "$(sed -n '/^phase  *s /p' out | tr -s ' ')" 'phase s J W J per item n'
 ok 'mean, deviation and number' says out '^work  *2.000 +- 0.0[0-9]*  *3[0-9.]* +- 0.[0-9]*  *1[0-9.]* +- 0.[0-9]* 0.6[0-9]* +- 0.00[0-9]*  *3$'
-run nvmtop --report --format json a1.nvmt a2.nvmt a3.nvmt
+run nvmtop report --format json a1.nvmt a2.nvmt a3.nvmt
 ok 'in JSON one side, and no verdict' compared "all(len(q['sides']) == 1 and 'verdict' not in q for x in c.values() for q in x.values())"
 
 # 200 programs, which 200 times are the same on both sides: run by run they differ by an offset as great as the noise of a
@@ -238,52 +238,52 @@ differ main.power 0 C 25 >by-program
 ok 'a program that takes 1 W more: at least 24 of 25 do' test "$(wc -l <by-program)" -ge 24
 
 # Power that is not known is neither saved nor equal.
-run nvmtop --report --format json even.nvmt holes.nvmt
+run nvmtop report --format json even.nvmt holes.nvmt
 ok 'mean power of the time that is known' \
     compared "[round(x, 6) for x in means('step', 'main.power', 'mean')] == [10000, 10000]"
 ok 'no energy where a fifth is known' compared "means('step', 'main.power', 'energy') == [10, None]"
 ok 'and no verdict' compared "{c['step'][('main.power', q)]['verdict'] for q in ('energy', 'mean')} == {'partly unknown'}"
 ok 'but how much is known' compared "abs(c['step'][('main.power', 'energy')]['sides'][1]['coverage'] - 0.2) < 0.02"
-run nvmtop --report --format csv even.nvmt holes.nvmt
+run nvmtop report --format csv even.nvmt holes.nvmt
 ok 'as CSV' "$python" -c 'import csv
 r = [x for x in csv.DictReader(open("out")) if x["signal"] == "main.power" and x["phase"] == "step"]
 assert [x["verdict"] for x in r] == ["partly unknown"] * 2, r
 assert [round(float(x["b_coverage"]), 1) for x in r] == [0.2, 0.2], r'
 for format in table markdown; do
-    run nvmtop --report --all --format $format even.nvmt holes.nvmt
+    run nvmtop report --all --format $format even.nvmt holes.nvmt
     ok "as $format, with what is known of it" says out 'energy, main.power.* -- .*20.0 % known'
 done
-run nvmtop --report --per 10 --format json --select main.power holes.nvmt
+run nvmtop report --per 10 --format json --select main.power holes.nvmt
 ok 'no joules an item, either' holds out "s['main.power']['energy_per_item_j'] is None"
-run nvmtop --report --per 10 --select main.power holes.nvmt
+run nvmtop report --per 10 --select main.power holes.nvmt
 ok 'in the table, too' says out '^main.power .* -- '
-run nvmtop --report --per 50 --format json --select ramp.power waves.nvmt
+run nvmtop report --per 50 --format json --select ramp.power waves.nvmt
 ok 'what is missing of an item is as the rest' \
     holds out "near(s['ramp.power']['energy_per_item_j'], 198.66955 / 19.89 * 20 / 500, 1e-9)"
 
 # First of all a line a phase.
-run nvmtop --report waves.nvmt
+run nvmtop report waves.nvmt
 ok 'the first table is by phase' is "$(sed -n '3p;5p' out | tr -s ' ' | tr '\n' ' ')" \
     'phase from s to s s J mean W GPU % max C 1 work 2.000 4.000 2.000 16.00 8.000 50.92 43.90 '
-nvmtop --report waves.nvmt | sed '/^whole$/,$d' >long
-run nvmtop --report --summary waves.nvmt
+nvmtop report waves.nvmt | sed '/^whole$/,$d' >long
+run nvmtop report --summary waves.nvmt
 ok 'alone' cmp long out
 ok 'with what is not known of the power' says out '^6 rest .*!$'
-run nvmtop --report --summary --select gpu.util a.nvmt b.nvmt
+run nvmtop report --summary --select gpu.util a.nvmt b.nvmt
 ok 'of several traces, whatever is selected' is "$(grep -c '^whole .* J\|^whole  *0.000 .*[0-9]' out)" 2
-run nvmtop --report --summary --format json waves.nvmt
+run nvmtop report --summary --format json waves.nvmt
 ok 'as JSON' "$python" -c 'import json
 t = json.load(open("out"))["traces"][0]
 assert [round(x["energy_j"], 1) for x in t["phases"][:3]] == [12, 16, 20] and "signals" not in t["whole"], t
 assert t["whole"]["hottest_c"] == 60 and t["phases"][1]["power"] == "power.total", t["whole"]'
-run nvmtop --report --summary --format csv waves.nvmt
+run nvmtop report --summary --format csv waves.nvmt
 ok 'as CSV' "$python" -c 'import csv
 r = list(csv.DictReader(open("out")))
 assert len(r) == 11 and r[1]["label"] == "work" and round(float(r[1]["mean_power_w"]), 2) == 8, r[1]
 assert r[10]["phase"] == "whole" and float(r[10]["hottest_c"]) == 60, r[10]'
-run nvmtop --report --summary --format markdown waves.nvmt
+run nvmtop report --summary --format markdown waves.nvmt
 ok 'as Markdown' says out '^| 1 work | 2.000 | 4.000 | 2.000 | 16.00 | '
-run nvmtop --export csv --summary waves.nvmt
+run nvmtop export csv --summary waves.nvmt
 ok 'a summary of what is no report: status 2' is "$status" 2
 
 # What people see.
@@ -294,38 +294,38 @@ golden() {
     test -z "${UPDATE:-}" || cp got "$NVMTOP_SRC/tests/expected/$name"
     ok "$name" diff -u "$NVMTOP_SRC/tests/expected/$name" got
 }
-golden report-table.txt --report --per 50 --select 'gpu.util,cpu0*,*.power,temp.*,throttle*' waves.nvmt
-golden report-pair.txt --report --select 'gpu.util,cpu0*,*.power,temp.cpu' a.nvmt b.nvmt
-golden report-three.txt --report --select 'gpu.util,*.power' a.nvmt b.nvmt waves.nvmt
-golden report-sides.txt --report a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
-golden report-pair.md --report --format markdown --select 'gpu.util,*.power' a.nvmt b.nvmt
-golden report-first.txt --report waves.nvmt
-golden report-first-pair.txt --report --per 50 a.nvmt b.nvmt
-golden report-first-three.txt --report a.nvmt b.nvmt waves.nvmt
+golden report-table.txt report --per 50 --select 'gpu.util,cpu0*,*.power,temp.*,throttle*' waves.nvmt
+golden report-pair.txt report --select 'gpu.util,cpu0*,*.power,temp.cpu' a.nvmt b.nvmt
+golden report-three.txt report --select 'gpu.util,*.power' a.nvmt b.nvmt waves.nvmt
+golden report-sides.txt report a1.nvmt a2.nvmt a3.nvmt --against b1.nvmt b2.nvmt b3.nvmt
+golden report-pair.md report --format markdown --select 'gpu.util,*.power' a.nvmt b.nvmt
+golden report-first.txt report waves.nvmt
+golden report-first-pair.txt report --per 50 a.nvmt b.nvmt
+golden report-first-three.txt report a.nvmt b.nvmt waves.nvmt
 
 # The answer first: the phases, the whole, and how to get the rest.
 demo=$NVMTOP_SRC/tests/traces/demo.nvmt
-nvmtop --report "$demo" >first
+nvmtop report "$demo" >first
 ok 'two tables' is "$(grep -c '^phase \|^signal \|^energy \|^temperature \|^counter ' first)" 2
 ok 'the second one is of the whole' is "$(sed '1,/^whole  /d;/^signal /,$d' first | sed -n 2p)" whole
 ok 'the last line says how to get the rest' is "$(tail -n 1 first)" 'More: nvmtop report --phase N FILE (all of one phase), or --all'
-nvmtop --report --phase 1 "$demo" >one
+nvmtop report --phase 1 "$demo" >one
 ok 'a phase in full' is "$(grep -c '^signal \|^energy \|^temperature \|^not measured' one; grep -c '^More' one)" '4
 0'
-nvmtop --report --all "$demo" >all
-ok 'all phases in full' is "$(grep -c '^signal ' all; grep -c '^More' all)" "$(($(nvmtop --report --summary "$demo" | grep -c '^[0-9w]') + 0))
+nvmtop report --all "$demo" >all
+ok 'all phases in full' is "$(grep -c '^signal ' all; grep -c '^More' all)" "$(($(nvmtop report --summary "$demo" | grep -c '^[0-9w]') + 0))
 0"
-nvmtop --report --format json "$demo" >first
-nvmtop --report --all --format json "$demo" >all
+nvmtop report --format json "$demo" >first
+nvmtop report --all --format json "$demo" >all
 ok 'JSON is complete' cmp first all
-nvmtop --report "$demo" "$demo" >first
+nvmtop report "$demo" "$demo" >first
 ok 'of two: time, energy and power by phase' is "$(grep ':$' first)" 'duration:
 energy, power.total:
 mean, power.total:'
 ok 'and how to get the rest' says first '^More: '
-run nvmtop --report --all --summary "$demo"
+run nvmtop report --all --summary "$demo"
 ok 'everything and only the phases: status 2' is "$status" 2
-run nvmtop --report --per 100 --summary waves.nvmt
+run nvmtop report --per 100 --summary waves.nvmt
 ok 'the phases have what an item costs' is "$(sed -n '3p;5p' out | tr -s ' ' | tr '\n' ' ')" \
     'phase ms/item J/item s J mean W GPU % max C 1 work 20.000 0.1600 2.000 16.00 8.000 50.92 43.90 '
 
@@ -346,7 +346,7 @@ END
 columns() { env LC_ALL=C.UTF-8 "$python" columns.py "$1" $EMU "$NVMTOP" report "$2" "$demo" "$demo" | grep -v '/' >"wide$1" && test -s "wide$1"; }
 widest() { env LC_ALL=C.UTF-8 "$python" -c 'import sys; print(max(len(l.rstrip("\n")) for l in open(sys.argv[1], encoding="utf-8")))' "$1"; }
 names() { env LC_ALL=C.UTF-8 grep -o '^[A-Za-z, ]*[A-Za-z0-9_]*\.[A-Za-z0-9_.]*' "$1" | sort -u; }
-nvmtop --report --all "$demo" "$demo" | grep -v '/' >piped
+nvmtop report --all "$demo" "$demo" | grep -v '/' >piped
 for n_columns in 80 120; do
     columns $n_columns --all
     ok "it fits into $n_columns columns" test "$(widest wide$n_columns)" -le $n_columns
@@ -376,51 +376,51 @@ wide = {sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in row) for row 
 sys.exit(0 if len(rows) == 6 and len(wide) == 1 and max(wide) <= 80 else repr(rows))' <out; }
 ok 'and columns are aligned below a label of double width' aligned
 # What is not there.
-run nvmtop --report --phase nothing waves.nvmt
+run nvmtop report --phase nothing waves.nvmt
 ok 'no such phase: status 1' is "$status" 1
 ok 'no such phase: named' says err 'nothing'
-run nvmtop --report --select 'gpu.util,vdd*' waves.nvmt
+run nvmtop report --select 'gpu.util,vdd*' waves.nvmt
 ok 'no such signal: status 1' is "$status" 1
 ok 'no such signal: named' says err 'vdd'
 # Phase 3 is that from 6 s to 8 s; the label 3 is that of phase 2.
 write numbers.nvmt --labels 7,3,5
 froms() { "$python" -c 'import json,sys
 print(*[round(x["from_s"]) for x in json.load(sys.stdin)["traces"][0]["phases"]])' <out; }
-run nvmtop --report --format json --phase 3 waves.nvmt
+run nvmtop report --format json --phase 3 waves.nvmt
 ok 'a number is a number' is "$(froms)" 6
-run nvmtop --report --phase 3 numbers.nvmt
+run nvmtop report --phase 3 numbers.nvmt
 ok 'a number that is a label, too: status 2' is "$status" 2
 ok 'and a sentence that names both' says err 'n:3.*label:3'
-run nvmtop --report --format json --phase n:3 numbers.nvmt
+run nvmtop report --format json --phase n:3 numbers.nvmt
 ok 'the number' is "$(froms)" 6
-run nvmtop --report --format json --phase label:3 numbers.nvmt
+run nvmtop report --format json --phase label:3 numbers.nvmt
 ok 'the label' is "$(froms)" '4 10 16'
-run nvmtop --report --format json --phase label:work waves.nvmt
+run nvmtop report --format json --phase label:work waves.nvmt
 ok 'a label that is none but a label' is "$(froms)" '2 6 10 14 18'
-run nvmtop --export csv --phase 5 numbers.nvmt
+run nvmtop export csv --phase 5 numbers.nvmt
 ok 'an export does the same' is "$status" 2
-run nvmtop --report --from 100 waves.nvmt
+run nvmtop report --from 100 waves.nvmt
 ok 'no such stretch: status 1' is "$status" 1
-run nvmtop --report
+run nvmtop report
 ok 'no file: status 2' is "$status" 2
-run nvmtop --report --format yaml waves.nvmt
+run nvmtop report --format yaml waves.nvmt
 ok 'no such format: status 2' is "$status" 2
-run nvmtop --report --per 0 waves.nvmt
+run nvmtop report --per 0 waves.nvmt
 ok 'no items: status 2' is "$status" 2
-run nvmtop --report nowhere.nvmt
+run nvmtop report nowhere.nvmt
 ok 'no such file: status 1' is "$status" 1
 cp waves.nvmt cut.nvmt
 printf '%064d' 0 | dd of=cut.nvmt bs=1 seek=90000 conv=notrunc 2>/dev/null
-run nvmtop --report --select gpu.util cut.nvmt
+run nvmtop report --select gpu.util cut.nvmt
 ok 'a damaged file: status 3' is "$status" 3
 ok 'a damaged file: what is there is reported' says out 'gpu.util'
 # Names that are cut can still be told from each other.
 nvmtop --record --duration 0.3 --sysroot "$roots/agx_orin-36" orin.nvmt 2>err
 told_apart() { grep -a '^throttle\.[^:]*[0-9]$\|^VDD.* [A-Z]$' "$1" | cut -d' ' -f1 | sort | uniq -d >twice && test ! -s twice; }
-nvmtop --report --all orin.nvmt >out
+nvmtop report --all orin.nvmt >out
 ok 'no two signals have the same name in a table' told_apart out
 ok 'and all of them are there' is "$(grep -c '^throttle\.[^:]*[0-9]$\|^throttle\..* events$' out)" 7
-nvmtop --report --all orin.nvmt orin.nvmt | sed '/^whole/,$d' | grep -v ' s  ' >out
+nvmtop report --all orin.nvmt orin.nvmt | sed '/^whole/,$d' | grep -v ' s  ' >out
 ok 'nor where two traces are compared' sh -c "grep -o '^throttle[^ ]*' out | sort | uniq -d | grep . && exit 1; grep -q '^throttle' out"
 ok "counters are compared by what they rose" sh -c '! grep "^energy.total\|^nvmtop.late" out && grep -q "^rise, energy.total" out && grep -q "^rise, nvmtop.late" out'
 done_testing

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every fake board: what --boards says of it and what --once --json reads, line
+# Every fake board: what boards says of it and what once --json reads, line
 # by line as in tests/expected.  UPDATE=1 writes these files anew: then look at
 # the difference.  Where there is no FUSE, and for root too, a file that cannot
 # be read is a folder of its name.
@@ -40,19 +40,19 @@ reasons() { sed -n '/^Missing/,/^$/p' "$1" | grep '^  ' | awk 'NF < 3 { print; b
 cp -R -P "$roots" roots
 # Each takes two readings, a second apart: all at once.
 for r in roots/*; do
-    (nvmtop --once --json --sysroot "$r" >"${r#*/}.json" 2>"${r#*/}.err"; echo $? >"${r#*/}.status") &
+    (nvmtop once --json --sysroot "$r" >"${r#*/}.json" 2>"${r#*/}.err"; echo $? >"${r#*/}.status") &
 done
 wait
 for r in roots/*; do
     r=${r#*/}
-    run nvmtop --boards --sysroot "roots/$r"
-    ok "$r: --boards" is "$status" 0
+    run nvmtop boards --sysroot "roots/$r"
+    ok "$r: boards" is "$status" 0
     sed '/^Known boards:$/,$d' out >"$r.boards"
-    ok "$r: --boards is as expected" same "$r.boards"
+    ok "$r: boards is as expected" same "$r.boards"
     ok "$r: each missing channel has a reason" reasons "$r.boards"
     cp "$r.err" err
-    ok "$r: --once --json" is "$(cat "$r.status")" 0
+    ok "$r: once --json" is "$(cat "$r.status")" 0
     ok "$r: a value or a reason" sh -c "'$python' flat.py $r.json >'$r.once'"
-    ok "$r: --once is as expected" same "$r.once"
+    ok "$r: once is as expected" same "$r.once"
 done
 done_testing

@@ -10,7 +10,7 @@ t=json.load(open("out"))
 c={x["name"]:x for x in t["channels"]}
 sys.exit(0 if eval(sys.argv[1]) else json.dumps(t, indent=1)[:6000])' "$1"
 }
-once() { run nvmtop --once --json --sysroot "$@"; }
+once() { run nvmtop once --json --sysroot "$@"; }
 # tree NAME ROOT: a copy of a fake board in the folder NAME
 tree() { cp -R -P "$roots/$2" "$1" && chmod -R u+w "$1"; }
 hwmon() { echo "$1"/sys/class/hwmon/hwmon"$2"; }
@@ -35,10 +35,10 @@ ok 'a clock of -1 Hz is missing' json 'c["gpu.freq"]["value"] is None and "out o
 ok 'a zone of -256 degrees is missing' json 'c["temp.cpu"]["value"] is None and "out of range" in c["temp.cpu"]["reason"]'
 ok 'a zone of -200 degrees is missing' json 'c["temp.tj"]["value"] is None'
 ok 'a zone of -40 degrees is cold' json 'c["temp.soc0"]["value"] == -40'
-run nvmtop --boards --sysroot bad
-ok '--boards says which' says out 'VDD_IN.voltage .*in1_input  (no value now: out of range: 9223372036854775807; '
+run nvmtop boards --sysroot bad
+ok 'boards says which' says out 'VDD_IN.voltage .*in1_input  (no value now: out of range: 9223372036854775807; '
 run nvmtop --record --duration 0.5 --sysroot bad --force bad.bin
-run nvmtop --export csv bad.bin
+run nvmtop export csv bad.bin
 ok 'they are not in a recording' sh -c 'test -s out && ! grep -qE "temp.cpu,-256|VDD_IN.voltage,9|gpu.freq,-1" out'
 
 run nvmtop --record --duration 0.5 --sysroot bad --force bad.nvmt
@@ -68,7 +68,7 @@ for z in hot/sys/class/thermal/thermal_zone*; do echo 72500 >"$z/temp"; done
 for c in hot/sys/class/thermal/cooling_device*; do
     test "$(cat "$c/type")" = hot-surface-alert && echo 1 >"$c/cur_state" && alert=$c
 done
-run nvmtop --boards --sysroot hot
+run nvmtop boards --sysroot hot
 ok 'the limit is the trip at which something is slowed down' says out 'temp.cpu .*(warns at 99; critical at 104.5)'
 ok 'and not the one that only tells' sh -c '! grep -q "warns at 70" out'
 once hot
@@ -78,7 +78,7 @@ ok 'and no throttling' json 'not any(x["kind"] == "throttle" and x["value"] for 
 run nvmtop --record --duration 0.6 --fast-hz 20 --medium-hz 20 --sysroot hot --force hot.bin
 ok 'summary: nothing throttled' says err 'throttling: none'
 ok 'summary: the notice, and for how long' says err 'notices: *hot to touch for [0-9.]* '
-run nvmtop --report --all hot.bin
+run nvmtop report --all hot.bin
 ok 'report: nothing throttled' sh -c 'grep -q "throttled for 0.000 s" out && ! grep "throttled for" out | grep -qv "for 0.000 s"'
 run nvmtop --replay hot.bin --print 120x40 --view thermal
 ok 'screen: the notice by its name, and for how long' says out '^ *hot to touch  *0\.[0-9] s'
@@ -92,7 +92,7 @@ for z in hot/sys/class/thermal/thermal_zone*; do
     test "$(cat "$z/type")" = cpu-thermal && rm "$z/cdev0" "$z/cdev0_trip_point"
     test "$(cat "$z/type")" = gpu-thermal && echo 2 >"$z/cdev0_trip_point"
 done
-run nvmtop --boards --sysroot hot
+run nvmtop boards --sysroot hot
 ok 'a zone that slows nothing down warns at nothing' says out 'temp.cpu .*temp  (critical at 104.5)'
 ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*(warns at 70; critical at 104.5)'
 
@@ -126,8 +126,8 @@ once fan
 ok 'a speed is missing while the tachometer is off' json 'c["fan.rpm"]["value"] is None and "(the tachometer is off)" in c["fan.rpm"]["reason"]'
 ok 'the remedy is named' json '"echo 1 | sudo tee /sys/devices/pwm-fan/tach_enable" in c["fan.rpm"]["reason"]'
 ok 'its PWM is there' json 'c["fan.pwm"]["value"] > 0'
-run nvmtop --boards --sysroot fan
-ok '--boards lists it under what is missing' sh -c 'sed -n "/^Missing/,\$p" out | grep -q "fan.rpm .*the tachometer is off"'
+run nvmtop boards --sysroot fan
+ok 'boards lists it under what is missing' sh -c 'sed -n "/^Missing/,\$p" out | grep -q "fan.rpm .*the tachometer is off"'
 once "$roots/tx2-32"
 ok 'a tachometer that is on tells' json 'c["fan.rpm"]["value"] == 1204'
 
@@ -205,7 +205,7 @@ ok 'continuous: a mean by the chip' json '"mean of 64 conversions in 422 ms" in 
 echo 0 >mode-1/sys/bus/i2c/drivers/ina3221x/6-0040/iio:device0/running_mode
 once mode-1
 ok 'triggered: no mean' json '"mean" not in c["POM_5V_IN.power"].get("note", "")'
-run nvmtop --boards --sysroot mode-1
+run nvmtop boards --sysroot mode-1
 ok 'no 64 conversions are made up' sh -c '! grep -q "64 conversions" out'
 # The samples of an INA3221 are not in its interval on the kernels of L4T.
 tree mean orin_nx-36-offline
@@ -241,8 +241,8 @@ END
 run nvmtop --record --sysroot dies dies.bin -- sh load.sh "$rail"
 ok 'a rail that dies: recorded' is "$status" 0
 cp err summary
-nvmtop --report --format json dies.bin >report
-nvmtop --export jsonl dies.bin >rows
+nvmtop report --format json dies.bin >report
+nvmtop export jsonl dies.bin >rows
 agree() {
     "$python" - <<'END'
 import json, re
@@ -299,13 +299,13 @@ echo nvme >more/sys/class/hwmon/hwmon8/name
 echo 30000 >more/sys/class/hwmon/hwmon8/temp1_input
 echo ucsi_source_psy_1 >more/sys/class/hwmon/hwmon9/name
 echo 3000 >more/sys/class/hwmon/hwmon9/curr1_input
-run nvmtop --boards --sysroot more
+run nvmtop boards --sysroot more
 ok 'other power monitors are named' says out '^  Other sensors: ina226 (hwmon7: CARRIER_IN), ina226 (iio:device0)$'
 once more
 ok 'and are a fact' json '"CARRIER_IN" in t["facts"]["other_sensors"]'
 run nvmtop --record --duration 0.3 --sysroot more --force more.bin
 run nvmtop --replay more.bin --print 120x40 --view board
 ok 'the screen names them' says out 'ina226 (hwmon7: CARRIER_IN)'
-run nvmtop --boards --sysroot "$roots/orin_nx-36-offline"
+run nvmtop boards --sysroot "$roots/orin_nx-36-offline"
 ok 'where there are none nothing is said' sh -c '! grep -q "Other sensors" out'
 done_testing

@@ -20,7 +20,7 @@ chmod +x ask
 setup() { sh "$NVMTOP_SRC/setup/nvmtop-setup" --program ./ask "$@"; }
 modes >before
 
-run nvmtop --boards --paths --sysroot tree
+run nvmtop boards --paths --sysroot tree
 ok 'the program says which files' is "$status" 0
 ok 'the activity of the memory controller is one' says out '^/sys/kernel/debug/cactmon/mc_all$'
 ok 'each once' sh -c 'test -z "$(sort out | uniq -d)"'

@@ -91,7 +91,7 @@ missed() { sed -n "s/.*; $2: \([0-9]*\) reading.*/\1/p" "$1.err" | grep . || ech
 late() { sed -n 's/.*; \([0-9]*\) late.*/\1/p' "$1.err"; }
 
 # ---- each error is one hole
-once() { nvmtop --once --json --sysroot root; }
+once() { nvmtop once --json --sysroot root; }
 once >healthy 2>err
 rule $chip1/in2_input ENODATA
 rule $chip2/curr2_input EIO
@@ -184,7 +184,7 @@ rule $gpu/counters wait=1300
 record ticks.nvmt 2
 rule $gpu/counters clear
 rm base/sys$gpu/counters
-nvmtop --export jsonl ticks.nvmt -o ticks.jsonl
+nvmtop export jsonl ticks.nvmt -o ticks.jsonl
 add_up() {
     "$python" - ticks.jsonl <<'END_OF_PYTHON'
 import json, sys

@@ -76,7 +76,7 @@ for wrong in '--split 0.5' '--split 10k' '--split 5x' '--max-size 1000' '--max-s
     ok "$wrong: wrong use" is "$status" 2
     ok "$wrong: says what it takes" says err 'is not a valid value for .*: it takes'
 done
-run nvmtop --once --split 5
+run nvmtop once --split 5
 ok 'only with what records' is "$status" 2
 run nvmtop --record --split 5 -
 ok 'not with a stream' is "$status" 2

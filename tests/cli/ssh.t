@@ -116,11 +116,11 @@ for how in term kill cut; do
 done
 kill -KILL "$(client stream-cut)" 2>/dev/null
 wait "$(client stream-term)"
-run nvmtop --check stream-term.nvmt
+run nvmtop check stream-term.nvmt
 ok 'stream-term: whole' is "$status" 0
 ok 'stream-term: says what it recorded' says stream-term.err 'standard output'
 for how in kill cut; do
-    run nvmtop --report stream-$how.nvmt
+    run nvmtop report stream-$how.nvmt
     ok "stream-$how: cut, and as good as it came" is "$status" 0
 done
 sshd_thaw
@@ -128,6 +128,6 @@ sshd_thaw
 # shellcheck disable=SC2086
 $ssh rig "$EMU $NVMTOP --demo --record - --duration 1" <&9 2>err | tee tee.nvmt | nvmtop --print 100x30 --replay - >live.txt
 ok 'ssh board nvmtop --record - | nvmtop --replay -' says live.txt 'Jetson AGX Orin'
-run nvmtop --check tee.nvmt
+run nvmtop check tee.nvmt
 ok 'and | tee keeps it' is "$status" 0
 done_testing

@@ -12,7 +12,7 @@ ok 'it is a log' is "$(head -c 4 a.nvmt | od -An -tx1 | tr -d ' \n')" ab4e560a
 ok 'the summary is on standard error' says err 'standard output'
 rows=$(sed -n 's/^  samples: *\([0-9]*\) fast.*/\1/p' err)
 ok 'all samples of the summary are in it' judge a.nvmt "50 < t['counts']['fast'] == ${rows:-0} and t['counts']['medium'] > 5 and t['counts']['slow'] > 0"
-run nvmtop --check a.nvmt
+run nvmtop check a.nvmt
 ok 'it is sound' is "$status" 0
 
 nvmtop --print 100x30 --replay a.nvmt >kept.txt 2>err
@@ -34,11 +34,11 @@ size=$(wc -c <a.nvmt)
 head -c $((size * 2 / 3)) a.nvmt >cut.nvmt
 run nvmtop --print 100x30 --replay cut.nvmt
 ok 'a cut stream: what is there is shown' says out 'Jetson AGX Orin'
-run nvmtop --check cut.nvmt
-ok 'a cut stream: --check: status 3' is "$status" 3
+run nvmtop check cut.nvmt
+ok 'a cut stream: check: status 3' is "$status" 3
 cp a.nvmt bad.nvmt
 printf 'XXXXXXXXXX' | dd of=bad.nvmt bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
-run nvmtop --check bad.nvmt
+run nvmtop check bad.nvmt
 ok 'a damaged stream: status 3' is "$status" 3
 run nvmtop --print 100x30 --replay bad.nvmt
 ok 'a damaged stream: the rest is shown' says out 'Jetson AGX Orin'
@@ -50,7 +50,7 @@ ok 'nothing on standard input' is "$status" 1
 run nvmtop --print 80x10 --replay - <"$NVMTOP_SRC/README.md"
 ok 'something else on standard input' is "$status" 1
 ok 'one sentence' one_line err
-cat a.nvmt | run sh -c 'ulimit -f 8; exec $EMU "$0" --report -' "$NVMTOP"
+cat a.nvmt | run sh -c 'ulimit -f 8; exec $EMU "$0" report -' "$NVMTOP"
 ok 'no room for what comes in: where, and why' says err 'TMPDIR.*File too large'
 
 # --- wrong use ---
@@ -60,7 +60,7 @@ run nvmtop --demo --record - --force
 ok 'nothing to overwrite' is "$status" 2
 run nvmtop --follow
 ok '--follow alone' is "$status" 2
-run nvmtop --demo --once --stop-on-eof
+run nvmtop once --demo --stop-on-eof
 ok '--stop-on-eof without --record' is "$status" 2
 run nvmtop --demo --record e.nvmt --stop-on-eof -- true
 ok '--stop-on-eof with a command' is "$status" 2
@@ -92,7 +92,7 @@ kill -TERM $pid
 wait $pid
 ok 'SIGTERM' is $? 0
 wait $reader
-run nvmtop --check ended.nvmt
+run nvmtop check ended.nvmt
 ok 'ends the stream as it must' is "$status" 0
 
 # What a reader that stands still costs: samples, and nothing else.
@@ -129,14 +129,14 @@ if test "${NVMTOP_TEST_MEASURE:-yes}" = yes; then
 else
     skip 'memory is bounded' 'NVMTOP_TEST_MEASURE says not to measure: unset it'
 fi
-run nvmtop --check slow.nvmt
+run nvmtop check slow.nvmt
 ok 'what came is a sound stream' is "$status" 0
 ok 'with samples behind the gap' judge slow.nvmt "t['fast']['increasing'] and t['counts']['fast'] > 15000"
 
 # --- a reader that takes the end slowly: what is sampled meanwhile is of no recording ---
 # told TRACE: late ticks and lost rows by its gaps, and the energy, as a summary has them
 told() {
-    nvmtop --report --format json "$1" | "$python" -c '
+    nvmtop report --format json "$1" | "$python" -c '
 import json, sys
 e = json.load(sys.stdin)["traces"][0]["phases"][-1]
 j = e["energy_j"]
@@ -165,7 +165,7 @@ ok 'so it is of one that lost rows' is "$(summed slow.err)" "$(told slow.nvmt)"
 $EMU "$NVMTOP" --demo --record - -- sh -c 'echo from the command; sleep 0.3; exit 7' >cmd.nvmt 2>err
 ok 'the status of a command' is $? 7
 ok 'what it prints goes to standard error' says err 'from the command'
-run nvmtop --check cmd.nvmt
+run nvmtop check cmd.nvmt
 ok 'and not into the stream' is "$status" 0
 
 sleep 1 | $EMU "$NVMTOP" --demo --record --stop-on-eof eof.nvmt 2>err

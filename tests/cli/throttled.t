@@ -81,4 +81,64 @@ of = lambda p: [s for s in p["signals"] if s["name"] == "throttle.x"][0]["thrott
 said = [round(of(p), 6) for p in t["phases"] + [t["whole"]]]
 print(said)
 assert said == [0, 0.15, 0.05, 0.2]'
+
+# States of 5 and 20 ms, and of 30 ms 20 ms apart. What the rows have is the truth: a busy machine may have no row in one.
+cat >flicker.py <<'END'
+import time
+def put(text, s):
+    with open("root/throttle", "r+") as f:
+        f.write(text)
+    time.sleep(s)
+time.sleep(0.4)
+for _ in range(4):
+    for on in (0.005, 0.02):
+        put("1", on)
+        put("0", 0.3)
+for _ in range(3):
+    put("1", 0.03)
+    put("0", 0.02)
+time.sleep(0.4)
+END
+run nvmtop record -o short.nvmt --board ./throttled.board --sysroot root --fast-hz 1000 -- "$python" flicker.py
+nvmtop export csv --select 'throttle*' short.nvmt >rows.csv
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief short.nvmt >brief.jsonl
+cat >events.py <<'END'
+import csv, json
+rows = [(float(r[0]), r[-1] == "1") for r in csv.reader(l for l in open("rows.csv") if not l.startswith("#")) if r[1:2] == ["fast"]]
+lines = [json.loads(l) for l in open("brief.jsonl")]
+start = lines[0]["session"]["start"][0]
+truth, on = [], None
+for i, (t, v) in enumerate(rows):
+    stalled = i > 0 and t - rows[i - 1][0] > 0.005 # time in a gap does not count
+    if on is not None and (stalled or not v):
+        end = rows[i - 1][0] if stalled else t
+        if truth and on - truth[-1][1] < 0.1:
+            truth[-1] = truth[-1][0], end, truth[-1][2] + 1
+        else:
+            truth.append((on, end, 1))
+        on = None
+    if v and on is None:
+        on = t
+events = [((e["from"] - start) / 1e9, (e["to"] - start) / 1e9, e["count"]) for e in (l["event"] for l in lines if "event" in l)]
+print("# of the rows:", [(round(a, 3), round(1000 * (b - a), 1), n) for a, b, n in truth])
+assert len(events) == len(truth) >= 3, (events, truth)
+assert all(abs(a - c) < 1e-6 and abs(b - d) < 1e-6 and n == m for (a, b, n), (c, d, m) in zip(events, truth)), (events, truth)
+END
+ok 'each short state is an event, and one that flickers is one' "$python" events.py
+"$python" events.py
+
+# A recorder that is killed has said that it began.
+nvmtop record -o killed.nvmt --board ./throttled.board --sysroot root 2>err &
+recorder=$!
+grown() { "$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief killed.nvmt 2>&1 | grep -q "$1"; }
+soon grown '"rows": {"0": [0-9]'
+echo 1 >root/throttle
+soon grown '"event"'
+kill -9 $recorder
+wait $recorder 2>wait
+echo 0 >root/throttle
+"$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief killed.nvmt >brief.jsonl
+ok 'an event that goes on is in the file' "$python" -c 'import json
+events = [json.loads(l)["event"] for l in open("brief.jsonl") if l.startswith("{\"event")]
+assert [e["flags"] for e in events] == [1], events'
 done_testing

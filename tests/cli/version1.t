@@ -7,9 +7,9 @@ run nvmtop --sysroot "$roots/agx_orin-36" --record --duration 0.3 -o zones.bin
 ok 'a recording' is "$status" 0
 ok 'its zones have the names of the kernel' judge zones.bin \
 	"t['zone_names'][:3] == ['cpu-thermal', 'gpu-thermal', 'cv0-thermal'] and 'tj-thermal' in t['zone_names']"
-nvmtop --cut --from 0.1 zones.bin -o cut.bin 2>err
+nvmtop cut --from 0.1 zones.bin -o cut.bin 2>err
 ok 'and keep them when it is cut' judge cut.bin "t['zone_names'][0] == 'cpu-thermal'"
-run nvmtop --export jsonl zones.bin -o zones.jsonl
+run nvmtop export jsonl zones.bin -o zones.jsonl
 ok 'signals are named as the board file does' says zones.jsonl '"temp.cpu"'
 
 # A GPU that is not read for a while: the load before stays.
@@ -49,6 +49,6 @@ for a, b in zip(v1, exact):
     before = a
 END2
 }
-run nvmtop --export jsonl gpu.nvmt -o gpu.jsonl
+run nvmtop export jsonl gpu.nvmt -o gpu.jsonl
 ok 'a load that was not read is the one before, 0 at first, and missing for those who know' loads
 done_testing

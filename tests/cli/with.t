@@ -66,5 +66,5 @@ wrong '--with a recording' --record --with b.nvmt x.nvmt
 wrong '--with --follow' --replay a.nvmt --with b.nvmt --follow
 wrong '--with a stream' --replay a.nvmt --with -
 wrong '--align alone' --replay a.nvmt --align start
-wrong '--with a report' --report a.nvmt --with b.nvmt
+wrong '--with a report' report a.nvmt --with b.nvmt
 done_testing

@@ -374,7 +374,8 @@ static void walk_records(struct walk *w, unsigned kind, bool each)
 		end = n < w->n - w->at ? w->at + n : w->n;
 		take_all(&(struct walk) {w->p, w->at, end, w->to, w->way}, kind == LOG_MARK  ? "8cts"
 									   : kind == LOG_GAP ? "1kk8ttc"
-											     : "8tsss");
+									   : kind == LOG_EVENT ? "8tt4c1kk8c"
+											       : "8tsss");
 		w->at = end;
 		piece(w, from);
 	}
@@ -409,10 +410,13 @@ static void walk_ranges(struct walk *w)
 static void walk_stats(struct walk *w)
 {
 	size_t size;
+	uint64_t n;
 
 	take_all(w, "1kk");
 	size = (size_t)take(w, COUNT, 2);
-	take_shuffled(w, take(w, COUNT, 4), size, "4c8crrrrtrtrrccr");
+	n = take(w, COUNT, 4);
+	take_all(w, "4cccc8tttt");
+	take_shuffled(w, n, size, "4c8crrrrtrtrrccr");
 }
 
 static void walk_index(struct walk *w)
@@ -454,7 +458,7 @@ static void walk(struct chunk *c, struct fields *to, enum way way)
 		walk_index(&w);
 		break;
 	case LOG_END:
-		take_all(&w, "1k8dcccccccccccccs");
+		take_all(&w, "1k8ds");
 		break;
 	default:
 		walk_records(&w, c->head.kind, false);
@@ -586,7 +590,7 @@ static void set(struct chunk *c, const struct field *f, uint64_t v)
 
 static struct chunk *any_chunk(void)
 {
-	unsigned kind = one_in(4) ? 0 : LOG_META + (unsigned)dice(LOG_END); /* there are few of some */
+	unsigned kind = one_in(4) ? 0 : LOG_META + (unsigned)dice(LOG_KINDS - 1); /* there are few of some */
 	size_t first = (size_t)dice(n_work);
 
 	for (size_t i = 0; i < n_work; i++)

@@ -648,6 +648,19 @@ static int64_t get_above(struct timeline *tl, size_t channel, int64_t from_ns, i
 	return value_of(t, channel, 0) > 0 && to_ns > from_ns ? to_ns / 2 - from_ns / 2 : 0;
 }
 
+static size_t get_states(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct state_event *out,
+			 size_t max)
+{
+	struct tape *t = tape_of(tl, 1);
+	size_t got = 0;
+
+	for (size_t i = 0; i < get_session(tl)->n_channels && got < max && to_ns > from_ns; i++)
+		if (get_session(tl)->channels[i].kind == CHANNEL_THROTTLE && value_of(t, i, 0) > 0)
+			out[got++] = (struct state_event) {from_ns / 2,     to_ns / 2,  (uint32_t)i,
+							   STATE_THROTTLED, STATE_OPEN, 1};
+	return got;
+}
+
 static const struct timeline_ops ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -656,6 +669,7 @@ static const struct timeline_ops ops = {
 	.step = get_step,
 	.marks = get_marks,
 	.gaps = get_gaps,
+	.states = get_states,
 	.finest = get_finest,
 	.rows = get_rows,
 	.ranges = get_ranges,

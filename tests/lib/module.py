@@ -144,7 +144,7 @@ except nvmtop.NvmtopError as e:
 
 with Recorder("marked-%s.nvmt" % how, board="demo", marks=True) as r:
     r.sync("own")
-    subprocess.run([os.environ["NVMTOP"], "--mark", "from outside"], check=True)
+    subprocess.run([os.environ["NVMTOP"], "mark", "from outside"], check=True)
 ok([e.label for e in read_trace("marked-%s.nvmt" % how).epochs] == ["", "own", "from outside"],
    "marks of another program")
 

@@ -498,7 +498,7 @@ static void test_marks(void **state)
 	assert_non_null(r);
 	pid_t child = fork();
 	if (child == 0)
-		execlp("sh", "sh", "-c", "exec $EMU \"$NVMTOP\" --mark 'from outside'", (char *)NULL);
+		execlp("sh", "sh", "-c", "exec $EMU \"$NVMTOP\" mark 'from outside'", (char *)NULL);
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	/* What was sent may still wait to be taken in. */

@@ -46,7 +46,7 @@ until_true grown "$dir/y.nvmt" 30000
 kill -SEGV "$(find "$tmp/nvmtop" -name '*.sock' | sed 's|.*/||; s|\.sock$||')"
 check "a crashing recorder dies of the signal" wait_prompt 139
 check "a crashing recorder restores the terminal" usable_terminal
-check "a crashing recorder leaves a usable file" sh -c "cd $dir && $program --report y.nvmt >/dev/null"
+check "a crashing recorder leaves a usable file" sh -c "cd $dir && $program report y.nvmt >/dev/null"
 
 # With --kill a recorded command has a process group of its own: it has the terminal all the same.
 run "clear; $program record --demo --duration 1000 --kill TERM k.nvmt -- sh -c 'read line; echo got-\$line; exec sleep 1000'"

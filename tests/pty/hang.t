@@ -34,7 +34,7 @@ show() {
 	wait_for "q quit"
 }
 complete() {
-	[ -f "$1" ] && $program --check "$1" >/dev/null
+	[ -f "$1" ] && $program check "$1" >/dev/null
 }
 recorded() {
 	for f in nvmtop-*.nvmt; do
@@ -96,18 +96,18 @@ check "and exits" wait_prompt
 
 # ---- from the start
 hang
-run "clear; $program --once --json --sysroot root >once.json; echo \$? >status"
-check "--once exits while they hang" until_true status_is 0
+run "clear; $program once --json --sysroot root >once.json; echo \$? >status"
+check "once exits while they hang" until_true status_is 0
 why() {
 	tr -d '\n' <once.json | grep -q "\"name\": \"$1\"[^}]*\"value\": null[^}]*did not answer"
 }
-check "--once: a rail did not respond" why VDD_GPU_SOC.voltage
-check "--once: a zone did not respond" why temp.soc0
-check "--once: others did" sh -c "! tr -d '\n' <once.json | grep -q '\"name\": \"temp.tj\"[^}]*\"value\": null'"
+check "once: a rail did not respond" why VDD_GPU_SOC.voltage
+check "once: a zone did not respond" why temp.soc0
+check "once: others did" sh -c "! tr -d '\n' <once.json | grep -q '\"name\": \"temp.tj\"[^}]*\"value\": null'"
 rm -f status
-run "clear; $program --boards --sysroot root >boards; echo \$? >status"
-check "--boards exits" until_true status_is 0
-check "--boards reports it" grep -q 'temp.soc0 .*did not answer' boards
+run "clear; $program boards --sysroot root >boards; echo \$? >status"
+check "boards exits" until_true status_is 0
+check "boards reports it" grep -q 'temp.soc0 .*did not answer' boards
 rm -f status
 run "clear; $program --print 80x24 --sysroot root >print; echo \$? >status"
 check "--print exits" until_true status_is 0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Marks: S with a label on the screen and on the progress line, and nvmtop --mark to a live screen.
+# Marks: S with a label on the screen and on the progress line, and nvmtop mark to a live screen.
 . "${NVMTOP_SRC:-.}/tests/pty/lib.sh"
 need "$program"
 
@@ -22,7 +22,7 @@ run "cd $dir; clear; $program --demo"
 wait_for "q quit" && wait_for "GPU"
 until_true one_socket
 keys + + # four times the zoom: room for a label soon
-check "a mark from a shell is accepted" $program --mark "from a shell"
+check "a mark from a shell is accepted" $program mark "from a shell"
 check "a mark from a shell is on the axis, with its label" until_true axis_has '1 fro'
 keys S
 check "S asks for a label" wait_for "label of the mark:"

@@ -5,7 +5,7 @@
 need "$program"
 
 pty_begin 120x30
-$program --cut "${NVMTOP_SRC:-.}/tests/traces/demo.nvmt" --from 0 -o "$tmp/demo.nvmt" || exit 99
+$program cut "${NVMTOP_SRC:-.}/tests/traces/demo.nvmt" --from 0 -o "$tmp/demo.nvmt" || exit 99
 size=$(wc -c <"$tmp/demo.nvmt")
 
 shown() {

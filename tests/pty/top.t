@@ -27,7 +27,7 @@ is_count() {
 
 # A valid log with this many marks, and no other file left.
 is_complete() {
-	$program --check "$1" >"$dir/../checked" && grep -q "marks: $2;" "$dir/../checked" &&
+	$program check "$1" >"$dir/../checked" && grep -q "marks: $2;" "$dir/../checked" &&
 		[ "$(find "$dir" -name '*.tmp' | wc -l)" -eq 0 ]
 }
 

@@ -40,11 +40,11 @@ done
 
 # mkroot.sh copies everything nvmtop reads on a board.
 for name in agx_orin-36 agx_thor-38 container-36-model nano-32 pc; do
-    nvmtop --boards --sysroot "$roots/$name" | sed "s|$roots/||g" >want
+    nvmtop boards --sysroot "$roots/$name" | sed "s|$roots/||g" >want
     mkdir -p of
     rm -rf "of/$name"
     sh "$NVMTOP_SRC/tests/tools/mkroot.sh" --from "$roots/$name" "of/$name" >said
-    nvmtop --boards --sysroot "of/$name" | sed 's|of/||g' >got
+    nvmtop boards --sysroot "of/$name" | sed 's|of/||g' >got
     ok "$name: mkroot.sh copies everything" diff -u want got
 done
 done_testing

@@ -80,7 +80,7 @@ class Tree:
 
     def choose(self):
         """One file of each kind: (file, channels that may miss it)."""
-        out = run(self.nvmtop, "--once", "--json", "--sysroot", self.base).stdout
+        out = run(self.nvmtop, "once", "--json", "--sysroot", self.base).stdout
         self.channels = {c["name"]: c for c in json.loads(out)["channels"]}
         chosen = {}
         for c in self.channels.values():
@@ -127,7 +127,7 @@ class Tree:
         self.said = self.recorder.communicate(timeout=60)[1]
         if self.recorder.returncode:
             self.why.append(f"exit status {self.recorder.returncode}")
-        export = run(self.nvmtop, "--export", "jsonl", trace, "-o", "-").stdout
+        export = run(self.nvmtop, "export", "jsonl", trace, "-o", "-").stdout
         self.rows = [json.loads(line) for line in export.splitlines()]
 
     def judge(self):

@@ -61,10 +61,10 @@ class Run:
     def judge(self, name):
         """Opens without recovery, all chunks are valid except a torn end; returns the fast
         times and the gaps."""
-        r = subprocess.run(self.nvmtop + ["--report", name], stdin=subprocess.DEVNULL,
+        r = subprocess.run(self.nvmtop + ["report", name], stdin=subprocess.DEVNULL,
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if r.returncode != 0:
-            self.problems.append(f"--report {name}: {r.returncode}: {r.stderr.decode('utf-8', 'replace')}")
+            self.problems.append(f"report {name}: {r.returncode}: {r.stderr.decode('utf-8', 'replace')}")
         r = subprocess.run([sys.executable, TOOL, name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         lines = [json.loads(line) for line in r.stdout.splitlines()]
         times = {0: [], 1: [], 2: []}

@@ -40,10 +40,11 @@ def lod(payload):
 def stats(payload):
     b = log.Bytes(payload)
     level, _, size, n = b.get("BBHI")
+    late = list(zip(b.get("4I"), b.get("4q")))
     if size < STAT.size:
         raise log.Damage("record")
     p = log.unshuffle(b.take(n * size), n, size)
-    return level, [STAT.unpack_from(p, i * size) for i in range(n)]
+    return level, [STAT.unpack_from(p, i * size) for i in range(n)], late
 
 
 def entries(payload):
@@ -63,7 +64,7 @@ class Check:
         self.cells, self.values = {}, {}  # bins of zoom 27; times and values
         for tier, cells in r.rows.items():
             base = min(r.tiers[tier]["zoom"], 27)
-            for cell, t, v in cells:
+            for cell, t, v, _ in cells:
                 for number, column in v.items():
                     got = [(x, y) for x, y in zip(t, column) if not math.isnan(y)]
                     if not got:
@@ -113,13 +114,17 @@ class Check:
                 self.wrong.append(f"seq {h.seq}: LOD zoom {zoom} channel {key[0]} bin {key[1]}: "
                                   f"{there.get(key)} for {want.get(key)}")
 
-    def stats(self, h, level, records):
+    def stats(self, h, level, records, late):
         from_ns, to_ns = h.cell << 27, (h.cell + (1 << 6 * level)) << 27
         want = {}
         for number, values in self.values.items():
             got = [x for x in values if from_ns <= x[0] < to_ns]
             if got:
                 want[number] = self.stat(number, got, from_ns, to_ns)
+        for tier, said in enumerate(late):
+            there = [g["to"] - g["from"] for g in self.r.late() if g["tier"] == tier and from_ns <= g["to"] < to_ns]
+            if said != (len(there), max(there, default=0)):
+                self.wrong.append(f"seq {h.seq}: STAT has late ticks {said} of tier {tier}, the rows {there}")
         if want.keys() != {s[0] for s in records}:
             self.wrong.append(f"seq {h.seq}: STAT of other channels than have values")
         for s in records:
@@ -162,7 +167,7 @@ class Check:
                 wrong(f"the group of cell {cell} is elsewhere")
             count = [0] * 4
             for c, _, p in own:
-                for tier, t, _ in log.data(c, p) if c.kind == log.DATA else ():
+                for tier, t, _, _ in log.data(c, p) if c.kind == log.DATA else ():
                     count[tier] += len(t)
             if count != rows:
                 wrong(f"{rows} rows of the group of cell {cell}, there are {count}")
@@ -205,13 +210,13 @@ def judge(r):
     """Errors are bytes outside chunks, and missing or damaged chunks."""
     start = r.session["start"]
     out = {"bytes": len(r.file), "board": r.session["facts"].get("board", ""), "hz": {}, "counts": {"sync": len(r.marks)},
-           "start_ns": start[0], "real_ns": start[1], "end": r.end, "errors": r.problems, "gaps": list(r.gaps.values()),
+           "start_ns": start[0], "real_ns": start[1], "end": r.end, "errors": r.problems, "gaps": [*r.gaps.values(), *r.late()],
            "sync": [{"id": m["id"], "time_s": (m["t"] - start[0]) / 1e9, "label": m["label"]}
                     for _, m in sorted(r.marks.items())]}
     for tier, name in enumerate(("fast", "medium", "slow")):
         cells = r.rows.get(tier, [])
-        t = [(ns - start[0]) / 1e9 for _, times, _ in cells for ns in times]
-        fields = {c["name"]: column([v for _, _, columns in cells for v in columns.get(number, ())])
+        t = [(ns - start[0]) / 1e9 for _, times, _, _ in cells for ns in times]
+        fields = {c["name"]: column([v for _, _, columns, _ in cells for v in columns.get(number, ())])
                   for number, c in r.channels.items() if c["tier"] == tier}
         out["hz"][name] = r.tiers[tier]["hz"]
         out["counts"][name] = len(t)

@@ -22,6 +22,7 @@ spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.d
                                                                        "nvmt-log.py"))
 log = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(log)
+STAT_HEAD = 56
 
 
 def shuffle(p, n, size):
@@ -71,10 +72,10 @@ def at_time(what, h, raw, ns):
         struct.pack_into("<q", p, 12, ns)
     if h.kind == log.STATS and what in ("first-time", "last-time"):
         _, _, size, n = struct.unpack_from("<BBHI", raw)
-        records = bytearray(log.unshuffle(raw[8:], n, size))
+        records = bytearray(log.unshuffle(raw[STAT_HEAD:], n, size))
         for i in range(44 if what == "first-time" else 60, n * size, size):
             struct.pack_into("<q", records, i, ns)
-        p[8:] = shuffle(bytes(records), n, size)
+        p[STAT_HEAD:] = shuffle(bytes(records), n, size)
     return bytes(p)
 
 
@@ -123,7 +124,7 @@ def edit(what, p):
     middle, out, moved, shift = data[len(data) // 2], b"", {}, 0
     what, _, ns = what.partition("=")
 
-    def put(h, kind, payload, version=1, codec=0):
+    def put(h, kind, payload, version=log.VERSION, codec=0):
         nonlocal out
         head = struct.pack("<4s4BIIQIIqI", log.MAGIC, kind, version, codec, h.flags, h.session, h.generation,
                            h.seq + shift, len(payload), len(payload) if h.kind != log.META else h.raw,
@@ -145,7 +146,7 @@ def edit(what, p):
         elif not (here and what == "lost"):
             raw = at_time(what, h, raw, int(ns)) if ns else raw
             put(h, h.kind, other_column(raw) if here and what == "column" else raw,
-                version=9 if here and what == "version" else 1, codec=7 if here and what == "codec" else 0)
+                version=9 if here and what == "version" else log.VERSION, codec=7 if here and what == "codec" else 0)
         if len(out) > place:
             moved[at] = place, len(out) - place - 48
         if what == "kind" and here:

@@ -18,7 +18,8 @@ import zlib
 
 MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
-META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END = range(1, 11)
+META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END, EVENT = range(1, 12)
+VERSION, LATE = 2, 1 << 31
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
@@ -154,7 +155,7 @@ def array(b, kind, n):
 
 
 def data(h, payload):
-    """Sections: tier, times, columns."""
+    """Sections: tier, times, columns, and for each row whether one tick before it was skipped."""
     b, out = Bytes(payload), []
     while b.left():
         tier, _, columns, n, t0, step = b.get("BBHIqI")
@@ -162,10 +163,10 @@ def data(h, payload):
             raise Damage("section")
         kinds = b.take(columns)
         r = struct.unpack(f"<{n}I", unshuffle(b.take(4 * n), n, 4))
-        t = [t0 + i * step + unzigzag(r[i]) for i in range(n)]
-        if r[0] or any(x >= y for x, y in zip(t, t[1:])) or any(x >> 27 != h.cell for x in t):
+        t = [t0 + i * step + unzigzag(r[i] & ~LATE) for i in range(n)]
+        if r[0] & ~LATE or any(x >= y for x, y in zip(t, t[1:])) or any(x >> 27 != h.cell for x in t):
             raise Damage("times")
-        out.append((tier, t, [array(b, k, n) for k in kinds]))
+        out.append((tier, t, [array(b, k, n) for k in kinds], [bool(x & LATE) for x in r]))
     return out
 
 
@@ -174,9 +175,9 @@ class Recording:
         self.file = p
         self.session, self.channels, self.tiers, self.end = {"facts": {}}, {}, {}, None
         self.generations, self.chunks, self.problems, self.unknown = {}, [], [], 0
-        self.marks, self.gaps, self.changes = {}, {}, {}
+        self.marks, self.gaps, self.changes, self.events = {}, {}, {}, {}
         self.ranges, self.again = [], {}
-        self.rows = {}  # tier: [cell, times, values by channel number]
+        self.rows = {}  # tier: [cell, times, values by channel number, single late ticks before a row]
         seq = None
         for h, at, payload in chunks(p):
             if not h:
@@ -194,7 +195,7 @@ class Recording:
                 self.problems.append({"at": at, "seq": h.seq, "kind": h.kind, "cell": h.cell, "why": str(e)})
 
     def take(self, h, at, payload):
-        if h.version != 1 or not META <= h.kind <= END:
+        if h.version != VERSION or not META <= h.kind <= EVENT:
             if h.flags & 1:
                 sys.exit(f"needs a newer program: kind {h.kind}, version {h.version}")
             self.unknown += 1
@@ -218,12 +219,18 @@ class Recording:
             for r in Bytes(payload).records():
                 c = {"t": r.get("q"), "what": r.text(), "from": r.text(), "to": r.text()}
                 self.changes.setdefault((c["t"], r.raw), c)
+        elif h.kind == EVENT:
+            for r in Bytes(payload).records():
+                e = dict(zip(("from", "to", "channel", "kind", "flags", "count"), r.get("qqIBBQ")))
+                before = self.events.get((e["from"], e["channel"]))
+                if not before or (before["to"], -before["flags"]) <= (e["to"], -e["flags"]):
+                    self.events[e["from"], e["channel"]] = e
         elif h.kind == RANGE:
             self.take_ranges(Bytes(payload))
         elif h.kind == END:
             b = Bytes(payload)
             reason, distance = b.get("BQ")
-            self.end = {"reason": reason, "distance": distance, "tally": b.get("13Q"), "next": b.text()}
+            self.end = {"reason": reason, "distance": distance, "next": b.text()}
             if distance and self.head(at - distance).kind != INDEX:
                 raise Damage("END leads to no INDEX")
 
@@ -279,33 +286,45 @@ class Recording:
             elif tag == 11:
                 if r.get("B") == 0 and any(c[0].kind == RANGE for c in self.chunks):
                     raise Damage("META denies the ranges before it")
-        self.generations[h.generation] = channels
+        if channels:
+            self.generations[h.generation] = channels
 
     def data(self, h, payload):
         if h.generation not in self.generations:
             raise Damage("generation")
         sections = data(h, payload)
-        for tier, t, _ in sections:
+        for tier, t, _, _ in sections:
             cells = self.rows.get(tier)
             if cells and t[0] <= cells[-1][1][-1]:
                 raise Damage("older than rows before")
-        for tier, t, columns in sections:
+        for tier, t, columns, late in sections:
             v = {self.generations[h.generation][tier, c]["number"]: column for c, column in enumerate(columns)
                  if (tier, c) in self.generations[h.generation]}
-            self.rows.setdefault(tier, []).append((h.cell, t, v))
+            self.rows.setdefault(tier, []).append((h.cell, t, v, late))
+
+    def late(self):
+        """The gaps of single late ticks."""
+        for tier, cells in self.rows.items():
+            before = self.session["start"][0]
+            for _, t, _, late in cells:
+                for ns, was_late in zip(t, late):
+                    if was_late:
+                        yield {"tier": tier, "cause": 0, "from": before, "to": ns, "missed": 1}
+                    before = ns
 
     def lines(self, rows):
         yield {"session": self.session, "tiers": self.tiers, "channels": list(self.channels.values())}
         for tier, cells in sorted(self.rows.items()) if rows else ():
-            for _, t, v in cells:
+            for _, t, v, _ in cells:
                 for i, ns in enumerate(t):
                     yield {"tier": tier, "t": ns, "v": {k: c[i] for k, c in v.items() if not math.isnan(c[i])}}
         for r in self.ranges + list(self.again.values()):
             yield {"range": r}
-        for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes)):
+        for key, events in (("mark", self.marks), ("gap", self.gaps), ("change", self.changes), ("event", self.events)):
             for k in sorted(events):
                 yield {key: events[k]}
         yield {"end": self.end, "rows": {t: sum(len(c[1]) for c in cells) for t, cells in self.rows.items()},
+               "late": {t: sum(sum(c[3]) for c in cells) for t, cells in self.rows.items()},
                "ranges": len(self.ranges) + len(self.again),
                "open": sum(r["flags"] & 1 for r in self.again.values()),
                "chunks": len(self.chunks), "unknown": self.unknown, "problems": self.problems}

@@ -67,7 +67,7 @@ def section(tier, hz, times, columns):
             bytes(kind for kind, _ in arrays) + shuffle(zigzag, 4) + b"".join(raw for _, raw in arrays))
 
 
-META, DATA, MARK, GAP, STATE, END = 1, 2, 3, 4, 5, 10
+META, DATA, MARK, GAP, STATE, END, EVENT = 1, 2, 3, 4, 5, 10, 11
 
 
 class Log:
@@ -79,20 +79,21 @@ class Log:
         self.out, self.seq, self.channels, self.hz = [], 0, channels, hz
         self.session = int.from_bytes(os.urandom(4), "little") | 1  # each is a recording of its own
         self.facts, self.anchors, self.tiers = facts, anchors, tiers
-        self.tally = [[len(times), 0, 0] for times, _ in tiers] + [[0, 0, 0]]
 
     def chunk(self, kind, cell, raw):
         stored = (b"\x89NVL\r\n\x1a\n" if kind == META else b"") + raw
-        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 1, 0, 0, self.session, 1, self.seq, len(stored), len(raw), cell,
+        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 2, 0, 0, self.session, 1, self.seq, len(stored), len(raw), cell,
                            zlib.crc32(stored))
         self.seq += 1
         self.out.append(head + struct.pack("<I", zlib.crc32(head)) + stored)
 
-    def meta(self, cell):
+    def meta(self, cell, full):
         def record(tag, body):
             return struct.pack("<HI", tag, len(body)) + body
 
         now = [a for a in self.anchors if a[0] >> 27 <= cell] or self.anchors
+        if not full:
+            return self.chunk(META, cell, record(4, struct.pack("<3q", *now[-1])))
         raw = record(1, text("nvmt_write.py")) + record(2, bytes(range(32)))
         raw += record(3, struct.pack("<3q", *self.anchors[0])) + record(4, struct.pack("<3q", *now[-1]))
         for tier, (_, columns) in enumerate(self.tiers):
@@ -115,6 +116,35 @@ class Log:
         if bodies:
             self.chunk(kind, cell, b"".join(struct.pack("<H", len(b)) + b for b in bodies))
 
+    def states(self):
+        """The end of each throttling, notice and rise of a count, and its record."""
+        used, out = [0, 0, 0], []
+        for number, c in enumerate(self.channels):
+            times, columns = self.tiers[c["tier"]]
+            values = columns[used[c["tier"]]]
+            used[c["tier"]] += 1
+            kind = {"throttle": 0, "notice": 1, "throttle_count": 2}.get(c.get("kind"))
+            if kind is None:
+                continue
+            spans, last = [], None  # [from, to, count, flags]
+            for t, v in zip(times, values):
+                if v is None or math.isnan(v):
+                    continue
+                if kind < 2 and last and last[1] > 0 and t - last[0] <= round(5e9 / self.hz[c["tier"]]):
+                    spans[-1][1] = t
+                    begins = 0
+                else:
+                    begins = int(v > 0) if kind < 2 else int(max(0, v - last[1])) if last else 0
+                if begins and spans and t - spans[-1][1] < 100_000_000:
+                    spans[-1][1:3] = t, spans[-1][2] + begins
+                elif begins:
+                    spans.append([t, t, begins, 0 if last else 2])
+                last = t, v
+            if spans and kind < 2 and last[1] > 0:
+                spans[-1][3] |= 1
+            out += [(b, EVENT, struct.pack("<qqIBBQ", a, b, number, kind, flags, n)) for a, b, n, flags in spans]
+        return out
+
     def bytes(self, marks=(), gaps=(), changes=()):
         """marks: (t, label); gaps: (tier, cause, from, to, missed); changes: (t, what, from, to)."""
         starts, group = [0, 0, 0], None
@@ -122,12 +152,13 @@ class Log:
         events = [(t, MARK, struct.pack("<Qq", i + 1, t) + text(label)) for i, (t, label) in enumerate(marks)]
         events += [(g[3], GAP, struct.pack("<BBqqQ", *g)) for g in gaps]
         events += [(c[0], STATE, struct.pack("<q", c[0]) + b"".join(text(x) for x in c[1:])) for c in changes]
-        for g in gaps:
-            self.tally[g[0]][1 + (g[1] == 1)] += g[4]
+        events += self.states()
+        metas = 0
         for cell in cells:
             if cell >> 6 != group:
-                self.meta(cell)
+                self.meta(cell, metas < 2 or cell >> 12 != group >> 6)
                 group = cell >> 6
+                metas += 1
             raw = b""
             for tier, (times, columns) in enumerate(self.tiers):
                 first = last = starts[tier]
@@ -138,12 +169,11 @@ class Log:
                 starts[tier] = last
             if raw:
                 self.chunk(DATA, cell, raw)
-            for kind in (MARK, GAP, STATE):
+            for kind in (MARK, GAP, STATE, EVENT):
                 self.events(kind, cell, [body for t, k, body in events
                                          if k == kind and (t >> 27 <= cell or cell == cells[-1])])
             events = [e for e in events if e[0] >> 27 > cell]
-        tally = struct.pack("<13Q", *(n for tier in self.tally for n in tier), len(marks))
-        self.chunk(END, cells[-1], struct.pack("<BQ", 0, 0) + tally + text(""))
+        self.chunk(END, cells[-1], struct.pack("<BQ", 0, 0) + text(""))
         return b"".join(self.out)
 
 

@@ -218,10 +218,12 @@ static void chunk_make(struct log_bytes *raw, struct log_bytes *chunk, const int
 	struct rows r = {TIER_MEDIUM, ROWS, WIDTH, t_ns, values};
 	struct log_head h = {.kind = LOG_DATA, .session = 77, .generation = 1, .seq = 5, .cell = CELL};
 	struct log_packer *k = log_packer_new();
-	uint8_t like[WIDTH];
+	uint8_t like[WIDTH], late[ROWS];
 
 	memset(like, LOG_OTHER, sizeof(like));
-	log_data_put(raw, &r, STEP, like);
+	for (size_t i = 0; i < ROWS; i++)
+		late[i] = i % 7 == 0;
+	log_data_put(raw, &r, late, STEP, like);
 	assert_non_null(k);
 	assert_int_equal(log_pack(k, &h, raw->p, raw->n, chunk), 0);
 	assert_int_equal(chunk->n, LOG_HEAD + h.stored);
@@ -232,6 +234,7 @@ static void chunk(void **state)
 {
 	static double values[ROWS * WIDTH], column[ROWS];
 	int64_t t_ns[ROWS], back[ROWS];
+	uint8_t late[ROWS];
 	struct log_bytes raw = {.n = 0}, bytes = {.n = 0}, out = {.n = 0};
 	struct log_unpacker *u = log_unpacker_new();
 	struct log_head h;
@@ -249,9 +252,11 @@ static void chunk(void **state)
 	in = (struct log_in) {out.p, out.p + out.n, false};
 	assert_int_equal(log_data_next(&in, &s), 1);
 	assert_true(s.tier == TIER_MEDIUM && s.n == ROWS && s.columns == WIDTH);
-	assert_int_equal(log_section_times(&s, CELL, back), 0);
+	assert_int_equal(log_section_times(&s, CELL, back, late), 0);
 	assert_memory_equal(back, t_ns, sizeof(t_ns));
-	assert_int_equal(log_section_times(&s, CELL + 1, back), -1);
+	for (size_t i = 0; i < ROWS; i++)
+		assert_int_equal(late[i], i % 7 == 0);
+	assert_int_equal(log_section_times(&s, CELL + 1, back, NULL), -1);
 	log_walk_begin(&w, &s);
 	for (unsigned c = 0; c < WIDTH; c++) {
 		assert_true(log_walk_get(&w, column));
@@ -281,7 +286,7 @@ static void bad_times(void **state)
 	chunk_make(&raw, &bytes, t_ns, values);
 	in = (struct log_in) {raw.p, raw.p + raw.n, false};
 	assert_int_equal(log_data_next(&in, &s), 1);
-	assert_int_equal(log_section_times(&s, CELL, back), -1);
+	assert_int_equal(log_section_times(&s, CELL, back, NULL), -1);
 	log_bytes_free(&raw);
 	log_bytes_free(&bytes);
 }
@@ -356,7 +361,7 @@ static unsigned decode(const uint8_t *p, size_t n)
 	unsigned sections = 0;
 
 	while (log_data_next(&in, &s) > 0) {
-		sections += log_section_times(&s, CELL, t_ns) == 0;
+		sections += log_section_times(&s, CELL, t_ns, NULL) == 0;
 		log_walk_begin(&w, &s);
 		for (uint32_t c = 0; c < s.columns; c++)
 			log_walk_get(&w, column);

@@ -123,7 +123,7 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 		enum tier t = (enum tier)s.tier;
 		size_t width = session.width[t];
 
-		assert_int_equal(log_section_times(&s, h.cell, t_ns), 0);
+		assert_int_equal(log_section_times(&s, h.cell, t_ns, NULL), 0);
 		assert_int_equal(s.n, c->about.rows[t]);
 		assert_true(log_section_values(&s, NULL, 0, width, values, scratch));
 		for (size_t i = 0; i < s.n; i++, at[t]++) {

@@ -169,9 +169,9 @@ struct seen {
 	struct change changes[8];
 	size_t n_marks, n_gaps, n_changes;
 	uint64_t first_seq, next_seq;
+	uint64_t late[TIERS]; /* single late ticks */
 	uint8_t reason;
 	char next[64];
-	struct log_tally tally;
 	uint64_t newest;   /* from END to the last INDEX */
 	size_t incomplete; /* INDEX chunks without their events */
 	size_t events;     /* their bytes in all other chunks */
@@ -186,11 +186,14 @@ static inline void see_data(struct seen *s, const struct log_head *h, struct log
 	while ((r = log_data_next(in, &sec)) > 0) {
 		double *v = calloc(sec.n * sec.columns, sizeof(*v)), *column = calloc(sec.n, sizeof(*column));
 		int64_t *t_ns = calloc(sec.n, sizeof(*t_ns));
+		uint8_t *late = calloc(sec.n, 1);
 		struct log_walk w;
 
-		assert_true(v && column && t_ns);
+		assert_true(v && column && t_ns && late);
 		assert_int_equal(sec.columns, about.width[sec.tier]);
-		assert_int_equal(log_section_times(&sec, h->cell, t_ns), 0);
+		assert_int_equal(log_section_times(&sec, h->cell, t_ns, late), 0);
+		for (size_t i = 0; i < sec.n; i++)
+			s->late[sec.tier] += late[i];
 		log_walk_begin(&w, &sec);
 		for (size_t c = 0; c < sec.columns; c++) {
 			assert_true(log_walk_get(&w, column));
@@ -201,6 +204,7 @@ static inline void see_data(struct seen *s, const struct log_head *h, struct log
 			column_add(&s->rows[sec.tier], sec.columns, t_ns[i], v + i * sec.columns);
 		free(v);
 		free(column);
+		free(late);
 		free(t_ns);
 	}
 	assert_int_equal(r, 0);
@@ -334,9 +338,11 @@ static inline void check_stat(const struct log_head *h, struct log_in *in)
 	int level = (int)log_get_u8(in);
 	unsigned size = (log_get_u8(in), log_get_u16(in));
 	uint32_t n = log_get_u32(in);
+	struct late_ticks late[LOG_TIERS];
 	uint8_t *records = malloc((size_t)n * size);
 	int64_t from = h->cell << LOG_CELL_ZOOM, to = from + (INT64_C(1) << (LOG_CELL_ZOOM + 6 * level));
 
+	log_late_get(in, late);
 	assert_true(records && size == LOG_STAT_SIZE && n == CHANNELS - 1);
 	assert_int_equal(in->end - in->p, (size_t)n * size);
 	log_unshuffle(records, in->p, n, size);
@@ -479,7 +485,6 @@ static inline void read_chunks(const struct file *f, struct seen *s, bool bins, 
 		case LOG_END:
 			s->reason = (uint8_t)log_get_u8(&in);
 			s->newest = log_get_u64(&in);
-			log_tally_get(&in, &s->tally);
 			log_get_str(&in, s->next, sizeof(s->next));
 			assert_int_equal(at + LOG_HEAD + h.stored, f->n);
 			assert_true(log_head_get(f->p + at - s->newest, &h) && h.kind == LOG_INDEX);

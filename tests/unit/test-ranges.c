@@ -464,52 +464,6 @@ static void parts(void **state)
 	}
 }
 
-/* Makes RANGES in every META a tag that readers skip, as they do in logs without it. */
-static void strip(void)
-{
-	struct log_unpacker *u = log_unpacker_new();
-	struct log_packer *p = log_packer_new();
-	struct file f = slurp(path);
-	struct log_bytes raw = {.n = 0}, out = {.n = 0};
-	struct log_head h, again;
-	FILE *to = fopen(path, "w");
-
-	assert_true(u && p && to);
-	for (size_t at = 0; at < f.n; at += LOG_HEAD + h.stored) {
-		assert_true(log_head_get(f.p + at, &h));
-		if (h.kind != LOG_META)
-			continue;
-		assert_int_equal(log_unpack(u, &h, f.p + at + LOG_HEAD, &raw), LOG_OK);
-		assert_true(raw.n > 7 && raw.p[raw.n - 7] == LOG_TAG_RANGES);
-		again = (struct log_head) {.stored = 0};
-		for (uint16_t tag = 100; again.stored != h.stored; tag++) { /* one that compresses as well */
-			assert_true(tag != 0);
-			raw.p[raw.n - 7] = (uint8_t)tag;
-			raw.p[raw.n - 6] = (uint8_t)(tag >> 8);
-			again = h;
-			out.n = 0;
-			assert_int_equal(log_pack(p, &again, raw.p, raw.n, &out), 0);
-		}
-		memcpy(f.p + at, out.p, out.n);
-	}
-	assert_int_equal(fwrite(f.p, 1, f.n, to), f.n);
-	assert_int_equal(fclose(to), 0);
-	free(f.p);
-	log_bytes_free(&raw);
-	log_bytes_free(&out);
-	log_packer_free(p);
-	log_unpacker_free(u);
-}
-
-static void not_said(void **state)
-{
-	size_t n = record_late(4);
-
-	(void)state;
-	strip();
-	assert_int_equal(ranges_in(path), n);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -524,7 +478,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cut_short, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(denied, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(parts, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(not_said, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -218,7 +218,7 @@ static void test_many(void **state)
 	script_free(s);
 }
 
-/* --check also reports them. */
+/* check also reports them. */
 static size_t n_found;
 static char found_text[4096];
 

@@ -4,10 +4,12 @@
 #ifndef TESTS_UI_FAKE_H
 #define TESTS_UI_FAKE_H
 
+#include "model/states.h"
 #include "model/timeline.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FAKE_CHANNELS 64
@@ -257,8 +259,51 @@ static int64_t fake_above(struct timeline *t, size_t channel, int64_t from_ns, i
 	return sum;
 }
 
-static const struct timeline_ops fake_ops = {fake_session, fake_extent,	 fake_columns, fake_read, fake_step,  fake_marks,
-					     fake_gaps,	   NULL,	 fake_changes, fake_rows, NULL, NULL, fake_visit, NULL, fake_lanes, fake_above, NULL};
+static int fake_by_begin(const void *a, const void *b)
+{
+	const struct state_event *e = a, *f = b;
+
+	return e->from_ns != f->from_ns ? (e->from_ns > f->from_ns ? 1 : -1)
+					: (int)e->channel - (int)f->channel;
+}
+
+static size_t fake_states(struct timeline *t, int64_t from, int64_t to, struct state_event *out, size_t max)
+{
+	struct fake *f = (struct fake *)t;
+	struct state_event list[1024], ended;
+	int64_t reach[1024], latest = INT64_MIN;
+	size_t n = 0, n_watches;
+	struct state_watch *w = state_watches_new(&f->about, &n_watches);
+
+	for (size_t k = 0; w && k < n_watches; k++) {
+		int64_t p = fake_period[w[k].at.tier];
+
+		for (int64_t at = (f->first_ns + p - 1) / p * p; at <= f->last_ns && n < 1000; at += p)
+			if (state_watch_take(&w[k], at, fake_value(f, w[k].now.channel, at), &ended))
+				list[n++] = ended;
+		if (w[k].now.count)
+			list[n++] = w[k].now;
+	}
+	free(w);
+	qsort(list, n, sizeof(*list), fake_by_begin);
+	for (size_t i = 0; i < n; i++)
+		reach[i] = latest = list[i].to_ns > latest ? list[i].to_ns : latest;
+	return states_between(list, reach, n, from, to, out, max);
+}
+
+static const struct timeline_ops fake_ops = {.session = fake_session,
+					     .extent = fake_extent,
+					     .columns = fake_columns,
+					     .value = fake_read,
+					     .step = fake_step,
+					     .marks = fake_marks,
+					     .gaps = fake_gaps,
+					     .states = fake_states,
+					     .changes = fake_changes,
+					     .rows = fake_rows,
+					     .ranges = fake_visit,
+					     .lanes = fake_lanes,
+					     .above = fake_above};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
