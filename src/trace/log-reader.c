@@ -1029,6 +1029,8 @@ void log_reader_renew(struct log_reader *r, struct log_reader *newer)
 	newer->numbers = r->numbers;
 	newer->facts = r->facts;
 	newer->other_ranges = NULL;
+	newer->source = &newer->file.source;
+	r->source = &r->file.source;
 	r->session = old.session;
 	r->channels = old.channels;
 	r->numbers = old.numbers;

@@ -91,7 +91,7 @@ ok 'one time base: but with --force' is "$status:$(grep -c mean out)" 0:200001
 # Clocks, as often as the file tells them.
 py 'import nvmt_write as w
 second = w.START_MONO + 9 * 10**9, w.START_REAL + 9 * 10**9 + 5, w.START_BOOT + 9 * 10**9
-open("anchors.nvmt", "wb").write(w.waves(10).log([second]))'
+open("anchors.nvmt", "wb").write(w.waves(20).log([second]))'
 ok 'two clocks: sound' sh -c '$EMU "$NVMTOP" check anchors.nvmt'
 nvmtop export perfetto -o anchors.pftrace anchors.nvmt
 tool perfetto anchors.pftrace >decoded

@@ -87,7 +87,7 @@ sed -n '/^    import glob, os, socket, time$/,/^$/s/^    //p' "$NVMTOP_SRC/docs/
 ok 'four lines of Python in docs/recording.md' is "$(grep -c . sockets.py)" 4
 ok 'and they run' "$python" sockets.py
 end $pid
-ok 'all of them landed, on the right row' landed one.nvmt \
+ok 'all of them landed' landed one.nvmt \
     "labels == ['wärm up', '', '--odd', 'from C', 'my label']"
 ok 'the file is sound' judge one.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
 ok 'the socket has gone' test ! -e "$run_dir/$pid.sock"

@@ -99,9 +99,9 @@ ok "--stats: the program's output" is "$(cat out)" out
 sed -n '/^p.nvmt: /,$p' err >stats
 nvmtop report p.nvmt >report
 ok '--stats: the report of the phases' cmp stats report
-run nvmtop --demo --record p.bin --stats --duration 0.3
+run nvmtop --demo --record v.bin --stats --duration 0.3
 ok '--stats of version 1' is "$status" 0
-ok '--stats of version 1: the name of the file' says err '^p.bin: '
+ok '--stats of version 1: of the log, which has all' says err '^v.nvmt: '
 
 # Several runs.
 run nvmtop --demo --record q.nvmt --repeat 3 --warmup 2 -- sh -c 'echo run >>runs; sleep 0.2'

@@ -37,8 +37,8 @@ ok 'a zone of -200 degrees is missing' json 'c["temp.tj"]["value"] is None'
 ok 'a zone of -40 degrees is cold' json 'c["temp.soc0"]["value"] == -40'
 run nvmtop boards --sysroot bad
 ok 'boards says which' says out 'VDD_IN.voltage .*in1_input  (no value now: out of range: 9223372036854775807; '
-run nvmtop --record --duration 0.5 --sysroot bad --force bad.bin
-run nvmtop export csv bad.bin
+run nvmtop --record --duration 0.5 --sysroot bad --force bad.nvmt
+run nvmtop export csv bad.nvmt
 ok 'they are not in a recording' sh -c 'test -s out && ! grep -qE "temp.cpu,-256|VDD_IN.voltage,9|gpu.freq,-1" out'
 
 run nvmtop --record --duration 0.5 --sysroot bad --force bad.nvmt
@@ -75,18 +75,18 @@ once hot
 ok 'hot to touch is a notice' json 'c["notice.hot-surface-alert"]["value"] == 1 and c["notice.hot-surface-alert"]["kind"] == "notice" and c["notice.hot-surface-alert"]["label"] == "hot to touch"'
 ok 'and no throttling' json 'not any(x["kind"] == "throttle" and x["value"] for x in t["channels"])'
 # few rows: those that are late would cover the words on the line of events
-run nvmtop --record --duration 0.6 --fast-hz 20 --medium-hz 20 --sysroot hot --force hot.bin
+run nvmtop --record --duration 0.6 --fast-hz 20 --medium-hz 20 --sysroot hot --force hot.nvmt
 ok 'summary: nothing throttled' says err 'throttling: none'
 ok 'summary: the notice, and for how long' says err 'notices: *hot to touch for [0-9.]* '
-run nvmtop report --all hot.bin
+run nvmtop report --all hot.nvmt
 ok 'report: nothing throttled' sh -c 'grep -q "throttled for 0.000 s" out && ! grep "throttled for" out | grep -qv "for 0.000 s"'
-run nvmtop --replay hot.bin --print 120x40 --view thermal
+run nvmtop --replay hot.nvmt --print 120x40 --view thermal
 ok 'screen: the notice by its name, and for how long' says out '^ *hot to touch  *0\.[0-9] s'
 ok 'screen: the notice is an event' says out '^ events .*hot to touch'
 ok 'screen: nothing throttled, nothing above its limit' sh -c '! grep -qE "throttled:|-[0-9.]+ *$|TTT" out'
 ok 'screen: the limit' says out '99'
-run nvmtop --record --keep 0.2 --trigger throttled --duration 0.6 --sysroot hot --force kept.bin
-ok '--trigger throttled does not fire' test ! -e kept.bin
+run nvmtop --record --keep 0.2 --trigger throttled --duration 0.6 --sysroot hot --force kept.nvmt
+ok '--trigger throttled does not fire' sh -c '! ls | grep -q ^kept'
 # Bindings decide, not the order of the trips or the kind of zone.
 for z in hot/sys/class/thermal/thermal_zone*; do
     test "$(cat "$z/type")" = cpu-thermal && rm "$z/cdev0" "$z/cdev0_trip_point"
@@ -98,7 +98,7 @@ ok 'one that slows down from 70 on warns at 70' says out 'temp.gpu .*(warns at 7
 
 # ---- the hottest zone is one that is measured ----
 for r in nano-32 tx2-32 agx_xavier-32 agx_xavier-35 xavier_nx-35 tx1-32; do
-    run nvmtop --record --duration 0.4 --sysroot "$roots/$r" --force zones.bin
+    run nvmtop --record --duration 0.4 --sysroot "$roots/$r" --force zones.nvmt
     ok "$r: PMIC-Die is not the hottest" sh -c 'grep -q "hottest: *[A-Za-z0-9]" err && ! grep -qE "hottest:.*(PMIC-Die|fan-est)" err'
     cp err summary
     once "$roots/$r"
@@ -238,11 +238,11 @@ sleep 0.2
 : >"$1"
 sleep 0.4
 END
-run nvmtop --record --sysroot dies dies.bin -- sh load.sh "$rail"
+run nvmtop --record --sysroot dies dies.nvmt -- sh load.sh "$rail"
 ok 'a rail that dies: recorded' is "$status" 0
 cp err summary
-nvmtop report --format json dies.bin >report
-nvmtop export jsonl dies.bin >rows
+nvmtop report --format json dies.nvmt >report
+nvmtop export jsonl dies.nvmt >rows
 agree() {
     "$python" - <<'END'
 import json, re
@@ -303,8 +303,8 @@ run nvmtop boards --sysroot more
 ok 'other power monitors are named' says out '^  Other sensors: ina226 (hwmon7: CARRIER_IN), ina226 (iio:device0)$'
 once more
 ok 'and are a fact' json '"CARRIER_IN" in t["facts"]["other_sensors"]'
-run nvmtop --record --duration 0.3 --sysroot more --force more.bin
-run nvmtop --replay more.bin --print 120x40 --view board
+run nvmtop --record --duration 0.3 --sysroot more --force more.nvmt
+run nvmtop --replay more.nvmt --print 120x40 --view board
 ok 'the screen names them' says out 'ina226 (hwmon7: CARRIER_IN)'
 run nvmtop boards --sysroot "$roots/orin_nx-36-offline"
 ok 'where there are none nothing is said' sh -c '! grep -q "Other sensors" out'

@@ -62,7 +62,7 @@ static void test_record(void **state)
 	assert_int_equal(nvmtop_sync(r, "first \033[31mphase"), 1);
 	usleep(200000);
 	assert_int_equal(nvmtop_sync(r, NULL), 2);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(access(path, F_OK), 0);
 	while (nvmtop_sample_count(r) < 300)
 		usleep(1000);
 	assert_int_equal(nvmtop_stop(r, &e), 0);
@@ -102,6 +102,38 @@ static void test_record(void **state)
 			assert_true(fast[epoch[i].first - 1].time_s < epoch[i].start_s);
 	}
 	nvmtop_close(t);
+}
+
+/* A FILE.bin is there at the end, complete, and nothing beside it. */
+static void test_version1(void **state)
+{
+	nvmtop_options o = NVMTOP_OPTIONS_INIT;
+	nvmtop_header h = {.size = NVMTOP_HEADER_SIZE};
+	nvmtop_error e = NVMTOP_ERROR_INIT;
+	char bin[160], log[170];
+
+	(void)state;
+	snprintf(bin, sizeof(bin), "%s/old.bin", folder);
+	snprintf(log, sizeof(log), "%s.nvmt", bin);
+	o.board = "demo";
+	nvmtop_recorder *r = nvmtop_start(bin, &o, &e);
+	assert_non_null(r);
+	assert_int_equal(nvmtop_wait_for_warmup(r, -1), 1);
+	assert_int_equal(nvmtop_sync(r, "phase"), 1);
+	assert_int_equal(access(bin, F_OK), -1);
+	assert_int_equal(nvmtop_stop(r, &e), 0);
+	uint64_t count = nvmtop_sample_count(r);
+	nvmtop_free(r);
+	assert_int_equal(access(log, F_OK), -1);
+	nvmtop_trace *t = nvmtop_open(bin, &e);
+	assert_non_null(t);
+	assert_int_equal(nvmtop_get_header(t, &h), 0);
+	assert_int_equal(h.rows[0], count);
+	assert_int_equal(h.marks, 1);
+	nvmtop_close(t);
+	assert_null(nvmtop_start(bin, &o, &e));
+	assert_int_equal(e.number, EEXIST);
+	unlink(bin);
 }
 
 static void test_refused(void **state)
@@ -625,6 +657,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_versions),    cmocka_unit_test(test_record),
+		cmocka_unit_test(test_version1),
 		cmocka_unit_test(test_values),      cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_fork),
 		cmocka_unit_test(test_last_mark),   cmocka_unit_test(test_first_row),

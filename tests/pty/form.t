@@ -111,7 +111,7 @@ keys F2
 wait_gone "Settings"
 leave
 cp "$trace" "$dir/demo.nvmt"
-show "--replay demo.bin"
+show "--replay demo.nvmt"
 keys p
 check "p asks" wait_for "save:"
 keys t

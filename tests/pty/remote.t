@@ -69,10 +69,10 @@ check "the recorder ends" until_true gone "$pid"
 check "it ends normally" wait_file "$dir/rec.err" "standard output"
 
 # --- a recording on this machine ---
-$program --demo --record "$dir/grow.bin" 2>"$dir/grow.err" &
+$program --demo --record "$dir/grow.nvmt" 2>"$dir/grow.err" &
 recorder=$!
-until_true test -s "$dir/grow.bin.nvmt"
-run "clear; $program --replay grow.bin --follow; echo status \$?"
+until_true test -s "$dir/grow.nvmt"
+run "clear; $program --replay grow.nvmt --follow; echo status \$?"
 check "--follow: a running recording is live" wait_for "live from"
 picture >"$tmp/before"
 check "--follow: it moves" until_true differs
@@ -89,12 +89,21 @@ check "--follow: a stream that is complete" wait_for "kept.nvmt"
 keys q
 wait_for "status 0"
 
-# a trace that is being copied
+# a recording that is being copied
+size=$(wc -c <"$dir/grow.nvmt")
+head -c $((size / 3)) "$dir/grow.nvmt" >"$dir/copy.nvmt"
+run "clear; $program --replay copy.nvmt --follow; echo status \$?"
+check "--follow: a recording that is being copied is behind" wait_for " behind"
+tail -c +$((size / 3 + 1)) "$dir/grow.nvmt" >>"$dir/copy.nvmt"
+check "--follow: the rest of it is read" wait_for ", ended"
+keys q
+check "--follow: q exits with status 0" wait_for "status 0"
+$program export nvmt1 "$dir/grow.nvmt" -o "$dir/grow.bin"
 size=$(wc -c <"$dir/grow.bin")
 head -c $((size / 3)) "$dir/grow.bin" >"$dir/copy.bin"
 run "clear; $program --replay copy.bin --follow; echo status \$?"
 wait_for "1 Overview"
-check "--follow: a trace that is being copied" wait_for "copy.bin"
+check "--follow: a file of version 1 that is being copied" wait_for "copy.bin"
 length() {
 	screen | sed -n 's/.* \/ \([0-9:.]*\) .*/\1/p' | head -n 1
 }

@@ -226,7 +226,7 @@ check "a vt100 shows it" wait_for "q quit"
 keys q
 check "a vt100 is restored" usable_terminal
 run "clear; (ulimit -n 40; NVMTOP_BOARDS=$boards $program --sysroot $roots/agx_orin-36)"
-check "signals missing for lack of descriptors are reported" wait_for "signals are missing: only 40"
-keys q
-wait_prompt 0
+check "too few open files are allowed: exit status 1" wait_prompt 1
+check "the message says what to raise" wait_for "raise the limit (ulimit -n)"
+check "the terminal is usable after it" usable_terminal
 pty_end

@@ -28,7 +28,7 @@ for type in application/x-nvmtop-log application/x-nvmt1; do
 done
 
 nvmtop record --demo --duration 0.2 run.nvmt 2>/dev/null
-nvmtop record --demo --duration 0.2 run.bin 2>/dev/null
+nvmtop export nvmt1 run.nvmt -o run.bin 2>/dev/null
 cp run.nvmt without-suffix
 cp run.nvmt other.bin
 nvmtop record --demo --duration 0.2 - >stream 2>/dev/null

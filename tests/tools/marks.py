@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Sends marks and checks where they are in the recording, using only mark.h and
-nvmtop-trace(5).
+"""Sends marks and checks what the recording has of them, using only mark.h and
+docs/format-nvmt.md.
 
   marks.py send FOLDER [AGO LABEL]...   one mark each, AGO seconds old; prints
                                         the exact times
   marks.py flood FOLDER N [AGO]         N marks as fast as possible, every fourth up to
                                         AGO seconds old
   marks.py hostile FOLDER               invalid datagrams; prints how many
-  marks.py check FILE                   the marks as JSON; fails if a sync point is not
-                                        at the row of its mark
+  marks.py check FILE                   the marks as JSON, in order of time; fails if
+                                        one is there twice, or is missing
 """
 
 import array
@@ -17,7 +17,6 @@ import importlib.util
 import json
 import os
 import socket
-import struct
 import sys
 import time
 
@@ -74,36 +73,22 @@ def hostile(folder):
     print(len(letters))
 
 
-def recording(log):
-    """The content of the log after the sections of version 1."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
-    spec = importlib.util.spec_from_file_location("nvmt_log", path)
+def recording(path):
+    reader = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
+    spec = importlib.util.spec_from_file_location("nvmt_log", reader)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.Recording(log)
+    with open(path, "rb") as f:
+        return module.Recording(f.read())
 
 
 def check(path):
-    data = open(path, "rb").read()
-    counts = struct.unpack_from("<4Q", data, 56)
-    sync = 728 + counts[0] * 98 + counts[1] * 104 + counts[2] * 72
-    log = recording(data[sync + counts[3] * 16:])
-    start, errors = log.session["start"][0], list(log.problems)
-    marks = [{"t_ns": m["t"], "label": m["label"]} for _, m in sorted(log.marks.items())]
-
-    def row_ns(i):
-        return start + round(struct.unpack_from("<d", data, 728 + i * 98)[0] * 1e9)
-
-    for i, m in enumerate(marks[:counts[3]]):
-        m["id"], m["row"] = ident, row = struct.unpack_from("<QQ", data, sync + 16 * i)
-        if ident != i + 1:
-            errors.append("sync point %d is %d" % (i, ident))
-        if row and row_ns(row - 1) >= m["t_ns"]:
-            errors.append("mark %d is older than the row before it" % ident)
-        if row < counts[0] and row_ns(row) < m["t_ns"]:
-            errors.append("mark %d is younger than its row" % ident)
-    if len(marks) != counts[3]:
-        errors.append("%d marks, %d sync points" % (len(marks), counts[3]))
+    log = recording(path)
+    errors, ids = list(log.problems), sorted(m["id"] for m in log.marks.values())
+    if ids != list(range(1, len(ids) + 1)):
+        errors.append("the marks are not 1 to %d" % len(ids))
+    marks = [{"id": m["id"], "t_ns": m["t"], "label": m["label"]} for _, m in sorted(log.marks.items())]
+    errors += ["mark %d is older than the recording" % m["id"] for m in marks if m["t_ns"] < log.session["start"][0]]
     print(json.dumps({"n": len(marks), "marks": marks[:200], "errors": errors[:20]}))
     return 1 if errors else 0
 
