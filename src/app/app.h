@@ -5,10 +5,10 @@
 #include "board/board.h"
 #include "engine/engine.h"
 #include "model/condition.h"
-#include "model/history.h"
 #include "probe/processes.h"
 #include "report/report.h"
 #include "term/term.h"
+#include "trace/log-view.h"
 #include "trace/trace.h"
 #include "ui/ui.h"
 #include "util/text.h"
@@ -41,7 +41,7 @@ struct options {
 	bool stop_on_eof;
 	struct trace_limits limits;
 	bool has_history;
-	struct history_bound history;
+	int64_t history_ns; /* how long the rows of the live screen are kept */
 	int64_t keep_ns; /* pre-trigger time; 0: no --keep */
 	int64_t after_ns;
 	const char *trigger; /* a valid condition, or NULL */
@@ -164,17 +164,23 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 /* Finds the next (by = 1) or previous (-1) file of a split recording. Returns false if it does not exist. */
 bool part_beside(const char *path, int by, char *out, size_t size);
 
-/* A running engine with a history attached. */
+/* A running engine, and the log that it fills. */
 struct live {
 	struct root *root;
 	struct board *board;
 	struct engine *engine;
-	struct history *history;
-	struct nvtx *nvtx; /* ranges of programs, or NULL */
+	struct log *log;
+	struct log_view *view; /* of the main thread */
+	struct nvtx *nvtx;     /* ranges of programs, or NULL */
 };
-/* bound: limits of the history; NULL: no history. Returns 0, with *e as from open_probes(); or -1. */
-int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e);
+/* history_ns: how long rows are kept for a screen; negative: there is none. Returns 0, with *e as from open_probes();
+ * or -1. */
+int live_open(struct live *l, const struct options *o, int64_t history_ns, struct err *e);
 void live_close(struct live *l);
+/* The bound of a log that a screen shows. */
+struct log_bound history_bound(int64_t history_ns);
+/* The newest state of its log. */
+struct timeline *live_look(const struct live *l);
 /* Is the board a demo? Its processes are made up, too; NULL for another board. */
 bool live_is_demo(const struct live *l);
 const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns);

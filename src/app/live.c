@@ -1,4 +1,4 @@
-/* Starts an engine that samples into a history. */
+/* Starts an engine that samples into a log in memory. */
 #include <string.h>
 #include <unistd.h>
 #ifdef __GLIBC__
@@ -7,7 +7,6 @@
 
 #include "app/app.h"
 #include "record/nvtx.h"
-#include "model/history.h"
 #include "util/intl.h"
 
 #define LARGE (64 * 1024) /* bytes; a ring, a writer's buffers, the buffers of a join */
@@ -100,10 +99,19 @@ struct engine *engine_for(const struct options *o, struct probe_set *probes, str
 	return engine;
 }
 
-int live_open(struct live *l, const struct options *o, const struct history_bound *bound, struct err *e)
+struct log_bound history_bound(int64_t history_ns)
 {
+	/* What fits the time that is the default fits, in proportion, any time. */
+	return (struct log_bound) {.rows_ns = history_ns, .bytes = LOG_ROWS_BYTES * (1 + (uint64_t)(history_ns / LOG_ROWS_NS))};
+}
+
+int live_open(struct live *l, const struct options *o, int64_t history_ns, struct err *e)
+{
+	bool screen = history_ns >= 0;
+	struct log_bound bound = history_bound(screen ? history_ns : LOG_ROWS_NS);
 	struct err lacking;
 
+	bound.now = true;
 	memset(l, 0, sizeof *l);
 	struct probe_set *probes = open_probes(o, &l->root, &l->board, NULL, 0, e);
 	if (!probes)
@@ -113,14 +121,12 @@ int live_open(struct live *l, const struct options *o, const struct history_boun
 	if (!l->engine)
 		goto failed;
 	engine_begin_in_past(l->engine);
-	if (bound)
+	if (screen)
 		l->nvtx = nvtx_attach(l->engine, true, 0, NULL, e);
-	l->history = history_new(e);
-	if (l->history && bound)
-		history_limit(l->history, bound);
+	l->log = log_new(&bound, e);
+	l->view = l->log ? log_view_new(l->log, e) : NULL;
 	/* Attach before the first row, so that no row is missed. */
-	if (!l->history || engine_attach(l->engine, history_sink(l->history), false, e) < 0 ||
-	    engine_start(l->engine, e) < 0)
+	if (!l->view || engine_attach(l->engine, log_sink(l->log), false, e) < 0 || engine_start(l->engine, e) < 0)
 		goto failed;
 	*e = lacking;
 	return 0;
@@ -132,11 +138,18 @@ failed:
 void live_close(struct live *l)
 {
 	engine_free(l->engine);
-	history_free(l->history);
+	log_view_free(l->view);
+	log_free(l->log);
 	nvtx_free(l->nvtx);
 	board_free(l->board);
 	root_close(l->root);
 	memset(l, 0, sizeof *l);
+}
+
+struct timeline *live_look(const struct live *l)
+{
+	log_view_look(l->view);
+	return log_view_timeline(l->view);
 }
 
 bool live_is_demo(const struct live *l)
@@ -148,7 +161,7 @@ bool live_is_demo(const struct live *l)
 
 const struct procs_list *live_demo_procs(const struct live *l, int64_t now_ns)
 {
-	struct timeline *t = live_is_demo(l) ? history_timeline(l->history) : NULL;
+	struct timeline *t = live_is_demo(l) ? log_view_timeline(l->view) : NULL;
 
 	return t ? procs_demo((double)(now_ns - t->ops->session(t)->start.mono_ns) / (double)NS_PER_S) : NULL;
 }

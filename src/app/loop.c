@@ -283,7 +283,7 @@ static int start(struct top *t, struct err *e)
 		return -1;
 	t->source = (struct source) {
 		.o = t->o,
-		.bound = {.bytes = t->chosen->begun.history_bytes, .span_ns = t->chosen->begun.history_ns},
+		.history_ns = t->chosen->begun.history_ns,
 		.signals = t->signals,
 		.tell = top_say,
 		.to = t};

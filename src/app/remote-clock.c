@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "app/app.h"
-#include "model/history.h"
 #include "util/intl.h"
 #include "trace/follow.h"
 
@@ -21,7 +20,8 @@
 
 struct remote {
 	struct follow *follow;
-	struct history *history;
+	struct log *log;
+	struct log_view *view;
 	char path[512];
 	bool ended;
 	struct err end;
@@ -110,18 +110,20 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 	}
 }
 
-struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
+struct remote *remote_open(const char *path, int64_t history_ns, int signals, bool *complete,
 			   struct err *e)
 {
+	struct log_bound bound = history_bound(history_ns);
 	struct remote *r = calloc(1, sizeof *r);
 
 	*complete = false;
-	if (!r || !(r->history = history_new(e))) {
+	if (!r || !(r->log = log_new(&bound, e)) || !(r->view = log_view_new(r->log, e))) {
+		if (r)
+			log_free(r->log);
 		free(r);
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	history_limit(r->history, bound);
 	text_printable(r->path, sizeof r->path, path, strlen(path));
 	if (!strcmp(path, "-") && isatty(STDIN_FILENO)) {
 		err_set(e, ERR_USAGE,
@@ -129,7 +131,7 @@ struct remote *remote_open(const char *path, const struct history_bound *bound, 
 			  "record - | nvmtop replay -"));
 	} else {
 		errno = 0;
-		r->follow = follow_open(path, history_sink(r->history), e);
+		r->follow = follow_open(path, log_sink(r->log), e);
 		*complete = !r->follow && errno == ENODATA;
 		if (r->follow && wait_for_session(r, signals, e) == 0)
 			return r;
@@ -143,7 +145,8 @@ void remote_close(struct remote *r)
 	if (!r)
 		return;
 	follow_close(r->follow);
-	history_free(r->history);
+	log_view_free(r->view);
+	log_free(r->log);
 	free(r);
 }
 
@@ -151,7 +154,7 @@ void remote_close(struct remote *r)
 static const char *origin(const struct remote *r)
 {
 	static const char *const keys[] = {"hostname", "title", "board"};
-	struct timeline *tl = history_timeline(r->history);
+	struct timeline *tl = log_view_timeline(r->view);
 	const struct session *about = tl->ops->session(tl);
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -191,7 +194,9 @@ void remote_scene(struct remote *r, struct ui_scene *s)
 	int64_t now = clock_now_ns();
 
 	follow_state(r->follow, &st);
-	s->timeline = history_timeline(r->history);
+	log_view_look(r->view);
+	s->timeline = log_view_timeline(r->view);
+	s->rows_ns = log_view_state(r->view)->rows_ns;
 	s->live = !r->ended;
 	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
 	s->wall_ns = st.start.real_ns ? clock_wall_ns(&st.start, s->now_ns) : 0;

@@ -2,7 +2,6 @@
 #ifndef NVMTOP_APP_REMOTE_CLOCK_H
 #define NVMTOP_APP_REMOTE_CLOCK_H
 
-#include "model/history.h"
 #include "util/err.h"
 #include "ui/ui.h"
 
@@ -11,7 +10,7 @@ struct remote;
 /* path: "-" for the stream on standard input; or, with --follow, a growing file. Waits until the session
  * is known, or a signal from the descriptor asks to end. Returns NULL with *e on failure; *complete is
  * set if path is an intact trace that is not growing. */
-struct remote *remote_open(const char *path, const struct history_bound *bound, int signals, bool *complete,
+struct remote *remote_open(const char *path, int64_t history_ns, int signals, bool *complete,
 			   struct err *e);
 void remote_close(struct remote *r); /* NULL is allowed */
 

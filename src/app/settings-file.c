@@ -150,10 +150,8 @@ static void override(struct settings *s, const struct options *o)
 		snprintf(s->view, sizeof s->view, "%s", o->view);
 	if (o->frames > 0)
 		s->frames = o->frames;
-	if (o->has_history) {
-		s->history_bytes = o->history.bytes;
-		s->history_ns = o->history.span_ns;
-	}
+	if (o->has_history)
+		s->history_ns = o->history_ns;
 }
 
 int app_settings_load(struct app_settings *c, const struct options *o,

@@ -26,7 +26,7 @@ const char *conf_theme_name(enum theme theme, enum ground ground);
 
 /* Parses "auto" (0 and 0), "64M", "1h". Returns false unless it is a size with a unit, 4 MiB to 64 GiB,
  * or a time from 10 s to 7 days. */
-bool conf_history(const char *text, uint64_t *bytes, int64_t *span_ns);
+bool conf_history(const char *text, int64_t *ns);
 
 /* Applies n bytes of text to *s; other settings are unchanged. Rows of an unknown view are reported and
  * kept, since another version may know it. */

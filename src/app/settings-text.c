@@ -111,56 +111,37 @@ static void give_frames(const struct settings *s, char *out)
 		strcpy(out, "auto");
 }
 
-bool conf_history(const char *text, uint64_t *bytes, int64_t *span_ns)
+bool conf_history(const char *text, int64_t *ns)
 {
-	size_t n = strlen(text);
-
-	*bytes = 0;
-	*span_ns = 0;
-	if (!strcmp(text, "auto"))
-		return true;
-	if (num_duration_ns(text, span_ns) && *span_ns >= 10 * NS_PER_S && *span_ns <= 7 * 86400 * NS_PER_S)
-		return true;
-	*span_ns = 0;
-	if (n && !strchr("0123456789", text[n - 1]) && num_bytes(text, bytes) && *bytes >= 4 << 20 &&
-	    *bytes <= UINT64_C(64) << 30)
-		return true;
-	*bytes = 0;
-	return false;
+	if (strcmp(text, "0") == 0)
+		*ns = 0;
+	else if (!num_duration_ns(text, ns) || *ns < 10 * NS_PER_S || *ns > 7 * 86400 * NS_PER_S)
+		return false;
+	return true;
 }
 
 static bool take_history(struct settings *s, const char *value)
 {
-	uint64_t bytes;
-	int64_t ns;
-
-	if (!conf_history(value, &bytes, &ns))
-		return false;
-	s->history_bytes = bytes;
-	s->history_ns = ns;
-	return true;
+	return conf_history(value, &s->history_ns);
 }
 
-/* Uses the largest unit that divides the value, so that 64M stays 64M. */
+/* Uses the largest unit that divides the value. */
 static void give_history(const struct settings *s, char *out)
 {
 	static const struct unit {
 		const char *name;
-		uint64_t size;
-	} sizes[] = {{"Gi", UINT64_C(1) << 30}, {"G", 1000000000}, {"Mi", 1 << 20}, {"M", 1000000},
-		     {"Ki", 1 << 10},           {"k", 1000},       {"B", 1}},
-	  times[] = {{"h", 3600 * NS_PER_S}, {"min", 60 * NS_PER_S}, {"s", NS_PER_S}, {"", 1}};
-	uint64_t v = s->history_bytes ? s->history_bytes : (uint64_t)s->history_ns;
-	const struct unit *u = s->history_bytes ? sizes : times;
+		int64_t ns;
+	} units[] = {{"h", 3600 * NS_PER_S}, {"min", 60 * NS_PER_S}, {"s", NS_PER_S}, {"", 1}};
+	const struct unit *u = units;
 
-	while (v % u->size)
+	while (s->history_ns % u->ns)
 		u++;
-	if (!v)
-		strcpy(out, "auto");
+	if (s->history_ns == 0)
+		strcpy(out, "0");
 	else if (*u->name)
-		snprintf(out, VALUE_SIZE, "%" PRIu64 "%s", v / u->size, u->name);
+		snprintf(out, VALUE_SIZE, "%" PRId64 "%s", s->history_ns / u->ns, u->name);
 	else
-		strcpy(out + num_text(out, (double)v / (double)NS_PER_S), "s");
+		strcpy(out + num_text(out, (double)s->history_ns / (double)NS_PER_S), "s");
 }
 
 static const struct word {
@@ -183,10 +164,9 @@ static const struct word {
 	{"frames", "Frame rate: frames a second, 0.1 to 60; auto: when something changes.", take_frames, give_frames,
 	 N_("auto, or a number from 0.1 to 60")},
 	{"history",
-	 "How much the live screen remembers: a size such as 64Mi, or a time such as 1h for\n"
-	 "which it is fine, whatever memory that takes; auto: as is useful, in 32Mi at most.",
-	 take_history, give_history,
-	 N_("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h")},
+	 "How long the live screen keeps every sample, such as 10min; 0: only now. What is older\n"
+	 "has minimum, maximum and mean, for a day.",
+	 take_history, give_history, N_("0, or a time from 10s to 168h such as 1h")},
 };
 
 #define END_OF_WORDS (words + sizeof words / sizeof *words)

@@ -9,7 +9,6 @@
 #include "app/pretrigger.h"
 #include "app/source.h"
 #include "util/clock.h"
-#include "model/history.h"
 #include "util/intl.h"
 #include "util/job.h"
 #include "trace/trace.h"
@@ -38,7 +37,7 @@ static void take_mark(void *to, int64_t t_ns, const char *label)
 struct starting {
 	struct job job;
 	const struct options *o;
-	struct history_bound bound;
+	int64_t history_ns;
 	struct live live;
 	struct err err; /* as from live_open() */
 	bool failed;
@@ -48,7 +47,7 @@ static void starting_run(struct job *j)
 {
 	struct starting *n = (struct starting *)j;
 
-	n->failed = live_open(&n->live, n->o, &n->bound, &n->err) < 0;
+	n->failed = live_open(&n->live, n->o, n->history_ns, &n->err) < 0;
 }
 
 static void starting_drop(struct job *j)
@@ -66,7 +65,7 @@ static int start_live(struct source *s, struct err *e)
 	if (!n)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	n->o = s->o;
-	n->bound = s->bound;
+	n->history_ns = s->history_ns;
 	if (job_start(&n->job, starting_run, starting_drop, e) < 0) {
 		free(n);
 		return -1;
@@ -244,7 +243,7 @@ static int follow(struct source *s, struct err *e)
 {
 	bool complete;
 
-	s->remote = remote_open(s->o->replay, &s->bound, s->signals, &complete, e);
+	s->remote = remote_open(s->o->replay, s->history_ns, s->signals, &complete, e);
 	if (s->remote)
 		return 0;
 	if (!complete)
@@ -298,13 +297,15 @@ void source_scene(struct source *s, struct ui_scene *scene)
 	scene->with = s->with ? trace_timeline(s->with) : NULL;
 	scene->with_name = s->with ? trace_name(s->with) : NULL;
 	scene->align = &s->align;
+	scene->rows_ns = 0;
 	if (s->trace) {
 		scene->timeline = trace_timeline(s->trace);
 		scene->notice = s->built[0] ? s->built : NULL;
 	} else if (s->remote) {
 		remote_scene(s->remote, scene);
-	} else if (s->live.history) {
-		scene->timeline = history_timeline(s->live.history);
+	} else if (s->live.view) {
+		scene->timeline = live_look(&s->live);
+		scene->rows_ns = log_view_state(s->live.view)->rows_ns;
 	} else {
 		scene->timeline = NULL;
 		scene->notice = _("Starting.");

@@ -12,7 +12,7 @@
 /* The caller sets the first five members and zeroes the rest. */
 struct source {
 	const struct options *o;
-	struct history_bound bound; /* limits of the live history */
+	int64_t history_ns; /* how long the rows of the live screen are kept */
 	int signals;                /* descriptor; a signal may end the wait for a stream */
 	notify_fn *tell;
 	void *to;
@@ -24,7 +24,7 @@ struct source {
 	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
 	size_t kept_told;
 	struct remote *remote; /* a recording made elsewhere, shown instead of live; or NULL */
-	struct trace *trace;   /* shown instead of the live history, or NULL */
+	struct trace *trace;   /* shown instead of what is live, or NULL */
 	char next[4096];       /* next file of the recording of the first trace, or "" */
 	struct trace *with;    /* second trace, or NULL */
 	struct ui_align align;

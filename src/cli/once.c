@@ -11,7 +11,6 @@
 #include "board/machine.h"
 #include "cli/verb.h"
 #include "util/clock.h"
-#include "model/history.h"
 #include "model/missing.h"
 #include "util/intl.h"
 #include "util/json-csv.h"
@@ -30,7 +29,7 @@ struct reading {
 /* Why a channel had no value when it was read last. */
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
-	struct timeline *t = history_timeline(l->history);
+	struct timeline *t = log_view_timeline(l->view);
 	struct change why = {.to = CHANGE_REASON};
 
 	if (c->missing[0]) {
@@ -71,7 +70,7 @@ static bool is_load(const struct channel *c)
 
 static double value_of(const struct live *l, const struct channel *c, size_t i)
 {
-	struct timeline *t = history_timeline(l->history);
+	struct timeline *t = log_view_timeline(l->view);
 	int64_t at;
 
 	if (c->missing[0])
@@ -83,6 +82,7 @@ static bool all_there(const struct live *l)
 {
 	const struct session *s = engine_session(l->engine);
 
+	live_look(l);
 	for (size_t i = 0; i < s->n_channels; i++)
 		if (!s->channels[i].missing[0] && isnan(value_of(l, &s->channels[i], i)))
 			return false;
@@ -191,7 +191,7 @@ static void print_json(const struct live *l, struct procs *procs)
 	json_open(&r, "channels", '[');
 	for (size_t i = 0; i < s->n_channels; i++) {
 		reading_take(&got, l, i);
-		put_reading(&r, &got, got.channel->missing[0] ? NAN : load_mean(history_timeline(l->history), i));
+		put_reading(&r, &got, got.channel->missing[0] ? NAN : load_mean(log_view_timeline(l->view), i));
 	}
 	json_close(&r, "]}");
 	putchar('\n');
@@ -285,7 +285,7 @@ static int cmd_once(const struct options *o)
 	int status = 0;
 	struct procs *procs = NULL;
 
-	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
+	if (signals_open(&e) < 0 || live_open(&l, o, -1, &e) < 0)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
@@ -293,8 +293,9 @@ static int cmd_once(const struct options *o)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	wait_for_values(&l);
-	/* Detaching the history flushes all samples into it. */
-	engine_detach(l.engine, history_sink(l.history), NULL);
+	/* Detaching the log flushes all samples into it. */
+	engine_detach(l.engine, log_sink(l.log), NULL);
+	live_look(&l);
 	root_give_up(true);
 	if (o->textfile)
 		status = write_textfile(&l, o->textfile, &e) < 0 ? complain(&e) : 0;

@@ -93,7 +93,7 @@ static const struct option_entry settings[] = {
 const struct option_group group_settings = {N_("Settings of the screen"), OPTIONS(settings)};
 
 static const struct option_entry history[] = {
-	{"history", "BYTES|SEC", N_("memory for the live history (32Mi), or the time to keep in detail"),
+	{"history", "TIME", N_("how long the live screen keeps every sample (10m)"),
 	 .take = value_history},
 };
 const struct option_group group_history = {N_("History"), OPTIONS(history)};

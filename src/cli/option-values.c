@@ -149,10 +149,9 @@ int value_limit(struct options *o, const struct option_entry *t, const char *val
 int value_history(struct options *o, const struct option_entry *t, const char *value, struct err *e)
 {
 	o->has_history = true;
-	if (conf_history(value, &o->history.bytes, &o->history.span_ns))
+	if (conf_history(value, &o->history_ns))
 		return 0;
-	return bad_value(e, t, value,
-			 _("auto, a size from 4Mi to 64Gi such as 64M, or a time from 10s to 168h such as 1h"));
+	return bad_value(e, t, value, _("0, or a time from 10s to 168h such as 1h"));
 }
 
 int value_print(struct options *o, const struct option_entry *t, const char *value, struct err *e)

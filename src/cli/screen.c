@@ -7,7 +7,6 @@
 
 #include "app/settings-file.h"
 #include "cli/verb.h"
-#include "model/history.h"
 #include "trace/trace.h"
 #include "ui/view.h"
 #include "util/clock.h"
@@ -108,7 +107,7 @@ static int print_live(const struct options *o)
 	struct engine_stats es;
 	struct procs *procs = NULL;
 
-	if (signals_open(&e) < 0 || live_open(&l, o, NULL, &e) < 0)
+	if (signals_open(&e) < 0 || live_open(&l, o, -1, &e) < 0)
 		return complain(&e);
 	if (e.code != ERR_NONE)
 		complain(&e);
@@ -118,10 +117,10 @@ static int print_live(const struct options *o)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
-	engine_detach(l.engine, history_sink(l.history), NULL);
+	engine_detach(l.engine, log_sink(l.log), NULL);
 	clock_anchor(&now);
 	engine_stats(l.engine, &es);
-	struct ui_scene scene = {.timeline = history_timeline(l.history),
+	struct ui_scene scene = {.timeline = live_look(&l),
 				 .live = true,
 				 .late = es.late[TIER_FAST],
 				 .lost = es.lost[TIER_FAST],

@@ -304,7 +304,7 @@ static void settle(struct sweep *s)
 	if (s->o->settle_ns == 0)
 		return;
 	row->result = SWEEP_UNSETTLED;
-	if (live_open(&l, s->o, NULL, &e) < 0) {
+	if (live_open(&l, s->o, -1, &e) < 0) {
 		sweep_say(row, _("not settled: %s"), e.text);
 		return;
 	}
@@ -315,7 +315,7 @@ static void settle(struct sweep *s)
 	bool known = hottest < about->n_channels && !about->channels[hottest].missing[0];
 	while (known && !(by < SETTLED_C) && !is_over(s) && (left = until - clock_now_ns()) > 0) {
 		poll(&(struct pollfd){.fd = s->signals, .events = POLLIN}, 1, (int)((left < NS_PER_S ? left : NS_PER_S) / NS_PER_MS) + 1);
-		by = moved(history_timeline(l.history), hottest, &now);
+		by = moved(live_look(&l), hottest, &now);
 		if (tells && !isnan(by)) {
 			fputs("\r", stderr);
 			fprintf(stderr, _("nvmtop: %s: settling at %.1f C, moved by %.1f C "), row->name, now, by);

@@ -149,23 +149,6 @@ static void put_meta(struct log_builder *b, int64_t cell)
 
 /* --- marks, gaps, changes --- */
 
-static void event_put(struct log_bytes *raw, const struct log_event *ev)
-{
-	size_t start;
-
-	log_put_u16(raw, 0);
-	start = raw->n;
-	if (ev->kind == LOG_MARK)
-		log_mark_put(raw, &ev->u.mark);
-	else if (ev->kind == LOG_GAP)
-		log_gap_put(raw, &ev->u.gap);
-	else if (ev->kind == LOG_STATE)
-		log_change_put(raw, &ev->u.change);
-	else
-		log_state_put(raw, &ev->u.state);
-	log_record_end(raw, start);
-}
-
 static void ranges_flush(struct log_builder *b)
 {
 	struct log_in in = {b->again.p, b->again.p + b->again.n, false};
@@ -225,7 +208,7 @@ static void events_flush(struct log_builder *b)
 		for (size_t i = 0; i < b->n_events; i++) {
 			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
 				continue;
-			event_put(&b->raw, &b->events[i]);
+			log_event_put(&b->raw, &b->events[i]);
 			if (b->raw.n > EVENTS_BYTES) {
 				put_kind(b, kind, 0, b->newest_cell);
 				b->raw.n = 0;
@@ -923,6 +906,13 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 	}
 	while (cell_due(b, INT64_MIN, &cell))
 		cell_next(b, cell);
+}
+
+int64_t log_builder_waits(const struct log_builder *b, enum tier t)
+{
+	const struct row_queue *q = &b->tier[t].q;
+
+	return q->n > 0 ? q->t_ns[0] : INT64_MAX;
 }
 
 int64_t log_builder_due(const struct log_builder *b)

@@ -25,8 +25,11 @@ static void cache_link(struct log_cache *c, struct log_block *b)
 
 struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 {
-	struct log_block *b = *cache_slot(c, key);
+	struct log_block *b;
 
+	if (c->newest && c->newest->key == key) /* neighbouring bins are of one block */
+		return c->newest;
+	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
 	if (b && b != c->newest) {

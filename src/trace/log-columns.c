@@ -366,7 +366,9 @@ static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoo
 			return b;
 		b = (struct bin) {0, 0, 0, 0};
 	}
-	if (log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
+	/* To look for rows costs more than a few bins. */
+	if (up > 2 && !(r->view && log_view_gone(r->view, cell)) &&
+	    log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
 		return b;
 	b = bin_get(r, c, zoom - 1, 2 * at);
 	later = bin_get(r, c, zoom - 1, 2 * at + 1);
@@ -391,12 +393,15 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 	pthread_mutex_lock(&r->lock);
 	for (size_t i = 0; i < n; i++) {
 		int64_t at = first;
+		int left;
 
 		if (__builtin_add_overflow(first, (int64_t)i, &at) || (at >>= up) > hi)
 			break;
 		if (at < lo)
 			continue;
-		out[i] = up && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up, at);
+		left = r->view ? log_view_coarser(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up)), zoom + up) : 0;
+		at >>= left;
+		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up + left, at);
 		before = at;
 	}
 	pthread_mutex_unlock(&r->lock);

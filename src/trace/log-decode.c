@@ -72,6 +72,23 @@ bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 	return good;
 }
 
+void log_event_put(struct log_bytes *raw, const struct log_event *ev)
+{
+	size_t start;
+
+	log_put_u16(raw, 0);
+	start = raw->n;
+	if (ev->kind == LOG_MARK)
+		log_mark_put(raw, &ev->u.mark);
+	else if (ev->kind == LOG_GAP)
+		log_gap_put(raw, &ev->u.gap);
+	else if (ev->kind == LOG_STATE)
+		log_change_put(raw, &ev->u.change);
+	else
+		log_state_put(raw, &ev->u.state);
+	log_record_end(raw, start);
+}
+
 size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
 		     int64_t before_ns)
 {

@@ -34,6 +34,7 @@ struct log_event {
 };
 /* Returns false if the record is damaged or of another kind. */
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
+void log_event_put(struct log_bytes *raw, const struct log_event *ev);
 /* Sends the single late ticks before n rows, which follow one at before_ns (INT64_MIN: none). Returns their number. */
 size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
 		     int64_t before_ns);

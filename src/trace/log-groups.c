@@ -407,6 +407,8 @@ struct log_list *log_list_of(struct log_reader *r, const struct log_group *g)
 
 	if (g->list)
 		return g->list;
+	if (r->view)
+		return log_view_list(r->view, g);
 	if (b)
 		return (struct log_list *)(void *)b->records;
 	group_items(r, g, &items);
@@ -724,6 +726,8 @@ bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind ki
 	struct log_chunks c;
 	struct log_head h;
 
+	if (r->view)
+		return log_view_sums(r->view, level, cell, kind, zoom, out);
 	if (at == 0 || number < 0)
 		return false;
 	if (!b) {

@@ -148,9 +148,11 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 /* What is wrong with a chunk, or LOG_FAULT_NONE with the head and payload. */
 static enum log_fault chunk_get(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
-	const uint8_t *p = item->stored <= LOG_STORED_MAX ? r->source->get(r->source, item->at, LOG_HEAD + item->stored) : NULL;
+	const uint8_t *p = item->bytes;
 	struct log_data data;
 
+	if (!p && item->stored <= LOG_STORED_MAX)
+		p = r->source->get(r->source, item->at, LOG_HEAD + item->stored);
 	if (!p || !log_head_get(p, h) || h->session != r->id || h->kind != item->kind || h->stored != item->stored ||
 	    h->cell != item->cell)
 		return LOG_FAULT_SUM;
@@ -919,6 +921,24 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
+struct log_reader *log_reader_new(void)
+{
+	struct log_reader *r = log_about_new();
+
+	if (!r)
+		return NULL;
+	r->timeline.ops = &log_timeline_ops;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_mutex_init(&r->energy_lock, NULL);
+	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
+	for (int i = 0; r->caches && i < LOG_CACHES; i++)
+		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
+	if (r->caches)
+		return r;
+	log_reader_close(r);
+	return NULL;
+}
+
 static int files_take(struct log_reader *r, const int *fds, size_t n, struct err *e)
 {
 	struct stat st;
@@ -944,24 +964,16 @@ static int files_take(struct log_reader *r, const int *fds, size_t n, struct err
 
 struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
 {
-	struct log_reader *r = log_about_new();
+	struct log_reader *r = log_reader_new();
 
 	if (!r || !(r->shown = strdup(shown))) {
 		for (size_t i = 0; i < n; i++)
 			close(fds[i]);
-		log_about_free(r);
+		log_reader_close(r);
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	r->timeline.ops = &log_timeline_ops;
-	pthread_mutex_init(&r->lock, NULL);
-	pthread_mutex_init(&r->energy_lock, NULL);
-	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
-	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
-	if (!r->caches)
-		err_set(e, ERR_FAILED, _("out of memory"));
-	if (files_take(r, fds, n, e) == 0 && r->caches && load(r, from, e) == 0)
+	if (files_take(r, fds, n, e) == 0 && load(r, from, e) == 0)
 		return r;
 	log_reader_close(r);
 	return NULL;

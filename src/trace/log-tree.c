@@ -76,6 +76,8 @@ struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t ro
 
 	if (!found)
 		return NULL;
+	if (item.open)
+		return log_view_block(r->view, &item, tier);
 	if (!item.kind) { /* some of the rows that no chunk has */
 		uint32_t skip = (uint32_t)(row - *first) / LOST * LOST;
 

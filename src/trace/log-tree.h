@@ -17,6 +17,8 @@ struct log_item {
 	int64_t cell;
 	uint32_t rows[TIERS];
 	uint64_t before[TIERS]; /* rows before it in its list */
+	const uint8_t *bytes;	/* in memory; NULL: in the file */
+	uint8_t open;		/* of a view: which of its open rows, from 1; 0: it is a chunk */
 };
 
 struct log_items {
@@ -73,10 +75,12 @@ struct log_range_chunk {
 
 struct energy_part;
 struct energy_source;
+struct log_view;
 
 struct log_reader {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
+	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
 	struct log_piece *files; /* of one recording */
 	size_t n_files;
 	struct log_file file;
@@ -141,6 +145,8 @@ struct log_reader {
 };
 
 /* log-reader.c */
+/* A reader without a file, for log_reader_close(). Returns NULL if out of memory. */
+struct log_reader *log_reader_new(void);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
 bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
@@ -201,6 +207,15 @@ extern const struct timeline_ops log_timeline_ops;
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
+
+/* log-view.c: as the functions without _view; for one with rows that are in no chunk: */
+struct log_list *log_view_list(struct log_view *v, const struct log_group *g);
+bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
+struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
+/* Whether the rows of a cell are not kept any more. */
+bool log_view_gone(const struct log_view *v, int64_t cell);
+/* How much coarser than zoom the bins are that are left at that time; 0: they are not. */
+int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int zoom);
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

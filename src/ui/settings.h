@@ -45,12 +45,12 @@ struct settings {
 	bool braille; /* charts in braille instead of blocks, unless the charset is ASCII */
 	char view[SETTINGS_VIEW];	/* the first view shown; "": the default */
 	double frames;			/* per second; 0: automatic */
-	uint64_t history_bytes;		/* history size in bytes, or */
-	int64_t history_ns;		/* the time kept at full resolution; both 0: default */
+	int64_t history_ns;		/* how long the live screen keeps every sample; 0: only now */
 	size_t n_charts;
 	struct chart_setting charts[SETTINGS_CHARTS];	/* in the order in which moves are applied */
 };
 
-#define SETTINGS_DEFAULT ((struct settings) {.mouse = true})
+#define HISTORY_NS (600 * INT64_C(1000000000))
+#define SETTINGS_DEFAULT ((struct settings) {.mouse = true, .history_ns = HISTORY_NS})
 
 #endif

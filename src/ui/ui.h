@@ -76,6 +76,7 @@ struct ui_scene {
 	uint64_t late;		/* late ticks so far, fast tier */
 	uint64_t lost;
 	double own_cpu;		/* percent of a core; NaN: not known */
+	int64_t rows_ns;	/* how far every sample is kept if it is less than the settings ask for; else 0 */
 	bool stalled;		/* no new rows: sampling hangs */
 	const char *hangs;	/* the signal whose file does not answer, or NULL */
 	int64_t hangs_ns;	/* and for how long */

@@ -8,6 +8,7 @@
 
 #include "util/clock.h"
 #include "util/intl.h"
+#include "util/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,18 +26,14 @@ static const double frames[] = {0, 1, 2, 5, 10, 20, 30};
 #define FRAMES ((int)(sizeof(frames) / sizeof(frames[0])))
 
 /* The choices for the history, in increasing order; the settings file can contain other values. */
-static const struct {
-	uint64_t bytes;
-	int64_t ns;
-} histories[] = {{0, 0},        {8 << 20, 0},   {16 << 20, 0},  {32 << 20, 0},
-		 {64 << 20, 0}, {128 << 20, 0}, {256 << 20, 0}, {0, 3600 * NS_PER_S}};
+static const int64_t histories[] = {0, 60 * NS_PER_S, HISTORY_NS, 3600 * NS_PER_S};
 #define HISTORIES ((int)(sizeof(histories) / sizeof(histories[0])))
 
 struct setup {
 	int at; /* the selected item */
 	bool begun;
-	uint64_t history_bytes; /* in effect since the start */
-	int64_t history_ns;
+	int64_t history_ns; /* in effect since the start */
+	int64_t rows_ns;    /* as of the scene */
 };
 
 static struct setup *state_of(const struct ui *u)
@@ -45,7 +42,6 @@ static struct setup *state_of(const struct ui *u)
 
 	if (!p->begun) {
 		p->begun = true;
-		p->history_bytes = u->settings.history_bytes;
 		p->history_ns = u->settings.history_ns;
 	}
 	return p;
@@ -99,7 +95,7 @@ static size_t view_at(const struct ui *u)
 static int history_at(const struct settings *s)
 {
 	for (int i = 0; i < HISTORIES; i++)
-		if (s->history_ns ? histories[i].ns >= s->history_ns : histories[i].bytes >= s->history_bytes)
+		if (histories[i] >= s->history_ns)
 			return i;
 	return HISTORIES - 1;
 }
@@ -139,9 +135,7 @@ static void change(struct ui *u, int item, int by, struct request *r)
 		u->frame_ms = s->frames > 0 ? (int)(1000 / s->frames) : 0;
 		break;
 	case SET_HISTORY:
-		at = turn(history_at(s), by, HISTORIES);
-		s->history_bytes = histories[at].bytes;
-		s->history_ns = histories[at].ns;
+		s->history_ns = histories[turn(history_at(s), by, HISTORIES)];
 		break;
 	default:
 		return;
@@ -152,18 +146,25 @@ static void change(struct ui *u, int item, int by, struct request *r)
 /* A change of the history takes effect at the next start. */
 static void history_of(const struct ui *u, char *out, size_t size)
 {
-	const struct settings *s = &u->settings;
-	bool later = s->history_bytes != state_of(u)->history_bytes || s->history_ns != state_of(u)->history_ns;
-	char much[32];
+	int64_t rows_ns = state_of(u)->rows_ns;
+	long long seconds = u->settings.history_ns / NS_PER_S;
+	bool later = u->settings.history_ns != state_of(u)->history_ns;
+	char time[32], less[32];
 
-	if (s->history_ns)
-		snprintf(much, sizeof(much), "%.4g h", (double)s->history_ns / (3600.0 * NS_PER_S));
-	else if (s->history_bytes)
-		snprintf(much, sizeof(much), "%.4g MiB", (double)s->history_bytes / (1 << 20));
+	if (seconds == 0)
+		snprintf(time, sizeof(time), "%s", _("only now"));
 	else
-		snprintf(much, sizeof(much), "%s", _("up to 32 MiB"));
-	/* TRANSLATORS: a size or a time, which takes effect at the next start of nvmtop. */
-	snprintf(out, size, later ? _("%s, after a restart") : "%s", much);
+		snprintf(time, sizeof(time), seconds % 3600 == 0 ? "%lld h" : seconds % 60 == 0 ? "%lld min" : "%lld s",
+			 seconds / (seconds % 3600 == 0 ? 3600 : seconds % 60 == 0 ? 60 : 1));
+	text_elapsed(less, sizeof(less), rows_ns);
+	if (later)
+		/* TRANSLATORS: a time, which takes effect at the next start of nvmtop. */
+		snprintf(out, size, _("%s, after a restart"), time);
+	else if (rows_ns)
+		/* TRANSLATORS: two times; there is memory for the second one. */
+		snprintf(out, size, _("%s, of which %s fit"), time, less);
+	else
+		snprintf(out, size, "%s", time);
 }
 
 static void value_of(const struct ui *u, int item, char *out, size_t size)
@@ -337,6 +338,7 @@ static void setup_draw(struct ui *u, const struct ui_scene *s, struct canvas *c)
 	char text[96];
 
 	settle(u);
+	state_of(u)->rows_ns = s->rows_ns;
 	if (r.h < 4 || r.w < 20)
 		return;
 	draw_preview(u, c);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
-#include "model/history.h"
+#include "../unit/live-log.h"
 
 #define HOUR_S   3600
 #define CHANNELS 49
@@ -55,7 +55,7 @@ static void fill_channels(struct channel *c)
 	}
 }
 
-static void push(struct history *h, enum tier tier, int64_t t, int64_t *spent, uint64_t *rows)
+static void push(struct live_log *h, enum tier tier, int64_t t, int64_t *spent, uint64_t *rows)
 {
 	double values[20];
 	int64_t before;
@@ -64,7 +64,7 @@ static void push(struct history *h, enum tier tier, int64_t t, int64_t *spent, u
 	for (size_t i = 0; i < width[tier]; i++)
 		values[i] = (double)((t >> 20) % 100) + (double)i;
 	before = clock_now_ns();
-	history_sink(h)->ops->rows(history_sink(h), &r);
+	live_log_sink(h)->ops->rows(live_log_sink(h), &r);
 	spent[tier] += clock_now_ns() - before;
 	rows[tier]++;
 }
@@ -92,7 +92,7 @@ static void history_cost(void)
 	int64_t spent[TIERS] = {0}, clock_cost;
 	uint64_t rows[TIERS] = {0};
 	struct err e;
-	struct history *h = history_new(&e);
+	struct live_log *h = live_log_new();
 	long before_kb = resident_kb();
 
 	if (!h)
@@ -100,7 +100,7 @@ static void history_cost(void)
 	fill_channels(channels);
 	memcpy(about.width, width, sizeof(width));
 	memcpy(about.hz, hz, sizeof(hz));
-	if (history_sink(h)->ops->begin(history_sink(h), &about, &e))
+	if (live_log_sink(h)->ops->begin(live_log_sink(h), &about, &e))
 		exit(1);
 	clock_cost = clock_now_ns();
 	for (int i = 0; i < 1000; i++)
@@ -119,8 +119,8 @@ static void history_cost(void)
 		       (long long)(spent[t] / (int64_t)rows[t] - clock_cost));
 	printf("  memory: %ld kB\n", resident_kb() - before_kb);
 	for (int zoom = ZOOM_MIN; zoom <= 35; zoom += 6)
-		ask(history_timeline(h), zoom);
-	history_free(h);
+		ask(live_log_look(h), zoom);
+	live_log_free(h);
 }
 
 static void nothing(struct probe *p, int64_t t_ns, double *row)
@@ -141,7 +141,7 @@ static void engine_cost(int seconds)
 	struct probe_set *r = calloc(1, sizeof(*r));
 	struct channel channels[CHANNELS] = {0};
 	struct engine *g;
-	struct history *h;
+	struct live_log *h;
 	struct engine_stats n;
 	struct err e;
 	int64_t used;
@@ -160,8 +160,8 @@ static void engine_cost(int seconds)
 			exit(1);
 	}
 	g = engine_new(r, hz, &e);
-	h = history_new(&e);
-	if (!g || !h || engine_attach(g, history_sink(h), false, &e) || engine_start(g, &e)) {
+	h = live_log_new();
+	if (!g || !h || engine_attach(g, live_log_sink(h), false, &e) || engine_start(g, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
@@ -179,7 +179,7 @@ static void engine_cost(int seconds)
 	engine_stop(g);
 	printf("  stop: %.1f ms\n", (double)(clock_now_ns() - used) / 1e6);
 	engine_free(g);
-	history_free(h);
+	live_log_free(h);
 }
 
 int main(int argc, char **argv)

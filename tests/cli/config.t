@@ -40,7 +40,7 @@ ok 'each once' is "$(wc -l <err)" 2
 printf 'hide.\000x = gpu.util\nmove.\000 = gpu.util first\nlines.gpu\000 = gpu.util 3\n' >other.conf
 run nvmtop --print 80x24 --replay "$trace" --config other.conf
 ok 'a key with a zero byte is no setting' says err 'other.conf:1: unknown setting "hide.?x"'
-printf 'view = phases\nhide.phases = gpu.util\nhistory = 64Mi\n' >other.conf
+printf 'view = phases\nhide.phases = gpu.util\nhistory = 1h\n' >other.conf
 run nvmtop --print 80x24 --config other.conf "$trace"
 ok 'the view of phases: it is the first' says out '^ *phase .* length'
 ok 'the view of phases: without a complaint' test ! -s err

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "model/history.h"
 #include "trace/follow.h"
 #include "trace/trace.h"
+#include "../unit/live-log.h"
 
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t n, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t n, size_t most, unsigned seed);
@@ -59,7 +59,7 @@ static void look_at(struct timeline *tl)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static int memory = -1;
-	struct history *h;
+	struct live_log *h;
 	struct follow *f;
 	struct err e;
 	char path[64];
@@ -69,13 +69,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (ftruncate(memory, 0) < 0 || pwrite(memory, bytes, n, 0) != (ssize_t)n)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
-	h = history_new(&e);
-	f = follow_open(path, history_sink(h), &e);
+	h = live_log_new();
+	f = follow_open(path, live_log_sink(h), &e);
 	while (f && follow_take(f, &e) > 0)
 		;
 	follow_close(f);
-	look_at(history_timeline(h));
-	history_free(h);
+	look_at(live_log_look(h));
+	live_log_free(h);
 	trace_close(trace_open(path, &e));
 	return 0;
 }

@@ -67,7 +67,7 @@ wait_for "Heat gpu"
 check "settings are saved while the screen runs" wait_file "$conf" "hide.overview = cpu.util"
 keys F2
 wait_for "Settings"
-check "the screen of settings shows the history" wait_for "up to 32 MiB"
+check "the screen of settings shows the history" wait_for "10 min"
 keys F2
 wait_gone "Settings"
 was_inode=$(stat -c %i "$conf")

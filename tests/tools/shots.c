@@ -115,13 +115,13 @@ static void demo(struct shots *s, const char *board, const char *name)
 		die(e.text);
 	board_free(parsed);
 	l->engine = engine_new(probes, o.hz, &e);
-	l->history = history_new(&e);
+	l->log = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS}, &e);
+	l->view = l->log ? log_view_new(l->log, &e) : NULL;
 	s->writer = log_writer_new(path, true, &e);
-	if (!l->engine || !l->history || !s->writer ||
-	    engine_attach(l->engine, history_sink(l->history), false, &e) < 0 ||
+	if (!l->engine || !l->view || !s->writer || engine_attach(l->engine, log_sink(l->log), false, &e) < 0 ||
 	    engine_attach(l->engine, log_writer_sink(s->writer), true, &e) < 0)
 		die(e.text);
-	s->scene = (struct ui_scene) {.timeline = history_timeline(l->history), .live = true, .own_cpu = NAN};
+	s->scene = (struct ui_scene) {.timeline = log_view_timeline(l->view), .live = true, .own_cpu = NAN};
 	ui_reset(s->ui, &s->scene);
 }
 

@@ -14,11 +14,11 @@
 
 #include "model/energy.h"
 #include "model/power-fit.h"
-#include "model/history.h"
 #include "random.h"
 #include "report/range-totals.h"
 #include "trace/trace.h"
 #include "util/clock.h"
+#include "live-log.h"
 
 #define STEP_NS INT64_C(100000) /* of the known power */
 #define STEPS   120000          /* 12 s */
@@ -334,7 +334,7 @@ static void samples_add_up_to_their_counter(void **state)
 	char path[] = "energy-XXXXXX";
 	struct energy_meter meter;
 	struct energy_result r, said, drawn, reported, burst;
-	struct history *live;
+	struct live_log *live;
 	struct log_writer *w;
 	struct sink *s;
 	struct trace *t;
@@ -359,13 +359,13 @@ static void samples_add_up_to_their_counter(void **state)
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	reported = energy_between(trace_source(t, 0), trace_timeline(t), START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS);
-	live = history_new(&e);
-	s = history_sink(live);
+	live = live_log_new();
+	s = live_log_sink(live);
 	assert_int_equal(s->ops->begin(s, &gpu_session, &e), 0);
 	seed = before;
 	gpu_rows(live_row, s);
-	assert_true(history_timeline(live)->ops->energy(history_timeline(live), 0, START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS, &drawn));
-	history_free(live);
+	assert_true(live_log_look(live)->ops->energy(live_log_look(live), 0, START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS, &drawn));
+	live_log_free(live);
 	burst = energy_between(trace_source(t, 0), trace_timeline(t), bursts[9].begin_ns, bursts[9].end_ns);
 	trace_close(t);
 	unlink(path);
@@ -403,8 +403,8 @@ static void ranges_of_samples_are_within_their_bounds(void **state)
 	memcpy(samples, gpu, sizeof(samples));
 	for (int i = 0; i < 3 * LAWS; i++) {
 		size_t n = bursts_make(lengths[i % 3], bursts);
-		struct history *h = history_new(&e);
-		struct sink *s = history_sink(h);
+		struct live_log *h = live_log_new();
+		struct sink *s = live_log_sink(h);
 		struct collection c = {.begin_ns = START, .end_ns = START + 12 * NS_PER_S, .most = 10};
 		double sampled = 0.04;
 
@@ -430,7 +430,7 @@ static void ranges_of_samples_are_within_their_bounds(void **state)
 			if (k + 1 < n)
 				s->ops->ranges(s, &out, 1);
 		}
-		assert_true(collection_begin(&c, history_timeline(h), 1000));
+		assert_true(collection_begin(&c, live_log_look(h), 1000));
 		for (int k = 0; k < 40; k++) /* as the screen does, part by part */
 			assert_true(collection_add(&c, START + k * 3 * NS_PER_S / 10, START + (k + 1) * 3 * NS_PER_S / 10));
 		collection_break(&c);
@@ -448,7 +448,7 @@ static void ranges_of_samples_are_within_their_bounds(void **state)
 			assert_true(!burst || r->within < most[i % 3] * truth);
 		}
 		collection_free(&c);
-		history_free(h);
+		live_log_free(h);
 	}
 }
 
@@ -462,13 +462,13 @@ static void a_range_reaches_the_end(void **state)
 	const int64_t to_ns = START + 2 * NS_PER_S + 4700000;
 	struct collection c = {.begin_ns = START, .end_ns = to_ns, .most = 10};
 	const double mw = 20000;
-	struct history *h;
+	struct live_log *h;
 	struct sink *s;
 	struct err e;
 
 	(void)state;
-	h = history_new(&e);
-	s = history_sink(h);
+	h = live_log_new();
+	s = live_log_sink(h);
 	assert_int_equal(s->ops->begin(s, &about, &e), 0);
 	for (int k = 0; k < 400; k++) {
 		int64_t t_ns = START + k * TICK_NS;
@@ -476,7 +476,7 @@ static void a_range_reaches_the_end(void **state)
 		s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 1, &t_ns, &mw});
 	}
 	s->ops->ranges(s, &range, 1);
-	assert_true(collection_begin(&c, history_timeline(h), 100));
+	assert_true(collection_begin(&c, live_log_look(h), 100));
 	assert_true(collection_add(&c, START, to_ns));
 	collection_break(&c);
 	assert_true(collection_list(&c));
@@ -484,7 +484,7 @@ static void a_range_reaches_the_end(void **state)
 	assert_true(fabs(c.list[0]->spent[USE_ALL].energy.joules - 20 * 1.0047) < 1e-9);
 	assert_true(fabs(c.list[0]->spent[USE_OWN].energy.known_s - 1.0047) < 1e-9);
 	collection_free(&c);
-	history_free(h);
+	live_log_free(h);
 }
 
 int main(void)

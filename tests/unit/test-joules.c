@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "model/history.h"
 #include "random.h"
 #include "trace/log-writer.h"
 #include "report/stats.h"
 #include "trace/trace.h"
 #include "ui/range-stats.h"
 #include "util/clock.h"
+#include "live-log.h"
 
 #define START_NS INT64_C(5123456789012)
 #define ROWS     60000 /* ten minutes at 100 Hz */
@@ -122,9 +122,8 @@ static double drawn(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 
 static void screen_summary_and_report_agree(void **state)
 {
-	static const struct history_bound small = {.bytes = 1 << 16}; /* full resolution for about a minute */
 	char path[] = "joules-XXXXXX";
-	struct history *h;
+	struct live_log *h;
 	struct trace *t;
 	struct err e;
 
@@ -136,24 +135,23 @@ static void screen_summary_and_report_agree(void **state)
 	push(log_writer_sink(w), w);
 	double recorded = log_writer_energy(w, 0).joules;
 	log_writer_free(w);
-	h = history_new(&e);
-	history_limit(h, &small);
-	push(history_sink(h), NULL);
+	h = live_log_new();
+	push(live_log_sink(h), NULL);
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	double whole = reported(t, 0, at[0], at[ROWS - 1] + 1);
 	same(recorded, whole);
-	same(drawn(history_timeline(h), 0, at[0], at[ROWS - 1] + 1), whole);
+	same(drawn(live_log_look(h), 0, at[0], at[ROWS - 1] + 1), whole);
 	for (size_t k = 0; k < 2; k++)
 		for (int m = 0; m + 1 < MARKS; m++) {
 			double joules = reported(t, k, mark_at[m], mark_at[m + 1]);
 
 			assert_true(joules > 100);
-			same(drawn(history_timeline(h), k, mark_at[m], mark_at[m + 1]), joules);
+			same(drawn(live_log_look(h), k, mark_at[m], mark_at[m + 1]), joules);
 			same(drawn(trace_timeline(t), k, mark_at[m], mark_at[m + 1]), joules);
 		}
 	trace_close(t);
-	history_free(h);
+	live_log_free(h);
 	unlink(path);
 }
 
@@ -162,13 +160,13 @@ static void a_late_mark_is_found_in_the_rows(void **state)
 {
 	struct session s = about();
 	struct energy_result out;
-	struct history *h;
+	struct live_log *h;
 	struct err e;
 
 	(void)state;
 	make_rows();
-	h = history_new(&e);
-	struct sink *sink = history_sink(h);
+	h = live_log_new();
+	struct sink *sink = live_log_sink(h);
 	assert_int_equal(sink->ops->begin(sink, &s, &e), 0);
 	struct rows r = {.tier = TIER_MEDIUM, .width = 2, .n = 1000, .t_ns = at, .values = mw};
 	sink->ops->rows(sink, &r);
@@ -178,12 +176,12 @@ static void a_late_mark_is_found_in_the_rows(void **state)
 	r = (struct rows) {
 		.tier = TIER_MEDIUM, .width = 2, .n = 1000, .t_ns = at + 1000, .values = mw + 2000};
 	sink->ops->rows(sink, &r);
-	struct timeline *t = history_timeline(h);
+	struct timeline *t = live_log_look(h);
 	assert_true(t->ops->energy(t, 0, late.t_ns, next.t_ns, &out));
 	same(drawn(t, 0, late.t_ns, next.t_ns), out.joules);
 	assert_true(t->ops->energy(t, 0, START_NS, next.t_ns, &out));
 	assert_true(drawn(t, 0, late.t_ns, next.t_ns) > 10);
-	history_free(h);
+	live_log_free(h);
 }
 
 int main(void)

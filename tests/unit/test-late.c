@@ -3,12 +3,12 @@
 #include <stdatomic.h>
 
 #include "engine/engine.h"
-#include "model/history.h"
 #include "probe/lookout.h"
 #include "test-probe-tree.h"
 #include "trace/follow.h"
 #include "trace/log-writer.h"
 #include "trace/trace.h"
+#include "live-log.h"
 
 #define LOOKS    2   /* from the appearance of a source to its values */
 #define PATIENCE 120 /* seconds; only a test that fails waits so long */
@@ -212,7 +212,7 @@ static void test_late(void **state)
 {
 	struct tree t;
 	struct engine *g = engine_on(&t);
-	struct history *history;
+	struct live_log *history;
 	struct log_writer *w;
 	struct timeline *tl;
 	char path[128];
@@ -220,14 +220,14 @@ static void test_late(void **state)
 	struct err e;
 
 	(void)state;
-	history = history_new(&e);
+	history = live_log_new();
 	snprintf(path, sizeof path, "%s/late.nvmt", t.dir);
 	w = log_writer_new(path, false, &e);
 	assert_true(history && w);
-	assert_int_equal(engine_attach(g, history_sink(history), false, &e), 0);
+	assert_int_equal(engine_attach(g, live_log_sink(history), false, &e), 0);
 	assert_int_equal(engine_attach(g, log_writer_sink(w), true, &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
-	tl = history_timeline(history);
+	tl = live_log_look(history);
 	const struct session *about = tl->ops->session(tl);
 	for (size_t i = 0; i < LATES; i++)
 		if (!about->channels[channel_of(about, lates[i].channel)].missing[0] &&
@@ -241,7 +241,7 @@ static void test_late(void **state)
 		since[i] = atomic_load(&looks);
 	}
 	for (size_t i = 0; i < LATES; i++)
-		for (int k = 0; !has_value(tl, &lates[i]); k++) {
+		for (int k = 0; !has_value(live_log_look(history), &lates[i]); k++) {
 			if (k == PATIENCE * 1000)
 				fail_msg("%s has no value", lates[i].channel);
 			if (atomic_load(&looks) > since[i] + LOOKS + 1)
@@ -253,30 +253,30 @@ static void test_late(void **state)
 	assert_string_equal(about->channels[channel_of(about, "VDD_IN.power")].missing, "");
 	assert_true(about != NULL && about->channels[channel_of(about, "VDD_IN.current")].source[0]);
 	for (size_t i = 0; i < LATES; i++)
-		for (int k = 0; !lates[i].silent && !events_of(tl, lates[i].channel) && k < PATIENCE * 1000; k++)
+		for (int k = 0; !lates[i].silent && !events_of(live_log_look(history), lates[i].channel) && k < PATIENCE * 1000; k++)
 			usleep(1000);
 	assert_int_equal(engine_detach(g, log_writer_sink(w), &e), 0);
 	log_writer_free(w);
 	engine_free(g);
-	history_free(history);
+	live_log_free(history);
 	struct trace *tr = trace_open(path, &e);
 	assert_non_null(tr);
 	assert_recorded(trace_timeline(tr));
 	trace_close(tr);
 
 	/* The same for who follows it as a stream. */
-	history = history_new(&e);
+	history = live_log_new();
 	int in = open(path, O_RDONLY);
 	assert_true(history && in >= 0 && dup2(in, STDIN_FILENO) == STDIN_FILENO);
 	close(in);
-	struct follow *follow = follow_open("-", history_sink(history), &e);
+	struct follow *follow = follow_open("-", live_log_sink(history), &e);
 	assert_non_null(follow);
 	while (follow_take(follow, &e) >= 0)
 		continue;
 	assert_int_equal(e.code, ERR_NONE);
-	assert_recorded(history_timeline(history));
+	assert_recorded(live_log_look(history));
 	follow_close(follow);
-	history_free(history);
+	live_log_free(history);
 	tree_end(&t);
 }
 

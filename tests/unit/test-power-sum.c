@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "model/energy.h"
-#include "model/history.h"
 #include "nvmtop/nvmtop.h"
 #include "report/analysis.h"
 #include "report/range-totals.h"
@@ -22,6 +21,7 @@
 #include "trace/trace.h"
 #include "ui/energy.h"
 #include "util/clock.h"
+#include "live-log.h"
 
 #define START	(100 * NS_PER_S)
 #define TICK_NS (10 * NS_PER_MS)
@@ -153,7 +153,7 @@ static void all_say_the_same(void **state)
 	struct power_parts parts;
 	struct reading reading = {.progress = NULL};
 	struct analysis a;
-	struct history *h;
+	struct live_log *h;
 	struct trace *t;
 	struct err e;
 	nvmtop_error error = {.size = sizeof(error)};
@@ -161,8 +161,8 @@ static void all_say_the_same(void **state)
 
 	(void)state;
 	t = record();
-	h = history_new(&e);
-	struct sink *to = history_sink(h);
+	h = live_log_new();
+	struct sink *to = live_log_sink(h);
 	assert_int_equal(to->ops->begin(to, &s, &e), 0);
 	rows_push(to, NULL);
 	nvmtop_trace *library = nvmtop_open(path, &error);
@@ -188,7 +188,7 @@ static void all_say_the_same(void **state)
 			same(file.joules, r->energy.joules);
 			same(file.within, r->energy.within);
 			same(drawn(trace_timeline(t), powers[k], from, until), r->energy.joules);
-			same(drawn(history_timeline(h), powers[k], from, until), r->energy.joules);
+			same(drawn(live_log_look(h), powers[k], from, until), r->energy.joules);
 			same(nvmtop_energy(library, powers[k], from_s, to_s, &within, NULL), r->energy.joules);
 			same(within, r->energy.within);
 			if (known > to_s - from_s - 0.02)
@@ -204,7 +204,7 @@ static void all_say_the_same(void **state)
 		same(within, bounds);
 		power_span(trace_timeline(t), &parts, from, until, &span);
 		same(span_joule(&span), sum);
-		power_span(history_timeline(h), &parts, from, until, &span);
+		power_span(live_log_look(h), &parts, from, until, &span);
 		same(span_joule(&span), sum);
 		if (i == a.epochs.n)
 			same(power_parts_sum(summed, 3).joules, sum);
@@ -216,7 +216,7 @@ static void all_say_the_same(void **state)
 
 		for (size_t i = 0; i < 3; i++) {
 			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), powers[k], START + ends[i][0], START + ends[i][1], &file));
-			if (!history_timeline(h)->ops->energy(history_timeline(h), powers[k], START + ends[i][0], START + ends[i][1], &live))
+			if (!live_log_look(h)->ops->energy(live_log_look(h), powers[k], START + ends[i][0], START + ends[i][1], &live))
 				continue;
 			same(live.joules, file.joules);
 			same(live.known_s, file.known_s);
@@ -227,7 +227,7 @@ static void all_say_the_same(void **state)
 	nvmtop_close(library);
 	analysis_free(&a);
 	trace_close(t);
-	history_free(h);
+	live_log_free(h);
 	unlink(path);
 }
 
@@ -343,12 +343,12 @@ static void ranges_have_the_sum(void **state)
 	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
 	const struct session s = session_of(channels, CHANNELS);
 	double joules[4], within[4];
-	struct history *h;
+	struct live_log *h;
 	struct err e;
 
 	(void)state;
-	h = history_new(&e);
-	struct sink *to = history_sink(h);
+	h = live_log_new();
+	struct sink *to = live_log_sink(h);
 	assert_int_equal(to->ops->begin(to, &s, &e), 0);
 	rows_push(to, NULL);
 	for (int i = 0; i < 50; i++) {
@@ -359,7 +359,7 @@ static void ranges_have_the_sum(void **state)
 	}
 	for (size_t k = 0; k < 4; k++) {
 		struct collection c = {.begin_ns = START, .end_ns = START + 30 * NS_PER_S, .most = 10};
-		struct timeline *t = history_timeline(h);
+		struct timeline *t = live_log_look(h);
 
 		assert_true(collection_begin(&c, t, 1000));
 		assert_int_equal(c.n_power, 3);
@@ -379,7 +379,7 @@ static void ranges_have_the_sum(void **state)
 	}
 	same(joules[3], joules[0] + joules[1] + joules[2]);
 	same(within[3], within[0] + within[1] + within[2]);
-	history_free(h);
+	live_log_free(h);
 }
 
 static void what_adds_up(void **state)

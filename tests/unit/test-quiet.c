@@ -18,7 +18,7 @@
 
 #include "board/board.h"
 #include "engine/engine.h"
-#include "model/history.h"
+#include "live-log.h"
 
 #if !defined(__GLIBC__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STAND_IN 0
@@ -137,7 +137,7 @@ static unsigned long faults(unsigned *threads)
 	return sum;
 }
 
-static struct engine *sample(struct history *h, const char *root_path)
+static struct engine *sample(struct live_log *h, const char *root_path)
 {
 	static const double hz[TIERS] = {1000, 100, 10};
 	struct root *root;
@@ -156,7 +156,7 @@ static struct engine *sample(struct history *h, const char *root_path)
 	assert_int_equal(engine_own_channels(r, &e), 0);
 	g = engine_new(r, hz, &e);
 	assert_non_null(g);
-	assert_int_equal(engine_attach(g, history_sink(h), true, &e), 0);
+	assert_int_equal(engine_attach(g, live_log_sink(h), true, &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	board_free(b);
 	root_close(root);
@@ -197,10 +197,9 @@ static void path_is_quiet(const char *root_path)
 {
 	unsigned long faulted = 1;
 	struct engine *g;
-	struct history *h;
-	struct err e;
+	struct live_log *h;
 
-	h = history_new(&e);
+	h = live_log_new();
 	assert_non_null(h);
 	g = sample(h, root_path);
 	assert_true(engine_wait_warm(g, -1));
@@ -211,7 +210,7 @@ static void path_is_quiet(const char *root_path)
 	assert_int_equal(faulted, 0);
 	engine_stop(g);
 	engine_free(g);
-	history_free(h);
+	live_log_free(h);
 }
 
 static void of_a_fake_board(void **state)

@@ -3,7 +3,7 @@
 #include "test-trace.h"
 
 #include "model/condition.h"
-#include "model/history.h"
+#include "live-log.h"
 
 #define GPU  1
 #define ROWS 40000
@@ -90,7 +90,7 @@ static void gone(void **state)
 				     .tier = TIER_FAST,
 				     .unit = UNIT_PERCENT};
 	struct session about = {.channels = &gpu, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}};
-	struct history *h = history_new(&e);
+	struct live_log *h = live_log_new();
 	struct condition_search search;
 	struct condition c;
 	const int64_t start = 1000 * NS_PER_S;
@@ -98,30 +98,30 @@ static void gone(void **state)
 
 	(void)state;
 	about.start.mono_ns = start;
-	history_sink(h)->ops->begin(history_sink(h), &about, &e);
+	live_log_sink(h)->ops->begin(live_log_sink(h), &about, &e);
 	for (size_t i = 0; i < n; i++) {
 		int64_t t_ns = start + (int64_t)i * NS_PER_MS;
 		double v = i == spike ? 99 : i > 600000 && i < 620000 ? 60 : 10 + (double)(i % 7);
 
-		history_sink(h)->ops->rows(history_sink(h), &(struct rows) {TIER_FAST, 1, 1, &t_ns, &v});
+		live_log_sink(h)->ops->rows(live_log_sink(h), &(struct rows) {TIER_FAST, 1, 1, &t_ns, &v});
 	}
 	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, history_timeline(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	/* Exact to the column; the finest one kept is 1/2048 of 20 minutes or better. */
 	assert_true(llabs(search.at_ns - (start + (int64_t)spike * NS_PER_MS)) < 2 * NS_PER_S);
 	/* The mean of a column never was above, but "for" needs all of it. */
 	assert_int_equal(condition_parse(&c, "gpu > 95 for 10ms", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, history_timeline(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_NOWHERE);
 	assert_int_equal(condition_parse(&c, "gpu > 50 for 10s", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, history_timeline(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	assert_true(llabs(search.at_ns - (start + 610 * NS_PER_S)) < 3 * NS_PER_S);
-	history_free(h);
+	live_log_free(h);
 }
 
 int main(void)

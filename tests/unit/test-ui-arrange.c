@@ -259,7 +259,7 @@ static void set_up(void **state)
 	assert_true(ui_settings(b->ui)->frames > 0);
 	press(b, K_DOWN, 0);
 	press(b, K_RIGHT, 0);
-	assert_true(ui_settings(b->ui)->history_bytes > 0);
+	assert_true(ui_settings(b->ui)->history_ns != HISTORY_NS);
 	/* the rows: hidden and back, higher, moved */
 	press(b, K_DOWN, 0);
 	press(b, 'H', 0);

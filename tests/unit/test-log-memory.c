@@ -1,0 +1,512 @@
+/* The log in memory: at each moment its chunks and its open rows are all rows so far, once; what is old goes by its
+ * age or number; a look from another thread sees one state, and waits for little. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "trace/log-builder.h"
+#include "trace/log-decode.h"
+#include "trace/log-memory.h"
+
+#define CHANNELS 6
+#define START	 (100 * NS_PER_S)
+#define HELD_MOST 512 /* of some 20 ns each: far below 50 us */
+
+static struct channel channels[CHANNELS];
+static struct session session = {.channels = channels, .n_channels = CHANNELS};
+
+static void make_session(double fast, double medium, double slow)
+{
+	session.hz[TIER_FAST] = fast;
+	session.hz[TIER_MEDIUM] = medium;
+	session.hz[TIER_SLOW] = slow;
+	session.start = (struct clock_anchor) {START, 0, 0};
+	memset(session.width, 0, sizeof(session.width));
+	for (size_t i = 0; i < CHANNELS; i++) {
+		struct channel *c = &channels[i];
+
+		*c = (struct channel) {.tier = (enum tier)(i % TIERS), .lo = NAN, .hi = NAN, .warn = NAN, .crit = NAN};
+		c->column = (uint16_t)session.width[c->tier]++;
+		snprintf(c->name, sizeof(c->name), "c%zu", i);
+	}
+}
+
+/* Row i of a tier, with a little jitter. */
+static int64_t time_of(enum tier t, uint64_t i)
+{
+	double period = (double)NS_PER_S / session.hz[t];
+
+	return START + (int64_t)((double)i * period + (double)(i * 7919 % 97) / 97 * period / 3);
+}
+
+static double value_of(enum tier t, uint64_t i, size_t column)
+{
+	return (double)((i * 31 + column * 17 + t) % 1009);
+}
+
+static void push(struct log *l, enum tier t, uint64_t first, size_t n)
+{
+	int64_t t_ns[64];
+	double values[64 * CHANNELS];
+	size_t width = session.width[t];
+
+	assert_true(n <= 64);
+	for (size_t i = 0; i < n; i++) {
+		t_ns[i] = time_of(t, first + i);
+		for (size_t c = 0; c < width; c++)
+			values[i * width + c] = value_of(t, first + i, c);
+	}
+	log_sink(l)->ops->rows(log_sink(l), &(struct rows) {t, n, width, t_ns, values});
+}
+
+static void push_some(struct log *l, uint64_t next[TIERS], int64_t until_ns)
+{
+	for (enum tier t = 0; t < TIERS; t++)
+		while (time_of(t, next[t]) < until_ns) {
+			size_t n = 0;
+
+			while (n < 64 && time_of(t, next[t] + n) < until_ns)
+				n++;
+			push(l, t, next[t], n);
+			next[t] += n;
+		}
+}
+
+/* Pushes all rows before that time, of all tiers at once. */
+static void push_until(struct log *l, uint64_t next[TIERS], int64_t until_ns)
+{
+	int64_t step_ns = session.hz[TIER_FAST] < 200 ? NS_PER_S / 2 : NS_PER_S / 10;
+
+	for (int64_t t = time_of(TIER_FAST, next[TIER_FAST]); t < until_ns; t += step_ns)
+		push_some(l, next, t);
+	push_some(l, next, until_ns);
+}
+
+static struct log *make(const struct log_bound *bound)
+{
+	struct err e;
+	struct log *l = log_new(bound, &e);
+
+	assert_non_null(l);
+	assert_int_equal(log_sink(l)->ops->begin(log_sink(l), &session, &e), 0);
+	return l;
+}
+
+/* The rows of a chunk follow row *at of their tier. */
+static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
+{
+	static struct log_unpacker *u;
+	static struct log_bytes raw;
+	struct log_head h;
+	struct log_section s;
+	struct log_in in;
+	static int64_t t_ns[LOG_ROWS_MAX];
+	static double values[LOG_ROWS_MAX * CHANNELS], scratch[LOG_ROWS_MAX];
+
+	if (!u)
+		u = log_unpacker_new();
+	assert_true(log_head_get(c->bytes, &h));
+	assert_int_equal(h.kind, c->about.kind);
+	assert_int_equal(log_unpack(u, &h, c->bytes + LOG_HEAD, &raw), LOG_OK);
+	if (h.kind != LOG_DATA)
+		return;
+	in = (struct log_in) {raw.p, raw.p + raw.n, false};
+	while (log_data_next(&in, &s) > 0) {
+		enum tier t = (enum tier)s.tier;
+		size_t width = session.width[t];
+
+		assert_int_equal(log_section_times(&s, h.cell, t_ns, NULL), 0);
+		assert_int_equal(s.n, c->about.rows[t]);
+		assert_true(log_section_values(&s, NULL, 0, width, values, scratch));
+		for (size_t i = 0; i < s.n; i++, at[t]++) {
+			assert_int_equal(t_ns[i], time_of(t, at[t]));
+			for (size_t k = 0; k < width; k++)
+				assert_true(values[i * width + k] == value_of(t, at[t], k));
+		}
+	}
+}
+
+/* The look has all rows from its first one on up to `next`. */
+static void expect_rows(const struct log_look *k, const uint64_t next[TIERS])
+{
+	uint64_t at[TIERS] = {0};
+	bool first = true;
+
+	for (size_t i = 0; i < k->level[1].n; i++) {
+		const struct look_group *g = &k->level[1].p[i];
+		const struct log_chunk *c = g->part[LOOK_ROWS].list ? g->part[LOOK_ROWS].list->first : NULL;
+
+		if (!g->part[LOOK_ROWS].n)
+			continue;
+		if (first)
+			memcpy(at, g->before, sizeof(at));
+		first = false;
+		for (int t = 0; t < TIERS; t++)
+			assert_int_equal(g->before[t], at[t]);
+		for (uint32_t n = 0; n < g->part[LOOK_ROWS].n; n++, c = c->next)
+			expect_chunk(c, at);
+		for (int t = 0; t < TIERS; t++)
+			assert_int_equal(g->before[t] + g->rows[t], at[t]);
+	}
+	for (enum tier t = 0; t < TIERS; t++) {
+		for (unsigned i = 0; i < k->n_open[t]; i++) {
+			const struct look_open *o = &k->open[t][i];
+
+			for (size_t j = 0; j < o->n; j++, at[t]++) {
+				assert_int_equal(o->rows->t_ns[j], time_of(t, at[t]));
+				assert_true(o->rows->values[j * o->rows->width] == value_of(t, at[t], 0));
+			}
+		}
+		assert_int_equal(at[t], next[t]);
+		assert_int_equal(k->rows[t], next[t]);
+	}
+}
+
+static void each_row_is_there_once(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0}, fresh;
+	uint64_t next[TIERS] = {0};
+	struct err e;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
+	for (int64_t t = START; t < START + 30 * NS_PER_S; t += 1 + (int64_t)random_below(80 * NS_PER_MS)) {
+		push_some(l, next, t);
+		if (random_below(3))
+			continue;
+		assert_true(log_look(l, &k, NULL, NULL));
+		expect_rows(&k, next);
+	}
+	fresh = (struct log_look) {.version = 0};
+	assert_true(log_look(l, &fresh, NULL, NULL));
+	expect_rows(&fresh, next);
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	assert_true(log_look(l, &k, NULL, NULL));
+	expect_rows(&k, next);
+	assert_true(k.ended);
+	for (size_t i = 0; i < k.level[1].n; i++) {
+		assert_true(k.level[1].p[i].closed);
+		assert_true(k.level[1].p[i].part[LOOK_SUMS].n >= 2);
+	}
+	log_look_free(&fresh);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* What an older look has stays. */
+static void old_rows_go(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0}, old = {.version = 0};
+	uint64_t next[TIERS] = {0}, then[TIERS];
+	int64_t t = START;
+
+	(void)state;
+	make_session(100, 10, 1);
+	l = make(&(struct log_bound) {.rows_ns = 60 * NS_PER_S});
+	for (; t < START + 50 * NS_PER_S; t += NS_PER_S)
+		push_until(l, next, t);
+	assert_true(log_look(l, &old, NULL, NULL));
+	memcpy(then, next, sizeof(then));
+	for (; t < START + 200 * NS_PER_S; t += NS_PER_S) {
+		push_until(l, next, t);
+		assert_true(log_look(l, &k, NULL, NULL));
+		expect_rows(&k, next);
+	}
+	expect_rows(&old, then);
+	assert_true(k.level[1].n >= 200 / 9); /* their bins are there */
+	assert_true(k.level[1].p[0].part[LOOK_ROWS].gone && k.level[1].p[0].part[LOOK_SUMS].n > 0);
+	for (size_t i = 0; i < k.level[1].n; i++) {
+		const struct look_group *g = &k.level[1].p[i];
+		int64_t end = log_cell_ns(g->cell + 64), age = t - NS_PER_S - end;
+
+		if (age < 58 * NS_PER_S)
+			assert_non_null(g->part[LOOK_ROWS].list);
+		if (age > 62 * NS_PER_S)
+			assert_null(g->part[LOOK_ROWS].list);
+	}
+	assert_int_equal(k.rows_ns, 0);
+	log_look_free(&old);
+	log_look_free(&k);
+	log_free(l);
+}
+
+static void too_many_rows_go(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0};
+	uint64_t next[TIERS] = {0};
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = 100000});
+	push_until(l, next, START + 100 * NS_PER_S);
+	assert_true(log_look(l, &k, NULL, NULL));
+	expect_rows(&k, next);
+	assert_true(log_bytes_kept(l) < 100000 + 200000);
+	assert_true(k.rows_ns > 5 * NS_PER_S && k.rows_ns < 90 * NS_PER_S);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* A board with more noise than fits: the time shrinks, and it is said. */
+static void two_hundred_channels_have_less_time(void **state)
+{
+	enum { FAST = 60, MEDIUM = 80, SLOW = 60, SECONDS = 660 };
+	static struct channel many[FAST + MEDIUM + SLOW];
+	static int64_t t_ns[100];
+	static double values[100 * FAST];
+	static const size_t widths[TIERS] = {FAST, MEDIUM, SLOW};
+	static const int rows[TIERS] = {100, 10, 1}; /* in a tenth of a second */
+	struct session about = {.channels = many, .n_channels = FAST + MEDIUM + SLOW, .hz = {1000, 100, 10}, .start = {START, 0, 0}};
+	struct log_look k = {.version = 0};
+	struct err e;
+	struct log *l = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES}, &e);
+	size_t n = 0;
+
+	(void)state;
+	for (int t = 0; t < TIERS; t++)
+		for (size_t c = 0; c < widths[t]; c++) {
+			many[n] = (struct channel) {.tier = (enum tier)t, .column = (uint16_t)c};
+			snprintf(many[n].name, sizeof(many[n].name), "c%zu", n);
+			about.width[t] = c + 1;
+			n++;
+		}
+	assert_non_null(l);
+	assert_int_equal(log_sink(l)->ops->begin(log_sink(l), &about, &e), 0);
+	for (int i = 0; i < SECONDS * 10; i++)
+		for (enum tier t = 0; t < TIERS; t++) {
+			for (int r = 0; r < rows[t]; r++) {
+				t_ns[r] = START + i * NS_PER_S / 10 + r * (NS_PER_S / 10 / rows[t]);
+				for (size_t c = 0; c < widths[t]; c++)
+					values[(size_t)r * widths[t] + c] = (double)random_below(c % 4 ? 200 : 20);
+			}
+			log_sink(l)->ops->rows(log_sink(l), &(struct rows) {t, (size_t)rows[t], widths[t], t_ns, values});
+		}
+	assert_true(log_look(l, &k, NULL, NULL));
+	assert_true(k.rows_ns > 60 * NS_PER_S && k.rows_ns < 590 * NS_PER_S);
+	assert_true(log_bytes_kept(l) < LOG_ROWS_BYTES + (12 << 20));
+	print_message("# %.0f s of rows in %.1f MB\n", (double)k.rows_ns / 1e9, (double)log_bytes_kept(l) / 1e6);
+	assert_true(log_held_most(l) <= HELD_MOST);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* Ranges have bytes of their own: the oldest go, and it is said; rows stay. */
+static void a_flood_of_ranges_stays_within_its_bytes(void **state)
+{
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t", .domain = ""};
+	static struct range list[8000];
+	struct log *l;
+	struct log_look k = {.version = 0};
+	uint64_t next[TIERS] = {0};
+	struct err e;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES});
+	for (int i = 1; i <= 20 * 50; i++) { /* 400 000 a second */
+		int64_t to = START + i * NS_PER_S / 50;
+
+		for (size_t j = 0; j < 8000; j++)
+			list[j] = (struct range) {.begin_ns = to - NS_PER_S / 50 + (int64_t)j * 2500,
+						  .end_ns = to - NS_PER_S / 50 + (int64_t)j * 2500 + (int64_t)random_below(2000),
+						  .name = "kernel", .lane = &lane, .value = random_below(UINT64_MAX)};
+		log_sink(l)->ops->ranges(log_sink(l), list, 8000);
+		push_until(l, next, to);
+	}
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	assert_true(log_look(l, &k, NULL, NULL));
+	expect_rows(&k, next);
+	assert_true(k.ranges_ns > 0 && k.ranges_ns < 20 * NS_PER_S);
+	assert_true(log_bytes_kept(l) < LOG_RANGES_BYTES + (2 << 20));
+	assert_int_equal(k.rows_ns, 0);
+	assert_int_equal(k.rows[TIER_FAST], next[TIER_FAST]);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* With rows of a day and two, each quantity of memory is what it was after one. */
+static void two_days_are_as_large_as_one(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0}, fresh = {.version = 0};
+	uint64_t next[TIERS] = {0}, day = 0;
+	size_t groups = 0;
+
+	(void)state;
+	make_session(4, 2, 1);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES});
+	for (int64_t h = 1; h <= 50; h++) {
+		push_until(l, next, START + h * 3600 * NS_PER_S);
+		assert_true(log_look(l, &k, NULL, NULL));
+		if (h == 26) {
+			day = log_bytes_kept(l);
+			groups = k.level[1].n;
+		}
+	}
+	expect_rows(&k, next);
+	assert_true(log_bytes_kept(l) < day + day / 50);
+	assert_true(k.level[1].n <= groups + 64);
+	assert_in_range(k.level[1].n * 859, 239 * 36000, 245 * 36000);
+	assert_true(log_look(l, &fresh, NULL, NULL));
+	expect_rows(&fresh, next);
+	assert_int_equal(fresh.level[1].n, k.level[1].n);
+	for (size_t i = 0; i < k.level[1].n; i++)
+		assert_ptr_equal(fresh.level[1].p[i].part[LOOK_SUMS].list, k.level[1].p[i].part[LOOK_SUMS].list);
+	assert_true(log_held_most(l) <= HELD_MOST);
+	log_look_free(&fresh);
+	log_look_free(&k);
+	log_free(l);
+}
+
+static void count_notes(void *arg, const struct log_in *notes)
+{
+	struct log_in in = *notes, record;
+	size_t *n = arg;
+
+	while (in.p < in.end) {
+		struct log_event ev;
+		unsigned kind = log_get_u8(&in);
+
+		assert_true(log_get_record(&in, &record) && log_event_get(kind, &record, &ev));
+		n[kind]++;
+	}
+}
+
+static void notes_are_told_once(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0};
+	size_t n[LOG_KINDS] = {0};
+	struct sink *s;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
+	s = log_sink(l);
+	for (uint64_t i = 0; i < 40000; i++) {
+		s->ops->mark(s, &(struct mark) {i + 1, START + (int64_t)i * NS_PER_MS, "a label"});
+		if (i % 1000 == 0) {
+			s->ops->gap(s, &(struct gap) {TIER_FAST, GAP_LATE, START, START + NS_PER_S, 1000});
+			s->ops->gap(s, &(struct gap) {TIER_FAST, GAP_LATE, START, START + NS_PER_MS, 1});
+			s->ops->change(s, &(struct change) {START, "mode", "a", "b"});
+		}
+		if (random_below(5000) == 0)
+			assert_true(log_look(l, &k, count_notes, n));
+	}
+	assert_true(log_look(l, &k, count_notes, n));
+	assert_int_equal(n[LOG_MARK], 40000);
+	assert_int_equal(n[LOG_GAP], 40);
+	assert_int_equal(n[LOG_STATE], 40);
+	assert_true(log_held_most(l) <= HELD_MOST);
+	log_look_free(&k);
+	log_free(l);
+}
+
+/* The past and what follows are all chunks, without a hole. */
+static void a_queue_goes_on_where_the_look_ends(void **state)
+{
+	struct log *l;
+	struct log_look k = {.version = 0};
+	struct log_skipped skipped;
+	struct log_chunk *c;
+	uint64_t next[TIERS] = {0}, at[TIERS];
+	struct log_queue *q, *small;
+	uint64_t serial, lost = 0, got = 0;
+	bool ended = false;
+	struct err e;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
+	push_until(l, next, START + 20 * NS_PER_S);
+	q = log_queue_new(l, SIZE_MAX, &k, &e);
+	small = log_queue_new(l, 5000, NULL, &e);
+	assert_true(q && small);
+	serial = k.serial;
+	for (enum tier t = 0; t < TIERS; t++) {
+		at[t] = next[t];
+		for (unsigned i = 0; i < k.n_open[t]; i++)
+			at[t] -= k.open[t][i].n;
+	}
+	push_until(l, next, START + 40 * NS_PER_S);
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	while ((c = log_queue_take(q, 0, &skipped, &ended))) {
+		assert_int_equal(skipped.chunks, 0);
+		assert_int_equal(c->serial, ++serial);
+		expect_chunk(c, at);
+		log_chunk_free(c);
+	}
+	assert_true(ended);
+	for (int t = 0; t < TIERS; t++)
+		assert_int_equal(at[t], next[t]);
+	while ((c = log_queue_take(small, 0, &skipped, &ended))) {
+		lost += skipped.rows[TIER_FAST];
+		got += c->about.rows[TIER_FAST];
+		log_chunk_free(c);
+	}
+	assert_true(lost > 0 && lost + got > 19900 && lost + got <= 20200);
+	log_queue_free(small);
+	log_queue_free(q);
+	log_look_free(&k);
+	log_free(l);
+}
+
+static void *looker(void *arg)
+{
+	struct log *l = arg;
+	struct log_look k = {.version = 0};
+
+	while (!k.ended) {
+		assert_true(log_look(l, &k, NULL, NULL));
+		expect_rows(&k, k.rows);
+	}
+	log_look_free(&k);
+	return NULL;
+}
+
+static void looked_at_while_it_grows(void **state)
+{
+	struct log *l;
+	uint64_t next[TIERS] = {0};
+	pthread_t thread;
+	struct err e;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = 3 * NS_PER_S});
+	assert_int_equal(pthread_create(&thread, NULL, looker, l), 0);
+	for (int64_t t = START; t < START + 60 * NS_PER_S; t += 25 * NS_PER_MS)
+		push_until(l, next, t);
+	log_sink(l)->ops->end(log_sink(l), &e);
+	pthread_join(thread, NULL);
+	log_free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_row_is_there_once),
+		cmocka_unit_test(old_rows_go),
+		cmocka_unit_test(too_many_rows_go),
+		cmocka_unit_test(two_hundred_channels_have_less_time),
+		cmocka_unit_test(a_flood_of_ranges_stays_within_its_bytes),
+		cmocka_unit_test(two_days_are_as_large_as_one),
+		cmocka_unit_test(notes_are_told_once),
+		cmocka_unit_test(a_queue_goes_on_where_the_look_ends),
+		cmocka_unit_test(looked_at_while_it_grows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
