@@ -24,7 +24,7 @@ struct state_watch *state_watches_new(const struct session *about, size_t *n)
 		list[(*n)++] = (struct state_watch) {.at = {c->tier, c->column},
 						     .hole_ns = stats_hole_ns(about->hz[c->tier]),
 						     .last_ns = INT64_MIN,
-						     .now = {.channel = (uint32_t)i, .kind = kind}};
+						     .now = {.channel = (uint32_t)i, .kind = (uint8_t)kind}};
 	}
 	return list;
 }

@@ -251,7 +251,7 @@ static void lane_fill(struct import *m, struct range_lane *l, sqlite3_stmt *q, c
 	int64_t id = m->sql.column_int64(q, ID), part = m->sql.column_int64(q, DOMAIN);
 
 	*l = (struct range_lane) {.pid = PROCESS_OF(id)};
-	snprintf(l->process, sizeof(l->process), "%s", name_of(m, PROCESS, id >> 24, 0));
+	snprintf(l->process, sizeof(l->process), "%.31s", name_of(m, PROCESS, id >> 24, 0));
 	if (domain) {
 		snprintf(l->domain, sizeof(l->domain), "%s", domain);
 		snprintf(l->thread, sizeof(l->thread), "GPU %lld stream %lld", (long long)m->sql.column_int64(q, DEVICE),

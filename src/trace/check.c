@@ -56,12 +56,15 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	log_scan(r, r->begin, r->size, r->begin, &items);
 	for (size_t i = 0; i < items.n && check_goes_on(c, 0.5 * (double)i / (double)items.n); i++)
 		log_read_chunk(r, &items.p[i], &h, &raw);
-	for (enum tier t = 0; t < TIERS; t++) {
+	for (int t = 0; t < TIERS; t++) {
 		uint64_t n = log_reader_rows(r, t);
 
 		c->out->rows[t] = n;
-		for (uint64_t row = 0; row < n && check_goes_on(c, 0.5 + 0.5 * ((double)row / (double)n + t) / TIERS); row += BATCH)
+		for (uint64_t row = 0; row < n; row += BATCH) {
+			if (!check_goes_on(c, 0.5 + 0.5 * ((double)row / (double)n + t) / TIERS))
+				break;
 			log_reader_times(r, t, row, n - row < BATCH ? (size_t)(n - row) : BATCH, t_ns);
+		}
 	}
 	while (!c->stopped && log_reader_ranges_more(r))
 		;

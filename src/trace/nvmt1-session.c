@@ -140,8 +140,8 @@ static void add_rails(struct nvmt1 *f, const struct board *board)
 		rails[i] = rail[i];
 		for (enum field k = FIELD_VOLTAGE; k <= FIELD_POWER; k++) {
 			c = add(f, k, i);
-			snprintf(c->name, sizeof(c->name), "%s.%s", rail[i], known[k].name);
-			snprintf(c->label, sizeof(c->label), "%s", rail[i]);
+			snprintf(c->name, sizeof(c->name), "%.31s.%s", rail[i], known[k].name);
+			snprintf(c->label, sizeof(c->label), "%.31s", rail[i]);
 			columns[i] = c->column;
 		}
 	}

@@ -371,7 +371,8 @@ static inline struct log_head head_at(const struct file *f, size_t at, uint64_t 
 {
 	struct log_head h;
 
-	assert_true(distance > 0 && distance <= at && log_head_get(f->p + at - distance, &h));
+	assert_true(distance > 0 && distance <= at);
+	assert_true(log_head_get(f->p + at - distance, &h));
 	return h;
 }
 
