@@ -17,12 +17,20 @@ int condition_option(struct condition *c, const char *option, const char *text, 
 	return err_set(e, ERR_USAGE, "--%s: %s", option, why);
 }
 
-struct pretrigger *keeping_new(const struct options *o, const struct engine *g, struct err *e)
+static void take_mark(void *engine, int64_t t_ns, const char *label)
 {
-	struct pretrigger_options k = {.keep_ns = o->keep_ns,
+	engine_mark(engine, t_ns, label);
+}
+
+struct pretrigger *keeping_new(const struct options *o, struct engine *g, struct log *log, int64_t keep_ns, struct err *e)
+{
+	struct pretrigger_options k = {.keep_ns = keep_ns,
 				 .after_ns = o->after_ns,
 				 .path = o->mode == MODE_RECORD ? o->out : NULL,
-				 .force = o->force};
+				 .force = o->force,
+				 .log = log,
+				 .mark = take_mark,
+				 .mark_arg = g};
 	struct condition when;
 
 	if (o->trigger) {
@@ -79,7 +87,7 @@ void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size
 
 static void tell_file(const struct pretrigger_file *f, char *buf, size_t size)
 {
-	char shown[512], bytes[32], span[32];
+	char shown[512], bytes[32], span[32], lost[256];
 
 	text_printable(shown, sizeof shown, f->path, strlen(f->path));
 	if (f->err.code != ERR_NONE) {
@@ -92,8 +100,9 @@ static void tell_file(const struct pretrigger_file *f, char *buf, size_t size)
 		 bytes, (unsigned long long)f->marks);
 	if (f->lost_rows) {
 		size_t n = strlen(buf);
-		snprintf(buf + n, size - n, _("; %llu rows were overwritten before they reached the disk"),
-			 (unsigned long long)f->lost_rows);
+
+		rows_lost_text(f->lost_rows, f->gap_rows, lost, sizeof lost);
+		snprintf(buf + n, size - n, "; %s", lost);
 	}
 }
 
@@ -126,7 +135,7 @@ int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err 
 	int failed;
 
 	pretrigger_end_when(k, enough, &wait);
-	failed = engine_detach(g, pretrigger_sink(k), e);
+	failed = g ? engine_detach(g, pretrigger_sink(k), e) : pretrigger_sink(k)->ops->end(pretrigger_sink(k), e);
 	pretrigger_end_when(k, NULL, NULL);
 	end_wait_done(&wait);
 	return failed;
@@ -139,9 +148,15 @@ int keeping_ended(const struct options *o, struct pretrigger *k)
 	struct pretrigger_file f;
 
 	pretrigger_stats(k, &s);
+	if (!o->keep_ns && !s.files)
+		return 0;
 	seconds(span, sizeof span, o->keep_ns);
 	text_bytes(memory, sizeof memory, s.memory);
-	fprintf(stderr, _("nvmtop: kept the last %s in %s; %llu samples, triggered: %llu, files: %zu\n"),
+	if (o->mode != MODE_RECORD)
+		fprintf(stderr, P_("nvmtop: %zu file was written\n", "nvmtop: %zu files were written\n", s.files - s.failed),
+			s.files - s.failed);
+	else
+		fprintf(stderr, _("nvmtop: kept the last %s in %s; %llu samples, triggered: %llu, files: %zu\n"),
 		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
 		s.files - s.failed);
 	size_t first = s.files > PRETRIGGER_FILES ? s.files - PRETRIGGER_FILES : 0;

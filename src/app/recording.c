@@ -100,6 +100,7 @@ void recording_summary(struct summary *s, const struct options *o, struct engine
 	s->file = names;
 	log_writer_stats(w, &s->written);
 	priority_text(o, s->priority, sizeof s->priority);
+	summary_read(s);
 }
 
 /* What was written by now; rows that could not be count as lost. */
@@ -124,10 +125,8 @@ static void begin(struct recording *r, struct err *e)
 {
 	memset(&r->written, 0, sizeof r->written);
 	r->trouble = (struct trouble) {.holes = 0};
-	summary_moment(&r->before, r->engine);
 	if (r->writer) {
-		if (engine_attach(r->engine, log_writer_sink(r->writer), true, e) == 0) {
-			r->since_ns = clock_now_ns();
+		if (log_writer_copy(r->writer, r->log, r->since_ns, INT64_MAX, e) == 0) {
 			r->until_ns = 0;
 			return;
 		}
@@ -175,11 +174,14 @@ static bool begun(struct recording *r, int64_t until_ns)
 	return true;
 }
 
-void recording_start(struct recording *r, struct engine *g)
+void recording_start(struct recording *r, struct engine *g, struct log *log)
 {
 	struct err e;
 
 	r->engine = g;
+	r->log = log;
+	r->since_ns = clock_now_ns();
+	summary_moment(&r->before, g);
 	r->opening = calloc(1, sizeof *r->opening);
 	if (!r->opening) {
 		fail(r, STYLE_ALERT, _("out of memory"));
@@ -238,19 +240,22 @@ static void record_tell(struct recording *r)
 	free(r->summary);
 	r->summary = NULL;
 	out = open_memstream(&r->summary, &unused);
-	if (!out)
+	if (!out) {
+		summary_free(&s);
 		return;
+	}
 	if (r->written.full)
 		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
 	fclose(out);
 	if (summary_incomplete(&s, text, sizeof text))
 		fail(r, STYLE_WARN, text);
+	summary_free(&s);
 }
 
 void recording_end(struct recording *r)
 {
-	struct err e;
+	int64_t now = clock_now_ns();
 
 	if (r->opening)
 		give_up(r);
@@ -260,8 +265,9 @@ void recording_end(struct recording *r)
 	free(r->summary);
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
-	engine_detach(r->engine, log_writer_sink(r->writer), &e);
-	r->until_ns = clock_now_ns();
+	log_writer_copy_to(r->writer, &now, true);
+	log_writer_finish(r->writer);
+	r->until_ns = now;
 }
 
 /* It has ended, and is complete or the wait is over. */

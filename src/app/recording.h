@@ -27,6 +27,7 @@ struct recording {
 	void *to;
 
 	struct engine *engine;       /* that is recorded */
+	struct log *log;             /* and what it fills */
 	struct opening *opening;     /* its files are being made; NULL: they are not */
 	struct log_writer *writer; /* NULL: nothing is recorded */
 	bool ending;                 /* and is not complete yet */
@@ -53,7 +54,7 @@ void end_wait_done(struct end_wait *w); /* gives the terminal back */
 
 /* Into a file with the time in its name. If its folder does not answer at once it begins when it does. A
  * failure is reported, at once or later. */
-void recording_start(struct recording *r, struct engine *g);
+void recording_start(struct recording *r, struct engine *g, struct log *log);
 /* It has been started and not been ended. */
 bool recording_on(const struct recording *r);
 /* Stops it, and completes it in the background; recording_watch() reports the result. */

@@ -157,7 +157,7 @@ static void toggle_recording(struct top *t)
 	else if (recording_on(&t->recording))
 		recording_end(&t->recording);
 	else
-		recording_start(&t->recording, t->source.live.engine);
+		recording_start(&t->recording, t->source.live.engine, t->source.live.log);
 }
 
 /* Executes requests that need a local source, once it is there. */

@@ -16,13 +16,20 @@
 #define SIGNAL_NS (20 * NS_PER_MS) /* interval of checking for signals while waiting for a disk */
 #define BUILT_NS  (NS_PER_S / 5)   /* polling interval while columns are built; otherwise once a second */
 
+/* w always works: without --keep it writes all rows in memory. */
 static int keep_start(struct source *s, struct err *e)
 {
+	int64_t keep_ns = s->o->keep_ns ? s->o->keep_ns : s->history_ns;
 	char text[sizeof e->text];
 
-	s->keep = keeping_new(s->o, s->live.engine, e);
-	if (!s->keep || engine_attach(s->live.engine, pretrigger_sink(s->keep), false, e) < 0)
+	if (keep_ns < PRETRIGGER_MIN_NS)
+		keep_ns = PRETRIGGER_MIN_NS;
+	s->keep = keeping_new(s->o, s->live.engine, s->live.log, keep_ns, e);
+	if (!s->keep ||
+	    (s->o->trigger && engine_attach(s->live.engine, pretrigger_sink(s->keep), false, e) < 0))
 		return -1;
+	if (!s->o->keep_ns)
+		return 0;
 	keeping_begun(s->o, s->keep, text, sizeof text);
 	s->tell(s->to, STYLE_TEXT, text);
 	return 0;
@@ -65,7 +72,7 @@ static int start_live(struct source *s, struct err *e)
 	if (!n)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	n->o = s->o;
-	n->history_ns = s->history_ns;
+	n->history_ns = s->o->keep_ns > s->history_ns ? s->o->keep_ns : s->history_ns;
 	if (job_start(&n->job, starting_run, starting_drop, e) < 0) {
 		free(n);
 		return -1;
@@ -103,7 +110,7 @@ static int begin_live(struct source *s, const struct err *lacking, struct err *e
 
 	s->begun_ns = clock_now_ns();
 	report_locked(s);
-	if (s->o->keep_ns && keep_start(s, e) < 0) {
+	if (keep_start(s, e) < 0) {
 		live_close(&s->live);
 		pretrigger_free(s->keep);
 		s->keep = NULL;
@@ -270,8 +277,8 @@ void source_close(struct source *s)
 	drop_trace(s);
 	if (s->starting)
 		job_cancel(&s->starting->job);
-	live_close(&s->live);
 	pretrigger_free(s->keep);
+	live_close(&s->live);
 }
 
 static void engine_scene(const struct engine *g, struct ui_scene *scene)
@@ -394,8 +401,15 @@ static bool watch_trace(struct source *s)
 static void watch_keep(struct source *s)
 {
 	char text[sizeof((struct err *)NULL)->text];
+	struct log_writer_stats w;
 	bool failed;
 
+	if (s->keep) {
+		pretrigger_written(s->keep, &w);
+		recording_trouble(&s->keep_trouble, &w, text, sizeof text);
+		if (text[0])
+			s->tell(s->to, STYLE_WARN, text);
+	}
 	while (s->keep && keeping_news(s->keep, &s->kept_told, text, sizeof text, &failed))
 		s->tell(s->to, failed ? STYLE_ALERT : STYLE_TEXT, text);
 }
@@ -430,7 +444,7 @@ void source_keep_write(struct source *s, int64_t t_ns, const char *label)
 		return;
 	}
 	pretrigger_trigger(s->keep, t_ns, label);
-	s->tell(s->to, STYLE_TEXT, _("writing the kept samples"));
+	s->tell(s->to, STYLE_TEXT, _("writing what is in memory"));
 }
 
 void source_keep_end(struct source *s)
@@ -438,5 +452,5 @@ void source_keep_end(struct source *s)
 	struct err e;
 
 	if (s->keep && s->live.engine)
-		keeping_end(s->keep, s->live.engine, s->signals, &e);
+		keeping_end(s->keep, s->o->trigger ? s->live.engine : NULL, s->signals, &e);
 }

@@ -4,6 +4,7 @@
 #define NVMTOP_APP_SOURCE_H
 
 #include "app/app.h"
+#include "app/recording.h"
 #include "app/remote-clock.h"
 #include "record/silence.h"
 #include "record/pretrigger.h"
@@ -23,6 +24,7 @@ struct source {
 	struct inbox *marks; /* from other programs, while sampling */
 	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
 	size_t kept_told;
+	struct trouble keep_trouble; /* with the file that is being written */
 	struct remote *remote; /* a recording made elsewhere, shown instead of live; or NULL */
 	struct trace *trace;   /* shown instead of what is live, or NULL */
 	char next[4096];       /* next file of the recording of the first trace, or "" */

@@ -172,7 +172,7 @@ static void wait_for_something(struct recorder *r, int64_t then_ns)
 
 static void say_new(struct recorder *r, struct err *said, const struct err *now)
 {
-	if (strcmp(said->text, now->text) != 0)
+	if (now->text[0] && strcmp(said->text, now->text) != 0)
 		recorder_say(r, (*said = *now).text);
 }
 
@@ -305,6 +305,7 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 	recording_summary(&s, r->o, r->engine, r->writer, names);
 	if (!r->o->quiet)
 		summary_print(&s, stderr);
+	summary_free(&s);
 	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
 		return 0;
 	recorder_say(r, why);
@@ -605,7 +606,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	if (r->engine && !r->to_pipe)
 		engine_unwatched(r->engine, LOG_CELL_ZOOM);
 	if (r->engine && o->keep_ns)
-		r->keep = keeping_new(o, r->engine, &e);
+		r->keep = keeping_new(o, r->engine, NULL, o->keep_ns, &e);
 	if (r->engine && (r->keep || !o->keep_ns) && engine_start(r->engine, &e) == 0) {
 		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);
 		if (r->progress)

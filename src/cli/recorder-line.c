@@ -11,16 +11,10 @@
 
 void recorder_written(const struct recorder *r, struct log_writer_stats *out)
 {
-	struct pretrigger_stats ks;
-
-	if (r->keep) {
-		pretrigger_stats(r->keep, &ks);
-		memset(out, 0, sizeof *out);
-		memcpy(out->rows, ks.rows, sizeof out->rows);
-		out->marks = ks.marks;
-		return;
-	}
-	log_writer_stats(r->writer, out);
+	if (r->keep)
+		pretrigger_written(r->keep, out);
+	else
+		log_writer_stats(r->writer, out);
 }
 
 void recorder_line_wipe(struct recorder *r)

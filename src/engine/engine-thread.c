@@ -13,6 +13,8 @@
 
 #define COLLECT_EVERY_NS (25 * NS_PER_MS)
 #define HOLD_BACK_NS     (40 * NS_PER_MS) /* a mark may arrive this late and still be placed */
+/* Where rows are delivered a cell at a time: until the log takes no more rows into it, so that it is packed at once. */
+#define CELL_BACK_NS     (61 * NS_PER_MS)
 /* At the start rows are not held back: the first frame is wanted soon, and there are no marks yet. */
 #define BEGIN_NS         (200 * NS_PER_MS)
 #define BEGIN_EVERY_NS   (4 * NS_PER_MS)
@@ -303,7 +305,7 @@ static int64_t look_after_reads(struct engine *g, int64_t now_ns)
 /* Rows before that time are delivered now. */
 static int64_t before_ns(const struct engine *g, bool begun, int64_t now_ns)
 {
-	int64_t held = now_ns - HOLD_BACK_NS, cell_ns = atomic_load(&g->cell_ns);
+	int64_t cell_ns = atomic_load(&g->cell_ns), held = now_ns - (cell_ns ? CELL_BACK_NS : HOLD_BACK_NS);
 
 	if (begun)
 		return now_ns;
@@ -319,7 +321,7 @@ static int64_t next_ns(const struct engine *g, bool begun, int64_t now_ns)
 		return now_ns + BEGIN_EVERY_NS;
 	if (!cell_ns)
 		return now_ns + COLLECT_EVERY_NS;
-	return before_ns(g, begun, now_ns) + cell_ns + HOLD_BACK_NS;
+	return before_ns(g, begun, now_ns) + cell_ns + CELL_BACK_NS;
 }
 
 void *engine_run(void *arg)

@@ -1,71 +1,193 @@
-/* The thread that pushes rows packs them under a lock and evaluates the condition. A trigger requests a
- * stretch of time, which a job (pretrigger-write.c) records from the ring. */
+/* The chunks of the last seconds stay in memory; a trigger starts an output that copies a stretch of them, and of those
+ * that follow, into a file. */
 #include "record/pretrigger.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "record/pretrigger-state.h"
-#include "trace/log-writer.h"
+#include "record/naming.h"
+#include "record/watch.h"
 #include "util/intl.h"
 #include "util/thread.h"
 
-/* Plus an eighth of `keep`: how long a disk may stall after a trigger before rows are lost; `keep` longer
- * once it has accepted the rows in memory. */
-#define SLACK_NS (3 * NS_PER_S)
+#define CELL_NS	    (INT64_C(1) << LOG_CELL_ZOOM)
+#define SLACK_NS    (3 * NS_PER_S) /* plus an eighth of `keep`: how much later than its time a trigger may come */
+#define EVENT_BYTES 4096	   /* of marks, gaps and changes per second */
+#define GROUP_NS    (CELL_NS << LOG_SPAN_BITS)
+#define LOOK_NS	    (NS_PER_S / 10)
+#define GIVE_UP_NS  (10 * NS_PER_S) /* at the end, if the disk accepts nothing */
+#define STOP_NS	    (NS_PER_S / 2)  /* and if it is not to be waited for */
+
+/* A file that is being written. */
+struct stretch {
+	struct log_writer *writer; /* NULL: none */
+	int64_t from_ns, to_ns;
+};
+
+struct pretrigger {
+	struct sink sink;
+	struct pretrigger_options o;
+	char path[4096];
+	struct log *log;
+	const struct session *about; /* valid while the sink is attached; NULL: it is not */
+	size_t most, most_used;	     /* bytes of chunks */
+	bool ended;
+	pretrigger_enough *enough;
+	void *enough_arg;
+
+	pthread_mutex_t lock; /* for all following members */
+	struct watch watch;
+	uint64_t taken[TIERS];
+	struct stretch now, next; /* next: begins after `now` */
+	bool written;		  /* a stretch was requested; the latest ends at last_ns */
+	int64_t last_ns;
+	uint64_t triggers, marks;
+	int64_t marked_ns; /* of the last trigger */
+	struct pretrigger_file files[PRETRIGGER_FILES];
+	size_t n_files, n_failed;
+};
 
 static int64_t span_of(const struct pretrigger_options *o)
 {
 	return o->keep_ns + o->keep_ns / 8 + SLACK_NS;
 }
 
-/* --- triggers --- */
-
-static void add_mark(struct pretrigger *k, int64_t t_ns, const char *label)
+/* Upper bound of the bytes of the chunks for that time, for any values. */
+static double bytes_of(const struct session *about, int64_t span_ns)
 {
-	struct mark m = {.t_ns = t_ns};
+	double second = EVENT_BYTES, cells = (double)NS_PER_S / (double)CELL_NS;
 
-	text_printable(m.label, sizeof(m.label), label, strlen(label));
-	log_builder_mark(k->builder, &m);
-	k->triggers++;
+	for (int t = 0; t < TIERS; t++) {
+		second += about->hz[t] * (8 * (double)about->width[t] + 4);
+		second += cells * ((double)about->width[t] + 32);
+	}
+	second += cells * (double)(sizeof(struct log_chunk) + LOG_HEAD + sizeof(void *));
+	return second * ((double)span_ns / (double)NS_PER_S + 1);
 }
 
-/* Requests that stretch, limited to the stream. */
+/* --- files --- */
+
+/* The first and the last time that are kept. Returns false if there are none. */
+static bool kept(struct pretrigger *k, int64_t *from_ns, int64_t *to_ns)
+{
+	struct log_look look = {.version = 0};
+	bool any = log_look(k->log, &look, NULL, NULL) && look.any;
+
+	if (any) {
+		*from_ns = look.first_ns;
+		*to_ns = look.last_ns;
+		for (size_t i = 0; i < look.level[1].n; i++)
+			if (!look.level[1].p[i].part[LOOK_ROWS].gone) {
+				int64_t first = log_cell_ns(look.level[1].p[i].cell);
+
+				*from_ns = first > *from_ns ? first : *from_ns;
+				break;
+			}
+	}
+	log_look_free(&look);
+	return any;
+}
+
+/* Call these with the lock held. */
+static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
+{
+	k->n_failed += f->err.code != ERR_NONE || f->lost_rows > 0;
+	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
+}
+
+/* It is complete, or not waited for any more. */
+static void stretch_end(struct pretrigger *k, struct stretch *s)
+{
+	struct pretrigger_file f = {.from_ns = s->from_ns, .to_ns = s->to_ns};
+	struct log_writer_stats stats;
+	int64_t first_ns, last_ns;
+
+	log_writer_result(s->writer, &f.err);
+	log_writer_stats(s->writer, &stats);
+	if (!log_writer_file(s->writer, 0, f.path, sizeof(f.path), NULL))
+		memcpy(f.path, k->path, sizeof(f.path));
+	memcpy(f.rows, stats.rows, sizeof(f.rows));
+	f.marks = stats.marks;
+	f.bytes = stats.bytes;
+	f.lost_rows = stats.lost_rows;
+	f.gap_rows = stats.gap_rows;
+	if (k->ended && kept(k, &first_ns, &last_ns) && last_ns < f.to_ns)
+		f.to_ns = last_ns > k->marked_ns ? last_ns : k->marked_ns;
+	log_writer_free(s->writer);
+	s->writer = NULL;
+	file_add(k, &f);
+}
+
+/* Takes the results of files that are complete. */
+static void files_look(struct pretrigger *k)
+{
+	if (k->now.writer && log_writer_done(k->now.writer))
+		stretch_end(k, &k->now);
+	if (!k->now.writer) {
+		k->now = k->next;
+		k->next.writer = NULL;
+		if (k->now.writer && log_writer_done(k->now.writer))
+			stretch_end(k, &k->now);
+	}
+}
+
+/* Starts to write that stretch, limited to the stream. */
 static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 {
-	struct stretch *s = k->now.is ? &k->next : &k->now;
+	struct stretch *s = k->now.writer ? &k->next : &k->now;
+	struct pretrigger_file f = {.from_ns = from_ns, .to_ns = to_ns};
+	uint32_t generation;
+	const struct session *about = log_session(k->log, &generation);
+	char name[64] = "";
 
-	if (from_ns < k->begin_ns)
-		from_ns = k->begin_ns;
-	*s = (struct stretch) {true, from_ns, to_ns};
+	if (about && from_ns < about->start.mono_ns)
+		from_ns = about->start.mono_ns;
+	if (!k->path[0]) {
+		name_now(name, sizeof(name) - sizeof(".nvmt"));
+		strcat(name, ".nvmt");
+	}
+	*s = (struct stretch) {.from_ns = from_ns, .to_ns = to_ns};
+	s->writer = log_writer_later(k->path[0] ? k->path : name, k->o.force && !k->n_files && s == &k->now, &f.err);
 	k->written = true;
 	k->last_ns = to_ns;
-	pretrigger_write(k);
+	if (s->writer && log_writer_copy(s->writer, k->log, from_ns, to_ns, &f.err) == 0)
+		return;
+	log_writer_free(s->writer);
+	s->writer = NULL;
+	file_add(k, &f);
 }
+
+/* --- triggers --- */
 
 static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition)
 {
-	struct stretch *s = k->next.is ? &k->next : &k->now;
-	int64_t to;
+	int64_t to_ns = t_ns + k->o.after_ns, after;
+	struct stretch *s;
 
-	if (t_ns < k->begin_ns)
-		t_ns = k->begin_ns;
-	to = t_ns + k->o.after_ns;
-	add_mark(k, t_ns, label);
-	if (s->is && t_ns <= s->to_ns) {
+	files_look(k);
+	s = k->next.writer ? &k->next : &k->now;
+	k->triggers++;
+	if (k->o.mark)
+		k->o.mark(k->o.mark_arg, t_ns, label);
+	if (t_ns > k->marked_ns)
+		k->marked_ns = t_ns;
+	if (s->writer && t_ns <= s->to_ns) {
 		/* A manual trigger shortens a file that was postponed because of the previous one. */
-		if (!by_condition && s == &k->now && to < k->copied_ns)
-			to = k->copied_ns;
-		if (!by_condition && to < s->to_ns)
-			s->to_ns = k->last_ns = to;
-	} else if (k->next.is) {
-		k->next.to_ns = k->last_ns = to;
-	} else if (by_condition && k->written && t_ns < k->last_ns + k->o.keep_ns) {
-		want(k, k->last_ns + 1, k->last_ns + k->o.keep_ns + k->o.after_ns);
-	} else {
-		want(k, t_ns - k->o.keep_ns, to);
+		if (!by_condition && to_ns < s->to_ns && log_writer_copy_to(s->writer, &to_ns, true))
+			s->to_ns = k->last_ns = to_ns;
+		return;
 	}
+	if (s == &k->next) { /* no third one */
+		if (log_writer_copy_to(s->writer, &to_ns, false))
+			s->to_ns = k->last_ns = to_ns;
+		return;
+	}
+	after = log_cell_ns(log_cell(k->last_ns) + 1); /* what the file before does not have */
+	if (by_condition && k->written && t_ns < k->last_ns + k->o.keep_ns)
+		want(k, after, k->last_ns + k->o.keep_ns + k->o.after_ns);
+	else
+		want(k, t_ns - k->o.keep_ns, to_ns);
 }
 
 static bool take_condition(void *arg, int64_t t_ns)
@@ -76,171 +198,176 @@ static bool take_condition(void *arg, int64_t t_ns)
 	return true;
 }
 
+void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
+{
+	pthread_mutex_lock(&k->lock);
+	if (!k->ended && (k->about || k->o.log))
+		trigger(k, t_ns, label, false);
+	pthread_mutex_unlock(&k->lock);
+}
+
 /* --- the sink --- */
-
-/* The time of the oldest row in memory, INT64_MAX if none. Call with the lock held. */
-static int64_t oldest_ns(const struct pretrigger *k)
-{
-	const struct ring_chunk *c = k->ring.first;
-	int64_t ns = c ? log_cell_ns(c->entry.cell) : INT64_MAX;
-
-	return ns < k->begin_ns ? k->begin_ns : ns;
-}
-
-int64_t pretrigger_newest_ns(const struct pretrigger *k)
-{
-	int64_t newest = 0;
-
-	for (int t = 0; t < TIERS; t++)
-		newest = k->watch.newest_ns[t] > newest ? k->watch.newest_ns[t] : newest;
-	return newest;
-}
 
 static struct pretrigger *pretrigger_of(struct sink *s)
 {
 	return (struct pretrigger *)s;
 }
 
+/* Its own log, if it has one. */
+static struct sink *own_of(struct sink *s)
+{
+	const struct pretrigger *k = pretrigger_of(s);
+
+	return k->o.log ? NULL : log_sink(k->log);
+}
+
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct pretrigger *k = pretrigger_of(s);
-	struct log_options o = {.live = false, .index = false};
+	struct sink *own = own_of(s);
 
-	if (k->attached || k->ended)
+	if (k->about || k->ended)
 		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
-	k->facts = calloc(about->n_facts + 1, sizeof(*k->facts));
-	if (!k->facts)
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	if (about->n_facts)
-		memcpy(k->facts, about->facts, about->n_facts * sizeof(*k->facts));
-	k->builder = log_builder_new(about, &o, chunk_ring_put, &k->ring, e);
-	if (!k->builder)
+	if (own && own->ops->begin(own, about, e) < 0)
 		return -1;
+	pthread_mutex_lock(&k->lock);
 	k->about = about;
-	k->channels = about->channels;
-	k->begin_ns = about->start.mono_ns;
 	watch_begin(&k->watch, about);
-	k->attached = true;
+	pthread_mutex_unlock(&k->lock);
 	return 0;
 }
 
 static void take_rows(struct sink *s, const struct rows *r)
 {
 	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
 	if (r->width != k->about->width[r->tier] || !r->n || !r->width)
 		return;
+	if (own)
+		own->ops->rows(own, r);
 	pthread_mutex_lock(&k->lock);
-	log_builder_rows(k->builder, r);
 	k->taken[r->tier] += r->n;
 	watch_rows(&k->watch, r);
-	if (k->now.is)
-		pthread_cond_broadcast(&k->wake);
 	pthread_mutex_unlock(&k->lock);
 }
 
 static void take_mark(struct sink *s, const struct mark *m)
 {
 	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
 	pthread_mutex_lock(&k->lock);
-	log_builder_mark(k->builder, m);
 	k->marks++;
 	pthread_mutex_unlock(&k->lock);
+	if (own)
+		own->ops->mark(own, m);
 }
 
 static void take_gap(struct sink *s, const struct gap *g)
 {
-	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
-	pthread_mutex_lock(&k->lock);
-	log_builder_gap(k->builder, g);
-	pthread_mutex_unlock(&k->lock);
-}
-
-/* Changes older than the ring become facts. */
-static void change_add(struct pretrigger *k, const struct change *c)
-{
-	struct change *more = reallocarray(k->changes, k->n_changes + 1, sizeof(*more));
-	size_t old = 0;
-
-	if (!more)
-		return;
-	k->changes = more;
-	k->changes[k->n_changes++] = *c;
-	while (k->ring.first && old < k->n_changes && k->changes[old].t_ns < oldest_ns(k))
-		facts_change(k->facts, k->about->n_facts, &k->changes[old++]);
-	k->n_changes -= old;
-	memmove(k->changes, k->changes + old, k->n_changes * sizeof(*k->changes));
+	if (own)
+		own->ops->gap(own, g);
 }
 
 static void take_change(struct sink *s, const struct change *c)
 {
-	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
-	pthread_mutex_lock(&k->lock);
-	change_add(k, c);
-	log_builder_change(k->builder, c);
-	pthread_mutex_unlock(&k->lock);
+	if (own)
+		own->ops->change(own, c);
 }
 
 static void take_ranges(struct sink *s, const struct range *list, size_t n)
 {
-	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
-	pthread_mutex_lock(&k->lock);
-	log_builder_ranges(k->builder, list, n);
-	pthread_mutex_unlock(&k->lock);
+	if (own)
+		own->ops->ranges(own, list, n);
 }
 
 static void take_described(struct sink *s)
 {
-	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
-	pthread_mutex_lock(&k->lock);
-	k->channels = k->about->channels;
-	log_builder_described(k->builder);
-	pthread_mutex_unlock(&k->lock);
+	if (own)
+		own->ops->described(own);
+}
+
+static void take_rest(struct sink *s)
+{
+	struct sink *own = own_of(s);
+
+	if (own)
+		own->ops->rest(own);
+}
+
+/* Waits until the file is complete, while the disk accepts something, or `enough` returns true. */
+static void stretch_wait(struct pretrigger *k, struct log_writer *w)
+{
+	int64_t since = clock_now_ns(), until = INT64_MAX;
+	struct log_writer_stats s;
+	uint64_t bytes = 0;
+
+	log_writer_finish(w);
+	while (!log_writer_wait(w, clock_now_ns() + LOOK_NS)) {
+		log_writer_stats(w, &s);
+		if (s.bytes != bytes)
+			since = clock_now_ns();
+		bytes = s.bytes;
+		if (until == INT64_MAX && k->enough && k->enough(k->enough_arg))
+			until = clock_now_ns() + STOP_NS;
+		if (clock_now_ns() >= until || clock_now_ns() - since >= GIVE_UP_NS)
+			return;
+	}
 }
 
 static int end(struct sink *s, struct err *e)
 {
 	struct pretrigger *k = pretrigger_of(s);
+	struct sink *own = own_of(s);
 
 	(void)e;
-	if (!k->attached)
+	if (k->ended)
 		return 0;
 	pthread_mutex_lock(&k->lock);
-	watch_end(&k->watch);
-	/* Names of ranges are not valid after this. */
-	log_builder_run(k->builder, clock_now_ns() + NS_PER_S);
-	k->quit = true;
-	pthread_cond_broadcast(&k->wake);
-	pthread_mutex_unlock(&k->lock);
-	pretrigger_wait(k);
-	k->attached = false;
+	if (k->about)
+		watch_end(&k->watch);
+	k->about = NULL;
 	k->ended = true;
+	pthread_mutex_unlock(&k->lock);
+	if (own)
+		own->ops->end(own, NULL);
+	/* Nothing else changes them now. */
+	for (struct stretch *each = &k->now; each; each = each == &k->now ? &k->next : NULL) {
+		int64_t now = clock_now_ns();
+
+		if (!each->writer)
+			continue;
+		if (!own) /* that log goes on */
+			log_writer_copy_to(each->writer, &now, true);
+		stretch_wait(k, each->writer);
+		pthread_mutex_lock(&k->lock);
+		stretch_end(k, each);
+		pthread_mutex_unlock(&k->lock);
+	}
 	return 0;
 }
 
-void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
-{
-	pthread_mutex_lock(&k->lock);
-	if (k->about && !k->quit)
-		trigger(k, t_ns, label, false);
-	pthread_mutex_unlock(&k->lock);
-}
+/* --- construction --- */
 
 static int check(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
 	bool too_long = o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
-	double bytes = too_long ? 1e30 : chunk_ring_bytes(about, span_of(o));
+	double bytes = too_long ? 1e30 : bytes_of(about, span_of(o));
 	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 	struct log_writer *w;
 
 	if (o->keep_ns < PRETRIGGER_MIN_NS)
 		return err_set(e, ERR_USAGE, _("the time to keep must be at least 0.1 s"));
-	if (bytes > most / 2)
+	if (!o->log && bytes > most / 2)
 		return err_set(
 			e, ERR_FAILED,
 			_("keeping that long could take %.0f MB of memory and the machine has %.0f MB: keep "
@@ -262,7 +389,8 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 				  struct err *e)
 {
 	static const struct sink_ops ops = {begin, take_rows,	take_mark,   take_gap,	    end,
-					    NULL,  take_change, take_ranges, take_described};
+					    take_rest, take_change, take_ranges, take_described};
+	struct log_bound bound = {.rows_ns = span_of(o), .now = true};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)
@@ -272,17 +400,21 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
+	k->log = o->log ? o->log : log_new(&bound, e);
+	if (!k->log) {
+		free(k);
+		return NULL;
+	}
 	k->sink.ops = &ops;
 	k->o = *o;
+	k->most = (size_t)bytes_of(about, span_of(o) + GROUP_NS);
 	k->watch.take = take_condition;
 	k->watch.arg = k;
-	chunk_ring_begin(&k->ring, span_of(o), (size_t)chunk_ring_bytes(about, span_of(o)));
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
 		k->watch.when = *o->when;
 	pthread_mutex_init(&k->lock, NULL);
-	thread_cond_init(&k->wake);
 	return k;
 }
 
@@ -293,22 +425,24 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 {
-	int64_t oldest, newest;
+	int64_t from_ns, to_ns;
 
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&k->lock);
-	oldest = oldest_ns(k);
-	newest = pretrigger_newest_ns(k);
-	if (newest > oldest)
-		out->held_ns = newest - oldest < k->o.keep_ns ? newest - oldest : k->o.keep_ns;
+	files_look(k);
+	if (kept(k, &from_ns, &to_ns))
+		out->held_ns = to_ns - from_ns < k->o.keep_ns ? to_ns - from_ns : k->o.keep_ns;
 	memcpy(out->rows, k->taken, sizeof(out->rows));
-	out->memory = k->ring.bytes_most;
-	out->memory_most = k->ring.limit + (k->ring.range_bytes ? CHUNK_RING_RANGES : 0);
+	out->memory = log_bytes_kept(k->log);
+	if (out->memory < k->most_used)
+		out->memory = k->most_used;
+	k->most_used = out->memory;
+	out->memory_most = k->most + (log_range_store(k->log) ? LOG_RANGES_BYTES : 0);
 	out->triggers = k->triggers;
 	out->marks = k->marks;
 	out->files = k->n_files;
 	out->failed = k->n_failed;
-	out->writing = k->now.is;
+	out->writing = k->now.writer != NULL;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -317,11 +451,25 @@ bool pretrigger_file(struct pretrigger *k, size_t i, struct pretrigger_file *out
 	bool there;
 
 	pthread_mutex_lock(&k->lock);
+	files_look(k);
 	there = i < k->n_files && k->n_files - i <= PRETRIGGER_FILES;
 	if (there)
 		*out = k->files[i % PRETRIGGER_FILES];
 	pthread_mutex_unlock(&k->lock);
 	return there;
+}
+
+void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out)
+{
+	memset(out, 0, sizeof(*out));
+	pthread_mutex_lock(&k->lock);
+	files_look(k);
+	if (k->now.writer)
+		log_writer_stats(k->now.writer, out);
+	memcpy(out->rows, k->taken, sizeof(out->rows));
+	out->marks = k->marks;
+	out->failed = out->full = false; /* the keeping goes on */
+	pthread_mutex_unlock(&k->lock);
 }
 
 void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg)
@@ -335,20 +483,9 @@ void pretrigger_free(struct pretrigger *k)
 	if (!k)
 		return;
 	end(&k->sink, NULL);
-	if (k->stuck)
-		job_cancel(&k->job);
-	else
-		pretrigger_destroy(k);
-}
-
-void pretrigger_destroy(struct pretrigger *k)
-{
-	log_builder_free(k->builder);
-	chunk_ring_free(&k->ring);
+	if (!k->o.log)
+		log_free(k->log);
 	watch_free(&k->watch);
-	free(k->facts);
-	free(k->changes);
-	pthread_cond_destroy(&k->wake);
 	pthread_mutex_destroy(&k->lock);
 	free(k);
 }

@@ -1,12 +1,11 @@
 /* pretrigger: a sink that keeps the most recent seconds in memory and writes them to a file when triggered by
  * a key, a program or a condition.
  *
- * A file covers [T - keep, T + after] for a trigger at T. It is an ordinary recording that starts with the
- * rows in memory and continues as rows arrive. The buffer keeps filling meanwhile, even if the disk stalls.
- * Every trigger is a mark in its file; marks are numbered from 1 in each file and keep their labels.
+ * A file covers [T - keep, T + after] for a trigger at T, and the rest of the cells in which these times are. It is an
+ * ordinary recording that starts with the chunks in memory and continues as they are made, with the same rules for a
+ * disk that is slow or full. Every trigger is a mark in its file.
  *
- * One file is written at a time and one more can be pending. A trigger within either becomes a mark there and
- * starts no separate file.
+ * At most two files are written at a time. A trigger within one of them becomes a mark there and starts no other.
  *
  * The condition triggers when it becomes true, and starts at most one file per `keep`. If it triggers sooner
  * after a file, the next file begins where the previous one ended, so nothing is lost or recorded twice. */
@@ -14,13 +13,17 @@
 #define NVMTOP_RECORD_PRETRIGGER_H
 
 #include "model/condition.h"
+#include "trace/log-writer.h"
 
 struct pretrigger_options {
 	int64_t keep_ns;  /* time kept before a trigger; at least PRETRIGGER_MIN_NS */
 	int64_t after_ns; /* time recorded after it */
 	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ... NULL: named by the time */
-	bool force;                           /* overwrite existing files */
+	bool force;                           /* the first file may replace another */
 	const struct condition *when;         /* bound; copied. NULL: only pretrigger_trigger() */
+	struct log *log; /* that has the seconds; NULL: one of its own, which the sink fills */
+	void (*mark)(void *arg, int64_t t_ns, const char *label); /* sets a mark in the stream; from any thread. NULL: none */
+	void *mark_arg;
 };
 
 /* Polled at the end; returns true to stop waiting for data that is not on disk yet. */
@@ -34,7 +37,8 @@ struct pretrigger;
  * NULL and sets *e on error. */
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e);
-struct sink *pretrigger_sink(struct pretrigger *k); /* end() waits for the files */
+/* Needed for a condition, or if it has a log of its own. end() waits for the files. */
+struct sink *pretrigger_sink(struct pretrigger *k);
 void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg);
 void pretrigger_free(struct pretrigger *k);         /* after end() */
 
@@ -46,8 +50,8 @@ struct pretrigger_file {
 	char path[4096];
 	int64_t from_ns, to_ns;
 	uint64_t rows[TIERS], marks, bytes;
-	uint64_t lost_rows; /* dropped from memory before the disk had accepted the rows before them */
-	struct err err;     /* ERR_NONE: complete */
+	uint64_t lost_rows, gap_rows; /* not in it; of these, those recorded as gaps */
+	struct err err;		      /* ERR_NONE: complete, but for lost rows */
 };
 
 #define PRETRIGGER_FILES 256 /* information is kept for this many, the newest */
@@ -60,12 +64,14 @@ struct pretrigger_stats {
 	uint64_t triggers;
 	uint64_t marks; /* in the stream */
 	size_t files;   /* finished, complete or not */
-	size_t failed;  /* of these */
+	size_t failed;  /* of these, those that are not complete, or lack rows */
 	bool writing;
 };
 /* Safe from any thread, also after end(). Files are numbered from 0. */
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
 bool pretrigger_file(struct pretrigger *k, size_t i,
 		     struct pretrigger_file *out); /* false: not yet, or no longer kept */
+/* Of the file that is being written; what the stream had so far in place of its rows and marks. */
+void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out);
 
 #endif

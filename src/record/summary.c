@@ -3,9 +3,11 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/silence.h"
+#include "trace/trace.h"
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/text.h"
@@ -53,22 +55,35 @@ static uint64_t summary_lost(const struct summary *s)
 	return s->written.lost_rows + s->written.given_lost;
 }
 
+void rows_lost_text(uint64_t lost, uint64_t gaps, char *buf, size_t size)
+{
+	if (gaps >= lost)
+		snprintf(buf, size,
+			 P_("%llu row was lost because it could not be written in time; it is recorded as a gap",
+			    "%llu rows were lost because they could not be written in time; they are recorded "
+			    "as gaps",
+			    lost),
+			 (unsigned long long)lost);
+	else
+		snprintf(buf, size,
+			 P_("%llu row was lost because it could not be written; no file has a gap for it",
+			    "%llu rows were lost because they could not be written; the files have gaps for "
+			    "%llu of them",
+			    lost),
+			 (unsigned long long)lost, (unsigned long long)gaps);
+}
+
 bool summary_incomplete(const struct summary *s, char *buf, size_t size)
 {
-	unsigned long long lost = summary_lost(s);
+	uint64_t lost = summary_lost(s);
 
-	snprintf(buf, size,
-		 P_("%llu row was lost because it could not be written in time; it is recorded as a gap",
-		    "%llu rows were lost because they could not be written in time; they are recorded as "
-		    "gaps",
-		    lost),
-		 lost);
+	rows_lost_text(lost, s->written.gap_rows + s->written.given_lost, buf, size);
 	return lost > 0;
 }
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
 {
-	const uint64_t *rows = s->written.rows, *by = s->written.late;
+	const uint64_t *rows = s->written.rows, *by = s->late;
 	uint64_t late = by[TIER_FAST] + by[TIER_MEDIUM] + by[TIER_SLOW], lost = summary_lost(s);
 
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
@@ -99,15 +114,96 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 		span(text[i], sizeof text[i], ns);
 	}
 	/* TRANSLATORS: half of the ticks began within the first time, nearly all within the second. */
-	snprintf(buf, size, _("50 %% within %s, 99 %% within %s, all within %s; longest interval "), text[0],
-		 text[1], text[2]);
+	snprintf(buf, size, _("50 %% within %s, 99 %% within %s, all within %s"), text[0], text[1], text[2]);
+	if (s->written.longest_ns == 0)
+		return;
 	span(text[0], sizeof text[0], s->written.longest_ns);
-	add(buf, size, "%s", text[0]);
+	add(buf, size, _("; longest interval %s"), text[0]);
+}
+
+/* Adds what is in one file. A file that is gone, or damaged from its beginning, adds nothing. */
+static void file_read(struct summary *s, const char *path)
+{
+	struct err e;
+	struct trace *t = trace_open(path, &e);
+	const struct session *about = t ? trace_session(t) : NULL;
+	const struct energy_source *source;
+	size_t n_gaps = 0;
+	const struct gap *gaps = t ? trace_gaps(t, &n_gaps) : NULL;
+	int64_t from = INT64_MAX, to = INT64_MIN, row_ns;
+
+	for (enum tier k = 0; t && k < TIERS; k++) {
+		uint64_t n = trace_rows(t, k);
+
+		if (n == 0)
+			continue;
+		trace_row_times(t, k, 0, 1, &row_ns);
+		from = row_ns < from ? row_ns : from;
+		trace_row_times(t, k, n - 1, 1, &row_ns);
+		to = row_ns > to ? row_ns : to;
+	}
+	if (to == INT64_MIN || about->n_channels != s->about->n_channels) {
+		trace_close(t);
+		return;
+	}
+	for (size_t i = 0; i < about->n_channels; i++) {
+		struct span_stats more;
+
+		trace_stat(t, i, from, to + 1, &more);
+		span_stats_join(&s->channels[i], &more, stats_hole_ns(about->hz[about->channels[i].tier]));
+	}
+	for (size_t i = 0; i < n_gaps; i++)
+		if (gaps[i].cause == GAP_LATE)
+			s->late[gaps[i].tier] += gaps[i].missed;
+	for (enum tier k = 0; k < TIERS; k++) {
+		struct late_ticks late = {0, 0};
+
+		trace_late_ticks(t, k, 0, trace_rows(t, k), &late);
+		s->late[k] += late.n;
+	}
+	for (size_t i = 0; i < s->parts.n; i++) {
+		struct energy_result one, *all = &s->energy[i];
+
+		source = trace_source(t, s->parts.channel[i]);
+		one = source ? energy_between(source, trace_timeline(t), from, to)
+			     : (struct energy_result) {.joules = NAN};
+		if (isnan(one.joules))
+			continue;
+		all->joules = isnan(all->joules) ? one.joules : all->joules + one.joules;
+		all->known_s += one.known_s;
+	}
+	trace_close(t);
+}
+
+void summary_read(struct summary *s)
+{
+	char path[PATH_MAX];
+
+	if (!log_writer_file(s->writer, 0, NULL, 0, NULL)) {
+		memcpy(s->late, s->written.late, sizeof s->late);
+		return;
+	}
+	s->channels = calloc(s->about->n_channels + 1, sizeof(*s->channels));
+	if (!s->channels)
+		return;
+	power_parts_find(&s->parts, s->about);
+	for (size_t i = 0; i < s->parts.n; i++)
+		s->energy[i] = (struct energy_result) {.joules = NAN, .within = NAN};
+	for (size_t i = 0; log_writer_file(s->writer, i, path, sizeof path, NULL); i++)
+		file_read(s, path);
+}
+
+void summary_free(struct summary *s)
+{
+	free(s->channels);
+	s->channels = NULL;
 }
 
 static const struct span_stats *readings(const struct summary *s, const struct channel *c)
 {
-	return log_writer_total(s->writer, (size_t)(c - s->about->channels));
+	static const struct span_stats none;
+
+	return s->channels ? &s->channels[c - s->about->channels] : &none;
 }
 
 static const struct channel *first_of(const struct session *about, enum channel_kind kind)
@@ -119,18 +215,14 @@ static const struct channel *first_of(const struct session *about, enum channel_
 }
 
 struct power {
-	struct power_parts parts;
-	struct energy_result each[POWER_PARTS], sum;
+	struct energy_result sum;
 	double most; /* in mW; NaN: of a sum, or of nothing */
 };
 
 static void power_get(const struct summary *s, struct power *p)
 {
-	power_parts_find(&p->parts, s->about);
-	for (size_t i = 0; i < p->parts.n; i++)
-		p->each[i] = log_writer_energy(s->writer, p->parts.channel[i]);
-	p->sum = power_parts_sum(p->each, p->parts.add_up ? p->parts.n : 0);
-	p->most = p->parts.n == 1 ? readings(s, &s->about->channels[p->parts.channel[0]])->max : NAN;
+	p->sum = power_parts_sum(s->energy, s->parts.add_up ? s->parts.n : 0);
+	p->most = s->parts.n == 1 ? readings(s, &s->about->channels[s->parts.channel[0]])->max : NAN;
 }
 
 /* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
@@ -179,22 +271,22 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 	struct power p;
 
 	power_get(s, &p);
-	for (size_t i = 0; i < p.parts.n && isnan(p.sum.joules); i++) {
-		if (isnan(p.each[i].joules))
+	for (size_t i = 0; i < s->parts.n && isnan(p.sum.joules); i++) {
+		if (isnan(s->energy[i].joules))
 			continue;
-		add(buf, size, "%s%s: ", *buf ? "; " : "", s->about->channels[p.parts.channel[i]].label);
-		tell_energy(&p.each[i], NAN, buf, size);
+		add(buf, size, "%s%s: ", *buf ? "; " : "", s->about->channels[s->parts.channel[i]].label);
+		tell_energy(&s->energy[i], NAN, buf, size);
 	}
 	if (isnan(p.sum.joules))
 		return;
 	tell_energy(&p.sum, p.most, buf, size);
 	if (p.sum.known_s * 1e9 < 0.95 * all)
 		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * p.sum.known_s * 1e9 / all);
-	if (s->about->channels[p.parts.channel[0]].kind == CHANNEL_POWER_TOTAL)
+	if (s->about->channels[s->parts.channel[0]].kind == CHANNEL_POWER_TOTAL)
 		return;
-	power_parts_text(&p.parts, s->about, true, names, sizeof names);
+	power_parts_text(&s->parts, s->about, true, names, sizeof names);
 	/* TRANSLATORS: such as "; GPU alone" */
-	add(buf, size, p.parts.n == 1 ? _("; %s alone") : _("; the sum of %s"), names);
+	add(buf, size, s->parts.n == 1 ? _("; %s alone") : _("; the sum of %s"), names);
 }
 
 /* Appends what throttled (or the notices), and for how long or how often. Channels that
@@ -373,6 +465,9 @@ void summary_print(const struct summary *s, FILE *out)
 		const char *title = _(lines[i].title);
 
 		text[0] = '\0';
+		if (!s->channels && (lines[i].tell == tell_power || lines[i].tell == tell_hottest ||
+				     lines[i].tell == tell_throttles || lines[i].tell == tell_notices))
+			continue; /* a stream: nothing can be read again */
 		lines[i].tell(s, text, sizeof text);
 		if (lines[i].tell == tell_notices && !text[0])
 			continue; /* none counted */
@@ -393,7 +488,7 @@ void summary_line(const struct summary *s, char *buf, size_t size)
 	char text[128] = "";
 	struct power p;
 
-	snprintf(buf, size, _("%llu late"), (unsigned long long)s->written.late[TIER_FAST]);
+	snprintf(buf, size, _("%llu late"), (unsigned long long)s->late[TIER_FAST]);
 	power_get(s, &p);
 	if (!isnan(p.sum.joules)) {
 		add(buf, size, "; ");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/engine.h"
+#include "model/energy.h"
 #include "trace/log-writer.h"
 #include "util/clock.h"
 
@@ -25,13 +26,26 @@ struct summary {
 	struct summary_moment before, after;
 	char priority[160]; /* how the samplers were scheduled */
 	struct engine *engine; /* reports sensors that did not answer; NULL: not reported */
+
+	/* Of the rows in the files, by summary_read(): */
+	struct span_stats *channels; /* as many as the session has; NULL: there are no files, as of a stream */
+	uint64_t late[TIERS];	     /* ticks */
+	struct power_parts parts;
+	struct energy_result energy[POWER_PARTS];
 };
+
+/* Reads the files that were written. What never reached the disk is in no sum. */
+void summary_read(struct summary *s);
+void summary_free(struct summary *s);
 
 /* Duration of the recording. */
 int64_t summary_lasted_ns(const struct summary *s);
 
 /* If the recording is incomplete, writes the reason and returns true. */
 bool summary_incomplete(const struct summary *s, char *buf, size_t size);
+
+/* Rows that could not be written, some of them recorded as gaps. */
+void rows_lost_text(uint64_t lost, uint64_t gaps, char *buf, size_t size);
 
 /* Prints "nvmtop: recorded ..." and a line for each quantity that was measured, or could not be. */
 void summary_print(const struct summary *s, FILE *out);

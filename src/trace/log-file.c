@@ -145,7 +145,29 @@ static bool has_room(const char *path)
 	return room;
 }
 
-int log_file_make(const char *path, bool force, struct err *e)
+/* A file without a name, in the folder of that path. Returns -1 where the file system has none. */
+static int unnamed_make(const char *path)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+	int fd;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	fd = open(folder, O_WRONLY | O_APPEND | O_TMPFILE | O_CLOEXEC, 0666);
+	if (fd >= 0)
+		lock(fd);
+	return fd;
+}
+
+int log_file_link(int fd, const char *path)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+int log_file_make(const char *path, bool force, bool *unnamed, struct err *e)
 {
 	struct stat st;
 	int fd, num = 0;
@@ -157,6 +179,11 @@ int log_file_make(const char *path, bool force, struct err *e)
 	if (force) {
 		fd = replace(path, &num);
 	} else {
+		fd = unnamed && *unnamed && lstat(path, &st) < 0 ? unnamed_make(path) : -1;
+		if (fd >= 0)
+			return fd;
+		if (unnamed)
+			*unnamed = false;
 		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		num = errno;
 		if (fd < 0 && num == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))

@@ -49,6 +49,7 @@ struct edition {
 
 struct log {
 	struct sink sink;
+	atomic_uint refs;
 	struct log_bound bound;
 
 	/* Of the appending thread. */
@@ -64,6 +65,7 @@ struct log {
 		bool any;
 		int64_t first_ns, last_ns;
 		uint64_t rows[TIERS];
+		int64_t longest_ns; /* between two fast rows */
 	} own_far;
 	struct state_watch *watches;
 	size_t n_watches;
@@ -301,6 +303,21 @@ static struct log_chunk *queue_pop(struct log_queue *q)
 	return c;
 }
 
+static uint64_t marks_in(const struct log_chunk *c)
+{
+	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	uint64_t n = 0;
+
+	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			n++;
+	}
+	log_bytes_free(&raw);
+	return n;
+}
+
 static void skip(struct log_skipped *s, const struct log_chunk *c)
 {
 	int64_t from = log_cell_ns(c->about.cell), to = log_cell_ns(c->about.cell + 1);
@@ -311,19 +328,19 @@ static void skip(struct log_skipped *s, const struct log_chunk *c)
 		s->to_ns = to;
 	for (int t = 0; t < TIERS; t++)
 		s->rows[t] += c->about.rows[t];
+	s->marks += marks_in(c);
 }
 
 static void queue_push(struct log_queue *q, struct log_chunk *c)
 {
-	struct queue_item *i = malloc(sizeof(*i));
+	struct queue_item *i = c->n <= q->most ? malloc(sizeof(*i)) : NULL;
+	bool full = q->bytes + c->n > q->most;
 
-	while (q->head && (!i || q->bytes + c->n > q->most)) {
+	while (q->head && full && q->bytes + c->n > q->most / 2) {
 		struct log_chunk *old = queue_pop(q);
 
 		skip(&q->skipped, old);
 		log_chunk_free(old);
-		if (!i)
-			break;
 	}
 	if (!i) {
 		skip(&q->skipped, c);
@@ -565,6 +582,8 @@ static void take_rows(struct sink *s, const struct rows *r)
 
 		if (t_ns <= l->newest_ns[t] || t_ns < l->about.start.mono_ns || !log_time_good(t_ns))
 			continue; /* nor does the builder take it */
+		if (t == TIER_FAST && far->rows[t] > 0 && t_ns - l->newest_ns[t] > far->longest_ns)
+			far->longest_ns = t_ns - l->newest_ns[t];
 		l->newest_ns[t] = t_ns;
 		far->first_ns = !far->any || t_ns < far->first_ns ? t_ns : far->first_ns;
 		far->last_ns = !far->any || t_ns > far->last_ns ? t_ns : far->last_ns;
@@ -650,7 +669,7 @@ static void take_ranges(struct sink *s, const struct range *list, size_t n)
 
 	if (!l->builder)
 		return;
-	if (!store && (store = ranges_new(RANGES_MOST, &e)) != NULL) {
+	if (!store && l->bound.rows_ns > 0 && (store = ranges_new(RANGES_MOST, &e)) != NULL) {
 		pthread_mutex_lock(&l->lock);
 		l->ranges = store;
 		pthread_mutex_unlock(&l->lock);
@@ -973,6 +992,7 @@ struct log_queue *log_queue_new(struct log *l, size_t most, struct log_look *loo
 			if (ok && (!look || look->version == l->version)) {
 				q->next = l->queues;
 				l->queues = q;
+				atomic_fetch_add(&l->refs, 1);
 				pthread_mutex_unlock(&l->lock);
 				return q;
 			}
@@ -999,6 +1019,7 @@ void log_queue_free(struct log_queue *q)
 	while (q->head)
 		log_chunk_free(queue_pop(q));
 	pthread_cond_destroy(&q->news);
+	log_free(q->log);
 	free(q);
 }
 
@@ -1017,6 +1038,13 @@ struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct l
 	*ended = !c && q->log->ended;
 	pthread_mutex_unlock(&q->log->lock);
 	return c;
+}
+
+void log_queue_skipped(struct log_queue *q, struct log_skipped *out)
+{
+	pthread_mutex_lock(&q->log->lock);
+	*out = q->skipped;
+	pthread_mutex_unlock(&q->log->lock);
 }
 
 size_t log_queue_bytes(struct log_queue *q)
@@ -1050,6 +1078,7 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;
 	}
+	atomic_init(&l->refs, 1);
 	l->sink.ops = &ops;
 	l->bound = *bound;
 	l->pending_end = &l->pending;
@@ -1072,7 +1101,7 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 
 void log_free(struct log *l)
 {
-	if (!l)
+	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
 		return;
 	log_builder_free(l->builder);
 	while (l->pending) {
@@ -1116,6 +1145,27 @@ void log_free(struct log *l)
 struct sink *log_sink(struct log *l)
 {
 	return &l->sink;
+}
+
+const struct session *log_session(struct log *l, uint32_t *generation)
+{
+	const struct session *s;
+
+	pthread_mutex_lock(&l->lock);
+	s = l->edition ? &l->edition->session : NULL;
+	*generation = l->generation;
+	pthread_mutex_unlock(&l->lock);
+	return s;
+}
+
+int64_t log_longest_ns(struct log *l)
+{
+	int64_t ns;
+
+	pthread_mutex_lock(&l->lock);
+	ns = l->far.longest_ns;
+	pthread_mutex_unlock(&l->lock);
+	return ns;
 }
 
 unsigned log_held_most(struct log *l)

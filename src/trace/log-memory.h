@@ -109,7 +109,11 @@ struct log_look {
 };
 
 struct log *log_new(const struct log_bound *bound, struct err *e);
-void log_free(struct log *l);
+void log_free(struct log *l); /* drops a reference; a queue has one of its own */
+/* The session as it is described now, and the number of that edition; valid until log_free(). NULL: not begun. */
+const struct session *log_session(struct log *l, uint32_t *generation);
+/* The longest time between two fast rows. */
+int64_t log_longest_ns(struct log *l);
 struct sink *log_sink(struct log *l);
 /* Seals what is due by the clock: for the appending thread, where rows are of now. */
 void log_run(struct log *l, int64_t now_ns);
@@ -129,10 +133,10 @@ bool log_energy_source(struct log *l, size_t channel, struct energy_source *out)
 uint64_t log_bytes_kept(struct log *l);
 
 /* The chunks that come from now on, for one output; another thread takes them. Once they are more than `most` bytes, the
- * oldest are skipped. */
+ * oldest are skipped, half of them: one long gap is better than many short ones. */
 struct log_queue;
 struct log_skipped {
-	uint64_t rows[TIERS], chunks;
+	uint64_t rows[TIERS], chunks, marks;
 	int64_t from_ns, to_ns; /* of their cells */
 };
 /* Also brings the look up to date, in the same moment: what it has is not in the queue, and nothing is between. */
@@ -142,6 +146,7 @@ void log_queue_free(struct log_queue *q);
  * *skipped: what was lost before that chunk since the last call. */
 struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended);
 size_t log_queue_bytes(struct log_queue *q);
+void log_queue_skipped(struct log_queue *q, struct log_skipped *out); /* since the last call of log_queue_take() */
 /* Lets a waiting log_queue_take() return. */
 void log_queue_wake(struct log_queue *q);
 

@@ -1,10 +1,8 @@
-/* The calling thread packs rows and never waits: chunks go into a bounded queue, and a separate thread writes
- * them. If the disk stalls, rows are lost and counted, but nothing is delayed. Also decides where one file
- * ends and the next begins. */
+/* The recording of one stream: what comes goes to a log in memory, from which the thread of its output copies it.
+ * Nothing here waits for a disk. */
 #include "trace/log-writer.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,340 +18,85 @@
 #define PIPE_BUFFER ((size_t)1 << 20)
 #define READY_BYTES ((size_t)256 << 10)
 #define HANGS_NS    (3 * NS_PER_S) /* a write that takes longer is reported */
-#define LEAD_NS     (2 * NS_PER_S)  /* how early the next file is opened */
-#define GROUPS_NS   (60 * NS_PER_S) /* files at least this long begin with a group */
 
 static struct log_writer *writer_of(struct sink *s)
 {
 	return (struct log_writer *)s;
 }
 
-/* --- splitting --- */
-
-/* The first edge of a cell or group at or after t_ns. */
-static int64_t edge(int64_t t_ns, bool group)
-{
-	int bits = LOG_CELL_ZOOM + (group ? LOG_SPAN_BITS : 0);
-
-	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
-}
-
-/* Upper bound of the bytes still to come for a file that must end: half a second of rows, and
- * the chunks that close it. */
-static uint64_t margin(const struct session *about, uint64_t limit)
-{
-	double bytes = 4096;
-
-	for (int t = 0; t < TIERS; t++)
-		bytes += about->hz[t] / 2 * 8 * (double)(about->width[t] + 1);
-	return bytes < (double)limit / 6 ? (uint64_t)bytes : limit / 6;
-}
-
-static bool by_group(const struct log_writer *w)
-{
-	return w->limits.split.ns >= GROUPS_NS;
-}
-
-const char *writer_part_name(const struct log_writer *w, unsigned number, char path[PATH_MAX])
-{
-	const char *slash;
-
-	part_path(w->path, number, path, PATH_MAX);
-	slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
-static void split(struct log_writer *w, int64_t cut_ns)
-{
-	char this[PATH_MAX], next[PATH_MAX];
-
-	w->cutting = true;
-	w->cut_ns = cut_ns;
-	log_builder_split(w->builder, cut_ns, writer_part_name(w, w->file.number, this),
-			  writer_part_name(w, w->next.number, next));
-}
-
-/* Called before rows up to until_ns are accepted: ends the file, or the recording, if
- * it is long or large enough. */
-static void look(struct log_writer *w, int64_t until_ns)
-{
-	const struct trace_limits *l = &w->limits;
-	uint64_t bytes = log_builder_bytes(w->builder), near;
-
-	if (l->max_bytes && w->until_ns == INT64_MAX &&
-	    w->made + bytes + margin(w->about, l->max_bytes) >= l->max_bytes) {
-		w->until_ns = edge(w->newest_ns + 1, false);
-		w->stats.full = true;
-	}
-	if (w->cutting || w->until_ns != INT64_MAX)
-		return;
-	near = bytes + margin(w->about, l->split.bytes);
-	w->want |= l->split.bytes && near + 3 * margin(w->about, l->split.bytes) >= l->split.bytes;
-	w->want |= l->split.ns && until_ns >= w->due_ns - LEAD_NS;
-	if (w->next.fd < 0 || w->file.part != w->part) /* not open yet, or already in use */
-		return;
-	if (l->split.bytes && near >= l->split.bytes)
-		split(w, edge(w->newest_ns + 1, false));
-	else if (l->split.ns && until_ns >= w->due_ns - LEAD_NS)
-		split(w, w->newest_ns < w->due_ns ? w->due_ns : edge(w->newest_ns + 1, false));
-}
-
-/* Drops rows past the end of a full recording. */
-static void take_rows(struct log_writer *w, const struct rows *r)
-{
-	struct rows some = *r;
-
-	while (some.n > 0 && some.t_ns[some.n - 1] >= w->until_ns)
-		some.n--;
-	if (some.n == 0)
-		return;
-	log_builder_rows(w->builder, &some);
-	for (size_t i = 0; i < w->n_meters * some.n; i++)
-		energy_meter_row(w->meters[i / some.n], &some, i % some.n);
-	if (some.t_ns[some.n - 1] > w->newest_ns)
-		w->newest_ns = some.t_ns[some.n - 1];
-}
-
-/* Following chunks belong to the next file; bytes: size of the previous one. */
-static void part_ended(struct log_writer *w, uint64_t bytes)
-{
-	w->made += bytes;
-	w->part++;
-	w->cutting = false;
-	while (w->limits.split.ns && w->due_ns <= w->cut_ns)
-		w->due_ns = edge(w->due_ns + w->limits.split.ns, by_group(w));
-}
-
-static uint64_t part_limit(const struct log_writer *w)
-{
-	uint64_t left = w->limits.max_bytes - w->made, most = w->limits.split.bytes;
-
-	return w->limits.max_bytes && (!most || left < most) ? left : most;
-}
-
-int writer_part_add(struct log_writer *w, unsigned number)
-{
-	struct file_done *files = reallocarray(w->files, w->n_files + 1, sizeof(*files));
-
-	if (!files)
-		return ENOMEM;
-	files[w->n_files++] = (struct file_done) {.number = number};
-	w->files = files;
-	return 0;
-}
-
-/* --- the queue of chunks, in order of creation --- */
-
-/* Once the queue was full, half of it must be free before rows are accepted again: one long gap is
- * better than many short ones. */
-static bool has_room(struct log_writer *w, size_t n)
-{
-	size_t limit = w->stats.dropping ? w->options.buffer / 2 : w->options.buffer;
-
-	w->stats.dropping = w->stats.queued + n > limit;
-	return !w->stats.dropping;
-}
-
-static bool queue_put(void *writer, const struct log_entry *e, const uint8_t *chunk, size_t n)
-{
-	struct log_writer *w = writer;
-	struct block *b;
-
-	if (e->kind == LOG_META && e->distance == 0 && w->builder)
-		log_builder_limit(w->builder, part_limit(w));
-	if (w->stats.failed || ((e->kind == LOG_DATA || e->kind == LOG_RANGE) && !has_room(w, n)))
-		return false;
-	b = malloc(sizeof(*b) + n);
-	if (!b)
-		return false;
-	*b = (struct block) {.about = *e, .part = w->part, .n = n};
-	memcpy(b->bytes, chunk, n);
-	*w->end = b;
-	w->end = &b->next;
-	w->stats.queued += n;
-	if (e->kind == LOG_END)
-		part_ended(w, e->distance + n);
-	pthread_cond_signal(&w->wake);
-	return true;
-}
-
-static struct block *unlink_first(struct log_writer *w)
-{
-	struct block *b = w->head;
-
-	w->head = b->next;
-	if (!w->head)
-		w->end = &w->head;
-	w->stats.queued -= b->n;
-	return b;
-}
-
-/* The number of marks in a chunk. */
-static uint64_t marks_in(const struct block *b)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	uint64_t n = 0;
-
-	if (b->about.kind == LOG_MARK && log_chunk_unpack(b->bytes, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			n++;
-	}
-	log_bytes_free(&raw);
-	return n;
-}
-
-void queue_taken(struct log_writer *w, bool written)
-{
-	struct block *b = unlink_first(w);
-
-	if (written)
-		w->stats.bytes += b->n;
-	else
-		w->stats.lost_marks += marks_in(b);
-	for (int t = 0; b->about.kind == LOG_DATA && t < TIERS; t++)
-		*(written ? &w->stats.rows[t] : &w->stats.lost_rows) += b->about.rows[t];
-	free(b);
-	pthread_cond_broadcast(&w->changed);
-}
-
-void queue_return(struct log_writer *w, unsigned part)
-{
-	while (w->head && w->head->part == part) {
-		struct block *b = unlink_first(w);
-
-		log_builder_lost(w->builder, &b->about, b->bytes);
-		free(b);
-	}
-	pthread_cond_broadcast(&w->changed);
-}
-
 /* --- the sink --- */
 
-static struct energy_meter *meter_of(const struct log_writer *w, size_t power)
+static struct sink *log_of(struct sink *s)
 {
-	for (size_t i = 0; i < w->n_meters; i++)
-		if (w->meters[i]->source->power == power)
-			return w->meters[i];
-	return NULL;
+	return log_sink(writer_of(s)->log);
 }
 
-/* Also of sources that came late. */
-static void meters_begin(struct log_writer *w)
+/* Begins to copy what the log has from from_ns on, INT64_MIN: all that comes, up to to_ns, INT64_MAX: to its end. */
+static int start(struct log_writer *w, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e)
 {
-	struct power_parts parts;
+	bool past = from_ns != INT64_MIN;
+	int num;
 
-	for (size_t i = 0; i < w->n_meters; i++)
-		energy_meter_described(w->meters[i], w->about);
-	power_parts_find(&parts, w->about);
-	for (size_t i = 0; i < parts.n; i++) {
-		if (meter_of(w, parts.channel[i]) || w->n_meters == POWER_PARTS)
-			continue;
-		w->meters[w->n_meters] = malloc(sizeof(struct energy_meter));
-		if (w->meters[w->n_meters])
-			energy_meter_begin(w->meters[w->n_meters++], w->about, parts.channel[i]);
-	}
+	pthread_mutex_lock(&w->lock);
+	w->log = log;
+	w->from = past ? log_cell(from_ns) : INT64_MIN;
+	w->to = to_ns == INT64_MAX ? to_ns : log_cell(to_ns) + 1;
+	w->then = THEN_END;
+	w->until = past ? UINT64_MAX : 0;
+	num = out_start(w, !past);
+	w->begun = !num;
+	w->quit |= !w->begun;
+	pthread_mutex_unlock(&w->lock);
+	if (num)
+		err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), w->shown);
+	return w->begun ? 0 : -1;
 }
 
 static int writer_begin(struct sink *sink, const struct session *about, struct err *e)
 {
 	struct log_writer *w = writer_of(sink);
-	int num = 0;
 
 	if (w->begun)
 		return err_set(e, ERR_FAILED, _("%s is already being recorded"), w->shown);
-	pthread_mutex_lock(&w->lock);
-	w->about = about;
-	w->newest_ns = w->cut_ns = about->start.mono_ns;
-	meters_begin(w);
-	w->due_ns = edge(about->start.mono_ns + w->limits.split.ns, by_group(w));
-	w->options.limit = part_limit(w);
-	w->builder = log_builder_new(about, &w->options, queue_put, w, e);
-	if (w->builder) {
-		num = disk_start(w);
-		w->begun = num == 0;
-		w->quit = num != 0;
-	}
-	pthread_mutex_unlock(&w->lock);
-	if (num)
-		err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), w->shown);
-	return w->builder && !num ? 0 : -1;
-}
-
-/* Takes the lock, which the caller must release. Returns NULL if nothing more is accepted. */
-static struct log_builder *builder_of(struct log_writer *w)
-{
-	pthread_mutex_lock(&w->lock);
-	return w->quit ? NULL : w->builder;
+	w->log = log_new(&(struct log_bound) {.now = w->options.live}, e);
+	if (!w->log || log_of(sink)->ops->begin(log_of(sink), about, e) < 0)
+		return -1;
+	return start(w, w->log, INT64_MIN, INT64_MAX, e);
 }
 
 static void writer_rows(struct sink *sink, const struct rows *r)
 {
-	struct log_writer *w = writer_of(sink);
-
-	if (builder_of(w) && r->n > 0) {
-		if (w->go_on)
-			look(w, r->t_ns[r->n - 1]);
-		take_rows(w, r);
-	}
-	pthread_mutex_unlock(&w->lock);
+	log_of(sink)->ops->rows(log_of(sink), r);
 }
 
 static void writer_mark(struct sink *sink, const struct mark *m)
 {
-	struct log_writer *w = writer_of(sink);
-	struct log_builder *b = builder_of(w);
-
-	if (b && m->t_ns < w->until_ns)
-		log_builder_mark(b, m);
-	pthread_mutex_unlock(&w->lock);
+	log_of(sink)->ops->mark(log_of(sink), m);
 }
 
 static void writer_gap(struct sink *sink, const struct gap *g)
 {
-	struct log_writer *w = writer_of(sink);
-	struct log_builder *b = builder_of(w);
-
-	if (b && g->to_ns <= w->until_ns) {
-		log_builder_gap(b, g);
-		w->stats.given_lost += g->cause == GAP_LOST ? g->missed : 0;
-	}
-	pthread_mutex_unlock(&w->lock);
+	log_of(sink)->ops->gap(log_of(sink), g);
 }
 
 static void writer_change(struct sink *sink, const struct change *c)
 {
-	struct log_writer *w = writer_of(sink);
-	struct log_builder *b = builder_of(w);
-
-	if (b && c->t_ns < w->until_ns) {
-		log_builder_change(b, c);
-		if (!change_is_reason(c) && w->stats.changes++ < LOG_CHANGES)
-			w->stats.change[w->stats.changes - 1] = *c;
-	}
-	pthread_mutex_unlock(&w->lock);
+	log_of(sink)->ops->change(log_of(sink), c);
 }
 
 static void writer_ranges(struct sink *sink, const struct range *list, size_t n)
 {
-	struct log_writer *w = writer_of(sink);
-	struct log_builder *b = builder_of(w);
+	log_of(sink)->ops->ranges(log_of(sink), list, n);
+}
 
-	if (b && n > 0 && list[0].begin_ns < w->until_ns)
-		log_builder_ranges(b, list, n);
-	pthread_mutex_unlock(&w->lock);
+static void writer_rest(struct sink *sink)
+{
+	log_of(sink)->ops->rest(log_of(sink));
 }
 
 static void writer_described(struct sink *sink)
 {
-	struct log_writer *w = writer_of(sink);
-	struct log_builder *b = builder_of(w);
-
-	meters_begin(w);
-	if (b)
-		log_builder_described(b);
-	pthread_mutex_unlock(&w->lock);
+	log_of(sink)->ops->described(log_of(sink));
 }
 
 static int writer_end(struct sink *sink, struct err *e)
@@ -370,16 +113,50 @@ static int writer_end(struct sink *sink, struct err *e)
 
 void log_writer_finish(struct log_writer *w)
 {
+	bool own;
+
 	pthread_mutex_lock(&w->lock);
-	if (w->builder && !w->quit)
-		log_builder_end(w->builder, w->stats.full ? LOG_LIMIT : w->options.reason, NULL);
+	own = w->log && !w->copies;
 	w->quit = true;
-	w->about = NULL;
 	pthread_cond_broadcast(&w->wake);
+	if (w->queue)
+		log_queue_wake(w->queue);
 	pthread_mutex_unlock(&w->lock);
+	if (own)
+		log_of(&w->sink)->ops->end(log_of(&w->sink), NULL);
+}
+
+int log_writer_copy(struct log_writer *w, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e)
+{
+	w->copies = true;
+	return start(w, log, from_ns, to_ns, e);
+}
+
+bool log_writer_copy_to(struct log_writer *w, int64_t *to_ns, bool less)
+{
+	int64_t to = log_cell(*to_ns) + 1;
+	bool open;
+
+	pthread_mutex_lock(&w->lock);
+	open = !w->over;
+	if (less && to <= w->newest) { /* these cells are in the file */
+		to = w->newest + 1;
+		*to_ns = log_cell_ns(to) - 1;
+	}
+	if (open && (less || to > w->to))
+		w->to = to;
+	memset(w->seen, 0, sizeof(w->seen));
+	pthread_mutex_unlock(&w->lock);
+	return open;
 }
 
 /* --- results --- */
+
+/* Call with the lock held. */
+static size_t queued(const struct log_writer *w)
+{
+	return w->stats.held + (w->queue && !w->over ? log_queue_bytes(w->queue) : 0);
+}
 
 bool log_writer_wait(struct log_writer *w, int64_t until_ns)
 {
@@ -407,9 +184,9 @@ int log_writer_result(struct log_writer *w, struct err *e)
 	pthread_mutex_lock(&w->lock);
 	if (w->stats.failed)
 		*e = w->stats.err;
-	else if (w->thread && !w->done && w->stats.queued > 0)
+	else if (w->thread && !w->done && queued(w) > 0)
 		err_set(e, ERR_FAILED, _("the disk does not respond: the last %s of %s are not written"),
-			(text_bytes(size, sizeof(size), w->stats.queued), size), w->stats.path);
+			(text_bytes(size, sizeof(size), queued(w)), size), w->stats.path);
 	else if (w->thread && !w->done)
 		err_set(e, ERR_FAILED,
 			_("the disk does not respond: %s is written, but perhaps not stored yet"),
@@ -427,7 +204,7 @@ bool log_writer_ready(struct log_writer *w)
 	bool ready;
 
 	pthread_mutex_lock(&w->lock);
-	while (!w->stats.failed && w->thread && !w->done && w->stats.queued > READY_BYTES)
+	while (!w->stats.failed && w->thread && !w->done && queued(w) > READY_BYTES)
 		pthread_cond_wait(&w->changed, &w->lock);
 	ready = !w->stats.failed;
 	pthread_mutex_unlock(&w->lock);
@@ -436,20 +213,25 @@ bool log_writer_ready(struct log_writer *w)
 
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 {
-	const struct log_tally *t;
+	struct log_skipped skipped = {.chunks = 0};
 	char size[32], most[32];
 
 	pthread_mutex_lock(&w->lock);
+	if (w->queue && !w->over)
+		log_queue_skipped(w->queue, &skipped);
 	*out = w->stats;
 	out->files = w->n_files;
-	t = w->builder ? log_builder_tally(w->builder) : NULL;
-	out->marks = t ? t->marks - w->stats.lost_marks : 0;
-	out->longest_ns = t ? log_builder_longest_ns(w->builder) : 0;
-	for (int i = 0; t && i < TIERS; i++) {
-		out->lost_rows += t->lost[i];
-		out->late[i] = t->late[i];
+	out->queued = queued(w);
+	out->marks = w->tally.marks;
+	out->longest_ns = w->log && !w->copies ? log_longest_ns(w->log) : 0;
+	out->lost_marks += skipped.marks;
+	out->given_lost = 0;
+	for (int t = 0; t < TIERS; t++) {
+		out->lost_rows += skipped.rows[t];
+		out->given_lost += w->tally.lost[t];
 	}
-	out->lost_rows -= out->given_lost;
+	out->given_lost -= w->stats.gap_rows;
+	out->dropping = skipped.chunks > 0;
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
@@ -469,31 +251,12 @@ void log_writer_stats(struct log_writer *w, struct log_writer_stats *out)
 	pthread_mutex_unlock(&w->lock);
 }
 
-const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel)
-{
-	return &log_builder_total(w->builder)[channel];
-}
-
-struct energy_result log_writer_energy(struct log_writer *w, size_t power)
-{
-	const struct span_stats *written = log_writer_total(w, power);
-	const struct energy_meter *m = meter_of(w, power);
-	struct log_writer_stats stats;
-
-	/* The meter has rows that were lost later, too. */
-	log_writer_stats(w, &stats);
-	if (stats.lost_rows > 0 || !m)
-		return (struct energy_result) {written->known_ns > 0 ? written->integral / 1e3 : (double)NAN, NAN,
-					       (double)written->known_ns / 1e9, NULL};
-	return energy_meter_get(m, w->newest_ns < w->until_ns ? w->newest_ns : w->until_ns);
-}
-
 int64_t log_writer_until_ns(struct log_writer *w)
 {
 	int64_t ns;
 
 	pthread_mutex_lock(&w->lock);
-	ns = w->until_ns;
+	ns = w->begun ? w->stats.until_ns : INT64_MAX;
 	pthread_mutex_unlock(&w->lock);
 	return ns;
 }
@@ -518,28 +281,26 @@ bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bo
 static struct log_writer *make(const char *path, int fd, enum output output, struct err *e)
 {
 	static const struct sink_ops ops = {writer_begin, writer_rows, writer_mark,  writer_gap,
-					    writer_end,   NULL,        writer_change, writer_ranges,
+					    writer_end,   writer_rest, writer_change, writer_ranges,
 					    writer_described};
 	struct log_writer *w = calloc(1, sizeof(*w));
 
 	if (!w) {
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
 	w->sink.ops = &ops;
 	text_printable(w->shown, sizeof(w->shown), path, strlen(path));
 	memcpy(w->path, path, strnlen(path, sizeof(w->path) - 1));
-	w->file = (struct part) {.fd = fd, .number = 1};
-	w->next.fd = -1;
-	w->number = 1;
+	w->file = (struct part) {.fd = fd};
 	w->output = output;
+	w->stats.until_ns = INT64_MAX;
 	w->options = (struct log_options) {.live = true,
 					   .index = true,
 					   .buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER,
 					   .sync_ns = SYNC_NS};
-	w->until_ns = INT64_MAX;
-	w->end = &w->head;
 	pthread_mutex_init(&w->lock, NULL);
 	thread_cond_init(&w->wake);
 	thread_cond_init(&w->changed);
@@ -555,17 +316,29 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e)
 		err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
 		return NULL;
 	}
-	fd = log_file_make(path, force, e);
+	fd = log_file_make(path, force, NULL, e);
 	w = fd < 0 ? NULL : make(path, fd, OUT_FILE, e);
 	if (!w)
 		return NULL;
+	w->force = force;
+	w->number = w->file.number = 1;
 	strcpy(w->file.path, path);
-	text_printable(w->stats.path, sizeof(w->stats.path), path, strlen(path));
-	if (writer_part_add(w, 1) == 0)
+	if (disk_use(w, &w->file))
 		return w;
 	log_writer_free(w);
 	err_set(e, ERR_FAILED, _("out of memory"));
 	return NULL;
+}
+
+struct log_writer *log_writer_later(const char *path, bool force, struct err *e)
+{
+	struct log_writer *w = make(path, -1, OUT_FILE, e);
+
+	if (w) {
+		w->force = force;
+		w->go_on = true;
+	}
+	return w;
 }
 
 struct log_writer *log_writer_fd(int fd, struct err *e)
@@ -601,6 +374,8 @@ void log_writer_discard(struct log_writer *w)
 	pthread_mutex_lock(&w->lock);
 	w->discard = w->quit = true;
 	pthread_cond_broadcast(&w->wake);
+	if (w->queue)
+		log_queue_wake(w->queue);
 	pthread_mutex_unlock(&w->lock);
 	log_writer_wait(w, INT64_MAX);
 	if (w->output == OUT_FILE)
@@ -609,11 +384,16 @@ void log_writer_discard(struct log_writer *w)
 
 static void destroy(struct log_writer *w)
 {
-	while (w->head)
-		queue_taken(w, false);
-	log_builder_free(w->builder);
-	for (size_t i = 0; i < w->n_meters; i++)
-		free(w->meters[i]);
+	log_queue_free(w->queue);
+	if (!w->copies)
+		log_free(w->log);
+	free(w->facts);
+	log_packer_free(w->packer);
+	log_index_free(w->index);
+	log_bytes_free(&w->raw);
+	log_bytes_free(&w->bytes);
+	chunk_list_free(&w->later);
+	chunk_list_free(&w->again);
 	pthread_cond_destroy(&w->wake);
 	pthread_cond_destroy(&w->changed);
 	pthread_mutex_destroy(&w->lock);
@@ -640,7 +420,7 @@ void log_writer_free(struct log_writer *w)
 
 	if (!w)
 		return;
-	if (!w->begun && w->output == OUT_FILE)
+	if (!w->begun && w->file.fd >= 0 && w->output == OUT_FILE)
 		unlink(w->file.path);
 	log_writer_finish(w);
 	pthread_mutex_lock(&w->lock);

@@ -4,8 +4,8 @@
 
 #include <limits.h>
 
-#include "model/energy.h"
 #include "trace/log-builder.h"
+#include "trace/log-memory.h"
 #include "trace/nvmt1.h"
 
 /* A time, a size, or whichever comes first; 0: none. */
@@ -36,6 +36,14 @@ struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
 /* Records to a pipe, a socket or another open descriptor. Takes over fd, also on error. */
 struct log_writer *log_writer_fd(int fd, struct err *e);
 struct sink *log_writer_sink(struct log_writer *w);
+/* The file is created when there is something to write, with the first number that is free. force: it replaces a
+ * recording of that name. */
+struct log_writer *log_writer_later(const char *path, bool force, struct err *e);
+/* In place of a sink: copies the cells of another's log in which these times are, to_ns INT64_MAX: until it ends. */
+int log_writer_copy(struct log_writer *w, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e);
+/* Moves the end: later, or with `less` to an earlier time, as far as that is not written yet (*to_ns is set). Returns
+ * false if it has ended already. */
+bool log_writer_copy_to(struct log_writer *w, int64_t *to_ns, bool less);
 
 /* May be changed before begin(); the reason also before end(). */
 struct log_options *log_writer_options(struct log_writer *w);
@@ -62,10 +70,14 @@ void log_writer_free(struct log_writer *w);
 
 struct log_writer_stats {
 	uint64_t bytes, queued;   /* written; in memory */
+	size_t held;              /* of these, what is being written */
 	uint64_t rows[TIERS];     /* written */
-	uint64_t lost_rows;       /* no room, too late, or failed writes */
+	uint64_t lost_rows;       /* no room, or failed writes */
+	uint64_t gap_rows;        /* of these, those that are recorded as gaps */
 	uint64_t marks, lost_marks;
-	uint64_t late[TIERS], given_lost; /* late ticks and lost rows in gaps of the stream */
+	int64_t until_ns;         /* rows from then on are dropped; INT64_MAX: none yet */
+	uint64_t given_lost;      /* rows that were lost before they came here */
+	uint64_t late[TIERS];     /* ticks, of a stream only */
 	int64_t longest_ns;               /* maximum between two fast rows */
 	uint64_t changes;
 	struct change change[LOG_CHANGES]; /* the first ones */
@@ -81,10 +93,6 @@ struct log_writer_stats {
 	struct err removed, kept; /* the last files that `retain` removed, or could not remove */
 	char path[PATH_MAX]; /* the current file, or the last one */
 };
-/* Statistics of a channel over all chunks, after end(). */
-const struct span_stats *log_writer_total(const struct log_writer *w, size_t channel);
-/* The energy of one of power_parts_find(), after end(). */
-struct energy_result log_writer_energy(struct log_writer *w, size_t power);
 /* The following functions are safe from any thread. */
 void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
 int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are dropped; INT64_MAX: none yet */
@@ -92,8 +100,10 @@ int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are drop
  * and complete may be NULL. */
 bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
 
-/* log-file.c: creates a file for appending. Returns its descriptor, or -1 and sets *e. */
-int log_file_make(const char *path, bool force, struct err *e);
+/* log-file.c: creates a file for appending. *unnamed: if possible without a name, until log_file_link() gives it that
+ * one; set to whether it is; may be NULL. Returns its descriptor, or -1 and sets *e. */
+int log_file_make(const char *path, bool force, bool *unnamed, struct err *e);
+int log_file_link(int fd, const char *path); /* returns 0 or an errno; EEXIST: the name is taken */
 /* Returns 0 if a file can probably be created there later, replacing one if force; else -1 and sets *e. */
 int log_file_check(const char *path, bool force, struct err *e);
 /* Applies `retain` to the recordings of that name, numbered or not, to which nobody records. Sets *removed or *kept

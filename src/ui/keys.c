@@ -263,7 +263,7 @@ const struct key_entry keys_common[] = {
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'r', 0, REQUEST_RECORD } },
 	  act_live, "r", N_("start or stop recording to a file"), "r", NULL, bar_record, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'w', 0, REQUEST_KEEP } },
-	  act_live, "w", N_("write the look-back buffer to a file (needs --keep)"), NULL, NULL, NULL, 0 },
+	  act_live, "w", N_("write what is in memory to a file"), NULL, NULL, NULL, 0 },
 	{ KEYS_TIME, WHEN_CHARTS, { { ' ', 0, 0 } },
 	  act_space, "Space", N_("pause, or play from the cursor"), "Space", NULL, bar_space, 0 },
 	{ KEYS_MARKS, WHEN_CHARTS, { { 'o', 0, 0 } },

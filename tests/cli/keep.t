@@ -34,22 +34,23 @@ kill -USR2 $pid
 ok 'and the next one' wait_file spike.2.nvmt
 end
 ok 'status 0' is "$status" 0
+# The rest of the cells of 134 ms at both ends is in it, too.
 ok 'a complete file of that second' judge spike.nvmt \
-    "0 < t['counts']['fast'] <= 1001 and 0 < t['counts']['medium'] <= 101 and not t['errors']"
+    "0 < t['counts']['fast'] <= 1270 and 0 < t['counts']['medium'] <= 128 and not t['errors']"
 ok 'with the mark inside and the trigger' judge spike.nvmt "[s['id'] for s in t['sync']] == [1, 2]"
-ok 'the second is complete' judge spike.2.nvmt "0 < t['counts']['fast'] <= 1001"
+ok 'the second is complete' judge spike.2.nvmt "0 < t['counts']['fast'] <= 1270"
 ok 'the summary lists both' says err 'triggered: 2, files: 2'
 ok 'and how much memory it took' says err 'kept the last 1 s in [0-9.]* kB;'
 ok 'by name' says err '^  spike.2.nvmt: 1.0 s'
 ok 'nothing is left over' is "$(echo spike*)" 'spike.2.nvmt spike.nvmt'
-run nvmtop --replay spike.nvmt --print 120x40
+run nvmtop report --summary spike.nvmt
 ok 'the mark is labelled with what it was' says out SIGUSR2
 
 # True from the first row on.
 begin --keep 2 --after 0.5 --trigger 'ram > 1 GiB for 200ms and gpu < 101' cond.nvmt
 ok 'a condition writes a file' wait_file cond.nvmt
 end
-ok 'with the time after it' judge cond.nvmt "0 < t['counts']['fast'] <= 1500"
+ok 'with the time after it' judge cond.nvmt "0 < t['counts']['fast'] <= 1770"
 ok 'once: it was never false again' says err 'triggered: 1, files: 1'
 ok 'the condition is said at the start' says err 'ram > 1 GiB for 200ms and gpu < 101 writes'
 
@@ -67,7 +68,7 @@ begin --keep 1 --fast-hz 5000 both.nvmt
 kill -USR2 $pid
 end
 ok 'SIGTERM while it is written: status 0' is "$status" 0
-ok 'and all of it is there' judge both.nvmt "1001 < t['counts']['fast'] <= 5001 and len(t['sync']) == 1"
+ok 'and all of it is there' judge both.nvmt "1001 < t['counts']['fast'] <= 6350 and len(t['sync']) == 1"
 
 # What was triggered is on the disk as it comes.
 begin --keep 1 --after 60 killed.nvmt
@@ -84,7 +85,7 @@ ok 'and it opens as it is' is "$status" 0
 
 run nvmtop --demo --record --keep 1 cmd.nvmt -- sh -c 'sleep 1; kill -USR2 $PPID; sleep 0.3; exit 7'
 ok 'around a command: its status' is "$status" 7
-ok 'and its file' judge cmd.nvmt "len(t['sync']) == 1 and 100 < t['counts']['fast'] <= 1001"
+ok 'and its file' judge cmd.nvmt "len(t['sync']) == 1 and 100 < t['counts']['fast'] <= 1270"
 run nvmtop --demo --record --keep 1 x.bin
 ok 'version 1 is refused' is "$status" 2
 ok 'and what makes it is said' says err 'name a FILE.nvmt, of which nvmtop export nvmt1 makes one'
@@ -93,20 +94,20 @@ ok 'no trigger: status 0' is "$status" 0
 ok 'and no file' test ! -e nothing.nvmt
 ok 'which is said' says err 'nothing was written'
 
-# No room: said at once and at the end, and what comes later is written.
+# No room: said at once, and written when there is room again.
 mkdir small
 if mount -t tmpfs -o size=5m tmpfs small 2>/dev/null; then
     begin --keep 3 small/full.nvmt
     head -c 3500000 /dev/zero >small/filler 2>/dev/null
     kill -USR2 $pid
-    for i in $(seq 200); do grep -q full.nvmt: err && break; grep -q 'disk is full' err && break; sleep 0.05; done
+    soon grep 'disk is full' err
     rm -f small/filler
     kill -USR2 $pid
     ok 'a disk that has room again is written to' wait_file small/full.nvmt
     end
-    ok 'a full disk: status 1' is "$status" 1
+    ok 'a full disk: status 0, for nothing is lost' is "$status" 0
     ok 'which was said' says err 'disk is full'
-    ok 'the later file is complete' judge small/full.nvmt "len(t['sync']) >= 1"
+    ok 'and has all of it' judge small/full.nvmt "len(t['sync']) >= 1"
     umount small
 else
     skip 'a full disk' 'a small file system cannot be mounted here: run it as root'
@@ -151,7 +152,7 @@ begin --force --keep 1 old.nvmt
 kill -USR2 $pid
 sleep 0.5
 end
-ok '--force: the first file replaces it' judge old.nvmt "0 < t['counts']['fast'] <= 1001"
+ok '--force: the first file replaces it' judge old.nvmt "0 < t['counts']['fast'] <= 1270"
 run nvmtop --demo --record --force --keep 1 none/x.nvmt
 ok '--force into no folder: status 1 at once' is "$status" 1
 done_testing

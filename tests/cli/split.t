@@ -95,7 +95,8 @@ ok 'a file size limit: only those that ended early are named so' says err 'lim.n
 ok 'a file size limit: the first is sound' judge lim.nvmt "t['counts']['fast'] > 50 and t['end'] is None"
 ok 'a file size limit: so is the next' judge lim.2.nvmt "t['counts']['fast'] > 50"
 ok 'a file size limit: in a row' continuous lim.nvmt lim.2.nvmt
-ok 'a file size limit: what is missing is a gap' judge lim.2.nvmt "any(g['cause'] == 1 and g['missed'] > 0 for g in t['gaps'])"
+ok 'a file size limit: nothing is missing' judge lim.2.nvmt "not [g for g in t['gaps'] if g['cause'] == 1]"
+ok 'a file size limit: nothing is said to be' sh -c '! grep "rows were lost" err'
 ok 'a file size limit: the summary counts what is in the files' is "$(rows lim*.nvmt)" "$(said fast)"
 
 # A disk that is full, and then is not: what comes meanwhile waits.

@@ -26,7 +26,7 @@ def rows(path):
         r, out = log.Recording(f.read()), {}
     joules = {n for n, c in r.channels.items() if c["unit"] == "J"}
     for tier, cells in r.rows.items():
-        for _, times, columns in cells:
+        for _, times, columns, _ in cells:
             kept = sorted(n for n in columns if n not in joules)
             for i, t in enumerate(times):
                 out[tier, t] = struct.pack(f"<{len(kept)}d", *(columns[n][i] for n in kept))
@@ -49,9 +49,12 @@ mkdir "$dir"
 run "cd $dir; clear; $program --demo"
 wait_for "q quit"
 keys w
-check "w without --keep says how to enable it" wait_for "start nvmtop with --keep SEC"
+check "w works without --keep, and says path, length and size" wait_for "wrote nvmtop-"
 keys q
+check "the file is named after the screen" wait_for "1 file was written"
 wait_prompt
+check "and there" traces 1
+rm -f "$dir"/*
 
 run "clear; $program --demo --keep 1"
 check "the screen shows the length of the buffer" wait_for "keeping the last 1 s in"
@@ -68,7 +71,7 @@ check "the recording ends independently" wait_for "saved nvmtop-"
 check "both files are complete" until_true traces 2
 check "the same rows, bit for bit" is_stretch
 keys q
-check "the number of files is printed after the screen" wait_for "files: 1"
+check "the number of files is printed after the screen" wait_for "1 file was written"
 wait_prompt
 
 rm -f "$dir"/*

@@ -22,7 +22,7 @@ static bool there(const char *what)
 	return access(name, F_OK) == 0;
 }
 
-/* True if the file is in the directory and its name contains part. */
+/* True if the file is in the directory and its name contains part, or it has none yet. */
 static bool is_file(int fd, const char *part)
 {
 	char link[64], name[4096] = "";
@@ -30,7 +30,7 @@ static bool is_file(int fd, const char *part)
 
 	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
 	return readlink(link, name, sizeof name - 1) > 0 && !strncmp(name, getenv("DISK"), n) &&
-	       strstr(name + n, part);
+	       (strstr(name + n, part) || !strncmp(name + n, "/#", 2));
 }
 
 static void wait_for(const char *what)

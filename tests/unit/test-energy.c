@@ -16,6 +16,7 @@
 #include "model/power-fit.h"
 #include "random.h"
 #include "report/range-totals.h"
+#include "record/summary.h"
 #include "trace/trace.h"
 #include "util/clock.h"
 #include "live-log.h"
@@ -354,7 +355,10 @@ static void samples_add_up_to_their_counter(void **state)
 	seed = before;
 	gpu_rows(log_row, w);
 	assert_int_equal(s->ops->end(s, &e), 0);
-	said = log_writer_energy(w, 0);
+	struct summary whole = {.about = &gpu_session, .writer = w};
+	summary_read(&whole);
+	said = whole.energy[0];
+	summary_free(&whole);
 	log_writer_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);

@@ -150,6 +150,7 @@ static void cadence(void **state)
 	struct log_writer *w = writer(true);
 	struct sink *s = log_writer_sink(w);
 	struct session now = about;
+	struct log_writer_stats st = {.bytes = 0};
 
 	(void)state;
 	clock_anchor(&now.start);
@@ -158,7 +159,12 @@ static void cadence(void **state)
 		s->ops->rows(s,
 			     &(struct rows) {TIER_FAST, 1, 3, &(int64_t) {now.start.mono_ns + i * NS_PER_MS},
 					     (double[]) {1, 2, 3}});
-	wait_for(w, has_rows, "the rows are not written");
+	for (int i = 0; i < 1000 && !has_rows(&st); i++) { /* as an engine does */
+		s->ops->rest(s);
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+		log_writer_stats(w, &st);
+	}
+	assert_true(has_rows(&st));
 	end(w);
 }
 

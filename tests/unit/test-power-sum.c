@@ -18,6 +18,7 @@
 #include "report/range-totals.h"
 #include "report/report.h"
 #include "trace/log-writer.h"
+#include "record/summary.h"
 #include "trace/trace.h"
 #include "ui/energy.h"
 #include "util/clock.h"
@@ -122,8 +123,13 @@ static struct trace *record(void)
 	assert_int_equal(to->ops->begin(to, &s, &e), 0);
 	rows_push(to, w);
 	assert_int_equal(to->ops->end(to, &e), 0);
+	struct summary sum = {.about = &s, .writer = w};
+	summary_read(&sum);
 	for (size_t i = 0; i < 3; i++)
-		summed[i] = log_writer_energy(w, powers[i]);
+		for (size_t k = 0; k < sum.parts.n; k++)
+			if (sum.parts.channel[k] == powers[i])
+				summed[i] = sum.energy[k];
+	summary_free(&sum);
 	log_writer_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
