@@ -56,7 +56,6 @@ struct log_builder {
 	struct range *ranges; /* LOG_RANGES_MAX, waiting as well; NULL: there were none */
 	size_t n_ranges;
 	uint64_t lost_ranges;
-	struct log_bytes again; /* RANGE payloads that the previous output has lost, each after its length */
 	struct log_bytes raw, chunk;
 	struct log_tally tally;
 	struct clock_anchor anchor;
@@ -66,12 +65,8 @@ struct log_builder {
 	int64_t meta_span;         /* of the last META */
 	int64_t full_span;         /* the level 2 span of the last full one */
 	unsigned full_due;         /* so many more are full */
-	int64_t longest_ns;        /* maximum between two fast rows */
 	int64_t closed_span;       /* rows of this group and earlier ones are too late */
 	struct clock_anchor start; /* of this output: nothing in it is older */
-	bool ending;
-	int64_t cut_ns; /* start of the next output; INT64_MAX: unknown */
-	char previous[NAME_MAX + 1], name[NAME_MAX + 1], next[NAME_MAX + 1]; /* name: of this output */
 	uint8_t boot[16];
 };
 
@@ -87,15 +82,6 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 /* --- chunks --- */
 
-/* Bytes reserved for essential chunks of an output. Bins and statistics can be recomputed, so they leave room
- * for rows, until the output ends. */
-static uint64_t reserve(const struct log_builder *b, unsigned kind)
-{
-	if (kind == LOG_LOD || kind == LOG_STAT)
-		return b->options.limit / (b->ending ? 32 : 6);
-	return kind == LOG_DATA ? b->options.limit / 24 : 0;
-}
-
 /* Writes b->raw as a chunk. */
 static bool put_chunk(struct log_builder *b, struct log_entry *e)
 {
@@ -107,8 +93,6 @@ static bool put_chunk(struct log_builder *b, struct log_entry *e)
 
 	b->chunk.n = 0;
 	if (b->raw.failed || log_pack(b->packer, &h, b->raw.p, b->raw.n, &b->chunk) < 0)
-		return false;
-	if (b->options.limit && b->at + b->chunk.n + reserve(b, e->kind) > b->options.limit)
 		return false;
 	e->distance = b->at;
 	e->stored = h.stored;
@@ -151,17 +135,6 @@ static void put_meta(struct log_builder *b, int64_t cell)
 
 static void ranges_flush(struct log_builder *b)
 {
-	struct log_in in = {b->again.p, b->again.p + b->again.n, false};
-
-	while (in.p < in.end) {
-		size_t n = log_get_u32(&in);
-		const uint8_t *p = log_in_take(&in, n);
-
-		b->raw.n = 0;
-		log_bytes_put(&b->raw, p, p ? n : 0);
-		put_kind(b, LOG_RANGE, 0, b->newest_cell);
-	}
-	b->again.n = 0;
 	if (b->n_ranges == 0)
 		return;
 	b->raw.n = 0;
@@ -197,16 +170,14 @@ static void ranges_tell(struct log_builder *b)
 	log_builder_change(b, &c);
 }
 
-/* Writes events that belong to this output; others wait for the next one. */
+/* Writes the events that wait. */
 static void events_flush(struct log_builder *b)
 {
-	size_t kept = 0;
-
 	ranges_flush(b);
 	for (enum log_kind kind = LOG_MARK; kind < LOG_KINDS; kind++) {
 		b->raw.n = 0;
 		for (size_t i = 0; i < b->n_events; i++) {
-			if (b->events[i].kind != kind || b->events[i].t_ns >= b->cut_ns)
+			if (b->events[i].kind != kind)
 				continue;
 			log_event_put(&b->raw, &b->events[i]);
 			if (b->raw.n > EVENTS_BYTES) {
@@ -217,11 +188,8 @@ static void events_flush(struct log_builder *b)
 		if (b->raw.n > 0)
 			put_kind(b, kind, 0, b->newest_cell);
 	}
-	for (size_t i = 0; i < b->n_events; i++)
-		if (b->events[i].t_ns >= b->cut_ns)
-			b->events[kept++] = b->events[i];
-	b->n_events = kept;
-	b->event_ns = kept > 0 ? b->cut_ns + CELL_NS + LOG_LATE_NS : INT64_MAX;
+	b->n_events = 0;
+	b->event_ns = INT64_MAX;
 }
 
 /* Queues an event; known_ns is the time when it was over. Returns false if out of memory. */
@@ -259,31 +227,13 @@ void log_builder_mark(struct log_builder *b, const struct mark *m)
 	b->tally.marks += event_add(b, &ev, m->t_ns);
 }
 
-static void put_one_gap(struct log_builder *b, const struct gap *g)
-{
-	event_add(b, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g}, g->to_ns);
-}
-
-/* A gap that crosses the edge of two outputs is split; each part gets its share of the ticks. */
 static void put_gap(struct log_builder *b, const struct gap *g)
 {
-	struct gap before = *g, after = *g;
-	double share;
+	struct log_event ev = {.kind = LOG_GAP, .u.gap = *g};
 
-	if (g->from_ns >= b->cut_ns || g->to_ns <= b->cut_ns) {
-		after.from_ns = g->from_ns < b->start.mono_ns ? b->start.mono_ns : g->from_ns;
-		if (after.from_ns < after.to_ns)
-			put_one_gap(b, &after);
-		return;
-	}
-	share = (double)(b->cut_ns - g->from_ns) / (double)(g->to_ns - g->from_ns);
-	before.to_ns = after.from_ns = b->cut_ns;
-	before.missed = (uint64_t)((double)g->missed * share + 0.5);
-	after.missed -= before.missed;
-	if (before.missed > 0)
-		put_one_gap(b, &before);
-	if (after.missed > 0)
-		put_one_gap(b, &after);
+	ev.u.gap.from_ns = ev.t_ns = g->from_ns < b->start.mono_ns ? b->start.mono_ns : g->from_ns;
+	if (ev.t_ns < g->to_ns)
+		event_add(b, &ev, g->to_ns);
 }
 
 /* A single late tick is a flag of the row behind it. */
@@ -519,20 +469,6 @@ static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
 	return n;
 }
 
-static void written_count(struct log_builder *b, enum tier t, size_t n)
-{
-	struct waiting *w = &b->tier[t];
-
-	for (size_t i = 0; i < n; i++) {
-		int64_t ns = w->written_ns == INT64_MIN ? 0 : w->q.t_ns[i] - w->written_ns;
-
-		if (t == TIER_FAST && ns > b->longest_ns)
-			b->longest_ns = ns;
-		w->written_ns = w->q.t_ns[i];
-	}
-	b->tally.rows[t] += n;
-}
-
 /* Adds the single late ticks before the first n rows of a tier to the statistics of their group. */
 static void late_count(struct log_builder *b, enum tier t, size_t n)
 {
@@ -572,7 +508,7 @@ static void rows_taken(struct log_builder *b, const size_t n[TIERS], bool writte
 			log_fold_rows(b->fold, &r);
 			late_count(b, t, n[t]);
 			hole_end(b, t, w->q.t_ns[0]);
-			written_count(b, t, n[t]);
+			w->written_ns = w->q.t_ns[n[t] - 1];
 		} else {
 			late_keep(b, t, n[t], w->q.t_ns, w->q.late, w->written_ns);
 		}
@@ -611,7 +547,7 @@ static void states_look(struct log_builder *b, int64_t cell)
 	}
 }
 
-/* The output ends: so do its events. Those that go on begin again in the next one. */
+/* The stream ends: so do its events. */
 static void states_end(struct log_builder *b)
 {
 	for (size_t k = 0; k < b->n_states; k++) {
@@ -619,16 +555,7 @@ static void states_end(struct log_builder *b)
 
 		if (s->now.count > 0)
 			put_state(b, &s->now, s->above ? STATE_OPEN : 0);
-		s->now.count = s->above;
-		s->now.flags = STATE_BEFORE;
-		s->told = false;
 	}
-}
-
-static void states_begin(struct log_builder *b)
-{
-	for (size_t k = 0; k < b->n_states; k++)
-		b->states[k].now.from_ns = b->states[k].now.to_ns = b->start.mono_ns;
 }
 
 /* The form of each column is chosen again in every fourth group. */
@@ -688,10 +615,8 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		put_data(b, cell);
 }
 
-/* --- outputs --- */
-
-/* Writes everything that is left for the output, and its END. */
-static void output_end(struct log_builder *b, enum log_reason reason, const char *next)
+/* Writes everything that is left, and END. */
+static void put_end(struct log_builder *b, enum log_reason reason, const char *next)
 {
 	uint64_t newest = 0;
 	int64_t span;
@@ -701,7 +626,6 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	ranges_tell(b);
 	states_end(b);
 	events_flush(b);
-	b->ending = true;
 	for (int level = 1; level <= LOG_LEVELS; level++)
 		while (log_fold_open(b->fold, level, &span))
 			level_close(b, level);
@@ -711,98 +635,6 @@ static void output_end(struct log_builder *b, enum log_reason reason, const char
 	log_put_u64(&b->raw, b->index && log_index_newest(b->index, &newest) ? b->at - newest : 0);
 	log_put_str(&b->raw, next ? next : "");
 	put_kind(b, LOG_END, 0, b->newest_cell);
-}
-
-/* Starts the next output at that time, according to the current clocks. */
-static void output_begin(struct log_builder *b, int64_t start_ns)
-{
-	struct clock_anchor now = b->anchor;
-	int64_t ago;
-
-	if (b->options.live)
-		clock_anchor(&now);
-	ago = now.mono_ns - start_ns;
-	b->start = (struct clock_anchor) {start_ns, now.real_ns - ago, now.boot_ns - ago};
-	states_begin(b);
-	b->anchor = b->start;
-	log_fold_reset(b->fold);
-	log_index_free(b->index);
-	b->index = b->options.index ? log_index_new() : NULL;
-	b->at = 0;
-	b->ending = false;
-	b->cut_ns = INT64_MAX;
-	b->closed_span = b->like_span = INT64_MIN;
-	b->newest_cell = log_cell(start_ns);
-	b->options.part++;
-	memcpy(b->previous, b->name, sizeof(b->previous));
-	b->options.previous = b->previous;
-	b->full_due = FULL_METAS;
-	put_meta(b, b->newest_cell);
-}
-
-void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *name, const char *next)
-{
-	b->cut_ns = cut_ns;
-	snprintf(b->name, sizeof(b->name), "%s", name);
-	snprintf(b->next, sizeof(b->next), "%s", next);
-}
-
-/* The earliest time of waiting rows, gaps and events. */
-static int64_t waiting_ns(const struct log_builder *b)
-{
-	int64_t ns = INT64_MAX;
-
-	for (int t = 0; t < TIERS; t++) {
-		const struct waiting *w = &b->tier[t];
-
-		if (w->q.n > 0 && w->q.t_ns[0] < ns)
-			ns = w->q.t_ns[0];
-		if (w->hole.missed > 0 && w->hole.from_ns < ns)
-			ns = w->hole.from_ns;
-	}
-	for (size_t i = 0; i < b->n_events; i++)
-		ns = b->events[i].t_ns < ns ? b->events[i].t_ns : ns;
-	return ns;
-}
-
-void log_builder_restart(struct log_builder *b, const char *name)
-{
-	int64_t ns = waiting_ns(b), newest = log_cell_ns(b->newest_cell + 1);
-
-	log_builder_split(b, INT64_MAX, name, "");
-	output_begin(b, ns == INT64_MAX ? newest : ns);
-}
-
-/* These rows were counted as written. */
-static void rows_lost(struct log_builder *b, const struct log_entry *e, const struct log_bytes *raw)
-{
-	int64_t from = log_cell_ns(e->cell), to = from + CELL_NS, *t_ns;
-	struct log_in in = {raw->p, raw->p + raw->n, false};
-	struct log_section s;
-	uint8_t *late;
-
-	while (log_data_next(&in, &s) > 0) {
-		t_ns = malloc(s.n * sizeof(*t_ns));
-		late = malloc(s.n);
-		if (t_ns && late && log_section_times(&s, e->cell, t_ns, late) == 0)
-			late_keep(b, (enum tier)s.tier, s.n, t_ns, late, from - 1);
-		free(t_ns);
-		free(late);
-	}
-
-	for (int t = 0; t < TIERS; t++) {
-		struct gap *hole = &b->tier[t].hole;
-
-		if (e->rows[t] == 0)
-			continue;
-		if (hole->missed == 0)
-			*hole = (struct gap) {(enum tier)t, GAP_LOST, from, to, 0};
-		hole->from_ns = from < hole->from_ns ? from : hole->from_ns;
-		hole->to_ns = to > hole->to_ns ? to : hole->to_ns;
-		hole->missed += e->rows[t];
-		b->tally.rows[t] -= e->rows[t];
-		b->tally.lost[t] += e->rows[t];
-	}
 }
 
 bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw)
@@ -815,38 +647,7 @@ bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw)
 	return good;
 }
 
-void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	struct log_event ev;
-
-	if (e->kind == LOG_DATA) {
-		raw.n = log_chunk_unpack(chunk, &raw) ? raw.n : 0;
-		rows_lost(b, e, &raw);
-	}
-	if (e->kind == LOG_RANGE && log_chunk_unpack(chunk, &raw)) {
-		log_put_u32(&b->again, (uint32_t)raw.n);
-		log_bytes_put(&b->again, raw.p, raw.n);
-	}
-	if (log_has_events(e->kind) && log_chunk_unpack(chunk, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			if (log_event_get(e->kind, &record, &ev))
-				event_keep(b, &ev, 0);
-	}
-	log_bytes_free(&raw);
-}
-
 /* --- input --- */
-
-/* Have all rows before the cut arrived, or has the wait for them timed out? */
-static bool cut_due(const struct log_builder *b, int64_t now_ns)
-{
-	int64_t late = b->cut_ns + GROUP_LATE * CELL_NS;
-
-	return all_at(b, b->cut_ns) || any_at(b, late) || now_ns >= late;
-}
 
 /* Is the earliest cell complete by now_ns? */
 static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
@@ -855,19 +656,8 @@ static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
 
 	if (!first_cell(b, cell))
 		return false;
-	if (log_cell_ns(*cell) >= b->cut_ns)
-		return cut_due(b, now_ns);
 	end_ns = log_cell_ns(*cell + 1);
 	return any_at(b, end_ns + LOG_LATE_NS) || all_at(b, end_ns) || end_ns + LOG_LATE_NS <= now_ns;
-}
-
-static void cell_next(struct log_builder *b, int64_t cell)
-{
-	if (log_cell_ns(cell) >= b->cut_ns) {
-		output_end(b, LOG_SPLIT, b->next);
-		output_begin(b, b->cut_ns);
-	}
-	cell_seal(b, cell);
 }
 
 /* Flags the newest waiting row if a tick before it was skipped; until_ns: its time. Those of rows that did not come
@@ -905,7 +695,7 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 		late_take(b, w, t_ns);
 	}
 	while (cell_due(b, INT64_MIN, &cell))
-		cell_next(b, cell);
+		cell_seal(b, cell);
 }
 
 int64_t log_builder_waits(const struct log_builder *b, enum tier t)
@@ -920,8 +710,7 @@ int64_t log_builder_due(const struct log_builder *b)
 	int64_t cell = 0, due = INT64_MAX;
 
 	if (first_cell(b, &cell))
-		due = log_cell_ns(cell) >= b->cut_ns ? b->cut_ns + GROUP_LATE * CELL_NS
-							 : log_cell_ns(cell + 1) + LOG_LATE_NS;
+		due = log_cell_ns(cell + 1) + LOG_LATE_NS;
 	return due < b->event_ns ? due : b->event_ns;
 }
 
@@ -930,7 +719,7 @@ void log_builder_run(struct log_builder *b, int64_t now_ns)
 	int64_t cell;
 
 	while (cell_due(b, now_ns, &cell))
-		cell_next(b, cell);
+		cell_seal(b, cell);
 	if (b->event_ns <= now_ns)
 		events_flush(b);
 }
@@ -940,13 +729,12 @@ void log_builder_end(struct log_builder *b, enum log_reason reason, const char *
 	int64_t cell;
 
 	while (first_cell(b, &cell))
-		cell_next(b, cell);
-	b->cut_ns = INT64_MAX;
+		cell_seal(b, cell);
 	for (enum tier t = 0; t < TIERS; t++) {
 		hole_end(b, t, b->tier[t].hole.to_ns);
 		late_take(b, &b->tier[t], INT64_MAX);
 	}
-	output_end(b, reason, next);
+	put_end(b, reason, next);
 }
 
 /* --- construction --- */
@@ -956,31 +744,11 @@ const struct log_tally *log_builder_tally(const struct log_builder *b)
 	return &b->tally;
 }
 
-const struct span_stats *log_builder_total(const struct log_builder *b)
-{
-	return log_fold_total(b->fold);
-}
-
-int64_t log_builder_longest_ns(const struct log_builder *b)
-{
-	return b->longest_ns;
-}
-
 void log_builder_described(struct log_builder *b)
 {
 	b->generation++;
 	b->full_due = FULL_METAS;
 	put_meta(b, b->newest_cell);
-}
-
-void log_builder_limit(struct log_builder *b, uint64_t limit)
-{
-	b->options.limit = limit;
-}
-
-uint64_t log_builder_bytes(const struct log_builder *b)
-{
-	return b->at;
 }
 
 static bool builder_alloc(struct log_builder *b)
@@ -1017,7 +785,6 @@ struct log_builder *log_builder_new(const struct session *about, const struct lo
 					   .full_due = FULL_METAS,
 					   .anchor = about->start,
 					   .start = about->start,
-					   .cut_ns = INT64_MAX,
 					   .event_ns = INT64_MAX,
 					   .newest_cell = log_cell(about->start.mono_ns),
 					   .like_span = INT64_MIN,
@@ -1046,7 +813,6 @@ void log_builder_free(struct log_builder *b)
 	free(b->events);
 	log_bytes_free(&b->raw);
 	log_bytes_free(&b->chunk);
-	log_bytes_free(&b->again);
 	free(b->ranges);
 	log_index_free(b->index);
 	log_fold_free(b->fold);

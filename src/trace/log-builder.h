@@ -15,7 +15,6 @@ struct log_options {
 	const char *previous; /* name of the previous file, or NULL */
 	bool live;            /* rows are from now, so the clocks can be read */
 	bool index;           /* the output is read from its end; false: it is a ring */
-	uint64_t limit;       /* maximum size of this output in bytes; 0: none */
 
 	/* Only for a writer. */
 	size_t buffer;          /* bytes of queued chunks: 32 MB, 1 MB for a pipe */
@@ -65,22 +64,7 @@ void log_builder_run(struct log_builder *b, int64_t now_ns);
 /* Writes all remaining chunks, LOD, STAT and INDEX of all levels, and END. */
 void log_builder_end(struct log_builder *b, enum log_reason reason, const char *next);
 const struct log_tally *log_builder_tally(const struct log_builder *b);
-/* Over all outputs, except groups that are still open: statistics of the channels, and the longest
- * time between two fast rows. */
-const struct span_stats *log_builder_total(const struct log_builder *b);
-int64_t log_builder_longest_ns(const struct log_builder *b);
-uint64_t log_builder_bytes(const struct log_builder *b); /* of this output */
 
-/* Splits a recording. Everything before cut_ns, a multiple of the length of a cell, still goes
- * to this output: once all of it has arrived, END names the next output, which begins with
- * META. name: of this output. */
-void log_builder_split(struct log_builder *b, int64_t cut_ns, const char *name, const char *next);
-/* Ends this output without END: everything that follows goes to the next one. */
-void log_builder_restart(struct log_builder *b, const char *name);
-void log_builder_limit(struct log_builder *b, uint64_t limit); /* changes the limit of the options */
-/* Call before log_builder_restart() for a chunk that was not written after all. Its rows are lost; its marks,
- * gaps and changes go to the next output. */
-void log_builder_lost(struct log_builder *b, const struct log_entry *e, const uint8_t *chunk);
 bool log_chunk_unpack(const uint8_t *chunk, struct log_bytes *raw); /* false: out of memory, or damaged */
 
 #endif

@@ -29,7 +29,6 @@ struct set {
 struct log_fold {
 	const struct session *about;
 	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
-	struct span_stats *total; /* over all closed groups, one per channel */
 	uint32_t *channel[TIERS]; /* by column */
 	struct bin_order order;
 	double *column, *weights;
@@ -74,8 +73,7 @@ struct log_fold *log_fold_new(const struct session *about)
 	for (int i = 0; i < SETS; i++)
 		ok &= set_init(&f->sets[i], about->n_channels, i < 2 ? SLOTS_1 : SLOTS) == 0;
 	f->like = malloc(likes(f) + 1);
-	f->total = calloc(about->n_channels + 1, sizeof(*f->total));
-	ok &= f->like != NULL && f->total != NULL;
+	ok &= f->like != NULL;
 	if (f->like)
 		memset(f->like, LOG_OTHER, likes(f));
 	for (int t = 0; t < TIERS; t++) {
@@ -98,17 +96,6 @@ static void set_clear(struct set *s, size_t channels)
 	s->open = false;
 }
 
-void log_fold_reset(struct log_fold *f)
-{
-	int64_t span;
-
-	while (log_fold_open(f, 1, &span))
-		log_fold_close(f, 1);
-	for (int i = 0; i < SETS; i++)
-		set_clear(&f->sets[i], f->about->n_channels);
-	memset(f->like, LOG_OTHER, likes(f));
-}
-
 void log_fold_free(struct log_fold *f)
 {
 	if (!f)
@@ -123,7 +110,6 @@ void log_fold_free(struct log_fold *f)
 	free(f->column);
 	free(f->weights);
 	free(f->like);
-	free(f->total);
 	free(f);
 }
 
@@ -349,8 +335,6 @@ void log_fold_close(struct log_fold *f, int level)
 			bin_merge(&to->bins[c * to->slots + slot + i], &b);
 		}
 		span_stats_join(&to->stats[c], &s->stats[c], hole_ns);
-		if (level == 1)
-			span_stats_join(&f->total[c], &s->stats[c], hole_ns);
 	}
 	for (int t = 0; to && t < LOG_TIERS; t++)
 		late_join(&to->late[t], &s->late[t]);
@@ -361,9 +345,4 @@ void log_fold_close(struct log_fold *f, int level)
 	if (level > 1)
 		memset(f->like, LOG_OTHER, likes(f));
 	set_clear(s, channels);
-}
-
-const struct span_stats *log_fold_total(const struct log_fold *f)
-{
-	return f->total;
 }

@@ -13,7 +13,6 @@ extern const uint8_t log_zooms[LOG_LEVELS + 1][4];
 struct log_fold;
 struct log_fold *log_fold_new(const struct session *about); /* keeps about; NULL if out of memory */
 void log_fold_free(struct log_fold *f);
-void log_fold_reset(struct log_fold *f); /* discards all rows; keeps the total */
 /* Adds rows of one cell. At most two groups can be open at a time, which must be adjacent. */
 void log_fold_rows(struct log_fold *f, const struct rows *r);
 
@@ -27,7 +26,5 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw);
 void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw);
 /* The span was written: merges it into the span of the next level. */
 void log_fold_close(struct log_fold *f, int level);
-/* Statistics of each channel over all closed groups, including those before a reset. */
-const struct span_stats *log_fold_total(const struct log_fold *f);
 
 #endif

@@ -15,6 +15,7 @@
 #include "random.h"
 #include "trace/follow.h"
 #include "trace/log-builder.h"
+#include "trace/log-writer.h"
 
 #define SECONDS 20
 #define START	(INT64_C(5) << 33) /* of a group */
@@ -54,9 +55,8 @@ static double value_at(int64_t t_ns, size_t column)
 
 static const struct range_lane lane = {.pid = 1, .tid = 2, .process = "python3"};
 
-/* A row every ms and every 100 ms, a mark and a range every second, a gap. next: the file it continues in half way;
- * its chunks are after END. */
-static struct text write_log(uint32_t session, const char *next)
+/* A row every ms and every 100 ms, a mark and a range every second, a gap. */
+static struct text write_log(uint32_t session)
 {
 	struct log_options o = {.session = session, .index = true};
 	struct text t = {.n = 0};
@@ -77,8 +77,6 @@ static struct text write_log(uint32_t session, const char *next)
 		log_builder_rows(b, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
 		if (ms % 100 == 0)
 			log_builder_rows(b, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
-		if (next && ms == SECONDS * 500)
-			log_builder_split(b, (ns >> LOG_CELL_ZOOM) << LOG_CELL_ZOOM, "a.nvmt", next);
 		log_builder_run(b, ns);
 	}
 	log_builder_end(b, LOG_STOPPED, NULL);
@@ -195,7 +193,7 @@ static enum err_code through(const uint8_t *p, size_t n, size_t piece, struct ta
 static void test_whole(void **state)
 {
 	static const size_t pieces[] = {65536, 4096, 333};
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
@@ -235,7 +233,7 @@ static size_t some_data(const struct text *log)
 /* Missing bytes: a whole chunk, part of one, part of a head. */
 static void test_missing(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	uint8_t *bad = malloc(log.n);
 
 	(void)state;
@@ -267,7 +265,7 @@ static void test_missing(void **state)
 
 static void test_flips(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	uint8_t *bad = malloc(log.n);
 
 	(void)state;
@@ -291,7 +289,7 @@ static void test_flips(void **state)
 
 static void test_cut(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 
 	(void)state;
 	for (int round = 0; round < 100; round++) {
@@ -338,7 +336,7 @@ static void test_newer(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct text log = write_log(7, NULL);
+		struct text log = write_log(7);
 		struct follow_state st;
 		struct taker t;
 		struct err e;
@@ -354,7 +352,7 @@ static void test_newer(void **state)
 /* The reader starts in the middle of a chunk: META repeats with the next group. */
 static void test_late(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	struct follow_state st;
 	struct taker t;
 	struct err e;
@@ -370,7 +368,7 @@ static void test_late(void **state)
 /* A terminal turns each line feed into two bytes; text conversion turns two into one. */
 static void test_terminal(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	uint8_t *bad = malloc(2 * log.n);
 	struct follow_state st;
 	struct taker t;
@@ -393,7 +391,7 @@ static void test_terminal(void **state)
 static void test_around(void **state)
 {
 	static const char login[] = "Welcome\n\nLast login: \xABNV\n today\n";
-	struct text log = write_log(7, NULL), other = write_log(8, NULL);
+	struct text log = write_log(7), other = write_log(8);
 	uint8_t *all = malloc(sizeof(login) + log.n + other.n);
 	struct follow_state st;
 	struct taker t;
@@ -445,7 +443,7 @@ static int make(const char *path, const uint8_t *p, size_t n)
 /* Data written later is read later; END ends it. */
 static void test_grows(void **state)
 {
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	char path[] = "/tmp/test-follow-XXXXXX", name[64];
 	struct taker t = {.sink = {&ops}};
 	struct follow *f;
@@ -481,30 +479,46 @@ static void test_grows(void **state)
 /* A split recording continues in the file named by END, if it exists. */
 static void test_next(void **state)
 {
-	struct text log = write_log(7, "b.nvmt");
-	char path[] = "/tmp/test-follow-XXXXXX", name[64], next[64];
+	char path[] = "/tmp/test-follow-XXXXXX", name[64], next[64], later[64];
 	struct taker t = {.sink = {&ops}};
+	struct log_writer *w;
 	struct follow *f;
+	struct sink *s;
 	struct err e;
-	size_t n = 0;
-	int fd, r;
+	int r;
 
 	(void)state;
-	while (log.entry[n++].kind != LOG_END)
-		assert_true(n + 1 < log.chunks);
 	assert_non_null(mkdtemp(path));
 	snprintf(name, sizeof(name), "%s/a.nvmt", path);
-	snprintf(next, sizeof(next), "%s/b.nvmt", path);
-	fd = make(name, log.p, log.at[n]);
-	close(fd);
+	snprintf(next, sizeof(next), "%s/a.2.nvmt", path);
+	snprintf(later, sizeof(later), "%s/later", path);
+	w = log_writer_new(name, false, &e);
+	assert_non_null(w);
+	log_writer_options(w)->live = false;
+	log_writer_limits(w, &(struct trace_limits) {.split.ns = SECONDS * NS_PER_S / 2});
+	s = log_writer_sink(w);
+	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	for (int64_t ms = 0; ms < SECONDS * 1000; ms++) {
+		int64_t ns = START + ms * NS_PER_MS;
+		double v[2] = {value_at(ns, 0), value_at(ns, 1)};
+
+		if (ms % 1000 == 500)
+			s->ops->mark(s, &(struct mark) {.id = (uint64_t)(ms / 1000 + 1), .t_ns = ns - 5});
+		s->ops->rows(s, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
+		if (ms % 100 == 0)
+			s->ops->rows(s, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
+	}
+	s->ops->end(s, &e);
+	assert_true(log_writer_wait(w, INT64_MAX));
+	log_writer_free(w);
+	assert_int_equal(rename(next, later), 0);
 	f = follow_open(name, &t.sink, &e);
 	assert_non_null(f);
 	while ((r = follow_take(f, &e)) > 0)
 		;
 	assert_int_equal(r, 0);
 	assert_true(t.rows[TIER_FAST] > 0 && t.rows[TIER_FAST] < SECONDS * 1000);
-	fd = make(next, log.p + log.at[n], log.n - log.at[n]);
-	close(fd);
+	assert_int_equal(rename(later, next), 0);
 	while ((r = follow_take(f, &e)) > 0)
 		;
 	assert_int_equal(r, -1);
@@ -516,14 +530,13 @@ static void test_next(void **state)
 	unlink(name);
 	unlink(next);
 	rmdir(path);
-	free(log.p);
 }
 
 /* The recorder dies: its lock is free and no more data comes. */
 static void test_abandoned(void **state)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct text log = write_log(7, NULL);
+	struct text log = write_log(7);
 	char name[] = "/tmp/test-follow-XXXXXX";
 	struct taker t = {.sink = {&ops}};
 	struct follow *f;
