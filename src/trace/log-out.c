@@ -400,7 +400,8 @@ static bool has_room(const struct log_writer *w, size_t n)
 	return !limit || w->at + n + limit / (w->quit ? 32 : 6) <= limit;
 }
 
-/* Have all rows before the end of the file arrived, or has the wait for them timed out? */
+/* Have all rows before the end of the file arrived, or has the wait for them timed out? The clock says so only where no
+ * chunk waits (c is NULL): those that a slow disk has held up come late. */
 static bool is_over(const struct log_writer *w, const struct log_chunk *c)
 {
 	bool all = true;
@@ -408,7 +409,7 @@ static bool is_over(const struct log_writer *w, const struct log_chunk *c)
 	for (int t = 0; t < TIERS; t++)
 		all &= w->seen[t] || w->about.width[t] == 0 || w->about.hz[t] <= 0;
 	return all || (c && c->about.kind == LOG_DATA && c->about.cell >= w->to + LATE_CELLS) ||
-	       (w->options.live && clock_now_ns() >= log_cell_ns(w->to + LATE_CELLS));
+	       (w->options.live && !c && clock_now_ns() >= log_cell_ns(w->to + LATE_CELLS));
 }
 
 /* Makes that file the current one, and the one before it the previous one. */
