@@ -395,11 +395,18 @@ bool disk_write(struct log_writer *w)
 					    : write_stream(w, w->bytes.p, w->bytes.n);
 		if (num == 0 && w->file.unnamed) {
 			num = log_file_link(w->file.fd, w->file.path);
+			while (num == EEXIST && w->go_on && /* another program was first */
+			       part_path_free(w->path, false, &w->file.number, w->file.path, sizeof(w->file.path)))
+				num = log_file_link(w->file.fd, w->file.path);
 			w->file.unnamed = num != 0;
 			w->names |= num != 0 && num != EEXIST;
 		}
 		pthread_mutex_lock(&w->lock);
 		w->write_ns = 0;
+		if (w->output == OUT_FILE && w->files[w->file.index].number != w->file.number) {
+			w->number = w->files[w->file.index].number = w->file.number;
+			text_printable(w->stats.path, sizeof(w->stats.path), w->file.path, strlen(w->file.path));
+		}
 		if (num == 0)
 			break;
 		if ((num != ENOSPC && num != EDQUOT) || !w->go_on || w->quit) {
