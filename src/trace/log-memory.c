@@ -16,6 +16,7 @@
 
 #define STEP	     64 /* groups or blocks that are handled under the lock at once */
 #define NOTES	     512 /* blocks, 8 MB */
+#define NOTES_LEAST  4	 /* where no past is kept */
 #define RANGES_MOST  (UINT32_C(1) << 18) /* in the store */
 #define RANGES_BYTES (64 << 10) /* of a group of chunks with ranges */
 #define CHANGING     4 /* the newest groups of a level, which may get more */
@@ -536,7 +537,7 @@ static void note_add(struct log *l, const struct log_event *ev)
 	if (b && !record.failed) {
 		memcpy(b->bytes + b->n, record.p, record.n);
 		lock(l);
-		if (more && l->notes_end - l->notes_first == NOTES)
+		if (more && l->notes_end - l->notes_first == (l->bound.rows_ns ? NOTES : NOTES_LEAST))
 			gone = l->notes[l->notes_first++ % NOTES];
 		if (more)
 			l->notes[l->notes_end++ % NOTES] = more;
