@@ -130,6 +130,7 @@ size_t energy_read(const struct energy_source *s, struct timeline *t, struct ene
 
 	while (n == 0 && m > 0 && r->next_ns < to_ns) {
 		m = t->ops->rows(t, s->tier, &r->next_ns, to_ns, channels, 1 + ages, room, t_ns, values, &column);
+		r->coarse |= m > 0 && column > 0;
 		for (size_t i = 0; i < m; i++)
 			for (size_t k = energy_take(s, r, t_ns[i], v[i], ages ? age[i] : NAN, out + n); k > 0; k--)
 				out[n++].window_ns += column;
@@ -140,7 +141,7 @@ size_t energy_read(const struct energy_source *s, struct timeline *t, struct ene
 size_t power_lines(const struct energy_source *s, struct power_last *last, const struct power_reading *r,
 		   struct power_line out[3])
 {
-	int64_t since = last->at_ns, reach = s->hold_ns, at, start;
+	int64_t since = last->at_ns, reach = s->hold_ns, hole, at, start;
 	double before = last->watts;
 	size_t n = 0;
 
@@ -150,9 +151,10 @@ size_t power_lines(const struct energy_source *s, struct power_last *last, const
 	}
 	at = r->end_ns - (s->counts ? 0 : r->window_ns / 2);
 	start = at - (s->counts ? r->window_ns : 0);
+	hole = s->counts ? 0 : r->window_ns > s->hole_ns ? r->window_ns : s->hole_ns; /* the means of columns follow each other */
 	if (last->begun && at <= since)
 		return 0;
-	if (!last->begun || start - since > (s->counts ? 0 : s->hole_ns)) {
+	if (!last->begun || start - since > hole) {
 		if (last->begun && start - since < 2 * reach)
 			reach = (start - since) / 2;
 		if (last->begun)
@@ -298,6 +300,7 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 	struct energy_rows rows = {.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0};
 	struct energy e = {.from_ns = from_ns, .to_ns = to_ns};
 	struct energy_part p = {.to_ns = from_ns};
+	struct energy_result r;
 
 	while (t->ops->energy_part && t->ops->energy_part(t, s, p.to_ns, to_ns, &p)) {
 		if (p.least_ns < from_ns || p.most_ns > to_ns)
@@ -314,7 +317,9 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 		e.noise += p.noise;
 	}
 	energy_read_to(&e, &rows, s, t, to_ns + s->reach_ns, NULL);
-	return energy_get(&e, s);
+	r = energy_get(&e, s);
+	r.within = rows.coarse ? (double)NAN : r.within;
+	return r;
 }
 
 void power_parts_find(struct power_parts *p, const struct session *about)

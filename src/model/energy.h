@@ -44,6 +44,7 @@ struct energy_rows {
 	int64_t row_ns, last_ns; /* of the row before, and of that of the last reading */
 	double v;
 	bool begun, changed;
+	bool coarse; /* some were means of columns, whose rows are gone: no bound can be told */
 };
 /* Takes a row, with a value in the channel's unit; age_ms: of the companion channel. Returns the number of readings. */
 size_t energy_take(const struct energy_source *s, struct energy_rows *r, int64_t t_ns, double v, double age_ms,

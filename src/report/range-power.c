@@ -270,6 +270,7 @@ static void readings_take(struct range_power *p, struct timeline *t, int64_t row
 				time_add(p, &lines[k]);
 			reading_add(p, &list[i], before.begun ? &before.watts : NULL);
 		}
+	p->coarse |= p->rows.coarse;
 }
 
 void range_power_part(struct range_power *p, struct timeline *t, int64_t from_ns, int64_t to_ns)
@@ -361,7 +362,7 @@ static struct energy_result joules_of(const struct range_power *p, const struct 
 	/* What one reading more or less would change. */
 	one = fmax(most - least, fabs(r.joules / r.known_s)) / weight * r.known_s;
 	misfit = rest > 0.01 * r.known_s ? 0 : misfit;
-	r.within = p->source.known ? sqrt(1.96 * 1.96 * variance + one * one + misfit * misfit) : (double)NAN;
+	r.within = p->source.known && !p->coarse ? sqrt(1.96 * 1.96 * variance + one * one + misfit * misfit) : (double)NAN;
 	if (!told || r.within > fabs(r.joules)) {
 		r.joules = r.within = NAN;
 		r.why = N_("its share of the readings of power varies too little");

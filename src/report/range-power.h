@@ -39,6 +39,7 @@ struct range_state {
 struct range_power {
 	struct energy_source source; /* power: SIZE_MAX: none */
 	struct energy_rows rows;
+	bool coarse; /* some rows were gone: no bound */
 	struct power_last last;
 	struct range_segment {
 		int64_t end_ns;

@@ -293,7 +293,7 @@ static void known_integral(void **state)
 		background();
 		m = instances(list, shape, name, lanes);
 		qsort(list, m, sizeof(*list), by_end);
-		history = live_log_new();
+		history = live_log_bound(&(struct log_bound) {.rows_ns = (int64_t)STEPS / 2 * STEP_NS});
 		write_log(averaging_ns, list, m, store, history, &live);
 		screen_begin(&screen, live_log_look(history));
 		late = screen_end(&screen);
@@ -307,7 +307,8 @@ static void known_integral(void **state)
 			continue;
 		assert_equal(replay.within, within, 0.01);
 		assert_equal(live.within, within, 0.01);
-		good_late += fabs(late.joules - truth) <= late.within;
+		assert_true(isnan(late.within)); /* of half of its rows only the means of columns are left */
+		good_late += fabs(late.joules - truth) <= fmax(truth / 4, within);
 		errors[n] = fabs(joules - truth);
 		bounds[n] = within;
 		good += errors[n] <= within;
@@ -322,7 +323,7 @@ static void known_integral(void **state)
 	}
 	qsort(errors, (size_t)n, sizeof(double), by_value);
 	qsort(bounds, (size_t)n, sizeof(double), by_value);
-	printf("# %d of %d within the bound, %d at the end; medians: error %.3f J, bound %.3f J\n", good, n,
+	printf("# %d of %d within the bound, %d near it without half of the rows; medians: error %.3f J, bound %.3f J\n", good, n,
 	       good_late, errors[n / 2], bounds[n / 2]);
 	assert_true(good_fine >= 0.95 * fine);
 	assert_true(good >= 0.8 * n);
