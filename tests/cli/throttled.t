@@ -128,7 +128,7 @@ ok 'each short state is an event, and one that flickers is one' "$python" events
 "$python" events.py
 
 # A recorder that is killed has said that it began.
-nvmtop record -o killed.nvmt --board ./throttled.board --sysroot root 2>err &
+$EMU "$NVMTOP" record -o killed.nvmt --board ./throttled.board --sysroot root 2>err & # not by the function: itself is killed
 recorder=$!
 grown() { "$python" "$NVMTOP_SRC/tests/tools/nvmt-log.py" --brief killed.nvmt 2>&1 | grep -q "$1"; }
 soon grown '"rows": {"0": [0-9]'
