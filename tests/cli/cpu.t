@@ -34,7 +34,7 @@ about() {
 # measure SOURCE PERCENT PERIOD_MS: three tries, and a busy machine is no failure
 measure() {
     for try in 1 2 3; do
-        rm -f m.bin
+        rm -f m.bin m.nvmt
         nvmtop --record --board "./$1.board" m.bin -- $EMU "$spin" "$core" "$2" "$3" 2 >said 2>err || return 1
         "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check m.bin >judged || return 1
         mean=$("$python" -c 'import json,sys
