@@ -509,8 +509,8 @@ int log_lod_next(struct log_in *in, struct log_section *s)
 static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns)
 {
 	uint32_t z[STRETCH];
-	int64_t t[STRETCH], before = s->first - 1;
-	bool rise = log_cell(s->first) == cell;
+	bool rise = log_time_good(s->first) && log_cell(s->first) == cell;
+	int64_t t[STRETCH], before = rise ? s->first - 1 : 0;
 
 	for (size_t done = 0; rise && done < s->n; done += STRETCH) {
 		size_t n = s->n - done < STRETCH ? s->n - done : STRETCH;

@@ -819,7 +819,8 @@ static void level_forget(struct look_level *v, uint64_t first, const uint64_t fr
 		for (int part = 0; part < LOOK_PARTS; part++)
 			chunks_free(v->p[i].part[part].list);
 	v->n -= gone;
-	memmove(v->p, v->p + gone, v->n * sizeof(*v->p));
+	if (gone > 0)
+		memmove(v->p, v->p + gone, v->n * sizeof(*v->p));
 	v->first = first;
 }
 

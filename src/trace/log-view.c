@@ -142,8 +142,10 @@ static void show_events(struct log_view *v)
 	}
 	if (changes) {
 		r->changes = changes;
-		memcpy(changes, v->changes.p, v->changes.n * sizeof(*changes));
-		memcpy(changes + v->changes.n, v->reasons.p, v->reasons.n * sizeof(*changes));
+		if (v->changes.n > 0)
+			memcpy(changes, v->changes.p, v->changes.n * sizeof(*changes));
+		if (v->reasons.n > 0)
+			memcpy(changes + v->changes.n, v->reasons.p, v->reasons.n * sizeof(*changes));
 		r->n_changes = v->changes.n;
 		r->n_reasons = v->reasons.n;
 		v->changed = false;
