@@ -69,7 +69,7 @@ static struct index_group *group_of(struct log_index *x, int64_t cell, bool add)
 /* A LOD or STAT: the first of its span tells where the others are. */
 static void sums_add(struct log_index *x, const struct log_entry *e)
 {
-	uint32_t level = e->kind == LOG_STAT ? e->aux : e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
+	uint32_t level = (uint32_t)log_entry_level(e);
 	struct index_group *g = level == 1 ? group_of(x, e->cell, false) : NULL;
 
 	if (g && g->entry.sums == 0)

@@ -233,10 +233,8 @@ static bool chunk_place(struct log *l, struct log_chunk *c, struct look_chunks *
 
 	if (e->kind == LOG_RANGE)
 		level = LOOK_RANGES;
-	else if (e->kind == LOG_LOD)
-		level = e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
-	else if (e->kind == LOG_STAT)
-		level = e->aux;
+	else if (e->kind == LOG_LOD || e->kind == LOG_STAT)
+		level = log_entry_level(e);
 	if ((e->kind == LOG_LOD || e->kind == LOG_STAT) && level == 1)
 		part = LOOK_SUMS;
 	if (e->kind == LOG_LOD && level == 2 && e->aux > 32)

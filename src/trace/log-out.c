@@ -226,23 +226,6 @@ static void anchor_now(const struct log_writer *w, int64_t ns, struct clock_anch
 	*out = (struct clock_anchor) {ns, now.real_ns - (now.mono_ns - ns), now.boot_ns - (now.mono_ns - ns)};
 }
 
-static void event_put(struct log_bytes *raw, const struct log_event *ev)
-{
-	size_t start;
-
-	log_put_u16(raw, 0);
-	start = raw->n;
-	if (ev->kind == LOG_MARK)
-		log_mark_put(raw, &ev->u.mark);
-	else if (ev->kind == LOG_GAP)
-		log_gap_put(raw, &ev->u.gap);
-	else if (ev->kind == LOG_STATE)
-		log_change_put(raw, &ev->u.change);
-	else
-		log_state_put(raw, &ev->u.state);
-	log_record_end(raw, start);
-}
-
 /* Says what goes on at t_ns, at the beginning of the file or at its end. */
 static bool put_states(struct log_writer *w, int64_t cell, int64_t t_ns)
 {
@@ -258,7 +241,7 @@ static bool put_states(struct log_writer *w, int64_t cell, int64_t t_ns)
 			s->flags |= STATE_BEFORE;
 		}
 		s->to_ns = t_ns > s->from_ns ? t_ns : s->from_ns;
-		event_put(&w->raw, &ev);
+		log_event_put(&w->raw, &ev);
 	}
 	return w->raw.n == 0 || put_kind(w, LOG_EVENT, cell);
 }
@@ -540,7 +523,7 @@ static bool copy_events(struct log_writer *w, const struct log_chunk *c)
 	in = (struct log_in) {raw.p, raw.p + raw.n, false};
 	while (log_get_record(&in, &record))
 		if (log_event_get(c->about.kind, &record, &ev) && event_fit(w, &ev, c->serial <= w->until))
-			event_put(&w->raw, &ev);
+			log_event_put(&w->raw, &ev);
 	if (w->raw.n > 0)
 		good = put_kind(w, c->about.kind, c->about.cell);
 	in = (struct log_in) {w->raw.p, w->raw.p + w->raw.n, false};
@@ -567,7 +550,7 @@ static bool lost_tell(struct log_writer *w, int64_t cell)
 		if (!w->skipped.rows[t])
 			continue;
 		ev.u.gap = (struct gap) {t, GAP_LOST, from, to > from ? to : from, w->skipped.rows[t]};
-		event_put(&w->raw, &ev);
+		log_event_put(&w->raw, &ev);
 	}
 	if (w->raw.n > 0 && !put_kind(w, LOG_GAP, cell))
 		return false;
@@ -619,7 +602,7 @@ static bool copy_data(struct log_writer *w, const struct log_chunk *c)
 static bool copy_span(struct log_writer *w, const struct log_chunk *c)
 {
 	const struct log_entry *e = &c->about;
-	int level = e->kind == LOG_STAT ? e->aux : e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
+	int level = log_entry_level(e);
 	int64_t end = e->cell + log_span_cell(1, level);
 
 	if (w->begins)

@@ -316,6 +316,12 @@ struct log_entry {
 	uint32_t rows[LOG_TIERS];
 };
 
+/* The level of the span of a LOD or STAT; log_zooms has the zooms of each. */
+static inline int log_entry_level(const struct log_entry *e)
+{
+	return e->kind == LOG_STAT ? e->aux : e->aux < 32 ? 1 : e->aux < 38 ? 2 : 3;
+}
+
 /* The fields of a record without its length, in file order; memory 0 ends the list. file: size of an integer
  * or double in bytes; 0: a str. is_time: log_time_good() holds. */
 struct log_field {
