@@ -25,7 +25,6 @@
 #define LIKE_GROUPS   4
 #define FULL_METAS    2 /* at the start */
 #define STEP_NS       (50 * NS_PER_MS)
-#define SUSPENDED     ((enum gap_cause)2)
 
 /* Rows that wait for the end of their cell. */
 struct waiting {
@@ -271,7 +270,7 @@ static void clocks_read(struct log_builder *b)
 	step = now.real_ns - now.boot_ns - (was.real_ns - was.boot_ns);
 	asleep = now.boot_ns - now.mono_ns - (was.boot_ns - was.mono_ns);
 	if (asleep > NS_PER_MS)
-		put_gap(b, &(struct gap) {.cause = SUSPENDED,
+		put_gap(b, &(struct gap) {.cause = LOG_SUSPENDED,
 					  .from_ns = was.mono_ns,
 					  .to_ns = now.mono_ns,
 					  .missed = (uint64_t)asleep});
@@ -703,15 +702,6 @@ int64_t log_builder_waits(const struct log_builder *b, enum tier t)
 	const struct row_queue *q = &b->tier[t].q;
 
 	return q->n > 0 ? q->t_ns[0] : INT64_MAX;
-}
-
-int64_t log_builder_due(const struct log_builder *b)
-{
-	int64_t cell = 0, due = INT64_MAX;
-
-	if (first_cell(b, &cell))
-		due = log_cell_ns(cell + 1) + LOG_LATE_NS;
-	return due < b->event_ns ? due : b->event_ns;
 }
 
 void log_builder_run(struct log_builder *b, int64_t now_ns)

@@ -57,8 +57,6 @@ void log_builder_described(struct log_builder *b);
 void log_builder_ranges(struct log_builder *b, const struct range *list, size_t n);
 /* The time of the tier's first row that is in no chunk yet; INT64_MAX: there is none. */
 int64_t log_builder_waits(const struct log_builder *b, enum tier t);
-/* When waiting rows or events are due; INT64_MAX: there are none. */
-int64_t log_builder_due(const struct log_builder *b);
 /* Writes the chunks that are due by now_ns. */
 void log_builder_run(struct log_builder *b, int64_t now_ns);
 /* Writes all remaining chunks, LOD, STAT and INDEX of all levels, and END. */

@@ -133,8 +133,6 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, s
 			log_note_newer(r, &h, at, 0);
 			continue;
 		}
-		if (to == r->size)
-			r->last = h;
 		if (h.generation > r->newest)
 			r->newest = h.generation;
 		items_add(items, &(struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell});

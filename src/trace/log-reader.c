@@ -957,7 +957,7 @@ static int files_take(struct log_reader *r, const int *fds, size_t n, struct err
 		f->size = (uint64_t)st.st_size;
 		r->size += f->size;
 	}
-	log_file_begin_several(&r->file, r->files, n);
+	log_file_begin(&r->file, r->files, n);
 	r->source = &r->file.source;
 	return 0;
 }
@@ -1069,13 +1069,6 @@ const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
 	return r->gaps;
 }
 
-const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n)
-{
-	*n = r->n_states;
-	*reach = r->state_reach;
-	return r->states;
-}
-
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
 {
 	*n = r->n_changes;
@@ -1092,13 +1085,6 @@ const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t
 {
 	*n = r->n_anchors;
 	return r->anchors;
-}
-
-int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n)
-{
-	*from = r->begin;
-	*n = r->size - r->begin;
-	return r->n_files == 1 ? r->files[0].fd : -1;
 }
 
 uint64_t log_reader_absent(const struct log_reader *r)
@@ -1119,11 +1105,6 @@ bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
 		*size += left;
 	}
 	return truncated;
-}
-
-void log_reader_last(const struct log_reader *r, struct log_head *out)
-{
-	*out = r->last;
 }
 
 void log_reader_tail(const struct log_reader *r, struct log_tail *out)

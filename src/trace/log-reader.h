@@ -38,7 +38,6 @@ size_t log_reader_gap_from(const struct log_reader *r, int64_t from_ns);
 const struct session *log_reader_session(const struct log_reader *r);
 const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
 const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
-const struct state_event *log_reader_states(const struct log_reader *r, const int64_t **reach, size_t *n);
 const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
 const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
@@ -47,9 +46,6 @@ const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t
 uint64_t log_reader_absent(const struct log_reader *r);
 /* Whether files were truncated since; *size: bytes that are left. */
 bool log_reader_truncated(const struct log_reader *r, uint64_t *size);
-/* Returns the descriptor of a single file, which remains the reader's, and the offset and length of the chunks. */
-int log_reader_file(const struct log_reader *r, uint64_t *from, uint64_t *n);
-#define LOG_SUSPENDED ((enum gap_cause)2) /* a cause of gaps in the file only */
 
 /* How the log ends. */
 struct log_tail {
@@ -59,8 +55,6 @@ struct log_tail {
 	uint64_t torn;		/* bytes after the last chunk */
 	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
-/* The head of the last chunk. */
-void log_reader_last(const struct log_reader *r, struct log_head *out);
 void log_reader_tail(const struct log_reader *r, struct log_tail *out);
 
 /* The damage found so far. */

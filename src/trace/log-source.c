@@ -50,13 +50,7 @@ static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 	return at + n <= f->at + f->buffer.n ? f->buffer.p + (at - f->at) : NULL;
 }
 
-void log_file_begin(struct log_file *f, int fd, uint64_t size)
-{
-	*f = (struct log_file) {.source = {file_get, size}, .one = {fd, 0, INT64_MAX}, .n_pieces = 1};
-	f->pieces = &f->one;
-}
-
-void log_file_begin_several(struct log_file *f, const struct log_piece *pieces, size_t n)
+void log_file_begin(struct log_file *f, const struct log_piece *pieces, size_t n)
 {
 	uint64_t size = n > 0 ? pieces[n - 1].at + pieces[n - 1].size : 0;
 

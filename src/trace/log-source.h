@@ -25,12 +25,10 @@ struct log_file {
 	struct log_source source;
 	const struct log_piece *pieces;
 	size_t n_pieces;
-	struct log_piece one;
 	struct log_bytes buffer;
 	uint64_t at, next; /* position of the buffer, and of the end of what was last used of it */
 };
-void log_file_begin(struct log_file *f, int fd, uint64_t size);
-void log_file_begin_several(struct log_file *f, const struct log_piece *pieces, size_t n);
+void log_file_begin(struct log_file *f, const struct log_piece *pieces, size_t n);
 void log_file_end(struct log_file *f);
 
 /* A cursor over the chunks in [at, to). */

@@ -105,7 +105,6 @@ struct log_reader {
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
 	size_t n_marks, n_gaps, n_changes, n_states, n_reasons, n_anchors;
 	struct log_tail tail;
-	struct log_head last; /* last chunk that was scanned */
 	struct log_damage damage;
 	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
 	size_t n_holes;

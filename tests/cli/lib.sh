@@ -76,13 +76,18 @@ need_library_for_python() {
     fi
 }
 
-# The same; and lets Python find the module in the sources, and the library that was built.
-use_python_module() {
-    need_library_for_python
+# Lets Python find the module in the sources, and the library that was built.
+find_python_module() {
     NVMTOP_LIBRARY=${NVMTOP%/src/nvmtop}/libnvmtop.so.1
     PYTHONPATH=$NVMTOP_SRC/python
     PYTHONDONTWRITEBYTECODE=1
     export NVMTOP_LIBRARY PYTHONPATH PYTHONDONTWRITEBYTECODE
+}
+
+# The same, in a test that is of nothing else.
+use_python_module() {
+    need_library_for_python
+    find_python_module
 }
 
 # run COMMAND...: leaves $status, and the files out and err

@@ -2,11 +2,8 @@
 # Each range is in a report, in every export, in a copy, in Python, and on the screen, also one that begins after the
 # last row or before the first. What there is is known from the reader of the log that shares no code with nvmtop.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-build=$(cd "$(dirname "$NVMTOP")/.." && pwd)
-PYTHONDONTWRITEBYTECODE=1
-PYTHONPATH=$build/python
-NVMTOP_LIBRARY=$build/libnvmtop.so
-export PYTHONDONTWRITEBYTECODE PYTHONPATH NVMTOP_LIBRARY
+find_python_module
+build=${NVMTOP%/src/nvmtop}
 tools=$NVMTOP_SRC/tests/tools
 library() { test -z "$EMU" && "$python" -c 'import nvmtop' 2>err; }
 

@@ -1,11 +1,7 @@
 #!/bin/sh
 # The files of one recording: given together, in any order, and one behind the other in one file.
 . "$NVMTOP_SRC/tests/cli/lib.sh"
-build=$(cd "$(dirname "$NVMTOP")/.." && pwd)
-PYTHONDONTWRITEBYTECODE=1
-PYTHONPATH=$build/python
-NVMTOP_LIBRARY=$build/libnvmtop.so
-export PYTHONDONTWRITEBYTECODE PYTHONPATH NVMTOP_LIBRARY
+find_python_module
 
 run nvmtop record --demo --duration 4.5 --split 1 r.nvmt
 ok 'a recording in five files' is "$(echo r.*)" 'r.2.nvmt r.3.nvmt r.4.nvmt r.5.nvmt r.nvmt'
