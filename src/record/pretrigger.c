@@ -68,27 +68,6 @@ static double bytes_of(const struct session *about, int64_t span_ns)
 
 /* --- files --- */
 
-/* The first and the last time that are kept. Returns false if there are none. */
-static bool kept(struct pretrigger *k, int64_t *from_ns, int64_t *to_ns)
-{
-	struct log_look look = {.version = 0};
-	bool any = log_look(k->log, &look, NULL, NULL) && look.any;
-
-	if (any) {
-		*from_ns = look.first_ns;
-		*to_ns = look.last_ns;
-		for (size_t i = 0; i < look.level[1].n; i++)
-			if (!look.level[1].p[i].part[LOOK_ROWS].gone) {
-				int64_t first = log_cell_ns(look.level[1].p[i].cell);
-
-				*from_ns = first > *from_ns ? first : *from_ns;
-				break;
-			}
-	}
-	log_look_free(&look);
-	return any;
-}
-
 /* Call these with the lock held. */
 static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 {
@@ -112,7 +91,7 @@ static void stretch_end(struct pretrigger *k, struct stretch *s)
 	f.bytes = stats.bytes;
 	f.lost_rows = stats.lost_rows;
 	f.gap_rows = stats.gap_rows;
-	if (k->ended && kept(k, &first_ns, &last_ns) && last_ns < f.to_ns)
+	if (k->ended && log_kept(k->log, &first_ns, &last_ns) && last_ns < f.to_ns)
 		f.to_ns = last_ns > k->marked_ns ? last_ns : k->marked_ns;
 	log_writer_free(s->writer);
 	s->writer = NULL;
@@ -430,7 +409,7 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&k->lock);
 	files_look(k);
-	if (kept(k, &from_ns, &to_ns))
+	if (log_kept(k->log, &from_ns, &to_ns))
 		out->held_ns = to_ns - from_ns < k->o.keep_ns ? to_ns - from_ns : k->o.keep_ns;
 	memcpy(out->rows, k->taken, sizeof(out->rows));
 	out->memory = log_bytes_kept(k->log);

@@ -1178,6 +1178,24 @@ unsigned log_held_most(struct log *l)
 	return n;
 }
 
+bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns)
+{
+	struct level *v = &l->level[1];
+	bool any;
+
+	pthread_mutex_lock(&l->lock);
+	any = l->far.any;
+	*from_ns = l->far.first_ns;
+	*to_ns = l->far.last_ns;
+	if (v->from[LOOK_ROWS] < v->end) {
+		int64_t first_ns = log_cell_ns(group_at(v, v->from[LOOK_ROWS])->cell);
+
+		*from_ns = first_ns > *from_ns ? first_ns : *from_ns;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return any;
+}
+
 uint64_t log_bytes_kept(struct log *l)
 {
 	uint64_t n = 0;

@@ -129,6 +129,8 @@ unsigned log_held_most(struct log *l);
 struct ranges *log_range_store(struct log *l);
 /* How the rows of a power channel become readings, as known by now. Returns false if that is not known yet. */
 bool log_energy_source(struct log *l, size_t channel, struct energy_source *out);
+/* The first and the last time of rows that are kept. Returns false if there are none. */
+bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns);
 /* Bytes of chunks that are kept. */
 uint64_t log_bytes_kept(struct log *l);
 
