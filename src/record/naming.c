@@ -36,19 +36,19 @@ void trace_name_now(char *buf, size_t size)
 	part_path_free(path, false, &number, buf, size);
 }
 
-struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
+struct log_out *record_now(const struct trace_limits *limits, struct err *e)
 {
-	struct log_writer *s = NULL;
+	struct log_out *s = NULL;
 	char name[64];
 
 	for (int i = 0; !s && i < TRIES; i++) {
 		trace_name_now(name, sizeof name);
-		s = log_writer_new(name, false, e);
+		s = log_out_new(name, false, e);
 		if (!s && trace_name_free(name, false)) /* it failed for another reason */
 			break;
 	}
 	if (s)
-		log_writer_limits(s, limits);
+		log_out_limits(s, limits);
 	return s;
 }
 
@@ -71,13 +71,13 @@ int record_check(const char *path, bool force, struct err *e)
 	return strcmp(path, log) ? log_file_check(log, force, e) : 0;
 }
 
-struct log_writer *record_to(const char *path, bool force, struct err *e)
+struct log_out *record_to(const char *path, bool force, struct err *e)
 {
 	char log[PATH_MAX];
 
 	if (log_of(path, log, e) < 0 || (strcmp(path, log) && log_file_check(path, force, e) < 0))
 		return NULL;
-	return log_writer_new(log, force, e);
+	return log_out_new(log, force, e);
 }
 
 int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progress, void *arg, struct err *e)
@@ -99,11 +99,11 @@ int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progr
 		       why, from, from, to);
 }
 
-int record_bins(struct log_writer *w, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+int record_bins(struct log_out *w, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char log[PATH_MAX], bin[PATH_MAX];
 
-	for (size_t i = 0; log_writer_file(w, i, log, sizeof log, NULL); i++) {
+	for (size_t i = 0; log_out_file(w, i, log, sizeof log, NULL); i++) {
 		snprintf(bin, sizeof bin, "%.*s.bin", (int)(strlen(log) - strlen(".nvmt")), log);
 		if (bin_make(log, bin, force && i == 0, progress, arg, e) < 0)
 			return -1;

@@ -13,7 +13,7 @@
 #define NVMTOP_RECORD_PRETRIGGER_H
 
 #include "model/condition.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 struct pretrigger_options {
 	int64_t keep_ns;  /* time kept before a trigger; at least PRETRIGGER_MIN_NS */
@@ -72,6 +72,6 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
 bool pretrigger_file(struct pretrigger *k, size_t i,
 		     struct pretrigger_file *out); /* false: not yet, or no longer kept */
 /* Of the file that is being written; what the stream had so far in place of its rows and marks. */
-void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out);
+void pretrigger_written(struct pretrigger *k, struct log_out_stats *out);
 
 #endif

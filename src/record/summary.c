@@ -179,7 +179,7 @@ void summary_read(struct summary *s)
 {
 	char path[PATH_MAX];
 
-	if (!log_writer_file(s->writer, 0, NULL, 0, NULL)) {
+	if (!log_out_file(s->writer, 0, NULL, 0, NULL)) {
 		memcpy(s->late, s->written.late, sizeof s->late);
 		return;
 	}
@@ -189,7 +189,7 @@ void summary_read(struct summary *s)
 	power_parts_find(&s->parts, s->about);
 	for (size_t i = 0; i < s->parts.n; i++)
 		s->energy[i] = (struct energy_result) {.joules = NAN, .within = NAN};
-	for (size_t i = 0; log_writer_file(s->writer, i, path, sizeof path, NULL); i++)
+	for (size_t i = 0; log_out_file(s->writer, i, path, sizeof path, NULL); i++)
 		file_read(s, path);
 }
 
@@ -321,7 +321,7 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 /* Appends changes of settings, and of sensors that stopped answering or answer again. */
 static void tell_changes(const struct summary *s, char *buf, size_t size)
 {
-	const struct log_writer_stats *w = &s->written;
+	const struct log_out_stats *w = &s->written;
 	char text[CHANGE_TEXT];
 
 	snprintf(buf, size, "%s", w->changes ? "" : _("none"));
@@ -405,7 +405,7 @@ void summary_moment(struct summary_moment *m, const struct engine *g)
 
 int64_t summary_lasted_ns(const struct summary *s)
 {
-	int64_t until = log_writer_until_ns(s->writer), end = s->after.clocks.mono_ns;
+	int64_t until = s->written.until_ns, end = s->after.clocks.mono_ns;
 
 	return (end < until ? end : until) - s->before.clocks.mono_ns;
 }

@@ -286,7 +286,6 @@ struct log_queue {
 	struct queue_item *head, **end;
 	size_t bytes, most;
 	struct log_skipped skipped;
-	bool woken;
 };
 
 static struct log_chunk *queue_pop(struct log_queue *q)
@@ -302,21 +301,6 @@ static struct log_chunk *queue_pop(struct log_queue *q)
 	return c;
 }
 
-static uint64_t marks_in(const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	uint64_t n = 0;
-
-	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			n++;
-	}
-	log_bytes_free(&raw);
-	return n;
-}
-
 static void skip(struct log_skipped *s, const struct log_chunk *c)
 {
 	int64_t from = log_cell_ns(c->about.cell), to = log_cell_ns(c->about.cell + 1);
@@ -327,7 +311,7 @@ static void skip(struct log_skipped *s, const struct log_chunk *c)
 		s->to_ns = to;
 	for (int t = 0; t < TIERS; t++)
 		s->rows[t] += c->about.rows[t];
-	s->marks += marks_in(c);
+	s->marks += c->about.kind == LOG_MARK ? c->about.events : 0;
 }
 
 static void queue_push(struct log_queue *q, struct log_chunk *c)
@@ -443,8 +427,6 @@ static bool chunk_emit(void *to, const struct log_entry *e, const uint8_t *bytes
 	struct log *l = to;
 	struct log_chunk *c;
 
-	if (e->kind == LOG_META || e->kind == LOG_INDEX || e->kind == LOG_END)
-		return true;
 	c = malloc(sizeof(*c) + n);
 	if (!c)
 		return false;
@@ -547,7 +529,24 @@ static void note_add(struct log *l, const struct log_event *ev)
 	log_bytes_free(&record);
 }
 
-/* Notes the begin and the end of each event, as it is then. */
+static void take_event(struct log *l, const struct log_event *ev)
+{
+	if (!l->builder)
+		return;
+	if (ev->kind != LOG_GAP || gap_is_hole(&ev->u.gap))
+		note_add(l, ev);
+	log_builder_event(l->builder, ev);
+}
+
+static void take_state(struct log *l, const struct state_event *s, bool above)
+{
+	struct log_event ev = {.kind = LOG_EVENT, .t_ns = s->from_ns, .u.state = *s};
+
+	ev.u.state.flags |= above ? STATE_OPEN : 0;
+	take_event(l, &ev);
+}
+
+/* An event is recorded as it is at its begin and at its end, and whenever it grows. */
 static void states_take(struct log *l, const struct rows *r)
 {
 	for (size_t k = 0; k < l->n_watches; k++)
@@ -556,13 +555,10 @@ static void states_take(struct log *l, const struct rows *r)
 			struct state_event before = w->now, ended;
 			bool above = w->above;
 
-			state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended);
-			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count)) {
-				struct log_event ev = {.kind = LOG_EVENT, .t_ns = w->now.from_ns, .u.state = w->now};
-
-				ev.u.state.flags |= w->above ? STATE_OPEN : 0;
-				note_add(l, &ev);
-			}
+			if (state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended) && above)
+				take_state(l, &ended, false); /* at a hole */
+			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count))
+				take_state(l, &w->now, w->above);
 		}
 }
 
@@ -620,33 +616,17 @@ void log_run(struct log *l, int64_t now_ns)
 
 static void take_mark(struct sink *s, const struct mark *m)
 {
-	struct log *l = log_of(s);
-
-	if (!l->builder)
-		return;
-	note_add(l, &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
-	log_builder_mark(l->builder, m);
+	take_event(log_of(s), &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
 }
 
 static void take_gap(struct sink *s, const struct gap *g)
 {
-	struct log *l = log_of(s);
-
-	if (!l->builder)
-		return;
-	if (gap_is_hole(g))
-		note_add(l, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g});
-	log_builder_gap(l->builder, g);
+	take_event(log_of(s), &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g});
 }
 
 static void take_change(struct sink *s, const struct change *c)
 {
-	struct log *l = log_of(s);
-
-	if (!l->builder)
-		return;
-	note_add(l, &(struct log_event) {.kind = LOG_STATE, .t_ns = c->t_ns, .u.change = *c});
-	log_builder_change(l->builder, c);
+	take_event(log_of(s), &(struct log_event) {.kind = LOG_STATE, .t_ns = c->t_ns, .u.change = *c});
 }
 
 struct ranges *log_range_store(struct log *l)
@@ -725,7 +705,6 @@ static void take_description(struct sink *s)
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct log *l = log_of(s);
-	struct log_options o = {.session = LOG_MEMORY_SESSION, .live = l->bound.now};
 	struct fact *facts = calloc(about->n_facts + 1, sizeof(*facts));
 
 	if (l->builder) {
@@ -738,7 +717,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	l->about = *about;
 	l->about.facts = facts;
 	if (facts && edition_add(l, about->channels) && meters_begin(l) && (l->watches = state_watches_new(&l->about, &l->n_watches)) != NULL)
-		l->builder = log_builder_new(&l->about, &o, chunk_emit, l, e);
+		l->builder = log_builder_new(&l->about, l->bound.now, LOG_MEMORY_SESSION, chunk_emit, l, e);
 	if (!l->builder) {
 		if (!l->edition)
 			free(facts);
@@ -752,17 +731,22 @@ static int end(struct sink *s, struct err *e)
 	struct log *l = log_of(s);
 
 	(void)e;
-	if (!l->builder || l->ended)
+	if (l->ended)
 		return 0;
-	log_builder_end(l->builder, LOG_STOPPED, NULL);
-	publish(l);
+	if (l->builder) {
+		for (size_t k = 0; k < l->n_watches; k++)
+			if (l->watches[k].above)
+				take_state(l, &l->watches[k].now, true);
+		log_builder_end(l->builder);
+		publish(l);
+		log_builder_free(l->builder);
+		l->builder = NULL;
+	}
 	lock(l);
 	l->ended = true;
 	for (struct log_queue *q = l->queues; q; q = q->next)
 		pthread_cond_signal(&q->news);
 	pthread_mutex_unlock(&l->lock);
-	log_builder_free(l->builder);
-	l->builder = NULL;
 	return 0;
 }
 
@@ -976,6 +960,8 @@ void log_look_free(struct log_look *k)
 
 /* --- queues, for other threads --- */
 
+static void log_drop(struct log *l);
+
 struct log_queue *log_queue_new(struct log *l, size_t most, struct log_look *look, struct err *e)
 {
 	struct log_queue *q = calloc(1, sizeof(*q));
@@ -1019,7 +1005,7 @@ void log_queue_free(struct log_queue *q)
 	while (q->head)
 		log_chunk_free(queue_pop(q));
 	pthread_cond_destroy(&q->news);
-	log_free(q->log);
+	log_drop(q->log);
 	free(q);
 }
 
@@ -1028,9 +1014,8 @@ struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct l
 	struct log_chunk *c = NULL;
 
 	pthread_mutex_lock(&q->log->lock);
-	while (!q->head && !q->log->ended && !q->woken && thread_wait(&q->news, &q->log->lock, until_ns))
+	while (!q->head && !q->log->ended && thread_wait(&q->news, &q->log->lock, until_ns))
 		continue;
-	q->woken = false;
 	*skipped = q->skipped;
 	q->skipped = (struct log_skipped) {.chunks = 0};
 	if (q->head)
@@ -1055,14 +1040,6 @@ size_t log_queue_bytes(struct log_queue *q)
 	n = q->bytes;
 	pthread_mutex_unlock(&q->log->lock);
 	return n;
-}
-
-void log_queue_wake(struct log_queue *q)
-{
-	pthread_mutex_lock(&q->log->lock);
-	q->woken = true;
-	pthread_cond_signal(&q->news);
-	pthread_mutex_unlock(&q->log->lock);
 }
 
 /* --- construction --- */
@@ -1094,14 +1071,15 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 		l->newest_ns[t] = INT64_MIN;
 	if (ok)
 		return l;
-	log_free(l);
+	log_drop(l);
 	err_set(e, ERR_FAILED, _("out of memory for the history"));
 	return NULL;
 }
 
-void log_free(struct log *l)
+/* Drops a reference. */
+static void log_drop(struct log *l)
 {
-	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
+	if (atomic_fetch_sub(&l->refs, 1) > 1)
 		return;
 	log_builder_free(l->builder);
 	while (l->pending) {
@@ -1140,6 +1118,19 @@ void log_free(struct log *l)
 	free(l->own_sources);
 	pthread_mutex_destroy(&l->lock);
 	free(l);
+}
+
+void log_free(struct log *l)
+{
+	if (!l)
+		return;
+	end(&l->sink, NULL);
+	log_drop(l);
+}
+
+bool log_is_now(const struct log *l)
+{
+	return l->bound.now;
 }
 
 struct sink *log_sink(struct log *l)

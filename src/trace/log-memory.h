@@ -109,7 +109,8 @@ struct log_look {
 };
 
 struct log *log_new(const struct log_bound *bound, struct err *e);
-void log_free(struct log *l); /* drops a reference; a queue has one of its own */
+void log_free(struct log *l); /* ends it, and drops a reference; a queue has one of its own */
+bool log_is_now(const struct log *l);  /* as its bound says */
 /* The session as it is described now, and the number of that edition; valid until log_free(). NULL: not begun. */
 const struct session *log_session(struct log *l, uint32_t *generation);
 /* The longest time between two fast rows. */
@@ -149,7 +150,5 @@ void log_queue_free(struct log_queue *q);
 struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended);
 size_t log_queue_bytes(struct log_queue *q);
 void log_queue_skipped(struct log_queue *q, struct log_skipped *out); /* since the last call of log_queue_take() */
-/* Lets a waiting log_queue_take() return. */
-void log_queue_wake(struct log_queue *q);
 
 #endif

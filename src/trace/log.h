@@ -316,6 +316,8 @@ struct log_entry {
 	uint8_t kind, aux; /* aux: zoom or level */
 	int64_t cell;
 	uint32_t rows[LOG_TIERS];
+	uint32_t late[LOG_TIERS]; /* single late ticks before these rows */
+	uint32_t events;	  /* records of a MARK, GAP, STATE or EVENT chunk */
 };
 
 /* The level of the span of a LOD or STAT; log_zooms has the zooms of each. */

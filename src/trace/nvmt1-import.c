@@ -32,12 +32,10 @@ struct channel_state {
 struct import {
 	struct nvmt1 *f;
 	struct nvmt1_import *of;
-	struct log_builder *builder; /* or NULL */
 	struct cursor at[TIERS];
 	uint64_t sync; /* the next sync point */
 	double *values;
 	struct channel_state channels[NVMT1_CHANNELS];
-	int64_t newest_ns;
 };
 
 static void cut(struct import *m, enum tier tier)
@@ -168,9 +166,8 @@ static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
 		for (size_t i = 0; i < n; i++)
 			compute(&f->computed[tier], tier, m->values + i * width);
 		m->of->rows[tier] += n;
-		m->newest_ns = t_ns[n - 1] > m->newest_ns ? t_ns[n - 1] : m->newest_ns;
-		if (m->builder)
-			log_builder_rows(m->builder, &(struct rows) {tier, n, width, t_ns, m->values});
+		if (m->of->to)
+			m->of->to->ops->rows(m->of->to, &(struct rows) {tier, n, width, t_ns, m->values});
 	}
 }
 
@@ -197,8 +194,8 @@ static void push_marks(struct import *m, bool all)
 		    !row_time(time, &ns))
 			continue;
 		m->of->marks++;
-		if (m->builder)
-			log_builder_mark(m->builder, &(struct mark) {.id = get_u64(p), .t_ns = ns});
+		if (m->of->to)
+			m->of->to->ops->mark(m->of->to, &(struct mark) {.id = get_u64(p), .t_ns = ns});
 	}
 }
 
@@ -224,12 +221,8 @@ static bool push_all(struct import *m)
 		for (int t = 0; t < TIERS; t++)
 			push_rows(m, (enum tier)t, oldest + WINDOW_NS);
 		push_marks(m, false);
-		if (m->builder)
-			log_builder_run(m->builder, m->newest_ns);
 	}
 	push_marks(m, true);
-	if (m->builder)
-		log_builder_end(m->builder, LOG_STOPPED, NULL);
 	return true;
 }
 
@@ -267,7 +260,6 @@ static void report_out_of_range(struct import *m)
 /* Returns -1 and sets *e on error. */
 static int start(struct import *m, struct err *e)
 {
-	const struct log_options options = {.index = true};
 	const struct session *s = &m->f->session;
 	size_t widest = 1;
 	bool ok = true;
@@ -282,8 +274,7 @@ static int start(struct import *m, struct err *e)
 	m->values = malloc(widest * BATCH * sizeof(*m->values));
 	if (!ok || !m->values)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), m->f->shown);
-	m->builder = m->of->emit ? log_builder_new(s, &options, m->of->emit, m->of->of, e) : NULL;
-	return m->of->emit && !m->builder ? -1 : 0;
+	return m->of->to ? m->of->to->ops->begin(m->of->to, s, e) : 0;
 }
 
 int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err *e)
@@ -303,7 +294,6 @@ int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err 
 	}
 	for (int t = 0; t < TIERS; t++)
 		free(m.at[t].bytes);
-	log_builder_free(m.builder);
 	free(m.values);
 	nvmt1_close(m.f);
 	return rc;

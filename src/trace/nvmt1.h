@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "model/stream.h"
-#include "trace/log-builder.h"
 
 struct trace;
 struct trace_summary;
@@ -24,10 +23,10 @@ bool nvmt1_log_name(const char *path, char *out, size_t size);
 
 /* nvmt1-import.c */
 struct nvmt1_import {
-	log_emit *emit;				   /* receives the chunks of the log; NULL: no log is made */
+	struct sink *to;			   /* receives the stream; NULL: it is only checked */
 	nvmt1_progress *progress;		   /* or NULL */
 	void (*found)(void *of, const char *text); /* receives each damage; or NULL */
-	void *of;				   /* first argument of all three */
+	void *of;				   /* first argument of both */
 
 	uint64_t rows[TIERS], marks;
 };

@@ -28,52 +28,45 @@
 struct import {
 	struct job job;
 	struct nvmt1_import file;
-	int from, to; /* the file of version 1, the temporary log */
+	int from, to; /* the file of version 1, the temporary file of the log */
+	struct log *log;
+	struct log_out *out;
 	char *shown;
 	trace_progress *progress;
 	void *arg;
 	atomic_bool stop;
 	atomic_int permille;
 	int64_t looked_ns;
-	int write_error;
 	int rc;
 	struct err err;
 };
-
-static bool import_emit(void *to, const struct log_entry *about, const uint8_t *chunk, size_t n)
-{
-	struct import *m = to;
-
-	(void)about;
-	if (!m->write_error && write_all(m->to, chunk, n) < 0)
-		m->write_error = errno;
-	return !m->write_error;
-}
 
 static bool import_goes_on(void *arg, double done)
 {
 	struct import *m = arg;
 
 	atomic_store(&m->permille, (int)(done * 1000));
-	return !m->write_error && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
+	return log_out_ready(m->out) && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
 }
 
 static void import_run(struct job *j)
 {
 	struct import *m = (struct import *)j;
+	struct err failed;
 
 	m->rc = nvmt1_import(m->from, m->shown, &m->file, &m->err);
-	if (m->write_error) {
-		m->rc = -1;
-		err_sys(&m->err, ERR_FAILED, m->write_error,
-			_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
-	}
+	log_sink(m->log)->ops->end(log_sink(m->log), NULL);
+	if (log_out_end(m->out, &failed) < 0)
+		m->rc = err_sys(&m->err, ERR_FAILED, failed.num,
+				_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
 }
 
 static void import_free(struct job *j)
 {
 	struct import *m = (struct import *)j;
 
+	log_out_free(m->out);
+	log_free(m->log);
 	if (m->from >= 0)
 		close(m->from);
 	if (m->to >= 0)
@@ -116,12 +109,15 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	m->file = (struct nvmt1_import) {.emit = import_emit, .progress = import_goes_on, .of = m};
 	m->from = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	m->to = trace_temporary();
 	m->shown = strdup(shown);
-	if (m->from >= 0 && m->to >= 0 && m->shown)
+	m->log = log_new(&(struct log_bound) {.now = false}, e);
+	m->out = m->to >= 0 ? log_out_fd(fcntl(m->to, F_DUPFD_CLOEXEC, 3), e) : NULL;
+	if (m->from >= 0 && m->shown && m->log && m->out && log_out_begin(m->out, m->log, INT64_MIN, INT64_MAX, e) == 0) {
+		m->file = (struct nvmt1_import) {.to = log_sink(m->log), .progress = import_goes_on, .of = m};
 		return m;
+	}
 	no_temporary(shown, e);
 	import_free(&m->job);
 	return NULL;
