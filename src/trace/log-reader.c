@@ -806,7 +806,7 @@ void log_end_take(struct log_reader *r)
 	log_get_u64(&in);
 	log_get_str(&in, r->tail.next, sizeof(r->tail.next));
 	r->tail.ended = !in.bad;
-	if (r->tail.reason != LOG_SPLIT || strchr(r->tail.next, '/'))
+	if (strchr(r->tail.next, '/'))
 		r->tail.next[0] = '\0';
 }
 
