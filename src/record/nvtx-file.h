@@ -25,14 +25,13 @@ struct nvtx_file {
 	uint32_t notes;                /* read so far */
 	bool renamed;                  /* a thread has another name since this was cleared */
 	struct nvtx_file_name {
-		enum nvtx_kind kind; /* THREAD, CATEGORY */
+		enum nvtx_kind kind; /* DOMAIN, THREAD, CATEGORY */
 		uint16_t domain;
 		uint32_t number;
 		const char *name;
 	} * named;
 	size_t n_named;
-	const char *process, **domains;
-	size_t n_domains;
+	const char *process;
 	struct nvtx_file_string {
 		uint32_t at;
 		const char *text;
@@ -71,6 +70,8 @@ bool nvtx_file_is_alive(const struct nvtx_file *f);
 bool nvtx_file_head(struct nvtx_reader *r, struct nvtx_file *f);
 /* Gets the next at most `most` records of the ring, of those that were there at the time of the head. */
 size_t nvtx_file_ring(struct nvtx_reader *r, struct nvtx_file *f, uint32_t ring, size_t most);
+/* Adds what n counts have more than before, which becomes now. */
+void nvtx_lost_since(uint64_t *lost, uint64_t *before, const uint64_t *now, size_t n);
 /* Adds what was lost since the last time, by cause. */
 void nvtx_file_lost(struct nvtx_reader *r, struct nvtx_file *f, uint64_t lost[]);
 

@@ -17,6 +17,7 @@
 
 #include "nvmtop/mark.h"
 #include "record/nvtx-file.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/io.h"
 
@@ -71,7 +72,7 @@ struct file {
 
 struct nvtx {
 	const struct nvtx_ops *ops;
-	void *to;
+	struct engine *to;
 	char folder[256];
 	int lock, asked;   /* asked: the folder need not be private */
 	uint64_t since;    /* programs that started before are left out */
@@ -83,8 +84,8 @@ struct nvtx {
 	uint64_t pid_ns;
 	uint32_t number; /* of this recorder */
 	struct file **files;
-	void *names;                                  /* a tree of them */
-	size_t n_files, room, turn, n_held, may_hold; /* held: descriptors of files */
+	void *names; /* a tree of them */
+	size_t n_files, turn, n_held, may_hold; /* held: descriptors of files */
 	struct nvtx_reader reader;                    /* of names and lanes */
 	struct range batch[BATCH];
 	size_t n_batch;
@@ -515,24 +516,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Has room for one more. */
-static bool files_grow(struct nvtx *n)
-{
-	struct file **files = n->files;
-
-	if (n->n_files == n->room) {
-		files = reallocarray(files, n->room + 64, sizeof(struct file *));
-		if (!files)
-			return false;
-		n->files = files;
-		n->room += 64;
-	}
-	return true;
-}
-
 static void file_take(struct nvtx *n, const char *name)
 {
-	struct file *f = files_grow(n) ? calloc(1, sizeof(*f)) : NULL;
+	struct file *f = calloc(1, sizeof(*f)), **place;
 
 	if (!f || !(f->from = nvtx_file_new(&n->reader, name, n->asked, n->pid_ns))) {
 		free(f);
@@ -542,12 +528,14 @@ static void file_take(struct nvtx *n, const char *name)
 	f->left_out = f->from->about.start < n->since;
 	f->last_ns = f->opened_ns = f->looked_ns = n->now_ns;
 	f->key = f->from->name;
-	if (!(f->left_out ? nvtx_file_tell(f->from, 0) : nvtx_file_begin(&n->reader, f->from, n->number)) ||
-	    !tsearch(f, &n->names, by_name)) {
+	bool begun = f->left_out ? nvtx_file_tell(f->from, 0) : nvtx_file_begin(&n->reader, f->from, n->number);
+	place = begun ? array_add(&n->files, &n->n_files, sizeof(*place)) : NULL;
+	if (!place || !tsearch(f, &n->names, by_name)) {
+		n->n_files -= place != NULL;
 		file_free(n, f);
 		return;
 	}
-	n->files[n->n_files++] = f;
+	*place = f;
 	n->loaded |= !f->left_out;
 	n->n_left_out += f->left_out && nvtx_file_is_alive(f->from);
 	file_rest(n, f);
@@ -596,15 +584,12 @@ static int page_write(struct nvtx *n, uint32_t number)
 static void page_read(struct nvtx *n)
 {
 	struct nvtx_recorder page;
+	uint64_t now[NVTX_CAUSES];
 
 	if (n->lock < 0 || read_all(n->lock, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
 		return;
-	for (size_t i = 0; i < NVTX_CAUSES; i++) {
-		uint64_t now = atomic_load_explicit(&page.lost[i], memory_order_relaxed);
-
-		n->lost[i] += now > n->page[i] ? now - n->page[i] : 0;
-		n->page[i] = now;
-	}
+	memcpy(now, page.lost, sizeof(now));
+	nvtx_lost_since(n->lost, n->page, now, NVTX_CAUSES);
 }
 
 /* --- the folder --- */
@@ -789,8 +774,9 @@ static void read_last(struct nvtx *n)
 	tell_lost(n);
 }
 
-int64_t nvtx_poll(struct nvtx *n, bool last)
+int64_t nvtx_poll(void *nvtx, bool last)
 {
+	struct nvtx *n = nvtx;
 	int64_t now = clock_now_ns(), next;
 	bool busy = false, more = false;
 	struct err e;
@@ -815,7 +801,7 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }
 
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, const char *phases_from,
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields, int since, const char *phases_from,
 		      struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
@@ -863,29 +849,9 @@ void nvtx_free(struct nvtx *n)
 
 /* --- the engine --- */
 
-static void to_engine(void *g, const struct range *list, size_t n)
-{
-	engine_ranges(g, list, n);
-}
-
-static void mark_engine(void *g, int64_t t_ns, const char *label)
-{
-	engine_mark(g, t_ns, label);
-}
-
-static void change_engine(void *g, const struct change *c)
-{
-	engine_change(g, c);
-}
-
-static int64_t poll_engine(void *n, bool last)
-{
-	return nvtx_poll(n, last);
-}
-
 struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e)
 {
-	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
+	static const struct nvtx_ops ops = {engine_ranges, engine_mark, engine_change};
 	struct nvtx *n = nvtx_new(&ops, g, yields, since, phases_from, e);
 
 	if (n && !yields && nvtx_take(n, e) < 0) {
@@ -893,7 +859,7 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *p
 		return NULL;
 	}
 	if (n)
-		engine_set_poll(g, poll_engine, n);
+		engine_set_poll(g, nvtx_poll, n);
 	return n;
 }
 
