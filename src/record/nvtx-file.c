@@ -1,5 +1,5 @@
 /* The files of the programs are read with pread(), which copies: a program can change or truncate its file at any
- * time, and what was checked here must stay so. There is no limit on their number: what a file needs is
+ * time, and what was checked here must stay so. They stay open, as many as may be: what else a file needs is
  * allocated when it is used. */
 #include "record/nvtx-file.h"
 
@@ -28,8 +28,6 @@ bool nvtx_file_is_alive(const struct nvtx_file *f)
 {
 	if (f->ours)
 		return nvtx_started((int)f->about.pid) == f->about.start;
-	if (f->fd < 0)
-		return true;
 	fcntl(f->fd, F_SETSIG, SIGURG); /* if it is opened meanwhile: SIGIO would end the program */
 	if (fcntl(f->fd, F_SETLEASE, F_WRLCK) < 0)
 		return true;
@@ -52,48 +50,27 @@ void nvtx_reader_free(struct nvtx_reader *r)
 	free(r->window);
 }
 
-int nvtx_file_open(const struct nvtx_reader *r, struct nvtx_file *f)
-{
-	struct stat st;
-
-	if (f->fd >= 0)
-		return f->fd;
-	f->fd = openat(r->dir, f->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0)
-		return -1;
-	if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode))
-		return f->fd;
-	nvtx_file_close(f);
-	errno = ENOENT;
-	return -1;
-}
-
-void nvtx_file_close(struct nvtx_file *f)
-{
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
-}
-
 struct nvtx_file *nvtx_file_new(struct nvtx_reader *r, const char *name, bool any_user, uint64_t pid_ns)
 {
 	struct nvtx_file *f = calloc(1, sizeof(*f));
 	struct nvtx_process *p;
 	struct stat st;
+	int error;
 
 	if (!f)
 		return NULL;
 	p = &f->about;
 	memcpy(f->name, name, strnlen(name, sizeof(f->name) - 1));
-	f->fd = -1;
-	if (nvtx_file_open(r, f) >= 0 && fstat(f->fd, &st) == 0 && (st.st_uid == geteuid() || any_user) &&
+	f->fd = openat(r->dir, f->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	error = f->fd < 0 ? errno : ENOENT;
+	if (f->fd >= 0 && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || any_user) &&
 	    pread(f->fd, p, sizeof(*p), 0) == (ssize_t)sizeof(*p) && p->magic == NVTX_MAGIC &&
 	    p->version == NVTX_VERSION && p->size == sizeof(r->head) && p->pid <= INT32_MAX) {
-		f->inode = st.st_ino;
 		f->ours = p->pid_ns == pid_ns;
 		return f;
 	}
 	nvtx_file_free(r, f);
+	errno = error;
 	return NULL;
 }
 
@@ -101,7 +78,8 @@ void nvtx_file_free(struct nvtx_reader *r, struct nvtx_file *f)
 {
 	if (r->window_of == f)
 		r->window_of = NULL;
-	nvtx_file_close(f);
+	if (f->fd >= 0)
+		close(f->fd);
 	free(f->rings);
 	free(f->named);
 	free(f->strings);

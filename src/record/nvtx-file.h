@@ -11,8 +11,7 @@
 
 struct nvtx_file {
 	char name[64];
-	int fd; /* -1: it is opened for each reading */
-	uint64_t inode;
+	int fd;
 	struct nvtx_process about;
 	bool ours; /* its pid is one of our namespace */
 	bool gone;
@@ -54,12 +53,9 @@ struct nvtx_reader {
 bool nvtx_reader_new(struct nvtx_reader *r);
 void nvtx_reader_free(struct nvtx_reader *r);
 
-/* any_user: of others, too. NULL: it is not a complete file, or out of memory. */
+/* any_user: of others, too. NULL: errno is EMFILE or ENFILE, or it is not a complete file, or out of memory. */
 struct nvtx_file *nvtx_file_new(struct nvtx_reader *r, const char *name, bool any_user, uint64_t pid_ns);
 void nvtx_file_free(struct nvtx_reader *r, struct nvtx_file *f);
-/* Opens it if it is not; returns its descriptor, -1: errno says why not. */
-int nvtx_file_open(const struct nvtx_reader *r, struct nvtx_file *f);
-void nvtx_file_close(struct nvtx_file *f);
 /* Begins at what its program writes from now on or, if it was told of this recorder, at its begin. */
 bool nvtx_file_begin(struct nvtx_reader *r, struct nvtx_file *f, uint32_t recorder);
 /* Tells the program which recorder reads; 0: none. */

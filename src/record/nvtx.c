@@ -1,5 +1,5 @@
 /* A program's file has what it called; the ranges are made of it here, and each that is lost on the way is counted by its
- * cause: made = recorded + lost. There is no limit on the number of programs. */
+ * cause: made = recorded + lost. There is no limit on the number of programs but that of open files. */
 #include "record/nvtx.h"
 
 #include <dirent.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,7 +84,7 @@ struct nvtx {
 	uint32_t number; /* of this recorder */
 	struct file **files;
 	void *names; /* a tree of them */
-	size_t n_files, turn, n_held, may_hold; /* held: descriptors of files */
+	size_t n_files, turn;
 	struct nvtx_reader reader;                    /* of names and lanes */
 	struct range batch[BATCH];
 	size_t n_batch;
@@ -446,23 +445,6 @@ static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 
 /* --- files --- */
 
-/* Closes what cannot be held. */
-static void file_rest(struct nvtx *n, struct file *f)
-{
-	if (n->n_held > n->may_hold && f->from->fd >= 0) {
-		nvtx_file_close(f->from);
-		n->n_held--;
-	}
-}
-
-static bool file_open(struct nvtx *n, struct file *f)
-{
-	bool closed = f->from->fd < 0, opened = nvtx_file_open(&n->reader, f->from) >= 0;
-
-	n->n_held += closed && opened;
-	return opened;
-}
-
 /* Returns the number of records that were read, at most `most`. */
 static size_t file_read(struct nvtx *n, struct file *f, size_t most)
 {
@@ -472,8 +454,8 @@ static size_t file_read(struct nvtx *n, struct file *f, size_t most)
 
 	if (f->left_out)
 		return 0;
-	if (!file_open(n, f) || !nvtx_file_head(&n->reader, from)) {
-		from->gone |= from->fd >= 0 || errno == ENOENT;
+	if (!nvtx_file_head(&n->reader, from)) {
+		from->gone = true;
 		return 0;
 	}
 	if (from->notes < atomic_load_explicit(&n->reader.head.notes, memory_order_relaxed))
@@ -504,7 +486,6 @@ static void file_free(struct nvtx *n, struct file *f)
 			free(l->open);
 			free(l);
 		}
-	n->n_held -= f->from->fd >= 0;
 	nvtx_file_free(&n->reader, f->from);
 	free(f->starts);
 	free(f->ends);
@@ -521,10 +502,11 @@ static void file_take(struct nvtx *n, const char *name)
 	struct file *f = calloc(1, sizeof(*f)), **place;
 
 	if (!f || !(f->from = nvtx_file_new(&n->reader, name, n->asked, n->pid_ns))) {
+		if (f && (errno == EMFILE || errno == ENFILE))
+			n->changed_ns = n->now_ns; /* it is tried again */
 		free(f);
 		return;
 	}
-	n->n_held++;
 	f->left_out = f->from->about.start < n->since;
 	f->last_ns = f->opened_ns = f->looked_ns = n->now_ns;
 	f->key = f->from->name;
@@ -538,7 +520,6 @@ static void file_take(struct nvtx *n, const char *name)
 	*place = f;
 	n->loaded |= !f->left_out;
 	n->n_left_out += f->left_out && nvtx_file_is_alive(f->from);
-	file_rest(n, f);
 }
 
 /* Lets the file go; that of a process that is gone is removed. */
@@ -548,7 +529,7 @@ static void file_drop(struct nvtx *n, size_t i)
 
 	if (f->from->gone)
 		unlinkat(n->reader.dir, f->from->name, 0);
-	else if (file_open(n, f))
+	else
 		nvtx_file_tell(f->from, 0);
 	tdelete(f, &n->names, by_name);
 	file_free(n, f);
@@ -559,10 +540,8 @@ static void file_drop(struct nvtx *n, size_t i)
 static void file_look(struct nvtx *n, struct file *f)
 {
 	f->looked_ns = n->now_ns;
-	if (!f->from->gone && (f->from->ours || file_open(n, f)))
-		f->from->gone = f->from->ended == NVTX_EXECED || !nvtx_file_is_alive(f->from);
+	f->from->gone = f->from->gone || f->from->ended == NVTX_EXECED || !nvtx_file_is_alive(f->from);
 	f->last_ns = f->from->gone ? f->last_ns : n->now_ns;
-	file_rest(n, f);
 }
 
 /* --- our own file --- */
@@ -724,12 +703,8 @@ static bool files_read(struct nvtx *n, size_t left, bool *more)
 {
 	size_t all = n->n_files, most = left;
 
-	for (size_t i = 0; i < all && left > 0; i++) {
-		struct file *f = n->files[n->turn++ % all];
-
-		left -= file_read(n, f, left);
-		file_rest(n, f);
-	}
+	for (size_t i = 0; i < all && left > 0; i++)
+		left -= file_read(n, n->files[n->turn++ % all], left);
 	*more = left == 0;
 	return left < most;
 }
@@ -805,7 +780,6 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields
 		      struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
-	struct rlimit files;
 	struct stat st;
 
 	if (!n || !nvtx_reader_new(&n->reader) || !(n->reader.store = ranges_new(0, e))) {
@@ -821,7 +795,6 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields
 	n->since = since ? nvtx_started(since) : 0;
 	n->phases_from = phases_from;
 	n->reader.dir = n->lock = -1;
-	n->may_hold = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur / 2 : 512;
 	n->pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	n->before_ns = n->now_ns = clock_now_ns();
 	return n;
