@@ -81,7 +81,7 @@ static bool put_chunk(struct log_builder *b, struct log_entry *e, struct log_byt
 
 static void put_events(struct log_builder *b, enum log_kind kind)
 {
-	struct log_entry e = {.kind = (uint8_t)kind, .cell = b->newest_cell, .events = b->events[kind].n};
+	struct log_entry e = {.kind = (uint8_t)kind, .cell = b->newest_cell, .events = (uint16_t)b->events[kind].n};
 
 	if (e.events > 0)
 		put_chunk(b, &e, &b->events[kind].raw);
@@ -418,7 +418,7 @@ static void put_data(struct log_builder *b, int64_t cell)
 				late_join(&late[t], &(struct late_ticks) {
 							    1, before_ns == INT64_MIN ? 0 : r.t_ns[i] - before_ns});
 		e.rows[t] = (uint32_t)r.n;
-		e.late[t] = (uint32_t)late[t].n;
+		e.late[t] = (uint16_t)late[t].n;
 		if (written && r.n > 0)
 			log_data_put(&b->raw, &r, w->q.late, step < CELL_NS ? (uint32_t)step : 0, w->like);
 	}

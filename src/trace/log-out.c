@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace/log-output.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/text.h"
 #include "util/thread.h"
@@ -25,41 +26,7 @@
 #define LOOK_NS     (50 * NS_PER_MS) /* how often the disk is looked after */
 #define RETRY_NS    NS_PER_S
 
-/* --- what was before --- */
-
-/* Facts change until the file begins. */
-static void past_note(void *out, const struct log_in *notes)
-{
-	struct log_out *o = out;
-	struct log_in in = *notes, record;
-	struct log_event ev;
-
-	while (in.p < in.end) {
-		unsigned kind = log_get_u8(&in);
-
-		if (!log_get_record(&in, &record))
-			return;
-		if (kind == LOG_STATE && log_event_get(kind, &record, &ev) && ev.t_ns < log_cell_ns(o->from))
-			facts_change(o->facts, o->about.n_facts, &ev.u.change);
-	}
-}
-
-/* Keeps a chunk, with a reference of its own. Returns false if out of memory. */
-static bool kept_add(struct log_out *o, struct log_chunk *c)
-{
-	if (o->kept.n == o->kept.room) {
-		size_t room = o->kept.room ? 2 * o->kept.room : 64;
-		struct log_chunk **p = reallocarray(o->kept.p, room, sizeof(*p));
-
-		if (!p)
-			return false;
-		o->kept.p = p;
-		o->kept.room = room;
-	}
-	atomic_fetch_add(&c->refs, 1);
-	o->kept.p[o->kept.n++] = c;
-	return true;
-}
+/* --- chunks that are read again --- */
 
 /* Drops the first n. */
 static void kept_drop(struct log_out *o, size_t n)
@@ -72,60 +39,46 @@ static void kept_drop(struct log_out *o, size_t n)
 		memmove(o->kept.p, o->kept.p + n, o->kept.n * sizeof(*o->kept.p));
 }
 
-/* The next file may want something of a chunk that was read. */
-static void kept_for_next(struct log_out *o, struct log_chunk *c)
+/* Keeps a chunk that was read, of which the next file may want something. */
+static void kept_add(struct log_out *o, struct log_chunk *c)
 {
-	if (kept_add(o, c))
+	struct log_chunk **p = array_grow(o->kept.p, o->kept.n + 1, &o->kept.room, sizeof(*p));
+
+	if (p) {
+		atomic_fetch_add(&c->refs, 1);
+		p[o->kept.n++] = c;
+		o->kept.p = p;
 		o->kept.at = o->kept.n;
-	else if (c->about.cell >= o->to)
+	} else if (c->about.cell >= o->to) {
 		out_lose(o, c);
+	}
 }
 
-static int by_serial(const void *a, const void *b)
+/* --- what was before --- */
+
+/* Facts change until the file begins; rows that are not kept any more are lost. */
+static void past_take(struct log_out *o, const struct log_look *k)
 {
-	uint64_t x = (*(struct log_chunk *const *)a)->serial, y = (*(struct log_chunk *const *)b)->serial;
+	const struct look_shelf *notes = &k->shelf[SHELF_NOTES];
+	struct log_event ev;
 
-	return x < y ? -1 : x > y;
-}
+	for (size_t i = 0; i < notes->n; i++) {
+		struct log_in in = {notes->p[i]->bytes, notes->p[i]->bytes + notes->p[i]->n, false}, record;
 
-/* Its rows are not kept any more: those of this output are lost. */
-static void past_lost(struct log_out *o, const struct look_group *g)
-{
-	int64_t all = log_span_cell(1, 1), from = g->cell < o->from ? o->from : g->cell,
-		to = g->cell + all < o->to ? g->cell + all : o->to;
+		if (notes->p[i]->about.kind == LOG_STATE && log_get_record(&in, &record) && log_event_get(LOG_STATE, &record, &ev) &&
+		    ev.t_ns < log_cell_ns(o->from))
+			facts_change(o->facts, o->about.n_facts, &ev.u.change);
+	}
+	for (int t = 0; t < TIERS && o->from < k->now.rows_from; t++) {
+		int64_t to = k->now.rows_from < o->to ? k->now.rows_from : o->to;
+		uint64_t n = (uint64_t)((double)log_cell_ns(to - o->from) * o->about.hz[t] / (double)NS_PER_S);
 
-	for (int t = 0; t < TIERS && from < to; t++) {
-		uint64_t n = (uint64_t)((double)log_cell_ns(to - from) * o->about.hz[t] / (double)NS_PER_S);
-
-		n = n < g->rows[t] ? n : g->rows[t];
-
+		n = n < k->now.gone[t] ? n : k->now.gone[t];
 		o->skipped.rows[t] += n;
 		o->stats.lost_rows += n;
 		o->skipped.any |= n > 0;
 	}
-}
-
-/* Takes what the log has from o->from on. */
-static void past_take(struct log_out *o, const struct log_look *k)
-{
-	for (int level = 0; level <= LOG_LEVELS; level++)
-		for (size_t i = 0; i < k->level[level].n; i++) {
-			const struct look_group *g = &k->level[level].p[i];
-
-			if (level == 1 && g->part[LOOK_ROWS].gone)
-				past_lost(o, g);
-			for (int part = 0; part < LOOK_PARTS; part++) {
-				struct log_chunk *c = g->part[part].list ? g->part[part].list->first : NULL;
-
-				for (uint32_t n = g->part[part].n; c && n > 0; n--, c = c->next)
-					if (c->about.cell < o->from - 1) /* marks can precede the rows of their cell */
-						out_states_note(o, c);
-					else if (!kept_add(o, c))
-						out_lose(o, c);
-			}
-		}
-	if (o->kept.n > 1)
-		qsort(o->kept.p, o->kept.n, sizeof(*o->kept.p), by_serial);
+	o->past = k->now.serial;
 }
 
 /* --- limits --- */
@@ -260,10 +213,14 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 	if (o->to == INT64_MAX || o->then != THEN_NEXT)
 		kept_drop(o, o->kept.n);
 	pthread_mutex_unlock(&o->lock);
-	c = log_queue_take(o->queue, until, &skipped, ended);
+	/* Of what was before, marks can precede the rows of their cell. */
+	while ((c = log_queue_take(o->queue, until, &skipped, ended)) && c->serial <= o->past && c->about.cell < o->from - 1) {
+		out_states_note(o, c);
+		log_chunk_free(c);
+	}
 	pthread_mutex_lock(&o->lock);
 	if (c && o->to != INT64_MAX && o->then == THEN_NEXT)
-		kept_for_next(o, c);
+		kept_add(o, c);
 	for (int t = 0; t < TIERS; t++) {
 		o->skipped.rows[t] += skipped.rows[t];
 		o->stats.lost_rows += skipped.rows[t];
@@ -280,7 +237,7 @@ static void take_chunk(struct log_out *o, struct log_chunk *c)
 	o->serial = c->serial > o->serial ? c->serial : o->serial;
 	limits_look(o, c);
 	if (o->to != INT64_MAX && o->then == THEN_NEXT && o->kept.n == 0)
-		kept_for_next(o, c);
+		kept_add(o, c);
 	for (int t = 0; t < TIERS && c->about.cell >= o->to; t++)
 		o->seen[t] |= c->about.rows[t] > 0;
 	while (!o->stats.failed && !out_copy(o, c)) {
@@ -322,7 +279,7 @@ static bool session_begin(struct log_out *o)
 	o->seq = o->options.seq;
 	o->start = s->start;
 	out_file_begin(o, o->from);
-	o->whole = o->past ? o->from : INT64_MIN;
+	o->whole = o->all ? INT64_MIN : o->from;
 	o->due_ns = edge(o->start.mono_ns + o->limits.split.ns, o->limits.split.ns >= GROUPS_NS);
 	return true;
 }
@@ -393,7 +350,7 @@ static void *out_main(void *arg)
 	if (o->facts)
 		file_finish(o);
 	disk_finish(o);
-	o->stats.longest_ns = o->past ? 0 : log_longest_ns(o->log);
+	o->stats.longest_ns = o->all ? log_longest_ns(o->log) : 0;
 	log_queue_free(o->queue);
 	o->queue = NULL;
 	o->done = true;
@@ -414,24 +371,21 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 
 	pthread_mutex_lock(&o->lock);
 	o->log = log;
-	o->past = from_ns != INT64_MIN;
-	o->from = o->past ? log_cell(from_ns) : INT64_MIN;
+	o->all = from_ns == INT64_MIN;
+	o->from = o->all ? INT64_MIN : log_cell(from_ns);
 	o->to = to_ns == INT64_MAX ? to_ns : log_cell(to_ns) + 1;
 	o->then = THEN_END;
-	o->until = o->past ? UINT64_MAX : 0;
+	o->until = o->all ? 0 : UINT64_MAX;
 	o->newest = INT64_MIN;
 	for (int t = 0; t < TIERS; t++)
 		o->tier_cell[t] = INT64_MIN;
 	o->packer = log_packer_new();
 	o->unpacker = log_unpacker_new();
-	if (o->packer && o->unpacker && (!o->past || session_begin(o))) {
-		if (o->past)
-			log_look(log, &look, past_note, o);
-		o->queue = log_queue_new(log, o->options.buffer, o->past ? &look : NULL, &none);
-		if (o->queue && o->past)
-			past_take(o, &look);
-		log_look_free(&look);
-	}
+	if (o->packer && o->unpacker && (o->all || session_begin(o)))
+		o->queue = log_queue_new(log, o->options.buffer, !o->all, &none);
+	if (o->queue && !o->all && log_look(log, &look))
+		past_take(o, &look);
+	log_look_free(&look);
 	o->file.since_ns = o->look_ns = clock_now_ns();
 	o->sync_ns = o->file.since_ns + o->options.sync_ns;
 	if (o->queue)
@@ -548,7 +502,7 @@ void log_out_stats(struct log_out *o, struct log_out_stats *out)
 	*out = o->stats;
 	out->files = o->n_files;
 	out->queued = queued(o);
-	if (o->queue && !o->past)
+	if (o->queue && o->all)
 		out->longest_ns = log_longest_ns(o->log);
 	out->lost_marks += skipped.marks;
 	for (int t = 0; t < TIERS; t++)

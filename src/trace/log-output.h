@@ -49,7 +49,8 @@ struct log_out {
 	struct log_packer *packer;
 	struct log_unpacker *unpacker;
 	struct log_bytes raw, bytes, events; /* a chunk that is being made; what is copied of it */
-	bool past;			     /* it begins after the stream */
+	bool all;			     /* of the stream, from its begin */
+	uint64_t past;			     /* chunks up to this serial were there before the output */
 	int64_t from, to;		     /* cells; to INT64_MAX: not known */
 	enum { THEN_NEXT, THEN_LIMIT, THEN_END } then; /* at `to` */
 	bool seen[TIERS];			       /* rows of this tier from `to` on have come */

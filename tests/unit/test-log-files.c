@@ -381,7 +381,13 @@ static void max_size(void **state)
 
 	(void)state;
 	push(stream, START, 30);
-	log_out_stats(w, &st);
+	/* The thread that writes finds it out. */
+	for (int i = 0; i < 6000; i++) {
+		log_out_stats(w, &st);
+		if (st.full)
+			break;
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+	}
 	assert_true(st.full && st.until_ns < START + 30 * NS_PER_S);
 	assert_int_equal(finish(w, true), 1);
 	assert_int_equal(stat(path, &file), 0);
