@@ -203,15 +203,13 @@ static const struct log_block *lod_get(struct log_reader *r, int level, int zoom
 	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
 
-/* Reads a bin of a LOD. Returns false if it cannot be. */
-static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+/* Reads bins first .. first + n - 1 of a LOD. Returns how many of them, from the first on, can be used. */
+static size_t lod_bins(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t first, size_t n,
+		       struct bin *out)
 {
-	size_t i = (size_t)(at - b->first);
 	double(*v)[LOG_BINS_MAX] = r->lod.values;
+	size_t done;
 
-	*out = (struct bin) {0, 0, 0, 0};
-	if (at < b->first || i >= b->n)
-		return true;
 	for (size_t part = 0; part < PARTS && (r->lod.key != b->key || r->lod.column != column); part++) {
 		const struct log_array *a = &b->arrays[part * width + column];
 
@@ -222,32 +220,38 @@ static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t widt
 	}
 	r->lod.key = b->key;
 	r->lod.column = column;
-	if (!(v[3][i] > 0))
-		return true;
-	*out = (struct bin) {v[0][i], v[1][i], v[2][i], 0};
-	if (!(v[3][i] < COUNT_MAX) || !(out->min <= out->max))
-		return false;
-	out->n = (uint64_t)v[3][i];
-	return true;
+	for (done = 0; done < n; done++) {
+		size_t i = (size_t)(first + (int64_t)done - b->first);
+
+		out[done] = (struct bin) {0, 0, 0, 0};
+		if (i >= b->n || !(v[3][i] > 0))
+			continue;
+		if (!(v[3][i] < COUNT_MAX) || !(v[0][i] <= v[1][i]))
+			break;
+		out[done] = (struct bin) {v[0][i], v[1][i], v[2][i], (uint64_t)v[3][i]};
+	}
+	return done;
 }
 
-/* Adds the rows of a block that are in bins of a zoom to the strip of the cell. */
-static void strip_add(struct log_reader *r, enum tier tier, int zoom, struct log_block *block, struct bin *bins)
+/* Adds the rows of a block that are in bins first .. first + n - 1 of a zoom to those bins: n of column `from`, then of the
+ * columns after it, as far as `to`. */
+static void block_fold(struct log_reader *r, enum tier tier, int zoom, struct log_block *block, int64_t first, size_t n,
+		       unsigned from, unsigned to, struct bin *bins)
 {
-	size_t per = (size_t)1 << (LOG_CELL_ZOOM - zoom), width = r->session.width[tier];
 	const int64_t *t_ns = block->t_ns;
+	uint32_t lo = block_from(block, (int64_t)((uint64_t)first << zoom)), hi;
 
-	for (uint32_t lo = 0, hi; lo < block->n; lo = hi) {
-		size_t at = (uint64_t)(t_ns[lo] >> zoom) & (per - 1);
+	for (; lo < block->n && (t_ns[lo] >> zoom) - first < (int64_t)n; lo = hi) {
+		size_t at = (size_t)((t_ns[lo] >> zoom) - first);
 
 		for (hi = lo + 1; hi < block->n && t_ns[hi] >> zoom == t_ns[lo] >> zoom; hi++)
 			;
 		if (!bin_order_set(&r->order, t_ns + lo, hi - lo, r->session.hz[tier]))
 			return;
-		for (unsigned c = 0; c < width; c++) {
+		for (unsigned c = from; c < to; c++) {
 			struct bin b = bin_order_fold(&r->order, log_block_values(block, c) + lo);
 
-			bin_merge(&bins[c * per + at], &b);
+			bin_merge(&bins[(c - from) * n + at], &b);
 		}
 	}
 }
@@ -281,6 +285,8 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
 	struct bin *bins, *finer = NULL;
+	unsigned width = (unsigned)r->session.width[tier];
+	size_t n = (size_t)1 << (LOG_CELL_ZOOM - zoom);
 	double hz = r->session.hz[tier];
 	uint64_t row, end, first;
 
@@ -298,11 +304,11 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 		if (!block)
 			break;
 		if (finer)
-			strip_add(r, tier, zoom - 2, block, finer);
+			block_fold(r, tier, zoom - 2, block, cell * (int64_t)(4 * n), 4 * n, 0, width, finer);
 		if (finer && first == row && first + block->n == end)
-			strip_join(bins, finer, r->session.width[tier] << (LOG_CELL_ZOOM - zoom));
+			strip_join(bins, finer, width * n);
 		else
-			strip_add(r, tier, zoom, block, bins);
+			block_fold(r, tier, zoom, block, cell * (int64_t)n, n, 0, width, bins);
 	}
 	return bins;
 }
@@ -320,89 +326,106 @@ void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 }
 
-/* Computes a bin that is shorter than a cell from its rows. */
-static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+#define JOINED 32 /* bins at a time */
+
+static bool rows_are_none(struct log_reader *r, enum tier tier, int64_t from, int64_t to)
 {
-	int64_t cell = at >> (LOG_CELL_ZOOM - zoom), from = (int64_t)((uint64_t)at << zoom);
-	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
-	struct bin sum = {0, 0, 0, 0}, b;
-
-	while (row < end) {
-		struct log_block *block = log_block_of(r, c->tier, row, &first);
-		uint32_t lo, hi;
-
-		if (!block)
-			break;
-		lo = block_from(block, from);
-		for (hi = lo; hi < block->n && block->t_ns[hi] >> zoom == at; hi++)
-			;
-		if (hi > lo && bin_order_set(&r->order, block->t_ns + lo, hi - lo, r->session.hz[c->tier])) {
-			b = bin_order_fold(&r->order, log_block_values(block, c->column) + lo);
-			bin_merge(&sum, &b);
-		}
-		row = first + block->n;
-	}
-	return sum;
+	return !(r->view && log_view_gone(r->view, from)) && log_rows_before(r, tier, from) == log_rows_before(r, tier, to);
 }
 
-/* A bin of any zoom: of the rows, a strip or a LOD; else the merge of its halves. */
-static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+/* Bins first .. first + n - 1 of a zoom that has them, a run of one cell or span after the other: of the rows, a strip or a
+ * LOD; else the merges of their halves. */
+static void bins_get(struct log_reader *r, const struct channel *c, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	int up = zoom - LOG_CELL_ZOOM, level = zoom_level(zoom);
-	int64_t cell = up > 0 ? (int64_t)((uint64_t)at << up) : at >> -up;
-	struct bin b = {0, 0, 0, 0}, later;
+	int up = zoom - LOG_CELL_ZOOM, level = log_zoom_has(zoom, r->session.hz[c->tier]) ? zoom_level(zoom) : 0;
+	/* The bins of a cell, of a span with a LOD, or that are joined at a time. */
+	int bits = up <= 0 ? -up : level ? LOG_SPAN_BITS * level - up : 0;
 
-	if (zoom < STRIP_FINEST)
-		return bin_rows(r, c, zoom, at);
-	if (up <= 0) {
-		const struct bin *bins = strip_get(r, c->tier, zoom, cell);
+	for (size_t run; n > 0; first += (int64_t)run, out += run, n -= run) {
+		int64_t cell = up > 0 ? (int64_t)((uint64_t)first << up) : first >> -up;
+		size_t in = (size_t)((uint64_t)first & ((UINT64_C(1) << bits) - 1));
+		struct bin halves[2 * JOINED];
 
-		return bins ? bins[((size_t)c->column << -up) + ((uint64_t)at & ((UINT64_C(1) << -up) - 1))] : b;
+		run = up <= 0 || level ? ((size_t)1 << bits) - in : JOINED;
+		run = run < n ? run : n;
+		if (zoom < STRIP_FINEST) {
+			uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), at;
+			struct log_block *b;
+
+			memset(out, 0, run * sizeof(*out));
+			for (; row < end && (b = log_block_of(r, c->tier, row, &at)); row = at + b->n)
+				block_fold(r, c->tier, zoom, b, first, run, c->column, c->column + 1U, out);
+			continue;
+		}
+		if (up <= 0) {
+			const struct bin *strip = strip_get(r, c->tier, zoom, cell);
+
+			if (strip)
+				memcpy(out, strip + ((size_t)c->column << bits) + in, run * sizeof(*out));
+			else
+				memset(out, 0, run * sizeof(*out));
+			continue;
+		}
+		if (level) {
+			const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
+			size_t done = lod && lod->n > 0 ? lod_bins(r, lod, r->session.width[c->tier], c->column, first, run, out) : 0;
+
+			if (done > 0) {
+				run = done;
+				continue;
+			}
+			run = lod && lod->n > 0 ? 1 : run;
+		}
+		run = run < JOINED ? run : JOINED;
+		/* To look for rows costs more than a few bins. */
+		if (up > 2 && rows_are_none(r, c->tier, cell, cell + (int64_t)(run << up))) {
+			memset(out, 0, run * sizeof(*out));
+			continue;
+		}
+		bins_get(r, c, zoom - 1, 2 * first, 2 * run, halves);
+		for (size_t i = 0; i < run; i++) {
+			out[i] = halves[2 * i];
+			bin_merge(&out[i], &halves[2 * i + 1]);
+		}
 	}
-	if (level && log_zoom_has(zoom, r->session.hz[c->tier])) {
-		const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
+}
 
-		if (lod && lod->n > 0 && lod_bin(r, lod, r->session.width[c->tier], c->column, at, &b))
-			return b;
-		b = (struct bin) {0, 0, 0, 0};
-	}
-	/* To look for rows costs more than a few bins. */
-	if (up > 2 && !(r->view && log_view_gone(r->view, cell)) &&
-	    log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
-		return b;
-	b = bin_get(r, c, zoom - 1, 2 * at);
-	later = bin_get(r, c, zoom - 1, 2 * at + 1);
-	bin_merge(&b, &later);
-	return b;
+/* How much coarser than zoom + up the bins are that are left of that column. */
+static int coarser(const struct log_reader *r, enum tier tier, int zoom, int up, int64_t column)
+{
+	return r->view ? log_view_coarser(r->view, tier, (int64_t)((uint64_t)(column >> up) << (zoom + up)), zoom + up) : 0;
 }
 
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int64_t lo, hi, before = INT64_MIN;
-	int base, up;
+	int64_t at, end, covered;
+	int up = 0;
 
 	memset(out, 0, n * sizeof(*out));
 	if (!r->any || channel >= r->session.n_channels || zoom > ZOOM_MAX || zoom < 0)
 		return;
-	base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN;
 	/* Below the base zoom, each column is the base bin that covers it. */
-	up = zoom < base ? base - zoom : 0;
-	lo = r->first_ns >> zoom >> up;
-	hi = r->last_ns >> zoom >> up;
+	up = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) - zoom : ZOOM_MIN - zoom;
+	up = up > 0 ? up : 0;
+	at = (r->first_ns >> zoom >> up) * (INT64_C(1) << up);
+	at = at > first ? at : first;
+	covered = ((r->last_ns >> zoom >> up) + 1) * (INT64_C(1) << up);
+	end = __builtin_add_overflow(first, (int64_t)n, &end) || end > covered ? covered : end;
 	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; i < n; i++) {
-		int64_t at = first;
-		int left;
+	for (int64_t next; at < end; at = next) {
+		int left = coarser(r, c->tier, zoom, up, at), by = up + left;
+		struct bin b;
 
-		if (__builtin_add_overflow(first, (int64_t)i, &at) || (at >>= up) > hi)
-			break;
-		if (at < lo)
+		for (next = at + 1; next < end && (by == 0 || next >> by == at >> by) && coarser(r, c->tier, zoom, up, next) == left; next++)
+			;
+		if (by == 0) {
+			bins_get(r, c, zoom, at, (size_t)(next - at), out + (at - first));
 			continue;
-		left = r->view ? log_view_coarser(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up)), zoom + up) : 0;
-		at >>= left;
-		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up + left, at);
-		before = at;
+		}
+		bins_get(r, c, zoom + by, at >> by, 1, &b);
+		for (int64_t i = at; i < next; i++)
+			out[i - first] = b;
 	}
 	pthread_mutex_unlock(&r->lock);
 }
