@@ -69,7 +69,7 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	while (!c->stopped && log_reader_ranges_more(r))
 		;
 	log_reader_tail(r, &tail);
-	log_reader_marks(r, &marks);
+	log_reader_events(r, EVENTS_MARK, &marks);
 	log_reader_damage(r, &damage);
 	c->out->chunks = items.n;
 	c->out->unknown = damage.unknown;

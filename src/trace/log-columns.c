@@ -330,7 +330,7 @@ void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
 
 static bool rows_are_none(struct log_reader *r, enum tier tier, int64_t from, int64_t to)
 {
-	return !(r->view && log_view_gone(r->view, from)) && log_rows_before(r, tier, from) == log_rows_before(r, tier, to);
+	return log_cell_ns(from) >= r->rows_from_ns && log_rows_before(r, tier, from) == log_rows_before(r, tier, to);
 }
 
 /* Bins first .. first + n - 1 of a zoom that has them, a run of one cell or span after the other: of the rows, a strip or a
@@ -390,10 +390,20 @@ static void bins_get(struct log_reader *r, const struct channel *c, int zoom, in
 	}
 }
 
+int log_finest(const struct log_reader *r, enum tier tier, int64_t t_ns)
+{
+	if (t_ns >= r->rows_from_ns || !(r->session.hz[tier] > 0))
+		return r->session.hz[tier] > 0 ? zoom_base(r->session.hz[tier]) : ZOOM_MIN;
+	return log_view_finest(r->view, tier, t_ns);
+}
+
 /* How much coarser than zoom + up the bins are that are left of that column. */
 static int coarser(const struct log_reader *r, enum tier tier, int zoom, int up, int64_t column)
 {
-	return r->view ? log_view_coarser(r->view, tier, (int64_t)((uint64_t)(column >> up) << (zoom + up)), zoom + up) : 0;
+	int64_t t_ns = (int64_t)((uint64_t)(column >> up) << (zoom + up));
+	int left = t_ns < r->rows_from_ns ? log_finest(r, tier, t_ns) - zoom - up : 0;
+
+	return left > 0 ? left : 0;
 }
 
 void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
@@ -406,7 +416,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 	if (!r->any || channel >= r->session.n_channels || zoom > ZOOM_MAX || zoom < 0)
 		return;
 	/* Below the base zoom, each column is the base bin that covers it. */
-	up = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) - zoom : ZOOM_MIN - zoom;
+	up = log_finest(r, c->tier, INT64_MAX) - zoom;
 	up = up > 0 ? up : 0;
 	at = (r->first_ns >> zoom >> up) * (INT64_C(1) << up);
 	at = at > first ? at : first;

@@ -611,7 +611,7 @@ int log_groups_read(struct log_reader *r)
 	good = !loose.failed && make_groups(r, &loose) && count_groups(r);
 	drop_partial(r);
 	free(loose.p);
-	return good && !r->events.failed ? 0 : -1;
+	return good ? 0 : -1;
 }
 
 void log_groups_free(struct log_reader *r)
@@ -620,7 +620,6 @@ void log_groups_free(struct log_reader *r)
 		free(r->groups[i].list);
 	free(r->groups);
 	free(r->sums);
-	log_bytes_free(&r->events);
 }
 
 /* --- what is asked for --- */

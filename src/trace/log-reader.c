@@ -1,5 +1,5 @@
 /* Opens a log: reads its session from the first META, its chunks from the newest INDEX and a scan of the
- * heads after it, and its events from both. */
+ * heads after it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 
 #include "util/intl.h"
 #include "util/io.h"
-#include "model/states.h"
 #include "trace/log-tree.h"
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
@@ -21,8 +20,6 @@
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
-#define EVENTS	  (1 << 20)
-#define NOTICED	  8 /* groups after a change of the clock in which its META is */
 #define PERIOD_MOST (3600 * NS_PER_S) /* of a channel */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
@@ -426,17 +423,6 @@ static void metas_read(struct log_reader *r)
 	}
 }
 
-/* Reads the anchor of the META in raw_index, which is good. */
-static void meta_anchor(struct log_reader *r, struct clock_anchor *a)
-{
-	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
-	unsigned tag;
-
-	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_ANCHOR)
-			log_anchor_get(&record, a);
-}
-
 /* --- the first chunk, and what describes it --- */
 
 bool log_other_version(unsigned version, const char *shown, struct err *e)
@@ -510,327 +496,6 @@ static int describe(struct log_reader *r, struct err *e)
 		       r->shown);
 }
 
-/* --- events --- */
-
-void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
-{
-	struct log_event ev;
-	struct log_in record;
-	bool each = kind == LOG_INDEX;
-
-	while (in.p < in.end) {
-		const uint8_t *from;
-
-		if (each)
-			kind = log_get_u8(&in);
-		from = in.p;
-		if (!log_get_record(&in, &record))
-			break;
-		if (!log_event_get(kind, &record, &ev))
-			continue;
-		log_put_u8(&r->events, kind);
-		log_bytes_put(&r->events, from, (size_t)(in.p - from));
-	}
-}
-
-static void events_chunk(struct log_reader *r, const struct log_item *item)
-{
-	struct log_head h;
-
-	if (log_read_chunk(r, item, &h, &r->raw))
-		log_events_put(r, item->kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
-}
-
-static int by_mark(const void *a, const void *b)
-{
-	const struct mark *m = a, *n = b;
-
-	if (m->t_ns != n->t_ns)
-		return m->t_ns < n->t_ns ? -1 : 1;
-	return (m->id > n->id) - (m->id < n->id);
-}
-
-static int by_gap(const void *a, const void *b)
-{
-	const struct gap *g = a, *h = b;
-
-	if (g->from_ns != h->from_ns)
-		return g->from_ns < h->from_ns ? -1 : 1;
-	if (g->to_ns != h->to_ns)
-		return g->to_ns < h->to_ns ? -1 : 1;
-	if (g->tier != h->tier)
-		return g->tier < h->tier ? -1 : 1;
-	return g->cause != h->cause ? (int)g->cause - (int)h->cause : (g->missed > h->missed) - (g->missed < h->missed);
-}
-
-static int by_change(const void *a, const void *b)
-{
-	const struct change *c = a, *d = b;
-	int order = change_is_reason(c) - change_is_reason(d);
-
-	if (order)
-		return order;
-	if (c->t_ns != d->t_ns)
-		return c->t_ns < d->t_ns ? -1 : 1;
-	order = strcmp(c->what, d->what);
-	order = order ? order : strcmp(c->from, d->from);
-	return order ? order : strcmp(c->to, d->to);
-}
-
-/* Sorts the list and removes duplicates; returns the new length. */
-static size_t sort_once(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
-{
-	char *p = list;
-	size_t kept = n > 0;
-
-	if (n > 1)
-		qsort(list, n, size, order);
-	for (size_t i = 1; i < n; i++)
-		if (order(p + (kept - 1) * size, p + i * size) != 0)
-			memmove(p + kept++ * size, p + i * size, size);
-	return kept;
-}
-
-static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
-{
-	if (in->p >= in->end)
-		return false;
-	*kind = log_get_u8(in);
-	return log_get_record(in, record);
-}
-
-/* Returns whether the record is of a channel of this session. */
-static bool state_take(struct log_reader *r, struct log_in *record)
-{
-	struct state_event *e = &r->states[r->n_states];
-	size_t channel = 0;
-
-	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns)
-		return false;
-	while (channel < r->session.n_channels && r->numbers[channel] != e->channel)
-		channel++;
-	e->channel = (uint32_t)channel;
-	return channel < r->session.n_channels;
-}
-
-static int by_state(const void *a, const void *b)
-{
-	const struct state_event *e = a, *f = b;
-
-	if (e->from_ns != f->from_ns)
-		return e->from_ns < f->from_ns ? -1 : 1;
-	if (e->channel != f->channel)
-		return e->channel < f->channel ? -1 : 1;
-	if (e->to_ns != f->to_ns)
-		return e->to_ns < f->to_ns ? -1 : 1;
-	return (f->flags & STATE_OPEN) - (e->flags & STATE_OPEN);
-}
-
-/* Sorts the events. Of one that was recorded as open and again at its end, the latter is kept. One that is open lasts
- * until the next of its channel, or the last row. */
-static int states_sort(struct log_reader *r)
-{
-	struct state_event *s = r->states;
-	size_t n = 0;
-	int64_t *next = calloc(r->session.n_channels + 1, sizeof(*next)), latest = INT64_MIN;
-
-	r->state_reach = calloc(r->n_states + 1, sizeof(*r->state_reach));
-	if (!next || !r->state_reach) {
-		free(next);
-		return -1;
-	}
-	if (r->n_states > 1)
-		qsort(s, r->n_states, sizeof(*s), by_state);
-	for (size_t i = 0; i < r->n_states; i++)
-		if (n > 0 && s[n - 1].from_ns == s[i].from_ns && s[n - 1].channel == s[i].channel)
-			s[n - 1] = s[i];
-		else
-			s[n++] = s[i];
-	r->n_states = n;
-	for (size_t i = 0; i < r->session.n_channels; i++)
-		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
-	for (size_t i = n; i-- > 0;) {
-		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
-			s[i].to_ns = next[s[i].channel];
-		next[s[i].channel] = s[i].from_ns;
-	}
-	for (size_t i = 0; i < n; i++)
-		r->state_reach[i] = latest = s[i].to_ns > latest ? s[i].to_ns : latest;
-	free(next);
-	return 0;
-}
-
-static void events_take(struct log_reader *r, struct log_in in)
-{
-	struct log_in record;
-	unsigned kind;
-
-	while (event_next(&in, &kind, &record)) {
-		if (kind == LOG_MARK)
-			r->n_marks += log_mark_get(&record, &r->marks[r->n_marks]);
-		else if (kind == LOG_GAP)
-			r->n_gaps += log_gap_get(&record, &r->gaps[r->n_gaps]) &&
-				     r->gaps[r->n_gaps].cause <= GAP_ABSENT;
-		else if (kind == LOG_STATE)
-			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
-		else if (kind == LOG_EVENT)
-			r->n_states += state_take(r, &record);
-	}
-}
-
-/* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
- * listed as another gap. */
-static void gaps_absent(struct log_reader *r)
-{
-	size_t listed = r->n_gaps;
-
-	for (size_t i = 0; i < r->n_holes; i++)
-		for (enum tier t = 0; t < TIERS; t++) {
-			uint64_t row = log_rows_before(r, t, r->holes[i]), first;
-			struct gap g = {.tier = t, .cause = GAP_ABSENT};
-			const struct log_block *b = row > 0 && row < r->rows[t] ? log_block_of(r, t, row - 1, &first) : NULL;
-			int64_t missed;
-
-			g.from_ns = b ? b->t_ns[row - 1 - first] : 0;
-			b = b ? log_block_of(r, t, row, &first) : NULL;
-			if (!b)
-				continue;
-			g.to_ns = b->t_ns[row - first];
-			missed = llround((double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S) - 1;
-			for (size_t k = 0; missed > 0 && k < listed; k++)
-				if (r->gaps[k].tier == t && r->gaps[k].from_ns < g.to_ns && r->gaps[k].to_ns > g.from_ns)
-					missed = r->gaps[k].missed < (uint64_t)missed ? missed - (int64_t)r->gaps[k].missed : 0;
-			g.missed = missed > 0 ? (uint64_t)missed : 0;
-			if (missed > 0)
-				r->gaps[r->n_gaps++] = g;
-		}
-}
-
-static int events_read(struct log_reader *r)
-{
-	size_t n[LOG_KINDS] = {0};
-	struct log_in in, count, record;
-	unsigned kind;
-	bool ok;
-
-	for (size_t g = 0; g < r->n_groups; g++) {
-		const struct log_list *l = r->groups[g].flags & LOG_GROUP_EVENTS ? log_list_of(r, &r->groups[g]) : NULL;
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (log_has_events(l->items[i].kind))
-				events_chunk(r, &l->items[i]);
-	}
-	in = count = (struct log_in) {r->events.p, r->events.p + r->events.n, false};
-	while (event_next(&count, &kind, &record))
-		n[kind < LOG_KINDS ? kind : 0]++;
-	for (kind = 0; kind < LOG_KINDS; kind++)
-		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
-	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
-	r->gaps = calloc(n[LOG_GAP] + TIERS * r->n_holes + 1, sizeof(*r->gaps));
-	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
-	r->states = calloc(n[LOG_EVENT] + 1, sizeof(*r->states));
-	ok = r->marks && r->gaps && r->changes && r->states && !r->events.failed;
-	if (ok) {
-		in.end = count.p;
-		events_take(r, in);
-		gaps_absent(r);
-		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
-		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
-		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
-		ok = states_sort(r) == 0;
-		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
-			r->n_changes--;
-			r->n_reasons++;
-		}
-	}
-	log_bytes_free(&r->events);
-	return ok ? 0 : -1;
-}
-
-/* --- clocks --- */
-
-/* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
- * suspend was noticed. */
-static void anchor_at(struct log_reader *r, int64_t t_ns)
-{
-	struct clock_anchor a = r->session.start;
-	struct log_head h;
-	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
-			      log_span_cell(log_span(log_cell(t_ns), 1), 1));
-
-	for (size_t end = g + NOTICED; g < r->n_groups && g < end; g++) {
-		const struct log_list *l = log_list_of(r, &r->groups[g]);
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (l->items[i].kind == LOG_META && meta_read(r, &l->items[i], &h)) {
-				meta_anchor(r, &a);
-				r->anchors[r->n_anchors++] = a;
-				return;
-			}
-	}
-}
-
-static int by_anchor(const void *a, const void *b)
-{
-	const struct clock_anchor *c = a, *d = b;
-
-	return (c->mono_ns > d->mono_ns) - (c->mono_ns < d->mono_ns);
-}
-
-/* Reads the newest META. */
-static bool newest_meta(struct log_reader *r)
-{
-	for (size_t g = r->n_groups; g-- > 0;) {
-		const struct log_list *l = log_list_of(r, &r->groups[g]);
-		const struct log_item *last = NULL;
-		struct log_head h;
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (l->items[i].kind == LOG_META && (!last || l->items[i].at > last->at))
-				last = &l->items[i];
-		if (last)
-			return meta_read(r, last, &h);
-	}
-	return false;
-}
-
-/* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
-static void gaps_without_suspends(struct log_reader *r)
-{
-	size_t n = r->n_gaps;
-
-	r->n_gaps = 0;
-	for (size_t i = 0; i < n; i++)
-		if (r->gaps[i].cause != LOG_SUSPENDED)
-			r->gaps[r->n_gaps++] = r->gaps[i];
-}
-
-static int clocks_read(struct log_reader *r)
-{
-	struct clock_anchor a = r->session.start;
-
-	r->anchors = calloc(r->n_changes + r->n_gaps + 2, sizeof(*r->anchors));
-	if (!r->anchors)
-		return -1;
-	r->anchors[r->n_anchors++] = a;
-	for (size_t i = 0; i < r->n_changes; i++)
-		if (strcmp(r->changes[i].what, "clock") == 0)
-			anchor_at(r, r->changes[i].t_ns);
-	for (size_t i = 0; i < r->n_gaps; i++)
-		if (r->gaps[i].cause == LOG_SUSPENDED)
-			anchor_at(r, r->gaps[i].to_ns);
-	if (newest_meta(r)) {
-		meta_anchor(r, &a);
-		r->anchors[r->n_anchors++] = a;
-	}
-	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
-	gaps_without_suspends(r);
-	r->gap_reach = calloc(r->n_gaps + 1, sizeof(*r->gap_reach));
-	for (size_t i = 0; r->gap_reach && i < r->n_gaps; i++)
-		r->gap_reach[i] = i > 0 && r->gap_reach[i - 1] > r->gaps[i].to_ns ? r->gap_reach[i - 1] : r->gaps[i].to_ns;
-	return r->gap_reach ? 0 : -1;
-}
-
 /* --- the end --- */
 
 static void end_read(struct log_reader *r)
@@ -888,15 +553,17 @@ static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
 /* A gap lies between rows. The begin of the first range is not looked for: there may be one from the start on. */
 static void extent(struct log_reader *r)
 {
+	const struct mark *marks = r->events[EVENTS_MARK].p;
+	const struct change *changes = r->events[EVENTS_CHANGE].p;
 	int64_t end_ns = log_ranges_end(r);
 	bool ranges = false;
 
 	r->from_ns = r->any ? r->first_ns : INT64_MAX;
 	r->to_ns = r->any ? r->last_ns : INT64_MIN;
-	if (r->n_marks)
-		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
-	if (r->n_changes)
-		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
+	if (r->events[EVENTS_MARK].n)
+		reach(r, marks[0].t_ns, marks[r->events[EVENTS_MARK].n - 1].t_ns);
+	if (r->events[EVENTS_CHANGE].n)
+		reach(r, changes[0].t_ns, changes[r->events[EVENTS_CHANGE].n - 1].t_ns);
 	for (size_t i = 0; i < r->n_groups; i++)
 		ranges |= r->groups[i].flags & LOG_GROUP_RANGES;
 	if (ranges)
@@ -913,7 +580,7 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 		metas_read(r);
 	rows_extent(r);
 	end_read(r);
-	if (events_read(r) < 0 || clocks_read(r) < 0)
+	if (!log_events_read(r))
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	extent(r);
 	if (r->newer)
@@ -928,6 +595,7 @@ struct log_reader *log_reader_new(void)
 	if (!r)
 		return NULL;
 	r->timeline.ops = &log_timeline_ops;
+	r->rows_from_ns = INT64_MIN;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
@@ -1001,14 +669,8 @@ void log_reader_close(struct log_reader *r)
 	log_bytes_free(&r->raw_index);
 	free(r->faulty);
 	free(r->holes);
-	free(r->marks);
-	free(r->gaps);
-	free(r->gap_reach);
+	log_events_free(r);
 	free(r->sources);
-	free(r->changes);
-	free(r->states);
-	free(r->state_reach);
-	free(r->anchors);
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->energy_lock);
@@ -1055,30 +717,6 @@ void log_reader_show_ranges(struct log_reader *r, struct ranges *other)
 const struct session *log_reader_session(const struct log_reader *r)
 {
 	return &r->session;
-}
-
-const struct mark *log_reader_marks(const struct log_reader *r, size_t *n)
-{
-	*n = r->n_marks;
-	return r->marks;
-}
-
-const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
-{
-	*n = r->n_gaps;
-	return r->gaps;
-}
-
-const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
-{
-	*n = r->n_changes;
-	return r->changes;
-}
-
-const struct change *log_reader_reasons(const struct log_reader *r, size_t *n)
-{
-	*n = r->n_reasons;
-	return r->changes + r->n_changes;
 }
 
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n)

@@ -36,10 +36,10 @@ size_t log_reader_gap_from(const struct log_reader *r, int64_t from_ns);
 /* Valid until log_reader_close(). A channel has the same column of the session in all generations of
  * chunks. */
 const struct session *log_reader_session(const struct log_reader *r);
-const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
-const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
-const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
-const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
+/* Events of one kind, oldest first: struct mark, gap, change (twice: reasons are those of change_is_reason(), changes the
+ * others) or state_event. */
+enum log_events_of { EVENTS_MARK, EVENTS_GAP, EVENTS_CHANGE, EVENTS_REASON, EVENTS_STATE, EVENTS_KINDS };
+const void *log_reader_events(const struct log_reader *r, enum log_events_of of, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
 const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
 /* How many files are missing between those that are there. */

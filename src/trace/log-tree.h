@@ -73,6 +73,13 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
+/* Events of one kind, by time. reach: the latest end of 0 .. i, if they have an end. */
+struct log_events {
+	void *p;
+	size_t n, room;
+	int64_t *reach;
+};
+
 struct energy_part;
 struct energy_source;
 struct log_view;
@@ -95,15 +102,12 @@ struct log_reader {
 	struct log_generation *generations;
 	size_t n_generations;
 	uint32_t newest; /* generation */
-	struct mark *marks;
-	struct gap *gaps;
-	struct change *changes; /* then the reasons of missing values */
-	struct state_event *states;
-	int64_t *state_reach;	/* as of states_between() */
-	int64_t *gap_reach;	/* latest end of gaps 0..i */
+	struct log_events events[EVENTS_KINDS];
+	bool events_new, events_failed; /* new: since log_events_settle(); failed: memory was out */
+	bool states_open;		/* one of them goes on */
 	struct clock_anchor *anchors;
+	size_t n_anchors;
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
-	size_t n_marks, n_gaps, n_changes, n_states, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_damage damage;
 	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
@@ -114,6 +118,7 @@ struct log_reader {
 	bool quiet; /* another scan will report the damage */
 	bool newer; /* a critical chunk of an unknown kind or version was found */
 	int64_t first_ns, last_ns; /* of rows */
+	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
 	bool any;
 	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */
 	uint64_t rows[TIERS];
@@ -122,7 +127,6 @@ struct log_reader {
 	struct log_sums *sums; /* by level and cell */
 	size_t n_sums;
 	struct log_item end; /* END; kind 0: there is none */
-	struct log_bytes events; /* kind, length and record, as in INDEX */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
@@ -165,8 +169,14 @@ void log_generation_drop(struct log_reader *r, size_t i);
 struct log_reader *log_about_new(void);
 void log_about_free(struct log_reader *r);
 
-/* Keeps the events of a chunk of that kind, or of an INDEX. */
+/* log-events.c */
+/* Adds the events of a chunk of that kind, or of an INDEX. */
 void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
+/* To be called after it, and while one of the states is open. */
+void log_events_settle(struct log_reader *r);
+/* Reads the events and clocks of files. Returns false if out of memory. */
+bool log_events_read(struct log_reader *r);
+void log_events_free(struct log_reader *r);
 
 /* log-groups.c */
 /* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
@@ -201,6 +211,9 @@ bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span);
 /* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
 bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out);
 bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
+/* The finest zoom with bins of their own at that time. */
+int log_finest(const struct log_reader *r, enum tier tier, int64_t t_ns);
+
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
@@ -211,10 +224,8 @@ int64_t log_ranges_end(struct log_reader *r);
 struct log_list *log_view_list(struct log_view *v, const struct log_group *g);
 bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
-/* Whether the rows of a cell are not kept any more. */
-bool log_view_gone(const struct log_view *v, int64_t cell);
-/* How much coarser than zoom the bins are that are left at that time; 0: they are not. */
-int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int zoom);
+/* The finest zoom that is left at a time of which the rows are gone. */
+int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

@@ -61,12 +61,12 @@ const struct energy_source *trace_source(struct trace *t, size_t channel)
 
 const struct mark *trace_marks(const struct trace *t, size_t *n)
 {
-	return log_reader_marks(t->log, n);
+	return log_reader_events(t->log, EVENTS_MARK, n);
 }
 
 const struct gap *trace_gaps(const struct trace *t, size_t *n)
 {
-	return log_reader_gaps(t->log, n);
+	return log_reader_events(t->log, EVENTS_GAP, n);
 }
 
 size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out)
@@ -86,12 +86,12 @@ size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 
 const struct change *trace_changes(const struct trace *t, size_t *n)
 {
-	return log_reader_changes(t->log, n);
+	return log_reader_events(t->log, EVENTS_CHANGE, n);
 }
 
 const struct change *trace_reasons(const struct trace *t, size_t *n)
 {
-	return log_reader_reasons(t->log, n);
+	return log_reader_events(t->log, EVENTS_REASON, n);
 }
 
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)

@@ -407,17 +407,17 @@ static void check_all(struct log_reader *l, const struct recording *r)
 static void check_events(struct log_reader *l)
 {
 	size_t n;
-	const struct mark *m = log_reader_marks(l, &n);
+	const struct mark *m = log_reader_events(l, EVENTS_MARK, &n);
 	const struct gap *g;
 	const struct change *c;
 
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(m[i].id == i + 1 && m[i].t_ns == START + (int64_t)(i + 1) * NS_PER_S && m[i].label[0] == 'm');
-	g = log_reader_gaps(l, &n);
+	g = log_reader_events(l, EVENTS_GAP, &n);
 	assert_int_equal(n, 3);
 	assert_true(g[1].from_ns == START + NS_PER_S && g[1].to_ns == g[1].from_ns + 9000 && g[1].missed == 3);
-	c = log_reader_changes(l, &n);
+	c = log_reader_events(l, EVENTS_CHANGE, &n);
 	assert_int_equal(n, 3);
 	assert_true(c[2].t_ns == START + 2 && strcmp(c[2].to, "30W") == 0);
 }
@@ -526,7 +526,7 @@ static void late_ticks(void **state)
 	log_builder_free(b);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	log_reader_gaps(l, &n);
+	log_reader_events(l, EVENTS_GAP, &n);
 	assert_int_equal(n, 0);
 	for (int i = 0; i < 300; i++) {
 		enum tier t = (enum tier)(i % 2);
