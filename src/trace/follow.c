@@ -43,7 +43,7 @@ struct follow {
 	bool closed;	 /* END came */
 	char next[256];
 	uint64_t first_seq, seq; /* of the first and the latest chunk */
-	struct log_reader *meta;
+	struct trace *meta;
 	struct channel *channels; /* of the session passed to the sink */
 	struct fact *facts;
 	struct session about;
@@ -106,7 +106,7 @@ static bool begins_late(struct follow *f)
 /* Begins the sink's stream. Of later META only the descriptions of channels that were missing are taken. */
 static int begin(struct follow *f, struct err *e)
 {
-	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
+	if (!session_copy(&f->about, trace_session(f->meta), &f->channels, &f->facts))
 		return no_memory(e);
 	if (f->to->ops->begin(f->to, &f->about, e) < 0)
 		return -1;
@@ -119,7 +119,7 @@ static int begin(struct follow *f, struct err *e)
 
 static int describe(struct follow *f, struct err *e)
 {
-	const struct session *now = log_reader_session(f->meta);
+	const struct session *now = trace_session(f->meta);
 	struct channel *channels = calloc(f->about.n_channels + 1, sizeof(*channels));
 
 	if (!channels)
@@ -135,7 +135,7 @@ static int describe(struct follow *f, struct err *e)
 
 static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
 {
-	const struct session *s = log_reader_session(f->meta);
+	const struct session *s = trace_session(f->meta);
 
 	if (log_generation_find(f->meta, h->generation))
 		return 0;

@@ -14,7 +14,7 @@
 #define CHANGING    8	 /* the last groups, which are shown anew */
 
 struct log_view {
-	struct log_reader *reader; /* whose lists are made of the look */
+	struct trace *reader; /* whose lists are made of the look */
 	struct log *log;
 	struct log_look look;
 	size_t room;	/* of the reader's groups */
@@ -34,7 +34,7 @@ static void take_notes(void *arg, const struct log_in *notes)
 static bool show_groups(struct log_view *v)
 {
 	const struct look_level *look = &v->look.level[1];
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	size_t n = r->n_groups, kept = n > CHANGING ? n - CHANGING : 0, gone = 0, room = v->room ? v->room : 128;
 	struct log_group *more;
 
@@ -85,7 +85,7 @@ static bool show_groups(struct log_view *v)
 /* Counts the rows that are in no chunk to their groups, which may have none yet. */
 static void show_open(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	size_t least = r->n_groups > CHANGING ? r->n_groups - CHANGING : 0;
 
 	for (int t = 0; t < TIERS; t++)
@@ -223,7 +223,7 @@ static void forget_open(struct log_view *v)
 /* Columns have the same place in all descriptions of the channels. */
 static void show_session(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	const struct session *s = v->look.session;
 
 	while (s && r->n_generations < v->look.generation) {
@@ -288,7 +288,7 @@ static void drop_strips(struct log_view *v, uint64_t serial)
 
 void log_view_look(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	uint64_t version = v->look.version, serial = v->look.serial;
 
 	r->other_ranges = log_range_store(v->log);
@@ -347,7 +347,7 @@ int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
 struct log_view *log_view_new(struct log *l, struct err *e)
 {
 	struct log_view *v = calloc(1, sizeof(*v));
-	struct log_reader *r = v ? log_reader_new() : NULL;
+	struct trace *r = v ? trace_alloc() : NULL;
 
 	if (r) {
 		v->reader = r;
@@ -365,14 +365,14 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 
 void log_view_free(struct log_view *v)
 {
-	struct log_reader *r = v ? v->reader : NULL;
+	struct trace *r = v ? v->reader : NULL;
 
 	if (!v)
 		return;
 	forget_open(v);
 	r->channels = NULL;
 	r->other_ranges = NULL;
-	log_reader_close(r);
+	trace_close(r);
 	log_look_free(&v->look);
 	free(v);
 }

@@ -131,7 +131,7 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 
 static void damage(struct trace *t, const char *text)
 {
-	err_set(&t->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
+	err_set(&t->opened->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
 }
 
 static void *copy(const void *list, size_t n, size_t size)
@@ -156,12 +156,12 @@ bool session_copy(struct session *to, const struct session *from, struct channel
 /* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
 static int load(struct trace *t, const int *fds, size_t n_fds, uint64_t from, struct err *e)
 {
-	struct log_reader *log = log_reader_open_files(fds, n_fds, from, t->shown, e);
+	struct trace *log = trace_open_logs(fds, n_fds, from, t->shown, e);
 
 	if (!log)
 		return -1;
 	if (t->log)
-		log_reader_renew(t->log, log);
+		trace_renew(t->log, log);
 	else
 		t->log = log;
 	return 0;
@@ -172,9 +172,9 @@ static void look_for_damage(struct trace *t)
 	char text[512];
 	uint64_t size;
 
-	if (log_damage_text(t->log, text, sizeof(text)))
+	if (trace_damage_text(t->log, text, sizeof(text)))
 		damage(t, text);
-	if (log_reader_truncated(t->log, &size)) {
+	if (trace_truncated(t->log, &size)) {
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 		damage(t, text);
 	}
@@ -182,7 +182,7 @@ static void look_for_damage(struct trace *t)
 
 static int load_import(struct trace *t, struct err *e)
 {
-	int fd = fcntl(t->import->to, F_DUPFD_CLOEXEC, 3);
+	int fd = fcntl(t->opened->import->to, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
@@ -192,7 +192,7 @@ static int load_import(struct trace *t, struct err *e)
 /* The import has ended: reload the log and take over its results. */
 static int import_take(struct trace *t, struct err *e)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 	int rc = m->rc;
 
 	if (rc < 0)
@@ -200,10 +200,10 @@ static int import_take(struct trace *t, struct err *e)
 	else
 		rc = load_import(t, e);
 	if (rc == 0) {
-		t->damage = m->err;
-		t->lists_gaps = false;
+		t->opened->damage = m->err;
+		t->opened->lists_gaps = false;
 	}
-	t->import = NULL;
+	t->opened->import = NULL;
 	import_free(&m->job);
 	return rc;
 }
@@ -211,17 +211,17 @@ static int import_take(struct trace *t, struct err *e)
 /* For the screen: returns when a part of a long file can be read. */
 static int import_in_background(struct trace *t, struct err *e)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 
 	if (job_start(&m->job, import_run, import_free, e) < 0) {
-		t->import = NULL;
+		t->opened->import = NULL;
 		import_free(&m->job);
 		return -1;
 	}
 	for (int64_t wait = FIRST_NS; !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
 		m->looked_ns = clock_now_ns();
 		if (load_import(t, e) == 0) {
-			t->lists_gaps = true;
+			t->opened->lists_gaps = true;
 			return 0;
 		}
 	}
@@ -230,28 +230,28 @@ static int import_in_background(struct trace *t, struct err *e)
 
 static int open_version1(struct trace *t, int fd, bool view, trace_progress *progress, void *arg, struct err *e)
 {
-	t->version1 = fd;
-	t->import = import_new(fd, t->shown, e);
-	if (!t->import)
+	t->opened->version1 = fd;
+	t->opened->import = import_new(fd, t->shown, e);
+	if (!t->opened->import)
 		return -1;
 	if (view)
 		return import_in_background(t, e);
-	t->import->progress = progress;
-	t->import->arg = arg;
-	import_run(&t->import->job);
+	t->opened->import->progress = progress;
+	t->opened->import->arg = arg;
+	import_run(&t->opened->import->job);
 	return import_take(t, e);
 }
 
 /* Its name for messages. */
 static bool name_trace(struct trace *t)
 {
-	size_t n = t->n_paths - 1, length = strlen(t->paths[0]), room = length + 64;
+	size_t n = t->opened->n_paths - 1, length = strlen(t->opened->paths[0]), room = length + 64;
 
 	free(t->shown);
 	t->shown = malloc(room);
 	if (!t->shown)
 		return false;
-	text_printable(t->shown, length + 1, t->paths[0], length);
+	text_printable(t->shown, length + 1, t->opened->paths[0], length);
 	length = strlen(t->shown);
 	if (n > 0)
 		snprintf(t->shown + length, room - length, P_(" and %zu other file", " and %zu other files", n), n);
@@ -264,13 +264,13 @@ static struct trace *trace_new(const char *const *paths, size_t n)
 
 	if (!t)
 		return NULL;
-	t->version1 = -1;
-	t->lists_gaps = true;
-	pthread_mutex_init(&t->raw_lock, NULL);
-	t->paths = calloc(n, sizeof(*t->paths));
-	while (t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(paths[t->n_paths])))
-		t->n_paths++;
-	if (t->n_paths == n && name_trace(t))
+	t->opened->version1 = -1;
+	t->opened->lists_gaps = true;
+	pthread_mutex_init(&t->opened->raw_lock, NULL);
+	t->opened->paths = calloc(n, sizeof(*t->opened->paths));
+	while (t->opened->paths && t->opened->n_paths < n && (t->opened->paths[t->opened->n_paths] = strdup(paths[t->opened->n_paths])))
+		t->opened->n_paths++;
+	if (t->opened->n_paths == n && name_trace(t))
 		return t;
 	trace_close(t);
 	return NULL;
@@ -346,10 +346,10 @@ int trace_file_open(const char *path, const char *shown, struct err *e)
 bool trace_notice(const struct trace *t, char *out, size_t size)
 {
 	struct log_damage d;
-	uint64_t absent = log_reader_absent(t->log);
+	uint64_t absent = trace_absent(t->log);
 	size_t n = 0;
 
-	log_reader_damage(t->log, &d);
+	trace_damage(t->log, &d);
 	if (absent > 0)
 		n = (size_t)snprintf(out, size,
 				     P_("%s: %llu of the files of this recording is missing, which is a gap",
@@ -376,25 +376,25 @@ static int open_file(const char *path, const char *shown, struct stat *st, struc
 void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out)
 {
 	int copied = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	struct log_reader *r;
+	struct trace *r;
 	struct err e;
 
 	*out = (struct log_tail) {.ended = false};
-	r = copied >= 0 ? log_reader_open(copied, from, shown, &e) : NULL;
+	r = copied >= 0 ? trace_open_log(copied, from, shown, &e) : NULL;
 	if (r)
-		log_reader_tail(r, out);
-	log_reader_close(r);
+		trace_tail(r, out);
+	trace_close(r);
 }
 
 static int open_one(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
-	const char *path = t->paths[0];
+	const char *path = t->opened->paths[0];
 	struct stat st;
 	int fd = open_file(path, t->shown, &st, e);
 
 	if (fd < 0)
 		return -1;
-	t->bytes = (uint64_t)st.st_size;
+	t->opened->bytes = (uint64_t)st.st_size;
 	if (nvmt1_begins(fd))
 		return open_version1(t, fd, view, progress, arg, e);
 	if (log_begins(fd))
@@ -452,21 +452,21 @@ static int pieces_sort(struct trace_piece *list, size_t n, struct err *e)
 
 static int open_several(struct trace *t, struct err *e)
 {
-	struct trace_piece *list = calloc(t->n_paths, sizeof(*list));
-	int *fds = calloc(t->n_paths, sizeof(*fds));
+	struct trace_piece *list = calloc(t->opened->n_paths, sizeof(*list));
+	int *fds = calloc(t->opened->n_paths, sizeof(*fds));
 	size_t n = 0;
 	int rc = -1;
 
 	if (!list || !fds)
 		err_set(e, ERR_FAILED, _("out of memory"));
-	for (rc = list && fds ? 0 : -1; rc == 0 && n < t->n_paths; n++) {
-		list[n].path = t->paths[n];
-		rc = piece_open(&list[n], &t->bytes, e);
+	for (rc = list && fds ? 0 : -1; rc == 0 && n < t->opened->n_paths; n++) {
+		list[n].path = t->opened->paths[n];
+		rc = piece_open(&list[n], &t->opened->bytes, e);
 	}
 	if (rc == 0)
 		rc = pieces_sort(list, n, e);
 	for (size_t i = 0; i < n; i++) {
-		t->paths[i] = list[i].path;
+		t->opened->paths[i] = list[i].path;
 		fds[i] = list[i].fd;
 		if (rc < 0 && fds[i] >= 0)
 			close(fds[i]);
@@ -493,12 +493,12 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 		trace_close(t);
 		t = NULL;
 	} else {
-		if (!t->import)
+		if (!t->opened->import)
 			look_for_damage(t);
-		t->told = t->damage;
+		t->opened->told = t->opened->damage;
 	}
 	if (e)
-		*e = t ? t->damage : failed;
+		*e = t ? t->opened->damage : failed;
 	return t;
 }
 
@@ -528,12 +528,12 @@ uint32_t trace_recording(const char *path, uint64_t *seq)
 
 static void take_more(struct trace *t)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 	struct err e = {.code = ERR_NONE};
 
 	if (job_done(&m->job, 0)) {
 		if (import_take(t, &e) < 0)
-			t->damage = e;
+			t->opened->damage = e;
 	} else if (clock_now_ns() >= m->looked_ns + LOOK_NS) {
 		load_import(t, &e);
 		m->looked_ns = clock_now_ns();
@@ -542,59 +542,59 @@ static void take_more(struct trace *t)
 
 void trace_look(struct trace *t, struct trace_state *out)
 {
-	if (t->import)
+	if (t->opened->import)
 		take_more(t);
 	else
 		look_for_damage(t);
-	out->building = t->import != NULL;
-	out->built = t->import ? atomic_load(&t->import->permille) / 1000.0 : 1;
-	out->news = strcmp(t->told.text, t->damage.text) != 0;
-	out->damage = t->damage;
-	t->told = t->damage;
+	out->building = t->opened->import != NULL;
+	out->built = t->opened->import ? atomic_load(&t->opened->import->permille) / 1000.0 : 1;
+	out->news = strcmp(t->opened->told.text, t->opened->damage.text) != 0;
+	out->damage = t->opened->damage;
+	t->opened->told = t->opened->damage;
 }
 
 void trace_settle(struct trace *t)
 {
 	struct err e = {.code = ERR_NONE};
 
-	if (t->import && job_done(&t->import->job, INT64_MAX) && import_take(t, &e) < 0)
-		t->damage = e;
+	if (t->opened->import && job_done(&t->opened->import->job, INT64_MAX) && import_take(t, &e) < 0)
+		t->opened->damage = e;
 }
 
 void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
-	if (t->import) {
-		atomic_store(&t->import->stop, true);
-		job_cancel(&t->import->job);
+	if (t->opened->import) {
+		atomic_store(&t->opened->import->stop, true);
+		job_cancel(&t->opened->import->job);
 	}
-	log_reader_close(t->log);
-	if (t->raw)
-		munmap(t->raw, t->raw_size);
-	if (t->version1 >= 0)
-		close(t->version1);
-	pthread_mutex_destroy(&t->raw_lock);
-	while (t->n_paths > 0)
-		free(t->paths[--t->n_paths]);
-	free(t->paths);
+	trace_close(t->log);
+	if (t->opened->raw)
+		munmap(t->opened->raw, t->opened->raw_size);
+	if (t->opened->version1 >= 0)
+		close(t->opened->version1);
+	pthread_mutex_destroy(&t->opened->raw_lock);
+	while (t->opened->n_paths > 0)
+		free(t->opened->paths[--t->opened->n_paths]);
+	free(t->opened->paths);
 	free(t->shown);
 	free(t);
 }
 
 struct timeline *trace_timeline(struct trace *t)
 {
-	return log_reader_timeline(t->log);
+	return trace_timeline(t->log);
 }
 
 const char *trace_path(const struct trace *t)
 {
-	return t->paths[0];
+	return t->opened->paths[0];
 }
 
 const char *trace_last_path(const struct trace *t)
 {
-	return t->paths[t->n_paths - 1];
+	return t->opened->paths[t->opened->n_paths - 1];
 }
 
 const char *trace_name(const struct trace *t)
@@ -611,7 +611,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 
 	memset(out, 0, sizeof(*out));
 	trace_marks(t, &marks);
-	out->bytes = (int64_t)t->bytes;
+	out->bytes = (int64_t)t->opened->bytes;
 	out->duration_ns = trace_extent(t, &first, &last) ? last - session->start.mono_ns : 0;
 	for (enum tier i = 0; i < TIERS; i++)
 		out->rows[i] = trace_rows(t, i);
@@ -625,7 +625,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 static int peek(struct trace *t, struct trace_summary *out, struct err *e)
 {
 	struct stat st;
-	int fd = open_file(t->paths[0], t->shown, &st, e);
+	int fd = open_file(t->opened->paths[0], t->shown, &st, e);
 	bool done;
 
 	if (fd < 0)
@@ -648,7 +648,7 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	rc = peek(t, out, e);
 	if (rc == 0 && e)
-		*e = t->damage;
+		*e = t->opened->damage;
 	trace_close(t);
 	return rc;
 }
