@@ -15,7 +15,7 @@
 
 /* Reads at most n rows of one chunk and returns their number. If out of memory, they have the last time of
  * the log and no values. */
-static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
+static size_t rows_get(struct trace *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	uint64_t first;
@@ -35,7 +35,7 @@ static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
+void trace_row_times(struct trace *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
@@ -43,7 +43,7 @@ void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size
 	pthread_mutex_unlock(&r->lock);
 }
 
-void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out)
+void trace_row_values(struct trace *r, size_t channel, uint64_t first, size_t n, double *out)
 {
 	enum tier tier = r->channels[channel].tier;
 
@@ -53,7 +53,7 @@ void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, siz
 	pthread_mutex_unlock(&r->lock);
 }
 
-size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
+size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	size_t n;
@@ -64,7 +64,7 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+void trace_count(struct trace *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		      size_t n_channels, struct histogram *const *to)
 {
 	pthread_mutex_lock(&r->lock);
@@ -92,7 +92,7 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 	return (uint32_t)times_from(b->t_ns, b->n, sizeof(*b->t_ns), 0, t_ns);
 }
 
-uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
+uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
 {
 	uint64_t rows = r->rows[tier], row, first;
 
@@ -147,7 +147,7 @@ static bool bins_fit(const struct log_section *s, const struct log_item *lod, in
 enum { PARTS = 4 };
 
 /* Keeps the arrays of a section as they are: decoded, a view of ten minutes would be several times as large. */
-static struct log_block *lod_keep(struct log_reader *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
+static struct log_block *lod_keep(struct trace *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
 {
 	enum tier tier = (enum tier)s->tier;
 	size_t width = r->session.width[tier], columns = s->columns / PARTS;
@@ -178,7 +178,7 @@ static struct log_block *lod_keep(struct log_reader *r, const struct log_generat
 }
 
 /* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
-static const struct log_block *lod_get(struct log_reader *r, int level, int zoom, enum tier tier, int64_t cell)
+static const struct log_block *lod_get(struct trace *r, int level, int zoom, enum tier tier, int64_t cell)
 {
 	uint64_t key = span_key(log_span(cell, level), zoom, tier);
 	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
@@ -204,7 +204,7 @@ static const struct log_block *lod_get(struct log_reader *r, int level, int zoom
 }
 
 /* Reads bins first .. first + n - 1 of a LOD. Returns how many of them, from the first on, can be used. */
-static size_t lod_bins(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t first, size_t n,
+static size_t lod_bins(struct trace *r, const struct log_block *b, size_t width, unsigned column, int64_t first, size_t n,
 		       struct bin *out)
 {
 	double(*v)[LOG_BINS_MAX] = r->lod.values;
@@ -235,7 +235,7 @@ static size_t lod_bins(struct log_reader *r, const struct log_block *b, size_t w
 
 /* Adds the rows of a block that are in bins first .. first + n - 1 of a zoom to those bins: n of column `from`, then of the
  * columns after it, as far as `to`. */
-static void block_fold(struct log_reader *r, enum tier tier, int zoom, struct log_block *block, int64_t first, size_t n,
+static void block_fold(struct trace *r, enum tier tier, int zoom, struct log_block *block, int64_t first, size_t n,
 		       unsigned from, unsigned to, struct bin *bins)
 {
 	const int64_t *t_ns = block->t_ns;
@@ -269,7 +269,7 @@ static void strip_join(struct bin *bins, const struct bin *finer, size_t n)
 	}
 }
 
-static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
 	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
@@ -280,7 +280,7 @@ static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
  * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
  * are made of one pass. */
-static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
@@ -313,7 +313,7 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 	return bins;
 }
 
-void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
+void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
 {
 	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
 	struct log_block *b;
@@ -328,14 +328,14 @@ void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
 
 #define JOINED 32 /* bins at a time */
 
-static bool rows_are_none(struct log_reader *r, enum tier tier, int64_t from, int64_t to)
+static bool rows_are_none(struct trace *r, enum tier tier, int64_t from, int64_t to)
 {
 	return log_cell_ns(from) >= r->rows_from_ns && log_rows_before(r, tier, from) == log_rows_before(r, tier, to);
 }
 
 /* Bins first .. first + n - 1 of a zoom that has them, a run of one cell or span after the other: of the rows, a strip or a
  * LOD; else the merges of their halves. */
-static void bins_get(struct log_reader *r, const struct channel *c, int zoom, int64_t first, size_t n, struct bin *out)
+static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	int up = zoom - LOG_CELL_ZOOM, level = log_zoom_has(zoom, r->session.hz[c->tier]) ? zoom_level(zoom) : 0;
 	/* The bins of a cell, of a span with a LOD, or that are joined at a time. */
@@ -390,7 +390,7 @@ static void bins_get(struct log_reader *r, const struct channel *c, int zoom, in
 	}
 }
 
-int log_finest(const struct log_reader *r, enum tier tier, int64_t t_ns)
+int log_finest(const struct trace *r, enum tier tier, int64_t t_ns)
 {
 	if (t_ns >= r->rows_from_ns || !(r->session.hz[tier] > 0))
 		return r->session.hz[tier] > 0 ? zoom_base(r->session.hz[tier]) : ZOOM_MIN;
@@ -398,7 +398,7 @@ int log_finest(const struct log_reader *r, enum tier tier, int64_t t_ns)
 }
 
 /* How much coarser than zoom + up the bins are that are left of that column. */
-static int coarser(const struct log_reader *r, enum tier tier, int zoom, int up, int64_t column)
+static int coarser(const struct trace *r, enum tier tier, int zoom, int up, int64_t column)
 {
 	int64_t t_ns = (int64_t)((uint64_t)(column >> up) << (zoom + up));
 	int left = t_ns < r->rows_from_ns ? log_finest(r, tier, t_ns) - zoom - up : 0;
@@ -406,7 +406,7 @@ static int coarser(const struct log_reader *r, enum tier tier, int zoom, int up,
 	return left > 0 ? left : 0;
 }
 
-void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
 	int64_t at, end, covered;
@@ -443,7 +443,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 /* --- statistics --- */
 
 /* Returns the records of the STAT of a level for the cell; n = 0 if they are unusable, NULL if there is none. */
-static const struct log_block *stat_get(struct log_reader *r, int level, int64_t cell)
+static const struct log_block *stat_get(struct trace *r, int level, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
@@ -477,7 +477,7 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 }
 
 /* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
-static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
+static bool stat_stored(struct trace *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
 	const struct log_block *b = stat_get(r, level, cell);
 
@@ -497,7 +497,7 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 
 /* Reads the statistics of the longest span that begins with that cell, ends at or before `end` and has a
  * STAT. */
-static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
+static bool stat_span(struct trace *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
 		      int64_t *next)
 {
 	for (int level = LOG_LEVELS; level > 0; level--) {
@@ -513,7 +513,7 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 
 /* Statistics of the channel's rows of a cell from from_ns up to to_ns. Those of whole cells are kept for all channels of the
  * tier, since others are asked for next. */
-static struct span_stats stat_cell(struct log_reader *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
+static struct span_stats stat_cell(struct trace *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
 {
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
@@ -548,7 +548,7 @@ static struct span_stats stat_cell(struct log_reader *r, const struct channel *c
 	return all[c->column - from];
 }
 
-void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
+void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	const struct channel *c = &r->channels[channel];
 	int64_t cover = stats_hole_ns(r->session.hz[c->tier]), cell, next = 0;
@@ -584,7 +584,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 
 /* --- parts of joules --- */
 
-bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
+bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span)
 {
 	uint64_t row;
 
@@ -599,7 +599,7 @@ bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
 	return row < r->rows[tier];
 }
 
-bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out)
+bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out)
 {
 	const struct log_block *b;
 	bool found = false;
@@ -614,7 +614,7 @@ bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_sou
 	return found;
 }
 
-bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
+bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *b;
@@ -634,7 +634,7 @@ bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, c
 
 /* --- late ticks --- */
 
-size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
+size_t trace_late(struct trace *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
 {
 	size_t found = 0;
 
@@ -665,7 +665,7 @@ size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return found;
 }
 
-void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+void trace_late_ticks(struct trace *r, enum tier tier, uint64_t row, uint64_t end,
 			   struct late_ticks *out)
 {
 	struct gap late[LATE_ROWS];
@@ -677,7 +677,7 @@ void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, u
 		const struct log_block *stat = NULL;
 
 		/* Of the longest span that begins with this row and ends before `end`, or else of some rows. */
-		log_reader_times(r, tier, row, 1, &t_ns);
+		trace_row_times(r, tier, row, 1, &t_ns);
 		cell = log_span_cell(log_span(log_cell(t_ns), 1), 1);
 		pthread_mutex_lock(&r->lock);
 		for (int level = LOG_LEVELS; level > 0 && !stat; level--) {
@@ -695,7 +695,7 @@ void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, u
 			to = (uint64_t)next > row && (uint64_t)next < to ? (uint64_t)next : to;
 		}
 		pthread_mutex_unlock(&r->lock);
-		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late);
+		for (size_t i = 0, n = stat ? 0 : trace_late(r, tier, row, (size_t)(to - row), late);
 		     i < n; i++)
 			late_join(out, &(struct late_ticks) {1, late[i].to_ns - late[i].from_ns});
 		row = to;

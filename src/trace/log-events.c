@@ -70,7 +70,7 @@ static const struct event_kind {
 };
 
 /* At the most, or if memory is out, a log in memory drops the oldest eighth. */
-static void event_add(struct log_reader *r, enum log_events_of of, const void *event)
+static void event_add(struct trace *r, enum log_events_of of, const void *event)
 {
 	const struct event_kind *kind = &event_kinds[of];
 	struct log_events *l = &r->events[of];
@@ -99,7 +99,7 @@ static void event_add(struct log_reader *r, enum log_events_of of, const void *e
 	r->events_new = true;
 }
 
-void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
+void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 {
 	bool each = kind == LOG_INDEX;
 	struct log_in record;
@@ -125,7 +125,7 @@ void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
 
 /* What goes on is recorded as open, and again at its end. One that is open lasts until the next of its channel, or the
  * last row. */
-void log_events_settle(struct log_reader *r)
+void log_events_settle(struct trace *r)
 {
 	struct log_events *l = &r->events[EVENTS_STATE];
 	struct state_event *s = l->p;
@@ -158,13 +158,13 @@ void log_events_settle(struct log_reader *r)
 	r->events_new = false;
 }
 
-const void *log_reader_events(const struct log_reader *r, enum log_events_of of, size_t *n)
+const void *trace_events(const struct trace *r, enum log_events_of of, size_t *n)
 {
 	*n = r->events[of].n;
 	return r->events[of].p;
 }
 
-void log_events_free(struct log_reader *r)
+void log_events_free(struct trace *r)
 {
 	for (int i = 0; i < EVENTS_KINDS; i++) {
 		free(r->events[i].p);
@@ -191,7 +191,7 @@ static void events_sort(struct log_events *l, const struct event_kind *kind)
 
 /* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
  * listed as another gap. */
-static void gaps_absent(struct log_reader *r)
+static void gaps_absent(struct trace *r)
 {
 	size_t listed = r->events[EVENTS_GAP].n;
 
@@ -219,7 +219,7 @@ static void gaps_absent(struct log_reader *r)
 }
 
 /* Their numbers become those of the session's channels; of others nothing is known. */
-static void states_of_channels(struct log_reader *r)
+static void states_of_channels(struct trace *r)
 {
 	struct state_event *s = r->events[EVENTS_STATE].p;
 	size_t n = 0, channel;
@@ -235,7 +235,7 @@ static void states_of_channels(struct log_reader *r)
 }
 
 /* Reads the anchor of a META. */
-static bool anchor_get(struct log_reader *r, const struct log_item *meta, struct clock_anchor *a)
+static bool anchor_get(struct trace *r, const struct log_item *meta, struct clock_anchor *a)
 {
 	struct log_in in, record;
 	struct log_head h;
@@ -252,7 +252,7 @@ static bool anchor_get(struct log_reader *r, const struct log_item *meta, struct
 
 /* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
  * suspend was noticed. */
-static void anchor_at(struct log_reader *r, int64_t t_ns)
+static void anchor_at(struct trace *r, int64_t t_ns)
 {
 	struct clock_anchor a = r->session.start;
 	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
@@ -270,7 +270,7 @@ static void anchor_at(struct log_reader *r, int64_t t_ns)
 }
 
 /* That of the newest META. */
-static void anchor_newest(struct log_reader *r)
+static void anchor_newest(struct trace *r)
 {
 	struct clock_anchor a = r->session.start;
 	const struct log_item *last = NULL;
@@ -295,7 +295,7 @@ static int by_anchor(const void *a, const void *b)
 
 /* The clocks after each change of them. A suspend is listed as a gap for them only: CLOCK_MONOTONIC stops meanwhile, so
  * that no row is missing. */
-static bool clocks_read(struct log_reader *r)
+static bool clocks_read(struct trace *r)
 {
 	const struct log_events *changes = &r->events[EVENTS_CHANGE];
 	struct log_events *gaps = &r->events[EVENTS_GAP], anchors = {.n = 0};
@@ -323,7 +323,7 @@ static bool clocks_read(struct log_reader *r)
 	return true;
 }
 
-bool log_events_read(struct log_reader *r)
+bool log_events_read(struct trace *r)
 {
 	struct log_head h;
 

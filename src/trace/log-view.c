@@ -12,7 +12,7 @@
 #include "util/intl.h"
 
 struct log_view {
-	struct log_reader *reader; /* whose lists are made of the look */
+	struct trace *reader; /* whose lists are made of the look */
 	struct log *log;
 	struct log_look look;
 	size_t room; /* of the reader's groups */
@@ -34,7 +34,7 @@ static void group_forget(struct log_view *v, const struct log_group *g)
 /* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
 static struct log_group *group_of(struct log_view *v, int64_t cell)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	int64_t first = log_span_cell(log_span(cell, 1), 1);
 	struct log_group *more;
 	size_t at = r->n_groups;
@@ -89,7 +89,7 @@ static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t n
 /* Drops the groups whose rows are gone, and counts the rows before the others. */
 static void show_groups(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	size_t gone = 0;
 
 	for (; gone < r->n_groups && r->groups[gone].cell < v->look.now.rows_from; gone++)
@@ -209,7 +209,7 @@ static void forget_open(struct log_view *v)
 /* Columns have the same place in all descriptions of the channels. */
 static void show_session(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	const struct session *s = v->look.session;
 
 	while (s && r->n_generations < v->look.generation) {
@@ -246,7 +246,7 @@ static void show_session(struct log_view *v)
 
 void log_view_look(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	const struct log_now *now = &v->look.now;
 	uint64_t version = v->look.version, end[LOG_SHELVES];
 	int64_t first = INT64_MAX;
@@ -315,7 +315,7 @@ int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
 struct log_view *log_view_new(struct log *l, struct err *e)
 {
 	struct log_view *v = calloc(1, sizeof(*v));
-	struct log_reader *r = v ? log_reader_new() : NULL;
+	struct trace *r = v ? trace_alloc() : NULL;
 
 	if (r) {
 		v->reader = r;
@@ -333,14 +333,14 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 
 void log_view_free(struct log_view *v)
 {
-	struct log_reader *r = v ? v->reader : NULL;
+	struct trace *r = v ? v->reader : NULL;
 
 	if (!v)
 		return;
 	forget_open(v);
 	r->channels = NULL;
 	r->other_ranges = NULL;
-	log_reader_close(r);
+	trace_close(r);
 	log_look_free(&v->look);
 	free(v);
 }
