@@ -505,7 +505,7 @@ static bool is_complete(struct follow *f)
 	if (nvmt1_begins(f->fd))
 		return true;
 	if (log_begins(f->fd))
-		trace_file_tail(f->fd, 0, f->shown, &tail);
+		trace_file_tail(f->fd, f->shown, &tail);
 	return tail.ended && !tail.next[0];
 }
 
