@@ -35,8 +35,10 @@ static size_t rows_get(struct trace *r, enum tier tier, uint64_t row, size_t n, 
 	return n;
 }
 
-void trace_row_times(struct trace *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
+void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
+	struct trace *r = (struct trace *)(uintptr_t)t;
+
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
 		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL);
@@ -92,8 +94,9 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 	return (uint32_t)times_from(b->t_ns, b->n, sizeof(*b->t_ns), 0, t_ns);
 }
 
-uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
+uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
 {
+	struct trace *r = (struct trace *)(uintptr_t)t;
 	uint64_t rows = r->rows[tier], row, first;
 
 	pthread_mutex_lock(&r->lock);
@@ -114,35 +117,7 @@ uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
 
 /* --- columns --- */
 
-/* What is read or computed of a span is kept by its number: LOD of a zoom and tier, STAT of a level and, of a cell,
- * strips of a zoom and tier. */
-static uint64_t span_key(int64_t span, int zoom, unsigned tier)
-{
-	return (uint64_t)span << 8 | (uint64_t)zoom << 2 | tier;
-}
-
-enum { OF_STAT = TIERS };	 /* in place of a tier; its level is in place of a zoom */
-enum { OF_PARTS = 62, OF_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
 enum { STRIP_FINEST = 23 };	 /* a bin of a finer zoom has few rows */
-
-/* Returns the level whose spans have bins of that zoom, or 0. */
-static int zoom_level(int zoom)
-{
-	for (int level = 1; level <= LOG_LEVELS; level++)
-		for (const uint8_t *z = log_zooms[level]; *z; z++)
-			if (*z == zoom)
-				return level;
-	return 0;
-}
-
-/* Whether all bins of the section are in the span of the LOD. */
-static bool bins_fit(const struct log_section *s, const struct log_item *lod, int zoom, int level)
-{
-	int bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom;
-	int64_t first = (int64_t)((uint64_t)log_span(lod->cell, level) << bits);
-
-	return s->first >= first && (uint64_t)s->first - (uint64_t)first + s->n <= UINT64_C(1) << bits;
-}
 
 enum { PARTS = 4 };
 
@@ -180,7 +155,7 @@ static struct log_block *lod_keep(struct trace *r, const struct log_generation *
 /* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
 static const struct log_block *lod_get(struct trace *r, int level, int zoom, enum tier tier, int64_t cell)
 {
-	uint64_t key = span_key(log_span(cell, level), zoom, tier);
+	uint64_t key = log_span_key(log_span(cell, level), zoom, tier);
 	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
 	struct log_item lod;
 	const struct log_generation *g;
@@ -193,12 +168,12 @@ static const struct log_block *lod_get(struct trace *r, int level, int zoom, enu
 	if (log_read_chunk(r, &lod, &h, &r->raw)) {
 		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 		g = log_generation_find(r, h.generation);
-		if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
+		if (!g)
+			log_note(r, LOG_FAULT_CHANNELS, lod.at, h.seq, lod.cell, 0);
+		if (g && (int)log_get_u8(&in) == zoom && log_in_take(&in, 3))
 			while (log_lod_next(&in, &s) > 0)
-				if (s.tier == tier && s.columns > 0 && bins_fit(&s, &lod, zoom, level))
+				if (s.tier == tier && s.columns > 0)
 					return lod_keep(r, g, &s, key);
-		if (in.bad || !g)
-			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod.at, h.seq, lod.cell, 0);
 	}
 	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
@@ -272,7 +247,7 @@ static void strip_join(struct bin *bins, const struct bin *finer, size_t n)
 static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
-	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], log_span_key(cell, zoom, tier), 0, 0, bytes);
 
 	return b ? memset(b->records, 0, bytes) : NULL;
 }
@@ -283,7 +258,7 @@ static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t 
 static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
+	struct log_block *strip = log_cache_find(cache, log_span_key(cell, zoom, tier)), *block;
 	struct bin *bins, *finer = NULL;
 	unsigned width = (unsigned)r->session.width[tier];
 	size_t n = (size_t)1 << (LOG_CELL_ZOOM - zoom);
@@ -296,7 +271,7 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 	end = log_rows_before(r, tier, cell + 1);
 	if (row == end)
 		return NULL;
-	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
+	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
 		finer = strip_new(r, tier, zoom - 2, cell);
 	bins = strip_new(r, tier, zoom, cell);
 	for (uint64_t at = row; bins && at < end; at = first + block->n) {
@@ -315,14 +290,14 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
 {
-	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
+	const uint64_t keys[] = {log_span_key(cell, SPAN_CELL, tier), log_span_key(log_span(cell, 1), SPAN_PARTS, tier)};
 	struct log_block *b;
 
 	for (int i = 0; i < 2; i++)
 		if ((b = log_cache_find(&r->caches[LOG_STRIPS], keys[i])))
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
-		if ((b = log_cache_find(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier))))
+		if ((b = log_cache_find(&r->caches[LOG_STRIPS], log_span_key(cell, zoom, tier))))
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 }
 
@@ -337,7 +312,7 @@ static bool rows_are_none(struct trace *r, enum tier tier, int64_t from, int64_t
  * LOD; else the merges of their halves. */
 static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	int up = zoom - LOG_CELL_ZOOM, level = log_zoom_has(zoom, r->session.hz[c->tier]) ? zoom_level(zoom) : 0;
+	int up = zoom - LOG_CELL_ZOOM, level = log_zoom_has(zoom, r->session.hz[c->tier]) ? log_zoom_level(zoom) : 0;
 	/* The bins of a cell, of a span with a LOD, or that are joined at a time. */
 	int bits = up <= 0 ? -up : level ? LOG_SPAN_BITS * level - up : 0;
 
@@ -446,7 +421,7 @@ void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, siz
 static const struct log_block *stat_get(struct trace *r, int level, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
+	uint64_t key = log_span_key(log_span(cell, level), level, SPAN_STAT);
 	struct log_block *b = log_cache_find(cache, key);
 	struct log_item item;
 	const uint8_t *p = NULL;
@@ -519,14 +494,14 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
 	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *kept = keep ? log_cache_find(cache, span_key(cell, OF_CELL, c->tier)) : NULL;
+	struct log_block *kept = keep ? log_cache_find(cache, log_span_key(cell, SPAN_CELL, c->tier)) : NULL;
 	int64_t cover = stats_hole_ns(r->session.hz[c->tier]);
 	struct span_stats one = {.n = 0}, part, *all = &one;
 
 	if (kept)
 		return ((struct span_stats *)(void *)kept->records)[c->column];
 	if (keep) {
-		kept = log_cache_add(cache, span_key(cell, OF_CELL, c->tier), 0, 0, n * sizeof(*all));
+		kept = log_cache_add(cache, log_span_key(cell, SPAN_CELL, c->tier), 0, 0, n * sizeof(*all));
 		if (!kept)
 			return one;
 		all = memset(kept->records, 0, n * sizeof(*all));
@@ -580,56 +555,6 @@ void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns,
 	}
 	out->channel = r->numbers[channel];
 	pthread_mutex_unlock(&r->lock);
-}
-
-/* --- parts of joules --- */
-
-bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span)
-{
-	uint64_t row;
-
-	pthread_mutex_lock(&r->lock);
-	row = log_rows_before(r, tier, log_span_cell(*span, 1));
-	if (row < r->rows[tier]) {
-		int64_t of = log_span(log_cell_of_row(r, tier, row), 1);
-
-		*span = of > *span ? of : *span;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return row < r->rows[tier];
-}
-
-bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out)
-{
-	const struct log_block *b;
-	bool found = false;
-
-	pthread_mutex_lock(&r->lock);
-	b = log_cache_find(&r->caches[LOG_STRIPS], span_key(span, OF_PARTS, s->tier));
-	for (uint32_t i = 0; b && i < b->n && !found; i++) {
-		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
-		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return found;
-}
-
-bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
-{
-	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *b;
-
-	pthread_mutex_lock(&r->lock);
-	b = log_cache_find(cache, span_key(span, OF_PARTS, tier));
-	if (b)
-		log_cache_drop(cache, b);
-	b = log_cache_add(cache, span_key(span, OF_PARTS, tier), 0, 0, n * sizeof(*parts));
-	if (b) {
-		b->n = (uint32_t)n;
-		memcpy(b->records, parts, n * sizeof(*parts));
-	}
-	pthread_mutex_unlock(&r->lock);
-	return b != NULL;
 }
 
 /* --- late ticks --- */

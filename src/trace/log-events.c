@@ -70,7 +70,7 @@ static const struct event_kind {
 };
 
 /* At the most, or if memory is out, a log in memory drops the oldest eighth. */
-static void event_add(struct trace *r, enum log_events_of of, const void *event)
+static void event_add(struct trace *r, enum trace_events of, const void *event)
 {
 	const struct event_kind *kind = &event_kinds[of];
 	struct log_events *l = &r->events[of];
@@ -158,7 +158,7 @@ void log_events_settle(struct trace *r)
 	r->events_new = false;
 }
 
-const void *trace_events(const struct trace *r, enum log_events_of of, size_t *n)
+const void *trace_events(const struct trace *r, enum trace_events of, size_t *n)
 {
 	*n = r->events[of].n;
 	return r->events[of].p;

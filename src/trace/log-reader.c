@@ -12,6 +12,7 @@
 #include "util/intl.h"
 #include "util/io.h"
 #include "trace/log-tree.h"
+#include "trace/trace-file.h"
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
@@ -400,10 +401,9 @@ bool log_other_version(unsigned version, const char *shown, struct err *e)
 	return false;
 }
 
-static bool first_head(struct trace *r, uint64_t from, struct err *e)
+static bool first_head(struct trace *r, struct err *e)
 {
-	uint64_t to = r->size - from < FRONT ? r->size : from + FRONT;
-	uint64_t at = from < r->size ? log_source_find(r->source, 0, from, to) : to;
+	uint64_t to = r->size < FRONT ? r->size : FRONT, at = log_source_find(r->source, 0, 0, to);
 	const uint8_t *p = at + LOG_HEAD <= to ? r->source->get(r->source, at, LOG_HEAD) : NULL;
 	struct log_head h;
 
@@ -539,9 +539,9 @@ static void extent(struct trace *r)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 
-static int load(struct trace *r, uint64_t from, struct err *e)
+static int load(struct trace *r, struct err *e)
 {
-	if (!first_head(r, from, e) || describe(r, e) < 0)
+	if (!first_head(r, e) || describe(r, e) < 0)
 		return -1;
 	if (log_groups_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
@@ -600,7 +600,7 @@ static int files_take(struct trace *r, const int *fds, size_t n, struct err *e)
 	return 0;
 }
 
-struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
+struct trace *trace_open_logs(const int *fds, size_t n, const char *shown, struct err *e)
 {
 	struct trace *r = trace_alloc();
 
@@ -611,21 +611,17 @@ struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const cha
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	if (files_take(r, fds, n, e) == 0 && load(r, from, e) == 0)
+	if (files_take(r, fds, n, e) == 0 && load(r, e) == 0)
 		return r;
 	trace_close(r);
 	return NULL;
-}
-
-struct trace *trace_open_log(int fd, uint64_t from, const char *shown, struct err *e)
-{
-	return trace_open_logs(&fd, 1, from, shown, e);
 }
 
 void trace_close(struct trace *r)
 {
 	if (!r)
 		return;
+	trace_opened_free(r->opened);
 	log_groups_free(r);
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
 		log_cache_clear(&r->caches[i]);
@@ -664,30 +660,30 @@ void trace_renew(struct trace *r, struct trace *newer)
 
 	*r = *newer;
 	*newer = old;
-	newer->session = r->session;
-	newer->channels = r->channels;
-	newer->numbers = r->numbers;
-	newer->facts = r->facts;
-	newer->other_ranges = NULL;
-	newer->source = &newer->file.source;
 	r->source = &r->file.source;
-	r->session = old.session;
-	r->channels = old.channels;
-	r->numbers = old.numbers;
-	r->facts = old.facts;
+	newer->source = &newer->file.source;
+	newer->opened = NULL;
+	newer->other_ranges = NULL;
+	newer->shown = r->shown;
+	r->opened = old.opened;
 	r->other_ranges = old.other_ranges;
+	r->shown = old.shown;
+	if (old.n_generations > 0) {
+		newer->session = r->session;
+		newer->channels = r->channels;
+		newer->numbers = r->numbers;
+		newer->facts = r->facts;
+		r->session = old.session;
+		r->channels = old.channels;
+		r->numbers = old.numbers;
+		r->facts = old.facts;
+	}
 	trace_close(newer);
 }
 
 struct timeline *trace_timeline(struct trace *r)
 {
 	return &r->timeline;
-}
-
-void trace_show_ranges(struct trace *r, struct ranges *other)
-{
-	ranges_free(r->other_ranges);
-	r->other_ranges = other;
 }
 
 /* --- what does not change --- */
@@ -699,28 +695,8 @@ const struct session *trace_session(const struct trace *r)
 
 const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
 {
-	*n = r->n_anchors;
+	*n = r->opened && r->opened->version1 >= 0 ? 0 : r->n_anchors;
 	return r->anchors;
-}
-
-uint64_t trace_absent(const struct trace *r)
-{
-	return r->absent;
-}
-
-bool trace_truncated(const struct trace *r, uint64_t *size)
-{
-	bool truncated = false;
-	struct stat st;
-
-	*size = 0;
-	for (const struct log_piece *f = r->files; f < r->files + r->n_files; f++) {
-		uint64_t left = fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
-
-		truncated |= left < f->size;
-		*size += left;
-	}
-	return truncated;
 }
 
 void trace_tail(const struct trace *r, struct log_tail *out)

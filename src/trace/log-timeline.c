@@ -215,27 +215,39 @@ const struct energy_source *trace_source(struct trace *r, size_t channel)
 	return found;
 }
 
-/* The parts of a group are made together for all channels that are alike, because each needs its rows. */
+/* What the rows of a group add to the joules of a channel. It is made for all channels that are alike, because each needs the
+ * same rows, and kept. */
 static bool timeline_energy_part(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns,
 				 struct energy_part *out)
 {
 	struct trace *r = timeline_log(t);
-	int64_t span = log_span(log_cell(from_ns - 1), 1) + 1, cell, begin_ns, end_ns;
-	struct energy_part *parts = NULL;
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	int64_t span = log_span(log_cell(from_ns - 1), 1) + 1, begin_ns, end_ns, of_row = INT64_MIN;
+	struct energy_part *parts;
+	bool whole, found = false;
+	struct log_block *b;
+	uint64_t row, key;
 	size_t n = 0;
-	bool found;
 
-	if (!log_energy_span_from(r, s->tier, &span))
-		return false;
-	cell = log_span_cell(span, 1);
-	begin_ns = log_cell_ns(cell);
-	end_ns = log_cell_ns(log_span_end(cell, 1));
-	if (end_ns > to_ns)
-		return false;
-	if (log_energy_part(r, span, s, out))
-		return true;
-	parts = calloc(r->session.n_channels, sizeof(*parts));
-	for (size_t i = 0; parts && i < r->session.n_channels; i++) {
+	pthread_mutex_lock(&r->lock);
+	row = log_rows_before(r, s->tier, log_span_cell(span, 1));
+	if (row < r->rows[s->tier])
+		of_row = log_span(log_cell_of_row(r, s->tier, row), 1);
+	span = of_row > span ? of_row : span;
+	key = log_span_key(span, SPAN_PARTS, s->tier);
+	begin_ns = log_cell_ns(log_span_cell(span, 1));
+	end_ns = log_cell_ns(log_span_cell(span + 1, 1));
+	whole = of_row > INT64_MIN && end_ns <= to_ns;
+	b = whole ? log_cache_find(cache, key) : NULL;
+	for (uint32_t i = 0; b && i < b->n && !found; i++) {
+		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
+		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
+	}
+	pthread_mutex_unlock(&r->lock);
+	parts = whole && !found ? calloc(r->session.n_channels, sizeof(*parts)) : NULL;
+	if (!parts)
+		return found;
+	for (size_t i = 0; i < r->session.n_channels; i++) {
 		const struct channel *c = &r->channels[i];
 		const struct energy_source *of = i == s->power ? s : NULL;
 		struct energy_source plain;
@@ -244,12 +256,26 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 			energy_source_of(&plain, &r->session, i);
 			of = plain.counter == SIZE_MAX ? trace_source(r, i) : NULL; /* else it takes all rows */
 		}
-		if (of)
-			energy_part_read(&parts[n++], of, t, begin_ns, end_ns);
+		if (!of)
+			continue;
+		energy_part_read(&parts[n], of, t, begin_ns, end_ns);
+		if (of == s)
+			*out = parts[n];
+		found |= of == s;
+		n++;
 	}
-	found = parts && log_energy_parts_keep(r, span, s->tier, parts, n);
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(cache, key);
+	if (b)
+		log_cache_drop(cache, b);
+	b = log_cache_add(cache, key, 0, 0, n * sizeof(*parts));
+	if (b) {
+		b->n = (uint32_t)n;
+		memcpy(b->records, parts, n * sizeof(*parts));
+	}
+	pthread_mutex_unlock(&r->lock);
 	free(parts);
-	return found && log_energy_part(r, span, s, out);
+	return found;
 }
 
 #define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
@@ -312,27 +338,45 @@ static int64_t timeline_above(struct timeline *t, size_t channel, int64_t from_n
 
 /* --- ranges: others may be shown in their place --- */
 
-static void timeline_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+void trace_show_ranges(struct trace *r, struct ranges *other)
 {
-	struct trace *r = timeline_log(t);
+	ranges_free(r->other_ranges);
+	r->other_ranges = other;
+}
 
+void trace_ranges(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
 	if (r->other_ranges)
 		ranges_visit(r->other_ranges, from_ns, to_ns, least_ns, visit, arg);
 	else
 		log_ranges_visit(r, from_ns, to_ns, least_ns, visit, arg);
 }
 
+bool trace_ranges_more(struct trace *r)
+{
+	return !r->other_ranges && log_ranges_more(r);
+}
+
+size_t trace_lanes(struct trace *r, const struct range_lane **out, size_t most)
+{
+	struct ranges *store = r->other_ranges ? r->other_ranges : log_ranges_store(r);
+
+	return store ? ranges_lanes(store, out, most) : 0;
+}
+
+static void timeline_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	trace_ranges(timeline_log(t), from_ns, to_ns, least_ns, visit, arg);
+}
+
 static bool timeline_ranges_more(struct timeline *t)
 {
-	return !timeline_log(t)->other_ranges && log_ranges_more(timeline_log(t));
+	return trace_ranges_more(timeline_log(t));
 }
 
 static size_t timeline_lanes(struct timeline *t, const struct range_lane **out, size_t most)
 {
-	struct trace *r = timeline_log(t);
-	struct ranges *store = r->other_ranges ? r->other_ranges : log_ranges_store(r);
-
-	return store ? ranges_lanes(store, out, most) : 0;
+	return trace_lanes(timeline_log(t), out, most);
 }
 
 const struct timeline_ops log_timeline_ops = {

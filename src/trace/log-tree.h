@@ -80,12 +80,12 @@ struct log_events {
 	int64_t *reach;
 };
 
-struct energy_part;
-struct energy_source;
 struct log_view;
+struct trace_opened;
 
 struct trace {
 	struct timeline timeline;
+	struct trace_opened *opened; /* NULL: not by trace_open() */
 	pthread_mutex_t lock, energy_lock;
 	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
 	struct log_piece *files; /* of one recording */
@@ -148,8 +148,11 @@ struct trace {
 };
 
 /* log-reader.c */
-/* A reader without a file, for trace_close(). Returns NULL if out of memory. */
+/* A trace of nothing, for trace_close(). Returns NULL if out of memory. */
 struct trace *trace_alloc(void);
+/* Takes over what the newer trace of the same log, which has grown, has found, and closes it. The session, the name and how
+ * it was opened stay; events are new. No other thread may use it meanwhile. */
+void trace_renew(struct trace *r, struct trace *newer);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
 bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
@@ -216,19 +219,21 @@ const double *log_block_values(struct log_block *b, unsigned column);
 
 /* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
-/* Sets *span to the next group, itself included, in which the tier has rows. Returns false if there is none. */
-bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span);
-/* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
-bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out);
-bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
 /* The finest zoom with bins of their own at that time. */
 int log_finest(const struct trace *r, enum tier tier, int64_t t_ns);
 
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
-/* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
+/* log-ranges-read.c */
+/* The latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct trace *r);
+/* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
+void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+/* The store of their names and lanes; NULL: there are no ranges. */
+struct ranges *log_ranges_store(struct trace *r);
+/* Reads some. Returns false once all were read. */
+bool log_ranges_more(struct trace *r);
 
 /* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
 void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);
@@ -237,6 +242,15 @@ bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_k
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
 /* The finest zoom that is left at a time of which the rows are gone. */
 int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
+
+/* What is read or computed of a span is kept in LOG_STRIPS by its number: LOD of a zoom and tier, STAT of a level and, of a
+ * cell, strips of a zoom and tier. */
+enum { SPAN_STAT = TIERS };	     /* in place of a tier; its level is in place of a zoom */
+enum { SPAN_PARTS = 62, SPAN_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
+static inline uint64_t log_span_key(int64_t span, int zoom, unsigned tier)
+{
+	return (uint64_t)span << 8 | (uint64_t)zoom << 2 | tier;
+}
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {
