@@ -70,6 +70,7 @@ struct file {
 };
 
 struct nvtx {
+	struct engine_feed feed;
 	const struct nvtx_ops *ops;
 	void *to;
 	char folder[256];
@@ -878,9 +879,9 @@ static void change_engine(void *g, const struct change *c)
 	engine_change(g, c);
 }
 
-static int64_t poll_engine(void *n, bool last)
+static int64_t poll_engine(struct engine_feed *f, bool last)
 {
-	return nvtx_poll(n, last);
+	return nvtx_poll((struct nvtx *)f, last);
 }
 
 struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e)
@@ -892,8 +893,10 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *p
 		nvtx_free(n);
 		return NULL;
 	}
-	if (n)
-		engine_set_poll(g, poll_engine, n);
+	if (n) {
+		n->feed = (struct engine_feed) {.poll = poll_engine, .fd = {-1, -1}};
+		engine_add_feed(g, &n->feed);
+	}
 	return n;
 }
 

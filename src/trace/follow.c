@@ -127,7 +127,7 @@ static int describe(struct follow *f, struct err *e)
 	memcpy(channels, now->channels, f->about.n_channels * sizeof(*channels));
 	f->about.channels = channels;
 	if (f->to->ops->described)
-		f->to->ops->described(f->to);
+		f->to->ops->described(f->to, channels);
 	free(f->channels);
 	f->channels = channels;
 	return 0;
