@@ -130,9 +130,8 @@ struct remote *remote_open(const char *path, int64_t history_ns, int signals, bo
 			_("standard input is a terminal: read a stream from a pipe, as in ssh board nvmtop "
 			  "record - | nvmtop replay -"));
 	} else {
-		errno = 0;
 		r->follow = follow_open(path, log_sink(r->log), e);
-		*complete = !r->follow && errno == ENODATA;
+		*complete = !r->follow && e->num == ENODATA;
 		if (r->follow && wait_for_session(r, signals, e) == 0)
 			return r;
 	}
@@ -196,7 +195,7 @@ void remote_scene(struct remote *r, struct ui_scene *s)
 	follow_state(r->follow, &st);
 	log_view_look(r->view);
 	s->timeline = log_view_timeline(r->view);
-	s->rows_ns = log_view_state(r->view)->rows_ns;
+	s->rows_ns = log_view_state(r->view)->now.rows_ns;
 	s->live = !r->ended;
 	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
 	s->wall_ns = st.start.real_ns ? clock_wall_ns(&st.start, s->now_ns) : 0;

@@ -30,7 +30,7 @@ struct output {
 	int error; /* errno of a failed write */
 	bool stopped;
 	uint8_t buffer[BUFFER];
-	double values[MAX_CELLS * BATCH]; /* a column for each channel of a tier */
+	double values[MAX_CELLS * BATCH], by[BATCH]; /* a column for each cell of a tier; one more */
 };
 
 static void flush(struct output *o)
@@ -51,26 +51,6 @@ static void put(struct output *o, const uint8_t *p, size_t n)
 	o->used += n;
 }
 
-/* Computes the power of rails that have no power channel from voltage and current. */
-static void fill_power(uint8_t *row, const struct layout *l, const double *values)
-{
-	double volt[MAX_RAILS], amp[MAX_RAILS];
-
-	for (unsigned i = 0; i < MAX_RAILS; i++)
-		volt[i] = amp[i] = (double)NAN;
-	for (size_t i = 0; i < l->n[TIER_MEDIUM]; i++) {
-		const struct cell *c = &l->cells[TIER_MEDIUM][i];
-
-		if (c->field == FIELD_VOLTAGE)
-			volt[c->slot] = values[i * BATCH];
-		else if (c->field == FIELD_CURRENT)
-			amp[c->slot] = values[i * BATCH];
-	}
-	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
-		if (l->powerless >> i & 1)
-			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
-}
-
 /* A field that cannot encode "missing" keeps the value of the row before. */
 static void put_rows(struct output *o, enum tier tier)
 {
@@ -84,15 +64,21 @@ static void put_rows(struct output *o, enum tier tier)
 		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
 
 		trace_row_times(o->t, tier, first, n, t_ns);
-		for (size_t c = 0; c < l->n[tier]; c++)
-			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
+		for (size_t c = 0; c < l->n[tier]; c++) {
+			const struct cell *cell = &l->cells[tier][c];
+
+			trace_row_values(o->t, cell->channel, first, n, o->values + c * BATCH);
+			if (cell->by == SIZE_MAX)
+				continue;
+			trace_row_values(o->t, cell->by, first, n, o->by);
+			for (size_t i = 0; i < n; i++)
+				o->values[c * BATCH + i] = o->values[c * BATCH + i] * o->by[i] / 1000;
+		}
 		for (size_t i = 0; i < n; i++) {
 			row_time_put(row, t_ns[i] - start);
 			for (size_t c = 0; c < l->n[tier]; c++)
 				cell_encode(row, l->cells[tier][c].field, l->cells[tier][c].slot,
 					    o->values[c * BATCH + i]);
-			if (tier == TIER_MEDIUM && l->powerless)
-				fill_power(row, l, o->values + i);
 			put(o, row, row_size[tier]);
 		}
 	}
