@@ -73,10 +73,11 @@ void engine_begin_again(struct engine *g);
 /* Counts rows that an output could not keep, for "nvmtop.lost". */
 void engine_add_lost(struct engine *g, uint64_t rows);
 
-/* Where marks and ranges come from. The engine thread calls poll() at the time that it returned last, or INT64_MAX:
- * when one of the descriptors can be read (-1: none); and with `last` before the stream ends. */
+/* Where marks and ranges come from; the first member of that. The engine thread calls poll() with it at the time that it
+ * returned last, or INT64_MAX: when one of the descriptors can be read (-1: none); and with `last` before the stream
+ * ends. */
 struct engine_feed {
-	int64_t (*poll)(struct engine_feed *f, bool last);
+	int64_t (*poll)(void *of, bool last);
 	int fd[2];
 	int64_t due_ns; /* of the first call */
 	struct engine_feed *next;

@@ -299,15 +299,15 @@ static bool inbox_receive(struct inbox *b)
 	return true;
 }
 
-static int64_t inbox_poll(struct engine_feed *f, bool last)
+static int64_t inbox_poll(void *inbox, bool last)
 {
-	struct inbox *b = (struct inbox *)f;
+	struct inbox *b = inbox;
 	struct signalfd_siginfo si;
 
 	(void)last;
-	while (f->fd[1] >= 0 && read(f->fd[1], &si, sizeof(si)) == (ssize_t)sizeof(si))
+	while (b->feed.fd[1] >= 0 && read(b->feed.fd[1], &si, sizeof(si)) == (ssize_t)sizeof(si))
 		inbox_mark(b, clock_now_ns(), "");
-	while (f->fd[0] >= 0 && inbox_receive(b))
+	while (b->feed.fd[0] >= 0 && inbox_receive(b))
 		if (b->burst >= BURST_MARKS)
 			return b->burst_ns + BURST_NS;
 	return INT64_MAX;
@@ -376,7 +376,7 @@ int inbox_fd(const struct inbox *b)
 void inbox_read(struct inbox *b)
 {
 	if (!b->engine)
-		inbox_poll(&b->feed, false);
+		inbox_poll(b, false);
 }
 
 uint64_t inbox_close(struct inbox *b)
@@ -393,7 +393,7 @@ uint64_t inbox_close(struct inbox *b)
 	/* Two bursts are more than the kernel keeps, of a sender that goes on. */
 	for (int i = 0; i < 2; i++) {
 		b->burst = 0;
-		inbox_poll(&b->feed, true);
+		inbox_poll(b, true);
 	}
 	for (int i = 0; i < 2; i++)
 		if (b->feed.fd[i] >= 0)

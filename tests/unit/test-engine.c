@@ -690,9 +690,9 @@ struct feed {
 	atomic_int read, due, last;
 };
 
-static int64_t feed_poll(struct engine_feed *feed, bool last)
+static int64_t feed_poll(void *feed, bool last)
 {
-	struct feed *f = (struct feed *)(void *)feed;
+	struct feed *f = feed;
 	char c;
 
 	if (last)
