@@ -226,10 +226,10 @@ static void test_late(void **state)
 	snprintf(path, sizeof path, "%s/late.nvmt", t.dir);
 	w = log_out_new(path, false, &e);
 	assert_true(history && w);
-	assert_int_equal(engine_attach(g, live_log_sink(history), false, &e), 0);
 	log = log_new(&(struct log_bound) {.now = true}, &e);
 	assert_int_equal(log_out_begin(w, log, INT64_MIN, INT64_MAX, &e), 0);
-	assert_int_equal(engine_attach(g, log_sink(log), true, &e), 0);
+	live_log_sink(history)->next = log_sink(log);
+	assert_int_equal(engine_begin(g, live_log_sink(history), &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	tl = live_log_look(history);
 	const struct session *about = tl->ops->session(tl);
@@ -259,7 +259,7 @@ static void test_late(void **state)
 	for (size_t i = 0; i < LATES; i++)
 		for (int k = 0; !lates[i].silent && !events_of(live_log_look(history), lates[i].channel) && k < PATIENCE * 1000; k++)
 			usleep(1000);
-	assert_int_equal(engine_detach(g, log_sink(log), &e), 0);
+	engine_stop(g);
 	assert_int_equal(stream_end(w, log_sink(log), &e), 0);
 	log_out_free(w);
 	engine_free(g);
