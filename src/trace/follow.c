@@ -75,7 +75,7 @@ static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, 
 		return 0;
 	if (f->state.begun) {
 		if (f->to->ops->described)
-			f->to->ops->described(f->to);
+			f->to->ops->described(f->to, r->channels);
 		return 0;
 	}
 	f->about = r->session;
