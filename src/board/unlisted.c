@@ -36,9 +36,10 @@ static bool is_read(const struct probe_set *probes, const char *device)
 }
 
 /* What measures something, below each of the folders, and what names it. */
-static const char *const values[] = {"power*_input", "power*_average", "curr*_input", "temp*_input", "fan*_input", "rpm", "pwm", "pwm[0-9]", "pwm[0-9][0-9]", NULL},
-			 *const values_iio[] = {"in_power*", "in_current*", NULL},
-			 *const labels[] = {"label", "in*_label", "power*_label", "curr*_label", "temp*_label", "fan*_label", NULL};
+static const char *const values[] = {"power*_input", "power*_average", "curr*_input", "temp*_input", "fan*_input",
+				     "rpm", "pwm", "pwm[0-9]", "pwm[0-9][0-9]", NULL};
+static const char *const values_iio[] = {"in_power*", "in_current*", NULL};
+static const char *const labels[] = {"label", "in*_label", "power*_label", "curr*_label", "temp*_label", "fan*_label", NULL};
 
 static bool is_one_of(const char *const *patterns, const char *file)
 {
