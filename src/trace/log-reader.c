@@ -605,7 +605,8 @@ static bool state_take(struct log_reader *r, struct log_in *record)
 	struct state_event *e = &r->states[r->n_states];
 	size_t channel = 0;
 
-	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns)
+	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns || e->above_ns < 0 ||
+	    e->above_ns > e->to_ns - e->from_ns)
 		return false;
 	while (channel < r->session.n_channels && r->numbers[channel] != e->channel)
 		channel++;
@@ -650,8 +651,10 @@ static int states_sort(struct log_reader *r)
 	for (size_t i = 0; i < r->session.n_channels; i++)
 		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
 	for (size_t i = n; i-- > 0;) {
-		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
+		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns) {
+			s[i].above_ns += next[s[i].channel] - s[i].to_ns;
 			s[i].to_ns = next[s[i].channel];
+		}
 		next[s[i].channel] = s[i].from_ns;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -99,11 +99,11 @@ static bool timeline_reason(struct timeline *t, const char *name, int64_t t_ns, 
 	return reason_before(r->changes + r->n_changes, r->n_reasons, name, t_ns, out);
 }
 
-static size_t timeline_states(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out, size_t max)
+static size_t timeline_states(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct state_event *out, size_t max)
 {
 	const struct log_reader *r = timeline_log(t);
 
-	return states_between(r->states, r->state_reach, r->n_states, from_ns, to_ns, out, max);
+	return states_between(r->states, r->state_reach, r->n_states, channel, from_ns, to_ns, out, max);
 }
 
 static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
@@ -215,22 +215,31 @@ static bool reading_near(struct log_reader *r, size_t channel, uint64_t row, int
 	return false;
 }
 
-static int64_t timeline_above(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct log_reader *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
-	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns;
-	bool before, after;
-	double before_v, after_v;
-	struct span_stats in;
+	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns = 0, next_ns;
+	double before, after;
+	bool follows;
 
-	log_reader_stat(r, channel, from_ns, to_ns, &in);
-	before = reading_near(r, channel, log_reader_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before_v);
-	after = reading_near(r, channel, log_reader_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after_v);
-	if (!in.n)
-		return before && after ? above_between(before_ns, before_v, after_ns, hole, from_ns, to_ns) : 0;
-	return (int64_t)in.above_ns + (before ? above_between(before_ns, before_v, in.first_ns, hole, from_ns, to_ns) : 0) +
-	       (after ? above_between(in.last_ns, in.last, after_ns, hole, from_ns, to_ns) : 0);
+	log_reader_stat(r, channel, from_ns, to_ns, out);
+	follows = reading_near(r, channel, log_reader_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after);
+	next_ns = out->n ? out->first_ns : after_ns;
+	/* A step at an edge belongs to the interval before it. */
+	if (reading_near(r, channel, log_reader_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before) &&
+	    (out->n || follows)) {
+		double next = out->n ? out->first : after;
+
+		out->above_ns += (uint64_t)above_between(before_ns, before, next_ns, hole, from_ns, to_ns);
+		out->known_ns += (uint64_t)above_between(before_ns, 1, next_ns, hole, from_ns, to_ns);
+		out->rise += next_ns > from_ns && next_ns <= to_ns && next > before ? next - before : 0;
+	}
+	if (out->n && follows) {
+		out->above_ns += (uint64_t)above_between(out->last_ns, out->last, after_ns, hole, from_ns, to_ns);
+		out->known_ns += (uint64_t)above_between(out->last_ns, 1, after_ns, hole, from_ns, to_ns);
+		out->rise += after_ns == to_ns && after > out->last ? after - out->last : 0;
+	}
 }
 
 /* --- ranges: others may be shown in their place --- */
@@ -275,5 +284,5 @@ const struct timeline_ops log_timeline_ops = {
 	.ranges = timeline_ranges,
 	.ranges_more = timeline_ranges_more,
 	.lanes = timeline_lanes,
-	.above = timeline_above,
+	.stat = timeline_stat,
 };

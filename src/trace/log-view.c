@@ -135,8 +135,10 @@ static void show_events(struct log_view *v)
 	state_reach = reallocarray(r->state_reach, r->n_states + 1, sizeof(*state_reach));
 	r->state_reach = state_reach ? state_reach : r->state_reach;
 	for (size_t i = 0; state_reach && i < r->n_states; i++) {
-		if (r->states[i].flags & STATE_OPEN)
+		if (r->states[i].flags & STATE_OPEN && v->look.last_ns > r->states[i].to_ns) {
+			r->states[i].above_ns += v->look.last_ns - r->states[i].to_ns;
 			r->states[i].to_ns = v->look.last_ns;
+		}
 		latest_ns = r->states[i].to_ns > latest_ns ? r->states[i].to_ns : latest_ns;
 		state_reach[i] = latest_ns;
 	}
@@ -599,6 +601,30 @@ static bool get_energy(struct timeline *t, size_t channel, int64_t from_ns, int6
 	return v->reader->any && from_ns - s->reach_ns >= v->rows_from_ns && log_timeline_ops.energy(t, channel, from_ns, to_ns, out);
 }
 
+/* Of rows that are gone, how long a state was above 0 is known by its events: of a part of one that flickered, by its share. */
+static void get_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
+{
+	struct state_event page[64];
+	double above_ns = 0;
+	size_t n;
+
+	log_timeline_ops.stat(t, channel, from_ns, to_ns, out);
+	if (from_ns >= view_of(t)->rows_from_ns)
+		return;
+	do {
+		n = log_timeline_ops.states(t, channel, from_ns, to_ns, page, 64);
+		for (size_t i = 0; i < n; i++) {
+			const struct state_event *e = &page[i];
+			int64_t from = e->from_ns > from_ns ? e->from_ns : from_ns, to = e->to_ns < to_ns ? e->to_ns : to_ns;
+
+			if (to > from)
+				above_ns += (double)e->above_ns * (double)(to - from) / (double)(e->to_ns - e->from_ns);
+		}
+		to_ns = n ? page[0].from_ns : to_ns;
+	} while (n == 64 && to_ns > from_ns);
+	out->above_ns = (uint64_t)llround(above_ns);
+}
+
 static void get_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
 	struct ranges *store = log_range_store(view_of(t)->log);
@@ -643,6 +669,7 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 		v->ops.step = get_step;
 		v->ops.rows = get_rows;
 		v->ops.energy = get_energy;
+		v->ops.stat = get_stat;
 		v->ops.ranges = get_ranges;
 		v->ops.lanes = get_lanes;
 		v->ops.ranges_more = NULL;
