@@ -451,6 +451,9 @@ void source_keep_end(struct source *s)
 {
 	struct err e;
 
-	if (s->keep && s->live.engine)
-		keeping_end(s->keep, s->o->trigger ? s->live.engine : NULL, s->signals, &e);
+	if (!s->keep || !s->live.engine)
+		return;
+	if (s->o->trigger)
+		engine_detach(s->live.engine, pretrigger_sink(s->keep), &e);
+	keeping_end(s->keep, s->signals);
 }

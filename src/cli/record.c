@@ -391,8 +391,12 @@ static int detach(struct recorder *r, struct sink *sink, struct err *e)
 
 	ttykeys_stop(&r->keys);
 	if (r->keep)
-		return keeping_end(r->keep, r->engine, r->signals, e);
+		engine_detach(r->engine, pretrigger_sink(r->keep), e);
 	failed = engine_detach(r->engine, sink, e);
+	if (r->keep) {
+		keeping_end(r->keep, r->signals);
+		return 0;
+	}
 	if (!r->to_pipe)
 		return finish_files(r, e);
 	return failed && left_by_reader(r) ? 0 : failed;
@@ -460,7 +464,7 @@ static void say_ranges(struct recorder *r)
 /* Records from the first sample to the complete file. Returns the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
+	struct sink *sink = r->keep ? log_sink(pretrigger_log(r->keep)) : log_writer_sink(r->writer);
 	struct summary_moment before, after;
 	struct err e;
 	int status = 0, lost = 0;
@@ -477,7 +481,8 @@ static int record(struct recorder *r)
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
-	if (engine_attach(r->engine, sink, true, &e) < 0)
+	if (engine_attach(r->engine, sink, true, &e) < 0 ||
+	    (r->keep && engine_attach(r->engine, pretrigger_sink(r->keep), false, &e) < 0))
 		return complain(&e);
 	if (r->alerts && engine_attach(r->engine, alerts_sink(r->alerts), false, &e) < 0)
 		return complain(&e);
