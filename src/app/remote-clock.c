@@ -196,7 +196,7 @@ void remote_scene(struct remote *r, struct ui_scene *s)
 	follow_state(r->follow, &st);
 	log_view_look(r->view);
 	s->timeline = log_view_timeline(r->view);
-	s->rows_ns = log_view_state(r->view)->rows_ns;
+	s->rows_ns = log_view_state(r->view)->now.rows_ns;
 	s->live = !r->ended;
 	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
 	s->wall_ns = st.start.real_ns ? clock_wall_ns(&st.start, s->now_ns) : 0;

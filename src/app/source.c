@@ -312,7 +312,7 @@ void source_scene(struct source *s, struct ui_scene *scene)
 		remote_scene(s->remote, scene);
 	} else if (s->live.view) {
 		scene->timeline = live_look(&s->live);
-		scene->rows_ns = log_view_state(s->live.view)->rows_ns;
+		scene->rows_ns = log_view_state(s->live.view)->now.rows_ns;
 	} else {
 		scene->timeline = NULL;
 		scene->notice = _("Starting.");

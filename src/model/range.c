@@ -16,10 +16,10 @@
 #define NEWEST	  100000 /* are never dropped */
 #define FOLDS	  2048
 #define FOLD_ROWS 256
-#define SLOTS	  16384 /* of names */
 
 struct range_name {
 	struct range_name *next; /* in its slot */
+	uint32_t hash;
 	char text[];
 };
 
@@ -48,7 +48,8 @@ struct ranges {
 	struct again *first, *last;
 	void *again; /* a tree of them, by what tells that it is the same */
 	size_t n_again;
-	struct range_name **names; /* SLOTS lists of them */
+	struct range_name **names; /* lists of them, by hash */
+	size_t n_names, slots;	   /* slots: a power of 2 */
 	struct range_lane **lanes; /* in order of appearance */
 	size_t n_lanes;
 	void *lane_tree; /* the same, sorted */
@@ -66,11 +67,8 @@ struct ranges *ranges_new(size_t most, struct err *e)
 		pthread_mutex_init(&r->lock, NULL);
 		r->most = most < BLOCK ? BLOCK : most;
 		r->fold_zoom = 16;
-		r->names = calloc(SLOTS, sizeof(*r->names));
-		if (r->names)
-			return r;
+		return r;
 	}
-	ranges_free(r);
 	err_set(e, ERR_FAILED, _("out of memory"));
 	return NULL;
 }
@@ -84,7 +82,7 @@ void ranges_free(struct ranges *r)
 {
 	if (!r)
 		return;
-	for (size_t i = 0; r->names && i < SLOTS; i++)
+	for (size_t i = 0; i < r->slots; i++)
 		for (struct range_name *p = r->names[i], *next; p; p = next) {
 			next = p->next;
 			free(p);
@@ -103,24 +101,45 @@ void ranges_free(struct ranges *r)
 	free(r);
 }
 
+/* There are as many slots as names, at least. Returns false if out of memory. */
+static bool ranges_names_grow(struct ranges *r)
+{
+	size_t slots = r->slots ? 2 * r->slots : 256;
+	struct range_name **names = r->n_names < r->slots ? r->names : calloc(slots, sizeof(*names));
+
+	if (!names || names == r->names)
+		return names != NULL;
+	for (size_t i = 0; i < r->slots; i++)
+		for (struct range_name *p = r->names[i], *next; p; p = next) {
+			next = p->next;
+			p->next = names[p->hash & (slots - 1)];
+			names[p->hash & (slots - 1)] = p;
+		}
+	free(r->names);
+	r->names = names;
+	r->slots = slots;
+	return true;
+}
+
 static const char *ranges_name_of(struct ranges *r, const char *text)
 {
 	size_t size = strlen(text) + 1;
 	uint32_t hash = 2166136261u; /* FNV-1a */
-	struct range_name **slot, *p;
+	struct range_name *p;
 
 	for (size_t i = 0; text[i]; i++)
 		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	slot = &r->names[hash % SLOTS];
-	for (p = *slot; p; p = p->next)
-		if (!strcmp(p->text, text))
+	for (p = r->slots ? r->names[hash & (r->slots - 1)] : NULL; p; p = p->next)
+		if (p->hash == hash && !strcmp(p->text, text))
 			return p->text;
-	p = malloc(sizeof(*p) + size);
+	p = ranges_names_grow(r) ? malloc(sizeof(*p) + size) : NULL;
 	if (!p)
 		return NULL;
+	p->next = r->names[hash & (r->slots - 1)];
+	p->hash = hash;
 	memcpy(p->text, text, size);
-	p->next = *slot;
-	*slot = p;
+	r->names[hash & (r->slots - 1)] = p;
+	r->n_names++;
 	return p->text;
 }
 

@@ -14,7 +14,7 @@
 
 /* --- scan --- */
 
-static void items_add(struct log_items *items, const struct log_item *item)
+void log_items_add(struct log_items *items, const struct log_item *item)
 {
 	if (items->n == items->room) {
 		size_t room = items->room ? 2 * items->room : 64;
@@ -135,7 +135,7 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, s
 		}
 		if (h.generation > r->newest)
 			r->newest = h.generation;
-		items_add(items, &(struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell});
+		log_items_add(items, &(struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell});
 	}
 	if (to == r->size && c.end < to)
 		note_tail(r, c.end, cell);
@@ -368,7 +368,7 @@ static void list_count(struct log_reader *r, struct log_list *l, size_t to)
 		struct log_item *item = &l->items[l->counted];
 
 		memcpy(item->before, l->rows, sizeof(item->before));
-		if (item->kind == LOG_DATA && !rows_count(r, l, item)) {
+		if (item->kind == LOG_DATA && !item->bytes && !rows_count(r, l, item)) {
 			item->kind = 0;
 			memset(item->rows, 0, sizeof(item->rows));
 		}
@@ -376,7 +376,7 @@ static void list_count(struct log_reader *r, struct log_list *l, size_t to)
 			rows_miss(r, l, item);
 		for (int t = 0; t < TIERS; t++) {
 			l->rows[t] += item->rows[t];
-			if (item->kind && item->rows[t] > 0)
+			if (item->kind && !item->bytes && item->rows[t] > 0)
 				l->last_ns[t] = r->data.end_ns[t];
 		}
 	}
@@ -390,7 +390,7 @@ static void group_items(struct log_reader *r, const struct log_group *g, struct 
 	if (!g->list)
 		log_scan(r, g->at, g->at + g->length, g->at, items);
 	for (size_t i = 0; g->list && i < g->list->n; i++)
-		items_add(items, &g->list->items[i]);
+		log_items_add(items, &g->list->items[i]);
 	for (size_t i = kept; i < items->n; i++)
 		if (log_of_group(items->p[i].kind) && log_span(items->p[i].cell, 1) == log_span(g->cell, 1))
 			items->p[kept++] = items->p[i];
@@ -399,25 +399,27 @@ static void group_items(struct log_reader *r, const struct log_group *g, struct 
 
 struct log_list *log_list_of(struct log_reader *r, const struct log_group *g)
 {
-	struct log_block *b = g->list ? NULL : log_cache_find(&r->caches[LOG_LISTS], g->at);
+	uint64_t key = r->view ? (uint64_t)g->cell : g->at;
+	struct log_block *b = g->list ? NULL : log_cache_find(&r->caches[LOG_LISTS], key);
 	struct log_items items = {.n = 0};
 	struct log_list *l = NULL;
 
 	if (g->list)
 		return g->list;
-	if (r->view)
-		return log_view_list(r->view, g);
 	if (b)
 		return (struct log_list *)(void *)b->records;
-	group_items(r, g, &items);
+	if (r->view)
+		log_view_items(r->view, g, &items);
+	else
+		group_items(r, g, &items);
 	if (items.n > 1)
 		qsort(items.p, items.n, sizeof(*items.p), by_cell);
-	items_add(&items, &(struct log_item) {.at = UINT64_MAX, .cell = items.n ? items.p[items.n - 1].cell : g->cell});
+	log_items_add(&items, &(struct log_item) {.at = UINT64_MAX, .cell = items.n ? items.p[items.n - 1].cell : g->cell});
 	if (!items.failed)
-		b = log_cache_add(&r->caches[LOG_LISTS], g->at, 0, 0, sizeof(*l) + items.n * sizeof(*items.p));
+		b = log_cache_add(&r->caches[LOG_LISTS], key, 0, 0, sizeof(*l) + items.n * sizeof(*items.p));
 	if (b) {
 		l = list_make((struct log_list *)(void *)b->records, items.p, items.n);
-		l->listed = true;
+		l->listed = !r->view;
 		memcpy(l->due, g->rows, sizeof(l->due));
 	}
 	free(items.p);
@@ -450,7 +452,7 @@ static void take_scanned(struct log_reader *r, uint64_t from, uint64_t to, uint6
 		if (item->kind == LOG_META)
 			log_meta_new(r, item);
 		if (item->kind != LOG_INDEX && item->kind != LOG_END && (item->at > at || item->cell >= cell))
-			items_add(loose, item);
+			log_items_add(loose, item);
 	}
 	loose->failed |= items.failed;
 	free(items.p);
@@ -639,7 +641,7 @@ uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell)
 	struct log_list *l;
 
 	if (!g)
-		return 0;
+		return r->n_groups > 0 ? r->groups[0].before[tier] : r->rows[tier];
 	if (cell >= log_span_end(g->cell, 1))
 		return g->before[tier] + g->rows[tier];
 	l = log_list_of(r, g);
@@ -662,7 +664,7 @@ const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uin
 		*(r->groups[mid].before[tier] <= row ? &lo : &hi) = mid;
 	}
 	g = &r->groups[lo];
-	l = log_list_of(r, g);
+	l = lo < r->n_groups && row >= g->before[tier] ? log_list_of(r, g) : NULL;
 	if (!l)
 		return NULL;
 	row -= g->before[tier];

@@ -1,6 +1,6 @@
 /* The log of a stream in memory. The appending thread packs rows outside the lock, and then, with it, adds what is
  * finished in one step, and drops what is too old or too much: a look never sees half of a step, and waits for
- * pointers to be moved only. What a step drops is freed after it. */
+ * numbers to be copied only. What a step drops is freed after it, once no queue needs it. */
 #include "trace/log-memory.h"
 
 #include <math.h>
@@ -11,35 +11,36 @@
 #include "model/states.h"
 #include "trace/log-builder.h"
 #include "trace/log-decode.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/thread.h"
 
-#define STEP	     64 /* groups or blocks that are handled under the lock at once */
-#define NOTES	     512 /* blocks, 8 MB */
-#define NOTES_LEAST  4	 /* where no past is kept */
+#define STEP	     64 /* chunks that are handled under the lock at once */
+#define NOTES_BYTES  (4 << 20)
+#define NOTES_LEAST  (64 << 10)		 /* where no past is kept */
 #define RANGES_MOST  (UINT32_C(1) << 18) /* in the store */
-#define RANGES_BYTES (64 << 10) /* of a group of chunks with ranges */
-#define CHANGING     4 /* the newest groups of a level, which may get more */
 #define HOUR_NS	     (3600 * NS_PER_S)
 
-/* How long each part is kept, and in how many bytes; 0: as for the rows. */
+/* How long each shelf is kept, and in how many bytes; 0: as for the rows. */
 static const struct keep {
 	int64_t ns;
 	size_t bytes;
-} keeps[LOG_LEVELS + 1][LOOK_PARTS] = {
-	[LOOK_RANGES] = {{0, LOG_RANGES_BYTES}},
-	[1] = {{0, 0}, {HOUR_NS, 11 << 20}},
-	[2] = {{6 * HOUR_NS, 3 << 20}, {24 * HOUR_NS, 3 << 19}},
-	[3] = {{24 * HOUR_NS, 1 << 19}},
+	int level; /* of the spans of its chunks */
+} keeps[LOG_SHELVES] = {
+	[SHELF_RANGES] = {0, LOG_RANGES_BYTES, 1},
+	[SHELF_ROWS] = {0, 0, 1},
+	[SHELF_FINE] = {HOUR_NS, 11 << 20, 1},
+	[SHELF_MIDDLE] = {6 * HOUR_NS, 3 << 20, 2},
+	[SHELF_COARSE] = {24 * HOUR_NS, 3 << 19, 2},
+	[SHELF_DAY] = {24 * HOUR_NS, 1 << 19, 3},
+	[SHELF_NOTES] = {INT64_MAX / 4, NOTES_BYTES, 1},
 };
 
-/* Groups by number, from 0; group i is at i % most. */
-struct level {
-	struct look_group *ring;
-	uint64_t most, first, end;
-	uint64_t from[LOOK_PARTS]; /* groups before it have lost the part */
-	uint64_t bytes[LOOK_PARTS];
-	bool short_of[LOOK_PARTS]; /* something younger than it should be was dropped */
+/* Chunk i is at i % room, which is a power of 2. Those before log_now.kept are there for queues. */
+struct shelf {
+	struct log_chunk **p;
+	uint64_t room, first, end;
+	bool short_of; /* something younger than it should be was dropped */
 };
 
 /* The session as a look may have it. */
@@ -57,17 +58,9 @@ struct log {
 	struct log_builder *builder;
 	struct session about; /* of the builder */
 	const struct session *source;
-	struct log_chunk *pending, **pending_end; /* not added yet */
-	uint64_t serials;
+	struct log_now own;  /* as `now` will be */
+	int64_t closed_span; /* groups up to this one get no more rows */
 	int64_t newest_ns[TIERS];
-	struct look_open own[TIERS][LOOK_OPEN];
-	unsigned n_own[TIERS];
-	struct so_far {
-		bool any;
-		int64_t first_ns, last_ns;
-		uint64_t rows[TIERS];
-		int64_t longest_ns; /* between two fast rows */
-	} own_far;
 	struct state_watch *watches;
 	size_t n_watches;
 	struct energy_meter *meters; /* of the channels with power */
@@ -76,16 +69,12 @@ struct log {
 	bool metered; /* these are not up to date */
 
 	pthread_mutex_t lock; /* for what follows */
-	struct level level[LOG_LEVELS + 1];
-	struct look_open open[TIERS][LOOK_OPEN];
-	unsigned n_open[TIERS];
+	struct log_now now;
+	struct shelf shelf[LOG_SHELVES]; /* only the appending thread changes them, and uses what is not in `now` */
 	struct edition *edition;
 	uint32_t generation;
-	uint64_t version, serial;
-	struct so_far far; /* of all rows */
+	uint64_t version;
 	bool ended;
-	struct log_notes *notes[NOTES]; /* by number, from 0 */
-	uint64_t notes_first, notes_end;
 	struct ranges *ranges;
 	struct energy_source *sources; /* of the meters */
 	bool sourced;
@@ -93,267 +82,15 @@ struct log {
 	unsigned held, held_most;
 };
 
-/* --- references --- */
-
-void log_chunk_free(struct log_chunk *c)
-{
-	if (c && atomic_fetch_sub(&c->refs, 1) == 1)
-		free(c);
-}
-
-static void chunks_free(struct look_chunks *l)
-{
-	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
-		return;
-	while (l->first) {
-		struct log_chunk *c = l->first;
-
-		l->first = c->next;
-		log_chunk_free(c);
-	}
-	free(l);
-}
-
-static void rows_free(struct log_rows *r)
-{
-	if (!r || atomic_fetch_sub(&r->refs, 1) > 1)
-		return;
-	free(r->t_ns);
-	free(r->values);
-	free(r);
-}
-
-static void notes_free(struct log_notes *b)
-{
-	if (b && atomic_fetch_sub(&b->refs, 1) == 1)
-		free(b);
-}
-
-/* --- groups, with the lock held --- */
-
-static struct look_group *group_at(struct level *v, uint64_t number)
-{
-	return &v->ring[number % v->most];
-}
-
-static int64_t group_end_ns(const struct look_group *g, int level)
-{
-	return log_cell_ns(log_span_cell(log_span(g->cell, level ? level : 1) + 1, level ? level : 1));
-}
-
-/* What a step has dropped, to be freed after it. */
-struct dropped {
-	struct look_chunks *lists[2 * STEP];
-	size_t n;
-};
-
-static void part_drop(struct level *v, enum look_part_of part, struct dropped *out)
-{
-	struct look_part *p = &group_at(v, v->from[part]++)->part[part];
-
-	v->bytes[part] -= p->bytes;
-	if (p->list)
-		out->lists[out->n++] = p->list;
-	*p = (struct look_part) {.gone = p->n > 0};
-}
-
-/* Drops what is too old, and the oldest of what is too much, but nothing of a group that still grows. */
-static void retain(struct log *l, struct dropped *out)
-{
-	for (int i = 0; i <= LOG_LEVELS; i++) {
-		struct level *v = &l->level[i];
-
-		for (enum look_part_of part = 0; part < (i == 1 || i == 2 ? 2 : 1); part++) {
-			const struct keep *k = &keeps[i][part];
-			bool as_rows = k->ns == 0;
-			int64_t ns = as_rows ? l->bound.rows_ns : l->bound.rows_ns ? k->ns : 0;
-			uint64_t most = k->bytes ? k->bytes : l->bound.bytes ? l->bound.bytes : UINT64_MAX;
-
-			while (v->from[part] < v->end && out->n < STEP) {
-				const struct look_group *g = group_at(v, v->from[part]);
-				bool old = group_end_ns(g, i) + ns < l->far.last_ns;
-
-				if (!(old || v->bytes[part] > most) || (!g->closed && v->from[part] + 2 >= v->end))
-					break;
-				v->short_of[part] |= !old;
-				part_drop(v, part, out);
-			}
-		}
-		while (v->first < v->from[0] && (i == 0 || i == 3 || v->first < v->from[1]) &&
-		       (i != 1 || v->end - v->first == v->most - 1 || !l->bound.rows_ns ||
-			group_end_ns(group_at(v, v->first), 1) + 24 * HOUR_NS < l->far.last_ns))
-			v->first++;
-	}
-}
-
-/* Returns the group of that cell, which is made if it would be the newest one; NULL: it is too old. */
-static struct look_group *group_of(struct log *l, int level, int64_t cell)
-{
-	struct level *v = &l->level[level];
-	int64_t first = log_span_cell(log_span(cell, level), level);
-	struct look_group *g, *last;
-
-	for (uint64_t i = v->end; i-- > v->first && v->end - i <= CHANGING;)
-		if (group_at(v, i)->cell == first)
-			return group_at(v, i);
-	last = v->end > v->first ? group_at(v, v->end - 1) : NULL;
-	if ((last && last->cell > first) || v->end - v->first == v->most)
-		return NULL;
-	g = group_at(v, v->end++);
-	*g = (struct look_group) {.cell = first};
-	for (int t = 0; t < TIERS && last; t++)
-		g->before[t] = last->before[t] + last->rows[t];
-	return g;
-}
-
-static struct look_group *range_group(struct log *l, int64_t cell)
-{
-	struct level *v = &l->level[LOOK_RANGES];
-	struct look_group *g = v->end > v->first ? group_at(v, v->end - 1) : NULL;
-
-	if (g && g->part[0].bytes < RANGES_BYTES && log_span(g->cell, 1) == log_span(cell, 1))
-		return g;
-	if (g)
-		g->closed = true;
-	if (v->end - v->first == v->most)
-		return NULL;
-	g = group_at(v, v->end++);
-	*g = (struct look_group) {.cell = cell};
-	return g;
-}
-
-/* Puts a chunk into its group, made if need be; list: an empty one for that, taken if it is used. */
-static bool chunk_place(struct log *l, struct log_chunk *c, struct look_chunks **list)
-{
-	const struct log_entry *e = &c->about;
-	enum look_part_of part = LOOK_ROWS;
-	int level = 1;
-	struct look_group *g;
-	struct look_part *p;
-
-	if (e->kind == LOG_RANGE)
-		level = LOOK_RANGES;
-	else if (e->kind == LOG_LOD || e->kind == LOG_STAT)
-		level = log_entry_level(e);
-	if ((e->kind == LOG_LOD || e->kind == LOG_STAT) && level == 1)
-		part = LOOK_SUMS;
-	if (e->kind == LOG_LOD && level == 2 && e->aux > 32)
-		part = LOOK_SUMS;
-	g = level == LOOK_RANGES ? range_group(l, e->cell) : group_of(l, level, e->cell);
-	p = g ? &g->part[part] : NULL;
-	if (!p || p->gone || (!p->list && !*list))
-		return false;
-	if (!p->list) {
-		p->list = *list;
-		*list = NULL;
-	}
-	*p->list->end = c;
-	p->list->end = &c->next;
-	p->n++;
-	p->newest = c->serial;
-	p->bytes += (uint32_t)(sizeof(*c) + c->n);
-	l->level[level].bytes[part] += sizeof(*c) + c->n;
-	if (level > 1 || e->kind == LOG_STAT)
-		g->closed = true;
-	if (level == 1 && part == LOOK_ROWS) {
-		struct level *v = &l->level[1];
-		bool later = false;
-
-		for (uint64_t i = v->end > CHANGING ? v->end - CHANGING : 0; i < v->end; i++) {
-			struct look_group *of = group_at(v, i);
-
-			for (int t = 0; t < TIERS; t++) {
-				of->before[t] += later ? e->rows[t] : 0;
-				of->rows[t] += of == g ? e->rows[t] : 0;
-			}
-			later |= of == g;
-		}
-	}
-	return true;
-}
-
-/* --- queues --- */
-
-struct queue_item {
-	struct queue_item *next;
-	struct log_chunk *chunk;
-};
-
 struct log_queue {
 	struct log *log;
 	struct log_queue *next;
 	pthread_cond_t news;
-	struct queue_item *head, **end;
-	size_t bytes, most;
+	uint64_t at[SHELF_NOTES]; /* the next chunk of each shelf */
+	size_t bytes, most;	  /* of those from there on */
 	struct log_skipped skipped;
-	bool woken;
+	bool full; /* chunks are to be skipped */
 };
-
-static struct log_chunk *queue_pop(struct log_queue *q)
-{
-	struct queue_item *i = q->head;
-	struct log_chunk *c = i->chunk;
-
-	q->head = i->next;
-	if (!q->head)
-		q->end = &q->head;
-	q->bytes -= c->n;
-	free(i);
-	return c;
-}
-
-static uint64_t marks_in(const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	uint64_t n = 0;
-
-	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			n++;
-	}
-	log_bytes_free(&raw);
-	return n;
-}
-
-static void skip(struct log_skipped *s, const struct log_chunk *c)
-{
-	int64_t from = log_cell_ns(c->about.cell), to = log_cell_ns(c->about.cell + 1);
-
-	if (!s->chunks++ || from < s->from_ns)
-		s->from_ns = from;
-	if (s->chunks == 1 || to > s->to_ns)
-		s->to_ns = to;
-	for (int t = 0; t < TIERS; t++)
-		s->rows[t] += c->about.rows[t];
-	s->marks += marks_in(c);
-}
-
-static void queue_push(struct log_queue *q, struct log_chunk *c)
-{
-	struct queue_item *i = c->n <= q->most ? malloc(sizeof(*i)) : NULL;
-	bool full = q->bytes + c->n > q->most;
-
-	while (q->head && full && q->bytes + c->n > q->most / 2) {
-		struct log_chunk *old = queue_pop(q);
-
-		skip(&q->skipped, old);
-		log_chunk_free(old);
-	}
-	if (!i) {
-		skip(&q->skipped, c);
-		return;
-	}
-	atomic_fetch_add(&c->refs, 1);
-	*i = (struct queue_item) {NULL, c};
-	*q->end = i;
-	q->end = &i->next;
-	q->bytes += c->n;
-	pthread_cond_signal(&q->news);
-}
-
-/* --- a step of the appending thread --- */
 
 static void held(struct log *l, unsigned n)
 {
@@ -367,75 +104,256 @@ static void lock(struct log *l)
 	l->held = 0;
 }
 
+/* --- references --- */
+
+void log_chunk_free(struct log_chunk *c)
+{
+	if (c && atomic_fetch_sub(&c->refs, 1) == 1)
+		free(c);
+}
+
+static void rows_free(struct log_rows *r)
+{
+	if (!r || atomic_fetch_sub(&r->refs, 1) > 1)
+		return;
+	free(r->t_ns);
+	free(r->values);
+	free(r);
+}
+
+/* The open rows are in one more place. */
+static void open_share(const struct log_now *now)
+{
+	for (int t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < now->n_open[t]; i++)
+			atomic_fetch_add(&now->open[t][i].rows->refs, 1);
+}
+
+static void open_free(const struct log_now *now)
+{
+	for (int t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < now->n_open[t]; i++)
+			rows_free(now->open[t][i].rows);
+}
+
+/* --- shelves --- */
+
+static struct log_chunk **shelf_at(const struct shelf *v, uint64_t number)
+{
+	return &v->p[number & (v->room - 1)];
+}
+
+enum log_shelf log_shelf_of(const struct log_entry *e)
+{
+	if (e->kind == LOG_RANGE)
+		return SHELF_RANGES;
+	if (e->kind != LOG_LOD && e->kind != LOG_STAT)
+		return SHELF_ROWS;
+	if (log_entry_level(e) == 2)
+		return e->kind == LOG_LOD && e->aux > 32 ? SHELF_COARSE : SHELF_MIDDLE;
+	return log_entry_level(e) == 1 ? SHELF_FINE : SHELF_DAY;
+}
+
+static size_t chunk_bytes(const struct log_chunk *c)
+{
+	return sizeof(*c) + c->n;
+}
+
+/* Adds a chunk that nobody sees yet. Returns NULL if out of memory. */
+static struct log_chunk *shelf_add(struct log *l, enum log_shelf s, const struct log_entry *e, const uint8_t *bytes, size_t n)
+{
+	struct shelf *v = &l->shelf[s], bigger = *v;
+	struct log_chunk *c = malloc(sizeof(*c) + n);
+
+	if (c && v->end - v->first == v->room) {
+		bigger.room = v->room ? 2 * v->room : 64;
+		bigger.p = calloc(bigger.room, sizeof(struct log_chunk *));
+		for (uint64_t i = v->first; bigger.p && i < v->end; i++)
+			*shelf_at(&bigger, i) = *shelf_at(v, i);
+	}
+	if (!c || !bigger.p) {
+		free(c);
+		return NULL;
+	}
+	if (bigger.p != v->p) {
+		struct log_chunk **old = v->p;
+
+		lock(l);
+		*v = bigger;
+		pthread_mutex_unlock(&l->lock);
+		free(old);
+	}
+	*c = (struct log_chunk) {.generation = l->generation, .about = *e, .n = (uint32_t)n};
+	atomic_init(&c->refs, 1);
+	memcpy(c->bytes, bytes, n);
+	*shelf_at(v, v->end++) = c;
+	l->own.bytes[s] += chunk_bytes(c);
+	return c;
+}
+
+/* What is too old, and the oldest of what is too much, is not kept any more; of rows, whole groups that get no more. */
+static void shelf_retain(struct log *l, enum log_shelf s)
+{
+	const struct keep *k = &keeps[s];
+	struct shelf *v = &l->shelf[s];
+	struct log_now *own = &l->own;
+	int64_t ns = k->ns && (l->bound.rows_ns || s == SHELF_NOTES) ? k->ns : l->bound.rows_ns, newest_span = log_span(log_cell(own->last_ns), 1);
+	uint64_t most = k->bytes ? k->bytes : l->bound.bytes ? l->bound.bytes : UINT64_MAX;
+
+	if (s == SHELF_NOTES && !l->bound.rows_ns)
+		most = NOTES_LEAST;
+	for (; own->kept[s] < v->end; own->kept[s]++) {
+		const struct log_chunk *c = *shelf_at(v, own->kept[s]);
+		int64_t span = log_span(c->about.cell, k->level), end = log_span_cell(span + 1, k->level);
+		bool old = log_cell_ns(end) + ns < own->last_ns || (s == SHELF_ROWS && end <= own->rows_from);
+
+		if ((!old && own->bytes[s] <= most) || (s == SHELF_ROWS && span > l->closed_span && span + 2 > newest_span))
+			break;
+		v->short_of |= !old;
+		own->bytes[s] -= chunk_bytes(c);
+		if (s != SHELF_ROWS)
+			continue;
+		own->rows_from = end > own->rows_from ? end : own->rows_from;
+		for (int t = 0; t < TIERS; t++)
+			own->gone[t] += c->about.rows[t];
+	}
+	own->end[s] = v->end;
+}
+
+/* How far a shelf goes back, if it is not as far as it should; else 0. */
+static int64_t shelf_shortened(const struct log *l, enum log_shelf s)
+{
+	const struct shelf *v = &l->shelf[s];
+	int64_t ns;
+
+	if (!v->short_of || l->own.kept[s] == v->end)
+		return 0;
+	ns = l->own.last_ns - log_cell_ns((*shelf_at(v, l->own.kept[s]))->about.cell);
+	return ns < l->bound.rows_ns ? ns : 0;
+}
+
+/* --- queues --- */
+
+static struct log_chunk *queue_next(struct log_queue *q)
+{
+	const struct log *l = q->log;
+	struct log_chunk *c = NULL;
+	int of = 0;
+
+	for (int s = 0; s < SHELF_NOTES; s++)
+		if (q->at[s] < l->now.end[s] && (!c || (*shelf_at(&l->shelf[s], q->at[s]))->serial < c->serial)) {
+			c = *shelf_at(&l->shelf[s], q->at[s]);
+			of = s;
+		}
+	if (c) {
+		q->at[of]++;
+		q->bytes -= chunk_bytes(c);
+	}
+	return c;
+}
+
+/* Skips the oldest chunks of queues with too much, some at a time. */
+static void queues_skip(struct log *l)
+{
+	bool more = true;
+
+	while (more) {
+		lock(l);
+		more = false;
+		for (struct log_queue *q = l->queues; q; q = q->next) {
+			unsigned n = 0;
+
+			for (; n < STEP && q->full; n++) {
+				const struct log_chunk *c = q->bytes > q->most / 2 ? queue_next(q) : NULL;
+
+				q->full = c != NULL;
+				if (!c)
+					break;
+				q->skipped.chunks++;
+				q->skipped.marks += c->marks;
+				for (int t = 0; t < TIERS; t++)
+					q->skipped.rows[t] += c->about.rows[t];
+			}
+			held(l, n);
+			more |= q->full;
+		}
+		pthread_mutex_unlock(&l->lock);
+	}
+}
+
+/* --- a step of the appending thread --- */
+
 /* The rows of sealed cells are in chunks now. */
 static void own_seal(struct log *l, enum tier t)
 {
 	int64_t waits_ns = log_builder_waits(l->builder, t);
+	struct look_open *open = l->own.open[t];
 	unsigned kept = 0;
 
-	for (unsigned i = 0; i < l->n_own[t]; i++)
-		if (l->own[t][i].rows->t_ns[l->own[t][i].n - 1] < waits_ns)
-			rows_free(l->own[t][i].rows);
+	for (unsigned i = 0; i < l->own.n_open[t]; i++)
+		if (open[i].rows->t_ns[open[i].n - 1] < waits_ns)
+			rows_free(open[i].rows);
 		else
-			l->own[t][kept++] = l->own[t][i];
-	l->n_own[t] = kept;
+			open[kept++] = open[i];
+	l->own.n_open[t] = kept;
 }
 
 /* Shows all that was packed and all rows that wait. */
 static void publish(struct log *l)
 {
-	struct log_chunk *c = l->pending;
-	struct dropped dropped = {.n = 0};
-	struct look_open old[TIERS][LOOK_OPEN];
-	unsigned n_old[TIERS];
-	struct look_chunks *spare = NULL;
+	uint64_t first[LOG_SHELVES];
+	struct log_now old;
+	bool full = false;
 
-	for (enum tier t = 0; t < TIERS; t++) {
+	for (enum tier t = 0; t < TIERS; t++)
 		own_seal(l, t);
-		for (unsigned i = 0; i < l->n_own[t]; i++)
-			atomic_fetch_add(&l->own[t][i].rows->refs, 1);
-	}
+	for (enum log_shelf s = 0; s < LOG_SHELVES; s++)
+		shelf_retain(l, s);
+	l->own.rows_ns = shelf_shortened(l, SHELF_ROWS);
+	l->own.ranges_ns = shelf_shortened(l, SHELF_RANGES);
+	memcpy(first, l->own.kept, sizeof(first));
+	open_share(&l->own);
 	for (size_t k = 0; l->metered && k < l->n_meters; k++)
 		l->own_sources[k] = energy_meter_source(&l->meters[k]);
 	lock(l);
-	while (c) {
-		struct log_chunk *next = c->next;
-
-		if (!spare && (spare = calloc(1, sizeof(*spare)))) {
-			atomic_init(&spare->refs, 1);
-			spare->end = &spare->first;
-		}
-		c->next = NULL;
-		for (struct log_queue *q = l->queues; q; q = q->next)
-			queue_push(q, c);
-		l->serial = c->serial;
-		if (!chunk_place(l, c, &spare))
-			log_chunk_free(c);
-		c = next;
-		held(l, 1);
-	}
-	memcpy(old, l->open, sizeof(old));
-	memcpy(n_old, l->n_open, sizeof(n_old));
-	memcpy(l->open, l->own, sizeof(l->open));
-	memcpy(l->n_open, l->n_own, sizeof(l->n_open));
-	l->far = l->own_far;
+	old = l->now;
+	l->now = l->own;
+	l->version++;
 	if (l->metered) {
 		memcpy(l->sources, l->own_sources, l->n_meters * sizeof(*l->sources));
 		l->sourced = true;
 		l->metered = false;
 	}
-	retain(l, &dropped);
-	held(l, (unsigned)dropped.n);
-	l->version++;
+	for (struct log_queue *q = l->queues; q; q = q->next) {
+		q->bytes += l->now.packed - old.packed;
+		q->full |= q->bytes > q->most;
+		full |= q->full;
+		for (int s = 0; s < SHELF_NOTES; s++)
+			first[s] = q->at[s] < first[s] ? q->at[s] : first[s];
+		pthread_cond_signal(&q->news);
+	}
 	pthread_mutex_unlock(&l->lock);
-	l->pending = NULL;
-	l->pending_end = &l->pending;
-	for (size_t i = 0; i < dropped.n; i++)
-		chunks_free(dropped.lists[i]);
-	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < n_old[t]; i++)
-			rows_free(old[t][i].rows);
-	free(spare);
+	if (full)
+		queues_skip(l);
+	for (int s = 0; s < LOG_SHELVES; s++)
+		for (struct shelf *v = &l->shelf[s]; v->first < first[s]; v->first++)
+			log_chunk_free(*shelf_at(v, v->first));
+	open_free(&old);
+}
+
+static uint32_t marks_in(const struct log_chunk *c)
+{
+	struct log_bytes raw = {.n = 0};
+	struct log_in in, record;
+	uint32_t n = 0;
+
+	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
+		in = (struct log_in) {raw.p, raw.p + raw.n, false};
+		while (log_get_record(&in, &record))
+			n++;
+	}
+	log_bytes_free(&raw);
+	return n;
 }
 
 static bool chunk_emit(void *to, const struct log_entry *e, const uint8_t *bytes, size_t n)
@@ -445,28 +363,27 @@ static bool chunk_emit(void *to, const struct log_entry *e, const uint8_t *bytes
 
 	if (e->kind == LOG_META || e->kind == LOG_INDEX || e->kind == LOG_END)
 		return true;
-	c = malloc(sizeof(*c) + n);
+	c = shelf_add(l, log_shelf_of(e), e, bytes, n);
 	if (!c)
 		return false;
-	*c = (struct log_chunk) {.serial = ++l->serials, .generation = l->generation, .about = *e, .n = n};
-	c->about.distance = c->serial;
-	atomic_init(&c->refs, 1);
-	memcpy(c->bytes, bytes, n);
-	*l->pending_end = c;
-	l->pending_end = &c->next;
+	c->serial = c->about.distance = ++l->own.serial;
+	c->marks = marks_in(c);
+	l->own.packed += chunk_bytes(c);
+	if (e->kind == LOG_STAT && e->aux == 1 && log_span(e->cell, 1) > l->closed_span)
+		l->closed_span = log_span(e->cell, 1);
 	return true;
 }
 
 /* Returns the rows of that cell with room for one more; NULL: out of memory, or too many cells are open. */
 static struct look_open *own_open(struct log *l, enum tier t, int64_t cell)
 {
-	struct look_open *o = l->n_own[t] ? &l->own[t][l->n_own[t] - 1] : NULL;
+	struct look_open *o = l->own.n_open[t] ? &l->own.open[t][l->own.n_open[t] - 1] : NULL;
 	size_t width = l->about.width[t];
 	struct log_rows *r;
 
 	if (o && o->rows->cell == cell && o->n < o->rows->room)
 		return o;
-	r = l->n_own[t] < LOOK_OPEN ? calloc(1, sizeof(*r)) : NULL;
+	r = l->own.n_open[t] < LOOK_OPEN ? calloc(1, sizeof(*r)) : NULL;
 	if (!r)
 		return NULL;
 	atomic_init(&r->refs, 1);
@@ -479,7 +396,7 @@ static struct look_open *own_open(struct log *l, enum tier t, int64_t cell)
 		rows_free(r);
 		return NULL;
 	}
-	o = &l->own[t][l->n_own[t]++];
+	o = &l->own.open[t][l->own.n_open[t]++];
 	*o = (struct look_open) {.rows = r};
 	return o;
 }
@@ -516,34 +433,15 @@ static bool meters_begin(struct log *l)
 	return l->meters && l->sources && l->own_sources;
 }
 
+/* A note is seen with the next step. */
 static void note_add(struct log *l, const struct log_event *ev)
 {
+	struct log_entry e = {.kind = (uint8_t)ev->kind, .cell = log_cell(ev->t_ns)};
 	struct log_bytes record = {.n = 0};
-	struct log_notes *b, *more = NULL, *gone = NULL;
 
-	log_put_u8(&record, ev->kind);
 	log_event_put(&record, ev);
-	b = l->notes_end > l->notes_first ? l->notes[(l->notes_end - 1) % NOTES] : NULL;
-	if (!b || b->n + record.n > sizeof(b->bytes)) {
-		more = malloc(sizeof(*more));
-		b = more;
-		if (more) {
-			atomic_init(&more->refs, 1);
-			more->n = 0;
-		}
-	}
-	if (b && !record.failed) {
-		memcpy(b->bytes + b->n, record.p, record.n);
-		lock(l);
-		if (more && l->notes_end - l->notes_first == (l->bound.rows_ns ? NOTES : NOTES_LEAST))
-			gone = l->notes[l->notes_first++ % NOTES];
-		if (more)
-			l->notes[l->notes_end++ % NOTES] = more;
-		b->n += record.n;
-		l->version++;
-		pthread_mutex_unlock(&l->lock);
-	}
-	notes_free(gone);
+	if (!record.failed)
+		shelf_add(l, SHELF_NOTES, &e, record.p, record.n);
 	log_bytes_free(&record);
 }
 
@@ -569,7 +467,7 @@ static void states_take(struct log *l, const struct rows *r)
 static void take_rows(struct sink *s, const struct rows *r)
 {
 	struct log *l = log_of(s);
-	struct so_far *far = &l->own_far;
+	struct log_now *own = &l->own;
 	enum tier t = r->tier;
 
 	if (!l->builder || r->width != l->about.width[t])
@@ -581,13 +479,13 @@ static void take_rows(struct sink *s, const struct rows *r)
 
 		if (t_ns <= l->newest_ns[t] || t_ns < l->about.start.mono_ns || !log_time_good(t_ns))
 			continue; /* nor does the builder take it */
-		if (t == TIER_FAST && far->rows[t] > 0 && t_ns - l->newest_ns[t] > far->longest_ns)
-			far->longest_ns = t_ns - l->newest_ns[t];
+		if (t == TIER_FAST && own->rows[t] > 0 && t_ns - l->newest_ns[t] > own->longest_ns)
+			own->longest_ns = t_ns - l->newest_ns[t];
 		l->newest_ns[t] = t_ns;
-		far->first_ns = !far->any || t_ns < far->first_ns ? t_ns : far->first_ns;
-		far->last_ns = !far->any || t_ns > far->last_ns ? t_ns : far->last_ns;
-		far->any = true;
-		far->rows[t]++;
+		own->first_ns = !own->any || t_ns < own->first_ns ? t_ns : own->first_ns;
+		own->last_ns = !own->any || t_ns > own->last_ns ? t_ns : own->last_ns;
+		own->any = true;
+		own->rows[t]++;
 		o = own_open(l, t, log_cell(t_ns));
 		if (!o)
 			continue;
@@ -614,7 +512,7 @@ void log_run(struct log *l, int64_t now_ns)
 	if (!l->builder)
 		return;
 	log_builder_run(l->builder, now_ns);
-	if (l->pending)
+	if (l->own.serial != l->now.serial)
 		publish(l);
 }
 
@@ -626,6 +524,7 @@ static void take_mark(struct sink *s, const struct mark *m)
 		return;
 	note_add(l, &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
 	log_builder_mark(l->builder, m);
+	publish(l);
 }
 
 static void take_gap(struct sink *s, const struct gap *g)
@@ -637,6 +536,7 @@ static void take_gap(struct sink *s, const struct gap *g)
 	if (gap_is_hole(g))
 		note_add(l, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g});
 	log_builder_gap(l->builder, g);
+	publish(l);
 }
 
 static void take_change(struct sink *s, const struct change *c)
@@ -647,6 +547,7 @@ static void take_change(struct sink *s, const struct change *c)
 		return;
 	note_add(l, &(struct log_event) {.kind = LOG_STATE, .t_ns = c->t_ns, .u.change = *c});
 	log_builder_change(l->builder, c);
+	publish(l);
 }
 
 struct ranges *log_range_store(struct log *l)
@@ -682,8 +583,7 @@ static void take_ranges(struct sink *s, const struct range *list, size_t n)
 		ranges_add(store, &r);
 	}
 	log_builder_ranges(l->builder, list, n);
-	if (l->pending)
-		publish(l);
+	publish(l);
 }
 
 /* Adds an edition of the session with these channels. */
@@ -758,6 +658,7 @@ static int end(struct sink *s, struct err *e)
 	publish(l);
 	lock(l);
 	l->ended = true;
+	l->version++;
 	for (struct log_queue *q = l->queues; q; q = q->next)
 		pthread_cond_signal(&q->news);
 	pthread_mutex_unlock(&l->lock);
@@ -780,229 +681,99 @@ static const struct sink_ops ops = {
 
 /* --- looks --- */
 
-/* Room for more groups. Returns false if out of memory. */
-static bool reserve(struct look_level *v, uint64_t n)
+/* Drops what is not kept any more, and makes room. Returns false if out of memory. */
+static bool look_forget(struct look_shelf *to, uint64_t kept, uint64_t end)
 {
-	struct look_group *p;
-	size_t room = v->room ? v->room : 2 * STEP;
+	size_t gone = kept - to->first < to->n ? (size_t)(kept - to->first) : to->n;
+	struct log_chunk **p = array_grow(to->p, (size_t)(end - kept) + STEP, &to->room, sizeof(struct log_chunk *));
 
-	while (room < n)
-		room *= 2;
-	if (room == v->room)
-		return true;
-	p = reallocarray(v->p, room, sizeof(*p));
 	if (!p)
 		return false;
-	v->p = p;
-	v->room = room;
+	for (size_t i = 0; i < gone; i++)
+		log_chunk_free(p[i]);
+	to->p = p;
+	to->n -= gone;
+	memmove(p, p + gone, to->n * sizeof(struct log_chunk *));
+	to->first = kept;
 	return true;
 }
 
-/* What the log has dropped is dropped here; as a log, only some at a time. */
-static void level_forget(struct look_level *v, uint64_t first, const uint64_t from[LOOK_PARTS])
+bool log_look(struct log *l, struct log_look *k)
 {
-	size_t gone;
+	struct log_now old = k->now, next;
+	bool all = false;
 
-	for (int part = 0; part < LOOK_PARTS; part++) {
-		for (uint64_t i = v->from[part] > v->first ? v->from[part] : v->first; i < from[part] && i - v->first < v->n; i++) {
-			struct look_part *p = &v->p[i - v->first].part[part];
-
-			chunks_free(p->list);
-			*p = (struct look_part) {.gone = p->n > 0 || p->gone};
-		}
-		v->from[part] = from[part];
-	}
-	gone = first - v->first < v->n ? (size_t)(first - v->first) : v->n;
-	for (size_t i = 0; i < gone; i++)
-		for (int part = 0; part < LOOK_PARTS; part++)
-			chunks_free(v->p[i].part[part].list);
-	v->n -= gone;
-	if (gone > 0)
-		memmove(v->p, v->p + gone, v->n * sizeof(*v->p));
-	v->first = first;
-}
-
-/* Copies a group, with the lock held; the copy of an earlier look keeps its references. */
-static void group_copy(struct look_group *to, const struct look_group *from, bool is_new)
-{
-	for (int part = 0; part < LOOK_PARTS; part++)
-		if (from->part[part].list && (is_new || !to->part[part].list))
-			atomic_fetch_add(&from->part[part].list->refs, 1);
-	*to = *from;
-}
-
-/* Copies what is new or may have changed, at most STEP groups. Returns false if there are more, or no room. */
-static bool level_copy(struct log *l, struct level *from, struct look_level *v)
-{
-	uint64_t end = v->first + v->n, at = v->n > CHANGING ? end - CHANGING : v->first;
-	unsigned left = STEP;
-
-	for (; at < from->end && left > 0 && at - v->first < v->room; at++, left--) {
-		group_copy(&v->p[at - v->first], group_at(from, at), at >= end);
-		v->n += at >= end;
-	}
-	held(l, STEP - left);
-	return at == from->end;
-}
-
-static bool same_numbers(const struct level *from, const struct look_level *v)
-{
-	return from->first == v->first && memcmp(from->from, v->from, sizeof(v->from)) == 0;
-}
-
-/* The rest of a look, once all groups are in it. */
-static void rest_copy(struct log *l, struct log_look *k)
-{
-	memcpy(k->open, l->open, sizeof(k->open));
-	memcpy(k->n_open, l->n_open, sizeof(k->n_open));
-	for (int t = 0; t < TIERS; t++) {
-		for (unsigned i = 0; i < k->n_open[t]; i++)
-			atomic_fetch_add(&k->open[t][i].rows->refs, 1);
-		held(l, k->n_open[t]);
-	}
-	memcpy(k->rows, l->far.rows, sizeof(k->rows));
-	k->any = l->far.any;
-	k->first_ns = l->far.first_ns;
-	k->last_ns = l->far.last_ns;
-	k->serial = l->serial;
-	k->session = l->edition ? &l->edition->session : NULL;
-	k->generation = l->generation;
-	k->ended = l->ended;
-	k->version = l->version;
-}
-
-/* How far a part goes back, if it is not as far as it should. */
-static int64_t shortened(struct log *l, int level)
-{
-	struct level *v = &l->level[level];
-	int64_t ns;
-
-	if (!v->short_of[0] || v->from[0] == v->end)
-		return 0;
-	ns = l->far.last_ns - log_cell_ns(group_at(v, v->from[0])->cell);
-	return ns < l->bound.rows_ns ? ns : 0;
-}
-
-/* Takes the blocks with notes that the look does not have, at most STEP. Returns their number. */
-static size_t notes_copy(struct log *l, struct log_look *k, struct log_notes *blocks[STEP], size_t sizes[STEP])
-{
-	size_t n = 0;
-
-	if (k->note < l->notes_first) {
-		k->note = l->notes_first;
-		k->note_at = 0;
-	}
-	for (uint64_t i = k->note; i < l->notes_end && n < STEP; i++, n++) {
-		blocks[n] = l->notes[i % NOTES];
-		sizes[n] = blocks[n]->n;
-		atomic_fetch_add(&blocks[n]->refs, 1);
-	}
-	held(l, (unsigned)n);
-	return n;
-}
-
-bool log_look(struct log *l, struct log_look *k, log_note_visit *visit, void *arg)
-{
-	struct look_open old[TIERS][LOOK_OPEN];
-	unsigned n_old[TIERS];
-	bool all = false, ok = true;
-
-	memcpy(old, k->open, sizeof(old));
-	memcpy(n_old, k->n_open, sizeof(n_old));
-	while (ok && !all) {
-		uint64_t first[LOG_LEVELS + 1], from[LOG_LEVELS + 1][LOOK_PARTS], end[LOG_LEVELS + 1];
-		struct log_notes *blocks[STEP];
-		size_t sizes[STEP], n = 0;
-
+	for (next = old; !all;) {
+		for (enum log_shelf s = 0; s < LOG_SHELVES; s++)
+			if (!look_forget(&k->shelf[s], next.kept[s], next.end[s]))
+				return false;
 		lock(l);
-		all = true;
 		if (k->version == l->version && k->version > 0) {
 			pthread_mutex_unlock(&l->lock);
 			return true;
 		}
-		for (int i = 0; i <= LOG_LEVELS; i++) {
-			struct level *v = &l->level[i];
+		next = l->now;
+		all = true;
+		for (enum log_shelf s = 0; s < LOG_SHELVES; s++) {
+			struct look_shelf *to = &k->shelf[s];
+			unsigned n = 0;
 
-			first[i] = v->first;
-			end[i] = v->end;
-			memcpy(from[i], v->from, sizeof(from[i]));
-			all &= same_numbers(v, &k->level[i]) && level_copy(l, v, &k->level[i]);
+			for (; to->first == next.kept[s] && to->first + to->n < next.end[s] && to->n < to->room && n < STEP; n++) {
+				struct log_chunk *c = *shelf_at(&l->shelf[s], to->first + to->n);
+
+				atomic_fetch_add(&c->refs, 1);
+				to->p[to->n++] = c;
+			}
+			held(l, n);
+			all &= to->first == next.kept[s] && to->first + to->n == next.end[s];
 		}
-		if (visit)
-			n = notes_copy(l, k, blocks, sizes);
-		all &= n < STEP;
 		if (all) {
-			rest_copy(l, k);
-			k->rows_ns = shortened(l, 1);
-			k->ranges_ns = shortened(l, LOOK_RANGES);
+			k->now = next;
+			open_share(&k->now);
+			k->session = l->edition ? &l->edition->session : NULL;
+			k->generation = l->generation;
+			k->ended = l->ended;
+			k->version = l->version;
 		}
 		pthread_mutex_unlock(&l->lock);
-		for (size_t i = 0; i < n; i++) {
-			size_t at = i == 0 ? k->note_at : 0;
-			uint8_t *p = blocks[i]->bytes;
-
-			if (sizes[i] > at)
-				visit(arg, &(struct log_in) {p + at, p + sizes[i], false});
-			notes_free(blocks[i]);
-		}
-		if (n > 0) {
-			k->note += n - 1;
-			k->note_at = sizes[n - 1];
-		}
-		for (int i = 0; i <= LOG_LEVELS && !all; i++) {
-			level_forget(&k->level[i], first[i], from[i]);
-			ok &= reserve(&k->level[i], end[i] - first[i] + 2);
-		}
 	}
-	for (int t = 0; t < TIERS && all; t++)
-		for (unsigned i = 0; i < n_old[t]; i++)
-			rows_free(old[t][i].rows);
-	return all;
+	open_free(&old);
+	return true;
 }
 
 void log_look_free(struct log_look *k)
 {
-	for (int i = 0; i <= LOG_LEVELS; i++) {
-		for (size_t j = 0; j < k->level[i].n; j++)
-			for (int part = 0; part < LOOK_PARTS; part++)
-				chunks_free(k->level[i].p[j].part[part].list);
-		free(k->level[i].p);
+	for (enum log_shelf s = 0; s < LOG_SHELVES; s++) {
+		for (size_t i = 0; i < k->shelf[s].n; i++)
+			log_chunk_free(k->shelf[s].p[i]);
+		free(k->shelf[s].p);
 	}
-	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < k->n_open[t]; i++)
-			rows_free(k->open[t][i].rows);
+	open_free(&k->now);
 	*k = (struct log_look) {.version = 0};
 }
 
 /* --- queues, for other threads --- */
 
-struct log_queue *log_queue_new(struct log *l, size_t most, struct log_look *look, struct err *e)
+struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct err *e)
 {
 	struct log_queue *q = calloc(1, sizeof(*q));
-	bool ok = false;
 
-	if (q && thread_cond_init(&q->news) == 0) {
-		q->log = l;
-		q->most = most;
-		q->end = &q->head;
-		/* What comes between the look and the queue is in another look. */
-		do {
-			ok = !look || log_look(l, look, NULL, NULL);
-			lock(l);
-			if (ok && (!look || look->version == l->version)) {
-				q->next = l->queues;
-				l->queues = q;
-				atomic_fetch_add(&l->refs, 1);
-				pthread_mutex_unlock(&l->lock);
-				return q;
-			}
-			pthread_mutex_unlock(&l->lock);
-		} while (ok);
-		pthread_cond_destroy(&q->news);
+	if (!q || thread_cond_init(&q->news) != 0) {
+		free(q);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
 	}
-	free(q);
-	err_set(e, ERR_FAILED, _("out of memory"));
-	return NULL;
+	q->log = l;
+	atomic_fetch_add(&l->refs, 1);
+	lock(l);
+	memcpy(q->at, past ? l->now.kept : l->now.end, sizeof(q->at));
+	for (int s = 0; past && s < SHELF_NOTES; s++)
+		q->bytes += l->now.bytes[s];
+	q->most = most < SIZE_MAX - q->bytes ? most + q->bytes : SIZE_MAX;
+	q->next = l->queues;
+	l->queues = q;
+	pthread_mutex_unlock(&l->lock);
+	return q;
 }
 
 void log_queue_free(struct log_queue *q)
@@ -1016,8 +787,6 @@ void log_queue_free(struct log_queue *q)
 		continue;
 	*at = q->next;
 	pthread_mutex_unlock(&q->log->lock);
-	while (q->head)
-		log_chunk_free(queue_pop(q));
 	pthread_cond_destroy(&q->news);
 	log_free(q->log);
 	free(q);
@@ -1025,16 +794,15 @@ void log_queue_free(struct log_queue *q)
 
 struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended)
 {
-	struct log_chunk *c = NULL;
+	struct log_chunk *c;
 
 	pthread_mutex_lock(&q->log->lock);
-	while (!q->head && !q->log->ended && !q->woken && thread_wait(&q->news, &q->log->lock, until_ns))
+	while (!(c = queue_next(q)) && !q->log->ended && thread_wait(&q->news, &q->log->lock, until_ns))
 		continue;
-	q->woken = false;
+	if (c)
+		atomic_fetch_add(&c->refs, 1);
 	*skipped = q->skipped;
 	q->skipped = (struct log_skipped) {.chunks = 0};
-	if (q->head)
-		c = queue_pop(q);
 	*ended = !c && q->log->ended;
 	pthread_mutex_unlock(&q->log->lock);
 	return c;
@@ -1057,23 +825,13 @@ size_t log_queue_bytes(struct log_queue *q)
 	return n;
 }
 
-void log_queue_wake(struct log_queue *q)
-{
-	pthread_mutex_lock(&q->log->lock);
-	q->woken = true;
-	pthread_cond_signal(&q->news);
-	pthread_mutex_unlock(&q->log->lock);
-}
-
 /* --- construction --- */
 
 struct log *log_new(const struct log_bound *bound, struct err *e)
 {
 	struct log *l = calloc(1, sizeof(*l));
-	int64_t longest = bound->rows_ns > 24 * HOUR_NS ? bound->rows_ns : bound->rows_ns ? 24 * HOUR_NS : 0;
-	bool ok = l && pthread_mutex_init(&l->lock, NULL) == 0;
 
-	if (!ok) {
+	if (!l || pthread_mutex_init(&l->lock, NULL) != 0) {
 		free(l);
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;
@@ -1081,22 +839,10 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 	atomic_init(&l->refs, 1);
 	l->sink.ops = &ops;
 	l->bound = *bound;
-	l->pending_end = &l->pending;
-	for (int i = 0; i <= LOG_LEVELS; i++) {
-		struct level *v = &l->level[i];
-
-		v->most = i == LOOK_RANGES ? 4 * LOG_RANGES_BYTES / RANGES_BYTES
-					   : (uint64_t)(longest >> (LOG_CELL_ZOOM + LOG_SPAN_BITS * i)) + 16;
-		v->ring = calloc(v->most, sizeof(*v->ring));
-		ok &= v->ring != NULL;
-	}
+	l->closed_span = l->own.rows_from = l->now.rows_from = INT64_MIN;
 	for (int t = 0; t < TIERS; t++)
 		l->newest_ns[t] = INT64_MIN;
-	if (ok)
-		return l;
-	log_free(l);
-	err_set(e, ERR_FAILED, _("out of memory for the history"));
-	return NULL;
+	return l;
 }
 
 void log_free(struct log *l)
@@ -1104,24 +850,13 @@ void log_free(struct log *l)
 	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
 		return;
 	log_builder_free(l->builder);
-	while (l->pending) {
-		struct log_chunk *c = l->pending;
-
-		l->pending = c->next;
-		log_chunk_free(c);
+	for (int s = 0; s < LOG_SHELVES; s++) {
+		for (struct shelf *v = &l->shelf[s]; v->first < v->end; v->first++)
+			log_chunk_free(*shelf_at(v, v->first));
+		free(l->shelf[s].p);
 	}
-	for (int i = 0; i <= LOG_LEVELS; i++) {
-		for (uint64_t g = l->level[i].first; g < l->level[i].end; g++)
-			for (int part = 0; part < LOOK_PARTS; part++)
-				chunks_free(group_at(&l->level[i], g)->part[part].list);
-		free(l->level[i].ring);
-	}
-	for (int t = 0; t < TIERS; t++) {
-		for (unsigned i = 0; i < l->n_own[t]; i++)
-			rows_free(l->own[t][i].rows);
-		for (unsigned i = 0; i < l->n_open[t]; i++)
-			rows_free(l->open[t][i].rows);
-	}
+	open_free(&l->own);
+	open_free(&l->now);
 	if (l->edition)
 		free((void *)(uintptr_t)l->edition->session.facts);
 	while (l->edition) {
@@ -1131,8 +866,6 @@ void log_free(struct log *l)
 		free((void *)(uintptr_t)gone->session.channels);
 		free(gone);
 	}
-	while (l->notes_first < l->notes_end)
-		notes_free(l->notes[l->notes_first++ % NOTES]);
 	ranges_free(l->ranges);
 	free(l->meters);
 	free(l->watches);
@@ -1163,7 +896,7 @@ int64_t log_longest_ns(struct log *l)
 	int64_t ns;
 
 	pthread_mutex_lock(&l->lock);
-	ns = l->far.longest_ns;
+	ns = l->now.longest_ns;
 	pthread_mutex_unlock(&l->lock);
 	return ns;
 }
@@ -1180,18 +913,14 @@ unsigned log_held_most(struct log *l)
 
 bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns)
 {
-	struct level *v = &l->level[1];
 	bool any;
 
 	pthread_mutex_lock(&l->lock);
-	any = l->far.any;
-	*from_ns = l->far.first_ns;
-	*to_ns = l->far.last_ns;
-	if (v->from[LOOK_ROWS] < v->end) {
-		int64_t first_ns = log_cell_ns(group_at(v, v->from[LOOK_ROWS])->cell);
-
-		*from_ns = first_ns > *from_ns ? first_ns : *from_ns;
-	}
+	any = l->now.any;
+	*to_ns = l->now.last_ns;
+	*from_ns = l->now.first_ns;
+	if (l->now.rows_from != INT64_MIN && log_cell_ns(l->now.rows_from) > *from_ns)
+		*from_ns = log_cell_ns(l->now.rows_from);
 	pthread_mutex_unlock(&l->lock);
 	return any;
 }
@@ -1201,8 +930,8 @@ uint64_t log_bytes_kept(struct log *l)
 	uint64_t n = 0;
 
 	pthread_mutex_lock(&l->lock);
-	for (int i = 0; i <= LOG_LEVELS; i++)
-		n += l->level[i].bytes[0] + l->level[i].bytes[1];
+	for (int s = 0; s < LOG_SHELVES; s++)
+		n += l->now.bytes[s];
 	pthread_mutex_unlock(&l->lock);
 	return n;
 }

@@ -1,8 +1,8 @@
 /* log-memory: the log of a stream in memory, as the chunks that a file of it would have.
  *
- * One thread appends, through the sink; any thread looks. A chunk never changes; a look holds references to those of
- * its groups, and the last reference frees them. META, INDEX and END are not kept: whatever copies the log into a
- * file makes its own. */
+ * One thread appends, through the sink; any thread looks. A chunk never changes; a look holds references to those that
+ * it has, and the last reference frees one. META, INDEX and END are not kept: whatever copies the log into a file makes
+ * its own. */
 #ifndef TRACE_LOG_MEMORY_H
 #define TRACE_LOG_MEMORY_H
 
@@ -25,41 +25,27 @@ struct log_bound {
 
 struct log_chunk {
 	atomic_uint refs;
-	uint64_t serial;	/* 1, 2, 3, ... in the order of a file; never used again */
 	uint32_t generation;	/* of the channels: the number of the edition that describes them */
+	uint64_t serial;	/* 1, 2, 3, ... in the order of a file; never used again; 0: a note */
 	struct log_entry about; /* kind, zoom or level, cell, rows; its distance is the serial */
-	struct log_chunk *next; /* in its group */
-	size_t n;
-	uint8_t bytes[]; /* head and payload; session and seq of the head are of no file */
+	uint32_t marks, n;	/* of a chunk with marks; of bytes */
+	uint8_t bytes[];	/* head and payload; session and seq of the head are of no file; of a note: its record */
 };
 void log_chunk_free(struct log_chunk *c); /* drops a reference; NULL is fine */
 
-/* The chunks of a group that are kept equally long, oldest first. */
-struct look_chunks {
-	atomic_uint refs;
-	struct log_chunk *first, **end;
+/* The chunks that are kept equally long are on a shelf, numbered from 0 in the order of their arrival. Notes are marks,
+ * gaps, changes and events at once, each by itself, before they are in a chunk. */
+enum log_shelf {
+	SHELF_RANGES,
+	SHELF_ROWS,   /* DATA, MARK, GAP, STATE, EVENT */
+	SHELF_FINE,   /* LOD and STAT of level 1 */
+	SHELF_MIDDLE, /* STAT of level 2, and its finest LOD */
+	SHELF_COARSE, /* its other LOD */
+	SHELF_DAY,    /* level 3 */
+	SHELF_NOTES,
+	LOG_SHELVES
 };
-
-/* The levels of a log in memory. At level 0 a group is some chunks with ranges in the order of their arrival; at
- * level 1, 64 cells; at levels 2 and 3, 64 groups of the level below. */
-#define LOOK_RANGES 0
-
-/* At level 1, DATA, MARK, GAP and STATE, or LOD and STAT; at level 2, LOD of its finest zoom and STAT, or the other
- * LOD; at levels 0 and 3 all chunks are in the first part. */
-enum look_part_of { LOOK_ROWS, LOOK_SUMS, LOOK_PARTS };
-
-struct look_group {
-	int64_t cell; /* the first */
-	bool closed;  /* no more rows will come */
-	uint64_t before[TIERS]; /* rows in the groups before it */
-	uint64_t rows[TIERS];
-	struct look_part {
-		struct look_chunks *list; /* NULL: there are none, or they are not kept any more */
-		uint32_t n, bytes;	 /* at the time of the look; more may follow in the list */
-		bool gone;		 /* dropped because of their age or number */
-		uint64_t newest;	 /* serial of the last one */
-	} part[LOOK_PARTS];
-};
+enum log_shelf log_shelf_of(const struct log_entry *e); /* of a chunk */
 
 /* The rows of one tier in one cell. Those before n do not change. */
 struct log_rows {
@@ -76,36 +62,37 @@ struct look_open { /* rows that are in no chunk yet */
 };
 #define LOOK_OPEN 32 /* of a tier */
 
-/* Marks, gaps and changes in the order of arrival, as in a chunk: kind, length, record. */
-struct log_notes {
-	atomic_uint refs;
-	size_t n;
-	uint8_t bytes[16384];
-};
-
 struct log;
 
-/* One state of a log. */
+/* What is known of a log without its chunks. */
+struct log_now {
+	uint64_t kept[LOG_SHELVES], end[LOG_SHELVES]; /* numbers of the chunks */
+	uint64_t bytes[LOG_SHELVES];		      /* of these */
+	uint64_t packed;			      /* of all chunks so far, without notes */
+	struct look_open open[TIERS][LOOK_OPEN];      /* by time */
+	unsigned n_open[TIERS];
+	uint64_t rows[TIERS];	   /* in chunks and open, since the beginning of the stream */
+	uint64_t gone[TIERS];	   /* of these, in chunks that are not kept any more, */
+	int64_t rows_from;	   /* which are of groups before this cell; INT64_MIN: there are none */
+	bool any;
+	int64_t first_ns, last_ns; /* of all rows since then */
+	int64_t longest_ns;	   /* between two fast rows */
+	int64_t rows_ns, ranges_ns; /* how far they go back if there is no room for what the bound says; else 0 */
+	uint64_t serial;	   /* of the newest chunk; 0: none */
+};
+
+/* One state of a log, and the chunks that were kept then. */
 struct log_look {
 	uint64_t version; /* counts the changes of the log */
-	struct look_level {
-		struct look_group *p; /* by cell */
+	struct log_now now;
+	struct look_shelf {
+		struct log_chunk **p;
 		size_t n, room;
-		uint64_t first;		  /* number of the first group; groups are numbered from 0 */
-		uint64_t from[LOOK_PARTS]; /* groups before these numbers have lost the part */
-	} level[LOG_LEVELS + 1];
-	struct look_open open[TIERS][LOOK_OPEN]; /* by time */
-	unsigned n_open[TIERS];
-	uint64_t rows[TIERS]; /* in chunks and open, since the beginning of the stream */
-	bool any;
-	int64_t first_ns, last_ns;     /* of all rows since then */
-	uint64_t serial;	       /* of the newest chunk; 0: none */
+		uint64_t first; /* number of the first */
+	} shelf[LOG_SHELVES];
 	const struct session *session; /* as it is described now; valid until log_free(); NULL: not begun */
 	uint32_t generation;	       /* of that description */
 	bool ended;
-	int64_t rows_ns, ranges_ns; /* how far they go back if there is no room for what the bound says; else 0 */
-	uint64_t note;		    /* block, from 0, and offset up to which the notes were read */
-	size_t note_at;
 };
 
 struct log *log_new(const struct log_bound *bound, struct err *e);
@@ -118,12 +105,10 @@ struct sink *log_sink(struct log *l);
 /* Seals what is due by the clock: for the appending thread, where rows are of now. */
 void log_run(struct log *l, int64_t now_ns);
 
-/* Brings the look up to date; zero it before the first. visit() (may be NULL) gets the notes that came since. Returns
- * false if out of memory: the look is of an earlier state. */
-typedef void log_note_visit(void *arg, const struct log_in *notes);
-bool log_look(struct log *l, struct log_look *look, log_note_visit *visit, void *arg);
+/* Brings the look up to date; zero it before the first. Returns false if out of memory: it is of an earlier state. */
+bool log_look(struct log *l, struct log_look *look);
 void log_look_free(struct log_look *look);
-/* The most groups, chunks and blocks that were handled while the lock was held once. */
+/* The most chunks that were handled while the lock was held once. */
 unsigned log_held_most(struct log *l);
 /* The store of all ranges, NULL: there were none yet; valid until log_free(). */
 struct ranges *log_range_store(struct log *l);
@@ -134,22 +119,19 @@ bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns);
 /* Bytes of chunks that are kept. */
 uint64_t log_bytes_kept(struct log *l);
 
-/* The chunks that come from now on, for one output; another thread takes them. Once they are more than `most` bytes, the
+/* The chunks for one output, in the order of a file; another thread takes them. Once they are more than `most` bytes, the
  * oldest are skipped, half of them: one long gap is better than many short ones. */
 struct log_queue;
 struct log_skipped {
 	uint64_t rows[TIERS], chunks, marks;
-	int64_t from_ns, to_ns; /* of their cells */
 };
-/* Also brings the look up to date, in the same moment: what it has is not in the queue, and nothing is between. */
-struct log_queue *log_queue_new(struct log *l, size_t most, struct log_look *look, struct err *e);
+/* The chunks that come from now on; past: before them those that are kept, which do not count for `most`. */
+struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct err *e);
 void log_queue_free(struct log_queue *q);
 /* Takes the next chunk, with its reference; NULL: there is none until until_ns of clock_now_ns(), or ever (*ended).
  * *skipped: what was lost before that chunk since the last call. */
 struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended);
 size_t log_queue_bytes(struct log_queue *q);
 void log_queue_skipped(struct log_queue *q, struct log_skipped *out); /* since the last call of log_queue_take() */
-/* Lets a waiting log_queue_take() return. */
-void log_queue_wake(struct log_queue *q);
 
 #endif

@@ -85,69 +85,29 @@ static void states_note(struct log_writer *w, const struct log_chunk *c)
 	log_bytes_free(&raw);
 }
 
-/* Facts change until the file begins. */
-static void past_note(void *writer, const struct log_in *notes)
+/* Facts change until the file begins; rows that are not kept any more are lost. */
+static void past_take(struct log_writer *w, const struct log_look *k)
 {
-	struct log_writer *w = writer;
-	struct log_in in = *notes, record;
+	const struct look_shelf *notes = &k->shelf[SHELF_NOTES];
 	struct log_event ev;
 
-	while (in.p < in.end) {
-		unsigned kind = log_get_u8(&in);
+	for (size_t i = 0; i < notes->n; i++) {
+		struct log_in in = {notes->p[i]->bytes, notes->p[i]->bytes + notes->p[i]->n, false}, record;
 
-		if (!log_get_record(&in, &record))
-			return;
-		if (kind == LOG_STATE && log_event_get(kind, &record, &ev) && ev.t_ns < log_cell_ns(w->from))
+		if (notes->p[i]->about.kind == LOG_STATE && log_get_record(&in, &record) && log_event_get(LOG_STATE, &record, &ev) &&
+		    ev.t_ns < log_cell_ns(w->from))
 			facts_change(w->facts, w->about.n_facts, &ev.u.change);
 	}
-}
+	for (int t = 0; t < TIERS && w->from < k->now.rows_from; t++) {
+		int64_t to = k->now.rows_from < w->to ? k->now.rows_from : w->to;
+		uint64_t n = (uint64_t)((double)log_cell_ns(to - w->from) * w->about.hz[t] / (double)NS_PER_S);
 
-static int by_serial(const void *a, const void *b)
-{
-	uint64_t x = (*(struct log_chunk *const *)a)->serial, y = (*(struct log_chunk *const *)b)->serial;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Its rows are not kept any more: those of this output are lost. */
-static void past_lost(struct log_writer *w, const struct look_group *g)
-{
-	int64_t all = log_span_cell(1, 1), from = g->cell < w->from ? w->from : g->cell,
-		to = g->cell + all < w->to ? g->cell + all : w->to;
-
-	for (int t = 0; t < TIERS && from < to; t++) {
-		uint64_t n = (uint64_t)((double)log_cell_ns(to - from) * w->about.hz[t] / (double)NS_PER_S);
-
-		n = n < g->rows[t] ? n : g->rows[t];
-
+		n = n < k->now.gone[t] ? n : k->now.gone[t];
 		w->skipped.rows[t] += n;
 		w->stats.lost_rows += n;
 		w->skipped.any |= n > 0;
 	}
-}
-
-/* Takes what the log has from w->from on. */
-static void past_take(struct log_writer *w, const struct log_look *k)
-{
-	for (int level = 0; level <= LOG_LEVELS; level++)
-		for (size_t i = 0; i < k->level[level].n; i++) {
-			const struct look_group *g = &k->level[level].p[i];
-
-			if (level == 1 && g->part[LOOK_ROWS].gone)
-				past_lost(w, g);
-			for (int part = 0; part < LOOK_PARTS; part++) {
-				struct log_chunk *c = g->part[part].list ? g->part[part].list->first : NULL;
-
-				for (uint32_t n = g->part[part].n; c && n > 0; n--, c = c->next) {
-					if (c->about.cell >= w->from - 1) /* marks can precede the rows of their cell */
-						chunk_list_add(&w->again, c);
-					else
-						states_note(w, c);
-				}
-			}
-		}
-	if (w->again.n > 1)
-		qsort(w->again.p, w->again.n, sizeof(*w->again.p), by_serial);
+	w->past = k->now.serial;
 }
 
 /* --- writing chunks --- */
@@ -711,7 +671,11 @@ static struct log_chunk *next_chunk(struct log_writer *w, bool *ended)
 	if (c)
 		return c;
 	pthread_mutex_unlock(&w->lock);
-	c = log_queue_take(w->queue, until, &skipped, ended);
+	/* Of what was before, marks can precede the rows of their cell. */
+	while ((c = log_queue_take(w->queue, until, &skipped, ended)) && c->serial <= w->past && c->about.cell < w->from - 1) {
+		states_note(w, c);
+		log_chunk_free(c);
+	}
 	pthread_mutex_lock(&w->lock);
 	for (int t = 0; t < TIERS; t++) {
 		w->skipped.rows[t] += skipped.rows[t];
@@ -797,14 +761,12 @@ int out_start(struct log_writer *w, bool whole)
 	file_reset(w, w->from);
 	if (whole)
 		w->whole = INT64_MIN;
-	else
-		log_look(w->log, &look, past_note, w);
-	w->queue = log_queue_new(w->log, w->options.buffer, whole ? NULL : &look, &e);
-	if (w->queue && !whole)
-		past_take(w, &look);
-	log_look_free(&look);
+	w->queue = log_queue_new(w->log, w->options.buffer, !whole, &e);
 	if (!w->queue)
 		return ENOMEM;
+	if (!whole && log_look(w->log, &look))
+		past_take(w, &look);
+	log_look_free(&look);
 	w->due_ns = edge(w->start.mono_ns + w->limits.split.ns, w->limits.split.ns >= GROUPS_NS);
 	w->file.since_ns = w->look_ns = clock_now_ns();
 	w->sync_ns = w->file.since_ns + w->options.sync_ns;

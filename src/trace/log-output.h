@@ -78,6 +78,7 @@ struct log_writer {
 	unsigned full_due;  /* so many more are full */
 	int64_t tier_cell[TIERS]; /* after the last row of each */
 	uint64_t serial;    /* of the newest chunk that was read */
+	uint64_t past;	    /* chunks up to this serial were there before the output */
 	uint64_t until;	    /* events up to this serial that are older than the file are in the one before */
 	int64_t due_ns;     /* when the next file is due to begin */
 	enum { THEN_NEXT, THEN_LIMIT, THEN_END } then; /* at `to` */

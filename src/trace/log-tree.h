@@ -40,7 +40,7 @@ struct log_list {
 /* 64 cells, of which the file or memory has something. Each row is in exactly one group. */
 struct log_group {
 	int64_t cell;	 /* the first */
-	uint64_t at;	 /* position of its first chunk */
+	uint64_t at;	 /* position of its first chunk; in memory, its number */
 	uint64_t sums;	 /* of its LOD and STAT; 0: there are none */
 	uint32_t length; /* from its first chunk to the end of the last one of its list */
 	uint8_t flags;	 /* LOG_GROUP_RANGES, LOG_GROUP_META; LOG_GROUP_EVENTS: they are in no INDEX */
@@ -169,6 +169,7 @@ void log_about_free(struct log_reader *r);
 void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
 
 /* log-groups.c */
+void log_items_add(struct log_items *items, const struct log_item *item);
 /* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
 void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
 /* Finds all groups. Returns -1 if out of memory. */
@@ -207,8 +208,9 @@ extern const struct timeline_ops log_timeline_ops;
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct log_reader *r);
 
-/* log-view.c: as the functions without _view; for one with rows that are in no chunk: */
-struct log_list *log_view_list(struct log_view *v, const struct log_group *g);
+/* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
+void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);
+/* As the functions without _view; for an item with rows that are in no chunk: */
 bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
 /* Whether the rows of a cell are not kept any more. */

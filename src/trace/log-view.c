@@ -8,13 +8,12 @@
 
 #include "trace/log-lod.h"
 #include "trace/log-tree.h"
+#include "util/array.h"
 #include "util/intl.h"
 
 #define MARKS_MOST   65536
 #define GAPS_MOST    16384
 #define CHANGES_MOST 4096
-#define VIEW_CLOSED  0x80 /* in the flags of a group: it gets no more chunks */
-#define CHANGING     8 /* the last groups, which are shown anew */
 
 /* Events in the order of time. */
 struct view_events {
@@ -28,9 +27,7 @@ struct log_view {
 	struct timeline_ops ops;
 	struct log *log;
 	struct log_look look;
-	size_t room;	/* of the reader's groups */
-	uint64_t first; /* number of the first of them */
-	uint64_t from;	/* number of the first one whose rows are there */
+	size_t room; /* of the reader's groups */
 	int64_t rows_from_ns; /* where it begins; INT64_MIN: no rows are gone */
 	struct view_events marks, gaps, changes, reasons, states;
 	bool changed; /* one of the last two */
@@ -95,27 +92,22 @@ static void state_take(struct log_view *v, const struct state_event *e)
 	event_insert(&v->states, e->from_ns, e);
 }
 
-static void take_notes(void *arg, const struct log_in *notes)
+static void take_note(struct log_view *v, const struct log_chunk *c)
 {
-	struct log_view *v = arg;
-	struct log_in in = *notes, record;
+	struct log_in in = {c->bytes, c->bytes + c->n, false}, record;
 	struct log_event ev;
 
-	while (in.p < in.end) {
-		unsigned kind = log_get_u8(&in);
-
-		if (!log_get_record(&in, &record) || !log_event_get(kind, &record, &ev))
-			break;
-		if (kind == LOG_MARK) {
-			event_insert(&v->marks, ev.t_ns, &ev.u.mark);
-		} else if (kind == LOG_GAP) {
-			event_insert(&v->gaps, ev.t_ns, &ev.u.gap);
-		} else if (kind == LOG_EVENT) {
-			state_take(v, &ev.u.state);
-		} else {
-			event_insert(change_is_reason(&ev.u.change) ? &v->reasons : &v->changes, ev.t_ns, &ev.u.change);
-			v->changed = true;
-		}
+	if (!log_get_record(&in, &record) || !log_event_get(c->about.kind, &record, &ev))
+		return;
+	if (ev.kind == LOG_MARK) {
+		event_insert(&v->marks, ev.t_ns, &ev.u.mark);
+	} else if (ev.kind == LOG_GAP) {
+		event_insert(&v->gaps, ev.t_ns, &ev.u.gap);
+	} else if (ev.kind == LOG_EVENT) {
+		state_take(v, &ev.u.state);
+	} else {
+		event_insert(change_is_reason(&ev.u.change) ? &v->reasons : &v->changes, ev.t_ns, &ev.u.change);
+		v->changed = true;
 	}
 }
 
@@ -135,9 +127,9 @@ static void show_events(struct log_view *v)
 	state_reach = reallocarray(r->state_reach, r->n_states + 1, sizeof(*state_reach));
 	r->state_reach = state_reach ? state_reach : r->state_reach;
 	for (size_t i = 0; state_reach && i < r->n_states; i++) {
-		if (r->states[i].flags & STATE_OPEN && v->look.last_ns > r->states[i].to_ns) {
-			r->states[i].above_ns += v->look.last_ns - r->states[i].to_ns;
-			r->states[i].to_ns = v->look.last_ns;
+		if (r->states[i].flags & STATE_OPEN && v->look.now.last_ns > r->states[i].to_ns) {
+			r->states[i].above_ns += v->look.now.last_ns - r->states[i].to_ns;
+			r->states[i].to_ns = v->look.now.last_ns;
 		}
 		latest_ns = r->states[i].to_ns > latest_ns ? r->states[i].to_ns : latest_ns;
 		state_reach[i] = latest_ns;
@@ -166,91 +158,89 @@ static void show_events(struct log_view *v)
 
 /* --- groups --- */
 
-/* What has changed in the groups: the first ones are gone or have lost their rows, the last ones grow. */
-static bool show_groups(struct log_view *v)
+/* The rows of a group are other ones: what is kept of it is not valid any more. */
+static void group_forget(struct log_view *v, const struct log_group *g)
 {
-	const struct look_level *look = &v->look.level[1];
+	struct log_cache *lists = &v->reader->caches[LOG_LISTS];
+	struct log_block *b = log_cache_find(lists, (uint64_t)g->cell);
+
+	if (b)
+		log_cache_drop(lists, b);
+}
+
+/* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
+static struct log_group *group_of(struct log_view *v, int64_t cell)
+{
 	struct log_reader *r = v->reader;
-	size_t n = r->n_groups, kept = n > CHANGING ? n - CHANGING : 0, gone = 0, room = v->room ? v->room : 128;
+	int64_t first = log_span_cell(log_span(cell, 1), 1);
 	struct log_group *more;
+	size_t at = r->n_groups;
 
-	/* Their lists are made when they are asked for. */
-	for (size_t i = kept; i < n; i++)
-		if (!(r->groups[i].flags & VIEW_CLOSED)) {
-			free(r->groups[i].list);
-			r->groups[i].list = NULL;
-		}
-	if (look->first > v->first)
-		gone = look->first - v->first < n ? (size_t)(look->first - v->first) : n;
-	for (; v->from < look->from[LOOK_ROWS]; v->from++)
-		if (v->from >= v->first && v->from - v->first < n) {
-			free(r->groups[v->from - v->first].list);
-			r->groups[v->from - v->first].list = NULL;
-		}
-	for (size_t i = 0; i < gone; i++)
-		free(r->groups[i].list);
-	if (gone > 0)
-		memmove(r->groups, r->groups + gone, (n - gone) * sizeof(*r->groups));
-	kept -= gone < kept ? gone : kept;
-	n -= gone;
-	v->first = look->first;
-	r->n_groups = n;
-	while (room < look->n + 2) /* two of cells without a chunk */
-		room *= 2;
-	more = room > v->room ? reallocarray(r->groups, room, sizeof(*more)) : r->groups;
+	while (at > 0 && r->groups[at - 1].cell > first)
+		at--;
+	if (at > 0 && r->groups[at - 1].cell == first)
+		return &r->groups[at - 1];
+	more = first < v->look.now.rows_from ? NULL : array_grow(r->groups, r->n_groups + 1, &v->room, sizeof(*more));
 	if (!more)
-		return false;
+		return NULL;
 	r->groups = more;
-	v->room = room;
-	for (size_t i = kept; i < look->n; i++) {
-		const struct look_group *g = &look->p[i];
-		struct log_group *to = &r->groups[i];
-
-		*to = (struct log_group) {.cell = g->cell, .flags = g->closed ? VIEW_CLOSED : 0, .list = i < n ? to->list : NULL};
-		for (int t = 0; t < TIERS; t++) {
-			to->rows[t] = (uint32_t)g->rows[t];
-			to->before[t] = g->before[t];
-		}
-	}
-	for (size_t i = look->n; i < n; i++)
-		free(r->groups[i].list);
-	r->n_groups = look->n;
-	return true;
+	memmove(more + at + 1, more + at, (r->n_groups++ - at) * sizeof(*more));
+	more[at] = (struct log_group) {.cell = first, .at = UINT64_MAX};
+	if (at == 0)
+		memcpy(more->before, v->look.now.gone, sizeof(more->before));
+	return &more[at];
 }
 
-/* Counts the rows that are in no chunk to their groups, which may have none yet. */
-static void show_open(struct log_view *v)
+/* Adds the rows that are in no chunk to their groups, or takes them out. */
+static void count_open(struct log_view *v, bool add)
+{
+	for (int t = 0; t < TIERS; t++)
+		for (unsigned i = 0; i < v->look.now.n_open[t]; i++) {
+			const struct look_open *o = &v->look.now.open[t][i];
+			struct log_group *g = group_of(v, o->rows->cell);
+
+			if (!g)
+				continue;
+			g->rows[t] += add ? (uint32_t)o->n : -(uint32_t)o->n;
+			group_forget(v, g);
+			log_strips_drop(v->reader, (enum tier)t, o->rows->cell);
+		}
+}
+
+static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t number)
+{
+	struct log_group *g = c->about.kind == LOG_DATA ? group_of(v, c->about.cell) : NULL;
+
+	if (!g)
+		return;
+	g->at = number < g->at ? number : g->at;
+	g->length = (uint32_t)(number + 1 - g->at);
+	group_forget(v, g);
+	for (int t = 0; t < TIERS; t++) {
+		g->rows[t] += c->about.rows[t];
+		if (c->about.rows[t] > 0)
+			log_strips_drop(v->reader, (enum tier)t, c->about.cell);
+	}
+}
+
+/* Drops the groups whose rows are gone, and counts the rows before the others. */
+static void show_groups(struct log_view *v)
 {
 	struct log_reader *r = v->reader;
-	size_t least = r->n_groups > CHANGING ? r->n_groups - CHANGING : 0;
+	size_t gone = 0;
 
-	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < v->look.n_open[t]; i++) {
-			int64_t cell = log_span_cell(log_span(v->look.open[t][i].rows->cell, 1), 1);
-			size_t at = r->n_groups;
-
-			while (at > least && r->groups[at - 1].cell > cell)
-				at--;
-			if ((at == 0 || r->groups[at - 1].cell < cell) && at == r->n_groups && r->n_groups < v->room)
-				r->groups[r->n_groups++] = (struct log_group) {.cell = cell};
-			else
-				at--;
-			if (at < r->n_groups && r->groups[at].cell == cell)
-				r->groups[at].rows[t] += (uint32_t)v->look.open[t][i].n;
-		}
-	for (int t = 0; t < TIERS; t++)
-		for (size_t i = least; i < r->n_groups; i++) {
-			if (i > 0)
-				r->groups[i].before[t] = r->groups[i - 1].before[t] + r->groups[i - 1].rows[t];
-			r->rows[t] = r->groups[i].before[t] + r->groups[i].rows[t];
-		}
-}
-
-static int by_cell(const void *a, const void *b)
-{
-	const struct log_item *i = a, *j = b;
-
-	return i->cell != j->cell ? (i->cell < j->cell ? -1 : 1) : (i->at > j->at) - (i->at < j->at);
+	for (; gone < r->n_groups && r->groups[gone].cell < v->look.now.rows_from; gone++)
+		group_forget(v, &r->groups[gone]);
+	r->n_groups -= gone;
+	if (gone > 0)
+		memmove(r->groups, r->groups + gone, r->n_groups * sizeof(*r->groups));
+	for (int t = 0; t < TIERS; t++) {
+		for (size_t i = 1; i < r->n_groups; i++)
+			r->groups[i].before[t] = r->groups[i - 1].before[t] + r->groups[i - 1].rows[t];
+		r->rows[t] = v->look.now.rows[t];
+		if (r->n_groups > 0)
+			r->rows[t] = r->groups[r->n_groups - 1].before[t] + r->groups[r->n_groups - 1].rows[t];
+	}
 }
 
 static struct log_item chunk_item(const struct log_chunk *c)
@@ -267,64 +257,61 @@ static struct log_item chunk_item(const struct log_chunk *c)
 	return item;
 }
 
-struct log_list *log_view_list(struct log_view *v, const struct log_group *of)
+void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items)
 {
-	const struct look_level *look = &v->look.level[1];
-	size_t at = (size_t)(of - v->reader->groups);
-	const struct look_part *part = at < look->n ? &look->p[at].part[LOOK_ROWS] : NULL;
-	const struct log_chunk *c = part && part->list ? part->list->first : NULL;
-	size_t most = (c ? part->n : 0) + (size_t)TIERS * LOOK_OPEN;
-	struct log_list *l = calloc(1, sizeof(*l) + most * sizeof(*l->items));
+	const struct look_shelf *rows = &v->look.shelf[SHELF_ROWS];
 
-	if (!l)
-		return NULL;
-	for (uint32_t i = 0; c && i < part->n; i++, c = i < part->n ? c->next : NULL)
-		l->items[l->n++] = chunk_item(c);
+	for (uint64_t i = g->at > rows->first ? g->at : rows->first; i < g->at + g->length; i++) {
+		struct log_item item = chunk_item(rows->p[i - rows->first]);
+
+		if (item.kind == LOG_DATA && log_span(item.cell, 1) == log_span(g->cell, 1))
+			log_items_add(items, &item);
+	}
 	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < v->look.n_open[t]; i++)
-			if (log_span(v->look.open[t][i].rows->cell, 1) == log_span(of->cell, 1)) {
-				struct log_item *item = &l->items[l->n];
+		for (unsigned i = 0; i < v->look.now.n_open[t]; i++) {
+			const struct look_open *o = &v->look.now.open[t][i];
+			struct log_item item = {.at = (UINT64_C(1) << 60) + items->n, .cell = o->rows->cell, .open = (uint8_t)(i + 1)};
 
-				*item = (struct log_item) {.at = (UINT64_C(1) << 60) + l->n++,
-							   .cell = v->look.open[t][i].rows->cell,
-							   .open = (uint8_t)(i + 1)};
-				item->rows[t] = (uint32_t)v->look.open[t][i].n;
-			}
-	if (l->n > 1)
-		qsort(l->items, l->n, sizeof(*l->items), by_cell);
-	for (; l->counted < l->n; l->counted++)
-		for (int t = 0; t < TIERS; t++) {
-			l->items[l->counted].before[t] = l->rows[t];
-			l->rows[t] += l->items[l->counted].rows[t];
+			item.rows[t] = (uint32_t)o->n;
+			if (log_span(item.cell, 1) == log_span(g->cell, 1))
+				log_items_add(items, &item);
 		}
-	v->reader->groups[at].list = l;
-	return l;
+}
+
+/* Returns the first chunk of a shelf that begins at the cell or later; those of spans are in the order of their cells. */
+static size_t chunk_from(const struct look_shelf *s, int64_t cell)
+{
+	size_t lo = 0, hi = s->n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->p[mid]->about.cell < cell)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
 {
-	const struct look_level *look = &v->look.level[level];
-	size_t at = times_from(look->p, look->n, sizeof(*look->p), offsetof(struct look_group, cell), cell + 1);
+	const struct log_entry e = {.kind = (uint8_t)kind, .aux = (uint8_t)(kind == LOG_STAT ? level : zoom)};
+	const struct look_shelf *s = &v->look.shelf[log_shelf_of(&e)];
 
-	if (at == 0 || log_span(look->p[at - 1].cell, level) != log_span(cell, level))
-		return false;
-	for (int part = level == 1 ? LOOK_SUMS : LOOK_ROWS; part < LOOK_PARTS; part++) {
-		const struct look_part *p = &look->p[at - 1].part[part];
-		const struct log_chunk *c = p->list ? p->list->first : NULL;
-
-		for (uint32_t i = 0; c && i < p->n; i++, c = i < p->n ? c->next : NULL)
-			if (c->about.kind == kind && (kind == LOG_STAT || c->about.aux == zoom)) {
-				*out = chunk_item(c);
-				return true;
-			}
-	}
+	cell = log_span_cell(log_span(cell, level), level);
+	for (size_t i = chunk_from(s, cell); i < s->n && s->p[i]->about.cell == cell; i++)
+		if (s->p[i]->about.kind == kind && s->p[i]->about.aux == e.aux) {
+			*out = chunk_item(s->p[i]);
+			return true;
+		}
 	return false;
 }
 
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier)
 {
 	struct log_block **at = &v->open[tier][item->open - 1];
-	const struct look_open *o = &v->look.open[tier][item->open - 1];
+	const struct look_open *o = &v->look.now.open[tier][item->open - 1];
 	size_t n = o->n, width = o->rows->width;
 	struct log_block *b = *at;
 
@@ -394,55 +381,40 @@ static void show_session(struct log_view *v)
 	}
 }
 
-static int64_t first_with_rows_ns(const struct look_level *look)
-{
-	uint64_t from = look->from[LOOK_ROWS];
-
-	if (from == 0)
-		return INT64_MIN;
-	return from - look->first < look->n ? log_cell_ns(look->p[from - look->first].cell) : INT64_MAX;
-}
-
-/* What was computed of the cells that are open is not valid any more; nor of those that were, or got a late chunk. */
-static void drop_strips(struct log_view *v, uint64_t serial)
-{
-	const struct look_level *look = &v->look.level[1];
-
-	for (enum tier t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < v->look.n_open[t]; i++)
-			log_strips_drop(v->reader, t, v->look.open[t][i].rows->cell);
-	for (size_t i = look->n > CHANGING ? look->n - CHANGING : 0; i < look->n; i++) {
-		const struct look_part *part = &look->p[i].part[LOOK_ROWS];
-		const struct log_chunk *c = part->list && part->newest > serial ? part->list->first : NULL;
-
-		for (uint32_t k = 0; c && k < part->n; k++, c = k < part->n ? c->next : NULL)
-			for (enum tier t = 0; c->serial > serial && t < TIERS; t++)
-				if (c->about.kind == LOG_DATA && c->about.rows[t] > 0)
-					log_strips_drop(v->reader, t, c->about.cell);
-	}
-}
-
 void log_view_look(struct log_view *v)
 {
 	struct log_reader *r = v->reader;
-	uint64_t version = v->look.version, serial = v->look.serial;
+	const struct log_now *now = &v->look.now;
+	uint64_t version = v->look.version, end[LOG_SHELVES];
+	int64_t first = INT64_MAX;
 
-	log_look(v->log, &v->look, take_notes, v);
+	memcpy(end, now->end, sizeof(end));
+	count_open(v, false);
+	log_look(v->log, &v->look);
+	count_open(v, true);
 	if (v->look.version == version)
 		return;
-	if (version > 0)
-		drop_strips(v, serial);
 	forget_open(v);
 	show_session(v);
+	for (enum log_shelf s = 0; s < LOG_SHELVES; s++) {
+		const struct look_shelf *of = &v->look.shelf[s];
+
+		for (uint64_t i = end[s] > of->first ? end[s] : of->first; i < of->first + of->n; i++)
+			if (s == SHELF_NOTES)
+				take_note(v, of->p[i - of->first]);
+			else if (s == SHELF_ROWS)
+				take_chunk(v, of->p[i - of->first], i);
+		if (s != SHELF_NOTES && s != SHELF_RANGES && of->n > 0 && of->p[0]->about.cell < first)
+			first = of->p[0]->about.cell;
+	}
 	show_events(v);
-	if (show_groups(v))
-		show_open(v);
-	v->rows_from_ns = first_with_rows_ns(&v->look.level[1]);
-	r->any = v->look.any && r->n_groups > 0;
-	r->first_ns = v->look.first_ns;
-	r->last_ns = v->look.last_ns;
-	if (v->first > 0 && r->any && log_cell_ns(r->groups[0].cell) > r->first_ns)
-		r->first_ns = log_cell_ns(r->groups[0].cell);
+	show_groups(v);
+	v->rows_from_ns = now->rows_from == INT64_MIN ? INT64_MIN : log_cell_ns(now->rows_from);
+	r->any = now->any;
+	r->first_ns = now->first_ns;
+	r->last_ns = now->last_ns;
+	if (now->rows_from != INT64_MIN && first != INT64_MAX && log_cell_ns(first) > r->first_ns)
+		r->first_ns = log_cell_ns(first);
 	r->from_ns = r->any ? r->first_ns : INT64_MAX;
 	r->to_ns = r->any ? r->last_ns : INT64_MIN;
 }
@@ -454,21 +426,15 @@ bool log_view_gone(const struct log_view *v, int64_t cell)
 	return log_cell_ns(cell) < v->rows_from_ns;
 }
 
-/* The finest zoom of those that a group has. */
+/* The finest zoom of a level that is kept from the cell on. */
 static int finest_in(const struct log_view *v, int level, int64_t cell, double hz)
 {
-	const struct look_level *look = &v->look.level[level];
-	size_t at = times_from(look->p, look->n, sizeof(*look->p), offsetof(struct look_group, cell), cell + 1);
-
-	/* Where none is, as the next one. */
-	if (at > 0 && log_span(look->p[at - 1].cell, level) == log_span(cell, level))
-		at--;
-	if (at == look->n)
-		return 0;
 	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
-		int part = level == 1 || (level == 2 && *zoom > 32) ? LOOK_SUMS : LOOK_ROWS;
+		const struct look_shelf *s = &v->look.shelf[log_shelf_of(&(struct log_entry) {.kind = LOG_LOD, .aux = *zoom})];
+		size_t i = chunk_from(s, log_span_cell(log_span(cell, level), level));
 
-		if (log_zoom_has(*zoom, hz) && look->p[at].part[part].list)
+		/* Where there is none, it is as the next one. */
+		if (log_zoom_has(*zoom, hz) && i < s->n && (i > 0 || s->first == 0 || s->p[i]->about.cell <= cell))
 			return *zoom;
 	}
 	return 0;

@@ -119,8 +119,6 @@ void log_writer_finish(struct log_writer *w)
 	own = w->log && !w->copies;
 	w->quit = true;
 	pthread_cond_broadcast(&w->wake);
-	if (w->queue)
-		log_queue_wake(w->queue);
 	pthread_mutex_unlock(&w->lock);
 	if (own)
 		log_of(&w->sink)->ops->end(log_of(&w->sink), NULL);
@@ -374,8 +372,6 @@ void log_writer_discard(struct log_writer *w)
 	pthread_mutex_lock(&w->lock);
 	w->discard = w->quit = true;
 	pthread_cond_broadcast(&w->wake);
-	if (w->queue)
-		log_queue_wake(w->queue);
 	pthread_mutex_unlock(&w->lock);
 	log_writer_wait(w, INT64_MAX);
 	if (w->output == OUT_FILE)

@@ -288,7 +288,7 @@ static void add_gaps(struct ui *u, struct items *l)
 
 		if (first < 0 || !events_gap(g, cell_ns))
 			continue;
-		item = add_item(l, first, last < first ? first : last, g->cause == GAP_LOST ? STYLE_ALERT : STYLE_DIM);
+		item = add_item(l, first, last < first ? first : last, g->cause == GAP_LATE ? STYLE_DIM : STYLE_ALERT);
 		item->lasts = true;
 		quantity_time(took, g->to_ns - g->from_ns, NS_PER_S / 1000);
 		snprintf(item->text, sizeof(item->text), g->cause == GAP_LATE   ? _("not sampled %s")

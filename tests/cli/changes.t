@@ -69,7 +69,8 @@ kill -TERM $stream $file
 wait $stream
 wait $file
 nvmtop export jsonl live.nvms | grep '"row":"change"' >changes
-ok 'nothing else is told' is "$(wc -l <changes)" 14
+only_these() { test "$(wc -l <changes)" -eq "$1" || { cat changes; return 1; }; }
+ok 'nothing else is told' only_these 14
 nvmtop export jsonl file.nvmt >file.jsonl
 ok 'a file has the same' is "$(grep -o '"what":.*' file.jsonl | head -n 14 | sort)" \
     "$(grep -o '"what":.*' changes | head -n 14 | sort)"

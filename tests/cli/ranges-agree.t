@@ -64,7 +64,7 @@ all_agree() {
     ok "$2: and says the same" agrees copy.nvmt
 }
 
-for hz in 0 0.5 1 10 1000; do
+for hz in 0 1 10 1000; do
     $EMU "$build/tests/tools/ranges" $hz.nvmt 4000 "" 15 0 $hz
     all_agree $hz.nvmt "rows at $hz Hz"
 done
@@ -77,7 +77,7 @@ parts() {
     nvmtop cut "$1" --to 1.265 -o part1.nvmt && nvmtop cut "$1" --from 1.265 --to 3.25 -o part2.nvmt &&
         nvmtop cut "$1" --from 3.25 -o part3.nvmt
 }
-for hz in 0.5 1 1000; do
+for hz in 1 1000; do
     run parts $hz.nvmt
     ok "parts at $hz Hz" is "$status" 0
     ok "parts at $hz Hz: all agree on the second" agrees part2.nvmt

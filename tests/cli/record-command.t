@@ -111,7 +111,7 @@ ok '--repeat: their files' is "$(echo q*)" 'q-1.nvmt q-2.nvmt q-3.nvmt'
 sed -n '/^3 runs/,$p' err >stats
 nvmtop report q-1.nvmt q-2.nvmt q-3.nvmt >report
 ok '--repeat: the report of the runs' cmp stats report
-ok '--repeat: a line a phase' says stats '^phase 0  *0.[0-9]* +- 0.[0-9]*  *[0-9.]* +- [0-9.]*  *[0-9.]* +- [0-9.]*  *3$'
+ok '--repeat: a line a phase' says stats '^phase 0  *0.[0-9]* +- 0.[0-9]*  .*  3$'
 run nvmtop --demo --record q2.nvmt --repeat 2 --per 10 -- sleep 0.3
 ok '--repeat 2: a line a phase, too' says err '^phase 0 .* 2$'
 ok '--per: joules of an item' is "$(sed -n '/^phase  *s /p' err | tr -s ' ')" 'phase s J W J per item n'

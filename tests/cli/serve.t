@@ -237,6 +237,7 @@ print(json.dumps(json.load(r)["data"]["result"]))' "http://127.0.0.1:$web" "$1"
     ok 'Prometheus scrapes both' soon asked
     ask "rate(${joules}[15s])" >rates
     ask up >up
+    ask 'max(max_over_time(scrape_duration_seconds[60s]))' >slowest
     asked
     kill $prometheus $moving $other $pid $pid1 $animator $animator2
     wait $prometheus $moving $other $pid $pid1
@@ -253,7 +254,9 @@ def mean(a, b):
     return sum(p) / len(p)
 power = mean(*(f(t for t, _ in v if at - 15 < t <= at) for f in (min, max))) # between the scrapes that rate() looks at
 print(f'rate() {rate:.4f} W, recorded {power:.4f} W')
-assert abs(rate / power - 1) < 0.05, (rate, power) # 0.1 to 0.5 % on a quiet machine; a busy one scrapes late"
+# 0.1 to 0.5 % on a quiet machine. A scrape is of some time while it lasts, and the power of then is up to 4 times the mean.
+late = 2 * float(json.load(open('slowest'))[0]['value'][1])
+assert abs(rate / power - 1) < 0.05 + 4 * late / 15, (rate, power, late)"
         sed 's/^/# /' .why
     done
 else

@@ -179,7 +179,12 @@ for b in "$roots"/*; do
     "$python" "$NVMTOP_SRC/tests/tools/openmetrics.py" om >why 2>&1 || bad="$bad $b: $(cat why)"
 done
 ok 'OpenMetrics 1.0 of all boards' is "$bad" ''
-run nvmtop once --format openmetrics --sysroot "$roots/agx_orin-36"
+# On a busy machine a reading may come too late for one.
+rails_are_known() {
+    run nvmtop once --format openmetrics --sysroot "$roots/agx_orin-36"
+    grep '^nvmtop_rail_watts{rail="VIN_SYS_5V0"}' out && grep '^nvmtop_temperature_celsius{zone="tj"}' out
+}
+soon rails_are_known
 ok 'its names, units and reasons' py "import openmetrics as o
 x = o.expositions(open('out').read())[0]
 assert abs(x['nvmtop_rail_watts'][(('rail', 'VIN_SYS_5V0'),)] - 4.86864) < 1e-12, x['nvmtop_rail_watts']

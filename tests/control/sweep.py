@@ -133,7 +133,7 @@ def check_marks(rows):
 
 def modes():
     with Machine() as m:
-        for _ in range(5):  # on a busy machine readings come too late, and a run has no joules
+        for _ in range(20):  # on a busy machine readings come too late, and a run has no joules
             shutil.rmtree(m.work + "/runs", ignore_errors=True)
             before = len(m.calls())
             rows = m.sweep("modes=all", "--settle", "0", "--repeat", "2", "--per", "8")

@@ -34,6 +34,16 @@ def await_(condition):
     return False
 
 
+def known(read, name=None):
+    """What is read once it is there: on a busy machine a reading may come too late for one."""
+    for _ in range(5000):
+        got = read()
+        if not (got[name] if name else got).missing:
+            break
+        time.sleep(0.002)
+    return got
+
+
 def engines():
     names = []
     for f in glob.glob("/proc/self/task/*/comm"):
@@ -60,7 +70,7 @@ def child(board):
 def values():
     draw(2000)
     with Live(sysroot="tree") as b:
-        power = b["VDD_IN.power"]
+        power = known(lambda: b["VDD_IN.power"])
         ok(abs(power - 10000) < 0.5 and (power.name, power.unit, power.missing) == ("VDD_IN.power", "mW", ""),
            "a value, with its unit")
         ok(0 <= time.monotonic() - power.time < 60, "and its time")
@@ -75,7 +85,7 @@ def values():
         never = b["memory.pressure"]
         ok(never != never and never.missing and b.signals["memory.pressure"].missing, "one that never has a value says why")
         ok(raises(KeyError, "no.such", lambda: b["no.such"]), "a signal that is not there")
-        every = b.read()
+        every = known(b.read, "VDD_IN.power")
         ok(set(every) == set(b.signals) and abs(every["VDD_IN.power"] - 10000) < 0.5, "all at once")
         s = b.signals["VDD_IN.power"]
         ok((s.unit, s.tier, s.period_s) == ("mW", "medium", 0.01), "what a signal is")

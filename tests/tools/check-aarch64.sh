@@ -2,7 +2,7 @@
 # `make check` for aarch64 on x86-64 Debian: cross-built with warnings as errors, run by
 # qemu-user.
 #   tests/tools/check-aarch64.sh [--install] BUILD-FOLDER [TEST]...
-# --install, as root, adds arm64 to dpkg and installs the packages: use a container or chroot.
+# CFLAGS is for the whole build. --install, as root, adds arm64 to dpkg and installs the packages: use a container or chroot.
 # Status 77: not possible here, with the reason.
 set -eu
 src=$(cd "$(dirname "$0")/../.." && pwd)
@@ -41,7 +41,7 @@ fi
 test -x "$src/configure" || (cd "$src" && ./bootstrap --no-install --no-build)
 # No pkg-config has that prefix for the other architecture.
 PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig \
-    "$src/configure" --host=aarch64-linux-gnu --build=x86_64-linux-gnu --enable-werror
+    "$src/configure" --host=aarch64-linux-gnu --build=x86_64-linux-gnu --enable-werror ${CFLAGS:+"CFLAGS=$CFLAGS"}
 make -j"$(nproc)"
 # The emulator's threads busy-wait for each other; with real-time priority one would starve the thread
 # it waits for.
@@ -50,6 +50,6 @@ if setpriv --bounding-set -sys_nice --inh-caps -sys_nice true 2>/dev/null; then
     plain='setpriv --bounding-set -sys_nice --inh-caps -sys_nice'
 fi
 if [ $# -gt 0 ]; then
-    set -- "TESTS=$*"
+    set -- "TESTS=$*" "check_PROGRAMS=$*"
 fi
 $plain make -j"$(nproc)" check LOG_COMPILER="timeout -k 10 600 qemu-aarch64-static" EMU=qemu-aarch64-static "$@"

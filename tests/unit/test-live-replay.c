@@ -198,7 +198,7 @@ static void live_and_replay_are_equal(void **state)
 	saved = trace_timeline(trace);
 	for (int ended = 0; ended < 2; ended++) {
 		log_view_look(view);
-		assert_int_equal(log_view_state(view)->n_open[TIER_FAST] > 0, !ended);
+		assert_int_equal(log_view_state(view)->now.n_open[TIER_FAST] > 0, !ended);
 		compare(live, saved);
 		compare_values(live, saved);
 		compare_stat(live, saved);

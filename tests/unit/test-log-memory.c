@@ -137,28 +137,15 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 /* The look has all rows from its first one on up to `next`. */
 static void expect_rows(const struct log_look *k, const uint64_t next[TIERS])
 {
-	uint64_t at[TIERS] = {0};
-	bool first = true;
+	const struct look_shelf *rows = &k->shelf[SHELF_ROWS];
+	uint64_t at[TIERS];
 
-	for (size_t i = 0; i < k->level[1].n; i++) {
-		const struct look_group *g = &k->level[1].p[i];
-		const struct log_chunk *c = g->part[LOOK_ROWS].list ? g->part[LOOK_ROWS].list->first : NULL;
-
-		if (!g->part[LOOK_ROWS].n)
-			continue;
-		if (first)
-			memcpy(at, g->before, sizeof(at));
-		first = false;
-		for (int t = 0; t < TIERS; t++)
-			assert_int_equal(g->before[t], at[t]);
-		for (uint32_t n = 0; n < g->part[LOOK_ROWS].n; n++, c = c->next)
-			expect_chunk(c, at);
-		for (int t = 0; t < TIERS; t++)
-			assert_int_equal(g->before[t] + g->rows[t], at[t]);
-	}
+	memcpy(at, k->now.gone, sizeof(at));
+	for (size_t i = 0; i < rows->n; i++)
+		expect_chunk(rows->p[i], at);
 	for (enum tier t = 0; t < TIERS; t++) {
-		for (unsigned i = 0; i < k->n_open[t]; i++) {
-			const struct look_open *o = &k->open[t][i];
+		for (unsigned i = 0; i < k->now.n_open[t]; i++) {
+			const struct look_open *o = &k->now.open[t][i];
 
 			for (size_t j = 0; j < o->n; j++, at[t]++) {
 				assert_int_equal(o->rows->t_ns[j], time_of(t, at[t]));
@@ -166,8 +153,28 @@ static void expect_rows(const struct log_look *k, const uint64_t next[TIERS])
 			}
 		}
 		assert_int_equal(at[t], next[t]);
-		assert_int_equal(k->rows[t], next[t]);
+		assert_int_equal(k->now.rows[t], next[t]);
 	}
+}
+
+/* Statistics of groups. */
+static size_t stats_in(const struct log_look *k)
+{
+	const struct look_shelf *fine = &k->shelf[SHELF_FINE];
+	size_t n = 0;
+
+	for (size_t i = 0; i < fine->n; i++)
+		n += fine->p[i]->about.kind == LOG_STAT;
+	return n;
+}
+
+static size_t chunks_in(const struct log_look *k)
+{
+	size_t n = 0;
+
+	for (int s = 0; s < LOG_SHELVES; s++)
+		n += k->shelf[s].n;
+	return n;
 }
 
 static void each_row_is_there_once(void **state)
@@ -184,20 +191,17 @@ static void each_row_is_there_once(void **state)
 		push_some(l, next, t);
 		if (random_below(3))
 			continue;
-		assert_true(log_look(l, &k, NULL, NULL));
+		assert_true(log_look(l, &k));
 		expect_rows(&k, next);
 	}
 	fresh = (struct log_look) {.version = 0};
-	assert_true(log_look(l, &fresh, NULL, NULL));
+	assert_true(log_look(l, &fresh));
 	expect_rows(&fresh, next);
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
-	assert_true(log_look(l, &k, NULL, NULL));
+	assert_true(log_look(l, &k));
 	expect_rows(&k, next);
 	assert_true(k.ended);
-	for (size_t i = 0; i < k.level[1].n; i++) {
-		assert_true(k.level[1].p[i].closed);
-		assert_true(k.level[1].p[i].part[LOOK_SUMS].n >= 2);
-	}
+	assert_int_equal(stats_in(&k), log_span(log_cell(k.now.last_ns), 1) - log_span(log_cell(START), 1) + 1);
 	log_look_free(&fresh);
 	log_look_free(&k);
 	log_free(l);
@@ -216,26 +220,20 @@ static void old_rows_go(void **state)
 	l = make(&(struct log_bound) {.rows_ns = 60 * NS_PER_S});
 	for (; t < START + 50 * NS_PER_S; t += NS_PER_S)
 		push_until(l, next, t);
-	assert_true(log_look(l, &old, NULL, NULL));
+	assert_true(log_look(l, &old));
 	memcpy(then, next, sizeof(then));
 	for (; t < START + 200 * NS_PER_S; t += NS_PER_S) {
 		push_until(l, next, t);
-		assert_true(log_look(l, &k, NULL, NULL));
+		assert_true(log_look(l, &k));
 		expect_rows(&k, next);
 	}
 	expect_rows(&old, then);
-	assert_true(k.level[1].n >= 200 / 9); /* their bins are there */
-	assert_true(k.level[1].p[0].part[LOOK_ROWS].gone && k.level[1].p[0].part[LOOK_SUMS].n > 0);
-	for (size_t i = 0; i < k.level[1].n; i++) {
-		const struct look_group *g = &k.level[1].p[i];
-		int64_t end = log_cell_ns(g->cell + 64), age = t - NS_PER_S - end;
-
-		if (age < 58 * NS_PER_S)
-			assert_non_null(g->part[LOOK_ROWS].list);
-		if (age > 62 * NS_PER_S)
-			assert_null(g->part[LOOK_ROWS].list);
-	}
-	assert_int_equal(k.rows_ns, 0);
+	assert_true(stats_in(&k) >= 200 / 9); /* their bins are there */
+	assert_true(k.now.last_ns - log_cell_ns(k.now.rows_from) > 58 * NS_PER_S);
+	assert_true(k.now.last_ns - log_cell_ns(k.now.rows_from + 64) < 62 * NS_PER_S);
+	for (size_t i = 0; i < k.shelf[SHELF_ROWS].n; i++)
+		assert_true(k.shelf[SHELF_ROWS].p[i]->about.cell >= k.now.rows_from);
+	assert_int_equal(k.now.rows_ns, 0);
 	log_look_free(&old);
 	log_look_free(&k);
 	log_free(l);
@@ -251,10 +249,10 @@ static void too_many_rows_go(void **state)
 	make_session(1000, 100, 10);
 	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = 100000});
 	push_until(l, next, START + 100 * NS_PER_S);
-	assert_true(log_look(l, &k, NULL, NULL));
+	assert_true(log_look(l, &k));
 	expect_rows(&k, next);
 	assert_true(log_bytes_kept(l) < 100000 + 200000);
-	assert_true(k.rows_ns > 5 * NS_PER_S && k.rows_ns < 90 * NS_PER_S);
+	assert_true(k.now.rows_ns > 5 * NS_PER_S && k.now.rows_ns < 90 * NS_PER_S);
 	log_look_free(&k);
 	log_free(l);
 }
@@ -293,10 +291,10 @@ static void two_hundred_channels_have_less_time(void **state)
 			}
 			log_sink(l)->ops->rows(log_sink(l), &(struct rows) {t, (size_t)rows[t], widths[t], t_ns, values});
 		}
-	assert_true(log_look(l, &k, NULL, NULL));
-	assert_true(k.rows_ns > 60 * NS_PER_S && k.rows_ns < 590 * NS_PER_S);
+	assert_true(log_look(l, &k));
+	assert_true(k.now.rows_ns > 60 * NS_PER_S && k.now.rows_ns < 590 * NS_PER_S);
 	assert_true(log_bytes_kept(l) < LOG_ROWS_BYTES + (12 << 20));
-	print_message("# %.0f s of rows in %.1f MB\n", (double)k.rows_ns / 1e9, (double)log_bytes_kept(l) / 1e6);
+	print_message("# %.0f s of rows in %.1f MB\n", (double)k.now.rows_ns / 1e9, (double)log_bytes_kept(l) / 1e6);
 	assert_true(log_held_most(l) <= HELD_MOST);
 	log_look_free(&k);
 	log_free(l);
@@ -326,12 +324,12 @@ static void a_flood_of_ranges_stays_within_its_bytes(void **state)
 		push_until(l, next, to);
 	}
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
-	assert_true(log_look(l, &k, NULL, NULL));
+	assert_true(log_look(l, &k));
 	expect_rows(&k, next);
-	assert_true(k.ranges_ns > 0 && k.ranges_ns < 20 * NS_PER_S);
+	assert_true(k.now.ranges_ns > 0 && k.now.ranges_ns < 20 * NS_PER_S);
 	assert_true(log_bytes_kept(l) < LOG_RANGES_BYTES + (2 << 20));
-	assert_int_equal(k.rows_ns, 0);
-	assert_int_equal(k.rows[TIER_FAST], next[TIER_FAST]);
+	assert_int_equal(k.now.rows_ns, 0);
+	assert_int_equal(k.now.rows[TIER_FAST], next[TIER_FAST]);
 	log_look_free(&k);
 	log_free(l);
 }
@@ -342,52 +340,42 @@ static void two_days_are_as_large_as_one(void **state)
 	struct log *l;
 	struct log_look k = {.version = 0}, fresh = {.version = 0};
 	uint64_t next[TIERS] = {0}, day = 0;
-	size_t groups = 0;
+	size_t chunks = 0;
 
 	(void)state;
 	make_session(4, 2, 1);
 	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS, .bytes = LOG_ROWS_BYTES});
 	for (int64_t h = 1; h <= 50; h++) {
 		push_until(l, next, START + h * 3600 * NS_PER_S);
-		assert_true(log_look(l, &k, NULL, NULL));
+		assert_true(log_look(l, &k));
 		if (h == 26) {
 			day = log_bytes_kept(l);
-			groups = k.level[1].n;
+			chunks = chunks_in(&k);
 		}
 	}
 	expect_rows(&k, next);
 	assert_true(log_bytes_kept(l) < day + day / 50);
-	assert_true(k.level[1].n <= groups + 64);
-	assert_in_range(k.level[1].n * 859, 239 * 36000, 245 * 36000);
-	assert_true(log_look(l, &fresh, NULL, NULL));
+	assert_true(chunks_in(&k) <= chunks + 64);
+	assert_in_range(stats_in(&k) * 859, 359000, 363000); /* of an hour */
+	assert_in_range(k.now.last_ns - log_cell_ns(k.shelf[SHELF_DAY].p[0]->about.cell), 24 * 3600 * NS_PER_S, 44 * 3600 * NS_PER_S);
+	assert_true(log_look(l, &fresh));
 	expect_rows(&fresh, next);
-	assert_int_equal(fresh.level[1].n, k.level[1].n);
-	for (size_t i = 0; i < k.level[1].n; i++)
-		assert_ptr_equal(fresh.level[1].p[i].part[LOOK_SUMS].list, k.level[1].p[i].part[LOOK_SUMS].list);
+	for (int s = 0; s < LOG_SHELVES; s++) {
+		assert_int_equal(fresh.shelf[s].n, k.shelf[s].n);
+		for (size_t i = 0; i < k.shelf[s].n; i++)
+			assert_ptr_equal(fresh.shelf[s].p[i], k.shelf[s].p[i]);
+	}
 	assert_true(log_held_most(l) <= HELD_MOST);
 	log_look_free(&fresh);
 	log_look_free(&k);
 	log_free(l);
 }
 
-static void count_notes(void *arg, const struct log_in *notes)
-{
-	struct log_in in = *notes, record;
-	size_t *n = arg;
-
-	while (in.p < in.end) {
-		struct log_event ev;
-		unsigned kind = log_get_u8(&in);
-
-		assert_true(log_get_record(&in, &record) && log_event_get(kind, &record, &ev));
-		n[kind]++;
-	}
-}
-
-static void notes_are_told_once(void **state)
+static void notes_are_there_at_once(void **state)
 {
 	struct log *l;
 	struct log_look k = {.version = 0};
+	struct look_shelf *notes = &k.shelf[SHELF_NOTES];
 	size_t n[LOG_KINDS] = {0};
 	struct sink *s;
 
@@ -403,9 +391,16 @@ static void notes_are_told_once(void **state)
 			s->ops->change(s, &(struct change) {START, "mode", "a", "b"});
 		}
 		if (random_below(5000) == 0)
-			assert_true(log_look(l, &k, count_notes, n));
+			assert_true(log_look(l, &k));
 	}
-	assert_true(log_look(l, &k, count_notes, n));
+	assert_true(log_look(l, &k));
+	for (size_t i = 0; i < notes->n; i++) {
+		struct log_in in = {notes->p[i]->bytes, notes->p[i]->bytes + notes->p[i]->n, false}, record;
+		struct log_event ev;
+
+		assert_true(log_get_record(&in, &record) && in.p == in.end && log_event_get(notes->p[i]->about.kind, &record, &ev));
+		n[ev.kind]++;
+	}
 	assert_int_equal(n[LOG_MARK], 40000);
 	assert_int_equal(n[LOG_GAP], 40);
 	assert_int_equal(n[LOG_STATE], 40);
@@ -414,16 +409,15 @@ static void notes_are_told_once(void **state)
 	log_free(l);
 }
 
-/* The past and what follows are all chunks, without a hole. */
-static void a_queue_goes_on_where_the_look_ends(void **state)
+/* A queue has what is kept and what follows, or only that, without a hole. */
+static void a_queue_has_all_chunks(void **state)
 {
 	struct log *l;
 	struct log_look k = {.version = 0};
 	struct log_skipped skipped;
 	struct log_chunk *c;
-	uint64_t next[TIERS] = {0}, at[TIERS];
-	struct log_queue *q, *small;
-	uint64_t serial, lost = 0, got = 0;
+	uint64_t next[TIERS] = {0}, at[TIERS] = {0}, serial = 0, lost = 0, got = 0;
+	struct log_queue *all, *later, *small;
 	bool ended = false;
 	struct err e;
 
@@ -431,18 +425,13 @@ static void a_queue_goes_on_where_the_look_ends(void **state)
 	make_session(1000, 100, 10);
 	l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
 	push_until(l, next, START + 20 * NS_PER_S);
-	q = log_queue_new(l, SIZE_MAX, &k, &e);
-	small = log_queue_new(l, 5000, NULL, &e);
-	assert_true(q && small);
-	serial = k.serial;
-	for (enum tier t = 0; t < TIERS; t++) {
-		at[t] = next[t];
-		for (unsigned i = 0; i < k.n_open[t]; i++)
-			at[t] -= k.open[t][i].n;
-	}
+	all = log_queue_new(l, 5 << 20, true, &e);
+	later = log_queue_new(l, SIZE_MAX, false, &e);
+	small = log_queue_new(l, 5000, false, &e);
+	assert_true(all && later && small && log_look(l, &k));
 	push_until(l, next, START + 40 * NS_PER_S);
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
-	while ((c = log_queue_take(q, 0, &skipped, &ended))) {
+	while ((c = log_queue_take(all, 0, &skipped, &ended))) {
 		assert_int_equal(skipped.chunks, 0);
 		assert_int_equal(c->serial, ++serial);
 		expect_chunk(c, at);
@@ -451,6 +440,8 @@ static void a_queue_goes_on_where_the_look_ends(void **state)
 	assert_true(ended);
 	for (int t = 0; t < TIERS; t++)
 		assert_int_equal(at[t], next[t]);
+	for (serial = k.now.serial; (c = log_queue_take(later, 0, &skipped, &ended)); log_chunk_free(c))
+		assert_int_equal(c->serial, ++serial);
 	while ((c = log_queue_take(small, 0, &skipped, &ended))) {
 		lost += skipped.rows[TIER_FAST];
 		got += c->about.rows[TIER_FAST];
@@ -458,8 +449,35 @@ static void a_queue_goes_on_where_the_look_ends(void **state)
 	}
 	assert_true(lost > 0 && lost + got > 19900 && lost + got <= 20200);
 	log_queue_free(small);
-	log_queue_free(q);
+	log_queue_free(later);
+	log_queue_free(all);
 	log_look_free(&k);
+	log_free(l);
+}
+
+/* What a queue waits for is there, however old; without one it goes. */
+static void a_queue_keeps_what_the_log_does_not(void **state)
+{
+	struct log_skipped skipped;
+	struct log_queue *q;
+	uint64_t next[TIERS] = {0}, at[TIERS] = {0};
+	struct log_chunk *c;
+	struct err e;
+	struct log *l;
+	bool ended;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = 0});
+	q = log_queue_new(l, SIZE_MAX, true, &e);
+	push_until(l, next, START + 100 * NS_PER_S);
+	assert_true(log_bytes_kept(l) < log_queue_bytes(q) / 3);
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	for (; (c = log_queue_take(q, 0, &skipped, &ended)); log_chunk_free(c))
+		expect_chunk(c, at);
+	assert_memory_equal(at, next, sizeof(at));
+	assert_int_equal(log_queue_bytes(q), 0);
+	log_queue_free(q);
 	log_free(l);
 }
 
@@ -469,8 +487,8 @@ static void *looker(void *arg)
 	struct log_look k = {.version = 0};
 
 	while (!k.ended) {
-		assert_true(log_look(l, &k, NULL, NULL));
-		expect_rows(&k, k.rows);
+		assert_true(log_look(l, &k));
+		expect_rows(&k, k.now.rows);
 	}
 	log_look_free(&k);
 	return NULL;
@@ -503,8 +521,9 @@ int main(void)
 		cmocka_unit_test(two_hundred_channels_have_less_time),
 		cmocka_unit_test(a_flood_of_ranges_stays_within_its_bytes),
 		cmocka_unit_test(two_days_are_as_large_as_one),
-		cmocka_unit_test(notes_are_told_once),
-		cmocka_unit_test(a_queue_goes_on_where_the_look_ends),
+		cmocka_unit_test(notes_are_there_at_once),
+		cmocka_unit_test(a_queue_has_all_chunks),
+		cmocka_unit_test(a_queue_keeps_what_the_log_does_not),
 		cmocka_unit_test(looked_at_while_it_grows),
 	};
 

@@ -691,7 +691,7 @@ static void rows_until(const struct recording *r, size_t chunks, size_t rows[TIE
 /* At every byte of the last chunks, and of some before. */
 static void torn(void **state)
 {
-	struct recording *r = record(20, true, SESSION);
+	struct recording *r = record(12, true, SESSION);
 	size_t chunks = r->n_chunks, rows[TIERS];
 
 	(void)state;
@@ -784,7 +784,7 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 /* Only that chunk is lost; damage outside rows costs no rows. */
 static void flipped(void **state)
 {
-	struct recording *r = record(20, true, SESSION);
+	struct recording *r = record(12, true, SESSION);
 
 	(void)state;
 	for (size_t i = 0; i < 2 * r->n_chunks; i++) {

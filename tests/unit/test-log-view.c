@@ -376,7 +376,6 @@ static void columns_are_left(void **state)
 	struct timeline *t;
 	struct model m = {.base = zoom_base(100)};
 	int64_t start = 1000 * NS_PER_S, at, first = 0;
-	const struct look_level *level;
 	struct live_log *h;
 
 	(void)state;
@@ -392,8 +391,7 @@ static void columns_are_left(void **state)
 			live_log_look(h);
 	}
 	live_log_look(h);
-	level = &log_view_state(h->view)->level[1];
-	gone_ns = log_cell_ns(level->p[level->from[LOOK_ROWS] - level->first].cell);
+	gone_ns = log_cell_ns(log_view_state(h->view)->now.rows_from);
 	assert_true(gone_ns > start + 130 * NS_PER_S && gone_ns < start + 150 * NS_PER_S);
 	compare_all(&m, t);
 	for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom++) {

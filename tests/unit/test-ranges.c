@@ -74,6 +74,27 @@ static void parts_of_the_time(void **state)
 	ranges_free(r);
 }
 
+/* However many there are, each name is there once, and stays where it is. */
+static void many_names(void **state)
+{
+	enum { NAMES = 50000 };
+	static const char *name[NAMES];
+	struct err e;
+	struct ranges *r = ranges_new(1, &e);
+	char text[32];
+
+	(void)state;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < NAMES; i++) {
+			snprintf(text, sizeof(text), "iteration %zu", i);
+			if (pass == 0)
+				name[i] = ranges_name(r, text);
+			assert_string_equal(name[i], text);
+			assert_ptr_equal(ranges_name(r, text), name[i]);
+		}
+	ranges_free(r);
+}
+
 static void floods_are_thinned(void **state)
 {
 	struct err e;
@@ -468,6 +489,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_the_time),
+		cmocka_unit_test(many_names),
 		cmocka_unit_test(floods_are_thinned),
 		cmocka_unit_test(the_newest_stay),
 		cmocka_unit_test(older_ones_go_by_length),

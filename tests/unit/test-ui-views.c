@@ -775,8 +775,8 @@ static void every_view_at_every_size(void **state)
 	for (size_t k = 0; k < 3; k++) {
 		start(&b, 1, 1, k != 1, sets[k]);
 		for (int view = '1'; view <= '9'; view++)
-			for (int w = 1; w < 220; w += 1 + w / 4)
-				for (int h = 1; h < 70; h += 1 + h / 3) {
+			for (int w = 1 + (int)k; w < 220; w += 1 + w / 2)
+				for (int h = 1 + (int)k; h < 70; h += 1 + h / 2) {
 					canvas_resize(&b.canvas, w, h);
 					press(&b, (uint32_t)view, 0);
 					press(&b, K_DOWN, 0);
