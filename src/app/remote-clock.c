@@ -130,9 +130,8 @@ struct remote *remote_open(const char *path, int64_t history_ns, int signals, bo
 			_("standard input is a terminal: read a stream from a pipe, as in ssh board nvmtop "
 			  "record - | nvmtop replay -"));
 	} else {
-		errno = 0;
 		r->follow = follow_open(path, log_sink(r->log), e);
-		*complete = !r->follow && errno == ENODATA;
+		*complete = !r->follow && e->num == ENODATA;
 		if (r->follow && wait_for_session(r, signals, e) == 0)
 			return r;
 	}

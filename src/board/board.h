@@ -34,8 +34,21 @@ void board_each(void (*visit)(void *arg, const struct board *b, const struct err
 void board_paths(const struct board *b, void (*visit)(void *arg, const char *path), void *arg);
 
 /* What can be set: "control KIND [NAME] PLACE..."; see control/control.h. */
+enum control_kind {
+	CONTROL_FAN,	  /* "fan": a profile, a percentage, or auto */
+	CONTROL_MODE,	  /* "mode": a power mode, by name or number */
+	CONTROL_PINNED,	  /* "clocks": max, restore (by jetson_clocks, or the highest clock of each that has limits) */
+	CONTROL_CLOCK,	  /* "clocks.gpu", "clocks.cpu", "clocks.emc": MIN..MAX in Hz */
+	CONTROL_GOVERNOR, /* "governor.gpu", "governor.cpu" */
+	CONTROL_3D,	  /* "3d-scaling": on, off */
+	CONTROL_SWAP,	  /* "swap": bytes, off */
+	CONTROL_CACHES,	  /* "drop-caches": has no value */
+	CONTROL_KINDS
+};
+extern const char *const control_words[CONTROL_KINDS]; /* "fan", ...; "clocks" is two kinds */
 struct control_statement {
-	const char *kind, *name; /* "clocks", "gpu"; "" */
+	enum control_kind kind;
+	const char *name; /* "gpu"; "" */
 	struct place *places;
 	size_t n_places; /* the first that exists is meant */
 };

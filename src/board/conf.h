@@ -20,14 +20,20 @@ struct conf_line {
 	const char *words[8];
 };
 
-/* Visits each line of a configuration. */
-void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l),
-	       void *arg);
+/* Gets the text of a configuration, to be freed; NULL: there is none. */
+char *conf_text(const struct root *r, const char *path);
+/* Takes the next line at *at (NULL: there is none), and moves *at behind it. Returns false at the end. */
+bool conf_next(const char **at, struct conf_line *l);
 
 /* The value of a word such as "ID=2" for "ID=", or "". */
 const char *conf_value(const struct conf_line *l, const char *key);
 /* Is it the line of a mode? */
 bool conf_mode(const struct conf_line *l, int64_t *id, const char **name);
+/* Gets the name that the configuration of modes has for a number. */
+bool conf_mode_name(const char *modes, int64_t id, char name[48]);
+#define CONF_PROFILES 32
+/* Gets the names of fan profiles, and the one that is the default or "". Returns their number. */
+size_t conf_profiles(const struct root *r, char names[CONF_PROFILES][48], char usual[48]);
 /* Gets the number of the power mode from its status file, which is wrong where nvpmodel failed. */
 bool conf_mode_now(const struct root *r, int64_t *id);
 /* Does nvfancontrol regulate the fans? systemd keeps a folder of processes for each service that runs. */

@@ -52,46 +52,40 @@ static int load_all(struct detection *d, struct err *e)
 	return d->all ? 0 : -1;
 }
 
+/* How well a clue fits: a text, or for CLUE_SENSE what is below the root. 0: not. */
+static size_t clue_fits(const struct clue *c, const char *text, const struct root *r)
+{
+	size_t len = strlen(c->text);
+
+	if (c->kind == CLUE_MATCH)
+		return *c->text && !strcmp(c->text, text);
+	if (c->kind == CLUE_ALIAS)
+		return !strcasecmp(c->text, text);
+	if (c->kind == CLUE_MODEL)
+		return strncmp(text, c->text, len) ? 0 : len;
+	for (size_t i = 0; i < c->n_places; i++) {
+		struct place p = c->places[i];
+		if (place_find(&p, r, "in") < 0 || !file_exists(r, p.path))
+			return 0;
+	}
+	return c->n_places;
+}
+
 /* Returns the board with the clue of that kind that fits best, the first of several; -1 if none fits. */
-static int best_clue(struct board *const *all, size_t n, enum clue_kind kind,
-		     size_t (*fits)(const struct clue *c, const void *arg), const void *arg, const struct clue **clue)
+static int best_clue(struct board *const *all, size_t n, enum clue_kind kind, const char *text, const struct root *r,
+		     const struct clue **clue)
 {
 	size_t best = 0, points;
 	int which = -1;
 
 	for (size_t i = 0; i < n; i++)
 		for (const struct clue *c = all[i]->clues; c < all[i]->clues + all[i]->n_clues; c++)
-			if (c->kind == kind && (points = fits(c, arg)) > best) {
+			if (c->kind == kind && (points = clue_fits(c, text, r)) > best) {
 				best = points;
 				which = (int)i;
 				*clue = c;
 			}
 	return which;
-}
-
-static size_t fits_entry(const struct clue *c, const void *entry)
-{
-	return *c->text && !strcmp(c->text, entry);
-}
-
-static size_t fits_alias(const struct clue *c, const void *name)
-{
-	return !strcasecmp(c->text, name);
-}
-
-static size_t fits_model(const struct clue *c, const void *text)
-{
-	return strncmp(text, c->text, strlen(c->text)) ? 0 : strlen(c->text);
-}
-
-static size_t fits_sense(const struct clue *c, const void *root)
-{
-	for (size_t i = 0; i < c->n_places; i++) {
-		struct place p = c->places[i];
-		if (place_find(&p, root, "in") < 0 || !file_exists(root, p.path))
-			return 0;
-	}
-	return c->n_places;
 }
 
 /* compatible is a list of NUL-terminated strings, the most specific first. It may name several boards, also
@@ -104,7 +98,7 @@ int board_match(const char *compatible, size_t len, struct board *const *boards,
 
 	for (const char *p = compatible; which < 0 && p < compatible + len; p += strlen(p) + 1) {
 		*entry = p;
-		which = best_clue(boards, n, CLUE_MATCH, fits_entry, p, &c);
+		which = best_clue(boards, n, CLUE_MATCH, p, NULL, &c);
 	}
 	return which;
 }
@@ -156,7 +150,7 @@ static int by_text(struct detection *d, enum clue_kind kind, const char *text, c
 {
 	const struct clue *c;
 	char shown[96];
-	int which = best_clue(d->all, d->n, kind, kind == CLUE_ALIAS ? fits_alias : fits_model, text, &c);
+	int which = best_clue(d->all, d->n, kind, text, NULL, &c);
 
 	text_printable(shown, sizeof shown, text, strlen(text));
 	if (which >= 0)
@@ -176,25 +170,12 @@ static int by_model_file(struct detection *d, const char *path)
 	return -1;
 }
 
-/* JETSON_MODEL_NAME contains a name such as JETSON_ORIN_NANO, or a model. */
-static int by_variable(struct detection *d)
-{
-	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
-	int which = -1;
-
-	if (name && *name)
-		which = by_text(d, CLUE_ALIAS, name, "JETSON_MODEL_NAME");
-	if (name && *name && which < 0)
-		which = by_text(d, CLUE_MODEL, name, "JETSON_MODEL_NAME");
-	return which;
-}
-
 /* The board whose `sense` line has the most places, all of which must exist. */
 static int by_sensors(struct detection *d)
 {
 	const struct clue *c;
 	char before[sizeof d->why];
-	int which = best_clue(d->all, d->n, CLUE_SENSE, fits_sense, d->root, &c);
+	int which = best_clue(d->all, d->n, CLUE_SENSE, "", d->root, &c);
 
 	memcpy(before, d->why, sizeof before);
 	if (which >= 0)
@@ -218,12 +199,14 @@ static void tell_unknown(struct detection *d)
 
 static int identify(struct detection *d)
 {
+	/* a name such as JETSON_ORIN_NANO, or a model */
+	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
 	int which = by_compatible(d);
 
 	if (which < 0)
 		which = by_model_file(d, MODEL);
-	if (which < 0)
-		which = by_variable(d);
+	for (int kind = CLUE_ALIAS; which < 0 && name && *name && kind >= CLUE_MODEL; kind--)
+		which = by_text(d, (enum clue_kind)kind, name, "JETSON_MODEL_NAME");
 	if (which < 0)
 		which = by_model_file(d, MODEL_FILE);
 	if (which < 0)

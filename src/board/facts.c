@@ -234,16 +234,14 @@ bool find_architecture(const struct root *r, char *out, size_t size)
 /* Without the release file that of the package which every L4T has: "36.4.4-20250616085344". */
 bool find_l4t(const struct root *r, char *out, size_t size)
 {
-	struct machine *m;
+	library_versions packages;
 
 	if (l4t_release(r, out, size))
 		return true;
-	m = chip(r) ? machine_new() : NULL;
-	if (m) {
-		machine_read_packages(m, r);
-		text_join(out, size, m->version[LIBRARY_L4T]);
-	}
-	machine_free(m);
+	if (!chip(r))
+		return false;
+	packages_read(r, packages);
+	text_join(out, size, packages[LIBRARY_L4T]);
 	return *out;
 }
 
@@ -286,20 +284,6 @@ static int demo_facts(struct probe_set *probes, struct err *e)
 	return fact_add(probes, "ram_total_kb", text, e);
 }
 
-/* Adds those fields of the machine that traces have. */
-static int machine_facts(const struct machine_field *f, const struct root *r, struct probe_set *probes, struct err *e)
-{
-	char text[sizeof(((struct fact *)NULL)->value)];
-
-	for (; f->is != FIELD_END; f++) {
-		if (f->is == FIELD_GROUP && machine_facts(f->of, r, probes, e) < 0)
-			return -1;
-		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && fact_add(probes, f->fact, text, e) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 int board_facts(const struct board *b, const struct root *r, const char *why, struct probe_set *probes,
 		struct err *e)
 {
@@ -313,8 +297,9 @@ int board_facts(const struct board *b, const struct root *r, const char *why, st
 			return -1;
 	if (b->demo)
 		return demo_facts(probes, e);
-	if (machine_facts(machine_fields, r, probes, e) < 0)
-		return -1;
+	for (const struct machine_field *f = machine_fields; f->key; f++)
+		if (f->fact && machine_field_text(r, f, "", text, sizeof text) && fact_add(probes, f->fact, text, e) < 0)
+			return -1;
 	if (board_unlisted(probes, r, text, sizeof text) && fact_add(probes, "other_sensors", text, e) < 0)
 		return -1;
 	if (board_settings(b, probes) < 0)

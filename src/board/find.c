@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/text.h"
@@ -114,13 +115,11 @@ static int add_folder(struct board_file **files, size_t *n, int rank, const char
 			i++;
 		if (i < earlier)
 			continue;
-		struct board_file *all = reallocarray(*files, *n + 1, sizeof *all);
-		if (!all) {
+		struct board_file *f = array_add(files, n, sizeof *f);
+		if (!f) {
 			closedir(d);
 			return err_sys(e, ERR_FAILED, ENOMEM, _("cannot list the board files"));
 		}
-		*files = all;
-		struct board_file *f = &all[(*n)++];
 		f->rank = rank;
 		snprintf(f->name, sizeof f->name, "%.*s", len, entry->d_name);
 		snprintf(f->path, sizeof f->path, "%.440s/%.63s", dir, entry->d_name);

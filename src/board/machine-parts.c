@@ -49,6 +49,7 @@ static void core_model(const char *cpuinfo, int64_t core, char *out, size_t size
 	char implementer[16] = "", part[16] = "";
 	int64_t n;
 
+	*out = '\0';
 	for (const char *p = cpuinfo; p && *p; p = strstr(p, "\n\n"), p = p ? p + 2 : NULL) {
 		const char *colon = strncmp(p, "processor", 9) ? NULL : strchr(p, ':');
 		if (!colon || !num_i64(colon + 1, colon + strlen(colon), &n) || n != core)
@@ -68,10 +69,17 @@ static void core_model(const char *cpuinfo, int64_t core, char *out, size_t size
 
 static void read_cores(struct machine *m, const struct root *r)
 {
+	static const struct machine_field fields[] = {
+		{"governor", FIELD_TEXT, .file = "cpufreq/scaling_governor"},
+		{"min_hz", FIELD_NUMBER, .file = "cpufreq/scaling_min_freq", .scale = 1000},
+		{"max_hz", FIELD_NUMBER, .file = "cpufreq/scaling_max_freq", .scale = 1000},
+		{"hardware_min_hz", FIELD_NUMBER, .file = "cpufreq/cpuinfo_min_freq", .scale = 1000},
+		{"hardware_max_hz", FIELD_NUMBER, .file = "cpufreq/cpuinfo_max_freq", .scale = 1000},
+		{NULL}}, idle[] = {{"name", FIELD_TEXT, .file = "name"}, {"disabled", FIELD_TRUTH, .file = "disable"}, {NULL}};
 	const size_t room = 256 * 1024;
-	char *cpuinfo = malloc(room), folder[96], **names;
+	char *cpuinfo = malloc(room), folder[96], at[64], model[48], **names;
 	bool set[CORES_MAX], known = cpulist_read(r, CPU "/online", set, CORES_MAX);
-	size_t n;
+	size_t n, n_cores = 0;
 
 	if (cpuinfo && root_read(r, "/proc/cpuinfo", cpuinfo, room) < 0) {
 		machine_missing(m, "cpu.", "cores.model", "/proc/cpuinfo", root_error(errno));
@@ -85,35 +93,56 @@ static void read_cores(struct machine *m, const struct root *r)
 	for (size_t i = 0; i < n; i++) {
 		const char *digits = names[i] + 3, *end = names[i] + strlen(names[i]);
 		int64_t id;
-		struct machine_core *c;
 		char **states;
 		size_t n_states;
 
-		if (strncmp(names[i], "cpu", 3) != 0 || num_i64(digits, end, &id) != end || id < 0 || id >= CORES_MAX ||
-		    !(c = machine_add(&m->cores, machine_core_fields, sizeof *c)))
+		if (strncmp(names[i], "cpu", 3) != 0 || num_i64(digits, end, &id) != end || id < 0 || id >= CORES_MAX)
 			continue;
 		snprintf(folder, sizeof folder, CPU "/%.32s", names[i]);
-		c->id = (double)id;
-		c->online = known ? set[id] : MACHINE_UNKNOWN;
-		core_model(cpuinfo ? cpuinfo : "", id, c->model, sizeof c->model);
-		machine_read_fields(m, r, machine_core_fields, c, folder, NULL);
+		snprintf(at, sizeof at, "cpu.cores[%zu].", n_cores);
+		machine_put_number(m, at, "id", (double)id);
+		if (known)
+			machine_put_truth(m, at, "online", set[id]);
+		core_model(cpuinfo ? cpuinfo : "", id, model, sizeof model);
+		machine_put_text(m, at, "model", model, 0);
+		machine_read_fields(m, r, fields, folder, at);
 		text_join(folder, sizeof folder, folder, "/cpuidle");
-		if (root_list(r, folder, &states, &n_states) < 0)
-			continue;
+		n_states = 0;
+		states = NULL;
+		root_list(r, folder, &states, &n_states);
 		for (size_t k = 0; k < n_states; k++) {
-			struct machine_idle *s = machine_add(&c->idle, machine_idle_fields, sizeof *s);
 			char state[160];
 			snprintf(state, sizeof state, "%s/%.32s", folder, states[k]);
-			if (s)
-				machine_read_fields(m, r, machine_idle_fields, s, state, NULL);
+			snprintf(at, sizeof at, "cpu.cores[%zu].idle_states[%zu].", n_cores, k);
+			machine_read_fields(m, r, idle, state, at);
 		}
 		free(states);
+		n_cores++;
 	}
 	free(names);
 	free(cpuinfo);
 }
 
 /* --- clocks --- */
+
+/* devfreq; the clocks of the firmware (bpmp); those of the kernel; the memory of a tegra210. */
+static const struct machine_field clock_fields[] = {
+	{"on", FIELD_TRUTH, .file = "device/power/runtime_status|state|clk_enable_count"},
+	{"min_hz", FIELD_NUMBER, .file = "min_freq|min_rate|clk_min_rate|emc_min_rate", .scale = 1},
+	{"max_hz", FIELD_NUMBER, .file = "max_freq|max_rate|clk_max_rate|emc_max_rate", .scale = 1},
+	{NULL}};
+
+/* Below the folder of devfreq; the rest is in code, for a Thor. */
+static const struct machine_field gpu_fields[] = {
+	{"name", FIELD_TEXT, .file = "device/of_node/name"},
+	{"governor", FIELD_TEXT, .file = "governor"},
+	{"min_hz", FIELD_NUMBER, .file = "min_freq", .scale = 1},
+	{"max_hz", FIELD_NUMBER, .file = "max_freq", .scale = 1},
+	{"railgating", FIELD_TRUTH, .file = "device/railgate_enable"},
+	{"scaling_3d", FIELD_TRUTH, .file = "device/enable_3d_scaling"},
+	{"tpc_mask", FIELD_NUMBER, .file = "device/tpc_pg_mask", .scale = 1},
+	{"power_control", FIELD_TEXT, .file = "device/power/control"},
+	{NULL}};
 
 /* Gets the folder of the file that a channel is read from. Returns false, with the reason if it has a key, if it is
  * read from no file. */
@@ -145,22 +174,22 @@ static void read_gpcs(struct machine *m, const struct root *r)
 		     {"/sys/class/devfreq/gpu-gpc-", "/cur_freq"},
 		     {DEBUG "bpmp/debug/clk/gpcclk/rate", NULL},
 		     {DEBUG "clk/gpcclk/clk_rate", NULL}};
+	char path[96];
+	unsigned n = 0;
 	int why = ENOENT;
 
-	for (size_t i = 0; i < sizeof files / sizeof *files && !m->gpcs.n; i++)
+	for (size_t i = 0; i < sizeof files / sizeof *files && !n; i++)
 		for (unsigned k = 0; k < (files[i].after ? GPCS : 1); k++) {
-			struct machine_name *g;
-			char path[96];
 			long long hz;
 			text_number(path, sizeof path, files[i].before, k);
 			if (file_number_of(r, &hz, files[i].after ? path : files[i].before, files[i].after ? files[i].after : "") < 0) {
 				why = why == ENOENT ? errno : why;
 				break;
 			}
-			if ((g = machine_add(&m->gpcs, machine_name_fields, sizeof *g)))
-				g->id = (double)hz;
+			snprintf(path, sizeof path, "gpu.gpc_hz[%u]", n++);
+			machine_put_number(m, path, "", (double)hz);
 		}
-	if (!m->gpcs.n)
+	if (!n)
 		machine_missing(m, "gpu.", "gpc_hz", files[0].before, root_error(why));
 }
 
@@ -175,45 +204,39 @@ static void read_pci_gpu(struct machine *m, const struct root *r)
 	for (size_t i = 0; i < n && i < 1; i++) {
 		snprintf(path, sizeof path, NVIDIA "/%.32s/power", names[i]);
 		if (file_word(r, path, "Rail-Gating:", text, sizeof text))
-			m->railgating = !strcmp(text, "Enabled");
+			machine_put_truth(m, "gpu.", "railgating", !strcmp(text, "Enabled"));
 		snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/power/control", names[i]);
-		file_line(r, path, m->power_control, sizeof m->power_control);
+		if (file_line(r, path, text, sizeof text))
+			machine_put_text(m, "gpu.", "power_control", text, 0);
 	}
 	free(names);
 }
 
-/* Gets the item of the list, of which the first member is a name, that is called as the part of the channel before the
- * dot; a new one if there is none. */
-static void *part_of(struct machine_list *l, const struct channel *c, const struct machine_field *fields, size_t size)
+/* Adds what a channel of an engine or of a rail tells to the unit that is called as it is before the dot. */
+static void read_unit(struct machine *m, const struct root *r, const struct channel *c)
 {
-	char name[sizeof ((struct machine_rail *)NULL)->name], *item;
+	bool engine = c->kind == CHANNEL_ENGINE_FREQ || c->kind == CHANNEL_ENGINE_UTIL, current = c->kind == CHANNEL_RAIL_CURRENT;
+	char at[32], path[40], name[40], folder[160];
+	const char *known;
 
-	text_printable(name, sizeof name, c->name, strcspn(c->name, "."));
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp((char *)l->at + i * size, name))
-			return (char *)l->at + i * size;
-	item = machine_add(l, fields, size);
-	return item ? memcpy(item, name, sizeof name) : NULL;
-}
-
-static void read_engine(struct machine *m, const struct root *r, const struct channel *c)
-{
-	struct machine_clock *e = part_of(&m->engines, c, machine_clock_fields, sizeof *e);
-	char folder[160];
-
-	if (e && c->kind == CHANNEL_ENGINE_FREQ && folder_of(m, c, "", folder))
-		machine_read_fields(m, r, machine_clock_fields, e, folder, NULL);
-}
-
-static void read_rail(struct machine *m, const struct channel *c)
-{
-	struct machine_rail *rail = part_of(&m->rails, c, machine_rail_fields, sizeof *rail);
-	bool current = c->kind == CHANNEL_RAIL_CURRENT;
-
-	if (!rail)
+	if (c->missing[0] || (!engine && !current && c->kind != CHANNEL_RAIL_POWER))
 		return;
-	*(current ? &rail->warn_ma : &rail->warn_mw) = c->warn;
-	*(current ? &rail->crit_ma : &rail->crit_mw) = c->crit;
+	text_printable(name, sizeof name, c->name, strcspn(c->name, "."));
+	for (unsigned i = 0;; i++) {
+		snprintf(at, sizeof at, "%s[%u].", engine ? "engines" : "rails", i);
+		text_join(path, sizeof path, at, "name");
+		known = machine_text(m, path);
+		if (!*known)
+			machine_put_text(m, at, "name", name, 0);
+		if (!*known || !strcmp(known, name))
+			break;
+	}
+	if (c->kind == CHANNEL_ENGINE_FREQ && folder_of(m, c, "", folder))
+		machine_read_fields(m, r, clock_fields, folder, at);
+	if (engine)
+		return;
+	machine_put_number(m, at, current ? "warn_ma" : "warn_mw", c->warn);
+	machine_put_number(m, at, current ? "crit_ma" : "crit_mw", c->crit);
 }
 
 /* --- memory --- */
@@ -232,30 +255,42 @@ static void decode(char *path)
 }
 
 /* "/dev/zram0   partition   1971000   0   5" */
-static void read_swaps(struct machine *m, const struct root *r)
+int swaps_read(const struct root *r, struct swap_area list[SWAPS_MAX])
 {
 	char text[8192], *save, *line;
+	int n = 0;
 
-	if (root_read(r, "/proc/swaps", text, sizeof text) < 0) {
-		machine_missing(m, "memory.", "swaps", "/proc/swaps", root_error(errno));
-		return;
-	}
+	if (root_read(r, "/proc/swaps", text, sizeof text) < 0)
+		return -1;
 	strtok_r(text, "\n", &save); /* the heading */
-	while ((line = strtok_r(NULL, "\n", &save)) && m->swaps.n < PLACES) {
-		char device[128], type[32];
-		double kb, used, priority;
-		struct machine_swap *s;
-
-		if (sscanf(line, "%127s %31s %lf %lf %lf", device, type, &kb, &used, &priority) != 5 ||
-		    !(s = machine_add(&m->swaps, machine_swap_fields, sizeof *s)))
+	while ((line = strtok_r(NULL, "\n", &save)) && n < SWAPS_MAX) {
+		struct swap_area *s = &list[n];
+		if (sscanf(line, "%127s %31s %lf %lf %lf", s->device, s->type, &s->kb, &s->used_kb, &s->priority) != 5 ||
+		    !(s->kb >= 0 && s->kb < 1e15))
 			continue;
-		decode(device);
-		text_shortened(s->device, sizeof s->device, device, strlen(device));
-		text_printable(s->type, sizeof s->type, strncmp(device, "/dev/zram", 9) ? type : "zram",
-			       strncmp(device, "/dev/zram", 9) ? strlen(type) : 4);
-		s->kb = kb;
-		s->used_kb = used;
-		s->priority = priority;
+		if (!strncmp(s->device, "/dev/zram", 9))
+			strcpy(s->type, "zram");
+		decode(s->device);
+		n++;
+	}
+	return n;
+}
+
+static void read_swaps(struct machine *m, const struct root *r)
+{
+	struct swap_area swaps[SWAPS_MAX];
+	int n = swaps_read(r, swaps);
+	char at[32];
+
+	if (n < 0)
+		machine_missing(m, "memory.", "swaps", "/proc/swaps", root_error(errno));
+	for (int i = 0; i < n; i++) {
+		snprintf(at, sizeof at, "memory.swaps[%d].", i);
+		machine_put_text(m, at, "device", swaps[i].device, 0);
+		machine_put_text(m, at, "type", swaps[i].type, 0);
+		machine_put_number(m, at, "size_kb", swaps[i].kb);
+		machine_put_number(m, at, "used_kb", swaps[i].used_kb);
+		machine_put_number(m, at, "priority", swaps[i].priority);
 	}
 }
 
@@ -266,14 +301,14 @@ static void read_iram(struct machine *m, const struct root *r)
 	int64_t kb;
 
 	if (root_read(r, DEBUG "nvmap/iram/size", text, sizeof text) <= 0) {
-		if (!strcmp(m->soc, "tegra210"))
+		if (!strcmp(machine_text(m, "soc"), "tegra210"))
 			machine_missing(m, "memory.", "iram_total_kb", DEBUG "nvmap/iram/size", root_error(errno));
 		return;
 	}
-	m->iram_kb = floor((double)strtoull(text, NULL, 16) / 1024);
+	machine_put_number(m, "memory.", "iram_total_kb", floor((double)strtoull(text, NULL, 16) / 1024));
 	if (file_word(r, DEBUG "nvmap/iram/clients", "total", text, sizeof text) &&
 	    num_i64(text, text + strlen(text), &kb))
-		m->iram_used_kb = (double)kb;
+		machine_put_number(m, "memory.", "iram_used_kb", (double)kb);
 }
 
 void machine_read_parts(struct machine *m, const struct root *r, const struct channel *channels, size_t n)
@@ -283,88 +318,80 @@ void machine_read_parts(struct machine *m, const struct root *r, const struct ch
 
 	read_cores(m, r);
 	if (folder_of(m, channel_named(channels, n, "gpu.freq"), "gpu", folder)) {
-		machine_read_fields(m, r, machine_gpu_fields, m, folder, "gpu.");
+		machine_read_fields(m, r, gpu_fields, folder, "gpu.");
 		read_pci_gpu(m, r);
 		read_gpcs(m, r);
 	}
 	if (folder_of(m, emc, "memory.emc", folder))
-		machine_read_fields(m, r, machine_clock_fields + 2, &m->emc,
-				    strstr(folder, "/override.emc") ? DEBUG "tegra_bwmgr" : folder, "memory.emc.");
+		machine_read_fields(m, r, clock_fields + 1, strstr(folder, "/override.emc") ? DEBUG "tegra_bwmgr" : folder,
+				    "memory.emc.");
 	read_swaps(m, r);
 	read_iram(m, r);
+	for (size_t i = 0; i < n; i++)
+		read_unit(m, r, &channels[i]);
 	if (!root_is_live(r)) {
 		machine_missing(m, "", "disks", "", _("only those of the running machine are read"));
 		machine_missing(m, "", "interfaces", "", _("only those of the running machine are read"));
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct channel *c = &channels[i];
-		if (c->missing[0])
-			continue;
-		if (c->kind == CHANNEL_ENGINE_FREQ || c->kind == CHANNEL_ENGINE_UTIL)
-			read_engine(m, r, c);
-		if (c->kind == CHANNEL_RAIL_CURRENT || c->kind == CHANNEL_RAIL_POWER)
-			read_rail(m, c);
 	}
 }
 
 /* --- disks and addresses --- */
 
-static bool known(const struct machine *m, double bytes)
-{
-	for (size_t i = 0; i < m->disks.n; i++)
-		if (((const struct machine_disk *)m->disks.at)[i].bytes == bytes)
-			return true;
-	return false;
-}
-
 /* Only disks of this machine: the server of another one may not answer. */
 static void read_disks(struct machine *m, const struct root *r)
 {
-	char text[32768];
-	char *save, *line;
+	char text[32768], *save, *line, at[32];
+	double sizes[PLACES];
+	int n = 0;
 
 	if (root_read(r, "/proc/self/mounts", text, sizeof text) <= 0)
 		return;
-	for (line = strtok_r(text, "\n", &save); line && m->disks.n < PLACES; line = strtok_r(NULL, "\n", &save)) {
+	for (line = strtok_r(text, "\n", &save); line && n < PLACES; line = strtok_r(NULL, "\n", &save)) {
 		char *mount = strchr(line, ' '), *end = mount ? strchr(mount + 1, ' ') : NULL;
-		struct machine_disk *d;
 		struct statvfs v;
+		int same = 0;
 
 		if (!end || strncmp(line, "/dev/", 5) != 0 || !strncmp(line, "/dev/loop", 9))
 			continue;
 		*end = *mount++ = '\0';
 		decode(mount);
-		if (statvfs(mount, &v) < 0 || !v.f_blocks || known(m, (double)v.f_blocks * (double)v.f_frsize) ||
-		    !(d = machine_add(&m->disks, machine_disk_fields, sizeof *d)))
+		if (statvfs(mount, &v) < 0 || !v.f_blocks)
 			continue;
-		text_printable(d->mount, sizeof d->mount, mount, strlen(mount));
-		text_printable(d->device, sizeof d->device, line, strlen(line));
-		d->bytes = (double)v.f_blocks * (double)v.f_frsize;
-		d->used = (double)(v.f_blocks - v.f_bfree) * (double)v.f_frsize;
-		d->free = (double)v.f_bavail * (double)v.f_frsize;
+		/* of those of the same size one: it is mounted again */
+		sizes[n] = (double)v.f_blocks * (double)v.f_frsize;
+		while (sizes[same] != sizes[n])
+			same++;
+		if (same < n)
+			continue;
+		snprintf(at, sizeof at, "disks[%d].", n++);
+		machine_put_text(m, at, "mount", mount, 0);
+		machine_put_text(m, at, "device", line, 0);
+		machine_put_number(m, at, "total_bytes", sizes[same]);
+		machine_put_number(m, at, "used_bytes", (double)(v.f_blocks - v.f_bfree) * (double)v.f_frsize);
+		machine_put_number(m, at, "available_bytes", (double)v.f_bavail * (double)v.f_frsize);
 	}
 }
 
 static void read_nets(struct machine *m)
 {
 	struct ifaddrs *all;
+	int n = 0;
 
 	if (getifaddrs(&all) < 0)
 		return;
-	for (const struct ifaddrs *a = all; a && m->nets.n < PLACES; a = a->ifa_next) {
+	for (const struct ifaddrs *a = all; a && n < PLACES; a = a->ifa_next) {
 		const struct sockaddr *of = a->ifa_addr;
 		bool four = of && of->sa_family == AF_INET, six = of && of->sa_family == AF_INET6;
 		const void *raw = four ? (const void *)&((const struct sockaddr_in *)(const void *)of)->sin_addr
 				       : (const void *)&((const struct sockaddr_in6 *)(const void *)of)->sin6_addr;
-		char address[48];
-		struct machine_net *n;
+		char address[48], at[32];
 
 		if ((!four && !six) || (a->ifa_flags & IFF_LOOPBACK) ||
-		    !inet_ntop(of->sa_family, raw, address, sizeof address) ||
-		    !(n = machine_add(&m->nets, machine_net_fields, sizeof *n)))
+		    !inet_ntop(of->sa_family, raw, address, sizeof address))
 			continue;
-		text_printable(n->name, sizeof n->name, a->ifa_name, strlen(a->ifa_name));
-		text_printable(n->address, sizeof n->address, address, strlen(address));
+		snprintf(at, sizeof at, "interfaces[%d].", n++);
+		machine_put_text(m, at, "name", a->ifa_name, 0);
+		machine_put_text(m, at, "address", address, 0);
 	}
 	freeifaddrs(all);
 }
@@ -373,8 +400,8 @@ void machine_read_places(struct machine *m, const struct root *r)
 {
 	long long s;
 
-	m->uptime_s = root_read_i64(r, "/proc/uptime", &s) == 0 && s >= 0 ? (double)s : (double)NAN;
-	m->disks.n = m->nets.n = 0;
+	if (root_read_i64(r, "/proc/uptime", &s) == 0 && s >= 0)
+		machine_put_number(m, "", "uptime_s", (double)s);
 	if (!root_is_live(r))
 		return;
 	read_disks(m, r);

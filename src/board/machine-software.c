@@ -13,17 +13,17 @@
 /* A package is named for its library, then the digits of its version, then perhaps "-cuda-12"; without a list of
  * packages the file is named for its version. */
 static const struct {
-	const char *package, *file;
+	const char *key, *package, *file;
 	bool plain; /* the package may have no digits */
 } libraries[LIBRARIES] = {
-	[LIBRARY_CUDA] = {"cuda-cudart-", "libcudart.so.", false},
-	[LIBRARY_TENSORRT] = {"libnvinfer", "libnvinfer.so.", false},
-	[LIBRARY_CUDNN] = {"libcudnn", "libcudnn.so.", false},
-	[LIBRARY_VPI] = {"libnvvpi", "libnvvpi.so.", false},
-	[LIBRARY_OPENCV] = {"libopencv", "libopencv_core.so.", true},
-	[LIBRARY_VULKAN] = {"libvulkan", "libvulkan.so.", false},
-	[LIBRARY_PYTHON] = {"python3", NULL, true},
-	[LIBRARY_L4T] = {"nvidia-l4t-core", NULL, true},
+	[LIBRARY_CUDA] = {"cuda", "cuda-cudart-", "libcudart.so.", false},
+	[LIBRARY_TENSORRT] = {"tensorrt", "libnvinfer", "libnvinfer.so.", false},
+	[LIBRARY_CUDNN] = {"cudnn", "libcudnn", "libcudnn.so.", false},
+	[LIBRARY_VPI] = {"vpi", "libnvvpi", "libnvvpi.so.", false},
+	[LIBRARY_OPENCV] = {"opencv", "libopencv", "libopencv_core.so.", true},
+	[LIBRARY_VULKAN] = {"vulkan", "libvulkan", "libvulkan.so.", false},
+	[LIBRARY_PYTHON] = {"python", "python3", NULL, true},
+	[LIBRARY_L4T] = {NULL, "nvidia-l4t-core", NULL, true},
 };
 
 static const char *const folders[] = {"/usr/lib/aarch64-linux-gnu",
@@ -59,7 +59,7 @@ static bool is_package(const char *p, size_t len, int l)
 	return digits && (n + digits == len || !strncmp(p + n + digits, "-cuda-", 6));
 }
 
-void machine_packages(const char *status, struct machine *m)
+void packages_parse(const char *status, library_versions out)
 {
 	for (const char *p = status; p && *p;) {
 		const char *end = strstr(p, "\n\n"), *name, *version, *state;
@@ -71,11 +71,11 @@ void machine_packages(const char *status, struct machine *m)
 		version = strstr(p, "\nVersion: ");
 		state = strstr(p, "\nStatus: ");
 		for (int i = 0; name && i < LIBRARIES && version && version < end; i++)
-			if (!m->version[i][0] && is_package(name, len, i) && state && state < end &&
+			if (!out[i][0] && is_package(name, len, i) && state && state < end &&
 			    strcspn(state + 1, "\n") >= 9 &&
 			    !strncmp(state + 1 + strcspn(state + 1, "\n") - 9, "installed", 9) &&
 			    strncmp(state + 1 + strcspn(state + 1, "\n") - 13, "not-", 4) != 0)
-				take_version(m->version[i], version + strlen("\nVersion: "));
+				take_version(out[i], version + strlen("\nVersion: "));
 		p = *end ? end + 1 : end;
 	}
 }
@@ -94,10 +94,10 @@ static void read_cuda(const struct root *r, char out[32])
 		take_version(out, text + 13);
 }
 
-/* Of "libcudnn.so", "libcudnn.so.9" and "libcudnn.so.9.3.0" the last tells most. */
-static void read_files(struct machine *m, const struct root *r)
+/* Of "libcudnn.so", "libcudnn.so.9" and "libcudnn.so.9.3.0" the last tells most. Returns whether OpenCV has modules for
+ * CUDA. */
+static bool read_files(const struct root *r, library_versions found)
 {
-	char found[LIBRARIES][32] = {""};
 	bool cuda = false;
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -119,28 +119,34 @@ static void read_files(struct machine *m, const struct root *r)
 		}
 		free(names);
 	}
-	for (int l = 0; l < LIBRARIES; l++)
-		if (!m->version[l][0])
-			memcpy(m->version[l], found[l], sizeof found[l]);
-	if (found[LIBRARY_OPENCV][0])
-		m->opencv_cuda = cuda;
+	return cuda;
 }
 
-void machine_read_packages(struct machine *m, const struct root *r)
+void packages_read(const struct root *r, library_versions out)
 {
 	char *status = malloc(STATUS_SIZE);
 
+	memset(out, 0, sizeof(library_versions));
 	if (status && root_read_trusted(r, STATUS, status, STATUS_SIZE) > 0)
-		machine_packages(status, m);
+		packages_parse(status, out);
 	free(status);
 }
 
 void machine_read_libraries(struct machine *m, const struct root *r)
 {
-	read_cuda(r, m->version[LIBRARY_CUDA]);
-	machine_read_packages(m, r);
-	read_files(m, r);
-	for (const struct machine_field *f = machine_libraries; f->is != FIELD_END; f++)
-		if (f->is == FIELD_TEXT && !*machine_text(m, f))
-			machine_missing(m, "libraries.", f->key, "", _("not installed: no package and no file of it was found"));
+	library_versions packages, files = {""};
+	char cuda[32] = "";
+
+	read_cuda(r, cuda);
+	packages_read(r, packages);
+	bool opencv_cuda = read_files(r, files);
+	for (int i = 0; libraries[i].key; i++) {
+		const char *version = i == LIBRARY_CUDA && *cuda ? cuda : packages[i][0] ? packages[i] : files[i];
+		machine_put_text(m, "libraries.", libraries[i].key, version, 0);
+		if (!*version)
+			machine_missing(m, "libraries.", libraries[i].key, "",
+					_("not installed: no package and no file of it was found"));
+	}
+	if (files[LIBRARY_OPENCV][0])
+		machine_put_truth(m, "libraries.", "opencv_cuda", opencv_cuda);
 }

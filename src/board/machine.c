@@ -8,275 +8,186 @@
 
 #include "board/machine.h"
 #include "board/parsed.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/json-csv.h"
 #include "util/num.h"
+#include "util/text.h"
 
-#define AT(s, member)        offsetof(struct s, member), sizeof(((struct s *)NULL)->member)
-#define FIELD(s, key, is, m, ...)   {key, is, AT(s, m), __VA_ARGS__}
-#define TEXT(s, key, m, path, ...)  FIELD(s, key, FIELD_TEXT, m, .file = (path), ##__VA_ARGS__)
-#define NUMBER(s, key, m, path, by) FIELD(s, key, FIELD_NUMBER, m, .file = (path), .scale = (by))
-#define TRUTH(s, key, m, path)      FIELD(s, key, FIELD_TRUTH, m, .file = (path))
-#define LIST(s, key, m, fields, item) FIELD(s, key, FIELD_LIST, m, .of = (fields), .item_size = sizeof(struct item))
-#define GROUP(key, s, m, fields)    FIELD(s, key, FIELD_GROUP, m, .of = (fields))
-/* The members are in the struct itself. */
-#define INNER(key, fields) {key, FIELD_GROUP, .of = (fields)}
+#define TEXT(key, path, ...)  {key, FIELD_TEXT, .file = (path), ##__VA_ARGS__}
+#define TREE                  "/proc/device-tree/"
+#define FAN                   "/var/lib/nvfancontrol/status"
+#define LIBRARY(key, name)    {"libraries." key, FIELD_TEXT, .title = (name)}
 
-#define TREE "/proc/device-tree/"
-
-#define LIBRARY(key, i, name) TEXT(machine, key, version[i], NULL, .title = (name))
-const struct machine_field machine_libraries[] = {
-	LIBRARY("cuda", LIBRARY_CUDA, "CUDA"),
-	LIBRARY("tensorrt", LIBRARY_TENSORRT, "TensorRT"),
-	LIBRARY("cudnn", LIBRARY_CUDNN, "cuDNN"),
-	LIBRARY("vpi", LIBRARY_VPI, "VPI"),
-	LIBRARY("opencv", LIBRARY_OPENCV, "OpenCV"),
-	TRUTH(machine, "opencv_cuda", opencv_cuda, NULL),
-	LIBRARY("vulkan", LIBRARY_VULKAN, "Vulkan"),
-	LIBRARY("python", LIBRARY_PYTHON, NULL),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_net_fields[] = {
-	TEXT(machine_net, "name", name, NULL),
-	TEXT(machine_net, "address", address, NULL, .personal = true),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_disk_fields[] = {
-	TEXT(machine_disk, "mount", mount, NULL),
-	TEXT(machine_disk, "device", device, NULL),
-	NUMBER(machine_disk, "total_bytes", bytes, NULL, 1),
-	NUMBER(machine_disk, "used_bytes", used, NULL, 1),
-	NUMBER(machine_disk, "available_bytes", free, NULL, 1),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_swap_fields[] = {
-	TEXT(machine_swap, "device", device, NULL),
-	TEXT(machine_swap, "type", type, NULL),
-	NUMBER(machine_swap, "size_kb", kb, NULL, 1),
-	NUMBER(machine_swap, "used_kb", used_kb, NULL, 1),
-	NUMBER(machine_swap, "priority", priority, NULL, 1),
-	{.is = FIELD_END},
-};
-
-/* devfreq; the clocks of the firmware (bpmp); those of the kernel; the memory of a tegra210. */
-const struct machine_field machine_clock_fields[] = {
-	TEXT(machine_clock, "name", name, NULL),
-	TRUTH(machine_clock, "on", on, "device/power/runtime_status|state|clk_enable_count"),
-	NUMBER(machine_clock, "min_hz", min_hz, "min_freq|min_rate|clk_min_rate|emc_min_rate", 1),
-	NUMBER(machine_clock, "max_hz", max_hz, "max_freq|max_rate|clk_max_rate|emc_max_rate", 1),
-	{.is = FIELD_END},
-};
-
-static const struct machine_field memory[] = {
-	FIELD(machine, "ram_total_kb", FIELD_NUMBER, ram_kb, .file = "/proc/meminfo MemTotal:", .scale = 1,
-	      .fact = "ram_total_kb"),
-	NUMBER(machine, "iram_total_kb", iram_kb, NULL, 1),
-	NUMBER(machine, "iram_used_kb", iram_used_kb, NULL, 1),
-	GROUP("emc", machine, emc, machine_clock_fields + 2),
-	LIST(machine, "swaps", swaps, machine_swap_fields, machine_swap),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_name_fields[] = {
-	NUMBER(machine_name, "id", id, NULL, 1),
-	TEXT(machine_name, "name", name, NULL),
-	{.is = FIELD_END},
-};
-const struct machine_field machine_mode_fields[] = {
-	TEXT(machine, "current", mode, "/var/lib/nvpmodel/status", .find = find_mode),
-	TEXT(machine, "default", default_mode, NULL),
-	LIST(machine, "modes", modes, machine_name_fields, machine_name),
-	{.is = FIELD_END},
-};
-
-static const struct machine_field bare_name[] = {TEXT(machine_name, NULL, name, NULL), {.is = FIELD_END}};
-static const struct machine_field bare_id[] = {NUMBER(machine_name, NULL, id, NULL, 1), {.is = FIELD_END}};
-
-#define FAN "/var/lib/nvfancontrol/status"
-const struct machine_field machine_fan_fields[] = {
-	TEXT(machine, "profile", fan_profile, FAN " FAN_PROFILE:|/var/lib/nvpmodel/status fmode:"),
-	TEXT(machine, "governor", fan_governor, FAN " FAN_GOVERNOR:"),
-	TEXT(machine, "control", fan_control, FAN " FAN_CONTROL:"),
-	TEXT(machine, "default_profile", fan_default, NULL),
-	LIST(machine, "profiles", fan_profiles, bare_name, machine_name),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_idle_fields[] = {
-	TEXT(machine_idle, "name", name, "name"),
-	TRUTH(machine_idle, "disabled", disabled, "disable"),
-	{.is = FIELD_END},
-};
-const struct machine_field machine_core_fields[] = {
-	NUMBER(machine_core, "id", id, NULL, 1),
-	TRUTH(machine_core, "online", online, NULL),
-	TEXT(machine_core, "model", model, NULL),
-	TEXT(machine_core, "governor", governor, "cpufreq/scaling_governor"),
-	NUMBER(machine_core, "min_hz", min_hz, "cpufreq/scaling_min_freq", 1000),
-	NUMBER(machine_core, "max_hz", max_hz, "cpufreq/scaling_max_freq", 1000),
-	NUMBER(machine_core, "hardware_min_hz", hardware_min_hz, "cpufreq/cpuinfo_min_freq", 1000),
-	NUMBER(machine_core, "hardware_max_hz", hardware_max_hz, "cpufreq/cpuinfo_max_freq", 1000),
-	LIST(machine_core, "idle_states", idle, machine_idle_fields, machine_idle),
-	{.is = FIELD_END},
-};
-static const struct machine_field cpu[] = {
-	TEXT(machine, "online", cpus_online, "/sys/devices/system/cpu/online"),
-	LIST(machine, "cores", cores, machine_core_fields, machine_core),
-	{.is = FIELD_END},
-};
-
-/* Below the folder of devfreq; the rest is in code, for a Thor. */
-const struct machine_field machine_gpu_fields[] = {
-	TEXT(machine, "name", gpu_name, "device/of_node/name"),
-	TEXT(machine, "governor", gpu_governor, "governor"),
-	NUMBER(machine, "min_hz", gpu_min_hz, "min_freq", 1),
-	NUMBER(machine, "max_hz", gpu_max_hz, "max_freq", 1),
-	TRUTH(machine, "railgating", railgating, "device/railgate_enable"),
-	TRUTH(machine, "scaling_3d", scaling_3d, "device/enable_3d_scaling"),
-	NUMBER(machine, "tpc_mask", tpc_mask, "device/tpc_pg_mask", 1),
-	TEXT(machine, "power_control", power_control, "device/power/control"),
-	LIST(machine, "gpc_hz", gpcs, bare_id, machine_name),
-	{.is = FIELD_END},
-};
-
-const struct machine_field machine_rail_fields[] = {
-	TEXT(machine_rail, "name", name, NULL),
-	NUMBER(machine_rail, "warn_ma", warn_ma, NULL, 1),
-	NUMBER(machine_rail, "crit_ma", crit_ma, NULL, 1),
-	NUMBER(machine_rail, "warn_mw", warn_mw, NULL, 1),
-	NUMBER(machine_rail, "crit_mw", crit_mw, NULL, 1),
-	{.is = FIELD_END},
-};
-
-static const struct machine_field processes[] = {
-	FIELD(proc, "pid", FIELD_INT, pid, .file = NULL),
-	TEXT(proc, "name", name, NULL),
-	TEXT(proc, "user", user, NULL),
-	TEXT(proc, "type", type, NULL),
-	FIELD(proc, "state", FIELD_LETTER, state, .file = NULL),
-	FIELD(proc, "priority", FIELD_INT, priority, .file = NULL),
-	FIELD(proc, "threads", FIELD_INT, threads, .file = NULL),
-	NUMBER(proc, "cpu_percent", cpu, NULL, 1),
-	NUMBER(proc, "rss_kb", rss_kb, NULL, 1),
-	NUMBER(proc, "gpu_kb", gpu_kb, NULL, 1),
-	NUMBER(proc, "age_s", age_s, NULL, 1),
-	TEXT(proc, "command", command, NULL, .personal = true),
-	{.is = FIELD_END},
-};
-
+/* Those of one object are together. */
 const struct machine_field machine_fields[] = {
-	TEXT(machine, "model", model, TREE "model|/tmp/nv_jetson_model", .fact = "model", .title = N_("Model")),
-	TEXT(machine, "module", module, TREE "compatible", .find = find_module, .fact = "module", .title = N_("Module")),
-	TEXT(machine, "soc", soc, TREE "compatible", .find = find_soc, .fact = "soc", .title = N_("SoC")),
-	TEXT(machine, "codename", codename, TREE "nvidia,dtsfilename", .find = find_codename),
-	TEXT(machine, "p_number", p_number, TREE "compatible", .find = find_p_number),
-	TEXT(machine, "part_number", part_number, "/sys/bus/i2c/devices/0-0050/eeprom", .find = find_part_number,
-	     .title = N_("Part number")),
-	TEXT(machine, "board_ids", board_ids, TREE "nvidia,boardids"),
-	TEXT(machine, "cuda_arch", cuda_arch, TREE "compatible", .find = find_cuda_arch),
-	TEXT(machine, "serial", serial, TREE "serial-number", .title = N_("Serial"), .personal = true),
-	TEXT(machine, "release", release, "/etc/os-release", .find = find_release, .fact = "release", .title = N_("Release")),
-	TEXT(machine, "l4t", l4t, "/etc/nv_tegra_release", .find = find_l4t),
-	TEXT(machine, "jetpack", jetpack, "/etc/nv_tegra_release", .find = find_jetpack, .fact = "jetpack",
-	     .title = N_("JetPack")),
-	TEXT(machine, "kernel", kernel, "/proc/sys/kernel/osrelease", .fact = "kernel", .title = N_("Kernel")),
-	TEXT(machine, "system", system, "/proc/sys/kernel/ostype"),
-	TEXT(machine, "architecture", architecture, "/proc/sys/kernel/arch", .find = find_architecture),
-	TEXT(machine, "distribution", distribution, "/etc/os-release PRETTY_NAME=|/usr/lib/os-release PRETTY_NAME="),
-	TEXT(machine, "hostname", hostname, "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname"),
-	NUMBER(machine, "uptime_s", uptime_s, "/proc/uptime", 1),
-	INNER("libraries", machine_libraries),
-	LIST(machine, "interfaces", nets, machine_net_fields, machine_net),
-	LIST(machine, "disks", disks, machine_disk_fields, machine_disk),
-	INNER("memory", memory),
-	INNER("power_mode", machine_mode_fields),
-	INNER("fan", machine_fan_fields),
-	TRUTH(machine, "jetson_clocks", jetson_clocks, NULL),
-	INNER("cpu", cpu),
-	INNER("gpu", machine_gpu_fields),
-	LIST(machine, "engines", engines, machine_clock_fields, machine_clock),
-	LIST(machine, "rails", rails, machine_rail_fields, machine_rail),
-	LIST(machine, "processes", processes, processes, proc),
-	{.is = FIELD_END},
+	TEXT("model", TREE "model|/tmp/nv_jetson_model", .fact = "model", .title = N_("Model"), .most = 128),
+	TEXT("module", TREE "compatible", .find = find_module, .fact = "module", .title = N_("Module"), .most = 96),
+	TEXT("soc", TREE "compatible", .find = find_soc, .fact = "soc", .title = N_("SoC")),
+	TEXT("codename", TREE "nvidia,dtsfilename", .find = find_codename),
+	TEXT("p_number", TREE "compatible", .find = find_p_number),
+	TEXT("part_number", "/sys/bus/i2c/devices/0-0050/eeprom", .find = find_part_number, .title = N_("Part number")),
+	TEXT("board_ids", TREE "nvidia,boardids"),
+	TEXT("cuda_arch", TREE "compatible", .find = find_cuda_arch),
+	TEXT("serial", TREE "serial-number", .title = N_("Serial")),
+	TEXT("release", "/etc/os-release", .find = find_release, .fact = "release", .title = N_("Release"), .most = 160),
+	TEXT("l4t", "/etc/nv_tegra_release", .find = find_l4t),
+	TEXT("jetpack", "/etc/nv_tegra_release", .find = find_jetpack, .fact = "jetpack", .title = N_("JetPack")),
+	TEXT("kernel", "/proc/sys/kernel/osrelease", .fact = "kernel", .title = N_("Kernel"), .most = 96),
+	TEXT("system", "/proc/sys/kernel/ostype"),
+	TEXT("architecture", "/proc/sys/kernel/arch", .find = find_architecture),
+	TEXT("distribution", "/etc/os-release PRETTY_NAME=|/usr/lib/os-release PRETTY_NAME=", .most = 128),
+	TEXT("hostname", "/proc/sys/kernel/hostname|/etc/hostname", .fact = "hostname", .most = 96),
+	{"uptime_s", FIELD_NUMBER, .file = "/proc/uptime", .scale = 1},
+	LIBRARY("cuda", "CUDA"),
+	LIBRARY("tensorrt", "TensorRT"),
+	LIBRARY("cudnn", "cuDNN"),
+	LIBRARY("vpi", "VPI"),
+	LIBRARY("opencv", "OpenCV"),
+	LIBRARY("vulkan", "Vulkan"),
+	LIBRARY("python", NULL),
+	{"memory.ram_total_kb", FIELD_NUMBER, .file = "/proc/meminfo MemTotal:", .scale = 1, .fact = "ram_total_kb"},
+	TEXT("power_mode.current", "/var/lib/nvpmodel/status", .find = find_mode),
+	TEXT("fan.profile", FAN " FAN_PROFILE:|/var/lib/nvpmodel/status fmode:"),
+	TEXT("fan.governor", FAN " FAN_GOVERNOR:"),
+	TEXT("fan.control", FAN " FAN_CONTROL:"),
+	TEXT("cpu.online", "/sys/devices/system/cpu/online"),
+	{NULL},
 };
 
-/* --- reading --- */
-
-static void machine_clear(const struct machine_field *f, void *base)
+const struct machine_field *machine_field_find(const char *key)
 {
-	for (; f->is != FIELD_END; f++) {
-		void *at = (char *)base + f->at;
+	const struct machine_field *f = machine_fields;
 
-		if (f->is == FIELD_NUMBER)
-			*(double *)at = NAN;
-		else if (f->is == FIELD_TRUTH)
-			*(int *)at = MACHINE_UNKNOWN;
-		else if (f->is == FIELD_GROUP)
-			machine_clear(f->of, at);
-	}
+	while (strcmp(f->key, key) != 0)
+		f++;
+	return f;
 }
 
-/* Frees the lists. */
-static void machine_release(const struct machine_field *f, void *base)
-{
-	for (; f->is != FIELD_END; f++) {
-		void *at = (char *)base + f->at;
-		struct machine_list *l = at;
-
-		if (f->is == FIELD_GROUP)
-			machine_release(f->of, at);
-		if (f->is != FIELD_LIST)
-			continue;
-		for (size_t i = 0; i < l->n; i++)
-			machine_release(f->of, (char *)l->at + i * f->item_size);
-		free(l->at);
-		*l = (struct machine_list) {NULL, 0};
-	}
-}
+/* --- entries --- */
 
 struct machine *machine_new(void)
 {
-	struct machine *m = calloc(1, sizeof *m);
-
-	if (m)
-		machine_clear(machine_fields, m);
-	return m;
+	return calloc(1, sizeof(struct machine));
 }
 
 void machine_free(struct machine *m)
 {
-	if (!m)
-		return;
-	machine_release(machine_fields, m);
-	free(m->missing.at);
+	for (size_t i = 0; m && i < m->n; i++)
+		free(m->known[i].text);
+	for (size_t i = 0; m && i < m->n_missing; i++)
+		free(m->missing[i].text);
+	if (m) {
+		free(m->known);
+		free(m->missing);
+	}
 	free(m);
 }
 
-void *machine_add(struct machine_list *l, const struct machine_field *fields, size_t size)
+/* What is known already is replaced. */
+static void entry_add(struct machine *m, const char *prefix, const char *key, struct machine_entry e)
 {
-	char *more = reallocarray(l->at, l->n + 1, size);
+	struct machine_entry *all = array_grow(m->known, m->n + 1, &m->room, sizeof *all);
+	size_t at = 0, len;
 
-	if (!more)
-		return NULL;
-	l->at = more;
-	more += l->n++ * size;
-	memset(more, 0, size);
-	machine_clear(fields, more);
-	return more;
+	len = text_join(e.key, sizeof e.key, prefix, key);
+	if (!all || (e.is == MACHINE_TEXT && !e.text)) {
+		free(e.text);
+		return;
+	}
+	m->known = all;
+	for (size_t i = 0; i < m->n; i++)
+		if (!strcmp(all[i].key, e.key)) {
+			free(all[i].text);
+			all[i] = e;
+			return;
+		}
+	/* behind what is in the same object, or in one around it */
+	while (len-- && !at)
+		if (e.key[len] == '.' || e.key[len] == '[')
+			for (at = m->n; at && strncmp(all[at - 1].key, e.key, len + 1) != 0;)
+				at--;
+	at = at ? at : m->n;
+	memmove(&all[at + 1], &all[at], (m->n++ - at) * sizeof *all);
+	all[at] = e;
+}
+
+static char *entry_text(const char *text, size_t most)
+{
+	char *copy = malloc(most);
+
+	if (copy)
+		text_shortened(copy, most, text, strlen(text));
+	return copy;
+}
+
+void machine_put_text(struct machine *m, const char *prefix, const char *key, const char *text, size_t most)
+{
+	if (*text)
+		entry_add(m, prefix, key, (struct machine_entry) {.is = MACHINE_TEXT, .text = entry_text(text, most ? most : 64)});
+}
+
+void machine_put_number(struct machine *m, const char *prefix, const char *key, double v)
+{
+	if (isfinite(v))
+		entry_add(m, prefix, key, (struct machine_entry) {.is = MACHINE_NUMBER, .v = v});
+}
+
+void machine_put_truth(struct machine *m, const char *prefix, const char *key, bool v)
+{
+	entry_add(m, prefix, key, (struct machine_entry) {.is = MACHINE_TRUTH, .v = v});
 }
 
 void machine_missing(struct machine *m, const char *prefix, const char *key, const char *what, const char *why)
 {
-	struct machine_missing *a = machine_add(&m->missing, &(struct machine_field) {.is = FIELD_END}, sizeof *a);
+	struct machine_entry *all = array_grow(m->missing, m->n_missing + 1, &m->room_missing, sizeof *all);
+	char reason[200];
 
-	if (!a)
+	if (!all)
 		return;
-	text_join(a->key, sizeof a->key, prefix, key);
-	text_join(a->reason, sizeof a->reason, what, *what ? ": " : "", why);
+	m->missing = all;
+	text_join(reason, sizeof reason, what, *what ? ": " : "", why);
+	all[m->n_missing] = (struct machine_entry) {.is = MACHINE_TEXT, .text = entry_text(reason, sizeof reason)};
+	text_join(all[m->n_missing].key, sizeof all->key, prefix, key);
+	m->n_missing += all[m->n_missing].text != NULL;
 }
+
+/* Forgets what has these first letters of its key. */
+static void entries_forget(struct machine *m, const char *first)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!strncmp(m->known[i].key, first, strlen(first)))
+			free(m->known[i].text);
+		else
+			m->known[kept++] = m->known[i];
+	m->n = kept;
+}
+
+static const struct machine_entry *entry_find(const struct machine *m, const char *key, int is)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if ((int)m->known[i].is == is && !strcmp(m->known[i].key, key))
+			return &m->known[i];
+	return NULL;
+}
+
+const char *machine_text(const struct machine *m, const char *key)
+{
+	const struct machine_entry *e = entry_find(m, key, MACHINE_TEXT);
+
+	return e ? e->text : "";
+}
+
+double machine_number(const struct machine *m, const char *key)
+{
+	const struct machine_entry *e = entry_find(m, key, MACHINE_NUMBER);
+
+	return e ? e->v : (double)NAN;
+}
+
+/* --- reading --- */
 
 bool machine_field_text(const struct root *r, const struct machine_field *f, const char *folder, char *out, size_t size)
 {
@@ -301,7 +212,8 @@ bool machine_field_text(const struct root *r, const struct machine_field *f, con
 	return false;
 }
 
-static int machine_truth(const char *text)
+/* Returns -1 for what is neither. */
+static int truth_of(const char *text)
 {
 	static const char *const no[] = {"0", "suspended", "off", "no", "N", "disabled"};
 	static const char *const yes[] = {"active", "on", "yes", "Y", "enabled"};
@@ -312,46 +224,47 @@ static int machine_truth(const char *text)
 	for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
 		if (!strcmp(text, yes[i]))
 			return 1;
-	return *text >= '1' && *text <= '9' ? 1 : MACHINE_UNKNOWN;
+	return *text >= '1' && *text <= '9' ? 1 : -1;
 }
 
-void machine_read_fields(struct machine *m, const struct root *r, const struct machine_field *f, void *base,
-			 const char *folder, const char *prefix)
+void machine_read_fields(struct machine *m, const struct root *r, const struct machine_field *f, const char *folder,
+			 const char *prefix)
 {
 	char text[1024], path[256];
 	int64_t n;
 
-	for (; f->is != FIELD_END; f++) {
-		void *at = (char *)base + f->at;
-		const char *why;
-
-		if (!f->file && !f->find)
+	for (; f->key; f++) {
+		if (!f->file)
 			continue;
 		bool got = machine_field_text(r, f, folder, text, sizeof text);
-		why = got ? _("not a number") : errno ? root_error(errno) : _("not in it");
+		const char *why = got ? _("not a number") : errno ? root_error(errno) : _("not in it");
 		if (got && f->is == FIELD_TEXT)
-			text_shortened(at, f->size, text, strlen(text));
-		else if (got && f->is == FIELD_TRUTH)
-			got = (*(int *)at = machine_truth(text)) != MACHINE_UNKNOWN;
-		else if (got && (got = num_i64(text, text + strlen(text), &n)))
-			*(double *)at = (double)n * f->scale;
+			machine_put_text(m, prefix, f->key, text, f->most);
+		else if (got && f->is == FIELD_TRUTH && (got = truth_of(text) >= 0))
+			machine_put_truth(m, prefix, f->key, truth_of(text));
+		else if (got && f->is == FIELD_NUMBER && (got = num_i64(text, text + strlen(text), &n)))
+			machine_put_number(m, prefix, f->key, (double)n * f->scale);
 		snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)strcspn(f->file, " |"), f->file);
-		if (!got && prefix)
+		if (!got && !strchr(prefix, '['))
 			machine_missing(m, prefix, f->key, path, why);
 	}
 }
 
 void machine_read(struct machine *m, const struct root *r, const struct channel *channels, size_t n)
 {
+	static const char *const objects[] = {"libraries.", "memory.", "power_mode.", "fan.", "cpu.", "gpu.", "memory.emc."};
+
 	if (!m->installed) {
-		machine_read_fields(m, r, machine_fields, m, "", "");
-		machine_read_fields(m, r, memory, m, "", "memory.");
-		machine_read_fields(m, r, cpu, m, "", "cpu.");
+		machine_read_fields(m, r, machine_fields, "", "");
+		for (size_t i = 0; i < sizeof objects / sizeof *objects; i++)
+			entry_add(m, objects[i], "", (struct machine_entry) {.is = MACHINE_NOTHING});
 		machine_read_libraries(m, r);
 		machine_read_settings(m, r);
 		machine_read_parts(m, r, channels, n);
 	}
 	m->installed = true;
+	entries_forget(m, "interfaces[");
+	entries_forget(m, "disks[");
 	machine_read_places(m, r);
 }
 
@@ -360,103 +273,104 @@ void machine_take_clocks(struct machine *m, double pinned, const char *why)
 	if (isnan(pinned))
 		machine_missing(m, "", "jetson_clocks", "", why);
 	else
-		m->jetson_clocks = pinned > 0;
+		machine_put_truth(m, "", "jetson_clocks", pinned > 0);
 }
 
 void machine_take_processes(struct machine *m, const struct procs_list *list)
 {
-	struct proc *to = list ? calloc(list->n + 1, sizeof *to) : NULL;
+	char at[32];
+	size_t n = 0;
 
-	for (size_t i = 0; to && i < list->n; i++)
-		if (list->procs[i].gpu)
-			to[m->processes.n++] = list->procs[i];
-	m->processes.at = to;
-	if (!to || !list->gpu_missing[0])
-		return;
-	machine_missing(m, "", "processes", "", list->gpu_missing);
-	if (m->processes.n)
-		return;
-	free(to);
-	m->processes.at = NULL;
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct proc *p = &list->procs[i];
+		if (!p->gpu)
+			continue;
+		snprintf(at, sizeof at, "processes[%zu].", n++);
+		machine_put_number(m, at, "pid", p->pid);
+		machine_put_text(m, at, "name", p->name, 0);
+		machine_put_text(m, at, "user", p->user, 0);
+		machine_put_text(m, at, "type", p->type, 0);
+		machine_put_text(m, at, "state", (const char[]) {p->state, '\0'}, 0);
+		machine_put_number(m, at, "priority", p->priority);
+		machine_put_number(m, at, "threads", (double)p->threads);
+		machine_put_number(m, at, "cpu_percent", p->cpu);
+		machine_put_number(m, at, "rss_kb", p->rss_kb);
+		machine_put_number(m, at, "gpu_kb", p->gpu_kb);
+		machine_put_number(m, at, "age_s", p->age_s);
+		machine_put_text(m, at, "command", p->command, PROC_COMMAND);
+	}
+	if (list && list->gpu_missing[0])
+		machine_missing(m, "", "processes", "", list->gpu_missing);
+	else if (list && !n)
+		entry_add(m, "processes[", "", (struct machine_entry) {.is = MACHINE_NOTHING});
 }
 
 /* --- writing --- */
 
-const char *machine_text(const struct machine *m, const struct machine_field *f)
+/* Not for others to see. */
+static bool is_personal(const char *key)
 {
-	return f->is == FIELD_TEXT ? (const char *)m + f->at : "";
+	static const char *const last[] = {"serial", "].address", "].command"};
+
+	for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+		if (text_ends_in(key, last[i]))
+			return true;
+	return false;
 }
 
-static void machine_put_number(struct record *r, const char *key, double v)
+/* Closes what a key has opened behind its first letters. */
+static void entry_close(struct record *r, const char *key, size_t from)
 {
-	if (fabs(v) < 0x1p53 && v == floor(v))
-		PUT(r, {key, IN_JSON, COUNT_OF(v)});
-	else if (isfinite(v))
-		PUT(r, {key, IN_JSON, NUMBER_OF(v)});
+	for (size_t i = strlen(key); i-- > from;)
+		if (key[i] == '.' || key[i] == '[')
+			json_close(r, key[i] == '.' ? "}" : "]");
 }
 
-static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open);
-
-static void machine_put_list(struct record *r, const struct machine_field *f, const struct machine_list *l, bool open)
+/* An item of a list has a number instead of a name: "3]". */
+static const char *name_of(const char *part)
 {
-	bool bare = !f->of->key;
+	return strchr(part, ']') ? NULL : part;
+}
 
-	json_open(r, f->key, '[');
-	for (size_t i = 0; i < l->n; i++) {
-		if (!bare)
-			json_open(r, NULL, '{');
-		machine_put_fields(r, f->of, (const char *)l->at + i * f->item_size, open);
-		if (!bare)
-			json_close(r, "}");
+static void entry_put(struct record *r, const struct machine_entry *e, const char *last)
+{
+	char part[sizeof e->key];
+	const char *key = e->key;
+	size_t at = 0, end;
+
+	for (size_t i = 0; key[i] && key[i] == last[i]; i++)
+		if (key[i] == '.' || key[i] == '[')
+			at = i + 1;
+	entry_close(r, last, at);
+	for (; key[end = at + strcspn(key + at, ".[")]; at = end + 1) {
+		snprintf(part, sizeof part, "%.*s", (int)(end - at), key + at);
+		json_open(r, name_of(part), key[end] == '.' ? '{' : '[');
 	}
-	json_close(r, "]");
-}
-
-static void machine_put_fields(struct record *r, const struct machine_field *f, const void *base, bool open)
-{
-	for (; f->is != FIELD_END; f++) {
-		const void *at = (const char *)base + f->at;
-		const struct machine_list *l = at;
-
-		if (f->personal && open)
-			continue;
-		switch (f->is) {
-		case FIELD_TEXT:
-			PUT(r, {f->key, *(const char *)at ? IN_JSON : 0, TEXT_OF(at)});
-			break;
-		case FIELD_LETTER:
-			PUT(r, {f->key, IN_JSON, TEXT_OF(((char[]) {*(const char *)at, '\0'}))});
-			break;
-		case FIELD_NUMBER:
-			machine_put_number(r, f->key, *(const double *)at);
-			break;
-		case FIELD_INT:
-			machine_put_number(r, f->key, f->size == sizeof(int) ? *(const int *)at : (double)*(const long *)at);
-			break;
-		case FIELD_TRUTH:
-			PUT(r, {f->key, *(const int *)at == MACHINE_UNKNOWN ? 0 : IN_JSON, TRUTH_OF(*(const int *)at)});
-			break;
-		case FIELD_LIST:
-			if (l->at)
-				machine_put_list(r, f, l, open);
-			break;
-		default:
-			json_open(r, f->key, '{');
-			machine_put_fields(r, f->of, at, open);
-			json_close(r, "}");
-		}
-	}
+	key = name_of(key + at);
+	if (e->is == MACHINE_TEXT)
+		PUT(r, {key, IN_JSON, TEXT_OF(e->text)});
+	else if (e->is == MACHINE_TRUTH)
+		PUT(r, {key, IN_JSON, TRUTH_OF(e->v > 0)});
+	else if (e->is == MACHINE_NUMBER && fabs(e->v) < 0x1p53 && e->v == floor(e->v))
+		PUT(r, {key, IN_JSON, COUNT_OF(e->v)});
+	else if (e->is == MACHINE_NUMBER)
+		PUT(r, {key, IN_JSON, NUMBER_OF(e->v)});
 }
 
 void machine_json(struct record *r, const char *name, const struct machine *m, bool open)
 {
-	const struct machine_missing *missing = m->missing.at;
+	const char *last = "";
 
 	json_open(r, name, '{');
-	machine_put_fields(r, machine_fields, m, open);
+	for (const struct machine_entry *e = m->known; e < m->known + m->n; e++)
+		if (!open || !is_personal(e->key)) {
+			entry_put(r, e, last);
+			last = e->key;
+		}
+	entry_close(r, last, 0);
 	json_open(r, "missing", '{');
-	for (size_t i = 0; i < m->missing.n; i++)
-		PUT(r, {missing[i].key, IN_JSON, TEXT_OF(missing[i].reason)});
+	for (size_t i = 0; i < m->n_missing; i++)
+		PUT(r, {m->missing[i].key, IN_JSON, TEXT_OF(m->missing[i].text)});
 	json_close(r, "}}");
 }
 

@@ -227,46 +227,45 @@ static int parse_clue(struct parser *p, int kind, struct err *e)
 	return kind == CLUE_SENSE ? parse_places(p, 1, &c->places, &c->n_places, e) : 0;
 }
 
+const char *const control_words[CONTROL_KINDS] = {"fan", "mode", "clocks", "clocks", "governor", "3d-scaling", "swap", "drop-caches"};
+
 /* "control KIND [NAME] PLACE..." */
 static int parse_control(struct parser *p, int unused, struct err *e)
 {
 	static const struct {
-		const char *kind, *names; /* of which one is needed */
+		const char *names; /* of which one is needed */
 		bool places;
-	} kinds[] = {{"fan", NULL, true},
-		     {"mode", NULL, true},
-		     {"clocks", " gpu cpu emc ", true},
-		     {"governor", " gpu cpu ", true},
-		     {"3d-scaling", NULL, true},
-		     {"swap", NULL, false},
-		     {"drop-caches", NULL, false}};
+	} needs[CONTROL_KINDS] = {[CONTROL_FAN] = {NULL, true},
+				  [CONTROL_MODE] = {NULL, true},
+				  [CONTROL_CLOCK] = {" gpu cpu emc ", true},
+				  [CONTROL_GOVERNOR] = {" gpu cpu ", true},
+				  [CONTROL_3D] = {NULL, true}};
 	struct board *b = p->b;
 	struct control_statement *c = &b->controls[b->n_controls];
-	const size_t n = sizeof kinds / sizeof *kinds;
-	size_t k = 0, from = p->n > 2 && !p->word[2].equals ? 3 : 2;
+	size_t from = p->n > 2 && !p->word[2].equals ? 3 : 2;
+	const char *word = p->word[1].text, *name = from == 3 ? p->word[2].text : "";
+	int kind = 0;
 	char listed[48];
 
-	while (k < n && strcmp(kinds[k].kind, p->word[1].text) != 0)
-		k++;
-	if (k == n)
-		return wrong(p, e, _("\"%s\" cannot be set; expected fan, mode, clocks, governor, 3d-scaling, swap or drop-caches"),
-			     p->word[1].text);
+	while (kind < CONTROL_KINDS && strcmp(control_words[kind], word) != 0)
+		kind++;
+	if (kind == CONTROL_KINDS)
+		return wrong(p, e, _("\"%s\" cannot be set; expected fan, mode, clocks, governor, 3d-scaling, swap or drop-caches"), word);
+	kind += kind == CONTROL_PINNED && p->n > 2; /* all clocks together have no name and no place */
 	if (b->n_controls == CONTROLS_MAX)
 		return wrong(p, e, _("a board file can have at most %d entries of control"), CONTROLS_MAX);
-	*c = (struct control_statement) {.kind = kinds[k].kind, .name = from == 3 ? p->word[2].text : ""};
-	/* all clocks together have no name and no place */
-	bool all = !strcmp(c->kind, "clocks") && p->n == 2;
-	snprintf(listed, sizeof listed, " %s ", c->name);
-	if (!all && (kinds[k].names ? !*c->name || !strstr(kinds[k].names, listed) : *c->name))
-		return kinds[k].names ? wrong(p, e, _("\"control %s\" needs one of the names%s"), c->kind, kinds[k].names)
-				      : wrong(p, e, _("\"control %s\" takes no name"), c->kind);
-	if (!all && (p->n > from) != kinds[k].places)
-		return kinds[k].places ? wrong(p, e, _("\"control %s\" needs places"), c->kind)
-				       : wrong(p, e, _("\"control %s\" takes no places"), c->kind);
+	snprintf(listed, sizeof listed, " %s ", name);
+	if (needs[kind].names ? !*name || !strstr(needs[kind].names, listed) : *name)
+		return needs[kind].names ? wrong(p, e, _("\"control %s\" needs one of the names%s"), word, needs[kind].names)
+					 : wrong(p, e, _("\"control %s\" takes no name"), word);
+	if ((p->n > from) != needs[kind].places)
+		return needs[kind].places ? wrong(p, e, _("\"control %s\" needs places"), word)
+					  : wrong(p, e, _("\"control %s\" takes no places"), word);
 	for (size_t i = 0; i < b->n_controls; i++)
-		if (!strcmp(b->controls[i].kind, c->kind) && !strcmp(b->controls[i].name, c->name))
+		if ((int)b->controls[i].kind == kind && !strcmp(b->controls[i].name, name))
 			return wrong(p, e, _("%s is stated twice"), "control");
 	b->n_controls++;
+	*c = (struct control_statement) {.kind = (enum control_kind)kind, .name = name};
 	return parse_places(p, from, &c->places, &c->n_places, e);
 }
 
@@ -480,8 +479,7 @@ static int parse_file(struct board *b, const char *path, const struct parser *ou
 	return result;
 }
 
-/* If text is NULL, reads the file. */
-static struct board *parse(const char *path, const char *text, size_t len, struct err *e)
+struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e)
 {
 	struct board *b = calloc(1, sizeof *b);
 	int result;
@@ -503,16 +501,6 @@ static struct board *parse(const char *path, const char *text, size_t len, struc
 		return b;
 	board_free(b);
 	return NULL;
-}
-
-struct board *board_parse(const char *path, struct err *e)
-{
-	return parse(path, NULL, 0, e);
-}
-
-struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e)
-{
-	return parse(path, text, len, e);
 }
 
 struct board *board_hold(struct board *b)

@@ -45,11 +45,10 @@ struct board {
 	size_t n_controls;
 };
 
-/* Reads and parses one file. Returns NULL and sets *e on error; e->num is 0, or the errno if the file cannot
- * be read. */
-struct board *board_parse(const char *path, struct err *e);
-/* The same for text in memory; path is its name in errors and the base for include lines. */
+/* Parses text in memory; path is its name in errors and the base for include lines. Text NULL: the file of that path is read.
+ * Returns NULL and sets *e on error; e->num is 0, or the errno if the file cannot be read. */
 struct board *board_parse_text(const char *path, const char *text, size_t len, struct err *e);
+#define board_parse(path, e) board_parse_text(path, NULL, 0, e)
 
 struct board *board_hold(struct board *b); /* another reference */
 

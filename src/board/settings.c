@@ -1,7 +1,6 @@
 /* Finds the settings of the machine that users change while it runs; changes are recorded. The lowest and
  * highest clocks are channels and are not included. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +13,33 @@
 #include "board/parsed.h"
 #include "probe/lookout.h"
 
-#define ONLINE      "/sys/devices/system/cpu/online"
 #define MODE_STATUS "/var/lib/nvpmodel/status"
 #define CONF_SIZE   ((size_t)256 * 1024)
+#define MODES_MAX   128
 
 /* The number of the power mode is in "pmode:0002" of its status file. Its name is in a line of the
  * configuration such as "< POWER_MODEL ID=2 NAME=MODE_30W >". Numbers mean different modes on different
  * modules, so a mode without a name is not reported. */
 
-/* The name that the configuration has for a mode, cached. */
+/* The name that the configuration has for a mode, cached; "": to be looked up. */
 struct mode {
-	bool known;
 	int64_t id;
 	char name[48];
 };
 
-/* Takes the next line at *p, and moves *p behind it. Returns false at the end. */
-static bool conf_next(const char **p, struct conf_line *l)
+char *conf_text(const struct root *r, const char *path)
 {
-	for (l->n = 0; !l->n && **p; *p += **p == '\n') {
+	char *text = malloc(CONF_SIZE);
+
+	if (text && root_read(r, path, text, CONF_SIZE) > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+bool conf_next(const char **p, struct conf_line *l)
+{
+	for (l->n = 0; !l->n && *p && **p; *p += **p == '\n') {
 		const char *end = *p + strcspn(*p, "\n"), *at = *p;
 		size_t used = 0;
 		bool quoted = false, within = false;
@@ -72,34 +79,45 @@ static bool is_number(const char *word, int64_t *n)
 	return num_i64(word, end, n) == end;
 }
 
-void conf_each(const struct root *r, const char *path, void (*visit)(void *arg, const struct conf_line *l), void *arg)
-{
-	char *conf = malloc(CONF_SIZE);
-	const char *p = conf;
-	struct conf_line l;
-
-	if (conf && root_read(r, path, conf, CONF_SIZE) > 0)
-		while (conf_next(&p, &l))
-			visit(arg, &l);
-	free(conf);
-}
-
 bool conf_mode(const struct conf_line *l, int64_t *id, const char **name)
 {
 	*name = conf_value(l, "NAME=");
 	return l->begins && **name && !strcmp(l->words[0], "POWER_MODEL") && is_number(conf_value(l, "ID="), id);
 }
 
-static void mode_visit(void *mode, const struct conf_line *l)
+bool conf_mode_name(const char *modes, int64_t id, char name[48])
 {
-	struct mode *m = mode;
-	const char *name;
-	int64_t id;
+	struct conf_line l;
+	const char *text;
+	int64_t n;
 
-	if (!m->known && conf_mode(l, &id, &name) && id == m->id) {
-		text_printable(m->name, sizeof m->name, name, strlen(name));
-		m->known = true;
+	name[0] = '\0';
+	while (!name[0] && conf_next(&modes, &l))
+		if (conf_mode(&l, &n, &text) && n == id)
+			text_printable(name, 48, text, strlen(text));
+	return name[0];
+}
+
+size_t conf_profiles(const struct root *r, char names[CONF_PROFILES][48], char usual[48])
+{
+	char *text = conf_text(r, CONF_FAN);
+	const char *at = text;
+	struct conf_line l;
+	size_t n = 0, k;
+
+	usual[0] = '\0';
+	while (conf_next(&at, &l)) {
+		if (l.n > 1 && !strcmp(l.words[0], "FAN_DEFAULT_PROFILE"))
+			text_printable(usual, 48, l.words[1], strlen(l.words[1]));
+		if (l.n < 2 || strcmp(l.words[0], "FAN_PROFILE") != 0 || n == CONF_PROFILES)
+			continue;
+		text_printable(names[n], 48, l.words[1], strlen(l.words[1]));
+		for (k = 0; strcmp(names[k], names[n]) != 0; k++)
+			continue;
+		n += k == n; /* else it is of another fan */
 	}
+	free(text);
+	return n;
 }
 
 bool conf_mode_now(const struct root *r, int64_t *id)
@@ -117,26 +135,25 @@ static bool mode_read(const struct root *r, void *mode, char *out, size_t size)
 
 	if (!conf_mode_now(r, &id))
 		return false;
-	if (!m->known || m->id != id) {
-		*m = (struct mode) {.id = id};
-		conf_each(r, CONF_MODES, mode_visit, m);
+	if (!m->name[0] || m->id != id) {
+		char *modes = conf_text(r, CONF_MODES);
+		m->id = id;
+		conf_mode_name(modes, id, m->name);
+		free(modes);
 	}
-	if (!m->known)
-		return false;
-	snprintf(out, size, "%s", m->name);
-	return true;
+	text_join(out, size, m->name);
+	return *out;
 }
 
 bool find_mode(const struct root *r, char *out, size_t size)
 {
-	return mode_read(r, &(struct mode) {.known = false}, out, size);
+	return mode_read(r, &(struct mode) {.id = 0}, out, size);
 }
 
-/* "FAN1:FAN_PROFILE:quiet" of nvfancontrol; without it "fmode:quiet" of nvpmodel. */
-static bool fan_profile(const struct root *r, void *arg, char *out, size_t size)
+/* A field of the machine by its key. */
+static bool field_read(const struct root *r, void *key, char *out, size_t size)
 {
-	(void)arg;
-	return machine_field_text(r, &machine_fan_fields[0], "", out, size);
+	return key && machine_field_text(r, machine_field_find(key), "", out, size);
 }
 
 bool conf_fan_regulated(const struct root *r)
@@ -198,22 +215,17 @@ static bool switch_read(const struct root *r, void *file, char *out, size_t size
 /* "off", or "8.2 GB in 13, last /swapfile": the kernel lists what is added last at the end. */
 static bool swap_read(const struct root *r, void *arg, char *out, size_t size)
 {
-	char text[8192], total[32], *rest = text, *line, last[40] = "";
-	uint64_t kb = 0, one;
-	unsigned n = 0;
+	struct swap_area swaps[SWAPS_MAX];
+	int n = swaps_read(r, swaps);
+	char total[32];
+	double kb = 0;
 
 	(void)arg;
-	if (root_read(r, "/proc/swaps", text, sizeof text) <= 0)
-		return false;
-	strsep(&rest, "\n");
-	while ((line = strsep(&rest, "\n")) != NULL)
-		if (sscanf(line, "%39s %*s %" SCNu64, last, &one) == 2) {
-			kb += one;
-			n++;
-		}
-	text_bytes(total, sizeof total, kb * 1024);
-	snprintf(out, size, n ? "%s in %u, last %.30s" : "off", total, n, last);
-	return true;
+	for (int i = 0; i < n; i++)
+		kb += swaps[i].kb;
+	text_bytes(total, sizeof total, (uint64_t)kb * 1024);
+	snprintf(out, size, n > 0 ? "%s in %d, last %.30s" : "off", total, n, n > 0 ? swaps[n - 1].device : "");
+	return n >= 0;
 }
 
 /* The first line of a file. */
@@ -275,9 +287,9 @@ static int add_files(struct probe_set *probes, struct lookout *l, const struct c
 			if (!f)
 				return -1;
 			text_join(f->path, sizeof f->path, p.path);
-			text_join(key, sizeof key, c->kind);
+			text_join(key, sizeof key, control_words[c->kind]);
 			if (n)
-				text_number(key, sizeof key, c->kind, (unsigned)n);
+				text_number(key, sizeof key, key, (unsigned)n);
 			if ((added = add_text(probes, l, key, read, f)) < 0)
 				return -1;
 			n += added;
@@ -294,11 +306,11 @@ static int add_controls(const struct board *b, struct probe_set *probes, struct 
 	for (size_t i = 0; i < b->n_controls && result >= 0; i++) {
 		const struct control_statement *c = &b->controls[i];
 
-		if (!strcmp(c->kind, "swap"))
+		if (c->kind == CONTROL_SWAP)
 			result = add_text(probes, l, "swap", swap_read, NULL);
-		else if (!strcmp(c->kind, "fan"))
+		else if (c->kind == CONTROL_FAN)
 			result = add_files(probes, l, c, "pwm", fan_read);
-		else if (!strcmp(c->kind, "3d-scaling"))
+		else if (c->kind == CONTROL_3D)
 			result = add_files(probes, l, c, "", switch_read);
 	}
 	return result;
@@ -310,59 +322,38 @@ int board_settings(const struct board *b, struct probe_set *probes)
 	struct mode *m;
 
 	if (add_controls(b, probes, l) < 0 || add_governors(probes, l) < 0 || !(m = calloc(1, sizeof *m)) || add_text(probes, l, "mode", mode_read, m) < 0 ||
-	    add_text(probes, l, "cpu.online", line_read, strdup(ONLINE)) < 0)
+	    add_text(probes, l, "cpu.online", field_read, strdup("cpu.online")) < 0)
 		return -1;
-	return add_text(probes, l, "fan.profile", fan_profile, NULL) < 0 ? -1 : 0;
+	return add_text(probes, l, "fan.profile", field_read, strdup("fan.profile")) < 0 ? -1 : 0;
 }
 
 /* "< PM_CONFIG DEFAULT=2 >", after the modes or before them. */
-static void take_mode(void *machine, const struct conf_line *l)
-{
-	struct machine *m = machine;
-	struct machine_name *n;
-	const char *name;
-	int64_t id;
-
-	if (l->begins && !strcmp(l->words[0], "PM_CONFIG"))
-		text_printable(m->default_mode, sizeof m->default_mode, conf_value(l, "DEFAULT="),
-			       strlen(conf_value(l, "DEFAULT=")));
-	if (conf_mode(l, &id, &name) && (n = machine_add(&m->modes, machine_name_fields, sizeof *n))) {
-		n->id = (double)id;
-		text_printable(n->name, sizeof n->name, name, strlen(name));
-	}
-}
-
-/* "FAN_DEFAULT_PROFILE quiet", "FAN_PROFILE quiet {" */
-static void take_profile(void *machine, const struct conf_line *l)
-{
-	struct machine *m = machine;
-	struct machine_name *n;
-
-	if (l->n > 1 && !strcmp(l->words[0], "FAN_DEFAULT_PROFILE"))
-		text_printable(m->fan_default, sizeof m->fan_default, l->words[1], strlen(l->words[1]));
-	if (l->n < 2 || strcmp(l->words[0], "FAN_PROFILE") != 0)
-		return;
-	for (size_t i = 0; i < m->fan_profiles.n; i++) /* of another fan */
-		if (!strcmp(((struct machine_name *)m->fan_profiles.at)[i].name, l->words[1]))
-			return;
-	if ((n = machine_add(&m->fan_profiles, machine_name_fields, sizeof *n)))
-		text_printable(n->name, sizeof n->name, l->words[1], strlen(l->words[1]));
-}
-
 void machine_read_settings(struct machine *m, const struct root *r)
 {
+	char *modes = conf_text(r, CONF_MODES), wanted[48] = "", usual[48], profiles[CONF_PROFILES][48], at[40];
+	const char *p = modes, *name;
+	struct conf_line l;
+	size_t n = 0;
 	int64_t id;
 
-	machine_read_fields(m, r, machine_mode_fields, m, "", "power_mode.");
-	conf_each(r, CONF_MODES, take_mode, m);
-	if (!m->modes.n)
-		machine_missing(m, "power_mode.", "modes", CONF_MODES, _("no modes in it, or it is not there"));
-	bool numbered = is_number(m->default_mode, &id);
-	for (size_t i = 0; i < m->modes.n && numbered; i++) {
-		const struct machine_name *n = (const struct machine_name *)m->modes.at + i;
-		if ((double)id == n->id)
-			memcpy(m->default_mode, n->name, sizeof n->name);
+	while (conf_next(&p, &l) && n < MODES_MAX) {
+		if (l.begins && !strcmp(l.words[0], "PM_CONFIG"))
+			snprintf(wanted, sizeof wanted, "%s", conf_value(&l, "DEFAULT="));
+		if (!conf_mode(&l, &id, &name))
+			continue;
+		snprintf(at, sizeof at, "power_mode.modes[%zu].", n++);
+		machine_put_number(m, at, "id", (double)id);
+		machine_put_text(m, at, "name", name, 48);
 	}
-	machine_read_fields(m, r, machine_fan_fields, m, "", "fan.");
-	conf_each(r, CONF_FAN, take_profile, m);
+	if (!n)
+		machine_missing(m, "power_mode.", "modes", CONF_MODES, _("no modes in it, or it is not there"));
+	bool named = is_number(wanted, &id) && conf_mode_name(modes, id, usual);
+	machine_put_text(m, "power_mode.", "default", named ? usual : wanted, 0);
+	free(modes);
+	n = conf_profiles(r, profiles, usual);
+	machine_put_text(m, "fan.", "default_profile", usual, 0);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(at, sizeof at, "fan.profiles[%zu]", i);
+		machine_put_text(m, at, "", profiles[i], 48);
+	}
 }

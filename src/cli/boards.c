@@ -22,7 +22,7 @@ static void print_fact(const struct probe_set *probes, const char *key, const ch
 
 static void print_facts(const struct probe_set *probes)
 {
-	for (const struct machine_field *f = machine_fields; f->is != FIELD_END; f++)
+	for (const struct machine_field *f = machine_fields; f->key; f++)
 		if (f->title && f->fact)
 			print_fact(probes, f->fact, _(f->title));
 	print_fact(probes, "mode", _("Power mode"));

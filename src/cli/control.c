@@ -18,39 +18,6 @@
 /* a key that is absent without a text */
 #define TEXT_IF(key, value) {key, *(value) ? IN_JSON : 0, TEXT_OF(value)}
 
-/* The words after `nvmtop control`, and how many more each takes: values of an item, one request each, or not. */
-static const struct word {
-	const char *word;
-	size_t least, most;
-	bool values;
-} control_words[] = {
-	{"list", 0, 0, false},
-	{"fan", 1, 1, true},
-	{"mode", 1, 1, true},
-	{"clocks", 1, OPERANDS, true},
-	{"governor", 1, OPERANDS, true},
-	{"3d-scaling", 1, 1, true},
-	{"swap", 1, 1, true},
-	{"drop-caches", 0, 0, false},
-	{"restore", 0, OPERANDS, false},
-	{"keep", 1, 1, false},
-	{"revert", 1, OPERANDS, false},
-};
-
-/* NULL: there is none. "fan1" is a fan. */
-static const struct word *word_find(const char *text)
-{
-	const struct word *end = control_words + sizeof control_words / sizeof *control_words;
-
-	for (const struct word *w = control_words; w < end; w++) {
-		size_t n = strlen(w->word);
-
-		if (!strncmp(text, w->word, n) && !text[n + (w->values ? strspn(text + n, "0123456789") : 0)])
-			return w;
-	}
-	return NULL;
-}
-
 /* --- list --- */
 
 static void list_json(const struct control_list *l, FILE *out)
@@ -266,9 +233,10 @@ static int request_send(const struct root *root, const char *const *words, bool 
 
 static int change(const struct options *o)
 {
-	const struct word *w = word_find(o->files[0]);
+	const struct control_verb *v = control_verb(o->files[0]);
+	bool values = v->does == VERB_SET && v->most;
 	const char *words[OPERANDS + 5] = {o->files[0]};
-	char values[OPERANDS][144], after[32];
+	char given[OPERANDS][144], after[32];
 	struct record r = {.f = stdout, .indented = true}, *json = o->json ? &r : NULL;
 	struct control_list l;
 	struct board *board;
@@ -283,8 +251,8 @@ static int change(const struct options *o)
 		json_open(json, "changes", '[');
 	}
 	for (; n < o->n_files && !status; n++) {
-		words[n] = w->values ? values[n - 1] : o->files[n];
-		if (w->values && value_take(&l, words[0], o->files[n], values[n - 1], sizeof values[0], &e) < 0)
+		words[n] = values ? given[n - 1] : o->files[n];
+		if (values && value_take(&l, words[0], o->files[n], given[n - 1], sizeof given[0], &e) < 0)
 			status = REFUSED;
 	}
 	if (o->for_ns) {
@@ -315,19 +283,19 @@ static int cmd_control(const struct options *o)
 
 static int finish(struct options *o, struct err *e)
 {
-	const struct word *w = word_find(o->n_files ? o->files[0] : "list");
-	size_t given = o->n_files ? o->n_files - 1 : 0;
+	const struct control_verb *v = control_verb(o->n_files ? o->files[0] : "list");
+	size_t given = o->n_files ? o->n_files - 1 : 0, most = !v ? 0 : v->most < OPERANDS ? v->most : OPERANDS;
 
-	if (!w)
+	if (!v)
 		return err_set(e, ERR_USAGE, _("unknown word \"%s\" after nvmtop control"), shown_word(o->files[0]));
-	if (given < w->least)
-		return err_set(e, ERR_USAGE, _("nvmtop control %s needs a value: nvmtop control list shows those that it takes"), w->word);
-	if (given > w->most)
-		return operand_unexpected(o->files[w->most + 1], e);
+	if (given < v->least)
+		return err_set(e, ERR_USAGE, _("nvmtop control %s needs a value: nvmtop control list shows those that it takes"), v->word);
+	if (given > most)
+		return operand_unexpected(o->files[most + 1], e);
 	const struct option_rule rules[] = {
-		{o->for_ns && !w->values,
+		{o->for_ns && !(v->does == VERB_SET && v->most),
 		 N_("--for is for what can be put back: fan, mode, clocks, governor, 3d-scaling, swap")},
-		{o->board && w != control_words,
+		{o->board && v->does != VERB_LIST,
 		 N_("--board is only for the list: changes are made to this machine")},
 	};
 	return RULES(rules, e);

@@ -21,16 +21,14 @@
 
 /* --- what can be set --- */
 
-enum control_kind {
-	CONTROL_FAN,	  /* "fan": a profile, a percentage, or auto */
-	CONTROL_MODE,	  /* "mode": a power mode, by name or number */
-	CONTROL_PINNED,	  /* "clocks": max, restore (by jetson_clocks, or the highest clock of each that has limits) */
-	CONTROL_CLOCK,	  /* "clocks.gpu", "clocks.cpu", "clocks.emc": MIN..MAX in Hz */
-	CONTROL_GOVERNOR, /* "governor.gpu", "governor.cpu" */
-	CONTROL_3D,	  /* "3d-scaling": on, off */
-	CONTROL_SWAP,	  /* "swap": bytes, off */
-	CONTROL_CACHES,	  /* "drop-caches": has no value */
-	CONTROL_KINDS
+#define CONTROL_NVPMODEL      "/usr/sbin/nvpmodel"
+#define CONTROL_JETSON_CLOCKS "/usr/bin/jetson_clocks"
+#define CONTROL_SYSTEMCTL     "/usr/bin/systemctl"
+#define CONTROL_SWAP_LEAST    (64 * 1024 * 1024) /* bytes */
+
+struct control_file {
+	char path[192];
+	char text[64]; /* what it has, or is to have */
 };
 
 struct control_item {
@@ -41,6 +39,10 @@ struct control_item {
 	char allowed[1024]; /* values, with a blank between them: "0:MAXN 2:MODE_30W", "0..100 quiet cool auto",
 			     * "306000000 408000000 ...": the steps of a clock, else "MIN..MAX" */
 	char refused[160];  /* why it cannot be set here; "": it can, as root */
+	/* What a change of it writes, or has others write: of clocks min and max of each device or a cap; of a fan the
+	 * speed and what switches its control on; of mode and "clocks" those of all clocks, of "clocks" the fans', too. */
+	struct control_file *files;
+	size_t n;
 };
 struct control_list {
 	struct control_item *at; /* n, in the order of kind; freed by control_list_free() */
@@ -50,7 +52,16 @@ struct control_list {
  * memory. */
 int control_list(const struct board *b, const struct root *r, struct control_list *l, struct err *e);
 void control_list_free(struct control_list *l);
-const struct control_item *control_find(const struct control_list *l, const char *name); /* NULL: none */
+struct control_item *control_find(const struct control_list *l, const char *name); /* NULL: none */
+
+/* The factor from the number in a file of clocks to Hz. */
+int64_t control_scale(const char *path);
+/* The highest clock of a device, which has a lowest, in the file before it? */
+bool control_is_max(const char *path);
+
+/* Is nvfancontrol here? */
+enum control_service { SERVICE_NONE, SERVICE_STOPPED, SERVICE_ACTIVE };
+enum control_service control_fan_service(const struct root *r);
 
 /* Turns a value as people write it, "30W" for MODE_30W, "612M", "612M..1.3G", "..1.3G", "80%", "4G", into that of a request, by
  * what i->allowed has: the name of a mode, "MIN..MAX" in Hz (the nearest steps, within 1 %), digits. Returns -1 and sets *e
@@ -60,6 +71,14 @@ int control_value(const struct control_item *i, const char *text, char *out, siz
 void control_shown(const char *name, const char *value, char *out, size_t size);
 
 /* --- changes --- */
+
+/* The words that begin a request, and how many follow: values for "fan", "fan1", "mode" and what else can be set. */
+struct control_verb {
+	const char *word;
+	size_t least, most;
+	enum control_does { VERB_LIST, VERB_SET, VERB_RESTORE, VERB_KEEP, VERB_REVERT } does;
+};
+const struct control_verb *control_verb(const char *word); /* NULL: none */
 
 enum control_result {
 	CONTROL_DONE,	 /* and read back */

@@ -11,22 +11,11 @@
 
 #include "board/conf.h"
 #include "board/machine.h"
-#include "control/units.h"
+#include "control/control.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
-
-static const char *const kind_words[CONTROL_KINDS] = {"fan",      "mode",       "clocks", "clocks",
-						      "governor", "3d-scaling", "swap",   "drop-caches"};
-
-static enum control_kind kind_of(const struct control_statement *s)
-{
-	enum control_kind kind = CONTROL_FAN;
-
-	while (strcmp(kind_words[kind], s->kind) != 0)
-		kind++;
-	return kind == CONTROL_PINNED && *s->name ? CONTROL_CLOCK : kind;
-}
 
 static const char *base(const char *path)
 {
@@ -66,36 +55,22 @@ enum control_service control_fan_service(const struct root *r)
 
 /* --- finding --- */
 
-/* Adds an item of zeros to the list that a pointer is to; NULL: out of memory. */
-static void *add(void *list, size_t *n, size_t size)
+static struct control_item *add_item(struct control_list *u, const struct control_statement *s, unsigned number)
 {
-	void *at;
-
-	memcpy(&at, list, sizeof at); /* of whatever type its items have */
-	at = reallocarray(at, *n + 1, size);
-	if (!at)
-		return NULL;
-	memcpy(list, &at, sizeof at);
-	return memset((char *)at + (*n)++ * size, 0, size);
-}
-
-static struct control_unit *add_unit(struct control_units *u, const struct control_statement *s,
-				     enum control_kind kind, unsigned number)
-{
-	struct control_unit *c = add(&u->at, &u->n, sizeof *c);
+	struct control_item *c = array_add(&u->at, &u->n, sizeof *c);
 
 	if (!c)
 		return NULL;
-	c->item.kind = kind;
-	snprintf(c->item.name, sizeof c->item.name, "%s%s%s", s->kind, *s->name ? "." : "", s->name);
+	c->kind = s->kind;
+	snprintf(c->name, sizeof c->name, "%s%s%s", control_words[s->kind], *s->name ? "." : "", s->name);
 	if (number)
-		text_number(c->item.name, sizeof c->item.name, c->item.name, number);
+		text_number(c->name, sizeof c->name, c->name, number);
 	return c;
 }
 
-static bool add_file(struct control_unit *c, const struct root *r, const char *path)
+static bool add_file(struct control_item *c, const struct root *r, const char *path)
 {
-	struct control_file *f = add(&c->files, &c->n, sizeof *f);
+	struct control_file *f = array_add(&c->files, &c->n, sizeof *f);
 	struct statvfs fs;
 
 	if (!f)
@@ -103,23 +78,23 @@ static bool add_file(struct control_unit *c, const struct root *r, const char *p
 	text_join(f->path, sizeof f->path, path);
 	int fd = root_open_file(r, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd >= 0 && fstatvfs(fd, &fs) == 0 && (fs.f_flag & ST_RDONLY))
-		snprintf(c->item.refused, sizeof c->item.refused,
+		snprintf(c->refused, sizeof c->refused,
 			 _("%.100s is on a file system that cannot be written to, as in a container"), path);
 	if (fd >= 0)
 		close(fd);
 	if (!file_line(r, path, f->text, sizeof f->text))
-		snprintf(c->item.missing, sizeof c->item.missing, "%.100s: %.50s", path, root_error(errno));
+		snprintf(c->missing, sizeof c->missing, "%.100s: %.50s", path, root_error(errno));
 	return true;
 }
 
 /* Adds a file that a place names, if it is there, and those that belong to it. */
-static bool add_files(struct control_unit *c, const struct root *r, const char *path)
+static bool add_files(struct control_item *c, const struct root *r, const char *path)
 {
 	char other[256];
 
 	if (strlen(path) >= sizeof c->files->path || !file_exists(r, path))
 		return true;
-	if (c->item.kind == CONTROL_CLOCK && control_is_max(path)) {
+	if (c->kind == CONTROL_CLOCK && control_is_max(path)) {
 		snprintf(other, sizeof other, "%.*smin_freq", (int)(strstr(base(path), "max_freq") - path),
 			 path);
 		if (!add_file(c, r, other))
@@ -127,11 +102,11 @@ static bool add_files(struct control_unit *c, const struct root *r, const char *
 	}
 	if (!add_file(c, r, path))
 		return false;
-	return c->item.kind != CONTROL_FAN || !conf_fan_control(r, path, other) || add_file(c, r, other);
+	return c->kind != CONTROL_FAN || !conf_fan_control(r, path, other) || add_file(c, r, other);
 }
 
 /* Adds the files of each group of cores for "policy*". */
-static bool add_each(struct control_unit *c, const struct root *r, const char *pattern)
+static bool add_each(struct control_item *c, const struct root *r, const char *pattern)
 {
 	const char *star = strchr(pattern, '*');
 	char folder[192], path[256], **names;
@@ -154,26 +129,25 @@ static bool add_each(struct control_unit *c, const struct root *r, const char *p
 
 /* Adds what one statement says: the first of its places that there is; of "hwmon=*" each fan whose control can be
  * switched. */
-static bool add_units(struct control_units *u, const struct control_statement *s, enum control_kind kind,
-		      const struct root *r)
+static bool add_items(struct control_list *u, const struct control_statement *s, const struct root *r)
 {
 	struct place p = s->places[0];
 	unsigned at = 0, number = 0;
 	size_t used = 0;
 	char path[224];
 
-	if (kind == CONTROL_FAN && !strcmp(p.name, "*")) {
+	if (s->kind == CONTROL_FAN && !strcmp(p.name, "*")) {
 		while (place_next(&p, r, "pwm", &at)) {
 			snprintf(path, sizeof path, "%s_enable", p.path);
-			struct control_unit *fan =
-				file_exists(r, path) ? add_unit(u, s, kind, number++) : NULL;
+			struct control_item *fan =
+				file_exists(r, path) ? add_item(u, s, number++) : NULL;
 			if (file_exists(r, path) && (!fan || !add_files(fan, r, p.path)))
 				return false;
 		}
 		return true;
 	}
-	struct control_unit *c = add_unit(u, s, kind, 0);
-	size_t n = kind == CONTROL_MODE ? 0 : s->n_places; /* its file is NVIDIA's program's */
+	struct control_item *c = add_item(u, s, 0);
+	size_t n = s->kind == CONTROL_MODE ? 0 : s->n_places; /* its file is NVIDIA's program's */
 	for (size_t i = 0; c && i < n && !c->n; i++) {
 		p = s->places[i];
 		if (p.kind == PLACE_PATH && strchr(p.path, '*')
@@ -181,10 +155,10 @@ static bool add_units(struct control_units *u, const struct control_statement *s
 			    : place_find(&p, r, "pwm") == 0 && !add_files(c, r, p.path))
 			return false;
 	}
-	for (size_t i = 0; c && i < n && !c->n && used < sizeof c->item.refused; i++) {
+	for (size_t i = 0; c && i < n && !c->n && used < sizeof c->refused; i++) {
 		const struct place *no = &s->places[i];
 		bool named = no->kind != PLACE_PATH;
-		used += (size_t)snprintf(c->item.refused + used, sizeof c->item.refused - used, "%s%s%s%s",
+		used += (size_t)snprintf(c->refused + used, sizeof c->refused - used, "%s%s%s%s",
 					 i ? ", " : _("not here: "), named ? no->name : no->path,
 					 named ? "/" : "", no->which);
 	}
@@ -220,7 +194,7 @@ static void allow_listed(struct control_item *i, const struct root *r, const cha
 	}
 }
 
-static void read_clocks(struct control_unit *c, const struct root *r)
+static void read_clocks(struct control_item *c, const struct root *r)
 {
 	int64_t lowest = INT64_MAX, highest = 0;
 	const char *path = c->n ? c->files[c->n - 1].path : NULL;
@@ -237,42 +211,43 @@ static void read_clocks(struct control_unit *c, const struct root *r)
 	if (!path)
 		return;
 	if (!control_is_max(path)) {
-		strcpy(c->item.allowed, "0..max");
-		strcpy(c->item.value, "0..max"); /* a cap of 0 is none */
+		strcpy(c->allowed, "0..max");
+		strcpy(c->value, "0..max"); /* a cap of 0 is none */
 		if (highest)
-			snprintf(c->item.value, sizeof c->item.value, "0..%lld", (long long)highest);
+			snprintf(c->value, sizeof c->value, "0..%lld", (long long)highest);
 		return;
 	}
-	snprintf(c->item.value, sizeof c->item.value, "%lld..%lld", (long long)lowest, (long long)highest);
-	allow_listed(&c->item, r, c->files[0].path, "frequencies");
-	if (*c->item.allowed)
+	snprintf(c->value, sizeof c->value, "%lld..%lld", (long long)lowest, (long long)highest);
+	allow_listed(c, r, c->files[0].path, "frequencies");
+	if (*c->allowed)
 		return;
 	/* without steps the lowest and the highest */
-	strcpy(range, c->item.value);
+	strcpy(range, c->value);
 	snprintf(folder, sizeof folder, "%.*s", (int)(base(c->files[0].path) - c->files[0].path),
 		 c->files[0].path);
 	if (control_scale(path) != 1 && file_number_of(r, &least, folder, "cpuinfo_min_freq") == 0 &&
 	    file_number_of(r, &most, folder, "cpuinfo_max_freq") == 0)
 		snprintf(range, sizeof range, "%lld000..%lld000", least, most);
-	allow(&c->item, range);
+	allow(c, range);
 }
 
-static void read_governor(struct control_unit *c, const struct root *r)
+static void read_governor(struct control_item *c, const struct root *r)
 {
 	if (!c->n)
 		return;
-	allow_listed(&c->item, r, c->files[0].path, "governors");
-	strcpy(c->item.value, c->files[0].text);
-	for (size_t i = 1; i < c->n && *c->item.value; i++)
+	allow_listed(c, r, c->files[0].path, "governors");
+	strcpy(c->value, c->files[0].text);
+	for (size_t i = 1; i < c->n && *c->value; i++)
 		if (strcmp(c->files[i].text, c->files[0].text) != 0) {
-			snprintf(c->item.missing, sizeof c->item.missing, _("not the same for all: %s, %s"),
+			snprintf(c->missing, sizeof c->missing, _("not the same for all: %s, %s"),
 				 c->files[0].text, c->files[i].text);
-			*c->item.value = '\0';
+			*c->value = '\0';
 		}
 }
 
-static void read_fan(struct control_unit *c, const struct root *r, const struct machine *m)
+static void read_fan(struct control_item *c, const struct root *r)
 {
+	char profiles[CONF_PROFILES][48], usual[48];
 	enum control_service service = control_fan_service(r);
 	const struct control_file *pwm = &c->files[0], *control = c->n > 1 ? &c->files[1] : NULL;
 	bool legacy = control && text_ends_in(control->path, "/temp_control");
@@ -280,85 +255,92 @@ static void read_fan(struct control_unit *c, const struct root *r, const struct 
 
 	if (!c->n)
 		return;
-	allow(&c->item, "0..100");
+	allow(c, "0..100");
 	if (control || service != SERVICE_NONE)
-		allow(&c->item, "auto");
-	for (size_t i = 0; i < m->fan_profiles.n && service != SERVICE_NONE; i++)
-		allow(&c->item, ((const struct machine_name *)m->fan_profiles.at)[i].name);
-	if (service == SERVICE_ACTIVE)
-		snprintf(c->item.value, sizeof c->item.value, "%s",
-			 *m->fan_profile ? m->fan_profile : m->fan_default);
-	else if (on < 0 || speed < 0)
+		allow(c, "auto");
+	size_t n = conf_profiles(r, profiles, usual);
+	for (size_t i = 0; i < n && service != SERVICE_NONE; i++)
+		allow(c, profiles[i]);
+	if (service == SERVICE_ACTIVE) {
+		if (!machine_field_text(r, machine_field_find("fan.profile"), "", c->value, sizeof c->value))
+			strcpy(c->value, usual);
+	} else if (on < 0 || speed < 0)
 		return;
 	else if (legacy ? on == 1 : on > 1)
-		strcpy(c->item.value, "auto");
+		strcpy(c->value, "auto");
 	else if (!legacy && !on)
-		snprintf(c->item.missing, sizeof c->item.missing, _("%.100s is 0: nothing sets its speed"),
+		snprintf(c->missing, sizeof c->missing, _("%.100s is 0: nothing sets its speed"),
 			 control->path);
 	else
-		snprintf(c->item.value, sizeof c->item.value, "%d%%", (int)((speed * 100 + 127) / 255));
+		snprintf(c->value, sizeof c->value, "%d%%", (int)((speed * 100 + 127) / 255));
 }
 
-static void read_mode(struct control_unit *c, const struct root *r, const struct machine *m)
+static void read_mode(struct control_item *c, const struct root *r)
 {
-	const struct machine_name *modes = m->modes.at;
-	char word[80];
-	int64_t id;
+	char word[80], *modes = conf_text(r, CONF_MODES), text[48];
+	const char *at = modes, *name;
+	struct conf_line l;
+	int64_t id, now;
 
-	bool known = conf_mode_now(r, &id);
-	for (size_t i = 0; i < m->modes.n; i++) {
+	bool known = conf_mode_now(r, &now);
+	while (conf_next(&at, &l)) {
+		if (!conf_mode(&l, &id, &name))
+			continue;
 		/* a name with a blank is not a word */
-		bool plain = !modes[i].name[strcspn(modes[i].name, " \t:")];
-		snprintf(word, sizeof word, "%.0f%s%s", modes[i].id, plain ? ":" : "",
-			 plain ? modes[i].name : "");
-		allow(&c->item, word);
-		if (known && (double)id == modes[i].id)
-			snprintf(c->item.value, sizeof c->item.value, "%s", modes[i].name);
+		text_printable(text, sizeof text, name, strlen(name));
+		bool plain = !text[strcspn(text, " \t:")];
+		snprintf(word, sizeof word, "%lld%s%s", (long long)id, plain ? ":" : "", plain ? text : "");
+		allow(c, word);
+		if (known && id == now)
+			strcpy(c->value, text);
 	}
-	if (!c->item.value[0])
-		snprintf(c->item.missing, sizeof c->item.missing,
+	free(modes);
+	if (!c->value[0])
+		snprintf(c->missing, sizeof c->missing,
 			 known ? _("the mode that is set has no name in %s") : _("%s has no mode"),
 			 known ? CONF_MODES : "/var/lib/nvpmodel/status");
 	if (!file_exists(r, CONTROL_NVPMODEL))
-		snprintf(c->item.refused, sizeof c->item.refused, _("%s is not here, as in a container"),
-			 CONTROL_NVPMODEL);
+		snprintf(c->refused, sizeof c->refused, _("%s is not here, as in a container"), CONTROL_NVPMODEL);
 }
 
-static void read_swap(struct control_unit *c, const struct root *r)
+static void read_swap(struct control_item *c, const struct root *r)
 {
-	char swaps[4096], word[64];
+	struct swap_area swaps[SWAPS_MAX];
+	int n = swaps_read(r, swaps);
+	char word[64];
 	struct stat st;
 	struct statvfs fs;
 
 	int fd = root_open_file(r, "/", O_RDONLY | O_DIRECTORY);
-	bool on = root_read(r, "/proc/swaps", swaps, sizeof swaps) > 0 &&
-		  strstr(swaps, "\n" CONTROL_SWAPFILE " ");
+	bool on = false;
+	while (n-- > 0)
+		on |= !strcmp(swaps[n].device, CONTROL_SWAPFILE);
 	if (on && (fd < 0 || fstatat(fd, &CONTROL_SWAPFILE[1], &st, AT_SYMLINK_NOFOLLOW) < 0))
-		snprintf(c->item.missing, sizeof c->item.missing, "%s: %s", CONTROL_SWAPFILE,
+		snprintf(c->missing, sizeof c->missing, "%s: %s", CONTROL_SWAPFILE,
 			 strerror(errno));
 	else if (on)
-		snprintf(c->item.value, sizeof c->item.value, "%lld", (long long)st.st_size);
+		snprintf(c->value, sizeof c->value, "%lld", (long long)st.st_size);
 	else
-		strcpy(c->item.value, "off");
-	allow(&c->item, "off");
+		strcpy(c->value, "off");
+	allow(c, "off");
 	/* a disk that is full stops more than what swaps */
 	if (fd >= 0 && fstatvfs(fd, &fs) == 0) {
 		uint64_t room = (uint64_t)fs.f_frsize *
 				(fs.f_bavail > fs.f_blocks / 20 ? fs.f_bavail - fs.f_blocks / 20 : 0);
 		snprintf(word, sizeof word, "%d..%llu", CONTROL_SWAP_LEAST, (unsigned long long)room);
 		if (room >= CONTROL_SWAP_LEAST)
-			allow(&c->item, word);
+			allow(c, word);
 	}
 	if (fd >= 0)
 		close(fd);
 }
 
 /* Adds copies of the files of all units of a kind. */
-static bool gather(struct control_unit *c, const struct control_units *u, enum control_kind kind)
+static bool gather(struct control_item *c, const struct control_list *u, enum control_kind kind)
 {
 	for (size_t i = 0; i < u->n; i++)
-		for (size_t k = 0; k < u->at[i].n && u->at[i].item.kind == kind; k++) {
-			struct control_file *f = add(&c->files, &c->n, sizeof *f);
+		for (size_t k = 0; k < u->at[i].n && u->at[i].kind == kind; k++) {
+			struct control_file *f = array_add(&c->files, &c->n, sizeof *f);
 			if (!f)
 				return false;
 			*f = u->at[i].files[k];
@@ -367,7 +349,7 @@ static bool gather(struct control_unit *c, const struct control_units *u, enum c
 }
 
 /* All clocks are at their highest if none has a lower one. */
-static void read_pinned(struct control_unit *c)
+static void read_pinned(struct control_item *c)
 {
 	size_t pairs = 0, equal = 0;
 
@@ -377,23 +359,23 @@ static void read_pinned(struct control_unit *c)
 			equal += !strcmp(c->files[i - 1].text, c->files[i].text);
 		}
 	if (!pairs)
-		strcpy(c->item.refused, _("no clock here has limits that can be set"));
+		strcpy(c->refused, _("no clock here has limits that can be set"));
 	else
-		strcpy(c->item.value, equal == pairs ? "max" : "dynamic");
-	strcpy(c->item.allowed, "max restore");
+		strcpy(c->value, equal == pairs ? "max" : "dynamic");
+	strcpy(c->allowed, "max restore");
 }
 
-static bool find_all(const struct board *b, const struct root *r, struct control_units *u)
+static bool find_all(const struct board *b, const struct root *r, struct control_list *u)
 {
 	size_t n;
 	const struct control_statement *s = board_controls(b, &n);
 
 	for (int kind = 0; kind < CONTROL_KINDS; kind++)
 		for (size_t i = 0; i < n; i++)
-			if ((int)kind_of(&s[i]) == kind && !add_units(u, &s[i], (enum control_kind)kind, r))
+			if ((int)s[i].kind == kind && !add_items(u, &s[i], r))
 				return false;
-	for (struct control_unit *c = u->at; c < u->at + u->n; c++) {
-		bool pinned = c->item.kind == CONTROL_PINNED, mode = c->item.kind == CONTROL_MODE;
+	for (struct control_item *c = u->at; c < u->at + u->n; c++) {
+		bool pinned = c->kind == CONTROL_PINNED, mode = c->kind == CONTROL_MODE;
 		if (((pinned || mode) && !gather(c, u, CONTROL_CLOCK)) ||
 		    (pinned && !gather(c, u, CONTROL_FAN)))
 			return false;
@@ -401,25 +383,21 @@ static bool find_all(const struct board *b, const struct root *r, struct control
 	return true;
 }
 
-int control_units(const struct board *b, const struct root *r, struct control_units *u, struct err *e)
+int control_list(const struct board *b, const struct root *r, struct control_list *u, struct err *e)
 {
-	struct machine *m = machine_new();
-
-	*u = (struct control_units) {NULL, 0};
-	if (!m || !find_all(b, r, u)) {
-		machine_free(m);
-		control_units_free(u);
+	*u = (struct control_list) {NULL, 0};
+	if (!find_all(b, r, u)) {
+		control_list_free(u);
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	}
-	machine_read_settings(m, r);
 	for (size_t i = 0; i < u->n; i++) {
-		struct control_unit *c = &u->at[i];
-		switch (c->item.kind) {
+		struct control_item *c = &u->at[i];
+		switch (c->kind) {
 		case CONTROL_FAN:
-			read_fan(c, r, m);
+			read_fan(c, r);
 			break;
 		case CONTROL_MODE:
-			read_mode(c, r, m);
+			read_mode(c, r);
 			break;
 		case CONTROL_PINNED:
 			read_pinned(c);
@@ -431,64 +409,36 @@ int control_units(const struct board *b, const struct root *r, struct control_un
 			read_governor(c, r);
 			break;
 		case CONTROL_3D:
-			if (c->n && !c->item.missing[0])
-				strcpy(c->item.value, strcmp(c->files[0].text, "0") ? "on" : "off");
-			strcpy(c->item.allowed, "on off");
+			if (c->n && !c->missing[0])
+				strcpy(c->value, strcmp(c->files[0].text, "0") ? "on" : "off");
+			strcpy(c->allowed, "on off");
 			break;
 		case CONTROL_SWAP:
 			read_swap(c, r);
 			break;
 		default: /* CONTROL_CACHES */
 			if (!file_exists(r, "/proc/sys/vm/drop_caches"))
-				strcpy(c->item.refused, _("there is no /proc/sys/vm/drop_caches"));
+				strcpy(c->refused, _("there is no /proc/sys/vm/drop_caches"));
 		}
-		if (c->item.value[0])
-			c->item.missing[0] = '\0';
+		if (c->value[0])
+			c->missing[0] = '\0';
 	}
-	machine_free(m);
 	return 0;
 }
 
-void control_units_free(struct control_units *u)
+void control_list_free(struct control_list *u)
 {
 	for (size_t i = 0; i < u->n; i++)
 		free(u->at[i].files);
 	free(u->at);
-	*u = (struct control_units) {NULL, 0};
+	*u = (struct control_list) {NULL, 0};
 }
 
-struct control_unit *control_unit_find(const struct control_units *u, const char *name)
+struct control_item *control_find(const struct control_list *u, const char *name)
 {
 	for (size_t i = 0; i < u->n; i++)
-		if (!strcmp(u->at[i].item.name, name))
+		if (!strcmp(u->at[i].name, name))
 			return &u->at[i];
 	return NULL;
 }
 
-int control_list(const struct board *b, const struct root *r, struct control_list *l, struct err *e)
-{
-	struct control_units u;
-
-	*l = (struct control_list) {NULL, 0};
-	if (control_units(b, r, &u, e) < 0)
-		return -1;
-	l->at = calloc(u.n + 1, sizeof *l->at);
-	for (; l->at && l->n < u.n; l->n++)
-		l->at[l->n] = u.at[l->n].item;
-	control_units_free(&u);
-	return l->at ? 0 : err_set(e, ERR_FAILED, _("out of memory"));
-}
-
-void control_list_free(struct control_list *l)
-{
-	free(l->at);
-	*l = (struct control_list) {NULL, 0};
-}
-
-const struct control_item *control_find(const struct control_list *l, const char *name)
-{
-	for (size_t i = 0; i < l->n; i++)
-		if (!strcmp(l->at[i].name, name))
-			return &l->at[i];
-	return NULL;
-}

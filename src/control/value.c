@@ -145,3 +145,26 @@ void control_shown(const char *name, const char *value, char *out, size_t size)
 		snprintf(out + strlen(out), size - strlen(out), "%s", one);
 	}
 }
+
+const struct control_verb *control_verb(const char *word)
+{
+	static const struct control_verb verbs[] = {{"list", 0, 0, VERB_LIST},
+						    {"fan", 1, 1, VERB_SET},
+						    {"mode", 1, 1, VERB_SET},
+						    {"clocks", 1, SIZE_MAX, VERB_SET},
+						    {"governor", 1, SIZE_MAX, VERB_SET},
+						    {"3d-scaling", 1, 1, VERB_SET},
+						    {"swap", 1, 1, VERB_SET},
+						    {"drop-caches", 0, 0, VERB_SET},
+						    {"restore", 0, SIZE_MAX, VERB_RESTORE},
+						    {"keep", 1, SIZE_MAX, VERB_KEEP},
+						    {"revert", 1, SIZE_MAX, VERB_REVERT}};
+
+	for (const struct control_verb *v = verbs; v < verbs + sizeof verbs / sizeof *verbs; v++) {
+		size_t n = strlen(v->word);
+
+		if (!strncmp(word, v->word, n) && !word[n + (strcmp(v->word, "fan") ? 0 : strspn(word + n, "0123456789"))])
+			return v;
+	}
+	return NULL;
+}

@@ -20,21 +20,20 @@
 #define DEFAULT   "FAN_DEFAULT_PROFILE"
 #define SERVICE   "nvfancontrol.service"
 
-static void take_profile(void *out, const struct conf_line *l)
-{
-	char *state = out;
-	size_t used = strlen(state);
-
-	if (l->n > 1 && !strcmp(l->words[0], DEFAULT))
-		snprintf(state + used, 128 - used, "%s%s", state[used - 1] == ' ' ? "" : ",", l->words[1]);
-}
-
 void fan_state(const struct root *r, char out[128])
 {
 	static const char *const words[] = {"none ", "stopped ", "active "};
+	char *text = conf_text(r, CONF_FAN);
+	const char *at = text;
+	struct conf_line l;
 
 	strcpy(out, words[control_fan_service(r)]);
-	conf_each(r, CONF_FAN, take_profile, out);
+	while (conf_next(&at, &l)) {
+		size_t used = strlen(out);
+		if (l.n > 1 && !strcmp(l.words[0], DEFAULT))
+			snprintf(out + used, 128 - used, "%s%s", out[used - 1] == ' ' ? "" : ",", l.words[1]);
+	}
+	free(text);
 }
 
 /* Writes other profiles, "quiet,cool", into the lines of the configuration that say with which it begins. The file may
@@ -130,7 +129,7 @@ int fan_service(struct work *w, const char *profiles, bool active, char why[240]
 	return 1;
 }
 
-int fan_auto(struct work *w, const struct control_unit *u, char why[240])
+int fan_auto(struct work *w, const struct control_item *u, char why[240])
 {
 	if (control_fan_service(w->root) != SERVICE_NONE)
 		return fan_service(w, NULL, true, why);
@@ -183,10 +182,10 @@ int fan_watch(struct work *w)
 		/* Without what is noted it is not known whether it was set here: then it is not left alone. */
 		bool lost = undo_load(w, &e) < 0, hot = lost || t >= CONTROL_HOT_C * 1000 || t == INT_MIN;
 		any = work_read(w, &e) < 0;
-		for (size_t i = 0; i < w->units.n; i++) {
-			struct control_unit *u = &w->units.at[i];
-			const struct entry *first = undo_oldest(w, u->item.name);
-			bool by_hand = u->item.kind == CONTROL_FAN && text_ends_in(u->item.value, "%") &&
+		for (size_t i = 0; i < w->items.n; i++) {
+			struct control_item *u = &w->items.at[i];
+			const struct entry *first = undo_oldest(w, u->name);
+			bool by_hand = u->kind == CONTROL_FAN && text_ends_in(u->value, "%") &&
 				       (lost || (first && !strcmp(first->boot, w->boot)));
 			any = any || by_hand;
 			if (!by_hand || !hot)
@@ -196,10 +195,10 @@ int fan_watch(struct work *w)
 					 lost ? e.text : "no temperature can be read");
 			else
 				snprintf(why, sizeof why, "the hottest zone has %d C", t / 1000);
-			work_log(w, "%s: %s: automatic control is restored", u->item.name, why);
+			work_log(w, "%s: %s: automatic control is restored", u->name, why);
 			int turn = w->folder < 0 ? -1 : work_lock(w, 10, &e); /* heat does not wait longer */
 			if (fan_auto(w, u, why) != 0) {
-				work_log(w, "%s: %s; it gets its highest speed", u->item.name, why);
+				work_log(w, "%s: %s; it gets its highest speed", u->name, why);
 				write_text(w->root, u->files[0].path, "255");
 			}
 			if (turn >= 0)

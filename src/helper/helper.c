@@ -77,11 +77,11 @@ void work_log(const struct work *w, const char *fmt, ...)
 
 struct control_change work_change(const struct work *w, const char *name, const char *wanted)
 {
-	const struct control_unit *u = control_unit_find(&w->units, name);
+	const struct control_item *u = control_find(&w->items, name);
 	struct control_change c = {.id = 0};
 
 	snprintf(c.name, sizeof c.name, "%s", name);
-	snprintf(c.before, sizeof c.before, "%s", u ? u->item.value : "");
+	snprintf(c.before, sizeof c.before, "%s", u ? u->value : "");
 	snprintf(c.wanted, sizeof c.wanted, "%s", wanted);
 	return c;
 }
@@ -90,8 +90,8 @@ void work_report(struct work *w, struct control_change *c, enum control_result r
 {
 	static const int status[CONTROL_RESULTS] = {
 		[CONTROL_NOT] = 1, [CONTROL_FAILED] = 1, [CONTROL_REFUSED] = 4};
-	const struct control_unit *u = control_unit_find(&w->units, c->name);
-	const char *now = u ? u->item.value : "";
+	const struct control_item *u = control_find(&w->items, c->name);
+	const char *now = u ? u->value : "";
 	char why[sizeof c->why], before[sizeof c->before], after[sizeof c->after];
 
 	if (w->status != 1 && status[result])
@@ -109,8 +109,8 @@ void work_report(struct work *w, struct control_change *c, enum control_result r
 
 int work_read(struct work *w, struct err *e)
 {
-	control_units_free(&w->units);
-	return control_units(w->board, w->root, &w->units, e);
+	control_list_free(&w->items);
+	return control_list(w->board, w->root, &w->items, e);
 }
 
 int work_lock(struct work *w, int seconds, struct err *e)
@@ -138,7 +138,7 @@ static int usage(struct err *e, const char *text, const char *word)
 static int restore(struct work *w, char *const *words, size_t n, struct err *e)
 {
 	for (size_t i = 1; i < n; i++)
-		if (!control_unit_find(&w->units, words[i]) && !undo_oldest(w, words[i]))
+		if (!control_find(&w->items, words[i]) && !undo_oldest(w, words[i]))
 			return usage(e, "no such thing can be set here: ", words[i]);
 	for (size_t i = 0; i < w->n_entries; i++) {
 		struct entry *one = &w->entries[i];
@@ -157,7 +157,7 @@ static int restore(struct work *w, char *const *words, size_t n, struct err *e)
 /* "max"; "restore", what was before the first "max"; or changes such as "gpu=306000000..612000000". */
 static int set_values(struct work *w, char *const *words, size_t n, struct err *e)
 {
-	struct control_unit *u = control_unit_find(&w->units, words[0]);
+	struct control_item *u = control_find(&w->items, words[0]);
 	char name[40];
 
 	if (!strcmp(words[0], "governor") || (!strcmp(words[0], "clocks") && strchr(words[1], '='))) {
@@ -166,7 +166,7 @@ static int set_values(struct work *w, char *const *words, size_t n, struct err *
 				const char *equals = strchr(words[i], '=');
 				snprintf(name, sizeof name, "%s.%.*s", words[0],
 					 equals ? (int)(equals - words[i]) : 0, words[i]);
-				u = control_unit_find(&w->units, name);
+				u = control_find(&w->items, name);
 				if (!equals || !u)
 					return usage(e, "no such thing can be set here: ", words[i]);
 				if (pass)
@@ -213,8 +213,8 @@ static int by_number(struct work *w, char *const *words, size_t n, struct err *e
 		if (!one || !keeps || !one->until_ms)
 			continue;
 		one->until_ms = 0;
-		const struct control_unit *u = control_unit_find(&w->units, one->name);
-		struct control_change c = work_change(w, one->name, u ? u->item.value : "");
+		const struct control_item *u = control_find(&w->items, one->name);
+		struct control_change c = work_change(w, one->name, u ? u->value : "");
 		c.id = ids[i];
 		strcpy(c.before, one->before);
 		bool saved = undo_save(w, e) == 0;
@@ -227,32 +227,15 @@ static int by_number(struct work *w, char *const *words, size_t n, struct err *e
 
 static int answer_words(struct work *w, char *const *words, size_t n, struct err *e)
 {
-	static const struct {
-		const char *verb;
-		size_t least, most;
-		int (*answer)(struct work *w, char *const *words, size_t n, struct err *e);
-	} verbs[] = {{"mode", 2, 2, set_values},
-		     {"clocks", 2, WORDS_MOST, set_values},
-		     {"governor", 2, WORDS_MOST, set_values},
-		     {"3d-scaling", 2, 2, set_values},
-		     {"swap", 2, 2, set_values},
-		     {"drop-caches", 1, 1, set_values},
-		     {"restore", 1, WORDS_MOST, restore},
-		     {"revert", 2, WORDS_MOST, by_number},
-		     {"keep", 2, WORDS_MOST, by_number},
-		     {"fan", 2, 2, set_values}}; /* also "fan1" */
-	const size_t count = sizeof verbs / sizeof *verbs;
-	const char *verb = n ? words[0] : "";
-	size_t v = 0;
+	static int (*const answers[])(struct work *w, char *const *words, size_t n, struct err *e) = {
+		[VERB_SET] = set_values, [VERB_RESTORE] = restore, [VERB_KEEP] = by_number, [VERB_REVERT] = by_number};
+	const struct control_verb *v = control_verb(n ? words[0] : "");
 
-	while (v < count && strcmp(verbs[v].verb, verb) != 0 &&
-	       (v + 1 < count || strncmp(verb, "fan", 3) != 0))
-		v++;
-	if (v == count)
-		return usage(e, "unknown request: ", verb);
-	if (n < verbs[v].least || n > verbs[v].most)
-		return usage(e, "too few or too many words after ", verb);
-	return verbs[v].answer(w, words, n, e);
+	if (!v || v->does == VERB_LIST)
+		return usage(e, "unknown request: ", n ? words[0] : "");
+	if (n - 1 < v->least || n - 1 > v->most)
+		return usage(e, "too few or too many words after ", words[0]);
+	return answers[v->does](w, words, n, e);
 }
 
 /* Takes the options out of the words. */
@@ -465,7 +448,7 @@ int main(int argc, char **argv)
 		status = answer(&w, words, n);
 	else
 		status = n == 1 ? fan_watch(&w) : expire(&w, words[1]);
-	control_units_free(&w.units);
+	control_list_free(&w.items);
 	undo_free(&w);
 	free(w.made);
 	board_free(board);

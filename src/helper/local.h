@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "control/units.h"
+#include "control/control.h"
 
 /* What was before a change, a line or more of CONTROL_UNDO. */
 struct entry {
@@ -25,7 +25,7 @@ struct work {
 	int folder; /* CONTROL_FOLDER; -1: it may only say what it would do */
 	bool dry;
 	int64_t for_ns;
-	struct control_units units;
+	struct control_list items;
 	struct entry *entries; /* the oldest first */
 	size_t n_entries;
 	unsigned next_id;
@@ -39,7 +39,7 @@ struct work {
 /* A change of an item from what it is now, and its report. */
 struct control_change work_change(const struct work *w, const char *name, const char *wanted);
 void work_report(struct work *w, struct control_change *c, enum control_result result);
-int work_read(struct work *w, struct err *e);              /* the units anew */
+int work_read(struct work *w, struct err *e);              /* the items anew */
 int work_lock(struct work *w, int seconds, struct err *e); /* a descriptor: one changes something at a time */
 void work_log(const struct work *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *work_top(const struct root *r); /* what comes before a path */
@@ -80,7 +80,7 @@ int clocks_back(struct work *w, char why[240]); /* if they are what jetson_clock
 void fan_state(const struct root *r, char out[128]); /* "active quiet,cool" */
 /* profiles NULL: as they are */
 int fan_service(struct work *w, const char *profiles, bool active, char why[240]);
-int fan_auto(struct work *w, const struct control_unit *u, char why[240]);
+int fan_auto(struct work *w, const struct control_item *u, char why[240]);
 int fan_watch(struct work *w);
 bool fan_can_watch(const struct root *r); /* a temperature can be read */
 
@@ -95,13 +95,13 @@ int undo_save(struct work *w, struct err *e);
 void undo_free(struct work *w);
 struct entry *undo_find(struct work *w, unsigned id);
 struct entry *undo_oldest(const struct work *w, const char *name);
-unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e); /* 0: not noted */
+unsigned undo_add(struct work *w, const struct control_item *u, struct err *e); /* 0: not noted */
 void undo_drop(struct work *w, unsigned id);
 int64_t undo_now_ms(void);
 /* Puts the selected entries back, and drops those that were. */
 int undo_back(struct work *w, struct err *e);
 
 /* set.c */
-void set_change(struct work *w, struct control_unit *u, const char *wanted);
+void set_change(struct work *w, struct control_item *u, const char *wanted);
 
 #endif

@@ -25,41 +25,34 @@ struct mode_line {
 	char of[48], arg[48], text[160];
 };
 struct mode_conf {
-	int64_t id;
-	bool here; /* in the section of that mode */
-	char param[48];
 	struct mode_line lines[LINES_MAX];
 	size_t n;
 };
 
-static void take_line(void *conf, const struct conf_line *l)
-{
-	struct mode_conf *c = conf;
-	const char *name;
-	int64_t id;
-	size_t first = *c->param ? 0 : 1;
-
-	if (l->begins) {
-		c->here = conf_mode(l, &id, &name) && id == c->id;
-		snprintf(c->param, sizeof c->param, "%s",
-			 strcmp(l->words[0], "PARAM") ? "" : conf_value(l, "NAME="));
-	} else if ((*c->param || c->here) && l->n > first + 1 && c->n < LINES_MAX) {
-		struct mode_line *p = &c->lines[c->n++];
-		p->param = *c->param;
-		snprintf(p->of, sizeof p->of, "%s", first ? l->words[0] : c->param);
-		snprintf(p->arg, sizeof p->arg, "%s", l->words[first]);
-		snprintf(p->text, sizeof p->text, "%s", l->words[first + 1]);
-	}
-}
-
-static struct mode_conf *conf_read(const struct root *r, int64_t id)
+static struct mode_conf *conf_read(const struct root *r, int64_t wanted)
 {
 	struct mode_conf *c = calloc(1, sizeof *c);
+	char *text = c ? conf_text(r, CONF_MODES) : NULL, param[48] = "";
+	const char *at = text, *name;
+	bool here = false; /* in the section of that mode */
+	struct conf_line l;
+	int64_t id;
 
-	if (c) {
-		c->id = id;
-		conf_each(r, CONF_MODES, take_line, c);
+	while (conf_next(&at, &l) && c->n < LINES_MAX) {
+		struct mode_line *p = &c->lines[c->n];
+		size_t first = *param ? 0 : 1;
+		if (l.begins) {
+			here = conf_mode(&l, &id, &name) && id == wanted;
+			snprintf(param, sizeof param, "%s", strcmp(l.words[0], "PARAM") ? "" : conf_value(&l, "NAME="));
+		} else if ((*param || here) && l.n > first + 1) {
+			p->param = *param;
+			snprintf(p->of, sizeof p->of, "%s", first ? l.words[0] : param);
+			snprintf(p->arg, sizeof p->arg, "%s", l.words[first]);
+			snprintf(p->text, sizeof p->text, "%s", l.words[first + 1]);
+			c->n++;
+		}
 	}
+	free(text);
 	return c;
 }
 
@@ -173,9 +166,9 @@ static int clocks_run(struct work *w, const char *option, const char *file, char
 	int result = PROGRAM(w, 30, why, CONTROL_JETSON_CLOCKS, option, path);
 	if (active != (control_fan_service(w->root) == SERVICE_ACTIVE) && fan_service(w, NULL, active, later))
 		work_log(w, "fan: %s", later);
-	for (size_t i = 0; i < w->units.n; i++)
-		if (w->units.at[i].item.kind == CONTROL_FAN &&
-		    write_files(w, w->units.at[i].files, w->units.at[i].n, later))
+	for (size_t i = 0; i < w->items.n; i++)
+		if (w->items.at[i].kind == CONTROL_FAN &&
+		    write_files(w, w->items.at[i].files, w->items.at[i].n, later))
 			work_log(w, "fan: %s", later);
 	return result;
 }

@@ -6,6 +6,7 @@
 
 #include "helper/local.h"
 #include "probe/attr.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/num.h"
 #include "util/text.h"
@@ -39,9 +40,9 @@ static bool is_listed(const char *list, const char *word)
 /* These return false for a value that is not allowed; or with the reason in c->why. */
 
 /* A range of Hz within "MIN..MAX", or of steps; "max" is the highest. */
-static bool plan_clock(const struct control_unit *u, struct control_change *c, struct plan *p)
+static bool plan_clock(const struct control_item *u, struct control_change *c, struct plan *p)
 {
-	const char *allowed = u->item.allowed, *end = allowed + strlen(allowed),
+	const char *allowed = u->allowed, *end = allowed + strlen(allowed),
 		   *dots = strstr(allowed, "..");
 	const char *last = dots ? dots + 2 : strrchr(allowed, ' ') ? strrchr(allowed, ' ') + 1 : allowed;
 	bool cap = !control_is_max(u->files[u->n - 1].path);
@@ -70,12 +71,12 @@ static bool plan_clock(const struct control_unit *u, struct control_change *c, s
 	return true;
 }
 
-static bool plan_mode(struct work *w, const struct control_unit *u, struct control_change *c, struct plan *p)
+static bool plan_mode(struct work *w, const struct control_item *u, struct control_change *c, struct plan *p)
 {
-	char words[sizeof u->item.allowed], *rest = words, *word;
+	char words[sizeof u->allowed], *rest = words, *word;
 
 	/* "2:MODE_30W", or a number alone */
-	strcpy(words, u->item.allowed);
+	strcpy(words, u->allowed);
 	while ((word = strsep(&rest, " "))) {
 		const char *id = strsep(&word, ":");
 		p->mode = strtoll(id, NULL, 10);
@@ -94,7 +95,7 @@ static bool plan_mode(struct work *w, const struct control_unit *u, struct contr
 	return false;
 }
 
-static bool plan_fan(struct work *w, const struct control_unit *u, struct control_change *c, struct plan *p)
+static bool plan_fan(struct work *w, const struct control_item *u, struct control_change *c, struct plan *p)
 {
 	char *value = c->wanted;
 	size_t len = strlen(value);
@@ -106,7 +107,7 @@ static bool plan_fan(struct work *w, const struct control_unit *u, struct contro
 		snprintf(p->does, sizeof p->does, "%s",
 			 control_fan_service(w->root) != SERVICE_NONE ? "starts nvfancontrol.service"
 								      : "switches automatic control on");
-		return is_listed(u->item.allowed, value) && !strstr(value, "..");
+		return is_listed(u->allowed, value) && !strstr(value, "..");
 	}
 	long long percent = strtoll(value, NULL, 10);
 	if (percent > 100)
@@ -123,10 +124,10 @@ static bool plan_fan(struct work *w, const struct control_unit *u, struct contro
 	return true;
 }
 
-static bool plan_swap(struct work *w, const struct control_unit *u, struct control_change *c, struct plan *p)
+static bool plan_swap(struct work *w, const struct control_item *u, struct control_change *c, struct plan *p)
 {
-	const char *dots = strstr(u->item.allowed, "..");
-	const struct entry *first = undo_oldest(w, u->item.name);
+	const char *dots = strstr(u->allowed, "..");
+	const struct entry *first = undo_oldest(w, u->name);
 	uint64_t bytes = 0;
 
 	snprintf(p->does, sizeof p->does, "removes %s", CONTROL_SWAPFILE);
@@ -144,11 +145,11 @@ static bool plan_swap(struct work *w, const struct control_unit *u, struct contr
 	return !*c->why;
 }
 
-static bool plan_make(struct work *w, const struct control_unit *u, struct control_change *c, struct plan *p)
+static bool plan_make(struct work *w, const struct control_item *u, struct control_change *c, struct plan *p)
 {
-	bool listed = is_listed(u->item.allowed, c->wanted);
+	bool listed = is_listed(u->allowed, c->wanted);
 
-	switch (u->item.kind) {
+	switch (u->kind) {
 	case CONTROL_FAN:
 		return plan_fan(w, u, c, p);
 	case CONTROL_MODE:
@@ -180,12 +181,12 @@ static bool plan_make(struct work *w, const struct control_unit *u, struct contr
 }
 
 /* Returns 0: done and seen; 1: done, and not as wanted; -1: failed. */
-static int carry_out(struct work *w, const struct control_unit *u, const char *wanted, const struct plan *p,
+static int carry_out(struct work *w, const struct control_item *u, const char *wanted, const struct plan *p,
 		     char why[240])
 {
 	int result = 0;
 
-	switch (u->item.kind) {
+	switch (u->kind) {
 	case CONTROL_MODE:
 		return mode_set(w, p->mode, why);
 	case CONTROL_PINNED:
@@ -215,23 +216,23 @@ static int carry_out(struct work *w, const struct control_unit *u, const char *w
 	}
 }
 
-static enum control_result change(struct work *w, const struct control_unit *u, struct control_change *c,
+static enum control_result change(struct work *w, const struct control_item *u, struct control_change *c,
 				  struct plan *p)
 {
-	enum control_kind kind = u->item.kind;
+	enum control_kind kind = u->kind;
 	char text[240] = "", number[16];
 	struct err e;
 
-	if (u->item.refused[0] || !p->files) {
-		snprintf(c->why, sizeof c->why, "%s", p->files ? u->item.refused : "out of memory");
+	if (u->refused[0] || !p->files) {
+		snprintf(c->why, sizeof c->why, "%s", p->files ? u->refused : "out of memory");
 		return CONTROL_REFUSED;
 	}
 	if (u->n)
 		memcpy(p->files, u->files, u->n * sizeof *p->files);
 	if (!plan_make(w, u, c, p)) {
 		if (!*c->why)
-			snprintf(c->why, sizeof c->why, *u->item.allowed ? "allowed is %.200s" : "%.200s",
-				 *u->item.allowed ? u->item.allowed : "what is allowed cannot be read");
+			snprintf(c->why, sizeof c->why, *u->allowed ? "allowed is %.200s" : "%.200s",
+				 *u->allowed ? u->allowed : "what is allowed cannot be read");
 		return CONTROL_REFUSED;
 	}
 	bool as_is = kind != CONTROL_CACHES && !strcmp(c->before, c->wanted) &&
@@ -254,8 +255,8 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 	}
 	int result = carry_out(w, u, c->wanted, p, text);
 	/* u is gone with this */
-	u = work_read(w, &e) < 0 ? NULL : control_unit_find(&w->units, c->name);
-	const char *now = u ? u->item.value : "";
+	u = work_read(w, &e) < 0 ? NULL : control_find(&w->items, c->name);
+	const char *now = u ? u->value : "";
 	if (!result && kind != CONTROL_CACHES && kind != CONTROL_FAN && strcmp(now, c->wanted) != 0)
 		result = 1;
 	if (result)
@@ -276,17 +277,15 @@ static enum control_result change(struct work *w, const struct control_unit *u, 
 			result = -1;
 		}
 	}
-	unsigned *all = c->id ? reallocarray(w->made, w->n_made + 1, sizeof *all) : NULL;
-	if (all) {
-		w->made = all;
-		w->made[w->n_made++] = c->id;
-	}
+	unsigned *made = c->id ? array_add(&w->made, &w->n_made, sizeof *made) : NULL;
+	if (made)
+		*made = c->id;
 	return !result ? CONTROL_DONE : result < 0 ? CONTROL_FAILED : CONTROL_NOT;
 }
 
-void set_change(struct work *w, struct control_unit *u, const char *wanted)
+void set_change(struct work *w, struct control_item *u, const char *wanted)
 {
-	struct control_change c = work_change(w, u->item.name, wanted);
+	struct control_change c = work_change(w, u->name, wanted);
 	struct plan p = {.files = calloc(u->n + 1, sizeof *p.files), .n = u->n};
 	enum control_result result = change(w, u, &c, &p);
 

@@ -21,7 +21,7 @@ bool swap_exists(const struct root *r)
 
 int swap_set(struct work *w, const char *value, char why[240])
 {
-	const struct control_unit *u = control_unit_find(&w->units, "swap");
+	const struct control_item *u = control_find(&w->items, "swap");
 	char path[PATH_MAX];
 	uint64_t bytes;
 	struct stat st;
@@ -34,7 +34,7 @@ int swap_set(struct work *w, const char *value, char why[240])
 				 CONTROL_SWAPFILE);
 			return -1;
 		}
-		if (u && strcmp(u->item.value, "off") != 0 && PROGRAM(w, 300, why, "/sbin/swapoff", path) < 0)
+		if (u && strcmp(u->value, "off") != 0 && PROGRAM(w, 300, why, "/sbin/swapoff", path) < 0)
 			return -1;
 		error = unlink(path) < 0 ? errno : 0;
 		work_wrote();

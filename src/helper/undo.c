@@ -12,6 +12,7 @@
 #include "board/conf.h"
 #include "helper/local.h"
 #include "probe/attr.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/io.h"
 #include "util/num.h"
@@ -72,26 +73,14 @@ static char *undo_text(const struct work *w, size_t *len)
 	return NULL;
 }
 
-static struct entry *add_entry(struct work *w)
-{
-	struct entry *all = reallocarray(w->entries, w->n_entries + 1, sizeof *all);
-
-	if (!all)
-		return NULL;
-	w->entries = all;
-	return memset(&all[w->n_entries++], 0, sizeof *all);
-}
-
 static bool add_file(struct entry *e, const char *path, const char *text)
 {
-	struct control_file *all = reallocarray(e->files, e->n + 1, sizeof *all);
+	struct control_file *f = array_add(&e->files, &e->n, sizeof *f);
 
-	if (!all)
+	if (!f)
 		return false;
-	e->files = all;
-	snprintf(all[e->n].path, sizeof all->path, "%s", path);
-	snprintf(all[e->n].text, sizeof all->text, "%s", text);
-	e->n++;
+	snprintf(f->path, sizeof f->path, "%s", path);
+	snprintf(f->text, sizeof f->text, "%s", text);
 	return true;
 }
 
@@ -133,7 +122,7 @@ int undo_load(struct work *w, struct err *e)
 		size_t fields = 0;
 		while (fields < 24 && (f[fields] = strsep(&line, "\"")))
 			fields++;
-		struct entry *one = fields == 23   ? add_entry(w)
+		struct entry *one = fields == 23   ? array_add(&w->entries, &w->n_entries, sizeof *one)
 				    : w->n_entries ? &w->entries[w->n_entries - 1]
 						   : NULL;
 		if (fields == 7)
@@ -198,9 +187,9 @@ static bool fits(const char *text)
 	return true;
 }
 
-unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
+unsigned undo_add(struct work *w, const struct control_item *u, struct err *e)
 {
-	struct entry *n = add_entry(w);
+	struct entry *n = array_add(&w->entries, &w->n_entries, sizeof *n);
 	unsigned added = n ? w->next_id++ : 0, last = 0, of = 0;
 	bool noted = n;
 	int64_t id;
@@ -208,15 +197,15 @@ unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
 	if (!n)
 		return err_set(e, ERR_FAILED, "out of memory"), 0;
 	n->id = added;
-	strcpy(n->name, u->item.name);
-	strcpy(n->before, fits(u->item.value) ? u->item.value : "?");
+	strcpy(n->name, u->name);
+	strcpy(n->before, fits(u->value) ? u->value : "?");
 	strcpy(n->boot, w->boot);
 	n->until_ms = w->for_ns ? undo_now_ms() + w->for_ns / NS_PER_MS : 0;
-	if (u->item.kind == CONTROL_MODE && conf_mode_now(w->root, &id))
+	if (u->kind == CONTROL_MODE && conf_mode_now(w->root, &id))
 		snprintf(n->state, sizeof n->state, "%lld", (long long)id);
-	if (u->item.kind == CONTROL_FAN)
+	if (u->kind == CONTROL_FAN)
 		fan_state(w->root, n->state);
-	if (u->item.kind == CONTROL_PINNED)
+	if (u->kind == CONTROL_PINNED)
 		clocks_kept(w);
 	for (size_t i = 0; i < u->n && noted; i++)
 		/* what cannot be read: of cores that are off */
@@ -225,14 +214,14 @@ unsigned undo_add(struct work *w, const struct control_unit *u, struct err *e)
 	noted = noted && fits(n->state);
 	/* Of very many the last but one is forgotten: it was changed again. */
 	for (size_t i = 0; i + 1 < w->n_entries; i++)
-		if (!strcmp(w->entries[i].name, u->item.name)) {
+		if (!strcmp(w->entries[i].name, u->name)) {
 			of++;
 			last = w->entries[i].id;
 		}
 	if (noted && of >= EACH_MOST)
 		undo_drop(w, last);
 	if (!noted)
-		err_set(e, ERR_FAILED, "%s has a value that cannot be noted", u->item.name);
+		err_set(e, ERR_FAILED, "%s has a value that cannot be noted", u->name);
 	else if (undo_save(w, e) == 0)
 		return added;
 	undo_drop(w, added);
@@ -255,10 +244,10 @@ void undo_drop(struct work *w, unsigned id)
 /* Is it a file of something that can be set here, or of a fan? */
 static bool is_known(const struct work *w, const char *path, bool of_fan)
 {
-	for (size_t i = 0; i < w->units.n; i++)
+	for (size_t i = 0; i < w->items.n; i++)
 		for (size_t k = 0;
-		     k < w->units.at[i].n && (!of_fan || w->units.at[i].item.kind == CONTROL_FAN); k++)
-			if (!strcmp(w->units.at[i].files[k].path, path))
+		     k < w->items.at[i].n && (!of_fan || w->items.at[i].kind == CONTROL_FAN); k++)
+			if (!strcmp(w->items.at[i].files[k].path, path))
 				return true;
 	return false;
 }
@@ -334,11 +323,11 @@ static int fan_back(struct work *w, const struct entry *e, bool later, char why[
 /* Puts an entry back. Returns true if all is as it was then. */
 static bool put_back(struct work *w, const struct entry *e)
 {
-	const struct control_unit *u = control_unit_find(&w->units, e->name);
+	const struct control_item *u = control_find(&w->items, e->name);
 	struct control_change c = work_change(w, e->name, e->before);
 	const struct entry *mode = undo_oldest(w, "mode");
 	bool later = strcmp(e->boot, w->boot) != 0;
-	enum control_kind kind = u ? u->item.kind : CONTROL_KINDS;
+	enum control_kind kind = u ? u->kind : CONTROL_KINDS;
 	unsigned writes = work_writes;
 	char other[240];
 	int result = 0;
@@ -350,7 +339,7 @@ static bool put_back(struct work *w, const struct entry *e)
 	else if (kind == CONTROL_FAN)
 		result = fan_back(w, e, later, c.why);
 	else if (kind == CONTROL_SWAP)
-		result = swap_exists(w->root) && !strcmp(e->before, u->item.value) &&
+		result = swap_exists(w->root) && !strcmp(e->before, u->value) &&
 					 strcmp(e->before, "off") != 0
 				 ? 0
 				 : swap_set(w, e->before, c.why);
@@ -424,8 +413,8 @@ int undo_back(struct work *w, struct err *e)
 	for (size_t k = 0; k < sizeof order / sizeof *order; k++)
 		for (size_t i = 0; i < w->n_entries; i++) {
 			const struct entry *one = &w->entries[i];
-			const struct control_unit *u = control_unit_find(&w->units, one->name);
-			if (one->mark == ENTRY_SELECTED && (u ? u->item.kind : CONTROL_KINDS) == order[k])
+			const struct control_item *u = control_find(&w->items, one->name);
+			if (one->mark == ENTRY_SELECTED && (u ? u->kind : CONTROL_KINDS) == order[k])
 				name_back(w, one->name);
 		}
 	/* They were needed until now: one may have noted a file before another one did. */

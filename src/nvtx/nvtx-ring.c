@@ -229,19 +229,14 @@ static void tidy(const char *folder, const struct nvtx_process *me, int recorded
 /* The folder, if only this user can write to it, or if it was asked for.  False: see errno. */
 static int folder_find(char *name, size_t size)
 {
-	struct stat st;
 	int asked;
 
 	errno = ENOENT;
 	if (!nvtx_ring_folder(name, size, &asked))
 		return 0;
 	mkdir(name, 0700);
-	if (asked)
-		return 1;
-	if (lstat(name, &st) < 0)
-		return 0;
 	errno = EACCES;
-	return S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
+	return asked || nvmtop_mark_safe(name, 0);
 }
 
 /* Whether there is a recorder.  Its counters are mapped over our own memory, which needs no more of it.  A child that

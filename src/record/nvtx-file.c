@@ -1,5 +1,5 @@
 /* The files of the programs are read with pread(), which copies: a program can change or truncate its file at any
- * time, and what was checked here must stay so. There is no limit on their number: what a file needs is
+ * time, and what was checked here must stay so. They stay open, as many as may be: what else a file needs is
  * allocated when it is used. */
 #include "record/nvtx-file.h"
 
@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "record/nvtx.h"
+#include "util/array.h"
 #include "util/io.h"
 
 #define STRINGS 1024  /* in the cache, a power of two */
 #define CHUNK   1024  /* records in one read */
 #define WINDOW  65536 /* bytes of strings */
-#define NAMED   2048  /* threads and categories */
+#define NAMED   6144  /* domains, threads and categories */
 
 /* --- the process --- */
 
@@ -27,8 +28,6 @@ bool nvtx_file_is_alive(const struct nvtx_file *f)
 {
 	if (f->ours)
 		return nvtx_started((int)f->about.pid) == f->about.start;
-	if (f->fd < 0)
-		return true;
 	fcntl(f->fd, F_SETSIG, SIGURG); /* if it is opened meanwhile: SIGIO would end the program */
 	if (fcntl(f->fd, F_SETLEASE, F_WRLCK) < 0)
 		return true;
@@ -51,48 +50,27 @@ void nvtx_reader_free(struct nvtx_reader *r)
 	free(r->window);
 }
 
-int nvtx_file_open(const struct nvtx_reader *r, struct nvtx_file *f)
-{
-	struct stat st;
-
-	if (f->fd >= 0)
-		return f->fd;
-	f->fd = openat(r->dir, f->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (f->fd < 0)
-		return -1;
-	if (fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && (!f->inode || st.st_ino == f->inode))
-		return f->fd;
-	nvtx_file_close(f);
-	errno = ENOENT;
-	return -1;
-}
-
-void nvtx_file_close(struct nvtx_file *f)
-{
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
-}
-
 struct nvtx_file *nvtx_file_new(struct nvtx_reader *r, const char *name, bool any_user, uint64_t pid_ns)
 {
 	struct nvtx_file *f = calloc(1, sizeof(*f));
 	struct nvtx_process *p;
 	struct stat st;
+	int error;
 
 	if (!f)
 		return NULL;
 	p = &f->about;
 	memcpy(f->name, name, strnlen(name, sizeof(f->name) - 1));
-	f->fd = -1;
-	if (nvtx_file_open(r, f) >= 0 && fstat(f->fd, &st) == 0 && (st.st_uid == geteuid() || any_user) &&
+	f->fd = openat(r->dir, f->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	error = f->fd < 0 ? errno : ENOENT;
+	if (f->fd >= 0 && fstat(f->fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == geteuid() || any_user) &&
 	    pread(f->fd, p, sizeof(*p), 0) == (ssize_t)sizeof(*p) && p->magic == NVTX_MAGIC &&
 	    p->version == NVTX_VERSION && p->size == sizeof(r->head) && p->pid <= INT32_MAX) {
-		f->inode = st.st_ino;
 		f->ours = p->pid_ns == pid_ns;
 		return f;
 	}
 	nvtx_file_free(r, f);
+	errno = error;
 	return NULL;
 }
 
@@ -100,10 +78,10 @@ void nvtx_file_free(struct nvtx_reader *r, struct nvtx_file *f)
 {
 	if (r->window_of == f)
 		r->window_of = NULL;
-	nvtx_file_close(f);
+	if (f->fd >= 0)
+		close(f->fd);
 	free(f->rings);
 	free(f->named);
-	free(f->domains);
 	free(f->strings);
 	free(f);
 }
@@ -188,17 +166,22 @@ size_t nvtx_file_ring(struct nvtx_reader *r, struct nvtx_file *f, uint32_t ring,
 	return n;
 }
 
+void nvtx_lost_since(uint64_t *lost, uint64_t *before, const uint64_t *now, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		lost[i] += now[i] > before[i] ? now[i] - before[i] : 0;
+		before[i] = now[i];
+	}
+}
+
 void nvtx_file_lost(struct nvtx_reader *r, struct nvtx_file *f, uint64_t lost[])
 {
 	uint64_t now[NVTX_LOST_FULL + 1] = {0};
 
-	for (size_t i = 0; i < NVTX_CAUSES; i++)
-		now[i] = atomic_load_explicit(&r->head.lost[i], memory_order_relaxed);
+	memcpy(now, r->head.lost, sizeof(r->head.lost));
 	for (uint32_t i = 0; i < f->n_rings; i++)
 		now[NVTX_LOST_FULL] += atomic_load_explicit(&r->head.ring[i].dropped, memory_order_relaxed);
-	for (size_t i = 0; i <= NVTX_LOST_FULL; i++)
-		lost[i] += now[i] > f->lost[i] ? now[i] - f->lost[i] : 0;
-	memcpy(f->lost, now, sizeof(now));
+	nvtx_lost_since(lost, f->lost, now, NVTX_LOST_FULL + 1);
 }
 
 /* --- strings --- */
@@ -257,55 +240,36 @@ const char *nvtx_file_string(struct nvtx_reader *r, struct nvtx_file *f, uint32_
 
 /* --- names --- */
 
-static void domain_set(struct nvtx_file *f, uint32_t domain, const char *name)
-{
-	size_t room = domain + 64;
-	const char **more;
-
-	if (domain >= f->n_domains) {
-		if (!(more = reallocarray(f->domains, room, sizeof(*more))))
-			return;
-		memset(more + f->n_domains, 0, (room - f->n_domains) * sizeof(*more));
-		f->domains = more;
-		f->n_domains = room;
-	}
-	f->domains[domain] = name;
-}
-
-static void name_set(struct nvtx_file *f, const struct nvtx_record *note, const char *name)
-{
-	if (!f->named)
-		f->named = calloc(NAMED, sizeof(*f->named));
-	if (f->named && f->n_named < NAMED)
-		f->named[f->n_named++] = (struct nvtx_file_name) {.kind = (enum nvtx_kind)note->kind,
-								  .domain = note->domain,
-								  .number = note->tid,
-								  .name = name};
-	f->renamed |= note->kind == NVTX_THREAD;
-}
-
 void nvtx_file_notes(struct nvtx_reader *r, struct nvtx_file *f)
 {
 	struct nvtx_record note;
+	struct nvtx_file_name *named;
 	const uint64_t size = sizeof(note);
 
 	for (; f->notes < NVTX_NOTES; f->notes++) {
 		if (read_all(f->fd, &note, size, NVTX_NOTES_AT + f->notes * size) != (ssize_t)size ||
 		    note.kind == NVTX_NONE)
 			break;
-		if (note.kind == NVTX_DOMAIN)
-			domain_set(f, note.domain, nvtx_file_string(r, f, note.name));
-		else
-			name_set(f, &note, nvtx_file_string(r, f, note.name));
+		f->renamed |= note.kind == NVTX_THREAD;
+		named = f->n_named < NAMED ? array_add(&f->named, &f->n_named, sizeof(*named)) : NULL;
+		if (named)
+			*named = (struct nvtx_file_name) {.kind = (enum nvtx_kind)note.kind,
+							  .domain = note.domain,
+							  .number = note.kind == NVTX_DOMAIN ? 0 : note.tid,
+							  .name = nvtx_file_string(r, f, note.name)};
 	}
 }
 
 /* It may have come after the head was read. */
 const char *nvtx_file_domain(struct nvtx_reader *r, struct nvtx_file *f, uint32_t domain)
 {
-	if (domain > 0 && (domain >= f->n_domains || !f->domains[domain]))
+	const char *name = domain ? nvtx_file_name(f, NVTX_DOMAIN, domain, 0) : "";
+
+	if (!name) {
 		nvtx_file_notes(r, f);
-	return domain < f->n_domains && f->domains[domain] ? f->domains[domain] : "";
+		name = nvtx_file_name(f, NVTX_DOMAIN, domain, 0);
+	}
+	return name ? name : "";
 }
 
 const char *nvtx_file_process(struct nvtx_reader *r, struct nvtx_file *f)

@@ -11,8 +11,7 @@
 
 struct nvtx_file {
 	char name[64];
-	int fd; /* -1: it is opened for each reading */
-	uint64_t inode;
+	int fd;
 	struct nvtx_process about;
 	bool ours; /* its pid is one of our namespace */
 	bool gone;
@@ -25,14 +24,13 @@ struct nvtx_file {
 	uint32_t notes;                /* read so far */
 	bool renamed;                  /* a thread has another name since this was cleared */
 	struct nvtx_file_name {
-		enum nvtx_kind kind; /* THREAD, CATEGORY */
+		enum nvtx_kind kind; /* DOMAIN, THREAD, CATEGORY */
 		uint16_t domain;
 		uint32_t number;
 		const char *name;
 	} * named;
 	size_t n_named;
-	const char *process, **domains;
-	size_t n_domains;
+	const char *process;
 	struct nvtx_file_string {
 		uint32_t at;
 		const char *text;
@@ -55,12 +53,9 @@ struct nvtx_reader {
 bool nvtx_reader_new(struct nvtx_reader *r);
 void nvtx_reader_free(struct nvtx_reader *r);
 
-/* any_user: of others, too. NULL: it is not a complete file, or out of memory. */
+/* any_user: of others, too. NULL: errno is EMFILE or ENFILE, or it is not a complete file, or out of memory. */
 struct nvtx_file *nvtx_file_new(struct nvtx_reader *r, const char *name, bool any_user, uint64_t pid_ns);
 void nvtx_file_free(struct nvtx_reader *r, struct nvtx_file *f);
-/* Opens it if it is not; returns its descriptor, -1: errno says why not. */
-int nvtx_file_open(const struct nvtx_reader *r, struct nvtx_file *f);
-void nvtx_file_close(struct nvtx_file *f);
 /* Begins at what its program writes from now on or, if it was told of this recorder, at its begin. */
 bool nvtx_file_begin(struct nvtx_reader *r, struct nvtx_file *f, uint32_t recorder);
 /* Tells the program which recorder reads; 0: none. */
@@ -71,6 +66,8 @@ bool nvtx_file_is_alive(const struct nvtx_file *f);
 bool nvtx_file_head(struct nvtx_reader *r, struct nvtx_file *f);
 /* Gets the next at most `most` records of the ring, of those that were there at the time of the head. */
 size_t nvtx_file_ring(struct nvtx_reader *r, struct nvtx_file *f, uint32_t ring, size_t most);
+/* Adds what n counts have more than before, which becomes now. */
+void nvtx_lost_since(uint64_t *lost, uint64_t *before, const uint64_t *now, size_t n);
 /* Adds what was lost since the last time, by cause. */
 void nvtx_file_lost(struct nvtx_reader *r, struct nvtx_file *f, uint64_t lost[]);
 

@@ -1,5 +1,5 @@
 /* A program's file has what it called; the ranges are made of it here, and each that is lost on the way is counted by its
- * cause: made = recorded + lost. There is no limit on the number of programs. */
+ * cause: made = recorded + lost. There is no limit on the number of programs but that of open files. */
 #include "record/nvtx.h"
 
 #include <dirent.h>
@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "nvmtop/mark.h"
 #include "record/nvtx-file.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/io.h"
 
@@ -71,7 +71,7 @@ struct file {
 
 struct nvtx {
 	const struct nvtx_ops *ops;
-	void *to;
+	struct engine *to;
 	char folder[256];
 	int lock, asked;   /* asked: the folder need not be private */
 	uint64_t since;    /* programs that started before are left out */
@@ -83,8 +83,8 @@ struct nvtx {
 	uint64_t pid_ns;
 	uint32_t number; /* of this recorder */
 	struct file **files;
-	void *names;                                  /* a tree of them */
-	size_t n_files, room, turn, n_held, may_hold; /* held: descriptors of files */
+	void *names; /* a tree of them */
+	size_t n_files, turn;
 	struct nvtx_reader reader;                    /* of names and lanes */
 	struct range batch[BATCH];
 	size_t n_batch;
@@ -445,23 +445,6 @@ static void take(struct nvtx *n, struct file *f, struct nvtx_record *r)
 
 /* --- files --- */
 
-/* Closes what cannot be held. */
-static void file_rest(struct nvtx *n, struct file *f)
-{
-	if (n->n_held > n->may_hold && f->from->fd >= 0) {
-		nvtx_file_close(f->from);
-		n->n_held--;
-	}
-}
-
-static bool file_open(struct nvtx *n, struct file *f)
-{
-	bool closed = f->from->fd < 0, opened = nvtx_file_open(&n->reader, f->from) >= 0;
-
-	n->n_held += closed && opened;
-	return opened;
-}
-
 /* Returns the number of records that were read, at most `most`. */
 static size_t file_read(struct nvtx *n, struct file *f, size_t most)
 {
@@ -471,8 +454,8 @@ static size_t file_read(struct nvtx *n, struct file *f, size_t most)
 
 	if (f->left_out)
 		return 0;
-	if (!file_open(n, f) || !nvtx_file_head(&n->reader, from)) {
-		from->gone |= from->fd >= 0 || errno == ENOENT;
+	if (!nvtx_file_head(&n->reader, from)) {
+		from->gone = true;
 		return 0;
 	}
 	if (from->notes < atomic_load_explicit(&n->reader.head.notes, memory_order_relaxed))
@@ -503,7 +486,6 @@ static void file_free(struct nvtx *n, struct file *f)
 			free(l->open);
 			free(l);
 		}
-	n->n_held -= f->from->fd >= 0;
 	nvtx_file_free(&n->reader, f->from);
 	free(f->starts);
 	free(f->ends);
@@ -515,42 +497,29 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Has room for one more. */
-static bool files_grow(struct nvtx *n)
-{
-	struct file **files = n->files;
-
-	if (n->n_files == n->room) {
-		files = reallocarray(files, n->room + 64, sizeof(struct file *));
-		if (!files)
-			return false;
-		n->files = files;
-		n->room += 64;
-	}
-	return true;
-}
-
 static void file_take(struct nvtx *n, const char *name)
 {
-	struct file *f = files_grow(n) ? calloc(1, sizeof(*f)) : NULL;
+	struct file *f = calloc(1, sizeof(*f)), **place;
 
 	if (!f || !(f->from = nvtx_file_new(&n->reader, name, n->asked, n->pid_ns))) {
+		if (f && (errno == EMFILE || errno == ENFILE))
+			n->changed_ns = n->now_ns; /* it is tried again */
 		free(f);
 		return;
 	}
-	n->n_held++;
 	f->left_out = f->from->about.start < n->since;
 	f->last_ns = f->opened_ns = f->looked_ns = n->now_ns;
 	f->key = f->from->name;
-	if (!(f->left_out ? nvtx_file_tell(f->from, 0) : nvtx_file_begin(&n->reader, f->from, n->number)) ||
-	    !tsearch(f, &n->names, by_name)) {
+	bool begun = f->left_out ? nvtx_file_tell(f->from, 0) : nvtx_file_begin(&n->reader, f->from, n->number);
+	place = begun ? array_add(&n->files, &n->n_files, sizeof(*place)) : NULL;
+	if (!place || !tsearch(f, &n->names, by_name)) {
+		n->n_files -= place != NULL;
 		file_free(n, f);
 		return;
 	}
-	n->files[n->n_files++] = f;
+	*place = f;
 	n->loaded |= !f->left_out;
 	n->n_left_out += f->left_out && nvtx_file_is_alive(f->from);
-	file_rest(n, f);
 }
 
 /* Lets the file go; that of a process that is gone is removed. */
@@ -560,7 +529,7 @@ static void file_drop(struct nvtx *n, size_t i)
 
 	if (f->from->gone)
 		unlinkat(n->reader.dir, f->from->name, 0);
-	else if (file_open(n, f))
+	else
 		nvtx_file_tell(f->from, 0);
 	tdelete(f, &n->names, by_name);
 	file_free(n, f);
@@ -571,10 +540,8 @@ static void file_drop(struct nvtx *n, size_t i)
 static void file_look(struct nvtx *n, struct file *f)
 {
 	f->looked_ns = n->now_ns;
-	if (!f->from->gone && (f->from->ours || file_open(n, f)))
-		f->from->gone = f->from->ended == NVTX_EXECED || !nvtx_file_is_alive(f->from);
+	f->from->gone = f->from->gone || f->from->ended == NVTX_EXECED || !nvtx_file_is_alive(f->from);
 	f->last_ns = f->from->gone ? f->last_ns : n->now_ns;
-	file_rest(n, f);
 }
 
 /* --- our own file --- */
@@ -596,15 +563,12 @@ static int page_write(struct nvtx *n, uint32_t number)
 static void page_read(struct nvtx *n)
 {
 	struct nvtx_recorder page;
+	uint64_t now[NVTX_CAUSES];
 
 	if (n->lock < 0 || read_all(n->lock, &page, sizeof(page), 0) != (ssize_t)sizeof(page))
 		return;
-	for (size_t i = 0; i < NVTX_CAUSES; i++) {
-		uint64_t now = atomic_load_explicit(&page.lost[i], memory_order_relaxed);
-
-		n->lost[i] += now > n->page[i] ? now - n->page[i] : 0;
-		n->page[i] = now;
-	}
+	memcpy(now, page.lost, sizeof(now));
+	nvtx_lost_since(n->lost, n->page, now, NVTX_CAUSES);
 }
 
 /* --- the folder --- */
@@ -739,12 +703,8 @@ static bool files_read(struct nvtx *n, size_t left, bool *more)
 {
 	size_t all = n->n_files, most = left;
 
-	for (size_t i = 0; i < all && left > 0; i++) {
-		struct file *f = n->files[n->turn++ % all];
-
-		left -= file_read(n, f, left);
-		file_rest(n, f);
-	}
+	for (size_t i = 0; i < all && left > 0; i++)
+		left -= file_read(n, n->files[n->turn++ % all], left);
 	*more = left == 0;
 	return left < most;
 }
@@ -789,8 +749,9 @@ static void read_last(struct nvtx *n)
 	tell_lost(n);
 }
 
-int64_t nvtx_poll(struct nvtx *n, bool last)
+int64_t nvtx_poll(void *nvtx, bool last)
 {
+	struct nvtx *n = nvtx;
 	int64_t now = clock_now_ns(), next;
 	bool busy = false, more = false;
 	struct err e;
@@ -815,11 +776,10 @@ int64_t nvtx_poll(struct nvtx *n, bool last)
 	return n->n_files > 0 && next < n->folder_ns ? next : n->folder_ns;
 }
 
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, const char *phases_from,
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields, int since, const char *phases_from,
 		      struct err *e)
 {
 	struct nvtx *n = calloc(1, sizeof(*n));
-	struct rlimit files;
 	struct stat st;
 
 	if (!n || !nvtx_reader_new(&n->reader) || !(n->reader.store = ranges_new(0, e))) {
@@ -835,7 +795,6 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int sin
 	n->since = since ? nvtx_started(since) : 0;
 	n->phases_from = phases_from;
 	n->reader.dir = n->lock = -1;
-	n->may_hold = getrlimit(RLIMIT_NOFILE, &files) == 0 ? files.rlim_cur / 2 : 512;
 	n->pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	n->before_ns = n->now_ns = clock_now_ns();
 	return n;
@@ -863,29 +822,9 @@ void nvtx_free(struct nvtx *n)
 
 /* --- the engine --- */
 
-static void to_engine(void *g, const struct range *list, size_t n)
-{
-	engine_ranges(g, list, n);
-}
-
-static void mark_engine(void *g, int64_t t_ns, const char *label)
-{
-	engine_mark(g, t_ns, label);
-}
-
-static void change_engine(void *g, const struct change *c)
-{
-	engine_change(g, c);
-}
-
-static int64_t poll_engine(void *n, bool last)
-{
-	return nvtx_poll(n, last);
-}
-
 struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e)
 {
-	static const struct nvtx_ops ops = {to_engine, mark_engine, change_engine};
+	static const struct nvtx_ops ops = {engine_ranges, engine_mark, engine_change};
 	struct nvtx *n = nvtx_new(&ops, g, yields, since, phases_from, e);
 
 	if (n && !yields && nvtx_take(n, e) < 0) {
@@ -893,7 +832,7 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *p
 		return NULL;
 	}
 	if (n)
-		engine_set_poll(g, poll_engine, n);
+		engine_set_poll(g, nvtx_poll, n);
 	return n;
 }
 

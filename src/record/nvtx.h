@@ -5,11 +5,11 @@
 
 #include "engine/engine.h"
 
-/* What receives them. Names and lanes are valid until nvtx_free(). */
+/* What receives them: an engine's functions, or those of a test. Names and lanes are valid until nvtx_free(). */
 struct nvtx_ops {
-	void (*ranges)(void *to, const struct range *list, size_t n);
-	void (*mark)(void *to, int64_t t_ns, const char *label);
-	void (*change)(void *to, const struct change *c);
+	void (*ranges)(struct engine *to, const struct range *list, size_t n);
+	uint64_t (*mark)(struct engine *to, int64_t t_ns, const char *label);
+	void (*change)(struct engine *to, const struct change *c);
 };
 
 struct nvtx;
@@ -18,14 +18,14 @@ int nvtx_folder(char *out, size_t size, int *asked, struct err *e);
 /* yields: lets the folder go when another nvmtop wants it. since: leaves out programs that
  * started before this process; 0: none. phases_from: a domain ("default": the one without a name) with a mark where each of
  * its outermost ranges begins; or NULL. Returns NULL and sets *e if out of memory. */
-struct nvtx *nvtx_new(const struct nvtx_ops *ops, void *to, bool yields, int since, const char *phases_from,
+struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields, int since, const char *phases_from,
 		      struct err *e);
 /* Becomes the recorder of the folder, which is created. A live screen that has it lets it go within a second.
  * Returns -1 and sets *e if there is none that is private to this user, or if another nvmtop records. */
 int nvtx_take(struct nvtx *n, struct err *e);
 /* Reads what was written since the last call; takes the folder as soon as it can be had. last: a receiver ends, open ranges
  * are passed on. Returns when to call again. */
-int64_t nvtx_poll(struct nvtx *n, bool last);
+int64_t nvtx_poll(void *nvtx, bool last);
 void nvtx_free(struct nvtx *n); /* n may be NULL */
 
 /* Has the engine call nvtx_poll() and pass on what comes. Call before engine_start(), and nvtx_free() after

@@ -93,22 +93,20 @@ int trace_check(const char *path, void (*found)(void *to, const char *text), voi
 {
 	struct check c = {.found = found, .to = to, .progress = progress, .arg = arg, .out = out};
 	struct nvmt1_import import = {.found = check_found, .progress = check_goes_on, .of = &c};
-	char shown[512];
-	int fd, rc;
+	struct trace_piece p;
+	int rc;
 
 	memset(out, 0, sizeof(*out));
-	text_printable(shown, sizeof(shown), path, strlen(path));
-	fd = trace_file_open(path, shown, e);
-	if (fd < 0)
+	if (trace_piece_open(&p, path, e) < 0)
 		return -1;
-	out->version1 = nvmt1_begins(fd);
-	if (!out->version1) {
-		rc = check_log(&c, fd, shown, e);
+	out->version1 = p.version1;
+	if (!p.version1) {
+		rc = check_log(&c, p.fd, p.shown, e);
 	} else {
-		rc = nvmt1_import(fd, shown, &import, e);
+		rc = nvmt1_import(p.fd, p.shown, &import, e);
 		memcpy(out->rows, import.rows, sizeof(out->rows));
 		out->marks = import.marks;
-		close(fd);
+		close(p.fd);
 	}
-	return rc == 0 && c.stopped ? err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), shown) : rc;
+	return rc == 0 && c.stopped ? err_set(e, ERR_FAILED, _("stopped: %s was not checked to its end"), p.shown) : rc;
 }

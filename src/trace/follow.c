@@ -1,6 +1,6 @@
-/* Turns the bytes of a growing log into the calls of a stream: the cursor over its chunks waits where there are no more
- * yet. Memory is bounded by two chunks, two generations of META and the names of
- * ranges. */
+/* Follows a log while it grows. The chunks that are there are found, read and checked as those of a file, by a reader
+ * whose source has the newest bytes only, and what they hold goes on as the calls of a stream. Where there are no more
+ * yet, the next call goes on. Memory is bounded by two chunks, what META says and the names of ranges. */
 #include "trace/follow.h"
 
 #include <errno.h>
@@ -18,45 +18,38 @@
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
-#define PIECE	  65536
-#define PIECES	  4 /* per call of follow_take() */
-#define BUFFER	  (2 * (LOG_HEAD + LOG_STORED_MAX) + PIECE)
-#define FOREIGN	  65536 /* so many bytes without a chunk are no log */
-#define VALUES_MOST (1 << 22) /* of a section */
-#define QUIET_NS  (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
+#define PIECE	    65536
+#define PIECES	    4 /* per call of follow_take() */
+#define BUFFER	    (2 * (LOG_HEAD + LOG_STORED_MAX) + PIECE)
+#define FOREIGN	    65536 /* so many bytes without a chunk are no log */
+#define QUIET_NS    (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
 
 struct follow {
 	struct log_source source; /* first; its size: all bytes so far */
-	struct log_chunks chunks;
-	uint8_t *in; /* the newest bytes */
+	uint8_t *in; /* the newest of them */
 	size_t have;
+	struct log_chunks chunks;
+	struct log_reader *reader; /* has the chunk, the session, how the log ends, and the damage so far */
 	struct sink *to;
+	struct session about; /* that the sink has */
 	char path[4096], shown[512];
 	int fd;
 	bool growing; /* a regular file: its end is not the end of the log */
 	bool locked;  /* a writer was seen to lock the file */
-	bool ended;
 	int64_t grown_ns; /* when the file grew last */
-	bool any, seq_known, mangled, other, newer;
-	unsigned other_version; /* of the first chunk; 0: it is that of this program */
-	bool rows_first; /* DATA came before META */
-	bool closed;	 /* END came */
-	char next[256];
+	bool ended;
+	bool any, other, mangled; /* a chunk came; one of another recording; bytes that went through a terminal */
+	unsigned other_version;	  /* of the first chunk; 0: it is that of this program */
+	bool rows_first;	  /* rows came before the first META that could be read */
+	bool beginning_lost;
 	uint64_t first_seq, seq; /* of the first and the latest chunk */
-	struct log_reader *meta;
-	struct channel *channels; /* of the session passed to the sink */
-	struct fact *facts;
-	struct session about;
-	struct log_bytes raw;
-	struct log_data data;	  /* of raw, if it is DATA */
-	struct log_bytes scratch; /* for the values of a section */
-	struct ranges *ranges; /* the store of names and lanes; NULL: there were none */
-	int64_t last_ns[TIERS];
+	struct log_bytes rows; /* of a section */
 	struct follow_state state;
+	struct log_list list; /* last; of all rows so far, without their chunks */
 };
 
 /* Those that were not needed any more are gone. */
-static const uint8_t *input_get(struct log_source *source, uint64_t at, size_t n)
+static const uint8_t *follow_get(struct log_source *source, uint64_t at, size_t n)
 {
 	struct follow *f = (struct follow *)(void *)source;
 	uint64_t first = source->size - f->have;
@@ -64,266 +57,182 @@ static const uint8_t *input_get(struct log_source *source, uint64_t at, size_t n
 	return at >= first && at <= source->size && n <= source->size - at ? f->in + (at - first) : NULL;
 }
 
-static int no_memory(struct err *e)
+/* --- what a chunk holds --- */
+
+/* Begins the sink's stream. The first chunk of a recording has number 0; those of a later file of a split one go on. Of
+ * later META only the descriptions of channels that were missing are taken: those that are new have no column. */
+static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, struct err *e)
 {
-	return err_set(e, ERR_FAILED, _("out of memory"));
-}
+	struct log_reader *r = f->reader;
+	size_t known = r->n_generations;
 
-/* --- events --- */
-
-/* They come before the rows of their time. Those before the stream has begun belong to rows that are lost. */
-static int take_events(struct follow *f, const struct log_head *h, struct err *e)
-{
-	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
-	struct log_event ev;
-
-	(void)e;
-	while (f->state.begun && log_get_record(&in, &record)) {
-		if (!log_event_get(h->kind, &record, &ev) || (h->kind == LOG_GAP && ev.u.gap.cause > GAP_LOST))
-			continue;
-		log_event_send(&ev, f->to);
-		f->state.marks += h->kind == LOG_MARK;
-		if (h->kind == LOG_GAP)
-			(ev.u.gap.cause == GAP_LATE ? f->state.late : f->state.lost)[ev.u.gap.tier] += ev.u.gap.missed;
+	if (known == LOG_CHANNELS || log_generation_find(r, h->generation))
+		return 0;
+	if (log_meta_take(r, h, r->raw.p, r->raw.n) < 0)
+		return err_set(e, ERR_FAILED, _("out of memory"));
+	f->about.channels = r->channels; /* they may have moved */
+	if (r->n_generations == known || r->session.n_channels == 0)
+		return 0;
+	if (f->state.begun) {
+		if (f->to->ops->described)
+			f->to->ops->described(f->to);
+		return 0;
 	}
-	return 0;
-}
-
-/* --- META --- */
-
-/* The first chunk of a recording has number 0; those of a later file of a split one go on. */
-static bool begins_late(struct follow *f)
-{
-	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false}, record;
-	unsigned tag;
-	bool part = false;
-
-	while (log_get_tagged(&in, &tag, &record))
-		part |= tag == LOG_TAG_PART && log_get_u32(&record) > 0;
-	return !part && f->first_seq > 0;
-}
-
-/* Begins the sink's stream. Of later META only the descriptions of channels that were missing are taken. */
-static int begin(struct follow *f, struct err *e)
-{
-	if (!session_copy(&f->about, log_reader_session(f->meta), &f->channels, &f->facts))
-		return no_memory(e);
-	if (f->to->ops->begin(f->to, &f->about, e) < 0)
-		return -1;
-	f->state.begun = true;
+	f->about = r->session;
 	f->state.start = f->about.start;
 	f->state.newest_ns = f->about.start.mono_ns;
-	f->state.beginning_lost = begins_late(f);
-	return 0;
+	for (int t = 0; t < TIERS; t++)
+		f->list.last_ns[t] = f->about.start.mono_ns - 1;
+	f->beginning_lost = f->first_seq > 0 && log_part_at(r, at) <= 0;
+	f->state.begun = f->to->ops->begin(f->to, &f->about, e) == 0;
+	return f->state.begun ? 0 : -1;
 }
 
-static int describe(struct follow *f, struct err *e)
+static void follow_gap(struct follow *f, const struct gap *g)
 {
-	const struct session *now = log_reader_session(f->meta);
-	struct channel *channels = calloc(f->about.n_channels + 1, sizeof(*channels));
-
-	if (!channels)
-		return no_memory(e);
-	memcpy(channels, now->channels, f->about.n_channels * sizeof(*channels));
-	f->about.channels = channels;
-	if (f->to->ops->described)
-		f->to->ops->described(f->to);
-	free(f->channels);
-	f->channels = channels;
-	return 0;
+	(g->cause == GAP_LATE ? f->state.late : f->state.lost)[g->tier] += g->missed;
+	if (f->to->ops->gap)
+		f->to->ops->gap(f->to, g);
 }
 
-static int take_meta(struct follow *f, const struct log_head *h, struct err *e)
+/* They come before the rows of their time. States are found in the rows again. */
+static void follow_events(struct follow *f, unsigned kind)
 {
-	const struct session *s = log_reader_session(f->meta);
+	struct log_in in = {f->reader->raw.p, f->reader->raw.p + f->reader->raw.n, false}, record;
+	const struct sink_ops *ops = f->to->ops;
+	struct log_event ev;
 
-	if (log_generation_find(f->meta, h->generation))
-		return 0;
-	if (log_meta_take(f->meta, h, f->raw.p, f->raw.n) < 0)
-		return no_memory(e);
-	if (!f->state.begun && s->n_channels > 0)
-		return begin(f, e);
-	if (!f->state.begun || f->meta->n_generations > 2)
-		log_generation_drop(f->meta, 0);
-	return f->state.begun ? describe(f, e) : 0;
+	while (log_get_record(&in, &record) && log_event_get(kind, &record, &ev))
+		if (kind == LOG_MARK && ops->mark)
+			ops->mark(f->to, &ev.u.mark);
+		else if (kind == LOG_STATE && ops->change)
+			ops->change(f->to, &ev.u.change);
+		else if (kind == LOG_GAP && ev.u.gap.cause <= GAP_LOST)
+			follow_gap(f, &ev.u.gap);
 }
 
-/* --- DATA --- */
-
-/* Sends the rows of a tier. Returns false if they cannot be; *known: in all columns. */
-static bool take_section(struct follow *f, const struct log_head *h, const struct log_generation *g, enum tier t, bool *known)
+/* Sends the rows of a tier. */
+static void follow_rows(struct follow *f, const struct log_item *item, enum tier t)
 {
-	const struct log_section *s = &f->data.sections[t];
-	size_t width = f->about.width[t], values = s->n * width;
-	int64_t *t_ns;
-	uint8_t *late;
+	size_t width = f->about.width[t], values = item->rows[t] * width;
+	struct log_block *b = values > 0 ? log_block_read(f->reader, item, t) : NULL;
 	double *v;
 
-	if (s->n == 0 || width == 0)
-		return true;
-	f->scratch.n = 0;
-	t_ns = s->first > f->last_ns[t] && s->first >= f->about.start.mono_ns && values <= VALUES_MOST
-		       ? (int64_t *)(void *)log_bytes_add(&f->scratch, (2 * s->n + values) * sizeof(*v) + s->n)
-		       : NULL;
-	if (!t_ns)
-		return false;
-	v = (double *)(void *)(t_ns + s->n);
-	late = (uint8_t *)(v + values + s->n);
-	log_section_times(s, h->cell, t_ns, late);
-	*known &= log_section_values(s, g->column[t], g->width[t], width, v, v + values);
-	f->state.late[t] += log_late_send(f->to, t, t_ns, late, s->n, f->last_ns[t]);
-	f->to->ops->rows(f->to, &(struct rows) {.tier = t, .n = s->n, .width = width, .t_ns = t_ns, .values = v});
-	f->last_ns[t] = t_ns[s->n - 1];
-	f->state.rows[t] += s->n;
-	if (f->last_ns[t] > f->state.newest_ns)
-		f->state.newest_ns = f->last_ns[t];
-	return true;
+	f->rows = (struct log_bytes) {f->rows.p, 0, f->rows.room, false};
+	v = b ? (double *)(void *)log_bytes_add(&f->rows, values * sizeof(*v)) : NULL;
+	if (!v)
+		return;
+	for (unsigned c = 0; c < width; c++) {
+		const double *column = log_block_values(b, c);
+
+		for (size_t i = 0; i < b->n; i++)
+			v[i * width + c] = column[i];
+	}
+	for (size_t i = 0; i < b->n; i++)
+		if (b->late[i])
+			follow_gap(f, &(struct gap) {t, GAP_LATE, i > 0 ? b->t_ns[i - 1] : f->list.last_ns[t], b->t_ns[i], 1});
+	f->to->ops->rows(f->to, &(struct rows) {.tier = t, .n = b->n, .width = width, .t_ns = b->t_ns, .values = v});
+	f->list.last_ns[t] = b->t_ns[b->n - 1];
+	if (f->list.last_ns[t] > f->state.newest_ns)
+		f->state.newest_ns = f->list.last_ns[t];
 }
 
-static int take_data(struct follow *f, const struct log_head *h, struct err *e)
+static void follow_data(struct follow *f, struct log_item *item)
 {
-	const struct log_generation *g = log_generation_find(f->meta, h->generation);
-	bool good = g != NULL, known = true;
+	bool good = log_rows_count(f->reader, &f->list, item);
 
-	(void)e;
-	if (!f->state.begun) {
-		f->rows_first = true;
-		return 0;
-	}
 	for (enum tier t = 0; good && t < TIERS; t++)
-		good = take_section(f, h, g, t, &known);
-	f->state.unread += !known;
-	f->state.chunks += !good;
+		follow_rows(f, item, t);
 	if (f->to->ops->rest)
 		f->to->ops->rest(f->to);
-	return 0;
 }
 
-/* --- ranges --- */
-
-static bool range_send(void *arg, const struct range *range)
+static bool follow_range(void *arg, const struct range *range)
 {
 	struct follow *f = arg;
 	struct range r = *range;
 
-	if (r.end_ns < f->about.start.mono_ns)
-		return true;
 	if (r.begin_ns < f->about.start.mono_ns)
 		r.begin_ns = f->about.start.mono_ns;
-	f->to->ops->ranges(f->to, &r, 1);
+	if (r.end_ns >= r.begin_ns)
+		f->to->ops->ranges(f->to, &r, 1);
 	return true;
 }
 
-static int take_ranges(struct follow *f, const struct log_head *h, struct err *e)
+static enum log_fault follow_ranges(struct follow *f)
 {
-	(void)h;
-	if (!f->state.begun || !f->to->ops->ranges)
-		return 0;
-	if (!f->ranges && !(f->ranges = ranges_new(0, e)))
-		return -1;
-	f->state.chunks += !log_ranges_get(f->raw.p, f->raw.n, f->ranges, range_send, f);
-	return 0;
+	struct log_reader *r = f->reader;
+	struct err unheard;
+
+	if (!f->to->ops->ranges)
+		return LOG_FAULT_NONE;
+	if (!r->ranges)
+		r->ranges = ranges_new(0, &unheard);
+	return r->ranges && log_ranges_get(r->raw.p, r->raw.n, r->ranges, follow_range, f) ? LOG_FAULT_NONE
+											   : LOG_FAULT_CONTENT;
 }
 
 /* --- chunks --- */
 
-static int take_end(struct follow *f, const struct log_head *h, struct err *e)
+/* Returns -1 if the stream cannot go on. */
+static int follow_chunk(struct follow *f, const struct log_head *h, uint64_t at, struct err *e)
 {
-	struct log_in in = {f->raw.p, f->raw.p + f->raw.n, false};
-	enum log_reason reason = (enum log_reason)log_get_u8(&in);
-
-	(void)h;
-	(void)e;
-	log_get_u64(&in);
-	log_get_str(&in, f->next, sizeof(f->next));
-	if (in.bad || reason != LOG_SPLIT || strchr(f->next, '/'))
-		f->next[0] = '\0';
-	f->closed = true;
-	return 0;
-}
-
-/* Sequence numbers increase. Returns false for a repeated chunk. */
-static bool take_seq(struct follow *f, const struct log_head *h)
-{
-	if (f->seq_known && h->seq <= f->seq) {
-		f->state.chunks++;
-		return false;
-	}
-	if (f->seq_known)
-		f->state.chunks += h->seq - f->seq - 1;
-	f->seq = h->seq;
-	f->seq_known = true;
-	return true;
-}
-
-/* Whether a terminal changed the line feed of the magic number, or of the signature of a META. */
-static bool is_mangled(const uint8_t *p, size_t n)
-{
-	static const uint8_t lines[] = {0xAB, 0x4E, 0x56, 0x0D, 0x0A};
-
-	return memmem(p, n, lines, sizeof(lines)) != NULL;
-}
-
-static bool is_changed_meta(const struct log_head *h, const uint8_t *payload)
-{
-	return h->kind == LOG_META && h->stored >= 8 && memcmp(payload, log_signature, 4) == 0 &&
-	       memcmp(payload, log_signature, 8) != 0;
-}
-
-/* Unpacks and checks a chunk. Returns whether it can be used; -1 if out of memory. */
-static int unpack(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
-{
-	switch (log_unpack(f->meta->unpacker, h, stored, &f->raw)) {
-	case LOG_OK: break;
-	case LOG_NO_MEMORY: return no_memory(e);
-	case LOG_BAD_CODEC:
-		f->state.unread++;
-		return 0;
-	default:
-		f->state.chunks++;
-		return 0;
-	}
-	if (log_payload_good(h, f->raw.p, f->raw.n, &f->data))
-		return 1;
-	f->state.chunks++;
-	return 0;
-}
-
-static int take_chunk(struct follow *f, const struct log_head *h, const uint8_t *stored, struct err *e)
-{
-	static int (*const take[LOG_KINDS])(struct follow *f, const struct log_head *h, struct err *e) = {
-		[LOG_META] = take_meta,	  [LOG_DATA] = take_data,    [LOG_MARK] = take_events,
-		[LOG_GAP] = take_events, [LOG_STATE] = take_events, [LOG_END] = take_end,
-		[LOG_RANGE] = take_ranges};
-	int good;
+	struct log_item item = {.at = at, .stored = h->stored, .kind = h->kind, .cell = h->cell};
+	enum log_fault fault = LOG_FAULT_NONE;
+	struct log_reader *r = f->reader;
+	struct log_head head;
 
 	if (!f->any) {
-		f->meta->id = h->session;
+		r->id = h->session;
 		f->first_seq = h->seq;
 		f->other_version = h->version != LOG_VERSION ? h->version : 0;
+	} else if (h->session != r->id) {
+		f->other = true;
+	} else {
+		log_note_hole(r, f->chunks.skipped, at, f->seq, h->seq, h->cell);
+		fault = h->seq <= f->seq ? LOG_FAULT_ORDER : LOG_FAULT_NONE;
 	}
-	f->state.damaged += f->any ? f->chunks.skipped : 0;
 	f->any = true;
-	f->other = h->session != f->meta->id;
-	if (f->other || f->other_version || !take_seq(f, h))
+	if (f->other || f->other_version)
 		return 0;
-	f->closed = false;
-	if (log_crc(stored, h->stored) != h->crc) {
-		f->mangled |= is_changed_meta(h, stored);
-		f->state.chunks++;
-		return 0;
+	if (!fault) {
+		f->seq = h->seq;
+		r->tail.ended = false;
+		if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
+			r->newer |= h->flags & LOG_CRITICAL;
+			log_note_newer(r, h, at, 0);
+			return 0;
+		}
+		if (!log_read_chunk(r, &item, &head, &r->raw)) {
+			f->mangled |= log_through_terminal(r, &item);
+			return 0;
+		}
+		if (h->kind == LOG_META)
+			return follow_meta(f, h, at, e);
+		if (h->kind == LOG_END)
+			log_end_take(r);
+		else if (!f->state.begun)
+			f->rows_first |= h->kind == LOG_DATA;
+		else if (h->kind == LOG_DATA)
+			follow_data(f, &item);
+		else if (h->kind == LOG_RANGE)
+			fault = follow_ranges(f);
+		else if (log_has_events(h->kind))
+			follow_events(f, h->kind);
 	}
-	if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
-		f->newer |= h->flags & LOG_CRITICAL;
-		(*(h->kind == LOG_DATA ? &f->state.unread : &f->state.unknown))++;
-		return 0;
-	}
-	good = take[h->kind] ? unpack(f, h, stored, e) : 0;
-	return good > 0 ? take[h->kind](f, h, e) : good;
+	if (fault)
+		log_note(r, fault, at, h->seq, h->cell, 0);
+	return 0;
+}
+
+/* No more of it is read. */
+static bool follow_stopped(const struct follow *f)
+{
+	return f->other || f->other_version || f->reader->newer;
 }
 
 /* Takes the chunks that are there. last: no more input follows. */
-static int parse(struct follow *f, bool last, struct err *e)
+static int follow_chunks(struct follow *f, bool last, struct err *e)
 {
 	struct log_head h;
 	uint64_t at, size = f->source.size, keep;
@@ -331,10 +240,10 @@ static int parse(struct follow *f, bool last, struct err *e)
 
 	f->chunks.whole = last;
 	f->chunks.to = size;
-	while (r == 0 && !f->other && !f->newer && !f->other_version && log_chunks_next(&f->chunks, &h, &at))
-		r = take_chunk(f, &h, input_get(&f->source, at + LOG_HEAD, h.stored), e);
-	if (last && f->any && !f->other && !f->newer)
-		f->state.damaged += size - f->chunks.end;
+	while (r == 0 && !follow_stopped(f) && log_chunks_next(&f->chunks, &h, &at))
+		r = follow_chunk(f, &h, at, e);
+	if (last && f->any && !follow_stopped(f))
+		f->reader->damage.bytes += size - f->chunks.end;
 	/* The next one may be within the last one. */
 	keep = f->chunks.lost ? f->chunks.at : f->chunks.within;
 	keep = keep < size ? size - keep : 0;
@@ -345,77 +254,76 @@ static int parse(struct follow *f, bool last, struct err *e)
 
 /* --- the end --- */
 
-static void stop(struct follow *f)
+static int follow_stop(struct follow *f)
 {
-	if (f->state.begun) {
+	if (f->state.begun)
 		f->to->ops->end(f->to, NULL);
-	}
 	f->state.begun = false;
 	f->ended = true;
-}
-
-static void end_sentence(struct follow *f, struct err *e)
-{
-	const struct follow_state *s = &f->state;
-
-	if (f->other)
-		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
-	else if (s->beginning_lost)
-		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost"));
-	else if (!f->closed)
-		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
-	else if (s->chunks > 0)
-		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu of its chunks are missing"),
-			(unsigned long long)s->chunks);
-	else if (s->damaged > 0)
-		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
-			(unsigned long long)s->damaged);
-	else if (s->unread > 0)
-		err_set(e, ERR_DAMAGED,
-			_("values of the stream are missing: this version of nvmtop cannot read %llu of its "
-			  "chunks"),
-			(unsigned long long)s->unread);
-	else if (s->unknown > 0)
-		err_set(e, ERR_NONE,
-			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were "
-			  "skipped"),
-			f->shown, (unsigned long long)s->unknown);
-}
-
-static int finish(struct follow *f, struct err *e)
-{
-	if (parse(f, true, e) < 0) {
-		stop(f);
-		return -1;
-	}
-	if (f->other_version)
-		log_other_version(f->other_version, f->shown, e);
-	else if (f->newer)
-		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
-	else if (f->state.begun)
-		end_sentence(f, e);
-	else if (f->source.size == 0)
-		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), f->shown);
-	else if (f->mangled)
-		err_set(e, ERR_FAILED,
-			_("%s went through a terminal, which changed its bytes: use ssh -T"), f->shown);
-	else if (f->rows_first)
-		err_set(e, ERR_FAILED,
-			_("the beginning of the stream is damaged: its list of signals is lost"));
-	else if (f->any)
-		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), f->shown);
-	else
-		err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), f->shown);
-	stop(f);
 	return -1;
 }
 
+/* Says what is missing, or why nothing could be used. */
+static void follow_verdict(const struct follow *f, struct err *e)
+{
+	const struct log_damage *d = &f->reader->damage;
+	unsigned long long chunks = d->chunks;
+
+	if (f->other_version)
+		log_other_version(f->other_version, f->shown, e);
+	else if (f->reader->newer)
+		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
+	else if (!f->state.begun && f->source.size == 0)
+		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), f->shown);
+	else if (!f->state.begun && f->mangled)
+		err_set(e, ERR_FAILED,
+			_("%s went through a terminal, which changed its bytes: use ssh -T"), f->shown);
+	else if (!f->state.begun && f->rows_first)
+		err_set(e, ERR_FAILED,
+			_("the beginning of the stream is damaged: its list of signals is lost"));
+	else if (!f->state.begun && f->any)
+		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), f->shown);
+	else if (!f->state.begun)
+		err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), f->shown);
+	else if (f->other)
+		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
+	else if (f->beginning_lost)
+		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost"));
+	else if (!f->reader->tail.ended)
+		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
+	else if (d->first == LOG_FAULT_CODEC || d->first == LOG_FAULT_VERSION || d->first == LOG_FAULT_COLUMN)
+		err_set(e, ERR_DAMAGED,
+			_("values of the stream are missing: this version of nvmtop cannot read %llu of its "
+			  "chunks"),
+			chunks);
+	else if (chunks > 0)
+		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu of its chunks are missing"), chunks);
+	else if (d->bytes > 0)
+		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
+			(unsigned long long)d->bytes);
+	else if (d->unknown > 0)
+		err_set(e, ERR_NONE,
+			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were "
+			  "skipped"),
+			f->shown, (unsigned long long)d->unknown);
+}
+
+static int follow_finish(struct follow *f, struct err *e)
+{
+	if (follow_chunks(f, true, e) == 0)
+		follow_verdict(f, e);
+	return follow_stop(f);
+}
+
+/* --- input --- */
+
 /* Opens the next file of a split recording, in the same folder. Returns false if it does not exist yet. */
-static bool next_file(struct follow *f)
+static bool follow_next(struct follow *f)
 {
 	const char *slash = strrchr(f->path, '/');
 	char path[sizeof(f->path)];
-	int n = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - f->path) + 1 : 0, f->path, f->next);
+	int n = snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - f->path) + 1 : 0, f->path,
+			 f->reader->tail.next);
 	int fd = n > 0 && (size_t)n < sizeof(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
 	if (fd < 0)
@@ -424,31 +332,40 @@ static bool next_file(struct follow *f)
 	f->fd = fd;
 	memcpy(f->path, path, (size_t)n + 1);
 	text_printable(f->shown, sizeof(f->shown), path, (size_t)n);
-	f->next[0] = '\0';
-	f->closed = f->locked = false;
+	f->reader->tail = (struct log_tail) {.ended = false};
+	f->locked = false;
 	f->grown_ns = clock_now_ns();
 	return true;
 }
 
 /* Called when a file does not grow. Returns 1 if the next file was opened, -1 if the writer has ended, else
  * 0. */
-static int look_at_writer(struct follow *f, struct err *e)
+static int follow_writer(struct follow *f, struct err *e)
 {
+	const struct log_tail *tail = &f->reader->tail;
 	struct flock l = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-	int64_t quiet = clock_now_ns() - f->grown_ns;
+	bool quiet = clock_now_ns() - f->grown_ns > QUIET_NS;
 
-	if (f->closed && f->next[0] && next_file(f))
+	if (tail->ended && tail->next[0] && follow_next(f))
 		return 1;
-	if (f->closed && (!f->next[0] || quiet > QUIET_NS))
-		return finish(f, e);
+	if (tail->ended && (!tail->next[0] || quiet))
+		return follow_finish(f, e);
 	if (fcntl(f->fd, F_OFD_GETLK, &l) < 0)
 		return 0;
 	f->locked |= l.l_type != F_UNLCK;
-	return f->locked && l.l_type == F_UNLCK && quiet > QUIET_NS ? finish(f, e) : 0;
+	return f->locked && l.l_type == F_UNLCK && quiet ? follow_finish(f, e) : 0;
+}
+
+/* Whether a terminal changed the line feed of the magic number. */
+static bool is_mangled(const uint8_t *p, size_t n)
+{
+	static const uint8_t lines[] = {0xAB, 0x4E, 0x56, 0x0D, 0x0A};
+
+	return memmem(p, n, lines, sizeof(lines)) != NULL;
 }
 
 /* Reads what is available. Returns 1 if there may be more. */
-static int take_piece(struct follow *f, struct err *e)
+static int follow_piece(struct follow *f, struct err *e)
 {
 	struct pollfd p = {.fd = f->fd, .events = POLLIN};
 	ssize_t n;
@@ -460,106 +377,91 @@ static int take_piece(struct follow *f, struct err *e)
 		return 0;
 	if (n < 0) {
 		err_sys(e, ERR_DAMAGED, errno, _("cannot read %s"), f->shown);
-		stop(f);
-		return -1;
+		return follow_stop(f);
 	}
 	if (n == 0)
-		return f->growing ? look_at_writer(f, e) : finish(f, e);
+		return f->growing ? follow_writer(f, e) : follow_finish(f, e);
 	f->grown_ns = clock_now_ns();
 	f->have += (size_t)n;
 	f->source.size += (uint64_t)n;
 	f->mangled |= !f->any && is_mangled(f->in, f->have);
-	if (parse(f, false, e) < 0) {
-		stop(f);
-		return -1;
-	}
+	if (follow_chunks(f, false, e) < 0)
+		return follow_stop(f);
 	f->state.waits = !f->state.begun && f->rows_first;
-	return f->other || f->newer || f->other_version || (!f->any && f->source.size >= FOREIGN) ? finish(f, e) : 1;
+	return follow_stopped(f) || (!f->any && f->source.size >= FOREIGN) ? follow_finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)
 {
-	int r = 1;
+	int r = f->ended ? -1 : 1;
 
 	*e = (struct err) {.code = ERR_NONE};
-	if (f->ended)
-		return -1;
 	for (int i = 0; i < PIECES && r > 0; i++)
-		r = take_piece(f, e);
+		r = follow_piece(f, e);
 	return r;
 }
 
 /* --- open --- */
 
-static int open_input(struct follow *f, struct err *e)
+/* Whether the file has its end already. */
+static bool is_complete(const struct follow *f)
 {
-	f->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-	snprintf(f->shown, sizeof(f->shown), "%s", _("standard input"));
-	return f->fd < 0 ? err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown) : 0;
-}
+	struct log_tail tail = {.ended = nvmt1_begins(f->fd)};
+	int fd = !tail.ended && log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
+	struct err unheard;
+	struct log_reader *r = fd >= 0 ? log_reader_open(fd, 0, f->shown, &unheard) : NULL;
 
-static bool is_complete(struct follow *f)
-{
-	struct log_tail tail = {.ended = false};
-
-	if (nvmt1_begins(f->fd))
-		return true;
-	if (log_begins(f->fd))
-		trace_file_tail(f->fd, 0, f->shown, &tail);
+	if (r)
+		log_reader_tail(r, &tail);
+	log_reader_close(r);
 	return tail.ended && !tail.next[0];
 }
 
-static int open_path(struct follow *f, const char *path, struct err *e)
+static int follow_input(struct follow *f, const char *path, struct err *e)
 {
+	bool piped = strcmp(path, "-") == 0;
+	const char *name = piped ? _("standard input") : path;
 	struct stat st;
 
-	if (strcmp(path, "-") == 0)
-		return open_input(f, e);
-	text_printable(f->shown, sizeof(f->shown), path, strlen(path));
-	if ((size_t)snprintf(f->path, sizeof(f->path), "%s", path) >= sizeof(f->path))
+	text_printable(f->shown, sizeof(f->shown), name, strlen(name));
+	if (strlen(path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
-	f->fd = trace_file_open(f->path, f->shown, e);
-	if (f->fd < 0) {
-		errno = e->num;
+	strcpy(f->path, path);
+	f->fd = piped ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : trace_file_open(path, f->shown, e);
+	if (f->fd < 0 && !piped)
 		return -1;
-	}
-	if (fstat(f->fd, &st) < 0)
+	if (f->fd < 0 || fstat(f->fd, &st) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
-	if (S_ISDIR(st.st_mode))
+	if (S_ISDIR(st.st_mode) && !piped)
 		return err_set(e, ERR_FAILED, _("%s is a folder, not a trace"), f->shown);
-	f->growing = S_ISREG(st.st_mode);
-	if (!f->growing || !is_complete(f))
-		return 0;
-	err_set(e, ERR_FAILED, _("%s is complete: it does not grow"), f->shown);
-	errno = ENODATA;
-	return -1;
+	f->growing = S_ISREG(st.st_mode) && !piped;
+	if (f->growing && is_complete(f))
+		return err_num(e, ERR_FAILED, ENODATA, _("%s is complete: it does not grow"), f->shown);
+	return 0;
 }
 
 struct follow *follow_open(const char *path, struct sink *to, struct err *e)
 {
 	struct follow *f = calloc(1, sizeof(*f));
-	int num;
 
 	if (!f) {
-		no_memory(e);
+		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
 	f->fd = -1;
-	f->source.get = input_get;
-	log_chunks_begin(&f->chunks, &f->source, 0, 0, 0);
 	f->to = to;
+	f->source.get = follow_get;
 	f->grown_ns = clock_now_ns();
-	for (int t = 0; t < TIERS; t++)
-		f->last_ns[t] = INT64_MIN;
 	f->in = malloc(BUFFER);
-	f->meta = log_about_new();
-	if (!f->in || !f->meta)
-		no_memory(e);
-	else if (open_path(f, path, e) == 0)
+	f->reader = log_reader_new();
+	if (!f->in || !f->reader) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+	} else if (follow_input(f, path, e) == 0) {
+		f->reader->source = &f->source;
+		log_chunks_begin(&f->chunks, &f->source, 0, 0, 0);
 		return f;
-	num = errno;
+	}
 	follow_close(f);
-	errno = num;
 	return NULL;
 }
 
@@ -577,15 +479,11 @@ void follow_close(struct follow *f)
 {
 	if (!f)
 		return;
-	stop(f);
+	follow_stop(f);
 	if (f->fd >= 0)
 		close(f->fd);
-	log_about_free(f->meta);
-	log_bytes_free(&f->raw);
-	log_bytes_free(&f->scratch);
-	ranges_free(f->ranges);
-	free(f->channels);
-	free(f->facts);
+	log_reader_close(f->reader);
+	log_bytes_free(&f->rows);
 	free(f->in);
 	free(f);
 }

@@ -11,19 +11,13 @@ struct follow_state {
 	bool waits; /* rows arrive, but no META yet: it is repeated */
 	struct clock_anchor start;
 	int64_t newest_ns; /* of the latest row, on the recorder's clock; start if there is none */
-	uint64_t rows[TIERS], marks;
 	uint64_t late[TIERS], lost[TIERS];
-	bool beginning_lost; /* rows came before the first META that could be read */
-	uint64_t damaged; /* bytes that belong to no chunk */
-	uint64_t chunks;  /* missing or damaged */
-	uint64_t unread;  /* with values this version cannot read */
-	uint64_t unknown; /* others of an unknown kind or version; no damage */
 };
 
 #define FOLLOW_MS 100 /* interval for polling a growing file */
 
 /* path: "-" for standard input, or a file. Rows are pushed into the sink by follow_take(), which never
- * blocks. Returns NULL and sets *e on error; errno is ENODATA if the file is complete. */
+ * blocks. Returns NULL and sets *e on error; e->num is ENODATA if the file is complete. */
 struct follow *follow_open(const char *path, struct sink *to, struct err *e);
 int follow_fd(const struct follow *f); /* to poll for input; -1: call every FOLLOW_MS */
 /* Returns 1 if it should be called again at once, 0 if there is no data for now, -1 if the log and the sink's

@@ -8,51 +8,37 @@
 
 const size_t row_size[TIERS + 1] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
 
-enum type { TENTHS, U32, U64, F32 };
-
-static const struct {
-	const char *name;
-	enum tier tier;
-	unsigned slots, at; /* of 4 bytes each if there are several; at: offset in the row */
-	enum type type;
-	enum channel_kind kind;
-} fields[FIELDS] = {
-	[FIELD_NONE] = {"", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER},
-	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, TENTHS, CHANNEL_GPU_UTIL},
-	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, F32, CHANNEL_CORE_UTIL},
-	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, F32, CHANNEL_CPU_UTIL},
-	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, F_RAM_USED, U64, CHANNEL_RAM_USED},
+const struct field_about field_about[FIELDS] = {
+	[FIELD_NONE] = {"", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER, UNIT_NONE, FAMILY_OTHER, NULL, NULL},
+	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, TENTHS, CHANNEL_GPU_UTIL, UNIT_PERCENT, FAMILY_GPU,
+		       "gpu.util", "GPU"},
+	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, F32, CHANNEL_CORE_UTIL, UNIT_PERCENT,
+			FAMILY_CPU, NULL, NULL},
+	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, F32, CHANNEL_CPU_UTIL, UNIT_PERCENT, FAMILY_CPU,
+		       "cpu.util", "CPU"},
+	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, F_RAM_USED, U64, CHANNEL_RAM_USED, UNIT_KB,
+			    FAMILY_MEMORY, "ram.used", "RAM"},
 	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, F_RAM_AVAILABLE, U64,
-				 CHANNEL_RAM_AVAILABLE},
-	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, F_EMC, F32, CHANNEL_EMC_UTIL},
-	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, M_VOLTAGE, U32, CHANNEL_RAIL_VOLTAGE},
-	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, M_CURRENT, U32, CHANNEL_RAIL_CURRENT},
-	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, M_POWER, F32, CHANNEL_RAIL_POWER},
-	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, S_TEMPERATURE, F32, CHANNEL_TEMPERATURE},
+				 CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY, "ram.available", "RAM free"},
+	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, F_EMC, F32, CHANNEL_EMC_UTIL, UNIT_PERCENT, FAMILY_MEMORY,
+		       "emc.util", "EMC"},
+	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, M_VOLTAGE, U32, CHANNEL_RAIL_VOLTAGE,
+			   UNIT_MILLIVOLT, FAMILY_POWER, "voltage", NULL},
+	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, M_CURRENT, U32, CHANNEL_RAIL_CURRENT,
+			   UNIT_MILLIAMPERE, FAMILY_POWER, "current", NULL},
+	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, M_POWER, F32, CHANNEL_RAIL_POWER,
+			 UNIT_MILLIWATT, FAMILY_POWER, "power", NULL},
+	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, S_TEMPERATURE, F32, CHANNEL_TEMPERATURE,
+			       UNIT_CELSIUS, FAMILY_HEAT, NULL, NULL},
 };
-
-unsigned field_slots(enum field f)
-{
-	return fields[f].slots;
-}
-
-enum tier field_tier(enum field f)
-{
-	return fields[f].tier;
-}
-
-const char *field_name(enum field f)
-{
-	return fields[f].name;
-}
 
 /* The field for a channel, or FIELD_NONE if its tier or index does not fit. */
 static enum field field_for(const struct channel *c)
 {
 	for (unsigned f = FIELD_NONE + 1; f < FIELDS; f++) {
-		if (fields[f].kind != c->kind)
+		if (field_about[f].kind != c->kind)
 			continue;
-		if (fields[f].tier != c->tier || (fields[f].slots > 1 && c->index >= fields[f].slots))
+		if (field_about[f].tier != c->tier || (field_about[f].slots > 1 && c->index >= field_about[f].slots))
 			return FIELD_NONE;
 		return (enum field)f;
 	}
@@ -61,40 +47,28 @@ static enum field field_for(const struct channel *c)
 
 void layout_make(struct layout *l, const struct session *about)
 {
-	bool taken[FIELDS][MAX_CORES] = {{false}};
+	size_t taken[FIELDS][MAX_CORES] = {{0}}; /* channel + 1 */
 
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < about->n_channels; i++) {
 		const struct channel *c = &about->channels[i];
 		enum field f = field_for(c);
-		unsigned slot = fields[f].slots > 1 ? c->index : 0;
+		unsigned slot = field_about[f].slots > 1 ? c->index : 0;
 
 		if (f == FIELD_NONE || taken[f][slot])
 			continue;
-		taken[f][slot] = true;
-		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot};
-		f = fields[f].tier == TIER_MEDIUM ? FIELD_POWER : f;
+		taken[f][slot] = i + 1;
+		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot, SIZE_MAX};
+		f = field_about[f].tier == TIER_MEDIUM ? FIELD_POWER : f;
 		if (slot >= l->used[f])
 			l->used[f] = slot + 1;
 		l->emc |= f == FIELD_EMC && !c->missing[0];
 	}
+	/* Rails without a channel of power. */
 	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
-		if (!taken[FIELD_POWER][i])
-			l->powerless |= 1U << i;
-}
-
-/* Copies text into a field of size bytes, cut between characters. */
-static void put_name(uint8_t *p, size_t size, const char *text)
-{
-	size_t n = strlen(text);
-
-	if (n >= size) {
-		n = size - 1;
-		while (n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80)
-			n--;
-	}
-	memset(p, 0, size);
-	memcpy(p, text, n);
+		if (!taken[FIELD_POWER][i] && taken[FIELD_VOLTAGE][i] && taken[FIELD_CURRENT][i])
+			l->cells[TIER_MEDIUM][l->n[TIER_MEDIUM]++] = (struct cell) {
+				taken[FIELD_VOLTAGE][i] - 1, FIELD_POWER, i, taken[FIELD_CURRENT][i] - 1};
 }
 
 static uint32_t whole_hz(double hz)
@@ -105,31 +79,29 @@ static uint32_t whole_hz(double hz)
 void header_encode(uint8_t *h, const struct session *about, const struct layout *l)
 {
 	const char *board = fact_get(about->facts, about->n_facts, "board");
-	bool named[MAX_RAILS] = {false};
 
 	memset(h, 0, HEADER_SIZE);
 	put_u32(h + H_MAGIC, NVMT_MAGIC);
 	put_u32(h + H_VERSION, NVMT_VERSION);
-	put_name(h + H_BOARD, H_CORES - H_BOARD, board ? board : "unknown");
+	board = board ? board : "unknown";
+	text_printable((char *)h + H_BOARD, H_CORES - H_BOARD, board, strlen(board));
 	h[H_CORES] = (uint8_t)l->used[FIELD_CORE];
 	h[H_RAILS] = (uint8_t)l->used[FIELD_POWER];
 	h[H_ZONES] = (uint8_t)l->used[FIELD_TEMPERATURE];
 	h[H_EMC] = l->emc;
 	for (int t = 0; t < TIERS; t++)
 		put_u32(h + H_HZ + 4 * t, whole_hz(about->hz[t]));
-	for (size_t i = 0; i < l->n[TIER_MEDIUM]; i++) {
-		const struct cell *c = &l->cells[TIER_MEDIUM][i];
+	for (enum tier t = TIER_MEDIUM; t < TIERS; t++)
+		for (size_t i = 0; i < l->n[t]; i++) {
+			const struct cell *c = &l->cells[t][i];
+			const struct channel *from = &about->channels[c->channel];
+			bool zone = t == TIER_SLOW;
+			const char *name = zone && from->kernel[0] ? from->kernel : from->label;
+			uint8_t *to = h + (zone ? H_ZONE_NAMES : H_RAIL_NAMES) + c->slot * NAME_SIZE;
 
-		if (c->field == FIELD_POWER || !named[c->slot])
-			put_name(h + H_RAIL_NAMES + c->slot * NAME_SIZE, NAME_SIZE, about->channels[c->channel].label);
-		named[c->slot] = true;
-	}
-	for (size_t i = 0; i < l->n[TIER_SLOW]; i++) {
-		const struct cell *c = &l->cells[TIER_SLOW][i];
-		const struct channel *zone = &about->channels[c->channel];
-
-		put_name(h + H_ZONE_NAMES + c->slot * NAME_SIZE, NAME_SIZE, zone->kernel[0] ? zone->kernel : zone->label);
-	}
+			if (zone || c->field == FIELD_POWER || !to[0])
+				text_printable((char *)to, NAME_SIZE, name, strlen(name));
+		}
 }
 
 static uint64_t whole(double v, double max)
@@ -141,9 +113,9 @@ static uint64_t whole(double v, double max)
 
 void cell_encode(uint8_t *row, enum field f, unsigned slot, double v)
 {
-	uint8_t *p = row + fields[f].at + 4 * slot;
+	uint8_t *p = row + field_about[f].at + 4 * slot;
 
-	switch (fields[f].type) {
+	switch (field_about[f].type) {
 	case TENTHS:
 		/* There is no encoding of "missing", and readers of version 1 average over all rows: the
 		 * previous reading is repeated if it is valid. */
@@ -168,8 +140,8 @@ void row_blank(uint8_t *row, const struct layout *l, enum tier tier)
 {
 	memset(row, 0, row_size[tier]);
 	for (unsigned f = FIELD_NONE + 1; f < FIELDS; f++)
-		for (unsigned i = 0; i < (fields[f].slots > 1 ? l->used[f] : 1); i++)
-			if (fields[f].tier == tier && fields[f].type == F32)
+		for (unsigned i = 0; i < (field_about[f].slots > 1 ? l->used[f] : 1); i++)
+			if (field_about[f].tier == tier && field_about[f].type == F32)
 				cell_encode(row, (enum field)f, i, NAN);
 }
 
@@ -196,9 +168,9 @@ static double current_decode(const uint8_t *row, unsigned slot)
 
 double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 {
-	const uint8_t *p = row + fields[f].at + 4 * slot;
+	const uint8_t *p = row + field_about[f].at + 4 * slot;
 
-	switch (fields[f].type) {
+	switch (field_about[f].type) {
 	case TENTHS:
 		return get_u16(p) / 10.0;
 	case U32:
@@ -216,5 +188,5 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 
 bool cell_holds(enum field f, double v)
 {
-	return isnan(v) || range_holds(channel_range(fields[f].kind), v);
+	return isnan(v) || range_holds(channel_range(field_about[f].kind), v);
 }

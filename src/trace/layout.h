@@ -20,11 +20,25 @@ enum field {
 	FIELDS
 };
 
+/* Where a field is in version 1, and the channel that is made of it. */
+struct field_about {
+	const char *source; /* as in nvmtop-trace(5): "fast.gpu_load" */
+	enum tier tier;
+	unsigned slots, at; /* of 4 bytes each if there are several; at: offset in the row */
+	enum field_type { TENTHS, U32, U64, F32 } type;
+	enum channel_kind kind;
+	enum unit unit;
+	enum family family;
+	const char *name, *label; /* of several slots: the end of the name, if any */
+};
+extern const struct field_about field_about[FIELDS];
+
 /* A field of a row, and the channel stored in it. */
 struct cell {
 	size_t channel;
 	enum field field;
 	unsigned slot; /* core, rail or zone */
+	size_t by;     /* a current that the channel, a voltage, is multiplied with; SIZE_MAX: none */
 };
 
 #define MAX_CELLS (MAX_CORES + 3 * MAX_RAILS + MAX_ZONES)
@@ -33,16 +47,10 @@ struct layout {
 	struct cell cells[TIERS][MAX_CELLS];
 	size_t n[TIERS];
 	unsigned used[FIELDS]; /* number of slots; for FIELD_POWER: of rails */
-	unsigned powerless;    /* bit mask of rails whose power is not a channel */
 	bool emc;
 };
 
 void layout_make(struct layout *l, const struct session *about);
-
-/* The number of slots of a field, and its tier in version 1. */
-unsigned field_slots(enum field f);
-enum tier field_tier(enum field f);
-const char *field_name(enum field f); /* as in nvmtop-trace(5): "fast.gpu_load" */
 
 /* Writes HEADER_SIZE bytes, with all four counts 0. */
 void header_encode(uint8_t *h, const struct session *about, const struct layout *l);

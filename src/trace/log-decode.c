@@ -8,29 +8,6 @@
 
 #include "trace/log-lod.h"
 
-bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
-			double *values, double *scratch)
-{
-	struct log_walk walk;
-	bool known = true;
-
-	for (size_t i = 0; i < (size_t)s->n * width; i++)
-		values[i] = (double)NAN;
-	log_walk_begin(&walk, s);
-	for (uint32_t c = 0; c < s->columns; c++) {
-		uint32_t to = !column ? c : c < n ? column[c] : NO_COLUMN;
-
-		if (to >= width) {
-			log_walk_skip(&walk, 1);
-			continue;
-		}
-		known &= log_walk_get(&walk, scratch);
-		for (size_t i = 0; i < s->n; i++)
-			values[i * width + to] = scratch[i];
-	}
-	return known;
-}
-
 bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
 			uint8_t *bytes, struct log_array *out)
 {
@@ -87,33 +64,6 @@ void log_event_put(struct log_bytes *raw, const struct log_event *ev)
 	else
 		log_state_put(raw, &ev->u.state);
 	log_record_end(raw, start);
-}
-
-size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
-		     int64_t before_ns)
-{
-	size_t sent = 0;
-
-	for (size_t i = 0; i < n; before_ns = t_ns[i++]) {
-		struct gap g = {tier, GAP_LATE, before_ns == INT64_MIN ? t_ns[i] : before_ns, t_ns[i], 1};
-
-		if (late[i] && to->ops->gap)
-			to->ops->gap(to, &g);
-		sent += late[i];
-	}
-	return sent;
-}
-
-void log_event_send(const struct log_event *ev, struct sink *to)
-{
-	const struct sink_ops *ops = to->ops;
-
-	if (ev->kind == LOG_MARK && ops->mark)
-		ops->mark(to, &ev->u.mark);
-	if (ev->kind == LOG_GAP && ops->gap)
-		ops->gap(to, &ev->u.gap);
-	if (ev->kind == LOG_STATE && ops->change)
-		ops->change(to, &ev->u.change);
 }
 
 /* --- is it right? --- */

@@ -7,14 +7,9 @@
 
 #define NO_COLUMN UINT16_MAX
 
-/* Decodes the values of a section row by row, NaN where missing. column[i] is the index among `width`
- * columns of the section's column i, for the first n of them; NO_COLUMN skips it. NULL: same order.
- * scratch has room for one column. Returns false if a column has an unknown form; its values are NaN. */
-bool log_section_values(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
-			double *values, double *scratch);
-
 /* Copies the arrays of a section to bytes[s->size] for later use. out gets one array for each of `width`
- * columns. Returns false if one has an unknown form; its values are NaN. */
+ * columns; column[i] is the index among these of the section's column i, for the first n of them; NO_COLUMN skips it.
+ * Returns false if one has an unknown form; its values are NaN. */
 struct log_array {
 	const uint8_t *p; /* NULL: none */
 	uint8_t kind;
@@ -35,11 +30,6 @@ struct log_event {
 /* Returns false if the record is damaged or of another kind. */
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev);
 void log_event_put(struct log_bytes *raw, const struct log_event *ev);
-/* Sends the single late ticks before n rows, which follow one at before_ns (INT64_MIN: none). Returns their number. */
-size_t log_late_send(struct sink *to, enum tier tier, const int64_t *t_ns, const uint8_t *late, size_t n,
-		     int64_t before_ns);
-/* Sends all but states, which a sink finds in the rows. */
-void log_event_send(const struct log_event *ev, struct sink *to);
 
 /* The sections of a DATA chunk, n 0: none, and the times of their last rows. */
 struct log_data {

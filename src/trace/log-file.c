@@ -36,6 +36,11 @@ static int lock(int fd)
 	return try_lock(fd) == EBUSY ? EBUSY : 0;
 }
 
+static bool is_recording(int fd)
+{
+	return nvmt1_begins(fd) || log_begins(fd);
+}
+
 /* May the file be replaced, if it exists? Only one that is empty or begins as ours. Returns 0 or an errno. */
 static int replaceable(const char *path)
 {
@@ -53,7 +58,7 @@ static int replaceable(const char *path)
 	if (fd < 0)
 		return errno;
 	num = link ? 0 : lock(fd);
-	if (!num && st.st_size > 0 && !nvmt1_begins(fd) && !log_begins(fd))
+	if (!num && st.st_size > 0 && !is_recording(fd))
 		num = EEXIST;
 	close(fd);
 	return num;
@@ -121,13 +126,18 @@ int log_file_check(const char *path, bool force, struct err *e)
 	return num == 0 || num == ENOENT ? 0 : cannot(path, num, e);
 }
 
-int log_folder_open(const char *path)
+static int folder_open(const char *path, int flags)
 {
 	char folder[PATH_MAX];
 	const char *slash = strrchr(path, '/');
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return open(folder, flags | O_CLOEXEC, 0666);
+}
+
+int log_folder_open(const char *path)
+{
+	return folder_open(path, O_RDONLY | O_DIRECTORY);
 }
 
 /* Called before the file is created, because the folder may not respond. */
@@ -143,20 +153,6 @@ static bool has_room(const char *path)
 		room = (uint64_t)v.f_bavail * v.f_frsize >= ROOM_MIN;
 	close(fd);
 	return room;
-}
-
-/* A file without a name, in the folder of that path. Returns -1 where the file system has none. */
-static int unnamed_make(const char *path)
-{
-	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
-	int fd;
-
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-	fd = open(folder, O_WRONLY | O_APPEND | O_TMPFILE | O_CLOEXEC, 0666);
-	if (fd >= 0)
-		lock(fd);
-	return fd;
 }
 
 int log_file_link(int fd, const char *path)
@@ -179,9 +175,12 @@ int log_file_make(const char *path, bool force, bool *unnamed, struct err *e)
 	if (force) {
 		fd = replace(path, &num);
 	} else {
-		fd = unnamed && *unnamed && lstat(path, &st) < 0 ? unnamed_make(path) : -1;
-		if (fd >= 0)
+		/* Not all file systems have files without a name. */
+		fd = unnamed && *unnamed && lstat(path, &st) < 0 ? folder_open(path, O_WRONLY | O_APPEND | O_TMPFILE) : -1;
+		if (fd >= 0) {
+			lock(fd);
 			return fd;
+		}
 		if (unnamed)
 			*unnamed = false;
 		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -308,7 +307,7 @@ static int part_remove(int folder, const char *name)
 	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int num = fd < 0 ? errno : try_lock(fd);
 
-	if (!num && !nvmt1_begins(fd) && !log_begins(fd))
+	if (!num && !is_recording(fd))
 		num = EEXIST;
 	if (!num && unlinkat(folder, name, 0) < 0)
 		num = errno;

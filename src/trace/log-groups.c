@@ -51,8 +51,7 @@ static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
 		r->damage.bytes += r->tail.other;
 }
 
-/* Notes bytes between chunks, or chunks whose numbers are missing. */
-static void note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell)
+void log_note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell)
 {
 	uint64_t missing = next > seq + 1 ? next - seq - 1 : 0;
 
@@ -63,8 +62,7 @@ static void note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
-/* The number of the file of a split recording whose META is at that position; -1: it does not say. */
-static int64_t part_at(struct log_reader *r, uint64_t at)
+int64_t log_part_at(struct log_reader *r, uint64_t at)
 {
 	struct log_in in, record;
 	struct log_item meta;
@@ -87,7 +85,7 @@ static int64_t part_at(struct log_reader *r, uint64_t at)
  * in no file, which is noted. */
 static bool file_begins(struct log_reader *r, uint64_t *file, uint64_t at, const struct log_head *h, uint64_t seq)
 {
-	int64_t part = h->kind == LOG_META ? part_at(r, *file) : -1, next = part >= 0 ? part_at(r, at) : -1, *more;
+	int64_t part = h->kind == LOG_META ? log_part_at(r, *file) : -1, next = part >= 0 ? log_part_at(r, at) : -1, *more;
 	bool known = r->quiet || next <= part || h->seq <= seq + 1;
 
 	for (size_t i = 0; i < r->n_holes; i++)
@@ -119,7 +117,7 @@ void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, s
 			seq = before;
 		}
 		if (seq != LOG_SEQ_NONE && (!(ended || c.skipped || c.cut || h.seq > seq + 1) || !file_begins(r, &file, at, &h, seq)))
-			note_hole(r, c.skipped, at, seq, h.seq, cell);
+			log_note_hole(r, c.skipped, at, seq, h.seq, cell);
 		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
 			log_note(r, LOG_FAULT_ORDER, at, h.seq, h.cell, 0);
 			continue;
@@ -323,8 +321,7 @@ static struct log_list *list_make(struct log_list *to, const struct log_item *p,
 	return l;
 }
 
-/* Counts the rows of a DATA chunk. Returns false if it cannot be used, which is noted. */
-static bool rows_count(struct log_reader *r, const struct log_list *l, struct log_item *item)
+bool log_rows_count(struct log_reader *r, const struct log_list *l, struct log_item *item)
 {
 	enum log_fault fault = LOG_FAULT_NONE;
 	uint64_t rows = 0;
@@ -368,7 +365,7 @@ static void list_count(struct log_reader *r, struct log_list *l, size_t to)
 		struct log_item *item = &l->items[l->counted];
 
 		memcpy(item->before, l->rows, sizeof(item->before));
-		if (item->kind == LOG_DATA && !item->bytes && !rows_count(r, l, item)) {
+		if (item->kind == LOG_DATA && !item->bytes && !log_rows_count(r, l, item)) {
 			item->kind = 0;
 			memset(item->rows, 0, sizeof(item->rows));
 		}

@@ -365,40 +365,6 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 	return 0;
 }
 
-void log_generation_drop(struct log_reader *r, size_t i)
-{
-	for (int t = 0; t < TIERS; t++)
-		free(r->generations[i].column[t]);
-	memmove(r->generations + i, r->generations + i + 1, (--r->n_generations - i) * sizeof(*r->generations));
-}
-
-struct log_reader *log_about_new(void)
-{
-	struct log_reader *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->unpacker = log_unpacker_new();
-	if (r->unpacker)
-		return r;
-	free(r);
-	return NULL;
-}
-
-void log_about_free(struct log_reader *r)
-{
-	if (!r)
-		return;
-	while (r->n_generations > 0)
-		log_generation_drop(r, 0);
-	log_unpacker_free(r->unpacker);
-	free(r->generations);
-	free(r->channels);
-	free(r->numbers);
-	free(r->facts);
-	free(r);
-}
-
 static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
 {
 	return log_read_chunk(r, item, h, &r->raw_index);
@@ -464,8 +430,7 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 	return h.version == LOG_VERSION || log_other_version(h.version, r->shown, e);
 }
 
-/* Whether the signature of a META was altered by a terminal or a text conversion. */
-static bool through_terminal(struct log_reader *r, const struct log_item *item)
+bool log_through_terminal(struct log_reader *r, const struct log_item *item)
 {
 	const uint8_t *p = item->kind == LOG_META ? r->source->get(r->source, item->at + LOG_HEAD, 8) : NULL;
 
@@ -488,7 +453,7 @@ static int describe(struct log_reader *r, struct err *e)
 		for (size_t i = 0; i < items.n && r->n_generations == 0; i++) {
 			if (items.p[i].kind != LOG_META)
 				continue;
-			mangled |= through_terminal(r, &items.p[i]);
+			mangled |= log_through_terminal(r, &items.p[i]);
 			if (!meta_read(r, &items.p[i], &h))
 				continue;
 			if (log_meta_take(r, &h, r->raw_index.p, r->raw_index.n) < 0)
@@ -836,20 +801,24 @@ static int clocks_read(struct log_reader *r)
 
 /* --- the end --- */
 
-static void end_read(struct log_reader *r)
+void log_end_take(struct log_reader *r)
 {
-	struct log_head h;
-	struct log_in in;
+	struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
 
-	if (!r->end.kind || !log_read_chunk(r, &r->end, &h, &r->raw))
-		return;
-	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	r->tail.reason = (enum log_reason)log_get_u8(&in);
 	log_get_u64(&in);
 	log_get_str(&in, r->tail.next, sizeof(r->tail.next));
 	r->tail.ended = !in.bad;
 	if (strchr(r->tail.next, '/'))
 		r->tail.next[0] = '\0';
+}
+
+static void end_read(struct log_reader *r)
+{
+	struct log_head h;
+
+	if (r->end.kind && log_read_chunk(r, &r->end, &h, &r->raw))
+		log_end_take(r);
 }
 
 static void rows_extent(struct log_reader *r)
@@ -926,17 +895,18 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 
 struct log_reader *log_reader_new(void)
 {
-	struct log_reader *r = log_about_new();
+	struct log_reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
 	r->timeline.ops = &log_timeline_ops;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
+	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
 		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
-	if (r->caches)
+	if (r->caches && r->unpacker)
 		return r;
 	log_reader_close(r);
 	return NULL;
@@ -1018,7 +988,15 @@ void log_reader_close(struct log_reader *r)
 	while (r->n_files > 0)
 		close(r->files[--r->n_files].fd);
 	free(r->files);
-	log_about_free(r);
+	for (size_t i = 0; i < r->n_generations; i++)
+		for (int t = 0; t < TIERS; t++)
+			free(r->generations[i].column[t]);
+	free(r->generations);
+	log_unpacker_free(r->unpacker);
+	free(r->channels);
+	free(r->numbers);
+	free(r->facts);
+	free(r);
 }
 
 void log_reader_renew(struct log_reader *r, struct log_reader *newer)

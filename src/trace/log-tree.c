@@ -46,8 +46,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	memset(b->late, 0, b->n);
 }
 
-/* Reads the rows of a chunk. Returns NULL if out of memory. */
-static struct log_block *block_read(struct log_reader *r, const struct log_item *item, enum tier tier)
+struct log_block *log_block_read(struct log_reader *r, const struct log_item *item, enum tier tier)
 {
 	size_t n = item->rows[tier], width = r->session.width[tier];
 	const struct log_generation *g = NULL;
@@ -86,5 +85,5 @@ struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t ro
 		item.at = NOWHERE + *first;
 	}
 	b = log_cache_find(&r->caches[tier == TIER_FAST ? LOG_FAST_ROWS : LOG_ROWS], item.at * 4 + tier);
-	return b ? b : block_read(r, &item, tier);
+	return b ? b : log_block_read(r, &item, tier);
 }

@@ -151,6 +151,10 @@ struct log_reader *log_reader_new(void);
 bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
 /* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
 void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows);
+/* Notes so many bytes that end at that position, or that the numbers between two chunks are missing. */
+void log_note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell);
+/* Whether the signature of a META was altered by a terminal or a text conversion. */
+bool log_through_terminal(struct log_reader *r, const struct log_item *item);
 /* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
  * one place where damage is found in chunks. */
 bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
@@ -160,10 +164,10 @@ const struct log_generation *log_generation_find(const struct log_reader *r, uin
 int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
 /* Reads a META if its generation is not known yet. */
 void log_meta_new(struct log_reader *r, const struct log_item *item);
-void log_generation_drop(struct log_reader *r, size_t i);
-/* A reader without a file, which only takes META. Returns NULL if out of memory. */
-struct log_reader *log_about_new(void);
-void log_about_free(struct log_reader *r);
+/* Takes the END that was read into r->raw. */
+void log_end_take(struct log_reader *r);
+/* The number of the file of a split recording whose META is at that position; -1: it does not say. */
+int64_t log_part_at(struct log_reader *r, uint64_t at);
 
 /* Keeps the events of a chunk of that kind, or of an INDEX. */
 void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
@@ -188,7 +192,12 @@ int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
 /* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
 bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 
+/* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
+bool log_rows_count(struct log_reader *r, const struct log_list *l, struct log_item *item);
+
 /* log-tree.c */
+/* Reads the rows of a chunk, as counted. Returns NULL if out of memory. */
+struct log_block *log_block_read(struct log_reader *r, const struct log_item *item, enum tier tier);
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);

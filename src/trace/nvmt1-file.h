@@ -8,12 +8,6 @@
 /* fast: 5 and the cores; medium: 3 per rail and the total; slow: the zones and the hottest */
 #define NVMT1_CHANNELS (5 + MAX_CORES + 3 * MAX_RAILS + 1 + MAX_ZONES + 1)
 
-/* Where a channel is in a row. */
-struct nvmt1_place {
-	uint8_t field; /* FIELD_NONE: it is computed */
-	uint16_t slot; /* core, rail or zone */
-};
-
 /* A channel that is computed from others of the row: the sum of rails, the hottest of zones. */
 struct nvmt1_computed {
 	uint16_t column, from[MAX_ZONES]; /* columns */
@@ -30,7 +24,7 @@ struct nvmt1 {
 	uint64_t at[TIERS + 1], rows[TIERS + 1]; /* of the sections, and of the sync points */
 	struct session session;
 	struct channel channels[NVMT1_CHANNELS];
-	struct nvmt1_place places[NVMT1_CHANNELS]; /* of each channel */
+	struct layout layout; /* of the channels that are not computed */
 	struct nvmt1_computed computed[TIERS];
 	struct fact board;
 	struct err damage; /* the first */

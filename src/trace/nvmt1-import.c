@@ -14,13 +14,13 @@
 #define LEAP_ROWS 100 /* periods, if that is longer */
 #define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a suspended recorder may pause that long */
 
-/* The next rows of a tier. */
-struct cursor {
-	uint64_t row, end;
-	uint8_t *bytes; /* of rows in .. in + n - 1 */
-	uint64_t in;
-	size_t n;
-	int64_t before_ns, pushed_ns; /* times of the previous row: in the file, in the log */
+/* The section of a tier, of which some rows are in memory. */
+struct section {
+	uint64_t row, end; /* the first of these, and the end of the section, or of what can be used of it */
+	size_t n, at;	   /* their number; which of them is next */
+	uint8_t *bytes;
+	int64_t t_ns[BATCH];
+	int64_t read_ns, made_ns; /* times of the last row: in the file, in the stream */
 };
 
 /* The number and the first of a channel's out-of-range values. */
@@ -29,97 +29,64 @@ struct channel_state {
 	double v;
 };
 
-struct import {
+struct merge {
 	struct nvmt1 *f;
 	struct nvmt1_import *of;
-	struct log_builder *builder; /* or NULL */
-	struct cursor at[TIERS];
+	struct section sections[TIERS];
 	uint64_t sync; /* the next sync point */
-	double *values;
+	double values[BATCH * NVMT1_CHANNELS];
 	struct channel_state channels[NVMT1_CHANNELS];
-	int64_t newest_ns;
 };
 
-static void cut(struct import *m, enum tier tier)
+/* Reads the next rows of a tier, if those before were used. Each is made at least 1 ns later than the one before it. Returns
+ * false if there are none. */
+static bool rows_read(struct merge *m, enum tier tier)
 {
-	struct cursor *c = &m->at[tier];
+	struct section *s = &m->sections[tier];
+	double leap_ns = 1e9 * LEAP_ROWS / m->f->session.hz[tier];
+	unsigned long long row;
+	uint64_t at;
+	size_t n;
 
-	nvmt1_damage(m->f,
-		     _("the time of row %llu of the %s section, at offset %llu, is invalid; the rows before "
-		       "it are shown"),
-		     (unsigned long long)c->row, tier_name(tier),
-		     (unsigned long long)(m->f->at[tier] + c->row * row_size[tier]));
-	c->end = c->row;
-}
+	if (s->at < s->n)
+		return true;
+	s->row += s->n;
+	s->n = s->at = 0;
+	n = s->end - s->row < BATCH ? (size_t)(s->end - s->row) : BATCH;
+	at = m->f->at[tier] + s->row * row_size[tier];
+	if (n > 0 && !nvmt1_read(m->f, s->bytes, n * row_size[tier], at)) {
+		nvmt1_damage(m->f, _("row %llu of the %s section cannot be read; the rows before it are shown"),
+			     (unsigned long long)s->row, tier_name(tier));
+		n = 0;
+		s->end = s->row;
+	}
+	for (; s->n < n; s->n++) {
+		int64_t ns, before_ns = s->read_ns;
 
-/* Returns the bytes of a row, or NULL if the section ends before it. */
-static const uint8_t *row_at(struct import *m, enum tier tier, uint64_t row)
-{
-	struct cursor *c = &m->at[tier];
-
-	if (row >= c->end)
-		return NULL;
-	if (row < c->in || row >= c->in + c->n) {
-		c->in = row;
-		c->n = c->end - row < BATCH ? (size_t)(c->end - row) : BATCH;
-		if (!nvmt1_read(m->f, c->bytes, c->n * row_size[tier], m->f->at[tier] + row * row_size[tier])) {
-			nvmt1_damage(m->f, _("row %llu of the %s section cannot be read; the rows before it are shown"),
-				     (unsigned long long)row, tier_name(tier));
-			c->n = 0;
-			c->end = row;
-			return NULL;
+		row = s->row + s->n;
+		if (!row_time(s->bytes + s->n * row_size[tier], &ns) || ns < before_ns) {
+			nvmt1_damage(m->f,
+				     _("the time of row %llu of the %s section, at offset %llu, is invalid; the rows before "
+				       "it are shown"),
+				     row, tier_name(tier), (unsigned long long)(at + s->n * row_size[tier]));
+			s->end = row;
+			break;
 		}
+		if (row > 0 && ns - before_ns > PAUSE_NS && (double)(ns - before_ns) > leap_ns)
+			nvmt1_damage(m->f, _("row %llu of the %s section comes %.3f s after the one before it"), row,
+				     tier_name(tier), (double)(ns - before_ns) / 1e9);
+		s->read_ns = ns;
+		s->made_ns = ns > s->made_ns ? ns : s->made_ns + 1;
+		s->t_ns[s->n] = s->made_ns;
 	}
-	return c->bytes + (size_t)(row - c->in) * row_size[tier];
+	return s->n > 0;
 }
 
-/* Returns the time of the next row since the start, or INT64_MAX if there is none. */
-static int64_t next_ns(struct import *m, enum tier tier)
+static double checked(struct merge *m, const struct cell *c, uint64_t row, double v)
 {
-	struct cursor *c = &m->at[tier];
-	const uint8_t *row = row_at(m, tier, c->row);
-	int64_t ns;
+	struct channel_state *p = &m->channels[c->channel];
 
-	if (!row)
-		return INT64_MAX;
-	if (row_time(row, &ns) && ns >= c->before_ns)
-		return ns;
-	cut(m, tier);
-	return INT64_MAX;
-}
-
-/* A long interval without rows is damage. */
-static void check_leap(struct import *m, enum tier tier, int64_t apart_ns)
-{
-	if (apart_ns > PAUSE_NS && apart_ns > (int64_t)(1e9 * LEAP_ROWS / m->f->session.hz[tier]))
-		nvmt1_damage(m->f, _("row %llu of the %s section comes %.3f s after the one before it"),
-			     (unsigned long long)m->at[tier].row, tier_name(tier), (double)apart_ns / 1e9);
-}
-
-/* Takes the times of rows before until_ns and returns their number. Each is made at least 1 ns later than the one
- * before it. */
-static size_t take_times(struct import *m, enum tier tier, int64_t until_ns, int64_t *t_ns)
-{
-	struct cursor *c = &m->at[tier];
-	size_t n = 0;
-	int64_t ns;
-
-	while (n < BATCH && (n == 0 || c->row < c->in + c->n) && (ns = next_ns(m, tier)) < until_ns) {
-		if (c->row > 0)
-			check_leap(m, tier, ns - c->before_ns);
-		c->before_ns = ns;
-		c->pushed_ns = ns > c->pushed_ns ? ns : c->pushed_ns + 1;
-		t_ns[n++] = c->pushed_ns;
-		c->row++;
-	}
-	return n;
-}
-
-static double checked(struct import *m, size_t channel, uint64_t row, double v)
-{
-	struct channel_state *p = &m->channels[channel];
-
-	if (cell_holds((enum field)m->f->places[channel].field, v))
+	if (cell_holds(c->field, v))
 		return v;
 	if (p->n++ == 0) {
 		p->row = row;
@@ -145,40 +112,38 @@ static void compute(const struct nvmt1_computed *c, enum tier tier, double *row)
 					  : channel_round(tier == TIER_MEDIUM ? CHANNEL_POWER_TOTAL : CHANNEL_HOTTEST, v);
 }
 
-static void push_rows(struct import *m, enum tier tier, int64_t until_ns)
+/* Pushes the rows of a tier before until_ns. */
+static void rows_push(struct merge *m, enum tier tier, int64_t until_ns)
 {
 	const struct nvmt1 *f = m->f;
-	const struct session *s = &f->session;
-	size_t width = s->width[tier], n;
-	int64_t t_ns[BATCH];
+	struct section *s = &m->sections[tier];
+	size_t width = f->session.width[tier], n;
 
-	while ((n = take_times(m, tier, until_ns, t_ns)) > 0) {
-		uint64_t first = m->at[tier].row - n;
-		const uint8_t *rows = row_at(m, tier, first);
+	for (; rows_read(m, tier) && s->t_ns[s->at] < until_ns; s->at += n) {
+		for (n = 1; s->at + n < s->n && s->t_ns[s->at + n] < until_ns; n++)
+			;
+		for (size_t k = 0; k < f->layout.n[tier]; k++) {
+			const struct cell *c = &f->layout.cells[tier][k];
+			unsigned column = f->channels[c->channel].column;
 
-		for (size_t c = 0; c < s->n_channels; c++) {
-			const struct nvmt1_place *place = &f->places[c];
-
-			for (size_t i = 0; s->channels[c].tier == tier && place->field != FIELD_NONE && i < n; i++)
-				m->values[i * width + s->channels[c].column] =
-					checked(m, c, first + i,
-						cell_decode(rows + i * row_size[tier], (enum field)place->field,
-							    place->slot));
+			for (size_t i = 0; i < n; i++)
+				m->values[i * width + column] = checked(
+					m, c, s->row + s->at + i,
+					cell_decode(s->bytes + (s->at + i) * row_size[tier], c->field, c->slot));
 		}
 		for (size_t i = 0; i < n; i++)
 			compute(&f->computed[tier], tier, m->values + i * width);
 		m->of->rows[tier] += n;
-		m->newest_ns = t_ns[n - 1] > m->newest_ns ? t_ns[n - 1] : m->newest_ns;
-		if (m->builder)
-			log_builder_rows(m->builder, &(struct rows) {tier, n, width, t_ns, m->values});
+		if (m->of->to)
+			m->of->to->ops->rows(m->of->to, &(struct rows) {tier, n, width, s->t_ns + s->at, m->values});
 	}
 }
 
 /* Pushes the marks of the rows that were pushed, or all: the time of a mark is that of its row. */
-static void push_marks(struct import *m, bool all)
+static void marks_push(struct merge *m, bool all)
 {
 	struct nvmt1 *f = m->f;
-	uint64_t rows = f->rows[TIER_FAST], row, at;
+	uint64_t rows = f->rows[TIER_FAST], pushed = m->sections[TIER_FAST].row + m->sections[TIER_FAST].at, row, at;
 	uint8_t p[SYNC_SIZE], time[8];
 	int64_t ns;
 
@@ -187,7 +152,7 @@ static void push_marks(struct import *m, bool all)
 		if (!nvmt1_read(f, p, SYNC_SIZE, at))
 			return;
 		row = get_u64(p + 8);
-		if (!all && row >= m->at[TIER_FAST].row)
+		if (!all && row >= pushed)
 			return;
 		if (row > rows)
 			nvmt1_damage(f, _("sync point %llu, at offset %llu, is behind the last fast row"),
@@ -197,44 +162,38 @@ static void push_marks(struct import *m, bool all)
 		    !row_time(time, &ns))
 			continue;
 		m->of->marks++;
-		if (m->builder)
-			log_builder_mark(m->builder, &(struct mark) {.id = get_u64(p), .t_ns = ns});
+		if (m->of->to)
+			m->of->to->ops->mark(m->of->to, &(struct mark) {.id = get_u64(p), .t_ns = ns});
 	}
 }
 
-static bool push_all(struct import *m)
+/* Returns false if progress() stopped it. */
+static bool push_all(struct merge *m)
 {
-	const struct nvmt1 *f = m->f;
-	double total = 1 + (double)f->rows[0] + (double)f->rows[1] + (double)f->rows[2];
+	double total = 1 + (double)m->f->rows[0] + (double)m->f->rows[1] + (double)m->f->rows[2];
 
-	for (;;) {
-		int64_t oldest = INT64_MAX;
+	for (int64_t oldest = 0; oldest < INT64_MAX;) {
 		uint64_t done = 0;
 
-		for (int t = 0; t < TIERS; t++) {
-			int64_t ns = next_ns(m, (enum tier)t);
+		oldest = INT64_MAX;
+		for (enum tier t = 0; t < TIERS; t++) {
+			struct section *s = &m->sections[t];
 
-			oldest = ns < oldest ? ns : oldest;
-			done += m->at[t].row;
+			if (rows_read(m, t) && s->t_ns[s->at] < oldest)
+				oldest = s->t_ns[s->at];
+			done += s->row + s->at;
 		}
-		if (oldest == INT64_MAX)
-			break;
 		if (m->of->progress && !m->of->progress(m->of->of, (double)done / total))
 			return false;
-		for (int t = 0; t < TIERS; t++)
-			push_rows(m, (enum tier)t, oldest + WINDOW_NS);
-		push_marks(m, false);
-		if (m->builder)
-			log_builder_run(m->builder, m->newest_ns);
+		for (enum tier t = 0; t < TIERS && oldest < INT64_MAX; t++)
+			rows_push(m, t, oldest + WINDOW_NS);
+		marks_push(m, oldest == INT64_MAX);
 	}
-	push_marks(m, true);
-	if (m->builder)
-		log_builder_end(m->builder, LOG_STOPPED, NULL);
 	return true;
 }
 
 /* Reports values out of range: one message per channel to a check, a single one to a reader. */
-static void report_out_of_range(struct import *m)
+static void report_out_of_range(struct merge *m)
 {
 	struct nvmt1 *f = m->f;
 	const struct channel_state *first = NULL;
@@ -264,47 +223,31 @@ static void report_out_of_range(struct import *m)
 	}
 }
 
-/* Returns -1 and sets *e on error. */
-static int start(struct import *m, struct err *e)
-{
-	const struct log_options options = {.index = true};
-	const struct session *s = &m->f->session;
-	size_t widest = 1;
-	bool ok = true;
-
-	for (int t = 0; t < TIERS; t++) {
-		m->at[t].end = m->f->rows[t];
-		m->at[t].pushed_ns = -1;
-		m->at[t].bytes = malloc(BATCH * row_size[t]);
-		ok = ok && m->at[t].bytes;
-		widest = s->width[t] > widest ? s->width[t] : widest;
-	}
-	m->values = malloc(widest * BATCH * sizeof(*m->values));
-	if (!ok || !m->values)
-		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), m->f->shown);
-	m->builder = m->of->emit ? log_builder_new(s, &options, m->of->emit, m->of->of, e) : NULL;
-	return m->of->emit && !m->builder ? -1 : 0;
-}
-
 int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err *e)
 {
-	struct import m = {.of = of};
-	int rc;
+	struct nvmt1 *f = nvmt1_open(fd, shown, of->found, of->of, e);
+	struct merge *m = f ? calloc(1, sizeof(*m)) : NULL;
+	bool ok = m;
+	int rc = -1;
 
-	m.f = nvmt1_open(fd, shown, of->found, of->of, e);
-	if (!m.f)
-		return -1;
-	rc = start(&m, e);
-	if (rc == 0) {
-		if (!push_all(&m))
-			rc = err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
-		report_out_of_range(&m);
-		*e = rc < 0 ? *e : m.f->damage;
+	for (int t = 0; ok && t < TIERS; t++) {
+		m->sections[t] = (struct section) {.end = f->rows[t], .made_ns = -1, .bytes = malloc(BATCH * row_size[t])};
+		ok = m->sections[t].bytes;
 	}
-	for (int t = 0; t < TIERS; t++)
-		free(m.at[t].bytes);
-	log_builder_free(m.builder);
-	free(m.values);
-	nvmt1_close(m.f);
+	if (f && !ok) {
+		err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
+	} else if (f && (!of->to || of->to->ops->begin(of->to, &f->session, e) == 0)) {
+		m->f = f;
+		m->of = of;
+		rc = push_all(m) ? 0 : err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
+		report_out_of_range(m);
+		if (rc == 0 && of->to)
+			rc = of->to->ops->end(of->to, e);
+		*e = rc < 0 ? *e : f->damage;
+	}
+	for (int t = 0; m && t < TIERS; t++)
+		free(m->sections[t].bytes);
+	free(m);
+	nvmt1_close(f);
 	return rc;
 }

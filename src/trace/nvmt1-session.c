@@ -13,49 +13,31 @@ static void name_get(char *out, size_t size, const uint8_t *p, size_t field)
 	text_printable(out, size, (const char *)p, strnlen((const char *)p, field));
 }
 
-static const struct {
-	enum channel_kind kind;
-	enum unit unit;
-	enum family family;
-	const char *name, *label;
-} known[FIELDS] = {
-	[FIELD_GPU] = {CHANNEL_GPU_UTIL, UNIT_PERCENT, FAMILY_GPU, "gpu.util", "GPU"},
-	[FIELD_CPU] = {CHANNEL_CPU_UTIL, UNIT_PERCENT, FAMILY_CPU, "cpu.util", "CPU"},
-	[FIELD_CORE] = {CHANNEL_CORE_UTIL, UNIT_PERCENT, FAMILY_CPU, NULL, NULL},
-	[FIELD_RAM_USED] = {CHANNEL_RAM_USED, UNIT_KB, FAMILY_MEMORY, "ram.used", "RAM"},
-	[FIELD_RAM_AVAILABLE] = {CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY, "ram.available", "RAM free"},
-	[FIELD_EMC] = {CHANNEL_EMC_UTIL, UNIT_PERCENT, FAMILY_MEMORY, "emc.util", "EMC"},
-	[FIELD_VOLTAGE] = {CHANNEL_RAIL_VOLTAGE, UNIT_MILLIVOLT, FAMILY_POWER, "voltage", NULL},
-	[FIELD_CURRENT] = {CHANNEL_RAIL_CURRENT, UNIT_MILLIAMPERE, FAMILY_POWER, "current", NULL},
-	[FIELD_POWER] = {CHANNEL_RAIL_POWER, UNIT_MILLIWATT, FAMILY_POWER, "power", NULL},
-	[FIELD_TEMPERATURE] = {CHANNEL_TEMPERATURE, UNIT_CELSIUS, FAMILY_HEAT, NULL, NULL},
-};
-
 /* Appends a channel. */
 static struct channel *add(struct nvmt1 *f, enum field field, unsigned slot)
 {
-	struct channel *c = &f->channels[f->session.n_channels];
-	enum unit unit = known[field].unit;
+	const struct field_about *a = &field_about[field];
+	struct channel *c = &f->channels[f->session.n_channels++];
 
-	f->places[f->session.n_channels++] = (struct nvmt1_place) {(uint8_t)field, (uint16_t)slot};
-	c->kind = known[field].kind;
-	c->index = (uint16_t)slot;
-	c->tier = field_tier(field);
-	c->column = (uint16_t)f->session.width[c->tier]++;
-	c->unit = unit;
-	c->family = known[field].family;
-	c->lo = unit == UNIT_PERCENT || unit == UNIT_KB ? 0 : NAN;
-	c->hi = unit == UNIT_PERCENT ? 100 : NAN;
-	c->warn = c->crit = NAN;
-	c->window_ns = WINDOW_UNKNOWN;
-	if (known[field].label) {
-		snprintf(c->name, sizeof(c->name), "%s", known[field].name);
-		snprintf(c->label, sizeof(c->label), "%s", known[field].label);
+	*c = (struct channel) {.kind = a->kind,
+			       .index = (uint16_t)slot,
+			       .tier = a->tier,
+			       .column = (uint16_t)f->session.width[a->tier]++,
+			       .unit = a->unit,
+			       .family = a->family,
+			       .lo = a->unit == UNIT_PERCENT || a->unit == UNIT_KB ? 0 : (double)NAN,
+			       .hi = a->unit == UNIT_PERCENT ? 100 : (double)NAN,
+			       .warn = (double)NAN,
+			       .crit = (double)NAN,
+			       .window_ns = WINDOW_UNKNOWN};
+	if (a->label) {
+		snprintf(c->name, sizeof(c->name), "%s", a->name);
+		snprintf(c->label, sizeof(c->label), "%s", a->label);
 	}
-	if (field_slots(field) > 1)
-		snprintf(c->source, sizeof(c->source), "%s[%u]", field_name(field), slot);
+	if (a->slots > 1)
+		snprintf(c->source, sizeof(c->source), "%s[%u]", a->source, slot);
 	else
-		snprintf(c->source, sizeof(c->source), "%s", field_name(field));
+		snprintf(c->source, sizeof(c->source), "%s", a->source);
 	return c;
 }
 
@@ -103,10 +85,9 @@ static void slot_name(char *out, size_t size, const uint8_t *names, unsigned slo
 /* Appends a channel that is computed from those columns. */
 static struct channel *add_computed(struct nvmt1 *f, enum field like, uint32_t slots, const uint16_t *columns)
 {
-	struct nvmt1_computed *to = &f->computed[field_tier(like)];
+	struct nvmt1_computed *to = &f->computed[field_about[like].tier];
 	struct channel *c = add(f, like, 0);
 
-	f->places[f->session.n_channels - 1].field = FIELD_NONE;
 	to->column = c->column;
 	for (unsigned i = 0; slots >> i; i++)
 		if (slots >> i & 1)
@@ -140,7 +121,7 @@ static void add_rails(struct nvmt1 *f, const struct board *board)
 		rails[i] = rail[i];
 		for (enum field k = FIELD_VOLTAGE; k <= FIELD_POWER; k++) {
 			c = add(f, k, i);
-			snprintf(c->name, sizeof(c->name), "%.31s.%s", rail[i], known[k].name);
+			snprintf(c->name, sizeof(c->name), "%.31s.%s", rail[i], field_about[k].name);
 			snprintf(c->label, sizeof(c->label), "%.31s", rail[i]);
 			columns[i] = c->column;
 		}
@@ -218,6 +199,7 @@ void nvmt1_session(struct nvmt1 *f)
 	add_zones(f, board);
 	board_free(board);
 	f->session.channels = f->channels;
+	layout_make(&f->layout, &f->session);
 	f->session.facts = &f->board;
 	f->session.n_facts = 1;
 }

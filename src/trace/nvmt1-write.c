@@ -16,63 +16,31 @@
 #include "trace/layout.h"
 #include "trace/trace.h"
 
-#define BATCH  256
-#define BUFFER 65536
+#define BATCH 256
 
 struct output {
 	struct trace *t;
 	struct layout layout;
 	nvmt1_progress *progress;
 	void *arg;
-	uint64_t done, total; /* bytes */
+	uint64_t done, total; /* bytes; total 0: not known */
 	int fd;
-	size_t used;
 	int error; /* errno of a failed write */
 	bool stopped;
-	uint8_t buffer[BUFFER];
-	double values[MAX_CELLS * BATCH]; /* a column for each channel of a tier */
+	double values[MAX_CELLS * BATCH], by[BATCH]; /* a column for each cell of a tier; one more */
+	uint8_t rows[BATCH * MEDIUM_SIZE];
 };
 
-static void flush(struct output *o)
+static void output_write(struct output *o, const void *p, size_t n)
 {
-	if (!o->error && write_all(o->fd, o->buffer, o->used) < 0)
+	if (write_all(o->fd, p, n) < 0)
 		o->error = errno;
-	o->done += o->used;
-	o->used = 0;
-	if (o->progress && !o->progress(o->arg, (double)o->done / (double)o->total))
-		o->stopped = true;
-}
-
-static void put(struct output *o, const uint8_t *p, size_t n)
-{
-	if (o->used + n > BUFFER)
-		flush(o);
-	memcpy(o->buffer + o->used, p, n);
-	o->used += n;
-}
-
-/* Computes the power of rails that have no power channel from voltage and current. */
-static void fill_power(uint8_t *row, const struct layout *l, const double *values)
-{
-	double volt[MAX_RAILS], amp[MAX_RAILS];
-
-	for (unsigned i = 0; i < MAX_RAILS; i++)
-		volt[i] = amp[i] = (double)NAN;
-	for (size_t i = 0; i < l->n[TIER_MEDIUM]; i++) {
-		const struct cell *c = &l->cells[TIER_MEDIUM][i];
-
-		if (c->field == FIELD_VOLTAGE)
-			volt[c->slot] = values[i * BATCH];
-		else if (c->field == FIELD_CURRENT)
-			amp[c->slot] = values[i * BATCH];
-	}
-	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
-		if (l->powerless >> i & 1)
-			cell_encode(row, FIELD_POWER, i, volt[i] * amp[i] / 1000);
+	o->done += n;
+	o->stopped |= o->progress && !o->progress(o->arg, (double)o->done / (double)o->total);
 }
 
 /* A field that cannot encode "missing" keeps the value of the row before. */
-static void put_rows(struct output *o, enum tier tier)
+static void output_rows(struct output *o, enum tier tier)
 {
 	const struct layout *l = &o->layout;
 	int64_t start = trace_session(o->t)->start.mono_ns, t_ns[BATCH];
@@ -84,57 +52,60 @@ static void put_rows(struct output *o, enum tier tier)
 		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
 
 		trace_row_times(o->t, tier, first, n, t_ns);
-		for (size_t c = 0; c < l->n[tier]; c++)
-			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
+		for (size_t c = 0; c < l->n[tier]; c++) {
+			const struct cell *cell = &l->cells[tier][c];
+
+			trace_row_values(o->t, cell->channel, first, n, o->values + c * BATCH);
+			if (cell->by == SIZE_MAX)
+				continue;
+			trace_row_values(o->t, cell->by, first, n, o->by);
+			for (size_t i = 0; i < n; i++)
+				o->values[c * BATCH + i] = o->values[c * BATCH + i] * o->by[i] / 1000;
+		}
 		for (size_t i = 0; i < n; i++) {
 			row_time_put(row, t_ns[i] - start);
 			for (size_t c = 0; c < l->n[tier]; c++)
 				cell_encode(row, l->cells[tier][c].field, l->cells[tier][c].slot,
 					    o->values[c * BATCH + i]);
-			if (tier == TIER_MEDIUM && l->powerless)
-				fill_power(row, l, o->values + i);
-			put(o, row, row_size[tier]);
+			memcpy(o->rows + i * row_size[tier], row, row_size[tier]);
 		}
+		output_write(o, o->rows, n * row_size[tier]);
 	}
 }
 
 static int by_number(const void *a, const void *b)
 {
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	const uint64_t *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (*x > *y) - (*x < *y);
 }
 
-/* The times and the numbers of the sync points, both increasing: readers of version 1 expect that, even if marks
- * arrived out of order. */
-static void put_points(struct output *o)
+/* The rows and the numbers of the sync points, both increasing: readers of version 1 expect that, even if marks arrived
+ * out of order. */
+static void output_points(struct output *o)
 {
 	size_t n;
 	const struct mark *marks = trace_marks(o->t, &n);
-	int64_t *t_ns = calloc(n + 1, sizeof(*t_ns)), *ids = calloc(n + 1, sizeof(*ids));
-	uint8_t bytes[SYNC_SIZE];
+	uint64_t *ids = calloc(n + 1, sizeof(*ids));
+	uint8_t *points = calloc(n + 1, SYNC_SIZE);
 
-	for (size_t i = 0; t_ns && ids && i < n; i++) {
-		t_ns[i] = marks[i].t_ns;
-		ids[i] = (int64_t)marks[i].id;
-	}
-	if (!t_ns || !ids) {
+	if (!ids || !points)
 		o->error = ENOMEM;
-		n = 0;
-	} else if (n > 1) {
-		qsort(t_ns, n, sizeof(*t_ns), by_number);
+	for (size_t i = 0; !o->error && i < n; i++)
+		ids[i] = marks[i].id;
+	if (!o->error && n > 1)
 		qsort(ids, n, sizeof(*ids), by_number);
+	for (size_t i = 0; !o->error && i < n; i++) {
+		put_u64(points + i * SYNC_SIZE, ids[i]);
+		put_u64(points + i * SYNC_SIZE + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
 	}
-	for (size_t i = 0; i < n; i++) {
-		put_u64(bytes, (uint64_t)ids[i]);
-		put_u64(bytes + 8, trace_row_from(o->t, TIER_FAST, t_ns[i]));
-		put(o, bytes, SYNC_SIZE);
-	}
-	free(t_ns);
+	if (!o->error && !o->stopped)
+		output_write(o, points, n * SYNC_SIZE);
+	free(points);
 	free(ids);
 }
 
-static void put_all(struct output *o)
+static void output_all(struct output *o)
 {
 	uint8_t header[HEADER_SIZE];
 	size_t n;
@@ -142,16 +113,15 @@ static void put_all(struct output *o)
 	trace_marks(o->t, &n);
 	header_encode(header, trace_session(o->t), &o->layout);
 	o->total = HEADER_SIZE + n * SYNC_SIZE;
-	for (int t = 0; t < TIERS; t++) {
-		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, (enum tier)t));
-		o->total += trace_rows(o->t, (enum tier)t) * row_size[t];
+	for (enum tier t = 0; t < TIERS; t++) {
+		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, t));
+		o->total += trace_rows(o->t, t) * row_size[t];
 	}
 	put_u64(header + H_COUNTS + 24, n);
-	put(o, header, HEADER_SIZE);
-	for (int t = 0; t < TIERS; t++)
-		put_rows(o, (enum tier)t);
-	put_points(o);
-	flush(o);
+	output_write(o, header, HEADER_SIZE);
+	for (enum tier t = 0; t < TIERS; t++)
+		output_rows(o, t);
+	output_points(o);
 }
 
 static struct output *output_new(struct trace *t)
@@ -173,9 +143,8 @@ int nvmt1_rows(struct trace *t, int fd)
 	if (!o)
 		return -1;
 	o->fd = fd;
-	for (int i = 0; i < TIERS; i++)
-		put_rows(o, (enum tier)i);
-	flush(o);
+	for (enum tier i = 0; i < TIERS; i++)
+		output_rows(o, i);
 	error = o->error;
 	free(o);
 	errno = error;
@@ -226,7 +195,7 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 	o->fd = temporary_make(path, temporary, sizeof(temporary));
 	o->error = o->fd < 0 ? errno : 0;
 	if (!o->error)
-		put_all(o);
+		output_all(o);
 	if (o->stopped)
 		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)

@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include "model/stream.h"
-#include "trace/log-builder.h"
 
 struct trace;
 struct trace_summary;
@@ -24,15 +23,15 @@ bool nvmt1_log_name(const char *path, char *out, size_t size);
 
 /* nvmt1-import.c */
 struct nvmt1_import {
-	log_emit *emit;				   /* receives the chunks of the log; NULL: no log is made */
+	struct sink *to;			   /* receives the stream; NULL: the file is only checked */
 	nvmt1_progress *progress;		   /* or NULL */
 	void (*found)(void *of, const char *text); /* receives each damage; or NULL */
-	void *of;				   /* first argument of all three */
+	void *of;				   /* first argument of both */
 
 	uint64_t rows[TIERS], marks;
 };
 /* Returns 0 with e->code = ERR_DAMAGED if the rows before some damage could be used, and -1 if nothing can be
- * read or progress() stopped the import. */
+ * read, progress() stopped the import or the sink has failed. */
 int nvmt1_import(int fd, const char *shown, struct nvmt1_import *m, struct err *e);
 
 /* nvmt1-write.c. Writes t to path: first to a temporary file beside it, which is synced and renamed. Returns -1

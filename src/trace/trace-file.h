@@ -29,9 +29,16 @@ struct trace {
 int trace_temporary(void);
 /* Returns a descriptor, or -1 and sets *e. */
 int trace_file_open(const char *path, const char *shown, struct err *e);
-/* Reads how the log at that offset ends. */
-void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out);
-/* Copies a session to one with separate arrays, which the caller frees. Returns false if out of memory. */
-bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts);
+/* A file that is a trace, or one of its files. */
+struct trace_piece {
+	int fd;
+	const char *path;
+	char shown[512];
+	uint64_t bytes;
+	bool version1;
+	struct log_head first; /* of a log: its first chunk */
+};
+/* path: "-" for standard input, which is read to its end. Returns -1 and sets *e, which may be NULL. */
+int trace_piece_open(struct trace_piece *p, const char *path, struct err *e);
 
 #endif

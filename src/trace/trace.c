@@ -29,43 +29,37 @@ struct import {
 	struct job job;
 	struct nvmt1_import file;
 	int from, to; /* the file of version 1, the temporary log */
+	struct log_writer *writer;
 	char *shown;
 	trace_progress *progress;
 	void *arg;
 	atomic_bool stop;
 	atomic_int permille;
 	int64_t looked_ns;
-	int write_error;
 	int rc;
 	struct err err;
 };
-
-static bool import_emit(void *to, const struct log_entry *about, const uint8_t *chunk, size_t n)
-{
-	struct import *m = to;
-
-	(void)about;
-	if (!m->write_error && write_all(m->to, chunk, n) < 0)
-		m->write_error = errno;
-	return !m->write_error;
-}
 
 static bool import_goes_on(void *arg, double done)
 {
 	struct import *m = arg;
 
 	atomic_store(&m->permille, (int)(done * 1000));
-	return !m->write_error && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
+	return log_writer_ready(m->writer) && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
 }
 
 static void import_run(struct job *j)
 {
 	struct import *m = (struct import *)j;
+	struct log_writer_stats stats;
 
 	m->rc = nvmt1_import(m->from, m->shown, &m->file, &m->err);
-	if (m->write_error) {
+	log_writer_stats(m->writer, &stats);
+	if (m->rc < 0)
+		log_writer_discard(m->writer);
+	if (stats.failed) {
 		m->rc = -1;
-		err_sys(&m->err, ERR_FAILED, m->write_error,
+		err_sys(&m->err, ERR_FAILED, stats.err.num,
 			_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
 	}
 }
@@ -74,6 +68,7 @@ static void import_free(struct job *j)
 {
 	struct import *m = (struct import *)j;
 
+	log_writer_free(m->writer);
 	if (m->from >= 0)
 		close(m->from);
 	if (m->to >= 0)
@@ -116,13 +111,18 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	m->file = (struct nvmt1_import) {.emit = import_emit, .progress = import_goes_on, .of = m};
 	m->from = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	m->to = trace_temporary();
 	m->shown = strdup(shown);
-	if (m->from >= 0 && m->to >= 0 && m->shown)
+	if (m->from < 0 || m->to < 0 || !m->shown)
+		no_temporary(shown, e);
+	else
+		m->writer = log_writer_fd(fcntl(m->to, F_DUPFD_CLOEXEC, 3), e);
+	if (m->writer) {
+		log_writer_options(m->writer)->live = false;
+		m->file = (struct nvmt1_import) {.to = log_writer_sink(m->writer), .progress = import_goes_on, .of = m};
 		return m;
-	no_temporary(shown, e);
+	}
 	import_free(&m->job);
 	return NULL;
 }
@@ -132,25 +132,6 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 static void damage(struct trace *t, const char *text)
 {
 	err_set(&t->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
-}
-
-static void *copy(const void *list, size_t n, size_t size)
-{
-	void *to = calloc(n + 1, size);
-
-	if (to && n > 0)
-		memcpy(to, list, n * size);
-	return to;
-}
-
-bool session_copy(struct session *to, const struct session *from, struct channel **channels, struct fact **facts)
-{
-	*channels = copy(from->channels, from->n_channels, sizeof(**channels));
-	*facts = copy(from->facts, from->n_facts, sizeof(**facts));
-	*to = *from;
-	to->channels = *channels;
-	to->facts = *facts;
-	return *channels && *facts;
 }
 
 /* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
@@ -242,24 +223,10 @@ static int open_version1(struct trace *t, int fd, bool view, trace_progress *pro
 	return import_take(t, e);
 }
 
-/* Its name for messages. */
-static bool name_trace(struct trace *t)
+/* Of these files, in this order. */
+static struct trace *trace_new(const struct trace_piece *list, size_t n)
 {
-	size_t n = t->n_paths - 1, length = strlen(t->paths[0]), room = length + 64;
-
-	free(t->shown);
-	t->shown = malloc(room);
-	if (!t->shown)
-		return false;
-	text_printable(t->shown, length + 1, t->paths[0], length);
-	length = strlen(t->shown);
-	if (n > 0)
-		snprintf(t->shown + length, room - length, P_(" and %zu other file", " and %zu other files", n), n);
-	return true;
-}
-
-static struct trace *trace_new(const char *const *paths, size_t n)
-{
+	size_t length = strlen(list[0].path), room = length + 64;
 	struct trace *t = calloc(1, sizeof(*t));
 
 	if (!t)
@@ -267,13 +234,19 @@ static struct trace *trace_new(const char *const *paths, size_t n)
 	t->version1 = -1;
 	t->lists_gaps = true;
 	pthread_mutex_init(&t->raw_lock, NULL);
+	t->shown = malloc(room);
 	t->paths = calloc(n, sizeof(*t->paths));
-	while (t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(paths[t->n_paths])))
-		t->n_paths++;
-	if (t->n_paths == n && name_trace(t))
-		return t;
-	trace_close(t);
-	return NULL;
+	while (t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(list[t->n_paths].path)))
+		t->bytes += list[t->n_paths++].bytes;
+	if (!t->shown || t->n_paths < n) {
+		trace_close(t);
+		return NULL;
+	}
+	text_printable(t->shown, length + 1, list[0].path, length);
+	length = strlen(t->shown);
+	if (n > 1)
+		snprintf(t->shown + length, room - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
+	return t;
 }
 
 /* --- files --- */
@@ -362,54 +335,25 @@ bool trace_notice(const struct trace *t, char *out, size_t size)
 	return absent > 0 || d.unknown > 0;
 }
 
-/* Returns a descriptor of the file and sets *st; returns -1 and sets *e on error. */
-static int open_file(const char *path, const char *shown, struct stat *st, struct err *e)
+int trace_piece_open(struct trace_piece *p, const char *path, struct err *e)
 {
-	int fd = strcmp(path, "-") == 0 ? spool(shown, e) : trace_file_open(path, shown, e);
+	struct stat st;
 
-	if (fd < 0 || check_kind(fd, shown, st, e) == 0)
-		return fd;
-	close(fd);
+	*p = (struct trace_piece) {.path = path};
+	text_printable(p->shown, sizeof(p->shown), path, strlen(path));
+	p->fd = strcmp(path, "-") == 0 ? spool(p->shown, e) : trace_file_open(path, p->shown, e);
+	if (p->fd < 0)
+		return -1;
+	if (check_kind(p->fd, p->shown, &st, e) == 0) {
+		p->bytes = (uint64_t)st.st_size;
+		p->version1 = nvmt1_begins(p->fd);
+		if (p->version1 || log_first(p->fd, &p->first))
+			return 0;
+		err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), p->shown);
+	}
+	close(p->fd);
 	return -1;
 }
-
-void trace_file_tail(int fd, uint64_t from, const char *shown, struct log_tail *out)
-{
-	int copied = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	struct log_reader *r;
-	struct err e;
-
-	*out = (struct log_tail) {.ended = false};
-	r = copied >= 0 ? log_reader_open(copied, from, shown, &e) : NULL;
-	if (r)
-		log_reader_tail(r, out);
-	log_reader_close(r);
-}
-
-static int open_one(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
-{
-	const char *path = t->paths[0];
-	struct stat st;
-	int fd = open_file(path, t->shown, &st, e);
-
-	if (fd < 0)
-		return -1;
-	t->bytes = (uint64_t)st.st_size;
-	if (nvmt1_begins(fd))
-		return open_version1(t, fd, view, progress, arg, e);
-	if (log_begins(fd))
-		return load(t, &fd, 1, 0, e);
-	close(fd);
-	return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), t->shown);
-}
-
-/* One of several files. */
-struct trace_piece {
-	int fd;
-	char *path;
-	char shown[512];
-	struct log_head first;
-};
 
 static int by_seq(const void *a, const void *b)
 {
@@ -418,26 +362,13 @@ static int by_seq(const void *a, const void *b)
 	return (p->first.seq > q->first.seq) - (p->first.seq < q->first.seq);
 }
 
-static int piece_open(struct trace_piece *p, uint64_t *bytes, struct err *e)
-{
-	struct stat st;
-
-	text_printable(p->shown, sizeof(p->shown), p->path, strlen(p->path));
-	p->fd = open_file(p->path, p->shown, &st, e);
-	if (p->fd < 0)
-		return -1;
-	*bytes += (uint64_t)st.st_size;
-	if (nvmt1_begins(p->fd))
-		return err_set(e, ERR_FAILED, _("%s is of NVMT version 1, which has no recordings of several files: "
-						"nvmtop FILE --with %s compares it"), p->shown, p->shown);
-	if (!log_first(p->fd, &p->first))
-		return err_set(e, ERR_FAILED, _("%s is not a trace: it does not begin with the magic number of NVMT"), p->shown);
-	return 0;
-}
-
 /* Sorts the files. Returns -1 if they are not different files of one recording. */
 static int pieces_sort(struct trace_piece *list, size_t n, struct err *e)
 {
+	for (size_t i = 0; i < n; i++)
+		if (list[i].version1)
+			return err_set(e, ERR_FAILED, _("%s is of NVMT version 1, which has no recordings of several files: "
+							"nvmtop FILE --with %s compares it"), list[i].shown, list[i].shown);
 	for (size_t i = 1; i < n; i++)
 		if (list[i].first.session != list[0].first.session)
 			return err_set(e, ERR_FAILED, _("%s and %s are of two recordings: nvmtop %s --with %s compares them"),
@@ -450,55 +381,41 @@ static int pieces_sort(struct trace_piece *list, size_t n, struct err *e)
 	return 0;
 }
 
-static int open_several(struct trace *t, struct err *e)
-{
-	struct trace_piece *list = calloc(t->n_paths, sizeof(*list));
-	int *fds = calloc(t->n_paths, sizeof(*fds));
-	size_t n = 0;
-	int rc = -1;
-
-	if (!list || !fds)
-		err_set(e, ERR_FAILED, _("out of memory"));
-	for (rc = list && fds ? 0 : -1; rc == 0 && n < t->n_paths; n++) {
-		list[n].path = t->paths[n];
-		rc = piece_open(&list[n], &t->bytes, e);
-	}
-	if (rc == 0)
-		rc = pieces_sort(list, n, e);
-	for (size_t i = 0; i < n; i++) {
-		t->paths[i] = list[i].path;
-		fds[i] = list[i].fd;
-		if (rc < 0 && fds[i] >= 0)
-			close(fds[i]);
-	}
-	if (rc == 0)
-		rc = name_trace(t) ? load(t, fds, n, 0, e) : err_set(e, ERR_FAILED, _("out of memory"));
-	free(list);
-	free(fds);
-	return rc;
-}
-
 struct trace *trace_open_files(const char *const *paths, size_t n, bool view, trace_progress *progress, void *arg,
 			       struct err *e)
 {
+	struct trace_piece *list = calloc(n, sizeof(*list));
+	int *fds = calloc(n, sizeof(*fds)), rc = list && fds ? 0 : -1;
 	struct err failed = {.code = ERR_NONE};
-	struct trace *t = trace_new(paths, n);
-	int rc = -1;
+	struct trace *t = NULL;
+	size_t opened = 0;
 
-	if (!t)
-		err_set(&failed, ERR_FAILED, _("out of memory"));
-	else
-		rc = n > 1 ? open_several(t, &failed) : open_one(t, view, progress, arg, &failed);
-	if (rc < 0) {
+	err_set(&failed, ERR_FAILED, _("out of memory"));
+	while (rc == 0 && opened < n) {
+		rc = trace_piece_open(&list[opened], paths[opened], &failed);
+		opened += rc == 0;
+	}
+	if (rc == 0 && n > 1)
+		rc = pieces_sort(list, n, &failed);
+	if (rc == 0)
+		t = trace_new(list, n);
+	for (size_t i = 0; i < opened; i++) {
+		fds[i] = list[i].fd;
+		if (!t)
+			close(fds[i]);
+	}
+	if (t && (list[0].version1 ? open_version1(t, fds[0], view, progress, arg, &failed) : load(t, fds, n, 0, &failed)) < 0) {
 		trace_close(t);
 		t = NULL;
-	} else {
-		if (!t->import)
-			look_for_damage(t);
-		t->told = t->damage;
 	}
+	if (t && !t->import)
+		look_for_damage(t);
+	if (t)
+		t->told = t->damage;
 	if (e)
 		*e = t ? t->damage : failed;
+	free(list);
+	free(fds);
 	return t;
 }
 
@@ -514,16 +431,14 @@ struct trace *trace_open_view(const char *path, struct err *e)
 
 uint32_t trace_recording(const char *path, uint64_t *seq)
 {
-	struct log_head first = {.session = 0};
-	int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	struct trace_piece p = {.fd = -1};
+	struct err unheard;
 
-	if (fd >= 0 && (nvmt1_begins(fd) || !log_first(fd, &first)))
-		first.session = 0;
-	if (fd >= 0)
-		close(fd);
+	if (strcmp(path, "-") != 0 && trace_piece_open(&p, path, &unheard) == 0)
+		close(p.fd);
 	if (seq)
-		*seq = first.seq;
-	return first.session;
+		*seq = p.first.seq;
+	return p.first.session;
 }
 
 static void take_more(struct trace *t)
@@ -621,34 +536,22 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 		text_printable(out->board, sizeof(out->board), board, strlen(board));
 }
 
-/* A file of version 1 is not imported for a list of files. */
-static int peek(struct trace *t, struct trace_summary *out, struct err *e)
-{
-	struct stat st;
-	int fd = open_file(t->paths[0], t->shown, &st, e);
-	bool done;
-
-	if (fd < 0)
-		return -1;
-	done = nvmt1_begins(fd) && nvmt1_peek(fd, out);
-	close(fd);
-	if (!done && open_one(t, false, NULL, NULL, e) < 0)
-		return -1;
-	if (!done)
-		trace_summary(t, out);
-	return 0;
-}
-
 int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 {
-	struct trace *t = trace_new(&path, 1);
-	int rc;
+	struct trace_piece p;
+	struct trace *t;
+	bool done = false;
 
-	if (!t)
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	rc = peek(t, out, e);
-	if (rc == 0 && e)
-		*e = t->damage;
+	/* A file of version 1 is not imported for a list of files. */
+	if (trace_piece_open(&p, path, e) < 0)
+		return -1;
+	if (e)
+		e->code = ERR_NONE;
+	done = p.version1 && nvmt1_peek(p.fd, out);
+	close(p.fd);
+	t = done ? NULL : trace_open(path, e);
+	if (t)
+		trace_summary(t, out);
 	trace_close(t);
-	return rc;
+	return done || t ? 0 : -1;
 }

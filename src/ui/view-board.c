@@ -83,13 +83,16 @@ static const struct machine *machine_of(const struct ui *u, const struct ui_scen
 }
 
 /* A trace has some of the fields as facts; the others are those of the running machine. */
-static void add_fields(struct page *p, const struct ui *u, const struct machine *m, const struct machine_field *f)
+static void add_fields(struct page *p, const struct ui *u, const struct machine *m, bool libraries)
 {
-	for (; f->is != FIELD_END; f++)
-		if (f->title && f->fact)
+	for (const struct machine_field *f = machine_fields; f->key; f++) {
+		if (!f->title || !strncmp(f->key, "libraries.", 10) != libraries)
+			continue;
+		if (f->fact)
 			add_fact(p, u, _(f->title), f->fact);
-		else if (f->title && m && *machine_text(m, f))
-			add(p, _(f->title), machine_text(m, f));
+		else if (m && *machine_text(m, f->key))
+			add(p, _(f->title), machine_text(m, f->key));
+	}
 }
 
 static void add_machine(struct page *p, const struct ui *u, const struct ui_scene *s)
@@ -101,10 +104,10 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 	add_head(p, _("This machine"));
 	n = p->n;
 	add_fact(p, u, _("Board"), *screen_fact(u, "title") ? "title" : "board");
-	add_fields(p, u, m, machine_fields);
+	add_fields(p, u, m, false);
 	add_fact(p, u, _("Host"), "hostname");
-	if (m && !isnan(m->uptime_s)) {
-		int64_t minutes = (int64_t)(m->uptime_s / 60), days = minutes / 1440;
+	if (m && !isnan(machine_number(m, "uptime_s"))) {
+		int64_t minutes = (int64_t)(machine_number(m, "uptime_s") / 60), days = minutes / 1440;
 
 		snprintf(text, sizeof(text), days ? _("%lld d %lld h %02lld min") : "%.0lld%lld h %02lld min",
 			 (long long)days, (long long)(minutes / 60 % 24), (long long)(minutes % 60));
@@ -122,7 +125,7 @@ static void add_libraries(struct page *p, const struct ui *u, const struct ui_sc
 	const struct machine *m = machine_of(u, s);
 
 	add_head(p, _("Libraries"));
-	add_fields(p, u, m, machine_libraries);
+	add_fields(p, u, m, true);
 }
 
 /* List the governors of the core groups, or one name if all are equal. */
@@ -205,28 +208,41 @@ static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 	add_control(p, s, CONTROL_CACHES);
 }
 
+/* The text of the nth item of a list. */
+static const char *nth_text(const struct machine *m, const char *list, int n, const char *key)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s[%d].%s", list, n, key);
+	return machine_text(m, path);
+}
+
+static double nth_number(const struct machine *m, const char *list, int n, const char *key)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s[%d].%s", list, n, key);
+	return machine_number(m, path);
+}
+
 static void add_places(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
 	const struct machine *m = machine_of(u, s);
 	char text[96];
 
 	add_head(p, _("Disks, network"));
-	for (size_t i = 0; m && i < m->disks.n; i++) {
-		const struct machine_disk *d = (const struct machine_disk *)m->disks.at + i;
-		struct item *item;
+	for (int i = 0; m && nth_number(m, "disks", i, "total_bytes") > 0; i++) {
+		double bytes = nth_number(m, "disks", i, "total_bytes"), left = nth_number(m, "disks", i, "available_bytes");
 		char free[QUANTITY_TEXT], all[QUANTITY_TEXT];
 
-		quantity_bytes(free, (uint64_t)d->free);
-		quantity_bytes(all, (uint64_t)d->bytes);
+		quantity_bytes(free, (uint64_t)left);
+		quantity_bytes(all, (uint64_t)bytes);
 		snprintf(text, sizeof(text), _("%s free of %s"), free, all);
-		item = add(p, d->mount, text);
-		item->part = 1 - d->free / d->bytes;
+		add(p, nth_text(m, "disks", i, "mount"), text)->part = 1 - left / bytes;
 	}
-	for (size_t i = 0; m && i < m->nets.n; i++) {
-		const struct machine_net *n = (const struct machine_net *)m->nets.at + i;
-		if (strncmp(n->address, "fe80:", 5) != 0)
-			add(p, n->name, n->address);
-	}
+	for (int i = 0; m && *nth_text(m, "interfaces", i, "name"); i++)
+		if (strncmp(nth_text(m, "interfaces", i, "address"), "fe80:", 5) != 0)
+			add(p, nth_text(m, "interfaces", i, "name"), nth_text(m, "interfaces", i, "address"));
 }
 
 /* The remedy after the last semicolon, or all of the reason if there is none. */

@@ -208,7 +208,6 @@ static void test_whole(void **state)
 		assert_int_equal(t.ranges, SECONDS);
 		assert_int_equal(t.gaps, 1);
 		assert_int_equal(st.late[TIER_FAST], 3);
-		assert_int_equal(st.chunks + st.damaged + st.beginning_lost, 0);
 		assert_int_equal(st.newest_ns, START + (SECONDS * 1000 - 1) * NS_PER_MS);
 	}
 	free(log.p);
@@ -254,7 +253,6 @@ static void test_missing(void **state)
 		memcpy(bad, log.p, at);
 		memcpy(bad + at, log.p + at + n, log.n - at - n);
 		assert_int_equal(through(bad, log.n - n, 65536, &t, &st, &e), ERR_DAMAGED);
-		assert_int_equal(st.chunks, 1);
 		assert_int_equal(t.rows[TIER_FAST], SECONDS * 1000 - fast_rows(&log, i));
 		assert_int_equal(t.marks, SECONDS);
 		assert_non_null(strstr(e.text, "1 of its chunks"));
@@ -281,7 +279,6 @@ static void test_flips(void **state)
 		through(bad, log.n, 65536, &t, &st, &e);
 		assert_int_equal(e.code, ERR_DAMAGED);
 		assert_true(t.rows[TIER_FAST] + 9000 >= SECONDS * 1000); /* at most the first group */
-		assert_true(st.chunks + st.beginning_lost + st.damaged > 0);
 	}
 	free(bad);
 	free(log.p);
@@ -360,7 +357,6 @@ static void test_late(void **state)
 	(void)state;
 	assert_int_equal(through(log.p + 5000, log.n - 5000, 65536, &t, &st, &e), ERR_DAMAGED);
 	assert_true(t.rows[TIER_FAST] > 10000 && t.rows[TIER_FAST] < SECONDS * 1000);
-	assert_true(st.beginning_lost);
 	assert_non_null(strstr(e.text, "the beginning of the stream is lost"));
 	free(log.p);
 }

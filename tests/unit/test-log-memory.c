@@ -109,7 +109,8 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 	struct log_section s;
 	struct log_in in;
 	static int64_t t_ns[LOG_ROWS_MAX];
-	static double values[LOG_ROWS_MAX * CHANNELS], scratch[LOG_ROWS_MAX];
+	static double values[LOG_ROWS_MAX];
+	struct log_walk walk;
 
 	if (!u)
 		u = log_unpacker_new();
@@ -125,12 +126,14 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 
 		assert_int_equal(log_section_times(&s, h.cell, t_ns, NULL), 0);
 		assert_int_equal(s.n, c->about.rows[t]);
-		assert_true(log_section_values(&s, NULL, 0, width, values, scratch));
-		for (size_t i = 0; i < s.n; i++, at[t]++) {
-			assert_int_equal(t_ns[i], time_of(t, at[t]));
-			for (size_t k = 0; k < width; k++)
-				assert_true(values[i * width + k] == value_of(t, at[t], k));
+		log_walk_begin(&walk, &s);
+		for (size_t k = 0; k < width; k++) {
+			assert_true(log_walk_get(&walk, values));
+			for (size_t i = 0; i < s.n; i++)
+				assert_true(values[i] == value_of(t, at[t] + i, k));
 		}
+		for (size_t i = 0; i < s.n; i++, at[t]++)
+			assert_int_equal(t_ns[i], time_of(t, at[t]));
 	}
 }
 

@@ -14,24 +14,22 @@ static const char status[] =
 
 static void packages(void **state)
 {
-	struct machine *m = machine_new();
+	library_versions found = {""};
 
 	(void)state;
-	machine_packages(status, m);
-	assert_string_equal(m->version[LIBRARY_TENSORRT], "10.3.0.30");
-	assert_string_equal(m->version[LIBRARY_CUDNN], "9.3.0.75"); /* the installed one */
-	assert_string_equal(m->version[LIBRARY_VPI], "");
-	assert_string_equal(m->version[LIBRARY_OPENCV], "4.8.0");
-	assert_string_equal(m->version[LIBRARY_CUDA], "");
-	machine_free(m);
+	packages_parse(status, found);
+	assert_string_equal(found[LIBRARY_TENSORRT], "10.3.0.30");
+	assert_string_equal(found[LIBRARY_CUDNN], "9.3.0.75"); /* the installed one */
+	assert_string_equal(found[LIBRARY_VPI], "");
+	assert_string_equal(found[LIBRARY_OPENCV], "4.8.0");
+	assert_string_equal(found[LIBRARY_CUDA], "");
 	/* Truncated anywhere, it is still valid text. */
 	for (size_t n = 0; n < sizeof status; n++) {
 		char *part = strndup(status, n);
 
 		assert_non_null(part);
-		m = machine_new();
-		machine_packages(part, m);
-		machine_free(m);
+		memset(found, 0, sizeof found);
+		packages_parse(part, found);
 		free(part);
 	}
 }
@@ -47,12 +45,19 @@ static struct machine *read_tree(const struct tree *t)
 
 static const char *why(const struct machine *m, const char *key)
 {
-	const struct machine_missing *all = m->missing.at;
-
-	for (size_t i = 0; i < m->missing.n; i++)
-		if (!strcmp(all[i].key, key))
-			return all[i].reason;
+	for (size_t i = 0; i < m->n_missing; i++)
+		if (!strcmp(m->missing[i].key, key))
+			return m->missing[i].text;
 	return "";
+}
+
+/* 1, 0; -1: not known */
+static int truth(const struct machine *m, const char *key)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (m->known[i].is == MACHINE_TRUTH && !strcmp(m->known[i].key, key))
+			return m->known[i].v > 0;
+	return -1;
 }
 
 static void files(void **state)
@@ -64,8 +69,8 @@ static void files(void **state)
 	(void)state;
 	tree_begin(&t);
 	m = read_tree(&t);
-	assert_true(isnan(m->uptime_s));
-	assert_string_equal(m->serial, "");
+	assert_true(isnan(machine_number(m, "uptime_s")));
+	assert_string_equal(machine_text(m, "serial"), "");
 	assert_non_null(strstr(why(m, "serial"), "/proc/device-tree/serial-number"));
 	machine_free(m);
 	tree_file(&t, "/usr/local/cuda/version.json",
@@ -74,28 +79,29 @@ static void files(void **state)
 	tree_file(&t, "/proc/uptime", "93784.55 1000.00\n");
 	tree_file(&t, "/var/lib/dpkg/status", status);
 	m = read_tree(&t);
-	assert_string_equal(m->version[LIBRARY_CUDA], "12.6.11");
-	assert_string_equal(m->version[LIBRARY_TENSORRT], "10.3.0.30");
-	assert_null(strchr(m->serial, '\x1b'));
-	assert_true(m->uptime_s == 93784);
+	assert_string_equal(machine_text(m, "libraries.cuda"), "12.6.11");
+	assert_string_equal(machine_text(m, "libraries.tensorrt"), "10.3.0.30");
+	assert_null(strchr(machine_text(m, "serial"), '\x1b'));
+	assert_true(machine_number(m, "uptime_s") == 93784);
 	/* A root other than "/" has no disks or addresses of its own. */
-	assert_int_equal(m->disks.n + m->nets.n, 0);
+	assert_string_equal(machine_text(m, "disks[0].mount"), "");
+	assert_string_equal(machine_text(m, "interfaces[0].name"), "");
 	assert_string_not_equal(why(m, "disks"), "");
 	/* The same again: what changes by itself is read anew. */
 	tree_file(&t, "/proc/uptime", "93786.00 1000.00\n");
 	machine_read(m, t.root, NULL, 0);
-	assert_true(m->uptime_s == 93786);
+	assert_true(machine_number(m, "uptime_s") == 93786);
 	machine_free(m);
 	/* The name in JetPack 4, and a version that is not a number. */
 	tree_path(&t, "/usr/local/cuda/version.json", path);
 	unlink(path);
 	tree_file(&t, "/usr/local/cuda/version.txt", "CUDA Version 10.2.300\n");
 	m = read_tree(&t);
-	assert_string_equal(m->version[LIBRARY_CUDA], "10.2.300");
+	assert_string_equal(machine_text(m, "libraries.cuda"), "10.2.300");
 	machine_free(m);
 	tree_file(&t, "/usr/local/cuda/version.txt", "CUDA Version %n%n\n");
 	m = read_tree(&t);
-	assert_string_equal(m->version[LIBRARY_CUDA], "");
+	assert_string_equal(machine_text(m, "libraries.cuda"), "");
 	machine_free(m);
 	tree_end(&t);
 }
@@ -114,14 +120,14 @@ static void file_names(void **state)
 	tree_file(&t, "/usr/lib/libnvinfer_plugin.so.9", "");
 	tree_file(&t, "/usr/local/lib/libvulkan.so.\x1b", "");
 	m = read_tree(&t);
-	assert_string_equal(m->version[LIBRARY_OPENCV], "4.5.4");
-	assert_int_equal(m->opencv_cuda, false);
-	assert_string_equal(m->version[LIBRARY_TENSORRT], "8");
-	assert_string_equal(m->version[LIBRARY_VULKAN], "");
+	assert_string_equal(machine_text(m, "libraries.opencv"), "4.5.4");
+	assert_int_equal(truth(m, "libraries.opencv_cuda"), false);
+	assert_string_equal(machine_text(m, "libraries.tensorrt"), "8");
+	assert_string_equal(machine_text(m, "libraries.vulkan"), "");
 	machine_free(m);
 	tree_file(&t, "/usr/local/lib/libopencv_cudaimgproc.so.405", "");
 	m = read_tree(&t);
-	assert_int_equal(m->opencv_cuda, true);
+	assert_int_equal(truth(m, "libraries.opencv_cuda"), true);
 	machine_free(m);
 	tree_end(&t);
 }
@@ -129,7 +135,6 @@ static void file_names(void **state)
 static void cores(void **state)
 {
 	struct machine *m;
-	const struct machine_core *c;
 	struct tree t;
 
 	(void)state;
@@ -143,16 +148,15 @@ static void cores(void **state)
 	tree_file(&t, "/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x4e\nCPU part\t: 0x003\n\n"
 				       "processor\t: 1\nCPU implementer\t: 0x99\nCPU part\t: 0x001\n");
 	m = read_tree(&t);
-	assert_int_equal(m->cores.n, 2);
-	c = m->cores.at;
-	assert_string_equal(c[0].model, "NVIDIA Denver 2");
-	assert_string_equal(c[0].governor, "schedutil");
-	assert_true(isnan(c[0].min_hz));
-	assert_int_equal(c[0].online, true);
-	assert_string_equal(c[1].model, "0x99/0x001");
-	assert_int_equal(c[1].online, false);
-	assert_int_equal(c[1].idle.n, 1);
-	assert_int_equal(((const struct machine_idle *)c[1].idle.at)->disabled, true);
+	assert_string_equal(machine_text(m, "cpu.cores[0].model"), "NVIDIA Denver 2");
+	assert_string_equal(machine_text(m, "cpu.cores[0].governor"), "schedutil");
+	assert_true(isnan(machine_number(m, "cpu.cores[0].min_hz")));
+	assert_int_equal(truth(m, "cpu.cores[0].online"), true);
+	assert_string_equal(machine_text(m, "cpu.cores[1].model"), "0x99/0x001");
+	assert_int_equal(truth(m, "cpu.cores[1].online"), false);
+	assert_int_equal(truth(m, "cpu.cores[1].idle_states[0].disabled"), true);
+	assert_int_equal(truth(m, "cpu.cores[1].idle_states[1].disabled"), -1);
+	assert_true(isnan(machine_number(m, "cpu.cores[2].id")));
 	machine_free(m);
 	tree_end(&t);
 }
@@ -187,8 +191,8 @@ static void noise(void **state)
 			tree_bytes(&t, paths[i], text, n);
 		}
 		struct machine *m = read_tree(&t);
-		for (const struct machine_field *f = machine_fields; f->is != FIELD_END; f++)
-			for (const char *p = machine_text(m, f); *p; p++)
+		for (size_t i = 0; i < m->n; i++)
+			for (const char *p = m->known[i].text; p && *p; p++)
 				assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
 		machine_free(m);
 	}

@@ -135,7 +135,7 @@ static struct range got[4096];
 static size_t n_got, n_marks, n_changes;
 static char marked[64], lost[256];
 
-static void take_ranges(void *to, const struct range *list, size_t n)
+static void take_ranges(struct engine *to, const struct range *list, size_t n)
 {
 	(void)to;
 	for (size_t i = 0; i < n; i++, n_got++) {
@@ -145,15 +145,16 @@ static void take_ranges(void *to, const struct range *list, size_t n)
 	}
 }
 
-static void take_mark(void *to, int64_t t_ns, const char *label)
+static uint64_t take_mark(struct engine *to, int64_t t_ns, const char *label)
 {
 	(void)to;
 	(void)t_ns;
 	n_marks++;
 	snprintf(marked, sizeof(marked), "%s", label);
+	return n_marks;
 }
 
-static void take_change(void *to, const struct change *c)
+static void take_change(struct engine *to, const struct change *c)
 {
 	(void)to;
 	n_changes++;

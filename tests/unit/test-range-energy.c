@@ -17,7 +17,7 @@
 #include "util/clock.h"
 #include "live-log.h"
 
-#define LOGS 300
+#define LOGS 150
 #define STEP_NS 100000 /* of the known power */
 #define STEPS   400000 /* 40 s */
 #define TICK_NS (10 * NS_PER_MS)
