@@ -275,7 +275,7 @@ static void what_is_dropped_does_not_count(void **state)
 		assert_int_equal(sscanf(strstr(text, "samples:"), "samples: %u fast, %u medium, %u slow; %u late, %u lost", &n[0],
 					&n[1], &n[2], &n[3], &n[4]),
 				 5);
-		assert_int_equal(n[0] + n[1] + n[2] + n[4], 1999 + 201 + 21 + 5);
+		assert_in_range(n[0] + n[1] + n[2] + n[4], 1999 + 201 + 21 + 4, 1999 + 201 + 21 + 5); /* the gap is lost, or written */
 		assert_true(!room || n[0] == 1999);
 		assert_int_equal(n[1] == 201, strstr(text, "energy 28.55 J") != NULL);
 		free(text);
