@@ -27,6 +27,7 @@ struct pretrigger {
 	struct pretrigger_options o;
 	char path[4096];
 	struct log *log;
+	int64_t since_ns;	/* earlier rows trigger nothing: the past of a demo */
 	size_t most, most_used; /* bytes of chunks */
 
 	pthread_mutex_t lock; /* for all following members */
@@ -198,7 +199,7 @@ static void sink_rows(struct sink *s, const struct rows *r)
 
 	pthread_mutex_lock(&k->lock);
 	k->taken[r->tier] += r->n;
-	if (r->n && r->width)
+	if (r->n && r->width && r->t_ns[0] >= k->since_ns)
 		watch_rows(&k->watch, r);
 	pthread_mutex_unlock(&k->lock);
 }
@@ -297,6 +298,7 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 	k->sink.ops = &ops;
 	k->o = *o;
 	k->most = (size_t)bytes_of(about, span_of(o) + GROUP_NS);
+	k->since_ns = o->log ? clock_now_ns() : INT64_MIN;
 	k->watch.take = take_condition;
 	k->watch.arg = k;
 	if (o->path)
