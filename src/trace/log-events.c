@@ -241,6 +241,57 @@ static void gaps_absent(struct trace *r)
 		}
 }
 
+/* What was set while missing files were recorded is known from the META that begins the next file: it is a change at the
+ * start of that file. Returns false if out of memory. */
+static bool changes_absent(struct trace *r)
+{
+	size_t n = r->session.n_facts;
+	struct fact *facts = calloc(n + 1, sizeof(*facts)), fact;
+
+	if (!facts)
+		return false;
+	for (size_t i = 0; i < r->n_holes; i++) {
+		const struct log_group *g = log_group_of(r, r->holes[i]);
+		const struct log_list *l = g ? log_list_of(r, g) : NULL;
+		const struct log_item *meta = NULL;
+		struct change c = {.t_ns = 0};
+		struct clock_anchor start;
+		struct log_in in, record;
+		struct log_head h;
+		unsigned tag;
+
+		for (size_t k = 0; l && k < l->n; k++)
+			if (l->items[k].kind == LOG_META && l->items[k].cell == r->holes[i])
+				meta = &l->items[k];
+		if (!meta || !log_read_chunk(r, meta, &h, &r->raw_index))
+			continue;
+		in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
+		while (log_get_tagged(&in, &tag, &record)) {
+			if (tag == LOG_TAG_START && log_anchor_get(&record, &start)) {
+				const struct change *list = r->events[EVENTS_CHANGE].p;
+
+				c.t_ns = start.mono_ns;
+				if (n > 0)
+					memcpy(facts, r->session.facts, n * sizeof(*facts));
+				for (size_t k = 0; k < r->events[EVENTS_CHANGE].n && list[k].t_ns < c.t_ns; k++)
+					facts_change(facts, n, &list[k]);
+			}
+			if (tag != LOG_TAG_FACT || c.t_ns == 0 || !log_fact_get(&record, &fact))
+				continue;
+			for (size_t k = 0; k < n; k++)
+				if (!strcmp(facts[k].key, fact.key) && strcmp(facts[k].value, fact.value) != 0) {
+					strcpy(c.what, fact.key);
+					text_printable(c.from, sizeof(c.from), facts[k].value, strlen(facts[k].value));
+					text_printable(c.to, sizeof(c.to), fact.value, strlen(fact.value));
+					event_add(r, EVENTS_CHANGE, &c);
+				}
+		}
+		events_sort(&r->events[EVENTS_CHANGE], &event_kinds[EVENTS_CHANGE]);
+	}
+	free(facts);
+	return true;
+}
+
 /* Their numbers become those of the session's channels; of others nothing is known. */
 static void states_of_channels(struct trace *r)
 {
@@ -361,7 +412,7 @@ bool log_events_read(struct trace *r)
 	gaps_absent(r);
 	for (int i = 0; i < EVENTS_KINDS; i++)
 		events_sort(&r->events[i], &event_kinds[i]);
-	if (r->events_failed || !clocks_read(r))
+	if (!changes_absent(r) || r->events_failed || !clocks_read(r))
 		return false;
 	log_events_settle(r);
 	return true;
