@@ -115,7 +115,7 @@ static struct sink *sink_of(struct pretrigger *k)
 	static const struct sink_ops ops = {
 		.begin = both_begin, .rows = both_rows, .mark = both_mark, .gap = both_gap, .end = both_end};
 
-	both = (struct both) {{&ops}, log_sink(pretrigger_log(k)), pretrigger_sink(k), k};
+	both = (struct both) {.sink.ops = &ops, .log = log_sink(pretrigger_log(k)), .watch = pretrigger_sink(k), .k = k};
 	return &both.sink;
 }
 
