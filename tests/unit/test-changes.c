@@ -299,12 +299,19 @@ static void test_split(void **state)
 	script_free(s);
 }
 
+static bool wait_file(void *arg, struct log_out *w)
+{
+	(void)arg;
+	return log_out_wait(w, INT64_MAX);
+}
+
 static void test_kept(void **state)
 {
 	struct script *s = script_with_mode(3600);
 	struct pretrigger_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.nvmt"), .force = true};
 	int64_t off = clock_now_ns() - START_NS;
 	struct pretrigger *k;
+	struct sink *kept;
 
 	(void)state;
 	s->session.start.mono_ns += off;
@@ -313,10 +320,13 @@ static void test_kept(void **state)
 			s->t_ns[i][r] += off;
 	k = pretrigger_new(&o, &s->session, &e);
 	assert_non_null(k);
+	kept = log_sink(pretrigger_log(k));
 	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
-	feed(s, pretrigger_sink(k), 0);
+	assert_int_equal(kept->ops->begin(kept, &s->session, &e), 0);
+	feed(s, kept, 0);
 	pretrigger_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
-	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	kept->ops->end(kept, NULL);
+	pretrigger_end(k, wait_file, NULL);
 	pretrigger_free(k);
 	assert_part_of("r.nvmt", "mode: 30W -> MAXN", s->session.start.mono_ns + 2 * NS_PER_S);
 	script_free(s);
