@@ -387,6 +387,8 @@ void log_view_look(struct log_view *v)
 	int64_t first = INT64_MAX;
 
 	memcpy(end, now->end, sizeof(end));
+	for (int i = 0; i < LOG_CACHES; i++)
+		log_cache_age(&r->caches[i]);
 	count_open(v, false);
 	log_look(v->log, &v->look);
 	count_open(v, true);
