@@ -41,7 +41,7 @@ static bool check_goes_on(void *of, double done)
 
 static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 {
-	struct log_reader *r = log_reader_open(fd, 0, shown, e);
+	struct trace *r = trace_open_log(fd, 0, shown, e);
 	struct log_items items = {.n = 0};
 	struct log_bytes raw = {.n = 0};
 	struct log_damage damage;
@@ -57,20 +57,20 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	for (size_t i = 0; i < items.n && check_goes_on(c, 0.5 * (double)i / (double)items.n); i++)
 		log_read_chunk(r, &items.p[i], &h, &raw);
 	for (int t = 0; t < TIERS; t++) {
-		uint64_t n = log_reader_rows(r, t);
+		uint64_t n = trace_rows(r, t);
 
 		c->out->rows[t] = n;
 		for (uint64_t row = 0; row < n; row += BATCH) {
 			if (!check_goes_on(c, 0.5 + 0.5 * ((double)row / (double)n + t) / TIERS))
 				break;
-			log_reader_times(r, t, row, n - row < BATCH ? (size_t)(n - row) : BATCH, t_ns);
+			trace_row_times(r, t, row, n - row < BATCH ? (size_t)(n - row) : BATCH, t_ns);
 		}
 	}
-	while (!c->stopped && log_reader_ranges_more(r))
+	while (!c->stopped && log_ranges_more(r))
 		;
-	log_reader_tail(r, &tail);
+	trace_tail(r, &tail);
 	log_reader_marks(r, &marks);
-	log_reader_damage(r, &damage);
+	trace_damage(r, &damage);
 	c->out->chunks = items.n;
 	c->out->unknown = damage.unknown;
 	c->out->marks = marks;
@@ -80,11 +80,11 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 		snprintf(text, sizeof(text), _("the last %llu bytes are no chunk"), (unsigned long long)tail.torn);
 		check_found(c, text);
 	}
-	if (!c->stopped && log_damage_text(r, text, sizeof(text)))
+	if (!c->stopped && trace_damage_text(r, text, sizeof(text)))
 		check_found(c, text);
 	log_bytes_free(&raw);
 	free(items.p);
-	log_reader_close(r);
+	trace_close(r);
 	return 0;
 }
 

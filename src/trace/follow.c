@@ -29,7 +29,7 @@ struct follow {
 	uint8_t *in; /* the newest of them */
 	size_t have;
 	struct log_chunks chunks;
-	struct log_reader *reader; /* has the chunk, the session, how the log ends, and the damage so far */
+	struct trace *reader; /* has the chunk, the session, how the log ends, and the damage so far */
 	struct sink *to;
 	struct session about; /* that the sink has */
 	char path[4096], shown[512];
@@ -63,7 +63,7 @@ static const uint8_t *follow_get(struct log_source *source, uint64_t at, size_t 
  * later META only the descriptions of channels that were missing are taken: those that are new have no column. */
 static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, struct err *e)
 {
-	struct log_reader *r = f->reader;
+	struct trace *r = f->reader;
 	size_t known = r->n_generations;
 
 	if (known == LOG_CHANNELS || log_generation_find(r, h->generation))
@@ -161,7 +161,7 @@ static bool follow_range(void *arg, const struct range *range)
 
 static enum log_fault follow_ranges(struct follow *f)
 {
-	struct log_reader *r = f->reader;
+	struct trace *r = f->reader;
 	struct err unheard;
 
 	if (!f->to->ops->ranges)
@@ -179,7 +179,7 @@ static int follow_chunk(struct follow *f, const struct log_head *h, uint64_t at,
 {
 	struct log_item item = {.at = at, .stored = h->stored, .kind = h->kind, .cell = h->cell};
 	enum log_fault fault = LOG_FAULT_NONE;
-	struct log_reader *r = f->reader;
+	struct trace *r = f->reader;
 	struct log_head head;
 
 	if (!f->any) {
@@ -409,11 +409,11 @@ static bool is_complete(const struct follow *f)
 	struct log_tail tail = {.ended = nvmt1_begins(f->fd)};
 	int fd = !tail.ended && log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
 	struct err unheard;
-	struct log_reader *r = fd >= 0 ? log_reader_open(fd, 0, f->shown, &unheard) : NULL;
+	struct trace *r = fd >= 0 ? trace_open_log(fd, 0, f->shown, &unheard) : NULL;
 
 	if (r)
-		log_reader_tail(r, &tail);
-	log_reader_close(r);
+		trace_tail(r, &tail);
+	trace_close(r);
 	return tail.ended && !tail.next[0];
 }
 
@@ -453,7 +453,7 @@ struct follow *follow_open(const char *path, struct sink *to, struct err *e)
 	f->source.get = follow_get;
 	f->grown_ns = clock_now_ns();
 	f->in = malloc(BUFFER);
-	f->reader = log_reader_new();
+	f->reader = trace_alloc();
 	if (!f->in || !f->reader) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 	} else if (follow_input(f, path, e) == 0) {
@@ -482,7 +482,7 @@ void follow_close(struct follow *f)
 	follow_stop(f);
 	if (f->fd >= 0)
 		close(f->fd);
-	log_reader_close(f->reader);
+	trace_close(f->reader);
 	log_bytes_free(&f->rows);
 	free(f->in);
 	free(f);

@@ -15,7 +15,7 @@
 
 /* Reads at most n rows of one chunk and returns their number. If out of memory, they have the last time of
  * the log and no values. */
-static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
+static size_t rows_get(struct trace *r, enum tier tier, uint64_t row, size_t n, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	uint64_t first;
@@ -35,7 +35,7 @@ static size_t rows_get(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
+void trace_row_times(struct trace *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
@@ -43,7 +43,7 @@ void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size
 	pthread_mutex_unlock(&r->lock);
 }
 
-void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out)
+void trace_row_values(struct trace *r, size_t channel, uint64_t first, size_t n, double *out)
 {
 	enum tier tier = r->channels[channel].tier;
 
@@ -53,7 +53,7 @@ void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, siz
 	pthread_mutex_unlock(&r->lock);
 }
 
-size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
+size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values)
 {
 	size_t n;
@@ -64,7 +64,7 @@ size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return n;
 }
 
-void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+void trace_count(struct trace *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		      size_t n_channels, struct histogram *const *to)
 {
 	pthread_mutex_lock(&r->lock);
@@ -92,7 +92,7 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 	return (uint32_t)times_from(b->t_ns, b->n, sizeof(*b->t_ns), 0, t_ns);
 }
 
-uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns)
+uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
 {
 	uint64_t rows = r->rows[tier], row, first;
 
@@ -147,7 +147,7 @@ static bool bins_fit(const struct log_section *s, const struct log_item *lod, in
 enum { PARTS = 4 };
 
 /* Keeps the arrays of a section as they are: decoded, a view of ten minutes would be several times as large. */
-static struct log_block *lod_keep(struct log_reader *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
+static struct log_block *lod_keep(struct trace *r, const struct log_generation *g, const struct log_section *s, uint64_t key)
 {
 	enum tier tier = (enum tier)s->tier;
 	size_t width = r->session.width[tier], columns = s->columns / PARTS;
@@ -178,7 +178,7 @@ static struct log_block *lod_keep(struct log_reader *r, const struct log_generat
 }
 
 /* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
-static const struct log_block *lod_get(struct log_reader *r, int level, int zoom, enum tier tier, int64_t cell)
+static const struct log_block *lod_get(struct trace *r, int level, int zoom, enum tier tier, int64_t cell)
 {
 	uint64_t key = span_key(log_span(cell, level), zoom, tier);
 	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
@@ -204,7 +204,7 @@ static const struct log_block *lod_get(struct log_reader *r, int level, int zoom
 }
 
 /* Reads a bin of a LOD. Returns false if it cannot be. */
-static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+static bool lod_bin(struct trace *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
 {
 	size_t i = (size_t)(at - b->first);
 	double(*v)[LOG_BINS_MAX] = r->lod.values;
@@ -232,7 +232,7 @@ static bool lod_bin(struct log_reader *r, const struct log_block *b, size_t widt
 }
 
 /* Adds the rows of a block that are in bins of a zoom to the strip of the cell. */
-static void strip_add(struct log_reader *r, enum tier tier, int zoom, struct log_block *block, struct bin *bins)
+static void strip_add(struct trace *r, enum tier tier, int zoom, struct log_block *block, struct bin *bins)
 {
 	size_t per = (size_t)1 << (LOG_CELL_ZOOM - zoom), width = r->session.width[tier];
 	const int64_t *t_ns = block->t_ns;
@@ -265,7 +265,7 @@ static void strip_join(struct bin *bins, const struct bin *finer, size_t n)
 	}
 }
 
-static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
 	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
@@ -276,7 +276,7 @@ static struct bin *strip_new(struct log_reader *r, enum tier tier, int zoom, int
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
  * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
  * are made of one pass. */
-static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoom, int64_t cell)
+static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
@@ -307,7 +307,7 @@ static const struct bin *strip_get(struct log_reader *r, enum tier tier, int zoo
 	return bins;
 }
 
-void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
+void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
 {
 	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
 	struct log_block *b;
@@ -321,7 +321,7 @@ void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell)
 }
 
 /* Computes a bin that is shorter than a cell from its rows. */
-static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+static struct bin bin_rows(struct trace *r, const struct channel *c, int zoom, int64_t at)
 {
 	int64_t cell = at >> (LOG_CELL_ZOOM - zoom), from = (int64_t)((uint64_t)at << zoom);
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
@@ -346,7 +346,7 @@ static struct bin bin_rows(struct log_reader *r, const struct channel *c, int zo
 }
 
 /* A bin of any zoom: of the rows, a strip or a LOD; else the merge of its halves. */
-static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoom, int64_t at)
+static struct bin bin_get(struct trace *r, const struct channel *c, int zoom, int64_t at)
 {
 	int up = zoom - LOG_CELL_ZOOM, level = zoom_level(zoom);
 	int64_t cell = up > 0 ? (int64_t)((uint64_t)at << up) : at >> -up;
@@ -376,7 +376,7 @@ static struct bin bin_get(struct log_reader *r, const struct channel *c, int zoo
 	return b;
 }
 
-void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
 	int64_t lo, hi, before = INT64_MIN;
@@ -410,7 +410,7 @@ void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t 
 /* --- statistics --- */
 
 /* Returns the records of the STAT of a level for the cell; n = 0 if they are unusable, NULL if there is none. */
-static const struct log_block *stat_get(struct log_reader *r, int level, int64_t cell)
+static const struct log_block *stat_get(struct trace *r, int level, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
@@ -444,7 +444,7 @@ static const struct log_block *stat_get(struct log_reader *r, int level, int64_t
 }
 
 /* Reads the channel's record in a STAT chunk. Returns false if there is no such chunk. */
-static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t channel, struct span_stats *out)
+static bool stat_stored(struct trace *r, int level, int64_t cell, size_t channel, struct span_stats *out)
 {
 	const struct log_block *b = stat_get(r, level, cell);
 
@@ -464,7 +464,7 @@ static bool stat_stored(struct log_reader *r, int level, int64_t cell, size_t ch
 
 /* Reads the statistics of the longest span that begins with that cell, ends at or before `end` and has a
  * STAT. */
-static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
+static bool stat_span(struct trace *r, size_t channel, int64_t cell, int64_t end, struct span_stats *s,
 		      int64_t *next)
 {
 	for (int level = LOG_LEVELS; level > 0; level--) {
@@ -480,7 +480,7 @@ static bool stat_span(struct log_reader *r, size_t channel, int64_t cell, int64_
 
 /* Statistics of the channel's rows of a cell from from_ns up to to_ns. Those of whole cells are kept for all channels of the
  * tier, since others are asked for next. */
-static struct span_stats stat_cell(struct log_reader *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
+static struct span_stats stat_cell(struct trace *r, const struct channel *c, int64_t cell, int64_t from_ns, int64_t to_ns)
 {
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
@@ -515,7 +515,7 @@ static struct span_stats stat_cell(struct log_reader *r, const struct channel *c
 	return all[c->column - from];
 }
 
-void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
+void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	const struct channel *c = &r->channels[channel];
 	int64_t cover = stats_hole_ns(r->session.hz[c->tier]), cell, next = 0;
@@ -551,7 +551,7 @@ void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int6
 
 /* --- parts of joules --- */
 
-bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
+bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span)
 {
 	uint64_t row;
 
@@ -566,7 +566,7 @@ bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span)
 	return row < r->rows[tier];
 }
 
-bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out)
+bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out)
 {
 	const struct log_block *b;
 	bool found = false;
@@ -581,7 +581,7 @@ bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_sou
 	return found;
 }
 
-bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
+bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	struct log_block *b;
@@ -601,7 +601,7 @@ bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, c
 
 /* --- late ticks --- */
 
-size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
+size_t trace_late(struct trace *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
 {
 	size_t found = 0;
 
@@ -632,7 +632,7 @@ size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_
 	return found;
 }
 
-void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+void trace_late_ticks(struct trace *r, enum tier tier, uint64_t row, uint64_t end,
 			   struct late_ticks *out)
 {
 	struct gap late[LATE_ROWS];
@@ -644,7 +644,7 @@ void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, u
 		const struct log_block *stat = NULL;
 
 		/* Of the longest span that begins with this row and ends before `end`, or else of some rows. */
-		log_reader_times(r, tier, row, 1, &t_ns);
+		trace_row_times(r, tier, row, 1, &t_ns);
 		cell = log_span_cell(log_span(log_cell(t_ns), 1), 1);
 		pthread_mutex_lock(&r->lock);
 		for (int level = LOG_LEVELS; level > 0 && !stat; level--) {
@@ -662,7 +662,7 @@ void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, u
 			to = (uint64_t)next > row && (uint64_t)next < to ? (uint64_t)next : to;
 		}
 		pthread_mutex_unlock(&r->lock);
-		for (size_t i = 0, n = stat ? 0 : log_reader_late(r, tier, row, (size_t)(to - row), late);
+		for (size_t i = 0, n = stat ? 0 : trace_late(r, tier, row, (size_t)(to - row), late);
 		     i < n; i++)
 			late_join(out, &(struct late_ticks) {1, late[i].to_ns - late[i].from_ns});
 		row = to;

@@ -30,7 +30,7 @@ void log_items_add(struct log_items *items, const struct log_item *item)
 	items->p[items->n++] = *item;
 }
 
-static bool head_at(struct log_reader *r, uint64_t at, struct log_head *h)
+static bool head_at(struct trace *r, uint64_t at, struct log_head *h)
 {
 	const uint8_t *p = r->source->get(r->source, at, LOG_HEAD);
 
@@ -38,7 +38,7 @@ static bool head_at(struct log_reader *r, uint64_t at, struct log_head *h)
 }
 
 /* Notes the bytes after the last chunk: an unfinished chunk, or another recording. */
-static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
+static void note_tail(struct trace *r, uint64_t at, int64_t cell)
 {
 	uint64_t other = log_source_find(r->source, 0, at, r->size);
 	struct log_head h;
@@ -51,7 +51,7 @@ static void note_tail(struct log_reader *r, uint64_t at, int64_t cell)
 		r->damage.bytes += r->tail.other;
 }
 
-void log_note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell)
+void log_note_hole(struct trace *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell)
 {
 	uint64_t missing = next > seq + 1 ? next - seq - 1 : 0;
 
@@ -62,7 +62,7 @@ void log_note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t s
 	r->damage.chunks += missing ? missing - 1 : 0;
 }
 
-int64_t log_part_at(struct log_reader *r, uint64_t at)
+int64_t log_part_at(struct trace *r, uint64_t at)
 {
 	struct log_in in, record;
 	struct log_item meta;
@@ -83,7 +83,7 @@ int64_t log_part_at(struct log_reader *r, uint64_t at)
 
 /* Whether another file than that at *file begins with the chunk at that position. Chunks that are missing before it are
  * in no file, which is noted. */
-static bool file_begins(struct log_reader *r, uint64_t *file, uint64_t at, const struct log_head *h, uint64_t seq)
+static bool file_begins(struct trace *r, uint64_t *file, uint64_t at, const struct log_head *h, uint64_t seq)
 {
 	int64_t part = h->kind == LOG_META ? log_part_at(r, *file) : -1, next = part >= 0 ? log_part_at(r, at) : -1, *more;
 	bool known = r->quiet || next <= part || h->seq <= seq + 1;
@@ -101,7 +101,7 @@ static bool file_begins(struct log_reader *r, uint64_t *file, uint64_t at, const
 	return next > part;
 }
 
-void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items)
+void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items)
 {
 	uint64_t seq = LOG_SEQ_NONE, before = LOG_SEQ_NONE, at;
 	bool ended = false;
@@ -152,7 +152,7 @@ struct groups_index {
 };
 
 /* Whether there are at most twice the rows, plus 1000, that the rates of the tiers yield in a group. */
-static bool rows_fit(const struct log_reader *r, const uint32_t rows[TIERS])
+static bool rows_fit(const struct trace *r, const uint32_t rows[TIERS])
 {
 	double span_s = (double)(INT64_C(1) << (LOG_CELL_ZOOM + LOG_SPAN_BITS)) / 1e9;
 
@@ -167,7 +167,7 @@ static bool cell_good(int64_t cell, int level)
 	return cell < LOG_CELL_LIMIT && cell > -LOG_CELL_LIMIT && cell == log_span_cell(log_span(cell, level), level);
 }
 
-static bool take_group(struct log_reader *r, struct groups_index *x, struct log_in in, bool events_known)
+static bool take_group(struct trace *r, struct groups_index *x, struct log_in in, bool events_known)
 {
 	struct log_group_entry e;
 	struct log_group g;
@@ -187,7 +187,7 @@ static bool take_group(struct log_reader *r, struct groups_index *x, struct log_
 	return true;
 }
 
-static bool take_sums(struct log_reader *r, const struct groups_index *x, struct log_in in)
+static bool take_sums(struct trace *r, const struct groups_index *x, struct log_in in)
 {
 	struct log_sums_entry e;
 
@@ -210,7 +210,7 @@ static uint8_t *plain(struct log_in *in, size_t n, size_t size)
 	return to;
 }
 
-static bool take_entries(struct log_reader *r, struct groups_index *x, const struct log_index_head *h, struct log_in *in)
+static bool take_entries(struct trace *r, struct groups_index *x, const struct log_index_head *h, struct log_in *in)
 {
 	uint8_t *groups = plain(in, h->groups, h->size), *sums = plain(in, h->sums, LOG_SUMS_SIZE), *p;
 	struct log_group *g = reallocarray(r->groups, r->n_groups + h->groups + 1, sizeof(*g));
@@ -233,7 +233,7 @@ static bool take_entries(struct log_reader *r, struct groups_index *x, const str
 }
 
 /* Takes what the INDEX at that position says. Returns false if it is not there, or cannot be used. */
-static bool take_index(struct log_reader *r, uint64_t at, struct groups_index *x)
+static bool take_index(struct trace *r, uint64_t at, struct groups_index *x)
 {
 	struct log_index_head h;
 	struct log_head head;
@@ -271,7 +271,7 @@ static bool take_index(struct log_reader *r, uint64_t at, struct groups_index *x
 }
 
 /* Takes the newest INDEX before `to` that can be used. */
-static bool take_newest(struct log_reader *r, uint64_t to, struct groups_index *x)
+static bool take_newest(struct trace *r, uint64_t to, struct groups_index *x)
 {
 	uint64_t found[64];
 	size_t n = 0;
@@ -321,7 +321,7 @@ static struct log_list *list_make(struct log_list *to, const struct log_item *p,
 	return l;
 }
 
-bool log_rows_count(struct log_reader *r, const struct log_list *l, struct log_item *item)
+bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item)
 {
 	enum log_fault fault = LOG_FAULT_NONE;
 	uint64_t rows = 0;
@@ -345,7 +345,7 @@ bool log_rows_count(struct log_reader *r, const struct log_list *l, struct log_i
 }
 
 /* What an INDEX counts and no chunk has is at the end, without values. */
-static void rows_miss(struct log_reader *r, const struct log_list *l, struct log_item *item)
+static void rows_miss(struct trace *r, const struct log_list *l, struct log_item *item)
 {
 	uint64_t missing = 0;
 
@@ -359,7 +359,7 @@ static void rows_miss(struct log_reader *r, const struct log_list *l, struct log
 		r->damage.rows += missing;
 }
 
-static void list_count(struct log_reader *r, struct log_list *l, size_t to)
+static void list_count(struct trace *r, struct log_list *l, size_t to)
 {
 	for (; l->counted < to; l->counted++) {
 		struct log_item *item = &l->items[l->counted];
@@ -380,7 +380,7 @@ static void list_count(struct log_reader *r, struct log_list *l, size_t to)
 }
 
 /* Adds the chunks of a group to items. */
-static void group_items(struct log_reader *r, const struct log_group *g, struct log_items *items)
+static void group_items(struct trace *r, const struct log_group *g, struct log_items *items)
 {
 	size_t kept = items->n;
 
@@ -394,7 +394,7 @@ static void group_items(struct log_reader *r, const struct log_group *g, struct 
 	items->n = kept;
 }
 
-struct log_list *log_list_of(struct log_reader *r, const struct log_group *g)
+struct log_list *log_list_of(struct trace *r, const struct log_group *g)
 {
 	uint64_t key = r->view ? (uint64_t)g->cell : g->at;
 	struct log_block *b = g->list ? NULL : log_cache_find(&r->caches[LOG_LISTS], key);
@@ -435,7 +435,7 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Takes the chunks in [from, to), apart from those before `at` and that cell: an INDEX lists them. */
-static void take_scanned(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, uint64_t at, int64_t cell,
+static void take_scanned(struct trace *r, uint64_t from, uint64_t to, uint64_t file, uint64_t at, int64_t cell,
 			 struct log_items *loose)
 {
 	struct log_items items = {.n = 0};
@@ -456,7 +456,7 @@ static void take_scanned(struct log_reader *r, uint64_t from, uint64_t to, uint6
 }
 
 /* Makes a group of n chunks of one span. */
-static bool make_group(struct log_reader *r, struct log_item *items, size_t n)
+static bool make_group(struct trace *r, struct log_item *items, size_t n)
 {
 	struct log_group g = {.cell = log_span_cell(log_span(items[0].cell, 1), 1), .at = UINT64_MAX};
 	size_t kept = 0;
@@ -482,7 +482,7 @@ static bool make_group(struct log_reader *r, struct log_item *items, size_t n)
 	return g.list || kept == 0;
 }
 
-static bool make_groups(struct log_reader *r, struct log_items *loose)
+static bool make_groups(struct trace *r, struct log_items *loose)
 {
 	struct log_group *more;
 	size_t n = 0;
@@ -503,7 +503,7 @@ static bool make_groups(struct log_reader *r, struct log_items *loose)
 }
 
 /* Makes one group of two of the same span, as there are where files were concatenated. */
-static bool join(struct log_reader *r, struct log_group *to, const struct log_group *from)
+static bool join(struct trace *r, struct log_group *to, const struct log_group *from)
 {
 	struct log_items items = {.n = 0};
 	struct log_list *l;
@@ -524,7 +524,7 @@ static bool join(struct log_reader *r, struct log_group *to, const struct log_gr
 	return true;
 }
 
-static bool count_groups(struct log_reader *r)
+static bool count_groups(struct trace *r)
 {
 	size_t kept = 0;
 	bool good = true;
@@ -553,7 +553,7 @@ static bool count_groups(struct log_reader *r)
 }
 
 /* The number of groups that begin before the cell. */
-static size_t groups_before(const struct log_reader *r, int64_t cell)
+static size_t groups_before(const struct trace *r, int64_t cell)
 {
 	return times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell), cell);
 }
@@ -568,7 +568,7 @@ static int by_span(const void *a, const void *b)
 }
 
 /* Drops LOD and STAT of a part of their span, as where files were concatenated. */
-static void drop_partial(struct log_reader *r)
+static void drop_partial(struct trace *r)
 {
 	size_t kept = 0;
 
@@ -586,7 +586,7 @@ static void drop_partial(struct log_reader *r)
 	r->n_sums = kept;
 }
 
-int log_groups_read(struct log_reader *r)
+int log_groups_read(struct trace *r)
 {
 	struct log_items loose = {.n = 0};
 	uint64_t known = r->size, before = r->size; /* what is from there on; the next INDEX is before that */
@@ -613,7 +613,7 @@ int log_groups_read(struct log_reader *r)
 	return good && !r->events.failed ? 0 : -1;
 }
 
-void log_groups_free(struct log_reader *r)
+void log_groups_free(struct trace *r)
 {
 	for (size_t i = 0; i < r->n_groups; i++)
 		free(r->groups[i].list);
@@ -624,14 +624,14 @@ void log_groups_free(struct log_reader *r)
 
 /* --- what is asked for --- */
 
-const struct log_group *log_group_of(const struct log_reader *r, int64_t cell)
+const struct log_group *log_group_of(const struct trace *r, int64_t cell)
 {
 	size_t i = groups_before(r, cell + 1);
 
 	return i > 0 && log_span(r->groups[i - 1].cell, 1) == log_span(cell, 1) ? &r->groups[i - 1] : NULL;
 }
 
-uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell)
+uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell)
 {
 	size_t i = groups_before(r, cell);
 	const struct log_group *g = i > 0 ? &r->groups[i - 1] : NULL;
@@ -649,7 +649,7 @@ uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell)
 	return g->before[tier] + (i < l->counted ? l->items[i].before[tier] : l->rows[tier]);
 }
 
-const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
+const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first)
 {
 	size_t lo = 0, hi = r->n_groups;
 	const struct log_group *g;
@@ -676,7 +676,7 @@ const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uin
 	return row - l->items[lo].before[tier] < l->items[lo].rows[tier] ? &l->items[lo] : NULL;
 }
 
-int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row)
+int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row)
 {
 	uint64_t first;
 	const struct log_item *item = log_item_of_row(r, tier, row, &first);
@@ -685,7 +685,7 @@ int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row)
 }
 
 /* The place of LOD and STAT of the span of that level; 0: there are none. */
-static uint64_t sums_at(const struct log_reader *r, int level, int64_t cell)
+static uint64_t sums_at(const struct trace *r, int level, int64_t cell)
 {
 	const struct log_group *g = level == 1 ? log_group_of(r, cell) : NULL;
 	struct log_sums key = {.level = level, .cell = log_span_cell(log_span(cell, level), level)}, *s;
@@ -697,7 +697,7 @@ static uint64_t sums_at(const struct log_reader *r, int level, int64_t cell)
 }
 
 /* Which of the LODs of a level has that zoom; -1: it is not there. Writers leave out the zooms that no tier has. */
-static int lod_number(const struct log_reader *r, int level, int zoom)
+static int lod_number(const struct trace *r, int level, int zoom)
 {
 	int number = 0;
 
@@ -713,7 +713,7 @@ static int lod_number(const struct log_reader *r, int level, int zoom)
 	return -1;
 }
 
-bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
+bool log_sums_of(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
 {
 	enum { MOST = 4 };
 	uint64_t at = sums_at(r, level, cell);

@@ -11,7 +11,7 @@
 #define CHUNKS_STEP 16 /* some 5 ms */
 
 struct pass {
-	struct log_reader *r;
+	struct trace *r;
 	struct log_range_chunk *chunk;
 };
 
@@ -30,7 +30,7 @@ static bool keep(void *arg, const struct range *range)
 }
 
 /* names: the store of their names. */
-static bool chunk_get(struct log_reader *r, const struct log_item *item, struct ranges *names, range_visit *visit,
+static bool chunk_get(struct trace *r, const struct log_item *item, struct ranges *names, range_visit *visit,
 		      void *arg)
 {
 	struct log_head h;
@@ -44,7 +44,7 @@ static bool chunk_get(struct log_reader *r, const struct log_item *item, struct 
 	return good;
 }
 
-static void chunk_read(struct log_reader *r, const struct log_item *item)
+static void chunk_read(struct trace *r, const struct log_item *item)
 {
 	struct log_range_chunk *more = r->range_chunks;
 	struct pass pass = {r, NULL};
@@ -75,7 +75,7 @@ static size_t chunks_of(const struct log_list *l, struct log_range_chunk *out)
 
 /* Reads at most `most` chunks, from range_item of range_group on. A list is copied, since reading a chunk may replace
  * it. */
-static void ranges_read(struct log_reader *r, size_t most)
+static void ranges_read(struct trace *r, size_t most)
 {
 	for (; r->range_group < r->n_groups; r->range_group++, r->range_item = 0) {
 		const struct log_group *g = &r->groups[r->range_group];
@@ -92,7 +92,7 @@ static void ranges_read(struct log_reader *r, size_t most)
 	r->ranges_read = true;
 }
 
-bool log_reader_ranges_more(struct log_reader *r)
+bool log_ranges_more(struct trace *r)
 {
 	bool more;
 
@@ -104,7 +104,7 @@ bool log_reader_ranges_more(struct log_reader *r)
 	return more;
 }
 
-struct ranges *log_reader_range_store(struct log_reader *r)
+struct ranges *log_ranges_store(struct trace *r)
 {
 	struct ranges *store;
 
@@ -135,7 +135,7 @@ static int by_offset(const void *a, const void *b)
 	return (c->item.at > d->item.at) - (c->item.at < d->item.at);
 }
 
-int64_t log_ranges_end(struct log_reader *r)
+int64_t log_ranges_end(struct trace *r)
 {
 	struct err e;
 	struct ranges *names = ranges_new(0, &e);
@@ -194,11 +194,11 @@ static bool touches(const struct log_range_chunk *c, const struct view *v)
 	return c->from_ns < v->to_ns && c->to_ns >= v->from_ns;
 }
 
-void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg)
 {
 	struct view v = {from_ns, to_ns, visit, arg, false};
-	struct ranges *store = log_reader_range_store(r);
+	struct ranges *store = log_ranges_store(r);
 	size_t n = 0;
 
 	if (!store)

@@ -47,7 +47,7 @@ bool log_begins(int fd)
 
 /* --- damage --- */
 
-static bool faulty(struct log_reader *r, uint64_t at)
+static bool faulty(struct trace *r, uint64_t at)
 {
 	size_t lo = 0, hi = r->n_faulty;
 	uint64_t *more;
@@ -71,7 +71,7 @@ static bool faulty(struct log_reader *r, uint64_t at)
 	return false;
 }
 
-bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows)
+bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows)
 {
 	struct log_damage *d = &r->damage;
 
@@ -87,7 +87,7 @@ bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t 
 	return true;
 }
 
-void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows)
+void log_note_newer(struct trace *r, const struct log_head *h, uint64_t at, uint64_t rows)
 {
 	if (h->kind == LOG_DATA)
 		log_note(r, LOG_FAULT_VERSION, at, h->seq, h->cell, rows);
@@ -95,14 +95,14 @@ void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at,
 		r->damage.unknown++;
 }
 
-void log_reader_damage(struct log_reader *r, struct log_damage *out)
+void trace_damage(struct trace *r, struct log_damage *out)
 {
 	pthread_mutex_lock(&r->lock);
 	*out = r->damage;
 	pthread_mutex_unlock(&r->lock);
 }
 
-bool log_damage_text(struct log_reader *r, char *out, size_t size)
+bool trace_damage_text(struct trace *r, char *out, size_t size)
 {
 	static const char *const why[] = {
 		[LOG_FAULT_BYTES] = "bytes that are no chunk",
@@ -121,7 +121,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 	char seq[48], rows[48] = "";
 	double s;
 
-	log_reader_damage(r, &d);
+	trace_damage(r, &d);
 	snprintf(seq, sizeof(seq), d.seq == LOG_SEQ_NONE ? "of unknown number" : "number %llu",
 		 (unsigned long long)d.seq);
 	if (d.first == LOG_FAULT_NONE)
@@ -147,7 +147,7 @@ bool log_damage_text(struct log_reader *r, char *out, size_t size)
 /* --- chunks --- */
 
 /* What is wrong with a chunk, or LOG_FAULT_NONE with the head and payload. */
-static enum log_fault chunk_get(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
+static enum log_fault chunk_get(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
 	const uint8_t *p = item->bytes;
 	struct log_data data;
@@ -174,7 +174,7 @@ static enum log_fault chunk_get(struct log_reader *r, const struct log_item *ite
 	return LOG_FAULT_NONE;
 }
 
-bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
+bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
 {
 	enum log_fault fault;
 	uint64_t rows = 0;
@@ -199,7 +199,7 @@ bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct lo
 
 /* --- META --- */
 
-const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number)
+const struct log_generation *log_generation_find(const struct trace *r, uint32_t number)
 {
 	for (size_t i = 0; i < r->n_generations; i++)
 		if (r->generations[i].number == number)
@@ -236,7 +236,7 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 
 /* Returns the session's column of the channel, which is added if it is new, and described anew if it was missing; -1 if
  * there are too many channels, memory is out or the channel was in another tier. */
-static int channel_column(struct log_reader *r, const struct channel *c, uint32_t number)
+static int channel_column(struct trace *r, const struct channel *c, uint32_t number)
 {
 	struct session *s = &r->session;
 	struct channel *to;
@@ -275,7 +275,7 @@ static int channel_column(struct log_reader *r, const struct channel *c, uint32_
 	return -1;
 }
 
-static void meta_tier(struct log_reader *r, struct log_in *in, struct log_generation *g)
+static void meta_tier(struct trace *r, struct log_in *in, struct log_generation *g)
 {
 	unsigned tier = log_get_u8(in), width;
 	double hz;
@@ -294,7 +294,7 @@ static void meta_tier(struct log_reader *r, struct log_in *in, struct log_genera
 		r->session.hz[tier] = hz;
 }
 
-static void meta_fact(struct log_reader *r, struct log_in *in)
+static void meta_fact(struct trace *r, struct log_in *in)
 {
 	struct fact f, *to;
 
@@ -308,7 +308,7 @@ static void meta_fact(struct log_reader *r, struct log_in *in)
 	to[r->session.n_facts++] = f;
 }
 
-static void meta_channel(struct log_reader *r, struct log_in *in, struct log_generation *g)
+static void meta_channel(struct trace *r, struct log_in *in, struct log_generation *g)
 {
 	struct log_channel from;
 	const struct channel *c = &from.c;
@@ -334,7 +334,7 @@ bool log_meta_good(const uint8_t *p, size_t n)
 }
 
 /* TIER records precede CHANNEL records; a short META has neither. */
-int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n)
+int log_meta_take(struct trace *r, const struct log_head *h, const uint8_t *p, size_t n)
 {
 	struct log_generation g = {.number = h->generation}, *more;
 	struct log_in in = {p, p + n, false}, record;
@@ -366,12 +366,12 @@ int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t 
 	return 0;
 }
 
-static bool meta_read(struct log_reader *r, const struct log_item *item, struct log_head *h)
+static bool meta_read(struct trace *r, const struct log_item *item, struct log_head *h)
 {
 	return log_read_chunk(r, item, h, &r->raw_index);
 }
 
-void log_meta_new(struct log_reader *r, const struct log_item *item)
+void log_meta_new(struct trace *r, const struct log_item *item)
 {
 	const uint8_t *p = r->source->get(r->source, item->at, LOG_HEAD);
 	struct log_head h;
@@ -382,7 +382,7 @@ void log_meta_new(struct log_reader *r, const struct log_item *item)
 }
 
 /* Channels may be added during a recording. */
-static void metas_read(struct log_reader *r)
+static void metas_read(struct trace *r)
 {
 	for (size_t g = 0; g < r->n_groups; g++) {
 		const struct log_list *l = r->groups[g].flags & LOG_GROUP_META ? log_list_of(r, &r->groups[g]) : NULL;
@@ -394,7 +394,7 @@ static void metas_read(struct log_reader *r)
 }
 
 /* Reads the anchor of the META in raw_index, which is good. */
-static void meta_anchor(struct log_reader *r, struct clock_anchor *a)
+static void meta_anchor(struct trace *r, struct clock_anchor *a)
 {
 	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
 	unsigned tag;
@@ -415,7 +415,7 @@ bool log_other_version(unsigned version, const char *shown, struct err *e)
 	return false;
 }
 
-static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
+static bool first_head(struct trace *r, uint64_t from, struct err *e)
 {
 	uint64_t to = r->size - from < FRONT ? r->size : from + FRONT;
 	uint64_t at = from < r->size ? log_source_find(r->source, 0, from, to) : to;
@@ -431,7 +431,7 @@ static bool first_head(struct log_reader *r, uint64_t from, struct err *e)
 	return h.version == LOG_VERSION || log_other_version(h.version, r->shown, e);
 }
 
-bool log_through_terminal(struct log_reader *r, const struct log_item *item)
+bool log_through_terminal(struct trace *r, const struct log_item *item)
 {
 	const uint8_t *p = item->kind == LOG_META ? r->source->get(r->source, item->at + LOG_HEAD, 8) : NULL;
 
@@ -439,7 +439,7 @@ bool log_through_terminal(struct log_reader *r, const struct log_item *item)
 }
 
 /* Takes the first full META that can be read: that of the first chunk, or else one found further on. */
-static int describe(struct log_reader *r, struct err *e)
+static int describe(struct trace *r, struct err *e)
 {
 	struct log_items items = {.n = 0};
 	uint64_t to = r->begin + FRONT, from = r->begin;
@@ -478,7 +478,7 @@ static int describe(struct log_reader *r, struct err *e)
 
 /* --- events --- */
 
-void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
+void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 {
 	struct log_event ev;
 	struct log_in record;
@@ -499,7 +499,7 @@ void log_events_put(struct log_reader *r, unsigned kind, struct log_in in)
 	}
 }
 
-static void events_chunk(struct log_reader *r, const struct log_item *item)
+static void events_chunk(struct trace *r, const struct log_item *item)
 {
 	struct log_head h;
 
@@ -566,7 +566,7 @@ static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
 }
 
 /* Returns whether the record is of a channel of this session. */
-static bool state_take(struct log_reader *r, struct log_in *record)
+static bool state_take(struct trace *r, struct log_in *record)
 {
 	struct state_event *e = &r->states[r->n_states];
 	size_t channel = 0;
@@ -594,7 +594,7 @@ static int by_state(const void *a, const void *b)
 
 /* Sorts the events. Of one that was recorded as open and again at its end, the latter is kept. One that is open lasts
  * until the next of its channel, or the last row. */
-static int states_sort(struct log_reader *r)
+static int states_sort(struct trace *r)
 {
 	struct state_event *s = r->states;
 	size_t n = 0;
@@ -626,7 +626,7 @@ static int states_sort(struct log_reader *r)
 	return 0;
 }
 
-static void events_take(struct log_reader *r, struct log_in in)
+static void events_take(struct trace *r, struct log_in in)
 {
 	struct log_in record;
 	unsigned kind;
@@ -646,7 +646,7 @@ static void events_take(struct log_reader *r, struct log_in in)
 
 /* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
  * listed as another gap. */
-static void gaps_absent(struct log_reader *r)
+static void gaps_absent(struct trace *r)
 {
 	size_t listed = r->n_gaps;
 
@@ -672,7 +672,7 @@ static void gaps_absent(struct log_reader *r)
 		}
 }
 
-static int events_read(struct log_reader *r)
+static int events_read(struct trace *r)
 {
 	size_t n[LOG_KINDS] = {0};
 	struct log_in in, count, record;
@@ -717,7 +717,7 @@ static int events_read(struct log_reader *r)
 
 /* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
  * suspend was noticed. */
-static void anchor_at(struct log_reader *r, int64_t t_ns)
+static void anchor_at(struct trace *r, int64_t t_ns)
 {
 	struct clock_anchor a = r->session.start;
 	struct log_head h;
@@ -744,7 +744,7 @@ static int by_anchor(const void *a, const void *b)
 }
 
 /* Reads the newest META. */
-static bool newest_meta(struct log_reader *r)
+static bool newest_meta(struct trace *r)
 {
 	for (size_t g = r->n_groups; g-- > 0;) {
 		const struct log_list *l = log_list_of(r, &r->groups[g]);
@@ -761,7 +761,7 @@ static bool newest_meta(struct log_reader *r)
 }
 
 /* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
-static void gaps_without_suspends(struct log_reader *r)
+static void gaps_without_suspends(struct trace *r)
 {
 	size_t n = r->n_gaps;
 
@@ -771,7 +771,7 @@ static void gaps_without_suspends(struct log_reader *r)
 			r->gaps[r->n_gaps++] = r->gaps[i];
 }
 
-static int clocks_read(struct log_reader *r)
+static int clocks_read(struct trace *r)
 {
 	struct clock_anchor a = r->session.start;
 
@@ -799,7 +799,7 @@ static int clocks_read(struct log_reader *r)
 
 /* --- the end --- */
 
-void log_end_take(struct log_reader *r)
+void log_end_take(struct trace *r)
 {
 	struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};
 
@@ -811,7 +811,7 @@ void log_end_take(struct log_reader *r)
 		r->tail.next[0] = '\0';
 }
 
-static void end_read(struct log_reader *r)
+static void end_read(struct trace *r)
 {
 	struct log_head h;
 
@@ -819,7 +819,7 @@ static void end_read(struct log_reader *r)
 		log_end_take(r);
 }
 
-static void rows_extent(struct log_reader *r)
+static void rows_extent(struct trace *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		uint64_t rows = r->rows[t], first;
@@ -842,7 +842,7 @@ static void rows_extent(struct log_reader *r)
 #define DAY_NS (86400 * NS_PER_S)
 
 /* What came before the start is part of how it was then; no recording goes on for a day without a row. */
-static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
+static void reach(struct trace *r, int64_t from_ns, int64_t to_ns)
 {
 	int64_t start_ns = r->session.start.mono_ns > 0 ? r->session.start.mono_ns : 0;
 	int64_t most_ns = (r->any ? r->last_ns : start_ns) + DAY_NS;
@@ -856,7 +856,7 @@ static void reach(struct log_reader *r, int64_t from_ns, int64_t to_ns)
 }
 
 /* A gap lies between rows. The begin of the first range is not looked for: there may be one from the start on. */
-static void extent(struct log_reader *r)
+static void extent(struct trace *r)
 {
 	int64_t end_ns = log_ranges_end(r);
 	bool ranges = false;
@@ -873,7 +873,7 @@ static void extent(struct log_reader *r)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 
-static int load(struct log_reader *r, uint64_t from, struct err *e)
+static int load(struct trace *r, uint64_t from, struct err *e)
 {
 	if (!first_head(r, from, e) || describe(r, e) < 0)
 		return -1;
@@ -891,9 +891,9 @@ static int load(struct log_reader *r, uint64_t from, struct err *e)
 	return 0;
 }
 
-struct log_reader *log_reader_new(void)
+struct trace *trace_alloc(void)
 {
-	struct log_reader *r = calloc(1, sizeof(*r));
+	struct trace *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
@@ -906,11 +906,11 @@ struct log_reader *log_reader_new(void)
 		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS}[i];
 	if (r->caches && r->unpacker)
 		return r;
-	log_reader_close(r);
+	trace_close(r);
 	return NULL;
 }
 
-static int files_take(struct log_reader *r, const int *fds, size_t n, struct err *e)
+static int files_take(struct trace *r, const int *fds, size_t n, struct err *e)
 {
 	struct stat st;
 
@@ -933,29 +933,29 @@ static int files_take(struct log_reader *r, const int *fds, size_t n, struct err
 	return 0;
 }
 
-struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
+struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
 {
-	struct log_reader *r = log_reader_new();
+	struct trace *r = trace_alloc();
 
 	if (!r || !(r->shown = strdup(shown))) {
 		for (size_t i = 0; i < n; i++)
 			close(fds[i]);
-		log_reader_close(r);
+		trace_close(r);
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
 	if (files_take(r, fds, n, e) == 0 && load(r, from, e) == 0)
 		return r;
-	log_reader_close(r);
+	trace_close(r);
 	return NULL;
 }
 
-struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e)
+struct trace *trace_open_log(int fd, uint64_t from, const char *shown, struct err *e)
 {
-	return log_reader_open_files(&fd, 1, from, shown, e);
+	return trace_open_logs(&fd, 1, from, shown, e);
 }
 
-void log_reader_close(struct log_reader *r)
+void trace_close(struct trace *r)
 {
 	if (!r)
 		return;
@@ -997,9 +997,9 @@ void log_reader_close(struct log_reader *r)
 	free(r);
 }
 
-void log_reader_renew(struct log_reader *r, struct log_reader *newer)
+void trace_renew(struct trace *r, struct trace *newer)
 {
-	struct log_reader old = *r;
+	struct trace old = *r;
 
 	*r = *newer;
 	*newer = old;
@@ -1015,15 +1015,15 @@ void log_reader_renew(struct log_reader *r, struct log_reader *newer)
 	r->numbers = old.numbers;
 	r->facts = old.facts;
 	r->other_ranges = old.other_ranges;
-	log_reader_close(newer);
+	trace_close(newer);
 }
 
-struct timeline *log_reader_timeline(struct log_reader *r)
+struct timeline *trace_timeline(struct trace *r)
 {
 	return &r->timeline;
 }
 
-void log_reader_show_ranges(struct log_reader *r, struct ranges *other)
+void trace_show_ranges(struct trace *r, struct ranges *other)
 {
 	ranges_free(r->other_ranges);
 	r->other_ranges = other;
@@ -1031,47 +1031,47 @@ void log_reader_show_ranges(struct log_reader *r, struct ranges *other)
 
 /* --- what does not change --- */
 
-const struct session *log_reader_session(const struct log_reader *r)
+const struct session *trace_session(const struct trace *r)
 {
 	return &r->session;
 }
 
-const struct mark *log_reader_marks(const struct log_reader *r, size_t *n)
+const struct mark *log_reader_marks(const struct trace *r, size_t *n)
 {
 	*n = r->n_marks;
 	return r->marks;
 }
 
-const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n)
+const struct gap *log_reader_gaps(const struct trace *r, size_t *n)
 {
 	*n = r->n_gaps;
 	return r->gaps;
 }
 
-const struct change *log_reader_changes(const struct log_reader *r, size_t *n)
+const struct change *log_reader_changes(const struct trace *r, size_t *n)
 {
 	*n = r->n_changes;
 	return r->changes;
 }
 
-const struct change *log_reader_reasons(const struct log_reader *r, size_t *n)
+const struct change *log_reader_reasons(const struct trace *r, size_t *n)
 {
 	*n = r->n_reasons;
 	return r->changes + r->n_changes;
 }
 
-const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n)
+const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
 {
 	*n = r->n_anchors;
 	return r->anchors;
 }
 
-uint64_t log_reader_absent(const struct log_reader *r)
+uint64_t trace_absent(const struct trace *r)
 {
 	return r->absent;
 }
 
-bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
+bool trace_truncated(const struct trace *r, uint64_t *size)
 {
 	bool truncated = false;
 	struct stat st;
@@ -1086,17 +1086,17 @@ bool log_reader_truncated(const struct log_reader *r, uint64_t *size)
 	return truncated;
 }
 
-void log_reader_tail(const struct log_reader *r, struct log_tail *out)
+void trace_tail(const struct trace *r, struct log_tail *out)
 {
 	*out = r->tail;
 }
 
-uint64_t log_reader_rows(const struct log_reader *r, enum tier tier)
+uint64_t trace_rows(const struct trace *r, enum tier tier)
 {
 	return r->rows[tier];
 }
 
-bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns)
+bool trace_extent(const struct trace *r, int64_t *first_ns, int64_t *last_ns)
 {
 	bool any = r->from_ns <= r->to_ns;
 

@@ -5,7 +5,7 @@
 #include "trace/log.h"
 
 struct energy_source;
-struct log_reader;
+struct trace;
 
 /* Finds the first chunk of any session in the first 64 KiB of the file. Returns false if there is none. */
 bool log_first(int fd, struct log_head *out);
@@ -16,36 +16,36 @@ bool log_other_version(unsigned version, const char *shown, struct err *e);
 
 /* Takes over fd, also on error. The log begins at offset `from` or later. shown: the name for messages.
  * Returns NULL and sets *e if nothing can be read. Damage is not an error. */
-struct log_reader *log_reader_open(int fd, uint64_t from, const char *shown, struct err *e);
+struct trace *trace_open_log(int fd, uint64_t from, const char *shown, struct err *e);
 /* The same of n files of one recording, which are read as if they were one, in this order. */
-struct log_reader *log_reader_open_files(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e);
-void log_reader_close(struct log_reader *r);
+struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e);
+void trace_close(struct trace *r);
 
 /* The same log has grown: takes over what the other reader has found, which is closed. The session stays; marks and other
  * events are new. No other thread may use it meanwhile. */
-void log_reader_renew(struct log_reader *r, struct log_reader *newer);
+void trace_renew(struct trace *r, struct trace *newer);
 /* It is a timeline. */
-struct timeline *log_reader_timeline(struct log_reader *r);
+struct timeline *trace_timeline(struct trace *r);
 /* From now on these are its ranges, which it owns, and not those that were recorded. */
-void log_reader_show_ranges(struct log_reader *r, struct ranges *other);
-/* The readings of a power channel, for energy_between(); valid until log_reader_renew(). NULL: out of memory. */
-const struct energy_source *log_reader_source(struct log_reader *r, size_t channel);
+void trace_show_ranges(struct trace *r, struct ranges *other);
+/* The readings of a power channel, for energy_between(); valid until trace_renew(). NULL: out of memory. */
+const struct energy_source *trace_source(struct trace *r, size_t channel);
 /* Returns the first gap that ends at or after from_ns, or their number if there is none. */
-size_t log_reader_gap_from(const struct log_reader *r, int64_t from_ns);
+size_t trace_gap_from(const struct trace *r, int64_t from_ns);
 
-/* Valid until log_reader_close(). A channel has the same column of the session in all generations of
+/* Valid until trace_close(). A channel has the same column of the session in all generations of
  * chunks. */
-const struct session *log_reader_session(const struct log_reader *r);
-const struct mark *log_reader_marks(const struct log_reader *r, size_t *n);
-const struct gap *log_reader_gaps(const struct log_reader *r, size_t *n);
-const struct change *log_reader_changes(const struct log_reader *r, size_t *n);
-const struct change *log_reader_reasons(const struct log_reader *r, size_t *n);
+const struct session *trace_session(const struct trace *r);
+const struct mark *log_reader_marks(const struct trace *r, size_t *n);
+const struct gap *log_reader_gaps(const struct trace *r, size_t *n);
+const struct change *log_reader_changes(const struct trace *r, size_t *n);
+const struct change *log_reader_reasons(const struct trace *r, size_t *n);
 /* The anchors of the start, of each clock change and suspend, and the newest. */
-const struct clock_anchor *log_reader_anchors(const struct log_reader *r, size_t *n);
+const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n);
 /* How many files are missing between those that are there. */
-uint64_t log_reader_absent(const struct log_reader *r);
+uint64_t trace_absent(const struct trace *r);
 /* Whether files were truncated since; *size: bytes that are left. */
-bool log_reader_truncated(const struct log_reader *r, uint64_t *size);
+bool trace_truncated(const struct trace *r, uint64_t *size);
 
 /* How the log ends. */
 struct log_tail {
@@ -55,7 +55,7 @@ struct log_tail {
 	uint64_t torn;		/* bytes after the last chunk */
 	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
-void log_reader_tail(const struct log_reader *r, struct log_tail *out);
+void trace_tail(const struct trace *r, struct log_tail *out);
 
 /* The damage found so far. */
 enum log_fault {
@@ -80,40 +80,40 @@ struct log_damage {
 	uint64_t seq;	 /* of the first */
 	int64_t t_ns;	 /* its approximate time, CLOCK_MONOTONIC */
 };
-void log_reader_damage(struct log_reader *r, struct log_damage *out);
+void trace_damage(struct trace *r, struct log_damage *out);
 /* Writes a sentence about the damage. Returns false if there is none. */
-bool log_damage_text(struct log_reader *r, char *out, size_t size);
+bool trace_damage_text(struct trace *r, char *out, size_t size);
 
 /* Rows are numbered from 0 in each tier. Those of a damaged chunk have times at the beginning of its cell and
  * no values. */
-uint64_t log_reader_rows(const struct log_reader *r, enum tier tier);
+uint64_t trace_rows(const struct trace *r, enum tier tier);
 /* Same as trace_extent(). */
-bool log_reader_extent(const struct log_reader *r, int64_t *first_ns, int64_t *last_ns);
-uint64_t log_reader_row_from(struct log_reader *r, enum tier tier, int64_t t_ns);
-void log_reader_times(struct log_reader *r, enum tier tier, uint64_t first, size_t n, int64_t *out);
-void log_reader_values(struct log_reader *r, size_t channel, uint64_t first, size_t n, double *out);
+bool trace_extent(const struct trace *r, int64_t *first_ns, int64_t *last_ns);
+uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns);
+void trace_row_times(struct trace *r, enum tier tier, uint64_t first, size_t n, int64_t *out);
+void trace_row_values(struct trace *r, size_t channel, uint64_t first, size_t n, double *out);
 /* Same as trace_read(). */
-size_t log_reader_read(struct log_reader *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
+size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, int64_t *t_ns,
 		       const size_t *channels, size_t n_channels, double *const *values);
 /* Same as trace_count(). */
-void log_reader_count(struct log_reader *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
+void trace_count(struct trace *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		      size_t n_channels, struct histogram *const *to);
 
 /* Same as trace_late() and trace_late_ticks(). */
-size_t log_reader_late(struct log_reader *r, enum tier tier, uint64_t row, size_t n, struct gap *out);
-void log_reader_late_ticks(struct log_reader *r, enum tier tier, uint64_t row, uint64_t end,
+size_t trace_late(struct trace *r, enum tier tier, uint64_t row, size_t n, struct gap *out);
+void trace_late_ticks(struct trace *r, enum tier tier, uint64_t row, uint64_t end,
 			   struct late_ticks *out);
 
 /* Bins first .. first + n - 1 of any zoom. */
-void log_reader_columns(struct log_reader *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
+void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
 /* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
-void log_reader_ranges(struct log_reader *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
+void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit,
 		       void *arg);
 /* The store of their names and lanes; NULL: there are no ranges. */
-struct ranges *log_reader_range_store(struct log_reader *r);
+struct ranges *log_ranges_store(struct trace *r);
 /* Reads some. Returns false once all were read. */
-bool log_reader_ranges_more(struct log_reader *r);
+bool log_ranges_more(struct trace *r);
 /* Statistics of the channel's rows in [from_ns, to_ns). */
-void log_reader_stat(struct log_reader *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
+void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 
 #endif

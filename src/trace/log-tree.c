@@ -9,7 +9,7 @@
 #define NOWHERE (UINT64_C(1) << 60) /* their positions */
 
 /* Allocates a block of n rows, with `bytes` more bytes after block->arrays. */
-static struct log_block *block_add(struct log_reader *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
+static struct log_block *block_add(struct trace *r, enum tier tier, uint64_t at, size_t n, size_t bytes)
 {
 	size_t width = r->session.width[tier];
 	struct log_block *b =
@@ -36,7 +36,7 @@ const double *log_block_values(struct log_block *b, unsigned column)
 }
 
 /* Fills a block with lost rows: at the end of the cell, without values. */
-static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b)
+static void block_lose(struct trace *r, enum tier tier, struct log_block *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		b->t_ns[i] = log_cell_ns(b->cell + 1) - 1;
@@ -46,7 +46,7 @@ static void block_lose(struct log_reader *r, enum tier tier, struct log_block *b
 	memset(b->late, 0, b->n);
 }
 
-struct log_block *log_block_read(struct log_reader *r, const struct log_item *item, enum tier tier)
+struct log_block *log_block_read(struct trace *r, const struct log_item *item, enum tier tier)
 {
 	size_t n = item->rows[tier], width = r->session.width[tier];
 	const struct log_generation *g = NULL;
@@ -67,7 +67,7 @@ struct log_block *log_block_read(struct log_reader *r, const struct log_item *it
 	return b;
 }
 
-struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first)
+struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, uint64_t *first)
 {
 	const struct log_item *found = log_item_of_row(r, tier, row, first);
 	struct log_item item = found ? *found : (struct log_item) {.at = 0};

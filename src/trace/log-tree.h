@@ -77,7 +77,7 @@ struct energy_part;
 struct energy_source;
 struct log_view;
 
-struct log_reader {
+struct trace {
 	struct timeline timeline;
 	pthread_mutex_t lock, energy_lock;
 	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
@@ -144,78 +144,78 @@ struct log_reader {
 };
 
 /* log-reader.c */
-/* A reader without a file, for log_reader_close(). Returns NULL if out of memory. */
-struct log_reader *log_reader_new(void);
+/* A reader without a file, for trace_close(). Returns NULL if out of memory. */
+struct trace *trace_alloc(void);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
-bool log_note(struct log_reader *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
+bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
 /* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
-void log_note_newer(struct log_reader *r, const struct log_head *h, uint64_t at, uint64_t rows);
+void log_note_newer(struct trace *r, const struct log_head *h, uint64_t at, uint64_t rows);
 /* Notes so many bytes that end at that position, or that the numbers between two chunks are missing. */
-void log_note_hole(struct log_reader *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell);
+void log_note_hole(struct trace *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell);
 /* Whether the signature of a META was altered by a terminal or a text conversion. */
-bool log_through_terminal(struct log_reader *r, const struct log_item *item);
+bool log_through_terminal(struct trace *r, const struct log_item *item);
 /* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
  * one place where damage is found in chunks. */
-bool log_read_chunk(struct log_reader *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
-const struct log_generation *log_generation_find(const struct log_reader *r, uint32_t number);
+bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
+const struct log_generation *log_generation_find(const struct trace *r, uint32_t number);
 
 /* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
-int log_meta_take(struct log_reader *r, const struct log_head *h, const uint8_t *p, size_t n);
+int log_meta_take(struct trace *r, const struct log_head *h, const uint8_t *p, size_t n);
 /* Reads a META if its generation is not known yet. */
-void log_meta_new(struct log_reader *r, const struct log_item *item);
+void log_meta_new(struct trace *r, const struct log_item *item);
 /* Takes the END that was read into r->raw. */
-void log_end_take(struct log_reader *r);
+void log_end_take(struct trace *r);
 /* The number of the file of a split recording whose META is at that position; -1: it does not say. */
-int64_t log_part_at(struct log_reader *r, uint64_t at);
+int64_t log_part_at(struct trace *r, uint64_t at);
 
 /* Keeps the events of a chunk of that kind, or of an INDEX. */
-void log_events_put(struct log_reader *r, unsigned kind, struct log_in in);
+void log_events_put(struct trace *r, unsigned kind, struct log_in in);
 
 /* log-groups.c */
 void log_items_add(struct log_items *items, const struct log_item *item);
 /* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
-void log_scan(struct log_reader *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
+void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
 /* Finds all groups. Returns -1 if out of memory. */
-int log_groups_read(struct log_reader *r);
-void log_groups_free(struct log_reader *r);
+int log_groups_read(struct trace *r);
+void log_groups_free(struct trace *r);
 /* Returns the group of the cell; NULL if there is none. */
-const struct log_group *log_group_of(const struct log_reader *r, int64_t cell);
+const struct log_group *log_group_of(const struct trace *r, int64_t cell);
 /* Returns the chunks of a group, valid until the next call; NULL if out of memory. */
-struct log_list *log_list_of(struct log_reader *r, const struct log_group *g);
+struct log_list *log_list_of(struct trace *r, const struct log_group *g);
 /* Returns the number of rows in all cells before that one. */
-uint64_t log_rows_before(struct log_reader *r, enum tier tier, int64_t cell);
+uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell);
 /* Returns the chunk of a row, and the number of its first row; valid until the next call. NULL: there is none. */
-const struct log_item *log_item_of_row(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns its cell; LOG_CELL_LIMIT: there is none. */
-int64_t log_cell_of_row(struct log_reader *r, enum tier tier, uint64_t row);
+int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row);
 /* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
-bool log_sums_of(struct log_reader *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
+bool log_sums_of(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 
 /* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
-bool log_rows_count(struct log_reader *r, const struct log_list *l, struct log_item *item);
+bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item);
 
 /* log-tree.c */
 /* Reads the rows of a chunk, as counted. Returns NULL if out of memory. */
-struct log_block *log_block_read(struct log_reader *r, const struct log_item *item, enum tier tier);
+struct log_block *log_block_read(struct trace *r, const struct log_item *item, enum tier tier);
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
-struct log_block *log_block_of(struct log_reader *r, enum tier tier, uint64_t row, uint64_t *first);
+struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
 
 /* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
-void log_strips_drop(struct log_reader *r, enum tier tier, int64_t cell);
+void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
 /* Sets *span to the next group, itself included, in which the tier has rows. Returns false if there is none. */
-bool log_reader_span_from(struct log_reader *r, enum tier tier, int64_t *span);
+bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span);
 /* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
-bool log_reader_part(struct log_reader *r, int64_t span, const struct energy_source *s, struct energy_part *out);
-bool log_reader_parts_keep(struct log_reader *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
+bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out);
+bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
 /* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
-int64_t log_ranges_end(struct log_reader *r);
+int64_t log_ranges_end(struct trace *r);
 
 /* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
 void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);

@@ -23,7 +23,7 @@ struct view_events {
 };
 
 struct log_view {
-	struct log_reader *reader; /* whose lists are made of the look */
+	struct trace *reader; /* whose lists are made of the look */
 	struct timeline_ops ops;
 	struct log *log;
 	struct log_look look;
@@ -114,7 +114,7 @@ static void take_note(struct log_view *v, const struct log_chunk *c)
 /* Gives the reader the events; it wants the reasons behind the changes. */
 static void show_events(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	int64_t *state_reach, latest_ns = INT64_MIN;
 	size_t n = v->changes.n + v->reasons.n;
 	struct change *changes = v->changed ? reallocarray(r->changes, n, sizeof(*changes)) : NULL;
@@ -169,7 +169,7 @@ static void group_forget(struct log_view *v, const struct log_group *g)
 /* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
 static struct log_group *group_of(struct log_view *v, int64_t cell)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	int64_t first = log_span_cell(log_span(cell, 1), 1);
 	struct log_group *more;
 	size_t at = r->n_groups;
@@ -224,7 +224,7 @@ static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t n
 /* Drops the groups whose rows are gone, and counts the rows before the others. */
 static void show_groups(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	size_t gone = 0;
 
 	for (; gone < r->n_groups && r->groups[gone].cell < v->look.now.rows_from; gone++)
@@ -344,7 +344,7 @@ static void forget_open(struct log_view *v)
 /* Columns have the same place in all descriptions of the channels. */
 static void show_session(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	const struct session *s = v->look.session;
 
 	while (s && r->n_generations < v->look.generation) {
@@ -381,7 +381,7 @@ static void show_session(struct log_view *v)
 
 void log_view_look(struct log_view *v)
 {
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	const struct log_now *now = &v->look.now;
 	uint64_t version = v->look.version, end[LOG_SHELVES];
 	int64_t first = INT64_MAX;
@@ -463,7 +463,7 @@ int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int
 
 static struct log_view *view_of(struct timeline *t)
 {
-	return ((struct log_reader *)(void *)t)->view;
+	return ((struct trace *)(void *)t)->view;
 }
 
 static const struct session *get_session(struct timeline *t)
@@ -491,7 +491,7 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 		int64_t end_ns = ((at + 1) << zoom) - 1;
 		struct bin b;
 
-		log_reader_columns(v->reader, channel, zoom, at, 1, &b);
+		trace_columns(v->reader, channel, zoom, at, 1, &b);
 		if (b.n == 0)
 			continue;
 		if (at_ns)
@@ -505,16 +505,16 @@ static double get_value(struct timeline *t, size_t channel, int64_t t_ns, int64_
 static int64_t get_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
 	struct log_view *v = view_of(t);
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	int64_t from_ns = v->rows_from_ns, by;
 
 	if (from_ns > INT64_MIN && r->session.hz[tier] > 0) {
-		uint64_t first = log_reader_row_from(r, tier, from_ns), row = log_reader_row_from(r, tier, t_ns);
+		uint64_t first = trace_row_from(r, tier, from_ns), row = trace_row_from(r, tier, t_ns);
 
 		if (t_ns < from_ns || (n < 0 && row < first + (uint64_t)-(int64_t)n)) {
 			if (t_ns >= from_ns) {
 				n += (int)(row - first);
-				log_reader_times(r, tier, first, 1, &t_ns);
+				trace_row_times(r, tier, first, 1, &t_ns);
 			}
 			by = n * llround((double)NS_PER_S / r->session.hz[tier]);
 			t_ns += by;
@@ -528,7 +528,7 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
 	struct log_view *v = view_of(t);
-	struct log_reader *r = v->reader;
+	struct trace *r = v->reader;
 	int64_t exact_ns = v->rows_from_ns;
 	size_t got = 0;
 	int zoom;
@@ -549,7 +549,7 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 			break;
 		t_ns[got] = end_ns;
 		for (size_t i = 0; i < n; i++) {
-			log_reader_columns(r, channels[i], zoom, *from_ns >> zoom, 1, &b);
+			trace_columns(r, channels[i], zoom, *from_ns >> zoom, 1, &b);
 			values[i][got] = b.n ? b.sum / (double)b.n : (double)NAN;
 		}
 		*from_ns = end_ns;
@@ -585,7 +585,7 @@ static size_t get_lanes(struct timeline *t, const struct range_lane **out, size_
 struct log_view *log_view_new(struct log *l, struct err *e)
 {
 	struct log_view *v = calloc(1, sizeof(*v));
-	struct log_reader *r = v ? log_reader_new() : NULL;
+	struct trace *r = v ? trace_alloc() : NULL;
 
 	if (r) {
 		v->reader = r;
@@ -624,7 +624,7 @@ struct log_view *log_view_new(struct log *l, struct err *e)
 
 void log_view_free(struct log_view *v)
 {
-	struct log_reader *r = v ? v->reader : NULL;
+	struct trace *r = v ? v->reader : NULL;
 
 	if (!v)
 		return;
@@ -633,7 +633,7 @@ void log_view_free(struct log_view *v)
 	r->gaps = NULL;
 	r->states = NULL;
 	r->channels = NULL;
-	log_reader_close(r);
+	trace_close(r);
 	free(v->marks.p);
 	free(v->gaps.p);
 	free(v->changes.p);

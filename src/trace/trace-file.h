@@ -14,7 +14,7 @@ struct trace {
 	size_t n_paths;
 	char *shown;
 	uint64_t bytes;		/* of the files */
-	struct log_reader *log; /* of the files, or of an import */
+	struct trace *log; /* of the files, or of an import */
 	struct import *import;	/* running, or NULL */
 	int version1;		/* descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;

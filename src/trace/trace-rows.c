@@ -9,54 +9,54 @@
 
 const struct session *trace_session(const struct trace *t)
 {
-	return log_reader_session(t->log);
+	return trace_session(t->log);
 }
 
 bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns)
 {
-	return log_reader_extent(t->log, first_ns, last_ns);
+	return trace_extent(t->log, first_ns, last_ns);
 }
 
 uint64_t trace_rows(const struct trace *t, enum tier tier)
 {
-	return log_reader_rows(t->log, tier);
+	return trace_rows(t->log, tier);
 }
 
 uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
 {
-	return log_reader_row_from(t->log, tier, t_ns);
+	return trace_row_from(t->log, tier, t_ns);
 }
 
 void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
-	log_reader_times(t->log, tier, first, n, out);
+	trace_row_times(t->log, tier, first, n, out);
 }
 
 void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out)
 {
-	log_reader_values(t->log, channel, first, n, out);
+	trace_row_values(t->log, channel, first, n, out);
 }
 
 size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
 		  size_t n_channels, double *const *values)
 {
-	return log_reader_read(t->log, tier, row, most, t_ns, channels, n_channels, values);
+	return trace_read(t->log, tier, row, most, t_ns, channels, n_channels, values);
 }
 
 void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
 		 size_t n_channels, struct histogram *const *to)
 {
-	log_reader_count(t->log, tier, row, n, channels, n_channels, to);
+	trace_count(t->log, tier, row, n, channels, n_channels, to);
 }
 
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
-	log_reader_stat(t->log, channel, from_ns, to_ns, out);
+	trace_stat(t->log, channel, from_ns, to_ns, out);
 }
 
 const struct energy_source *trace_source(struct trace *t, size_t channel)
 {
-	return log_reader_source(t->log, channel);
+	return trace_source(t->log, channel);
 }
 
 const struct mark *trace_marks(const struct trace *t, size_t *n)
@@ -71,17 +71,17 @@ const struct gap *trace_gaps(const struct trace *t, size_t *n)
 
 size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out)
 {
-	return log_reader_late(t->log, tier, row, n, out);
+	return trace_late(t->log, tier, row, n, out);
 }
 
 void trace_late_ticks(struct trace *t, enum tier tier, uint64_t row, uint64_t end, struct late_ticks *out)
 {
-	log_reader_late_ticks(t->log, tier, row, end, out);
+	trace_late_ticks(t->log, tier, row, end, out);
 }
 
 size_t trace_gap_from(const struct trace *t, int64_t from_ns)
 {
-	return log_reader_gap_from(t->log, from_ns);
+	return trace_gap_from(t->log, from_ns);
 }
 
 const struct change *trace_changes(const struct trace *t, size_t *n)
@@ -96,27 +96,27 @@ const struct change *trace_reasons(const struct trace *t, size_t *n)
 
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
 {
-	log_timeline_ops.ranges(log_reader_timeline(t->log), from_ns, to_ns, least_ns, visit, arg);
+	log_timeline_ops.ranges(trace_timeline(t->log), from_ns, to_ns, least_ns, visit, arg);
 }
 
 void trace_show_ranges(struct trace *t, struct ranges *r)
 {
-	log_reader_show_ranges(t->log, r);
+	trace_show_ranges(t->log, r);
 }
 
 bool trace_ranges_more(struct trace *t)
 {
-	return log_timeline_ops.ranges_more(log_reader_timeline(t->log));
+	return log_timeline_ops.ranges_more(trace_timeline(t->log));
 }
 
 size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most)
 {
-	return log_timeline_ops.lanes(log_reader_timeline(t->log), out, most);
+	return log_timeline_ops.lanes(trace_timeline(t->log), out, most);
 }
 
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
 {
-	const struct clock_anchor *anchors = log_reader_anchors(t->log, n);
+	const struct clock_anchor *anchors = trace_anchors(t->log, n);
 
 	*n = t->version1 < 0 ? *n : 0;
 	return anchors;

@@ -131,18 +131,18 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 
 static void damage(struct trace *t, const char *text)
 {
-	err_set(&t->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
+	err_set(&t->opened->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
 }
 
 /* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
 static int load(struct trace *t, const int *fds, size_t n_fds, uint64_t from, struct err *e)
 {
-	struct log_reader *log = log_reader_open_files(fds, n_fds, from, t->shown, e);
+	struct trace *log = trace_open_logs(fds, n_fds, from, t->shown, e);
 
 	if (!log)
 		return -1;
 	if (t->log)
-		log_reader_renew(t->log, log);
+		trace_renew(t->log, log);
 	else
 		t->log = log;
 	return 0;
@@ -153,9 +153,9 @@ static void look_for_damage(struct trace *t)
 	char text[512];
 	uint64_t size;
 
-	if (log_damage_text(t->log, text, sizeof(text)))
+	if (trace_damage_text(t->log, text, sizeof(text)))
 		damage(t, text);
-	if (log_reader_truncated(t->log, &size)) {
+	if (trace_truncated(t->log, &size)) {
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 		damage(t, text);
 	}
@@ -163,7 +163,7 @@ static void look_for_damage(struct trace *t)
 
 static int load_import(struct trace *t, struct err *e)
 {
-	int fd = fcntl(t->import->to, F_DUPFD_CLOEXEC, 3);
+	int fd = fcntl(t->opened->import->to, F_DUPFD_CLOEXEC, 3);
 
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
@@ -173,7 +173,7 @@ static int load_import(struct trace *t, struct err *e)
 /* The import has ended: reload the log and take over its results. */
 static int import_take(struct trace *t, struct err *e)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 	int rc = m->rc;
 
 	if (rc < 0)
@@ -181,10 +181,10 @@ static int import_take(struct trace *t, struct err *e)
 	else
 		rc = load_import(t, e);
 	if (rc == 0) {
-		t->damage = m->err;
-		t->lists_gaps = false;
+		t->opened->damage = m->err;
+		t->opened->lists_gaps = false;
 	}
-	t->import = NULL;
+	t->opened->import = NULL;
 	import_free(&m->job);
 	return rc;
 }
@@ -192,17 +192,17 @@ static int import_take(struct trace *t, struct err *e)
 /* For the screen: returns when a part of a long file can be read. */
 static int import_in_background(struct trace *t, struct err *e)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 
 	if (job_start(&m->job, import_run, import_free, e) < 0) {
-		t->import = NULL;
+		t->opened->import = NULL;
 		import_free(&m->job);
 		return -1;
 	}
 	for (int64_t wait = FIRST_NS; !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
 		m->looked_ns = clock_now_ns();
 		if (load_import(t, e) == 0) {
-			t->lists_gaps = true;
+			t->opened->lists_gaps = true;
 			return 0;
 		}
 	}
@@ -211,15 +211,15 @@ static int import_in_background(struct trace *t, struct err *e)
 
 static int open_version1(struct trace *t, int fd, bool view, trace_progress *progress, void *arg, struct err *e)
 {
-	t->version1 = fd;
-	t->import = import_new(fd, t->shown, e);
-	if (!t->import)
+	t->opened->version1 = fd;
+	t->opened->import = import_new(fd, t->shown, e);
+	if (!t->opened->import)
 		return -1;
 	if (view)
 		return import_in_background(t, e);
-	t->import->progress = progress;
-	t->import->arg = arg;
-	import_run(&t->import->job);
+	t->opened->import->progress = progress;
+	t->opened->import->arg = arg;
+	import_run(&t->opened->import->job);
 	return import_take(t, e);
 }
 
@@ -231,14 +231,14 @@ static struct trace *trace_new(const struct trace_piece *list, size_t n)
 
 	if (!t)
 		return NULL;
-	t->version1 = -1;
-	t->lists_gaps = true;
-	pthread_mutex_init(&t->raw_lock, NULL);
+	t->opened->version1 = -1;
+	t->opened->lists_gaps = true;
+	pthread_mutex_init(&t->opened->raw_lock, NULL);
 	t->shown = malloc(room);
-	t->paths = calloc(n, sizeof(*t->paths));
-	while (t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(list[t->n_paths].path)))
-		t->bytes += list[t->n_paths++].bytes;
-	if (!t->shown || t->n_paths < n) {
+	t->opened->paths = calloc(n, sizeof(*t->opened->paths));
+	while (t->opened->paths && t->opened->n_paths < n && (t->opened->paths[t->opened->n_paths] = strdup(list[t->opened->n_paths].path)))
+		t->opened->bytes += list[t->opened->n_paths++].bytes;
+	if (!t->shown || t->opened->n_paths < n) {
 		trace_close(t);
 		return NULL;
 	}
@@ -319,10 +319,10 @@ int trace_file_open(const char *path, const char *shown, struct err *e)
 bool trace_notice(const struct trace *t, char *out, size_t size)
 {
 	struct log_damage d;
-	uint64_t absent = log_reader_absent(t->log);
+	uint64_t absent = trace_absent(t->log);
 	size_t n = 0;
 
-	log_reader_damage(t->log, &d);
+	trace_damage(t->log, &d);
 	if (absent > 0)
 		n = (size_t)snprintf(out, size,
 				     P_("%s: %llu of the files of this recording is missing, which is a gap",
@@ -408,12 +408,12 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 		trace_close(t);
 		t = NULL;
 	}
-	if (t && !t->import)
+	if (t && !t->opened->import)
 		look_for_damage(t);
 	if (t)
-		t->told = t->damage;
+		t->opened->told = t->opened->damage;
 	if (e)
-		*e = t ? t->damage : failed;
+		*e = t ? t->opened->damage : failed;
 	free(list);
 	free(fds);
 	return t;
@@ -443,12 +443,12 @@ uint32_t trace_recording(const char *path, uint64_t *seq)
 
 static void take_more(struct trace *t)
 {
-	struct import *m = t->import;
+	struct import *m = t->opened->import;
 	struct err e = {.code = ERR_NONE};
 
 	if (job_done(&m->job, 0)) {
 		if (import_take(t, &e) < 0)
-			t->damage = e;
+			t->opened->damage = e;
 	} else if (clock_now_ns() >= m->looked_ns + LOOK_NS) {
 		load_import(t, &e);
 		m->looked_ns = clock_now_ns();
@@ -457,59 +457,59 @@ static void take_more(struct trace *t)
 
 void trace_look(struct trace *t, struct trace_state *out)
 {
-	if (t->import)
+	if (t->opened->import)
 		take_more(t);
 	else
 		look_for_damage(t);
-	out->building = t->import != NULL;
-	out->built = t->import ? atomic_load(&t->import->permille) / 1000.0 : 1;
-	out->news = strcmp(t->told.text, t->damage.text) != 0;
-	out->damage = t->damage;
-	t->told = t->damage;
+	out->building = t->opened->import != NULL;
+	out->built = t->opened->import ? atomic_load(&t->opened->import->permille) / 1000.0 : 1;
+	out->news = strcmp(t->opened->told.text, t->opened->damage.text) != 0;
+	out->damage = t->opened->damage;
+	t->opened->told = t->opened->damage;
 }
 
 void trace_settle(struct trace *t)
 {
 	struct err e = {.code = ERR_NONE};
 
-	if (t->import && job_done(&t->import->job, INT64_MAX) && import_take(t, &e) < 0)
-		t->damage = e;
+	if (t->opened->import && job_done(&t->opened->import->job, INT64_MAX) && import_take(t, &e) < 0)
+		t->opened->damage = e;
 }
 
 void trace_close(struct trace *t)
 {
 	if (!t)
 		return;
-	if (t->import) {
-		atomic_store(&t->import->stop, true);
-		job_cancel(&t->import->job);
+	if (t->opened->import) {
+		atomic_store(&t->opened->import->stop, true);
+		job_cancel(&t->opened->import->job);
 	}
-	log_reader_close(t->log);
-	if (t->raw)
-		munmap(t->raw, t->raw_size);
-	if (t->version1 >= 0)
-		close(t->version1);
-	pthread_mutex_destroy(&t->raw_lock);
-	while (t->n_paths > 0)
-		free(t->paths[--t->n_paths]);
-	free(t->paths);
+	trace_close(t->log);
+	if (t->opened->raw)
+		munmap(t->opened->raw, t->opened->raw_size);
+	if (t->opened->version1 >= 0)
+		close(t->opened->version1);
+	pthread_mutex_destroy(&t->opened->raw_lock);
+	while (t->opened->n_paths > 0)
+		free(t->opened->paths[--t->opened->n_paths]);
+	free(t->opened->paths);
 	free(t->shown);
 	free(t);
 }
 
 struct timeline *trace_timeline(struct trace *t)
 {
-	return log_reader_timeline(t->log);
+	return trace_timeline(t->log);
 }
 
 const char *trace_path(const struct trace *t)
 {
-	return t->paths[0];
+	return t->opened->paths[0];
 }
 
 const char *trace_last_path(const struct trace *t)
 {
-	return t->paths[t->n_paths - 1];
+	return t->opened->paths[t->opened->n_paths - 1];
 }
 
 const char *trace_name(const struct trace *t)
@@ -526,7 +526,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 
 	memset(out, 0, sizeof(*out));
 	trace_marks(t, &marks);
-	out->bytes = (int64_t)t->bytes;
+	out->bytes = (int64_t)t->opened->bytes;
 	out->duration_ns = trace_extent(t, &first, &last) ? last - session->start.mono_ns : 0;
 	for (enum tier i = 0; i < TIERS; i++)
 		out->rows[i] = trace_rows(t, i);

@@ -159,14 +159,14 @@ static void drop(struct recording *r)
 	free(r);
 }
 
-static struct log_reader *open_bytes(const uint8_t *p, size_t n)
+static struct trace *open_bytes(const uint8_t *p, size_t n)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC);
 	struct err e = {.code = ERR_NONE};
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, p, n), n);
-	return log_reader_open(fd, 0, "test", &e);
+	return trace_open_log(fd, 0, "test", &e);
 }
 
 static struct log_head head_of(const struct recording *r, size_t i)
@@ -194,22 +194,22 @@ static size_t channel_of(const struct recording *r, enum tier tier, size_t colum
 }
 
 /* All rows of each tier from `from` up to `to`, except cells lost .. lost + n - 1. */
-static void check_rows(struct log_reader *l, const struct recording *r, const size_t to[TIERS], int64_t lost,
+static void check_rows(struct trace *l, const struct recording *r, const size_t to[TIERS], int64_t lost,
 		       int64_t n_lost)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		const struct series *s = &r->rows[t];
-		size_t n = (size_t)log_reader_rows(l, t), at = 0;
+		size_t n = (size_t)trace_rows(l, t), at = 0;
 		int64_t *times = calloc(n + 1, sizeof(*times));
 		double *v = calloc(n + 1, sizeof(*v));
 
 		assert_true(times && v);
-		log_reader_times(l, t, 0, n, times);
+		trace_row_times(l, t, 0, n, times);
 		for (size_t i = 1; i < n; i++)
 			assert_true(times[i] >= times[i - 1]);
 		for (size_t c = 0; c < s->width; c++) {
 			at = 0;
-			log_reader_values(l, channel_of(r, t, c), 0, n, v);
+			trace_row_values(l, channel_of(r, t, c), 0, n, v);
 			for (size_t i = 0; i < to[t]; i++) {
 				if (log_cell(s->t[i]) >= lost && log_cell(s->t[i]) < lost + n_lost)
 					continue;
@@ -266,7 +266,7 @@ static struct bin bin_by_rows(const struct series *s, size_t c, int zoom, int64_
 }
 
 /* At every zoom, some 64 columns of a channel of each tier. */
-static void check_columns(struct log_reader *l, const struct recording *r)
+static void check_columns(struct trace *l, const struct recording *r)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		const struct series *s = &r->rows[t];
@@ -281,7 +281,7 @@ static void check_columns(struct log_reader *l, const struct recording *r)
 
 			size_t c = random_below(s->width);
 
-			log_reader_columns(l, channel_of(r, t, c), zoom, first, n, b);
+			trace_columns(l, channel_of(r, t, c), zoom, first, n, b);
 			for (size_t i = 0; i < n; i++) {
 				struct bin want = bin_by_rows(s, c, zoom + up, (first + (int64_t)i) >> up, base < 27 ? base : 27);
 
@@ -320,7 +320,7 @@ static void near(double a, double b, double scale)
 	assert_true(fabs(a - b) <= 1e-9 * scale + 1e-12);
 }
 
-static void check_stat(struct log_reader *l, const struct recording *r, int64_t from, int64_t to)
+static void check_stat(struct trace *l, const struct recording *r, int64_t from, int64_t to)
 {
 	for (enum tier t = 0; t < TIERS; t++) {
 		const struct series *s = &r->rows[t];
@@ -331,7 +331,7 @@ static void check_stat(struct log_reader *l, const struct recording *r, int64_t 
 
 		if (s->width == 0)
 			continue;
-		log_reader_stat(l, channel_of(r, t, c), from, to, &got);
+		trace_stat(l, channel_of(r, t, c), from, to, &got);
 		for (size_t i = first_at(s, from); i < first_at(s, to); i++) {
 			double v = s->v[i * s->width + c];
 
@@ -367,11 +367,11 @@ static void check_stat(struct log_reader *l, const struct recording *r, int64_t 
 	}
 }
 
-static void check_stats(struct log_reader *l, const struct recording *r)
+static void check_stats(struct trace *l, const struct recording *r)
 {
 	int64_t first, last;
 
-	assert_true(log_reader_extent(l, &first, &last));
+	assert_true(trace_extent(l, &first, &last));
 	check_stat(l, r, INT64_MIN / 2, INT64_MAX / 2);
 	for (int i = 0; i < 20; i++) {
 		int64_t from = first + (int64_t)random_below((uint64_t)(last - first));
@@ -380,31 +380,31 @@ static void check_stats(struct log_reader *l, const struct recording *r)
 	}
 }
 
-static void no_damage(struct log_reader *l)
+static void no_damage(struct trace *l)
 {
 	struct log_damage d;
 	char text[512];
 
-	log_reader_damage(l, &d);
+	trace_damage(l, &d);
 	assert_int_equal(d.first, LOG_FAULT_NONE);
 	assert_int_equal(d.chunks + d.bytes + d.unknown, 0);
-	assert_false(log_damage_text(l, text, sizeof(text)));
+	assert_false(trace_damage_text(l, text, sizeof(text)));
 }
 
-static void check_all(struct log_reader *l, const struct recording *r)
+static void check_all(struct trace *l, const struct recording *r)
 {
 	size_t to[TIERS];
 
 	assert_non_null(l);
 	all_rows(r, to);
 	for (enum tier t = 0; t < TIERS; t++)
-		assert_int_equal(log_reader_rows(l, t), to[t]);
+		assert_int_equal(trace_rows(l, t), to[t]);
 	check_rows(l, r, to, 0, 0);
 	check_columns(l, r);
 	check_stats(l, r);
 }
 
-static void check_events(struct log_reader *l)
+static void check_events(struct trace *l)
 {
 	size_t n;
 	const struct mark *m = log_reader_marks(l, &n);
@@ -425,7 +425,7 @@ static void check_events(struct log_reader *l)
 static void whole(void **state)
 {
 	struct recording *r = record(40, true, SESSION);
-	struct log_reader *l = open_bytes(r->bytes.p, r->bytes.n);
+	struct trace *l = open_bytes(r->bytes.p, r->bytes.n);
 	const struct session *s;
 	struct log_tail tail;
 
@@ -434,7 +434,7 @@ static void whole(void **state)
 	for (int i = 0; i < 8; i++)
 		check_columns(l, r);
 	check_events(l);
-	s = log_reader_session(l);
+	s = trace_session(l);
 	assert_int_equal(s->n_channels, 7);
 	assert_string_equal(s->channels[3].name, "c1.0");
 	assert_string_equal(fact_get(s->facts, s->n_facts, "mode"), "15W");
@@ -443,15 +443,15 @@ static void whole(void **state)
 		enum tier t = (enum tier)random_below(TIERS);
 		int64_t at = START - 99 + (int64_t)random_below(41 * (uint64_t)NS_PER_S);
 
-		assert_int_equal(log_reader_row_from(l, t, at), first_at(&r->rows[t], at));
+		assert_int_equal(trace_row_from(l, t, at), first_at(&r->rows[t], at));
 	}
-	assert_int_equal(log_reader_row_from(l, TIER_FAST, INT64_MIN), 0);
-	assert_int_equal(log_reader_row_from(l, TIER_FAST, INT64_MAX), r->rows[0].n);
-	log_reader_tail(l, &tail);
+	assert_int_equal(trace_row_from(l, TIER_FAST, INT64_MIN), 0);
+	assert_int_equal(trace_row_from(l, TIER_FAST, INT64_MAX), r->rows[0].n);
+	trace_tail(l, &tail);
 	assert_true(tail.ended && tail.reason == LOG_LIMIT && tail.torn == 0);
 	assert_string_equal(tail.next, "next.nvmt");
 	no_damage(l);
-	log_reader_close(l);
+	trace_close(l);
 	drop(r);
 }
 
@@ -461,7 +461,7 @@ static void levels(void **state)
 	static const double hz[TIERS] = {2, 0.5, 0};
 	static const size_t width[TIERS] = {2, 1, 0};
 	struct recording *r = calloc(1, sizeof(*r));
-	struct log_reader *l;
+	struct trace *l;
 
 	(void)state;
 	assert_non_null(r);
@@ -474,13 +474,13 @@ static void levels(void **state)
 	assert_non_null(l);
 	/* data waiting in memory is not in the file */
 	for (enum tier t = 0; t < TIERS; t++) {
-		assert_true(r->rows[t].n - log_reader_rows(l, t) < 5);
-		r->rows[t].n = (size_t)log_reader_rows(l, t);
+		assert_true(r->rows[t].n - trace_rows(l, t) < 5);
+		r->rows[t].n = (size_t)trace_rows(l, t);
 	}
 	check_all(l, r);
 	check_events(l);
 	no_damage(l);
-	log_reader_close(l);
+	trace_close(l);
 	drop(r);
 }
 
@@ -492,7 +492,7 @@ static void late_ticks(void **state)
 	const struct log_options options = {.session = SESSION, .index = true};
 	struct recording *r = calloc(1, sizeof(*r));
 	struct log_builder *b;
-	struct log_reader *l;
+	struct trace *l;
 	uint8_t *late[TIERS] = {0};
 	uint64_t all = 0;
 	size_t n;
@@ -539,19 +539,19 @@ static void late_ticks(void **state)
 		for (size_t k = from; k < to; k++)
 			if (late[t][k])
 				late_join(&want, &(struct late_ticks) {1, s->t[k] - s->t[k - 1]});
-		log_reader_late_ticks(l, t, from, to, &got);
+		trace_late_ticks(l, t, from, to, &got);
 		assert_int_equal(got.n, want.n);
 		assert_int_equal(got.longest_ns, want.longest_ns);
 		assert_true(i > 0 || got.n == all);
 		to = to - from > 100 ? from + 100 : to;
-		n = log_reader_late(l, t, from, to - from, gaps);
+		n = trace_late(l, t, from, to - from, gaps);
 		for (size_t k = from, at = 0; k < to; k++)
 			if (late[t][k])
 				assert_true(at < n && gaps[at].from_ns == s->t[k - 1] &&
 					    gaps[at++].to_ns == s->t[k]);
 	}
 	no_damage(l);
-	log_reader_close(l);
+	trace_close(l);
 	free(late[0]);
 	free(late[1]);
 	drop(r);
@@ -563,7 +563,7 @@ static void metas(void **state)
 	static const double hz[TIERS] = {10, 0, 0};
 	static const size_t width[TIERS] = {1, 0, 0};
 	struct recording *r = calloc(1, sizeof(*r));
-	struct log_reader *l;
+	struct trace *l;
 	size_t full = 0, all = 0;
 
 	(void)state;
@@ -587,9 +587,9 @@ static void metas(void **state)
 	}
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	assert_int_equal(log_reader_session(l)->n_channels, 1);
-	assert_int_equal(log_reader_rows(l, TIER_FAST), r->rows[0].n);
-	log_reader_close(l);
+	assert_int_equal(trace_session(l)->n_channels, 1);
+	assert_int_equal(trace_rows(l, TIER_FAST), r->rows[0].n);
+	trace_close(l);
 	drop(r);
 }
 
@@ -608,7 +608,7 @@ static void versions(void **state)
 	r->bytes.p[5] = 1;
 	assert_true(fd >= 0 && write(fd, r->bytes.p, r->bytes.n) == (ssize_t)r->bytes.n);
 	unlink(name);
-	assert_null(log_reader_open(fd, 0, "old.nvmt", &e));
+	assert_null(trace_open_log(fd, 0, "old.nvmt", &e));
 	assert_string_equal(e.text, "old.nvmt was written by another version of nvmtop: its format has "
 				    "version 1, this one reads 2");
 	drop(r);
@@ -621,14 +621,14 @@ static void parts(void **state)
 	struct recording *r = record(12, false, SESSION);
 	struct log_packer *k = log_packer_new();
 	size_t to[TIERS], rows = r->rows[0].n;
-	struct log_reader *l;
+	struct trace *l;
 
 	(void)state;
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	for (int t = 0; t < TIERS; t++)
-		r->rows[t].n = (size_t)log_reader_rows(l, t);
+		r->rows[t].n = (size_t)trace_rows(l, t);
 	check_all(l, r);
-	log_reader_close(l);
+	trace_close(l);
 	memcpy(to, (size_t[]) {r->rows[0].n, r->rows[1].n, r->rows[2].n}, sizeof(to));
 	for (size_t at = to[0], n; at < rows; at += n) {
 		int64_t cell = log_cell(r->rows[0].t[at]);
@@ -647,17 +647,17 @@ static void parts(void **state)
 	}
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	assert_int_equal(log_reader_rows(l, TIER_FAST), rows);
+	assert_int_equal(trace_rows(l, TIER_FAST), rows);
 	for (int zoom = 19; zoom <= 34; zoom++)
 		for (size_t c = 0; c < 3; c++)
 			for (int64_t i = r->rows[0].t[0] >> zoom; i <= r->rows[0].t[rows - 1] >> zoom; i++) {
 				struct bin want = bin_by_chunks(r, to[0], rows, c, zoom, i), b;
 
-				log_reader_columns(l, channel_of(r, TIER_FAST, c), zoom, i, 1, &b);
+				trace_columns(l, channel_of(r, TIER_FAST, c), zoom, i, 1, &b);
 				assert_int_equal(b.n, want.n);
 				assert_true(b.n == 0 || (b.min == want.min && b.max == want.max && same(b.sum, want.sum)));
 			}
-	log_reader_close(l);
+	trace_close(l);
 	log_packer_free(k);
 	drop(r);
 }
@@ -697,7 +697,7 @@ static void torn(void **state)
 	(void)state;
 	rows_until(r, chunks, rows);
 	for (size_t n = r->bytes.n; n-- > r->chunk[r->n_chunks - 12] || n > r->chunk[30];) {
-		struct log_reader *l;
+		struct trace *l;
 		struct log_tail tail;
 
 		if (n < r->chunk[r->n_chunks - 12])
@@ -710,27 +710,27 @@ static void torn(void **state)
 		l = open_bytes(r->bytes.p, n);
 		assert_non_null(l);
 		for (enum tier t = 0; t < TIERS; t++)
-			assert_int_equal(log_reader_rows(l, t), rows[t]);
+			assert_int_equal(trace_rows(l, t), rows[t]);
 		if (n % 50 == 0)
 			check_rows(l, r, rows, 0, 0);
 		no_damage(l);
-		log_reader_tail(l, &tail);
+		trace_tail(l, &tail);
 		assert_false(tail.ended);
 		assert_int_equal(tail.torn, n - (r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored));
-		log_reader_close(l);
+		trace_close(l);
 	}
 	drop(r);
 }
 
 /* The bins of a lost cell are empty, those of the others whole; a stored bin has its rows. */
-static void check_columns_without(struct log_reader *l, const struct recording *r, int64_t lost)
+static void check_columns_without(struct trace *l, const struct recording *r, int64_t lost)
 {
 	for (int zoom = 23; zoom <= 29; zoom++) {
 		int64_t first = (log_cell_ns(lost) >> zoom) - 20;
 		int shift = zoom < LOG_CELL_ZOOM ? LOG_CELL_ZOOM - zoom : 0;
 		struct bin b[64];
 
-		log_reader_columns(l, channel_of(r, TIER_FAST, 1), zoom, first, 64, b);
+		trace_columns(l, channel_of(r, TIER_FAST, 1), zoom, first, 64, b);
 		for (int64_t i = 0; i < 64; i++) {
 			struct bin want = bin_by_rows(&r->rows[0], 1, zoom, first + i, zoom_base(1000));
 
@@ -745,7 +745,7 @@ static void check_columns_without(struct log_reader *l, const struct recording *
 	}
 }
 
-static void check_flipped(const struct recording *r, size_t chunk, struct log_reader *l, bool in_head)
+static void check_flipped(const struct recording *r, size_t chunk, struct trace *l, bool in_head)
 {
 	struct log_head h = head_of(r, chunk);
 	struct log_damage d;
@@ -762,8 +762,8 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 	}
 	if (h.kind == LOG_DATA)
 		check_columns_without(l, r, h.cell);
-	log_reader_damage(l, &d);
-	log_reader_tail(l, &tail);
+	trace_damage(l, &d);
+	trace_tail(l, &tail);
 	if (h.kind == LOG_END) {
 		assert_false(tail.ended);
 	} else {
@@ -775,7 +775,7 @@ static void check_flipped(const struct recording *r, size_t chunk, struct log_re
 		/* with a lost head only what precedes it is known */
 		assert_true(llabs((d.t_ns >> LOG_CELL_ZOOM) - h.cell) <= in_head);
 		assert_true(d.seq == h.seq || (in_head && d.seq == UINT64_MAX));
-		assert_true(log_damage_text(l, text, sizeof(text)));
+		assert_true(trace_damage_text(l, text, sizeof(text)));
 	}
 	if (h.kind != LOG_MARK && h.kind != LOG_GAP && h.kind != LOG_STATE)
 		check_events(l);
@@ -793,13 +793,13 @@ static void flipped(void **state)
 		struct log_head h = head_of(r, chunk);
 		size_t at = r->chunk[chunk] + (in_head ? random_below(LOG_HEAD) : LOG_HEAD + random_below(h.stored));
 		uint8_t bit = (uint8_t)(1U << random_below(8));
-		struct log_reader *l;
+		struct trace *l;
 
 		r->bytes.p[at] ^= bit;
 		l = open_bytes(r->bytes.p, r->bytes.n);
 		r->bytes.p[at] ^= bit;
 		check_flipped(r, chunk, l, in_head);
-		log_reader_close(l);
+		trace_close(l);
 	}
 	drop(r);
 }
@@ -817,7 +817,7 @@ static void strange(void **state)
 {
 	struct recording *r = record(20, true, SESSION), *other = record(12, true, SESSION + 1);
 	struct log_bytes b = {.n = 0};
-	struct log_reader *l;
+	struct trace *l;
 	struct log_damage d;
 	size_t to[TIERS];
 
@@ -828,20 +828,20 @@ static void strange(void **state)
 	check_all(l, r);
 	check_events(l);
 	no_damage(l);
-	log_reader_close(l);
+	trace_close(l);
 
 	insert(&b, r, r->bytes.n, other->bytes.p, other->bytes.n);
 	l = open_bytes(b.p, b.n);
 	check_all(l, r);
-	log_reader_close(l);
+	trace_close(l);
 
 	for (size_t i = 1; i < r->n_chunks; i += 7) {
 		insert(&b, r, r->chunk[i], other->bytes.p, other->chunk[5]);
 		l = open_bytes(b.p, b.n);
 		check_all(l, r);
-		log_reader_damage(l, &d);
+		trace_damage(l, &d);
 		assert_int_equal(d.chunks, 0);
-		log_reader_close(l);
+		trace_close(l);
 	}
 	/* a whole chunk of rows is missing */
 	for (size_t i = 2; i < r->n_chunks; i += 5) {
@@ -855,7 +855,7 @@ static void strange(void **state)
 		l = open_bytes(b.p, b.n);
 		assert_non_null(l);
 		check_rows(l, r, to, h.cell, 1);
-		log_reader_close(l);
+		trace_close(l);
 	}
 	log_bytes_free(&b);
 	drop(r);
@@ -869,7 +869,7 @@ static void unknown(void **state)
 	struct log_head h = {.kind = 77, .session = SESSION, .generation = 1, .seq = 100000};
 	struct log_packer *k = log_packer_new();
 	struct log_bytes b = {.n = 0}, chunk = {.n = 0};
-	struct log_reader *l;
+	struct trace *l;
 	struct log_damage d;
 	size_t to[TIERS], i = 3;
 
@@ -879,9 +879,9 @@ static void unknown(void **state)
 	insert(&b, r, r->bytes.n, chunk.p, chunk.n);
 	l = open_bytes(b.p, b.n);
 	check_rows(l, r, to, 0, 0);
-	log_reader_damage(l, &d);
+	trace_damage(l, &d);
 	assert_int_equal(d.unknown, 1);
-	log_reader_close(l);
+	trace_close(l);
 
 	h.flags = LOG_CRITICAL;
 	log_head_put(chunk.p, &h);
@@ -896,9 +896,9 @@ static void unknown(void **state)
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
 	check_rows(l, r, to, h.cell, 1);
-	log_reader_damage(l, &d);
+	trace_damage(l, &d);
 	assert_true(d.chunks == 1 && d.first == LOG_FAULT_CODEC && d.seq == h.seq);
-	log_reader_close(l);
+	trace_close(l);
 	log_bytes_free(&b);
 	log_bytes_free(&chunk);
 	log_packer_free(k);
@@ -921,7 +921,7 @@ static void disorder(void **state)
 		uint8_t like[3] = {LOG_OTHER, LOG_OTHER, LOG_OTHER};
 		struct log_head h = {.kind = LOG_DATA, .session = SESSION, .generation = 1, .seq = r->n_chunks, .cell = cell};
 		struct log_bytes raw = {.n = 0}, b = {.n = 0}, chunk = {.n = 0};
-		struct log_reader *l;
+		struct trace *l;
 		struct log_damage d;
 
 		if (i == 0)
@@ -941,10 +941,10 @@ static void disorder(void **state)
 		l = open_bytes(b.p, b.n);
 		assert_non_null(l);
 		check_rows(l, r, to, h.cell, i == 3 ? 0 : 1);
-		log_reader_damage(l, &d);
+		trace_damage(l, &d);
 		assert_int_equal(d.chunks, 1);
 		assert_int_equal(d.first, i == 3 ? LOG_FAULT_ORDER : LOG_FAULT_CONTENT);
-		log_reader_close(l);
+		trace_close(l);
 		log_bytes_free(&raw);
 		log_bytes_free(&b);
 		log_bytes_free(&chunk);
@@ -958,7 +958,7 @@ static void generations(void **state)
 {
 	static const size_t wider[TIERS] = {3, 2, 3};
 	struct recording *a = record(12, false, SESSION), *b = calloc(1, sizeof(*b));
-	struct log_reader *l;
+	struct trace *l;
 	size_t to[TIERS], column;
 	double v[1];
 
@@ -979,17 +979,17 @@ static void generations(void **state)
 	log_bytes_put(&a->bytes, b->bytes.p, b->bytes.n);
 	l = open_bytes(a->bytes.p, a->bytes.n);
 	assert_non_null(l);
-	assert_int_equal(log_reader_session(l)->n_channels, 8);
+	assert_int_equal(trace_session(l)->n_channels, 8);
 	column = 7;
-	assert_string_equal(log_reader_session(l)->channels[column].name, "c2.2");
-	assert_int_equal(log_reader_session(l)->channels[column].column, 2);
-	assert_int_equal(log_reader_rows(l, TIER_SLOW), to[2] + b->rows[2].n);
-	log_reader_values(l, column, 0, 1, v);
+	assert_string_equal(trace_session(l)->channels[column].name, "c2.2");
+	assert_int_equal(trace_session(l)->channels[column].column, 2);
+	assert_int_equal(trace_rows(l, TIER_SLOW), to[2] + b->rows[2].n);
+	trace_row_values(l, column, 0, 1, v);
 	assert_true(isnan(v[0]));
-	log_reader_values(l, column, to[2], 1, v);
+	trace_row_values(l, column, to[2], 1, v);
 	assert_true(same(v[0], b->rows[2].v[2]));
 	no_damage(l);
-	log_reader_close(l);
+	trace_close(l);
 	drop(a);
 	drop(b);
 }
@@ -1028,7 +1028,7 @@ static void broken_chain(void **state)
 		n_index++;
 		for (int how = 0; how < 3; how++) {
 			size_t end = r->chunk[i] + LOG_HEAD + h.stored;
-			struct log_reader *l;
+			struct trace *l;
 			struct log_damage d;
 
 			b.n = 0;
@@ -1042,9 +1042,9 @@ static void broken_chain(void **state)
 			l = open_bytes(b.p, b.n);
 			check_all(l, r);
 			check_events(l);
-			log_reader_damage(l, &d);
+			trace_damage(l, &d);
 			assert_true(d.chunks <= 1 && d.rows == 0);
-			log_reader_close(l);
+			trace_close(l);
 		}
 	}
 	assert_int_equal(n_index, 8);
@@ -1074,18 +1074,18 @@ static struct recording *part_of(const struct recording *r, int64_t cut, bool af
 }
 
 /* All rows of the tier in b, and no others, follow `first` others. */
-static void rows_after(struct log_reader *l, const struct recording *b, enum tier t, size_t first)
+static void rows_after(struct trace *l, const struct recording *b, enum tier t, size_t first)
 {
 	const struct series *s = &b->rows[t];
 	int64_t *times = calloc(s->n + 1, sizeof(*times));
 	double *v = calloc(s->n + 1, sizeof(*v));
 
 	assert_true(times && v);
-	assert_int_equal(log_reader_rows(l, t), first + s->n);
-	log_reader_times(l, t, first, s->n, times);
+	assert_int_equal(trace_rows(l, t), first + s->n);
+	trace_row_times(l, t, first, s->n, times);
 	assert_memory_equal(times, s->t, s->n * sizeof(*times));
 	for (size_t c = 0; c < s->width; c++) {
-		log_reader_values(l, channel_of(b, t, c), first, s->n, v);
+		trace_row_values(l, channel_of(b, t, c), first, s->n, v);
 		for (size_t i = 0; i < s->n; i++)
 			assert_true(same(v[i], s->v[i * s->width + c]));
 	}
@@ -1102,7 +1102,7 @@ static void behind(void **state)
 		int64_t cut = (log_cell(START + 1500 * NS_PER_S) | 63) + (how % 2 ? 20 : 1);
 		struct log_bytes bytes = {.n = 0};
 		size_t torn = how < 4 ? 0 : 70, to[TIERS];
-		struct log_reader *l;
+		struct trace *l;
 		struct log_damage d;
 
 		a = part_of(r, log_cell_ns(cut), false);
@@ -1113,7 +1113,7 @@ static void behind(void **state)
 		log_bytes_put(&bytes, b->bytes.p, b->bytes.n);
 		l = open_bytes(bytes.p, bytes.n);
 		assert_non_null(l);
-		log_reader_damage(l, &d);
+		trace_damage(l, &d);
 		if (how < 2) {
 			check_all(l, r);
 			no_damage(l);
@@ -1123,7 +1123,7 @@ static void behind(void **state)
 			for (enum tier t = 0; t < TIERS; t++)
 				rows_after(l, b, t, to[t]);
 		}
-		log_reader_close(l);
+		trace_close(l);
 		log_bytes_free(&bytes);
 		log_bytes_free(&a->bytes);
 		log_bytes_free(&b->bytes);
@@ -1135,30 +1135,30 @@ static void behind(void **state)
 
 /* --- arbitrary bytes --- */
 
-static void ask_all(struct log_reader *l)
+static void ask_all(struct trace *l)
 {
 	int64_t first, last, t[300];
 	struct bin bins[20];
 	struct span_stats stat;
 	double v[300];
 
-	log_reader_extent(l, &first, &last);
-	for (size_t c = 0; c < log_reader_session(l)->n_channels && c < 8; c++) {
-		enum tier tier = log_reader_session(l)->channels[c].tier;
-		uint64_t rows = log_reader_rows(l, tier);
+	trace_extent(l, &first, &last);
+	for (size_t c = 0; c < trace_session(l)->n_channels && c < 8; c++) {
+		enum tier tier = trace_session(l)->channels[c].tier;
+		uint64_t rows = trace_rows(l, tier);
 
 		for (uint64_t row = 0; row < rows; row += rows / 3 + 1) {
 			size_t n = rows - row < 300 ? (size_t)(rows - row) : 300;
 
-			log_reader_values(l, c, row, n, v);
-			log_reader_times(l, tier, row, n, t);
+			trace_row_values(l, c, row, n, v);
+			trace_row_times(l, tier, row, n, t);
 			for (size_t i = 1; i < n; i++)
 				assert_true(t[i] >= t[i - 1]);
-			assert_true(log_reader_row_from(l, tier, t[0]) <= rows);
+			assert_true(trace_row_from(l, tier, t[0]) <= rows);
 		}
 		for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom += 2)
-			log_reader_columns(l, c, zoom, last >> zoom, 20, bins);
-		log_reader_stat(l, c, first, last, &stat);
+			trace_columns(l, c, zoom, last >> zoom, 20, bins);
+		trace_stat(l, c, first, last, &stat);
 	}
 }
 
@@ -1194,7 +1194,7 @@ static void claims(void **state)
 	struct log_unpacker *u = log_unpacker_new();
 	struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
 	size_t changed = 0;
-	struct log_reader *l;
+	struct trace *l;
 
 	(void)state;
 	assert_true(k && u);
@@ -1203,8 +1203,8 @@ static void claims(void **state)
 	assert_true(changed > 0);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	assert_true(log_reader_rows(l, TIER_SLOW) <= 2 * r->rows[TIER_SLOW].n + 3000);
-	log_reader_close(l);
+	assert_true(trace_rows(l, TIER_SLOW) <= 2 * r->rows[TIER_SLOW].n + 3000);
+	trace_close(l);
 	log_bytes_free(&raw);
 	log_bytes_free(&chunk);
 	log_packer_free(k);
@@ -1250,7 +1250,7 @@ static void hostile(void **state)
 	(void)state;
 	assert_true(p && k && u);
 	for (int i = 0; i < MUTATIONS; i++) {
-		struct log_reader *l;
+		struct trace *l;
 
 		memcpy(p, r->bytes.p, r->bytes.n);
 		for (uint64_t n = 1 + random_below(3); n > 0; n--) {
@@ -1263,7 +1263,7 @@ static void hostile(void **state)
 			continue;
 		opened++;
 		ask_all(l);
-		log_reader_close(l);
+		trace_close(l);
 	}
 	assert_true(opened > MUTATIONS / 2);
 	free(p);

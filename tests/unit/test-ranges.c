@@ -421,19 +421,19 @@ static void denied(void **state)
 		size_t n = record_late(first_s[i]);
 		struct found f = {0};
 		struct log_damage damage;
-		struct log_reader *r;
+		struct trace *r;
 		struct err e;
 
 		if (n == 0)
 			damage_group();
-		r = log_reader_open(open(path, O_RDONLY | O_CLOEXEC), 0, path, &e);
+		r = trace_open_log(open(path, O_RDONLY | O_CLOEXEC), 0, path, &e);
 		assert_non_null(r);
-		log_reader_ranges(r, INT64_MIN, INT64_MAX, 0, count, &f);
+		log_ranges_visit(r, INT64_MIN, INT64_MAX, 0, count, &f);
 		assert_int_equal(f.n, n);
-		assert_true((log_reader_range_store(r) != NULL) == (n > 0));
-		log_reader_damage(r, &damage);
+		assert_true((log_ranges_store(r) != NULL) == (n > 0));
+		trace_damage(r, &damage);
 		assert_int_equal(damage.chunks, 0);
-		log_reader_close(r);
+		trace_close(r);
 		unlink(path);
 	}
 }
