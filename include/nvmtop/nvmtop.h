@@ -94,11 +94,12 @@ typedef struct nvmtop_options {
 	int force;		/* replace an existing recording or empty file */
 	int gentle;		/* read the GPU less than twice a second, so that it can power down */
 	int marks;		/* accept the marks of other programs (nvmtop mark, nvmtop/mark.h) on a
-				 * socket and a thread; only one recorder of a process can */
+				 * socket; only one recorder of a process can */
 } nvmtop_options;
 #define NVMTOP_OPTIONS_INIT { sizeof(nvmtop_options), NULL, NULL, 0, 0, 0, 0, 0, 0 }
 
-/* Starts recording to path; options may be NULL.  The directory, the name and the
+/* Starts recording to path, as soon as the loads of the CPUs have values or a
+ * second has passed; options may be NULL.  The directory, the name and the
  * free space are checked now.  The log is complete at every moment;
  * of PATH.bin it is PATH.bin.nvmt, from which nvmtop_stop() makes PATH.bin. */
 NVMTOP_PUBLIC nvmtop_recorder *nvmtop_start(const char *path, const nvmtop_options *options, nvmtop_error *error);

@@ -339,6 +339,17 @@ static void take_rows(struct sink *s, const struct rows *r)
 		watch_rows(&all->list[i].watch, r);
 }
 
+int alerts_finish(void *alerts, const struct session *now, struct err *e)
+{
+	struct alerts *all = alerts;
+
+	(void)now;
+	(void)e;
+	for (size_t i = 0; i < all->n; i++)
+		watch_end(&all->list[i].watch);
+	return 0;
+}
+
 static int end(struct sink *s, struct err *e)
 {
 	struct alerts *all = (struct alerts *)s;

@@ -172,6 +172,7 @@ struct live {
 	struct log *log;
 	struct log_view *view; /* of the main thread */
 	struct nvtx *nvtx;     /* ranges of programs, or NULL */
+	struct pretrigger *keep; /* of a screen: writes what is in memory; or NULL */
 };
 /* history_ns: how long rows are kept for a screen; negative: there is none. Returns 0, with *e as from open_probes();
  * or -1. */

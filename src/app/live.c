@@ -6,6 +6,7 @@
 #endif
 
 #include "app/app.h"
+#include "app/pretrigger.h"
 #include "record/nvtx.h"
 #include "util/intl.h"
 
@@ -125,8 +126,14 @@ int live_open(struct live *l, const struct options *o, int64_t history_ns, struc
 		l->nvtx = nvtx_attach(l->engine, true, 0, NULL, e);
 	l->log = log_new(&bound, e);
 	l->view = l->log ? log_view_new(l->log, e) : NULL;
-	/* Attach before the first row, so that no row is missed. */
-	if (!l->view || engine_attach(l->engine, log_sink(l->log), false, e) < 0 || engine_start(l->engine, e) < 0)
+	if (!l->view)
+		goto failed;
+	/* w always works: without --keep it writes all rows in memory. */
+	if (screen && !(l->keep = keeping_new(o, l->engine, l->log, history_ns > PRETRIGGER_MIN_NS ? history_ns : PRETRIGGER_MIN_NS, e)))
+		goto failed;
+	if (screen && o->trigger)
+		log_sink(l->log)->next = pretrigger_sink(l->keep);
+	if (engine_begin(l->engine, log_sink(l->log), e) < 0 || engine_start(l->engine, e) < 0)
 		goto failed;
 	*e = lacking;
 	return 0;
@@ -138,6 +145,7 @@ failed:
 void live_close(struct live *l)
 {
 	engine_free(l->engine);
+	pretrigger_free(l->keep);
 	log_view_free(l->view);
 	log_free(l->log);
 	nvtx_free(l->nvtx);

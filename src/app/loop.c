@@ -323,8 +323,8 @@ int cmd_top(const struct options *o)
 		term_close(t.term); /* before waiting for the disk */
 		recording_finish(&t.recording, t.signals);
 		source_keep_end(&t.source);
-		if (t.source.keep)
-			status = keeping_ended(o, t.source.keep);
+		if (t.source.live.keep)
+			status = keeping_ended(o, t.source.live.keep);
 		if (t.recording.summary)
 			fputs(t.recording.summary, stderr);
 		if (t.recording.failed[0]) {

@@ -135,7 +135,9 @@ int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err 
 	int failed;
 
 	pretrigger_end_when(k, enough, &wait);
-	failed = g ? engine_detach(g, pretrigger_sink(k), e) : pretrigger_sink(k)->ops->end(pretrigger_sink(k), e);
+	if (g)
+		engine_stop(g);
+	failed = pretrigger_sink(k)->ops->end(pretrigger_sink(k), e);
 	pretrigger_end_when(k, NULL, NULL);
 	end_wait_done(&wait);
 	return failed;

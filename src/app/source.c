@@ -16,30 +16,6 @@
 #define SIGNAL_NS (20 * NS_PER_MS) /* interval of checking for signals while waiting for a disk */
 #define BUILT_NS  (NS_PER_S / 5)   /* polling interval while columns are built; otherwise once a second */
 
-/* w always works: without --keep it writes all rows in memory. */
-static int keep_start(struct source *s, struct err *e)
-{
-	int64_t keep_ns = s->o->keep_ns ? s->o->keep_ns : s->history_ns;
-	char text[sizeof e->text];
-
-	if (keep_ns < PRETRIGGER_MIN_NS)
-		keep_ns = PRETRIGGER_MIN_NS;
-	s->keep = keeping_new(s->o, s->live.engine, s->live.log, keep_ns, e);
-	if (!s->keep ||
-	    (s->o->trigger && engine_attach(s->live.engine, pretrigger_sink(s->keep), false, e) < 0))
-		return -1;
-	if (!s->o->keep_ns)
-		return 0;
-	keeping_begun(s->o, s->keep, text, sizeof text);
-	s->tell(s->to, STYLE_TEXT, text);
-	return 0;
-}
-
-static void take_mark(void *to, int64_t t_ns, const char *label)
-{
-	engine_mark(to, t_ns, label);
-}
-
 /* Opening a board reads hundreds of files and may load a library, for which no frame waits. */
 struct starting {
 	struct job job;
@@ -104,24 +80,24 @@ static void report_locked(struct source *s)
 }
 
 /* The board is open: accepts marks from other programs. */
-static int begin_live(struct source *s, const struct err *lacking, struct err *e)
+static void begin_live(struct source *s, const struct err *lacking)
 {
+	char text[sizeof lacking->text];
 	struct err no_marks;
 
 	s->begun_ns = clock_now_ns();
 	report_locked(s);
-	if (keep_start(s, e) < 0) {
-		live_close(&s->live);
-		pretrigger_free(s->keep);
-		s->keep = NULL;
-		return -1;
+	if (s->o->keep_ns) {
+		keeping_begun(s->o, s->live.keep, text, sizeof text);
+		s->tell(s->to, STYLE_TEXT, text);
 	}
-	s->marks = inbox_open(take_mark, s->live.engine, -1, &no_marks);
-	if (!s->marks)
+	s->marks = inbox_open(false, &no_marks);
+	if (no_marks.code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
+	if (s->marks)
+		inbox_attach(s->marks, s->live.engine);
 	if (lacking->code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, lacking->text);
-	return 0;
 }
 
 /* Gets the board once it is open. Returns true if something changed. */
@@ -137,7 +113,7 @@ static bool take_live(struct source *s)
 	if (n->failed)
 		s->failed = n->err;
 	else
-		begin_live(s, &n->err, &s->failed);
+		begin_live(s, &n->err);
 	free(n);
 	return true;
 }
@@ -277,7 +253,6 @@ void source_close(struct source *s)
 	drop_trace(s);
 	if (s->starting)
 		job_cancel(&s->starting->job);
-	pretrigger_free(s->keep);
 	live_close(&s->live);
 }
 
@@ -404,13 +379,13 @@ static void watch_keep(struct source *s)
 	struct log_writer_stats w;
 	bool failed;
 
-	if (s->keep) {
-		pretrigger_written(s->keep, &w);
+	if (s->live.keep) {
+		pretrigger_written(s->live.keep, &w);
 		recording_trouble(&s->keep_trouble, &w, text, sizeof text);
 		if (text[0])
 			s->tell(s->to, STYLE_WARN, text);
 	}
-	while (s->keep && keeping_news(s->keep, &s->kept_told, text, sizeof text, &failed))
+	while (s->live.keep && keeping_news(s->live.keep, &s->kept_told, text, sizeof text, &failed))
 		s->tell(s->to, failed ? STYLE_ALERT : STYLE_TEXT, text);
 }
 
@@ -439,11 +414,11 @@ bool source_take(struct source *s, bool *ended)
 
 void source_keep_write(struct source *s, int64_t t_ns, const char *label)
 {
-	if (!s->keep) {
+	if (!s->live.keep) {
 		s->tell(s->to, STYLE_WARN, keeping_nothing());
 		return;
 	}
-	pretrigger_trigger(s->keep, t_ns, label);
+	pretrigger_trigger(s->live.keep, t_ns, label);
 	s->tell(s->to, STYLE_TEXT, _("writing what is in memory"));
 }
 
@@ -451,6 +426,6 @@ void source_keep_end(struct source *s)
 {
 	struct err e;
 
-	if (s->keep && s->live.engine)
-		keeping_end(s->keep, s->o->trigger ? s->live.engine : NULL, s->signals, &e);
+	if (s->live.keep && s->live.engine)
+		keeping_end(s->live.keep, s->o->trigger ? s->live.engine : NULL, s->signals, &e);
 }

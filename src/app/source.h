@@ -22,7 +22,6 @@ struct source {
 	struct err failed;         /* why the board could not be opened */
 	struct live live;    /* engine NULL: not sampling (yet) */
 	struct inbox *marks; /* from other programs, while sampling */
-	struct pretrigger *keep;   /* pre-trigger buffer, with --keep */
 	size_t kept_told;
 	struct trouble keep_trouble; /* with the file that is being written */
 	struct remote *remote; /* a recording made elsewhere, shown instead of live; or NULL */

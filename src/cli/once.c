@@ -293,8 +293,7 @@ static int cmd_once(const struct options *o)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	wait_for_values(&l);
-	/* Detaching the log flushes all samples into it. */
-	engine_detach(l.engine, log_sink(l.log), NULL);
+	engine_stop(l.engine); /* so that all samples are in the log */
 	live_look(&l);
 	root_give_up(true);
 	if (o->textfile)

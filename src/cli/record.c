@@ -21,7 +21,6 @@
 #include "util/intl.h"
 #include "util/io.h"
 
-#define WARM_MS     150 /* values still missing then appear after the first row */
 #define PROGRESS_NS (NS_PER_S / 4)
 /* Grace period for a command that was asked to end; then the recording ends without it. */
 #define GRACE_NS    (2 * NS_PER_S)
@@ -98,8 +97,8 @@ static void take_signals(struct recorder *r)
 	while ((sig = signals_next(r->signals, &from_terminal))) {
 		switch (sig) {
 		case SIGUSR1:
-			if (r->marker)
-				marker_take(r->marker, clock_now_ns(), "");
+			if (r->marks)
+				inbox_mark(r->marks, clock_now_ns(), "");
 			break;
 		case SIGUSR2:
 			if (r->keep)
@@ -162,12 +161,15 @@ static void take_eof(struct recorder *r)
 /* Waits for the next event, at most until then_ns. */
 static void wait_for_something(struct recorder *r, int64_t then_ns)
 {
-	struct pollfd p[2] = {{.fd = r->signals, .events = POLLIN},
-			      {.fd = r->keys.on || awaits_eof(r) ? STDIN_FILENO : -1, .events = POLLIN}};
+	struct pollfd p[3] = {{.fd = r->signals, .events = POLLIN},
+			      {.fd = r->keys.on || awaits_eof(r) ? STDIN_FILENO : -1, .events = POLLIN},
+			      {.fd = r->marks ? inbox_fd(r->marks) : -1, .events = POLLIN}};
 	int64_t left = then_ns - clock_now_ns();
 
 	if (left > 0)
-		poll(p, 2, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
+		poll(p, 3, (int)(left / NS_PER_MS > 60000 ? 60000 : left / NS_PER_MS + 1));
+	if (p[2].revents)
+		inbox_read(r->marks);
 }
 
 static void say_new(struct recorder *r, struct err *said, const struct err *now)
@@ -331,16 +333,6 @@ static void say_holding(struct recorder *r)
 	recorder_say(r, text);
 }
 
-/* Takes marks, and drops them, while a command runs that is not recorded: it may end if one fails. */
-static int marks_drop(struct recorder *r, struct err *e)
-{
-	r->marker = marker_open(e);
-	if (!r->marker)
-		return -1;
-	marker_drop(r->marker);
-	return 0;
-}
-
 static void marks_end(struct recorder *r)
 {
 	struct err e;
@@ -350,16 +342,14 @@ static void marks_end(struct recorder *r)
 	if (r->label.open)
 		engine_mark(r->engine, r->label.t_ns, r->label.text);
 	r->label.open = false;
-	refused = marker_end(r->marker);
+	refused = inbox_close(r->marks);
 	if (refused)
 		fprintf(stderr,
 			P_("nvmtop: ignored %llu malformed or stale mark message\n",
 			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
 			(unsigned long long)refused);
-	if (!r->child)
-		return;
-	marker_free(r->marker);
-	marks_drop(r, &e);
+	/* The command may end if a mark fails. */
+	r->marks = r->child ? inbox_open(false, &e) : NULL;
 }
 
 /* Waits until everything is on disk, and makes FILE.bin of it. */
@@ -385,16 +375,17 @@ static int finish_files(struct recorder *r, struct err *e)
 }
 
 /* Ends the stream and waits until it is stored. */
-static int detach(struct recorder *r, struct sink *sink, struct err *e)
+static int stream_end(struct recorder *r, struct err *e)
 {
 	int failed;
 
 	ttykeys_stop(&r->keys);
 	if (r->keep)
 		return keeping_end(r->keep, r->engine, r->signals, e);
-	failed = engine_detach(r->engine, sink, e);
+	engine_stop(r->engine);
 	if (!r->to_pipe)
 		return finish_files(r, e);
+	failed = log_writer_result(r->writer, e);
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
@@ -465,23 +456,21 @@ static int record(struct recorder *r)
 	struct err e;
 	int status = 0, lost = 0;
 
-	if (r->o->delay_ns)
-		marker_drop(r->marker);
 	if (r->o->delay_ns && !delay(r, &e)) {
 		status = complain(&e);
 		return r->child_status ? r->child_status : status;
 	}
-	engine_wait_warm(r->engine, WARM_MS);
+	engine_wait_warm(r->engine, ENGINE_WARM_MS(r->o->hz[TIER_FAST]));
 	summary_moment(&before, r->engine);
 	say_priority(r, &before.stats);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
-	if (engine_attach(r->engine, sink, true, &e) < 0)
+	if (r->alerts)
+		sink->next = alerts_sink(r->alerts);
+	if (engine_begin(r->engine, sink, &e) < 0)
 		return complain(&e);
-	if (r->alerts && engine_attach(r->engine, alerts_sink(r->alerts), false, &e) < 0)
-		return complain(&e);
-	marker_begin(r->marker, r->engine);
+	inbox_discard(r->marks, false);
 	if (r->keep)
 		say_holding(r);
 	say_ready(r);
@@ -489,11 +478,11 @@ static int record(struct recorder *r)
 	run(r);
 	marks_end(r);
 	if (r->alerts)
-		engine_detach(r->engine, alerts_sink(r->alerts), NULL);
+		engine_call(r->engine, alerts_finish, r->alerts, NULL);
 	r->until_ns = clock_now_ns();
 	/* Ending a stream may wait for its reader; samples taken meanwhile belong to no recording. */
 	summary_moment(&after, r->engine);
-	int saved = detach(r, sink, &e);
+	int saved = stream_end(r, &e);
 	if (r->nvtx)
 		say_ranges(r);
 	if (r->keep)
@@ -573,18 +562,18 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	char name[PATH_MAX];
 	struct err e;
 	int since;
-	int status;
+	int status = 0;
 
-	r->marker = marker_open(&e);
-	if (!r->marker)
-		return complain(&e);
+	r->marks = inbox_open(true, &e);
 	if (e.code != ERR_NONE)
-		complain(&e);
+		status = complain(&e);
+	if (!r->marks)
+		return status;
 	r->to_pipe = is_stream(o->out);
 	r->quiet = r->to_pipe && stream_is_shown_elsewhere();
 	if (open_output(r, o, run, name, &e) < 0) {
 		log_writer_free(r->writer);
-		marker_free(r->marker);
+		inbox_close(r->marks);
 		return complain(&e);
 	}
 	struct probe_set *probes = open_probes(o, &r->root, &board, NULL, 0, &e);
@@ -608,6 +597,8 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	if (r->engine && o->keep_ns)
 		r->keep = keeping_new(o, r->engine, NULL, o->keep_ns, &e);
 	if (r->engine && (r->keep || !o->keep_ns) && engine_start(r->engine, &e) == 0) {
+		inbox_discard(r->marks, o->delay_ns > 0);
+		inbox_attach(r->marks, r->engine);
 		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);
 		if (r->progress)
 			ttykeys_start(&r->keys);
@@ -616,7 +607,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	} else {
 		status = complain(&e);
 	}
-	marker_free(r->marker);
+	inbox_close(r->marks);
 	engine_free(r->engine);
 	root_close(r->root);
 	pretrigger_free(r->keep);
@@ -670,15 +661,16 @@ static int warm_up(struct recorder *r)
 	const struct options *o = r->o;
 	struct err e;
 
-	if (marks_drop(r, &e) < 0 || command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0) {
-		marker_free(r->marker);
+	r->marks = inbox_open(false, &e); /* they are discarded, as no engine reads it */
+	if (!r->marks || command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0) {
+		inbox_close(r->marks);
 		return complain(&e);
 	}
 	command_release(&r->go);
 	if (o->kill)
 		r->kill_ns = clock_now_ns() + o->delay_ns + o->duration_ns;
 	wait_for_command(r);
-	marker_free(r->marker);
+	inbox_close(r->marks);
 	return r->child_status;
 }
 

@@ -30,7 +30,7 @@ struct recorder {
 	int signals;
 	struct ttykeys keys;
 	struct label label;  /* a label being typed */
-	struct marker *marker;
+	struct inbox *marks;
 	struct nvtx *nvtx; /* or NULL */
 	bool ranges;       /* some came */
 	bool other_library; /* gets the ranges of the command */

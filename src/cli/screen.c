@@ -117,7 +117,7 @@ static int print_live(const struct options *o)
 		procs_read(procs); /* the CPU load of processes needs two readings */
 	engine_wait_warm(l.engine, -1);
 	nanosleep(&(struct timespec) {LIVE_NS / NS_PER_S, LIVE_NS % NS_PER_S}, NULL);
-	engine_detach(l.engine, log_sink(l.log), NULL);
+	engine_stop(l.engine);
 	clock_anchor(&now);
 	engine_stats(l.engine, &es);
 	struct ui_scene scene = {.timeline = live_look(&l),

@@ -388,10 +388,9 @@ static int open_engine(struct serve *s, struct err *e)
 		return err_set(e, ERR_USAGE, _("there is no signal \"%s\": nvmtop once lists those of this machine"), missing);
 	if (s->o->n_on && !(s->alerts = alerts_new(s->o, s->engine, e)))
 		return -1;
-	if (engine_attach(s->engine, tally_sink(s->tally), false, e) < 0 ||
-	    (s->alerts && engine_attach(s->engine, alerts_sink(s->alerts), false, e) < 0))
-		return -1;
-	return engine_start(s->engine, e);
+	if (s->alerts)
+		tally_sink(s->tally)->next = alerts_sink(s->alerts);
+	return engine_begin(s->engine, tally_sink(s->tally), e) < 0 ? -1 : engine_start(s->engine, e);
 }
 
 #define NEWS_MS 1000 /* how late a sentence about an alert may be */
@@ -445,8 +444,7 @@ static int cmd_serve(const struct options *o)
 	} else {
 		engine_wait_warm(s.engine, -1);
 		serve_all(&s, signals);
-		if (s.alerts)
-			engine_detach(s.engine, alerts_sink(s.alerts), NULL);
+		engine_stop(s.engine);
 	}
 	for (int i = 0; i < DOORS; i++)
 		http_close(s.doors[i].http);

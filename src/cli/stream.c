@@ -181,7 +181,7 @@ static int stream_live(struct stream *s, struct intervals *v, struct err *e)
 	if (engine && o->every_ns >= DELAY_NS)
 		engine_unwatched(engine, LOG_CELL_ZOOM);
 	s->live = true;
-	if (engine && engine_attach(engine, intervals_sink(v), false, e) == 0 && engine_start(engine, e) == 0) {
+	if (engine && engine_begin(engine, intervals_sink(v), e) == 0 && engine_start(engine, e) == 0) {
 		r = 0;
 		while (!s->error && !stream_asked(s)) {
 			struct pollfd p[] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->wake, .events = POLLIN},
@@ -192,7 +192,7 @@ static int stream_live(struct stream *s, struct intervals *v, struct err *e)
 			s->ended |= s->unread;
 			stream_drain(s);
 		}
-		engine_detach(engine, intervals_sink(v), NULL);
+		engine_stop(engine);
 		stream_drain(s);
 	}
 	engine_free(engine);

@@ -1,7 +1,7 @@
 /* Finds changed settings, sensors that died or came back, and signals that were missing at the start. Clock settings
  * are channels and are compared in the newest rows; other settings are texts that the probe set watches.
  *
- * When a channel has no value, its reason is reported once, and again when it is another one or a sink was attached;
+ * When a channel has no value, its reason is reported once, and again when it is another one or a stream begins;
  * every row is looked at.
  *
  * A sensor has died if it had a value once and has had none for DEAD_NS. Channels that come and go with their
@@ -86,7 +86,7 @@ void changes_free(struct changes *c)
 	free(c);
 }
 
-static void value_text(const struct channel *c, double v, char *out, size_t size)
+static void changes_text(const struct channel *c, double v, char *out, size_t size)
 {
 	if (!strcmp(c->name, "clocks.pinned"))
 		snprintf(out, size, "%s", v > 0 ? _("pinned") : _("not pinned"));
@@ -99,7 +99,7 @@ static void value_text(const struct channel *c, double v, char *out, size_t size
 }
 
 /* Compares the newest value with the one before. Returns true and fills *out if that is worth a report. */
-static bool signal_changed(struct changes *c, size_t i, struct change *out)
+static bool changes_of_channel(struct changes *c, size_t i, struct change *out)
 {
 	const struct channel *ch = &c->probes->channels[i];
 	struct signal *s = &c->signals[i];
@@ -124,7 +124,7 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 		s->gone_ns = s->gone_ns ? s->gone_ns : row->t_ns;
 		s->dead = row->t_ns - s->gone_ns >= DEAD_NS;
 		out->t_ns = s->gone_ns;
-		value_text(ch, before, out->from, sizeof(out->from));
+		changes_text(ch, before, out->from, sizeof(out->from));
 		return s->dead;
 	}
 	s->last = v;
@@ -140,14 +140,13 @@ static bool signal_changed(struct changes *c, size_t i, struct change *out)
 	if (s->about == SETTING ? isnan(before) || !(before < v || before > v) : !was_dead)
 		return false;
 	if (s->about == SETTING)
-		value_text(ch, before, out->from, sizeof(out->from));
-	value_text(ch, v, out->to, sizeof(out->to));
+		changes_text(ch, before, out->from, sizeof(out->from));
+	changes_text(ch, v, out->to, sizeof(out->to));
 	return true;
 }
 
 /* Reports the reasons of the missing values of a row. */
-static void look_missing(struct changes *c, enum tier tier, const struct ring_row *row,
-			 void (*tell)(void *to, const struct change *c), void *to)
+static void changes_of_row(struct changes *c, enum tier tier, const struct ring_row *row, change_fn *tell, void *to)
 {
 	const struct probe_set *r = c->probes;
 	struct change change = {.t_ns = row->t_ns};
@@ -170,7 +169,7 @@ static void look_missing(struct changes *c, enum tier tier, const struct ring_ro
 	}
 }
 
-void changes_missing(struct changes *c, void (*tell)(void *to, const struct change *c), void *to)
+void changes_look_missing(struct changes *c, change_fn *tell, void *to)
 {
 	for (enum tier t = 0; c && t < TIERS; t++) {
 		struct ring *ring = c->samplers[t] ? sampler_ring(c->samplers[t]) : NULL;
@@ -182,22 +181,22 @@ void changes_missing(struct changes *c, void (*tell)(void *to, const struct chan
 			if (row->t_ns <= c->seen_ns[t])
 				continue;
 			c->seen_ns[t] = row->t_ns;
-			look_missing(c, t, row, tell, to);
+			changes_of_row(c, t, row, tell, to);
 		}
 	}
 }
 
-void changes_look(struct changes *c, int64_t now_ns, void (*tell)(void *to, const struct change *c), void *to)
+void changes_look(struct changes *c, int64_t now_ns, change_fn *tell, void *to)
 {
 	struct change change;
 
-	changes_missing(c, tell, to);
+	changes_look_missing(c, tell, to);
 	if (now_ns - c->looked_ns < EVERY_NS)
 		return;
 	c->looked_ns = now_ns;
 	while (probe_set_changed(c->probes, &change))
 		tell(to, &change);
 	for (size_t i = 0; i < c->probes->n_channels; i++)
-		if (signal_changed(c, i, &change))
+		if (changes_of_channel(c, i, &change))
 			tell(to, &change);
 }

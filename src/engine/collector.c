@@ -1,4 +1,4 @@
-/* Merges the rows of all tiers, marks and gaps into the stream that each sink gets.
+/* Merges the rows of all tiers, marks and gaps into one stream.
  *
  * Rows stay in their ring until they are some hundredths of a second old (before_ns): a mark is stamped when
  * its key is pressed and arrives a little later, and can only be placed before rows that were not delivered
@@ -9,48 +9,25 @@
  * calls. */
 #include "engine/collector.h"
 
-#include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "util/intl.h"
-
-struct listener {
-	struct sink *sink;
-	struct session session; /* valid until end() */
-	struct fact *facts;     /* copied when it began */
-	uint64_t first_order;
-	bool recording;
-	size_t cpu;           /* column of the CPU load */
-	int64_t cpu_until_ns; /* rows without it are skipped until then; 0: none are; INT64_MAX: no row yet */
-	struct listener *next;
-};
-
-static void listener_free(struct listener *l)
-{
-	if (l)
-		free(l->facts);
-	free(l);
-}
 
 int collector_init(struct collector *c, struct ring *const rings[TIERS], const size_t width[TIERS],
 		   const int64_t period_ns[TIERS])
 {
 	memset(c, 0, sizeof(*c));
-	atomic_init(&c->row_0, UINT64_MAX);
 	c->marks_end = &c->marks;
 	for (int i = 0; i < TIERS; i++) {
-		struct source *s = &c->sources[i];
+		struct collector_tier *t = &c->tiers[i];
 
-		s->ring = rings[i];
-		s->width = width[i];
-		s->period_ns = period_ns[i];
-		if (!s->ring)
+		t->ring = rings[i];
+		t->width = width[i];
+		t->period_ns = period_ns[i];
+		if (!t->ring)
 			continue;
-		s->t_ns = calloc(COLLECT_BATCH, sizeof(*s->t_ns));
-		s->values = calloc(COLLECT_BATCH * (width[i] + 1), sizeof(*s->values));
-		if (!s->t_ns || !s->values) {
+		t->t_ns = calloc(COLLECT_BATCH, sizeof(*t->t_ns));
+		t->values = calloc(COLLECT_BATCH * (width[i] + 1), sizeof(*t->values));
+		if (!t->t_ns || !t->values) {
 			collector_close(c);
 			return -1;
 		}
@@ -61,14 +38,8 @@ int collector_init(struct collector *c, struct ring *const rings[TIERS], const s
 void collector_close(struct collector *c)
 {
 	for (int i = 0; i < TIERS; i++) {
-		free(c->sources[i].t_ns);
-		free(c->sources[i].values);
-	}
-	while (c->listeners) {
-		struct listener *gone = c->listeners;
-
-		c->listeners = gone->next;
-		listener_free(gone);
+		free(c->tiers[i].t_ns);
+		free(c->tiers[i].values);
 	}
 	while (c->marks) {
 		struct pending_mark *gone = c->marks;
@@ -80,72 +51,12 @@ void collector_close(struct collector *c)
 	c->marks_end = &c->marks;
 }
 
-/* Readers of NVMT version 1 average over all rows: one row without a CPU load would make the mean NaN. */
-static void await_cpu(struct listener *l)
+void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on)
 {
-	for (size_t i = 0; i < l->session.n_channels; i++) {
-		const struct channel *ch = &l->session.channels[i];
-
-		if (ch->kind != CHANNEL_CPU_UTIL || ch->tier != TIER_FAST || ch->missing[0])
-			continue;
-		l->cpu = ch->column;
-		l->cpu_until_ns = INT64_MAX;
-	}
-}
-
-int collector_attach(struct collector *c, struct sink *s, const struct session *about, uint64_t first_order,
-		     bool recording, struct err *e)
-{
-	struct listener *l = calloc(1, sizeof(*l)), **end = &c->listeners;
-
-	if (!l || !(l->facts = calloc(about->n_facts + 1, sizeof(*l->facts)))) {
-		listener_free(l);
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	}
-	if (about->n_facts)
-		memcpy(l->facts, about->facts, about->n_facts * sizeof(*l->facts));
-	l->sink = s;
-	l->session = *about;
-	l->session.facts = l->facts;
-	l->first_order = first_order;
-	l->recording = recording;
-	if (recording) {
-		await_cpu(l);
-		atomic_store(&c->row_0, UINT64_MAX);
-	}
-	if (s->ops->begin(s, &l->session, e)) {
-		listener_free(l);
-		return -1;
-	}
-	while (*end)
-		end = &(*end)->next;
-	*end = l;
-	return 0;
-}
-
-int collector_detach(struct collector *c, struct sink *s, struct err *e)
-{
-	for (struct listener **at = &c->listeners; *at; at = &(*at)->next) {
-		struct listener *l = *at;
-		int result;
-
-		if (l->sink != s)
-			continue;
-		*at = l->next;
-		result = s->ops->end(s, e);
-		listener_free(l);
-		return result;
-	}
-	return err_set(e, ERR_FAILED, _("cannot detach: this sink is not attached"));
-}
-
-void collector_detach_all(struct collector *c)
-{
-	while (c->listeners) {
-		struct err unheard;
-
-		collector_detach(c, c->listeners->sink, &unheard);
-	}
+	c->sinks = s;
+	c->start_ns = start_ns;
+	for (int i = 0; i < TIERS && goes_on; i++)
+		c->tiers[i].newest_ns = start_ns;
 }
 
 void collector_add_marks(struct collector *c, struct pending_mark *chain)
@@ -176,127 +87,10 @@ static void send_mark(struct collector *c)
 	c->marks = p->next;
 	if (!c->marks)
 		c->marks_end = &c->marks;
-	for (struct listener *l = c->listeners; l; l = l->next) {
-		struct mark m = p->mark;
-
-		if (p->order < l->first_order)
-			continue;
-		if (m.t_ns < l->session.start.mono_ns)
-			m.t_ns = l->session.start.mono_ns;
-		if (l->sink->ops->mark)
-			l->sink->ops->mark(l->sink, &m);
-	}
+	if (p->mark.t_ns < c->start_ns)
+		p->mark.t_ns = c->start_ns;
+	EACH_SINK(c->sinks, mark, &p->mark);
 	free(p);
-}
-
-/* Returns how many of the n rows of the batch come before the listener's first row. */
-static size_t before_first(struct collector *c, enum tier tier, size_t n, struct listener *l)
-{
-	const struct source *s = &c->sources[tier];
-	size_t skip = 0;
-
-	while (skip < n && s->t_ns[skip] < l->session.start.mono_ns)
-		skip++;
-	if (tier != TIER_FAST)
-		return skip;
-	if (skip < n && l->cpu_until_ns == INT64_MAX)
-		l->cpu_until_ns = s->t_ns[skip] + COLLECT_CPU_WAIT_NS + 2 * s->period_ns;
-	while (skip < n && s->t_ns[skip] + s->period_ns <= l->cpu_until_ns &&
-	       isnan(s->values[skip * s->width + l->cpu]))
-		skip++;
-	if (skip < n) {
-		l->cpu_until_ns = 0;
-		if (l->recording && atomic_load(&c->row_0) == UINT64_MAX)
-			atomic_store(&c->row_0, c->fast_taken + skip);
-	}
-	return skip;
-}
-
-/* Sends the n rows of the batch to each listener, without those that are too old for it. */
-static void send_rows(struct collector *c, enum tier tier, size_t n)
-{
-	const struct source *s = &c->sources[tier];
-
-	c->gave = true;
-	for (struct listener *l = c->listeners; l; l = l->next) {
-		struct rows r = {.tier = tier, .width = s->width};
-		size_t skip = before_first(c, tier, n, l);
-
-		if (skip == n)
-			continue;
-		r.n = n - skip;
-		r.t_ns = s->t_ns + skip;
-		r.values = s->values + skip * s->width;
-		l->sink->ops->rows(l->sink, &r);
-	}
-}
-
-static void send_gap(struct collector *c, const struct gap *whole)
-{
-	for (struct listener *l = c->listeners; l; l = l->next) {
-		struct gap g = *whole;
-
-		if (g.to_ns <= l->session.start.mono_ns || (g.tier == TIER_FAST && l->cpu_until_ns))
-			continue;
-		if (g.from_ns < l->session.start.mono_ns) {
-			uint64_t fit;
-
-			g.from_ns = l->session.start.mono_ns;
-			fit = (uint64_t)((g.to_ns - g.from_ns) / c->sources[g.tier].period_ns);
-			g.missed = g.missed < fit ? g.missed : fit;
-			if (!g.missed)
-				continue;
-		}
-		if (l->sink->ops->gap)
-			l->sink->ops->gap(l->sink, &g);
-	}
-}
-
-void collector_change(struct collector *c, const struct change *change)
-{
-	for (struct listener *l = c->listeners; l; l = l->next) {
-		struct change own = *change;
-
-		if (own.t_ns < l->session.start.mono_ns)
-			own.t_ns = l->session.start.mono_ns;
-		if (l->sink->ops->change)
-			l->sink->ops->change(l->sink, &own);
-	}
-}
-
-/* Sends the ranges that ended after the listener's start; those that began before begin there. */
-static void send_ranges(struct listener *l, const struct range *list, size_t n)
-{
-	struct range some[COLLECT_BATCH];
-	int64_t start = l->session.start.mono_ns;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (list[i].end_ns < start)
-			continue;
-		some[kept] = list[i];
-		if (some[kept].begin_ns < start)
-			some[kept].begin_ns = start;
-		kept++;
-	}
-	if (kept)
-		l->sink->ops->ranges(l->sink, some, kept);
-}
-
-void collector_described(struct collector *c, const struct channel *channels)
-{
-	for (struct listener *l = c->listeners; l; l = l->next) {
-		l->session.channels = channels;
-		if (l->sink->ops->described)
-			l->sink->ops->described(l->sink);
-	}
-}
-
-void collector_ranges(struct collector *c, const struct range *list, size_t n)
-{
-	for (struct listener *l = c->listeners; l; l = l->next)
-		for (size_t at = 0; l->sink->ops->ranges && at < n; at += COLLECT_BATCH)
-			send_ranges(l, list + at, n - at < COLLECT_BATCH ? n - at : COLLECT_BATCH);
 }
 
 /* Even one late tick is a gap: the times of two rows do not show how many ticks lie between them. */
@@ -305,40 +99,33 @@ static bool has_gap(const struct ring_row *row)
 	return row->late || row->lost;
 }
 
-static void send_gaps(struct collector *c, enum tier tier, const struct ring_row *row)
+static void send_gap(struct collector *c, enum tier tier, const struct ring_row *row, enum gap_cause cause, uint64_t missed)
 {
-	const struct source *s = &c->sources[tier];
-	struct gap g = {.tier = tier, .from_ns = s->newest_ns, .to_ns = row->t_ns};
+	const struct collector_tier *t = &c->tiers[tier];
+	struct gap g = {tier, cause, t->newest_ns, row->t_ns, missed};
+	uint64_t fit = (uint64_t)((g.to_ns - g.from_ns) / t->period_ns);
 
-	if (!s->newest_ns) /* no earlier row: the stream starts here */
-		return;
-	if (row->late) {
-		g.cause = GAP_LATE;
-		g.missed = row->late;
-		send_gap(c, &g);
-	}
-	if (row->lost) {
-		g.cause = GAP_LOST;
-		g.missed = row->lost;
-		send_gap(c, &g);
-	}
+	if (t->newest_ns == c->start_ns && g.missed > fit) /* others were missed before the start */
+		g.missed = fit;
+	if (t->newest_ns && g.missed > 0) /* else the stream starts here */
+		EACH_SINK(c->sinks, gap, &g);
 }
 
 /* Copies the oldest rows that fit one rows() call into the batch. Returns how many. */
 static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
 {
-	struct source *s = &c->sources[tier];
+	struct collector_tier *t = &c->tiers[tier];
 	size_t n = 0;
 
 	while (n < there && n < COLLECT_BATCH) {
-		const struct ring_row *row = ring_at(s->ring, n);
+		const struct ring_row *row = ring_at(t->ring, n);
 
 		if (row->t_ns >= before_ns || (n && has_gap(row)))
 			break;
 		if (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
 			break;
-		s->t_ns[n] = row->t_ns;
-		memcpy(s->values + n * s->width, row->values, s->width * sizeof(double));
+		t->t_ns[n] = row->t_ns;
+		memcpy(t->values + n * t->width, row->values, t->width * sizeof(double));
 		n++;
 	}
 	return n;
@@ -348,62 +135,63 @@ static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int6
  * return. */
 static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
 {
-	struct source *s = &c->sources[tier];
-	size_t there = s->ring ? ring_count(s->ring) : 0;
+	struct collector_tier *t = &c->tiers[tier];
+	size_t there = t->ring ? ring_count(t->ring) : 0;
 
-	while (there) {
-		const struct ring_row *row = ring_at(s->ring, 0);
-		size_t n;
+	if (!c->sinks && there > 0)
+		ring_take(t->ring, there);
+	while (c->sinks && there > 0) {
+		const struct ring_row *row = ring_at(t->ring, 0);
+		struct rows r = {.tier = tier, .width = t->width, .t_ns = t->t_ns, .values = t->values};
 
+		if (row->t_ns < c->start_ns) {
+			ring_take(t->ring, 1);
+			there--;
+			continue;
+		}
 		while (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
 			send_mark(c);
 		if (row->t_ns >= before_ns)
 			break;
-		if (has_gap(row))
-			send_gaps(c, tier, row);
-		n = fill_batch(c, tier, there, before_ns);
-		ring_take(s->ring, n);
-		there -= n;
-		s->newest_ns = s->t_ns[n - 1];
-		send_rows(c, tier, n);
-		c->fast_taken += tier == TIER_FAST ? n : 0;
+		if (row->late)
+			send_gap(c, tier, row, GAP_LATE, row->late);
+		if (row->lost)
+			send_gap(c, tier, row, GAP_LOST, row->lost);
+		r.n = fill_batch(c, tier, there, before_ns);
+		ring_take(t->ring, r.n);
+		there -= r.n;
+		t->newest_ns = t->t_ns[r.n - 1];
+		c->gave = true;
+		EACH_SINK(c->sinks, rows, &r);
 	}
-}
-
-static void send_rest(struct collector *c)
-{
-	if (!c->gave)
-		return;
-	c->gave = false;
-	for (struct listener *l = c->listeners; l; l = l->next)
-		if (l->sink->ops->rest)
-			l->sink->ops->rest(l->sink);
 }
 
 void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns)
 {
-	const struct source *fast = &c->sources[TIER_FAST];
+	const struct collector_tier *fast = &c->tiers[TIER_FAST];
 
 	for (enum tier t = 0; t < TIERS; t++)
 		run_tier(c, t, before_ns);
-	while (c->marks && (!fast->ring ||
-			    (!ring_count(fast->ring) && now_ns - c->marks->asked_ns >= COLLECT_MARK_WAIT_NS)))
+	while (c->sinks && c->marks &&
+	       (!fast->ring || (!ring_count(fast->ring) && now_ns - c->marks->asked_ns >= COLLECT_MARK_WAIT_NS)))
 		send_mark(c);
-	send_rest(c);
+	if (c->gave)
+		EACH_SINK(c->sinks, rest);
+	c->gave = false;
 }
 
 bool collector_mark_waits(const struct collector *c)
 {
-	const struct source *fast = &c->sources[TIER_FAST];
+	const struct collector_tier *fast = &c->tiers[TIER_FAST];
 	size_t n = fast->ring ? ring_count(fast->ring) : 0;
 
-	return c->marks && fast->ring && (!n || ring_at(fast->ring, n - 1)->t_ns < c->newest_mark_ns);
+	return c->sinks && c->marks && fast->ring && (!n || ring_at(fast->ring, n - 1)->t_ns < c->newest_mark_ns);
 }
 
 void collector_drain(struct collector *c)
 {
 	for (enum tier t = 0; t < TIERS; t++)
 		run_tier(c, t, INT64_MAX);
-	while (c->marks)
+	while (c->sinks && c->marks)
 		send_mark(c);
 }

@@ -1,7 +1,7 @@
-/* engine: samples a probe set and pushes the stream to every attached sink.
+/* engine: samples a probe set and passes the stream to its consumer.
  *
- * It has one sampling thread and one collecting thread. All functions are called from one controlling thread
- * (the main thread), except where any thread is allowed; sinks are called from the collecting thread only. */
+ * It has a sampling thread, and the engine thread, which alone calls the consumer. All functions are called from one
+ * controlling thread (the main thread), except where any thread is allowed. */
 #ifndef NVMTOP_ENGINE_ENGINE_H
 #define NVMTOP_ENGINE_ENGINE_H
 
@@ -34,48 +34,57 @@ int engine_set_nice(struct engine *g, int nice, struct err *e);
  * 0: as they come. Any thread may call it. */
 void engine_unwatched(struct engine *g, int zoom);
 
-/* Call before the first engine_attach(): a demo's rows begin as long before the start as its board states, with
- * what happened in that time. */
+/* Call before engine_begin(): a demo's rows begin as long before the start as its board states, with what happened in
+ * that time. */
 void engine_begin_in_past(struct engine *g);
 
 /* Waits until the engine is warm: every tier has a row, and every core that is online has a load; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */
 bool engine_wait_warm(struct engine *g, int timeout_ms);
+/* How long a recording waits for it; values that are missing then come later. */
+#define ENGINE_WARM_MS(fast_hz) (350 + (int)(2000 / (fast_hz)))
 
-/* Returns the session that a sink attached now would get in begin(), but with the facts of the start. The
- * engine owns it; the next call overwrites it. */
+/* The session as it is now, but with the facts of the start. The engine owns it; the next call overwrites it. */
 const struct session *engine_session(const struct engine *g);
 
-/* Attaches a sink: begin() is called at once and its error is returned; the rows, marks and gaps from now on
- * follow. For a recording the next mark is 1, and the first fast row is the first one with the load of every
- * core that is online, at most 200 ms and two periods after the first row from now on. */
-int engine_attach(struct engine *g, struct sink *s, bool recording, struct err *e);
+/* The stream begins: the consumer gets the rows, gaps, marks, changes and ranges from now on, and the marks that were
+ * set since engine_new(). If the engine has not started, these are all; else the rows before are dropped, such as
+ * those of sources that are not warm. The consumer is a chain of sinks; of a chain that cannot begin, no sink has
+ * begun. Call once. */
+int engine_begin(struct engine *g, struct sink *s, struct err *e);
+
+/* Has the engine thread deliver what is older than now and then call fn(), which may change the chain of sinks behind
+ * the first one, and waits. Any thread may call it, but not that thread. Returns what fn() returns. */
+typedef int engine_fn(void *arg, const struct session *now, struct err *e);
+int engine_call(struct engine *g, engine_fn *fn, void *arg, struct err *e);
 
 /* From any thread, until engine_free(): the number of rows of the tier so far, and values of the row with that number, from
- * 0, some two seconds back. These may be newer than what sinks got. Returns its time, or 0 if there is none. */
+ * 0, some two seconds back. These may be newer than what the consumer got. Returns its time, or 0 if there is none. */
 size_t engine_made(const struct engine *g, enum tier tier);
 int64_t engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out);
-
-/* Returns the number of fast rows sampled so far for the latest recording, including those not delivered yet.
- * Any thread may call it. */
-uint64_t engine_recorded(const struct engine *g);
-
-/* Detaches the sink after everything older than now was delivered. Calls end() and returns its result. */
-int engine_detach(struct engine *g, struct sink *s, struct err *e);
 
 /* Sets a sync mark at t_ns (normally clock_now_ns() at the key press). Returns its number (1, 2, 3, ...), or
  * 0 if out of memory. Any thread may call it. */
 uint64_t engine_mark(struct engine *g, int64_t t_ns, const char *label);
+/* For fn() of engine_call(), where a recording begins behind others: the next mark is 1, and reasons of missing values
+ * are reported again. */
+void engine_begin_again(struct engine *g);
 
-/* Counts rows that a sink could not keep, for "nvmtop.lost". */
+/* Counts rows that an output could not keep, for "nvmtop.lost". */
 void engine_add_lost(struct engine *g, uint64_t rows);
 
-/* Where ranges come from. The collecting thread calls poll() at the time that it returned last, and with `last`
- * before a sink is detached. */
-typedef int64_t engine_poll(void *from, bool last);
-void engine_set_poll(struct engine *g, engine_poll *poll, void *from); /* before engine_start() */
-/* Only poll() may call these: they pass ranges and a change to each sink. Ranges that began before a sink was
- * attached begin with its stream. */
+/* Where marks and ranges come from; the first member of that. The engine thread calls poll() with it at the time that it
+ * returned last, or INT64_MAX: when one of the descriptors can be read (-1: none); and with `last` before the stream
+ * ends. */
+struct engine_feed {
+	int64_t (*poll)(void *of, bool last);
+	int fd[2];
+	int64_t due_ns; /* of the first call */
+	struct engine_feed *next;
+};
+void engine_add_feed(struct engine *g, struct engine_feed *f);
+void engine_drop_feed(struct engine *g, struct engine_feed *f);
+/* Only poll() may call these. Ranges that began before the stream begin with it. */
 void engine_ranges(struct engine *g, const struct range *list, size_t n);
 void engine_change(struct engine *g, const struct change *c);
 
@@ -103,11 +112,14 @@ struct engine_hang {
 };
 bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out);
 
+/* Samples the next `past` ns at once, for values that are computed. Call before engine_start(). */
+int64_t engine_sample_past(struct engine *g, int64_t past_ns);
+
 /* Gets how late the ticks of a tier were so far; all 0 if the tier is not sampled. */
 void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out);
 
-/* Ends every attached sink and both threads. Does not wait for the next tick; sampling that hangs in the
- * kernel is abandoned after half a second. */
+/* Delivers all rows and marks, ends the consumer and both threads. Sampling that hangs in the kernel is abandoned
+ * after half a second. */
 void engine_stop(struct engine *g);
 void engine_free(struct engine *g); /* stops first; NULL is fine */
 /* Returns the number of threads, of all engines, that hung in the read of a sensor when they were stopped:

@@ -9,7 +9,8 @@ struct own;
 /* Returns the probe that engine_own_channels() added to the probe set, or NULL. */
 struct own *own_find(const struct probe_set *r);
 
-/* Sets what the next read stores; a cpu_percent of NaN leaves the previous one. Call from one thread only. */
-void own_publish(struct own *o, double cpu_percent, uint64_t late, uint64_t late_readings, uint64_t lost);
+/* Sets what the next read stores. Call from one thread only. */
+enum own_value { OWN_CPU, OWN_LATE, OWN_LATE_READINGS, OWN_LOST, OWN_VALUES };
+void own_publish(struct own *o, const double values[OWN_VALUES]);
 
 #endif

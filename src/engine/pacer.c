@@ -27,7 +27,6 @@
 
 struct pacer {
 	struct sampler *samplers[TIERS]; /* the fastest first; then NULL */
-	pthread_mutex_t lock; /* for thread and started; the sampling thread never takes it */
 	pthread_t thread;
 	bool started;
 	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
@@ -44,7 +43,6 @@ struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e)
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	pthread_mutex_init(&p->lock, NULL);
 	for (int t = 0, n = 0; t < TIERS; t++)
 		if (samplers[t])
 			p->samplers[n++] = samplers[t];
@@ -53,25 +51,7 @@ struct pacer *pacer_new(struct sampler *const samplers[TIERS], struct err *e)
 
 void pacer_free(struct pacer *p)
 {
-	if (p)
-		pthread_mutex_destroy(&p->lock);
 	free(p);
-}
-
-static bool pacer_is_to_stop(struct pacer *p)
-{
-	return atomic_load_explicit(&p->stop, memory_order_acquire);
-}
-
-/* Sleeps until until_ns, or until the stop flag is set; now is the current time. Returns the time
- * afterwards. */
-static int64_t pacer_sleep_until(struct pacer *p, int64_t until_ns, int64_t now)
-{
-	while (now < until_ns && !pacer_is_to_stop(p)) {
-		thread_flag_wait(&p->stop, until_ns);
-		now = clock_now_ns();
-	}
-	return now;
 }
 
 /* On Linux niceness is a property of the thread, and 0 means the calling one. */
@@ -106,9 +86,11 @@ int engine_realtime_refused(void)
 	return refused;
 }
 
-static void pacer_settle(struct pacer *p)
+static void *pacer_run(void *arg)
 {
 	struct sched_param param = {.sched_priority = PRIORITY};
+	struct pacer *p = arg;
+	int64_t now;
 
 	prctl(PR_SET_NAME, "nvmtop-sampler");
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -116,30 +98,17 @@ static void pacer_settle(struct pacer *p)
 		setpriority(PRIO_PROCESS, 0, p->nice);
 	else if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
 		atomic_store_explicit(&p->realtime, true, memory_order_relaxed);
-}
-
-static int64_t pacer_next_due(const struct pacer *p)
-{
-	int64_t due = INT64_MAX;
-
-	for (int i = 0; i < TIERS && p->samplers[i]; i++) {
-		int64_t its = sampler_due(p->samplers[i]);
-
-		due = its < due ? its : due;
-	}
-	return due;
-}
-
-static void *pacer_run(void *arg)
-{
-	struct pacer *p = arg;
-	int64_t now;
-
-	pacer_settle(p);
 	now = clock_now_ns();
 	for (;;) {
-		now = pacer_sleep_until(p, pacer_next_due(p), now);
-		if (pacer_is_to_stop(p))
+		int64_t due = INT64_MAX;
+
+		for (int i = 0; i < TIERS && p->samplers[i]; i++)
+			due = sampler_due(p->samplers[i]) < due ? sampler_due(p->samplers[i]) : due;
+		while (!atomic_load_explicit(&p->stop, memory_order_acquire) && now < due) {
+			thread_flag_wait(&p->stop, due);
+			now = clock_now_ns();
+		}
+		if (atomic_load_explicit(&p->stop, memory_order_acquire))
 			break;
 		for (int i = 0; i < TIERS && p->samplers[i]; i++)
 			if (sampler_due(p->samplers[i]) <= now) {
@@ -161,48 +130,30 @@ int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e)
 	failed = thread_start(&p->thread, pacer_run, p);
 	if (failed)
 		return err_sys(e, ERR_FAILED, failed, _("cannot start the sampling thread"));
-	p->started = true; /* not shared yet */
+	p->started = true;
 	return 0;
 }
 
 int pacer_replace(struct pacer *p)
 {
-	int failed;
-
-	pthread_mutex_lock(&p->lock);
 	if (p->started)
 		pthread_detach(p->thread);
-	failed = thread_start(&p->thread, pacer_run, p);
-	p->started = !failed;
-	pthread_mutex_unlock(&p->lock);
-	return failed ? -1 : 0;
-}
-
-void pacer_stop(struct pacer *p)
-{
-	thread_flag_set(&p->stop);
+	p->started = thread_start(&p->thread, pacer_run, p) == 0;
+	return p->started ? 0 : -1;
 }
 
 /* Waits on a futex because pthread_timedjoin_np() uses the wall clock, which may step. */
-bool pacer_join(struct pacer *p, int64_t until_ns)
+bool pacer_stop(struct pacer *p, int64_t until_ns)
 {
-	bool started;
-
-	pthread_mutex_lock(&p->lock);
-	started = p->started;
-	pthread_mutex_unlock(&p->lock);
-	if (!started)
-		return true;
-	while (!atomic_load_explicit(&p->done, memory_order_acquire)) {
+	thread_flag_set(&p->stop);
+	while (p->started && !atomic_load_explicit(&p->done, memory_order_acquire)) {
 		if (clock_now_ns() >= until_ns)
 			return false;
 		thread_flag_wait(&p->done, until_ns);
 	}
-	pthread_mutex_lock(&p->lock);
 	if (p->started)
 		pthread_join(p->thread, NULL);
 	p->started = false;
-	pthread_mutex_unlock(&p->lock);
 	return true;
 }
 

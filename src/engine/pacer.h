@@ -18,17 +18,13 @@ int pacer_set_nice(struct pacer *p, int nice, struct err *e);
 int pacer_start(struct pacer *p, int64_t grid_ns, struct err *e);
 
 /* Starts another thread in place of one that hangs in an abandoned read; when that read returns, the old
- * thread makes no more ticks. Returns -1 if no thread can be started. Call from one thread, while the pacer
- * runs. */
+ * thread makes no more ticks. Returns -1 if no thread can be started. */
 int pacer_replace(struct pacer *p);
 
-/* Asks the thread to end and wakes it, without waiting. */
-void pacer_stop(struct pacer *p);
-
-/* Waits for the thread until until_ns. Returns false if it hangs in the kernel; then neither the pacer nor
- * its samplers nor the probe set may ever be freed. */
-bool pacer_join(struct pacer *p, int64_t until_ns);
-void pacer_free(struct pacer *p); /* only if never started, or joined; NULL is fine */
+/* Wakes the thread and waits for its end until until_ns. Returns false if it hangs in the kernel; then neither the
+ * pacer nor its samplers nor the probe set may ever be freed. */
+bool pacer_stop(struct pacer *p, int64_t until_ns);
+void pacer_free(struct pacer *p); /* only if never started, or stopped; NULL is fine */
 
 bool pacer_is_realtime(const struct pacer *p); /* runs with SCHED_FIFO; from any thread */
 

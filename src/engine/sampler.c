@@ -9,7 +9,6 @@
 
 #include "util/clock.h"
 #include "util/intl.h"
-#include "engine/grid.h"
 
 #define RING_SECONDS  2 /* the collecting thread may stall for this long */
 #define RING_ROWS_MIN 64
@@ -40,6 +39,48 @@ struct sampler {
 	atomic_int_least64_t worst_late, newest;
 	atomic_uint_least32_t lateness[LATENESS_STEPS];
 };
+
+/* --- when ticks are due --- */
+
+int64_t grid_due(const struct grid *g)
+{
+	return g->start_ns + g->tick * g->period_ns;
+}
+
+static uint64_t skip_to(struct grid *g, int64_t tick)
+{
+	uint64_t skipped = (uint64_t)(tick - g->tick);
+
+	g->tick = tick;
+	return skipped;
+}
+
+uint64_t grid_begin(struct grid *g, int64_t now_ns)
+{
+	int64_t newest = (now_ns - g->start_ns) / g->period_ns;
+
+	return newest > g->tick ? skip_to(g, newest) : 0;
+}
+
+uint64_t grid_end(struct grid *g, int64_t now_ns)
+{
+	int64_t newest;
+
+	g->tick++;
+	if (now_ns < grid_due(g)) {
+		g->overran = false;
+		return 0;
+	}
+	if (!g->overran) {
+		g->overran = true;
+		return 0;
+	}
+	g->overran = false;
+	newest = (now_ns - g->start_ns) / g->period_ns;
+	return skip_to(g, newest + 1);
+}
+
+/* --- ticks --- */
 
 /* Sets up the tier's columns, probes and ring. Returns false if out of memory. */
 static bool sampler_set_up(struct sampler *s, const struct probe_set *probes, double hz)

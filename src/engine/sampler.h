@@ -7,6 +7,25 @@
 #include "probe/probe.h"
 #include "engine/ring.h"
 
+/* The absolute times at which the ticks of a tier are due. Missed ticks are skipped and counted: catching up would
+ * record a burst of rows at one instant as if the rate were steady. Tick i is due at start_ns + i * period_ns; all tiers
+ * share start_ns. */
+struct grid {
+	int64_t start_ns, period_ns;
+	int64_t tick; /* the next one */
+	bool overran; /* the previous tick started without a sleep */
+};
+
+int64_t grid_due(const struct grid *g); /* when the next tick is due */
+
+/* Starts a tick at now_ns: moves to the newest one that is due. Returns how many older ones are skipped. */
+uint64_t grid_begin(struct grid *g, int64_t now_ns);
+
+/* Ends the tick at now_ns: moves to the next one. If that is already due it may start at once, but not twice
+ * in a row: reads that take longer than the period must not keep a real-time thread from ever sleeping.
+ * Returns how many ticks are skipped. */
+uint64_t grid_end(struct grid *g, int64_t now_ns);
+
 struct sampler;
 
 /* Samples the channels and probes that the probe set has in this tier; keeps pointers to those probes.

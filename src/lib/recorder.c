@@ -170,29 +170,19 @@ static uint64_t mark(nvmtop_recorder *r, int64_t t_ns, const char *label)
 	return id;
 }
 
-static void take_mark(void *to, int64_t t_ns, const char *label)
-{
-	mark(to, t_ns, label);
-}
-
-/* Marks that arrive meanwhile are kept for the recording. The file is created last, so that a failed
+/* Marks of other programs that arrive meanwhile wait for the recording. The file is created last, so that a failed
  * start leaves none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
-	int status;
-
-	pthread_mutex_lock(&r->lock);
-	if (marks)
-		r->inbox = inbox_open(take_mark, r, -1, e);
-	status = marks && !r->inbox ? -1 : 0;
-	if (status == 0)
-		status = shared_attach(r->shared, log_writer_sink(r->writer), true, false, e);
-	r->stopped = status < 0;
-	pthread_mutex_unlock(&r->lock);
-	return status;
+	if (marks && (!(r->inbox = inbox_open(false, e)) || e->code != ERR_NONE))
+		return -1;
+	if (shared_attach(r->shared, log_writer_sink(r->writer), true, false, e) < 0)
+		return -1;
+	if (r->inbox)
+		inbox_attach(r->inbox, shared_engine(r->shared));
+	return 0;
 }
 
-/* The inbox thread may be waiting for the lock. */
 static void close_inbox(nvmtop_recorder *r)
 {
 	struct inbox *inbox;
@@ -295,7 +285,7 @@ int nvmtop_wait_for_warmup(nvmtop_recorder *r, int timeout_ms)
 		pthread_mutex_lock(&r->lock);
 		if (!r->stopped)
 			warm = engine_wait_warm(shared_engine(r->shared), 0) &&
-			       engine_recorded(shared_engine(r->shared)) >= r->warm_rows;
+			       shared_recorded(r->shared) >= r->warm_rows;
 		more = running(r) && clock_now_ns() < until;
 		pthread_mutex_unlock(&r->lock);
 		if (warm || !more)
@@ -328,7 +318,7 @@ uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 	/* While it runs, the number of sampled rows; after it, or if the disk lost rows, the number in
 	 * the file. */
 	if (!r->stopped && !s.failed && s.lost_rows == 0)
-		n = engine_recorded(shared_engine(r->shared));
+		n = shared_recorded(r->shared);
 	pthread_mutex_unlock(&r->lock);
 	return n > s.rows[TIER_FAST] ? n : s.rows[TIER_FAST];
 }

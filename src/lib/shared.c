@@ -3,6 +3,7 @@
 #include "lib/shared.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@ struct shared {
 	bool recorder;
 	struct root *root;
 	struct engine *engine;
-	struct tally *tally;
+	struct tally *tally; /* the first sink; what comes and goes is behind it */
+	_Atomic uint64_t row_0; /* the first fast row of the latest recording */
 };
 
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER; /* an engine has one controlling thread at a time */
@@ -98,9 +100,7 @@ static int start(struct shared *s, struct err *e)
 	if (!s->engine || !(s->tally = tally_new(s->engine, e)))
 		return -1;
 	engine_unwatched(s->engine, LOG_CELL_ZOOM);
-	if (engine_attach(s->engine, tally_sink(s->tally), false, e) < 0)
-		return -1;
-	return engine_start(s->engine, e);
+	return engine_begin(s->engine, tally_sink(s->tally), e) < 0 ? -1 : engine_start(s->engine, e);
 }
 
 static void end(struct shared *s)
@@ -180,30 +180,77 @@ struct tally *shared_tally(const struct shared *s)
 	return s->tally;
 }
 
-int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watched, struct err *e)
-{
-	int status = shared_refused(e);
+struct joining {
+	struct shared *shared;
+	struct sink *sink;
+	bool recording;
+};
 
-	if (status < 0)
+static int join(void *arg, const struct session *now, struct err *e)
+{
+	struct joining *j = arg;
+	struct sink *last = tally_sink(j->shared->tally);
+
+	if (j->sink->ops->begin(j->sink, now, e) < 0)
 		return -1;
+	while (last->next)
+		last = last->next;
+	last->next = j->sink;
+	j->sink->next = NULL;
+	if (j->recording) {
+		engine_begin_again(j->shared->engine);
+		atomic_store(&j->shared->row_0, engine_made(j->shared->engine, TIER_FAST));
+	}
+	return 0;
+}
+
+static int leave(void *arg, const struct session *now, struct err *e)
+{
+	struct joining *j = arg;
+	struct sink *before = tally_sink(j->shared->tally);
+
+	(void)now;
+	while (before->next != j->sink)
+		before = before->next;
+	before->next = j->sink->next;
+	return j->sink->ops->end(j->sink, e);
+}
+
+/* n: more watchers. */
+static void watch(struct shared *s, int n)
+{
 	pthread_mutex_lock(&control);
-	status = engine_attach(s->engine, sink, recording, e);
-	s->watchers += status == 0 && watched;
+	s->watchers += (unsigned)n;
 	engine_unwatched(s->engine, s->watchers ? 0 : LOG_CELL_ZOOM);
 	pthread_mutex_unlock(&control);
-	return status;
+}
+
+int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watched, struct err *e)
+{
+	struct joining j = {s, sink, recording};
+
+	if (shared_refused(e) < 0)
+		return -1;
+	if (recording)
+		engine_wait_warm(s->engine, ENGINE_WARM_MS(s->wish.hz[TIER_FAST]));
+	if (engine_call(s->engine, join, &j, e) < 0)
+		return -1;
+	watch(s, watched);
+	return 0;
 }
 
 int shared_detach(struct shared *s, struct sink *sink, bool watched, struct err *e)
 {
-	int status = shared_refused(e);
+	int status;
 
-	if (status < 0)
+	if (shared_refused(e) < 0)
 		return -1;
-	pthread_mutex_lock(&control);
-	status = engine_detach(s->engine, sink, e);
-	s->watchers -= watched;
-	engine_unwatched(s->engine, s->watchers ? 0 : LOG_CELL_ZOOM);
-	pthread_mutex_unlock(&control);
+	status = engine_call(s->engine, leave, &(struct joining) {s, sink, false}, e);
+	watch(s, -(int)watched);
 	return status;
+}
+
+uint64_t shared_recorded(const struct shared *s)
+{
+	return engine_made(s->engine, TIER_FAST) - atomic_load(&s->row_0);
 }

@@ -21,10 +21,12 @@ void shared_close(struct shared *s, bool recorder);
 struct engine *shared_engine(const struct shared *s);
 struct tally *shared_tally(const struct shared *s);
 
-/* As engine_attach() and engine_detach(), from any thread. watched: rows are delivered as they come while it is
- * attached. */
+/* A sink gets the stream from now on, or no more, from any thread. recording: its marks are numbered from 1. watched: rows
+ * are delivered as they come until it leaves. */
 int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watched, struct err *e);
 int shared_detach(struct shared *s, struct sink *sink, bool watched, struct err *e);
+/* The number of fast rows sampled so far for the latest recording, including those not delivered yet. */
+uint64_t shared_recorded(const struct shared *s);
 
 /* The calling thread is the engine's, which cannot wait for itself: the functions above fail, but for shared_engine() and
  * shared_tally(). */

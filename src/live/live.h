@@ -2,7 +2,7 @@
  * programs (libnvmtop), the verbs that pass values on, a scrape.
  *
  *	struct tally *t = tally_new(engine, &e);             engine NULL: rows come from another stream than an engine's
- *	engine_attach(engine, tally_sink(t), false, &e);
+ *	engine_begin(engine, tally_sink(t), &e);
  *	struct tally_look *mine = tally_look_new(t, &e);     one for each caller
  *	...
  *	struct tally_value v = tally_newest(t, i, clock_now_ns());
@@ -12,12 +12,12 @@
  *	struct bin last = tally_last(t, i, 15);
  *	double joules = tally_joules(t, i);
  *	...
- *	engine_detach(engine, tally_sink(t), &e);
+ *	engine_stop(engine);
  *	tally_free(t);
  *
  * Channels are numbered as in the session. Functions may be called from any thread between begin() of the sink (so after
- * engine_attach()) and tally_free(), but a look is used by one thread at a time. None makes the sampler wait; a value is
- * read without any lock, from the row that the sampler made last: it is fresher than what sinks got, of which the newest
+ * engine_begin()) and tally_free(), but a look is used by one thread at a time. None makes the sampler wait; a value is
+ * read without any lock, from the row that the sampler made last: it is fresher than what the stream had, of which the newest
  * row is some 40 to 65 ms old. Means and joules are of the rows that sinks got. */
 #ifndef NVMTOP_LIVE_LIVE_H
 #define NVMTOP_LIVE_LIVE_H

@@ -175,7 +175,7 @@ static void tally_rows(struct sink *s, const struct rows *r)
 }
 
 /* A channel that had no source has one now, and perhaps a counter. */
-static void tally_described(struct sink *s)
+static void tally_described(struct sink *s, const struct channel *channels)
 {
 	struct tally *t = of_sink(s);
 
@@ -183,7 +183,7 @@ static void tally_described(struct sink *s)
 	for (size_t k = 0; k < t->n_powers; k++)
 		if (t->powers[k].tracks[BY_POWER].n == 0 && t->powers[k].tracks[BY_COUNTER].n == 0)
 			power_set(&t->powers[k], t->about, t->powers[k].channel);
-	atomic_store(&t->channels, t->about->channels);
+	atomic_store(&t->channels, channels);
 	pthread_mutex_unlock(&t->lock);
 }
 

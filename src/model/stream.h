@@ -1,4 +1,4 @@
-/* stream: what the engine pushes to every sink.
+/* stream: what the engine passes to its sinks.
  *
  *   begin  (rows | mark | gap | change | ranges | described | rest)*  end
  *
@@ -84,14 +84,23 @@ struct sink_ops {
 	void (*change)(struct sink *s, const struct change *c);	/* may be NULL */
 	/* In order of end, within a second. Names and lanes are valid until end(). May be NULL. */
 	void (*ranges)(struct sink *s, const struct range *list, size_t n);
-	/* Channels of the session that were missing have a source: session->channels points to their new descriptions.
-	 * May be NULL. */
-	void (*described)(struct sink *s);
+	/* Channels of the session that were missing have a source: session->channels points to these, their new
+	 * descriptions. May be NULL. */
+	void (*described)(struct sink *s, const struct channel *channels);
 };
 
 /* Base of every sink; its first member. */
 struct sink {
 	const struct sink_ops *ops;
+	struct sink *next; /* gets the same of an engine, after it; NULL: none */
 };
+
+/* Calls an operation of each sink of a chain. */
+#define EACH_SINK(sinks, operation, ...)                                                                     \
+	do {                                                                                                 \
+		for (struct sink *each_sink = (sinks); each_sink; each_sink = each_sink->next)               \
+			if (each_sink->ops->operation)                                                       \
+				each_sink->ops->operation(each_sink, ##__VA_ARGS__);                         \
+	} while (0)
 
 #endif

@@ -209,7 +209,7 @@ static int arguments(struct options *o, char **argv, struct err *e)
 static int run(const struct options *o, struct err *e)
 {
 	static const struct sink_ops ops = {.begin = counters_begin, .rows = counters_rows, .end = counters_end};
-	struct sink sink = {&ops};
+	struct sink sink = {.ops = &ops};
 	struct pollfd signals = {.fd = signals_open(e), .events = POLLIN};
 	struct probe_set *probes;
 	struct board *board;
@@ -226,7 +226,7 @@ static int run(const struct options *o, struct err *e)
 	if (g) {
 		/* Rows are delivered every 67 ms; to a tool that takes only the newest value, every 8 ms. */
 		engine_unwatched(g, nvtx.submit ? 26 : 23);
-		status = engine_attach(g, &sink, false, e) < 0 ? -1 : engine_start(g, e);
+		status = engine_begin(g, &sink, e) < 0 ? -1 : engine_start(g, e);
 	}
 	while (status == 0 && !signal_ends(signals_next(signals.fd, NULL)))
 		poll(&signals, 1, -1);

@@ -1,16 +1,15 @@
-/* Marks from other programs. Each receiver has a socket in a folder of its user,
- * and a thread that reads it. */
+/* Marks from other programs. Each receiver has a socket in a folder of its user. The engine thread reads it: the kernel
+ * may queue only ten datagrams, while the main thread is drawing. The kernel attaches the time of sending and the
+ * sender's user. */
 #include "record/marks.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,7 +21,6 @@
 #include "util/clock.h"
 #include "util/intl.h"
 #include "util/num.h"
-#include "util/thread.h"
 
 /* Limit per burst: senders then block, so that nothing grows without bound. */
 #define BURST_MARKS 512
@@ -223,31 +221,20 @@ static int folder_own(struct sockaddr_un *out, bool *service, struct err *e)
 
 /* --- receiving --- */
 
-/* Marks are received by a separate thread: the kernel may queue only ten datagrams per socket,
- * and the main thread may be drawing or probing the board. The kernel attaches the time of
- * sending and the sender's user. */
 struct inbox {
+	struct engine_feed feed; /* its descriptors are the socket and a signalfd, -1: none */
 	struct sockaddr_un at;
 	bool service; /* members of its group may send */
-	int fd, quit, signals;
-	pthread_t thread;
-	inbox_take *take;
-	void *to;
+	struct engine *engine; /* that reads it; NULL: none */
+	atomic_bool discards;
 	int64_t offset_ns; /* wall clock minus CLOCK_MONOTONIC, when last read */
 	int64_t burst_ns;  /* when the current burst began */
 	int burst;         /* marks in it */
 	uint64_t refused;
 };
 
-struct letter {
-	char text[1024];
-	size_t len;
-	bool whole, trusted;
-	int64_t sent_ns, now_ns;
-};
-
 /* Converts the kernel's wall clock timestamp to CLOCK_MONOTONIC. */
-static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now_ns)
+static int64_t inbox_sent_ns(struct inbox *b, const struct timespec *note, int64_t now_ns)
 {
 	struct timespec wall;
 	int64_t offset, sent;
@@ -261,275 +248,159 @@ static int64_t sent_at(struct inbox *b, const struct timespec *note, int64_t now
 	return sent;
 }
 
-/* Closes descriptors that a sender passed. */
-static void close_all(const struct cmsghdr *c)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-		close(fd);
-	}
-}
-
-static void read_notes(struct inbox *b, struct letter *l, struct msghdr *m)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
-		if (c->cmsg_level != SOL_SOCKET)
-			continue;
-		if (c->cmsg_type == SCM_TIMESTAMPNS && c->cmsg_len >= CMSG_LEN(sizeof(struct timespec))) {
-			struct timespec note;
-
-			memcpy(&note, CMSG_DATA(c), sizeof(note));
-			l->sent_ns = sent_at(b, &note, l->now_ns);
-		} else if (c->cmsg_type == SCM_CREDENTIALS && c->cmsg_len >= CMSG_LEN(sizeof(struct ucred))) {
-			struct ucred who;
-
-			memcpy(&who, CMSG_DATA(c), sizeof(who));
-			l->trusted = b->service || who.uid == geteuid() || who.uid == 0;
-		} else if (c->cmsg_type == SCM_RIGHTS) {
-			close_all(c);
-		}
-	}
-}
-
-static bool receive(struct inbox *b, struct letter *l)
+/* Receives one datagram, closes the descriptors that came with it, and takes the mark. Returns false if there is none. */
+static bool inbox_receive(struct inbox *b)
 {
 	union {
 		struct cmsghdr head;
 		char room[256];
 	} notes;
-	struct iovec io = {l->text, sizeof(l->text)};
+	char text[2 * LONGEST], label[MARK_LABEL];
+	struct iovec io = {text, sizeof(text)};
 	struct msghdr m = {.msg_iov = &io,
 			   .msg_iovlen = 1,
 			   .msg_control = notes.room,
 			   .msg_controllen = sizeof(notes.room)};
-	ssize_t n = recvmsg(b->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t len = recvmsg(b->feed.fd[0], &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int64_t now_ns = clock_now_ns(), sent_ns = now_ns, t_ns;
+	bool trusted = false;
 
-	if (n < 0)
+	if (len < 0)
 		return false;
-	l->len = (size_t)n;
-	l->whole = !(m.msg_flags & MSG_TRUNC);
-	l->trusted = false;
-	l->now_ns = l->sent_ns = clock_now_ns();
-	read_notes(b, l, &m);
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
+		size_t size = c->cmsg_len - CMSG_LEN(0);
+		struct timespec note;
+		struct ucred who;
+		int fd;
+
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_TIMESTAMPNS && size >= sizeof(note)) {
+			memcpy(&note, CMSG_DATA(c), sizeof(note));
+			sent_ns = inbox_sent_ns(b, &note, now_ns);
+		} else if (c->cmsg_type == SCM_CREDENTIALS && size >= sizeof(who)) {
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+			trusted = b->service || who.uid == geteuid() || who.uid == 0;
+		}
+		for (size_t i = 0; c->cmsg_type == SCM_RIGHTS && i < size / sizeof(fd); i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+			close(fd);
+		}
+	}
+	if (!(m.msg_flags & MSG_TRUNC) && trusted && mark_parse(text, (size_t)len, sent_ns, now_ns, &t_ns, label))
+		inbox_mark(b, t_ns, label);
+	else
+		b->refused++;
+	if (now_ns - b->burst_ns >= BURST_NS) {
+		b->burst_ns = now_ns;
+		b->burst = 0;
+	}
+	b->burst++;
 	return true;
 }
 
-static void take_one(struct inbox *b, const struct letter *l)
+static int64_t inbox_poll(void *inbox, bool last)
 {
-	char label[MARK_LABEL];
-	int64_t t_ns;
-
-	if (l->whole && l->trusted && mark_parse(l->text, l->len, l->sent_ns, l->now_ns, &t_ns, label))
-		b->take(b->to, t_ns, label);
-	else
-		b->refused++;
-}
-
-static void take_all(struct inbox *b)
-{
-	struct letter l;
-	int64_t rest;
-
-	while (receive(b, &l)) {
-		if (l.now_ns - b->burst_ns >= BURST_NS) {
-			b->burst_ns = l.now_ns;
-			b->burst = 0;
-		}
-		take_one(b, &l);
-		if (++b->burst < BURST_MARKS)
-			continue;
-		rest = b->burst_ns + BURST_NS - clock_now_ns();
-		if (rest > 0)
-			nanosleep(&(struct timespec) {.tv_nsec = (long)rest}, NULL);
-		return; /* return to poll(), so that a continuous sender cannot prevent quitting */
-	}
-}
-
-static void *inbox_main(void *arg)
-{
-	struct inbox *b = arg;
-	struct pollfd p[3] = {{.fd = b->fd, .events = POLLIN},
-			      {.fd = b->quit, .events = POLLIN},
-			      {.fd = b->signals, .events = POLLIN}};
+	struct inbox *b = inbox;
 	struct signalfd_siginfo si;
 
-	prctl(PR_SET_NAME, "nvmtop-marks");
-	while (!p[1].revents) {
-		if (poll(p, 3, -1) < 0 && errno != EINTR)
-			break;
-		while (b->signals >= 0 && read(b->signals, &si, sizeof(si)) == (ssize_t)sizeof(si))
-			b->take(b->to, clock_now_ns(), "");
-		take_all(b);
-	}
-	return NULL;
+	(void)last;
+	while (b->feed.fd[1] >= 0 && read(b->feed.fd[1], &si, sizeof(si)) == (ssize_t)sizeof(si))
+		inbox_mark(b, clock_now_ns(), "");
+	while (b->feed.fd[0] >= 0 && inbox_receive(b))
+		if (b->burst >= BURST_MARKS)
+			return b->burst_ns + BURST_NS;
+	return INT64_MAX;
 }
 
-static int listen_at(struct inbox *b)
-{
-	const int on = 1;
-
-	b->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	b->quit = eventfd(0, EFD_CLOEXEC);
-	if (b->fd < 0 || b->quit < 0 || setsockopt(b->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0)
-		return -1;
-	/* Without this timestamp, the time of reading is used as the time of sending. */
-	setsockopt(b->fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
-	if (bind(b->fd, (const struct sockaddr *)&b->at, sizeof(b->at)) < 0)
-		return -1;
-	chmod(b->at.sun_path, b->service ? 0660 : 0600);
-	return 0;
-}
-
-static void discard(struct inbox *b, bool bound)
-{
-	if (bound)
-		unlink(b->at.sun_path);
-	if (b->fd >= 0)
-		close(b->fd);
-	if (b->quit >= 0)
-		close(b->quit);
-	free(b);
-}
-
-struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e)
+struct inbox *inbox_open(bool signals, struct err *e)
 {
 	struct inbox *b = calloc(1, sizeof(*b));
 	struct clock_anchor now;
-	int num;
+	const int on = 1;
+	sigset_t set;
+	int fd;
 
 	if (!b) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	b->fd = b->quit = -1;
-	b->take = take;
-	b->to = to;
-	b->signals = signals;
+	b->feed = (struct engine_feed) {.poll = inbox_poll, .fd = {-1, -1}, .due_ns = 0};
 	clock_anchor(&now);
 	b->offset_ns = now.real_ns - now.mono_ns;
-	if (folder_own(&b->at, &b->service, e) < 0) {
-		discard(b, false);
-		return NULL;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	if (signals)
+		b->feed.fd[1] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (folder_own(&b->at, &b->service, e) < 0)
+		return b;
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* Without the timestamp, the time of reading is used as the time of sending. */
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) < 0 ||
+	    bind(fd, (const struct sockaddr *)&b->at, sizeof(b->at)) < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot accept marks from other programs at %s"), b->at.sun_path);
+		if (fd >= 0)
+			close(fd);
+		return b;
 	}
-	num = listen_at(b) < 0 ? errno : 0;
-	if (!num)
-		num = thread_start(&b->thread, inbox_main, b);
-	if (num) {
-		err_sys(e, ERR_FAILED, num, _("cannot accept marks from other programs at %s"),
-			b->at.sun_path);
-		discard(b, true);
-		return NULL;
-	}
+	chmod(b->at.sun_path, b->service ? 0660 : 0600);
+	b->feed.fd[0] = fd;
+	e->code = ERR_NONE;
 	return b;
+}
+
+void inbox_attach(struct inbox *b, struct engine *g)
+{
+	b->engine = g;
+	engine_add_feed(g, &b->feed);
+}
+
+void inbox_discard(struct inbox *b, bool discard)
+{
+	atomic_store(&b->discards, discard);
+}
+
+void inbox_mark(struct inbox *b, int64_t t_ns, const char *label)
+{
+	if (b->engine && !atomic_load(&b->discards))
+		engine_mark(b->engine, t_ns, label);
+}
+
+int inbox_fd(const struct inbox *b)
+{
+	return b->engine ? -1 : b->feed.fd[0];
+}
+
+void inbox_read(struct inbox *b)
+{
+	if (!b->engine)
+		inbox_poll(b, false);
 }
 
 uint64_t inbox_close(struct inbox *b)
 {
-	uint64_t one = 1, refused;
+	uint64_t refused;
 
 	if (!b)
 		return 0;
 	/* Remove the name first, so that no mark is sent that would not be read. */
-	unlink(b->at.sun_path);
-	while (write(b->quit, &one, sizeof(one)) < 0 && errno == EINTR)
-		continue;
-	pthread_join(b->thread, NULL);
+	if (b->feed.fd[0] >= 0)
+		unlink(b->at.sun_path);
+	if (b->engine)
+		engine_drop_feed(b->engine, &b->feed);
+	/* Two bursts are more than the kernel keeps, of a sender that goes on. */
+	for (int i = 0; i < 2; i++) {
+		b->burst = 0;
+		inbox_poll(b, true);
+	}
+	for (int i = 0; i < 2; i++)
+		if (b->feed.fd[i] >= 0)
+			close(b->feed.fd[i]);
 	refused = b->refused;
-	discard(b, false);
+	free(b);
 	return refused;
-}
-
-/* --- before a recording begins --- */
-
-/* Probing the board and waiting for the first samples takes a moment. A script that started the recorder may
- * send marks meanwhile: they are queued until the recording begins. */
-struct marker {
-	pthread_mutex_t lock; /* for the following members */
-	struct engine *engine; /* NULL: marks are queued */
-	bool drops;
-	struct mark *waiting;
-	size_t n_waiting;
-
-	struct inbox *inbox; /* NULL: no marks from other programs */
-	int signals;
-};
-
-void marker_take(void *marker, int64_t t_ns, const char *label)
-{
-	struct marker *m = marker;
-	struct mark *more;
-
-	pthread_mutex_lock(&m->lock);
-	if (m->engine) {
-		engine_mark(m->engine, t_ns, label);
-	} else if (!m->drops && (more = reallocarray(m->waiting, m->n_waiting + 1, sizeof(*more)))) {
-		m->waiting = more;
-		more += m->n_waiting++;
-		*more = (struct mark) {.t_ns = t_ns};
-		strncpy(more->label, label, sizeof(more->label) - 1);
-	}
-	pthread_mutex_unlock(&m->lock);
-}
-
-struct marker *marker_open(struct err *told)
-{
-	struct marker *m = calloc(1, sizeof(*m));
-	sigset_t set;
-
-	if (!m) {
-		err_set(told, ERR_FAILED, "%s", _("out of memory"));
-		return NULL;
-	}
-	pthread_mutex_init(&m->lock, NULL);
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	m->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	m->inbox = inbox_open(marker_take, m, m->signals, told);
-	if (m->inbox)
-		told->code = ERR_NONE;
-	return m;
-}
-
-/* g: NULL to discard queued and future marks. */
-void marker_begin(struct marker *m, struct engine *g)
-{
-	pthread_mutex_lock(&m->lock);
-	for (size_t i = 0; g && i < m->n_waiting; i++)
-		engine_mark(g, m->waiting[i].t_ns, m->waiting[i].label);
-	m->n_waiting = 0;
-	m->engine = g;
-	m->drops = !g;
-	pthread_mutex_unlock(&m->lock);
-}
-
-void marker_drop(struct marker *m)
-{
-	marker_begin(m, NULL);
-}
-
-uint64_t marker_end(struct marker *m)
-{
-	uint64_t refused = inbox_close(m->inbox);
-
-	m->inbox = NULL;
-	marker_drop(m);
-	return refused;
-}
-
-void marker_free(struct marker *m)
-{
-	if (!m)
-		return;
-	marker_end(m);
-	if (m->signals >= 0)
-		close(m->signals);
-	pthread_mutex_destroy(&m->lock);
-	free(m->waiting);
-	free(m);
 }
 
 /* --- sending --- */

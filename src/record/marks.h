@@ -18,33 +18,23 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
  * that of this user. Returns 1 or 0; -1 and sets *e if there is none that is safe. */
 int runtime_folder(char *out, size_t size, struct err *e);
 
-/* Called by the inbox thread for each mark, in order of arrival. */
-typedef void inbox_take(void *to, int64_t t_ns, const char *label);
-
-/* Opens the socket of this process and starts a thread that reads it. Each signal read from the signalfd
- * `signals` counts as a mark, too; -1 means none. Removes the sockets of recorders that were killed. Returns
- * NULL and sets *e on failure, for example if the folder is not private to this user. */
+/* Opens the socket of this process, at which marks of other programs wait, and removes those of recorders that were
+ * killed. signals: SIGUSR1, which must be blocked, is a mark, too. Returns NULL if out of memory. *e is why marks of
+ * other programs cannot be received, for example if the folder is not private to this user, or ERR_NONE. */
 struct inbox;
-struct inbox *inbox_open(inbox_take *take, void *to, int signals, struct err *e);
-/* Stops receiving; delivers marks that were sent before. Returns the number of rejected datagrams: malformed,
+struct inbox *inbox_open(bool signals, struct err *e);
+/* Has the engine read it from now on, and take the marks. */
+void inbox_attach(struct inbox *b, struct engine *g);
+/* Discards marks from now on, or no more. */
+void inbox_discard(struct inbox *b, bool discard);
+/* Sets a mark as if it had been received. */
+void inbox_mark(struct inbox *b, int64_t t_ns, const char *label);
+/* For a poll() where no engine reads it, else -1; and reads and discards what waits there. */
+int inbox_fd(const struct inbox *b);
+void inbox_read(struct inbox *b);
+/* Stops receiving; takes marks that were sent before. Returns the number of rejected datagrams: malformed,
  * stale or from another user. b may be NULL. */
 uint64_t inbox_close(struct inbox *b);
-
-/* Accepts marks from the start of the process on: from other programs, from `nvmtop mark` and from
- * SIGUSR1, which must be blocked. Marks that arrive before the recording begins are queued and keep
- * their times. Returns NULL if out of memory. *told is the reason why marks from other programs cannot
- * be received, or ERR_NONE. */
-struct marker;
-struct marker *marker_open(struct err *told);
-/* An inbox_take callback; marker is a struct marker. */
-void marker_take(void *marker, int64_t t_ns, const char *label);
-/* Discards queued and future marks. */
-void marker_drop(struct marker *m);
-/* Passes queued and future marks to the engine: the recording has begun. */
-void marker_begin(struct marker *m, struct engine *g);
-/* Stops accepting marks; returns the same as inbox_close(). */
-uint64_t marker_end(struct marker *m);
-void marker_free(struct marker *m); /* calls marker_end() first; m may be NULL */
 
 /* Sends a mark at t_ns to process `to`, or to all receivers of this user if `to` is 0. Returns how many
  * accepted it and lists their process ids in `whom`. Returns 0 and sets *e if there is no receiver; -1 and sets *e if

@@ -70,6 +70,7 @@ struct file {
 };
 
 struct nvtx {
+	struct engine_feed feed;
 	const struct nvtx_ops *ops;
 	struct engine *to;
 	char folder[256];
@@ -831,8 +832,10 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *p
 		nvtx_free(n);
 		return NULL;
 	}
-	if (n)
-		engine_set_poll(g, nvtx_poll, n);
+	if (n) {
+		n->feed = (struct engine_feed) {.poll = nvtx_poll, .fd = {-1, -1}};
+		engine_add_feed(g, &n->feed);
+	}
 	return n;
 }
 

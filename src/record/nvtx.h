@@ -29,11 +29,11 @@ int64_t nvtx_poll(void *nvtx, bool last);
 void nvtx_free(struct nvtx *n); /* n may be NULL */
 
 /* Has the engine call nvtx_poll() and pass on what comes. Call before engine_start(), and nvtx_free() after
- * engine_free() and after all its sinks. yields: as for a live screen; others have
- * the folder from now on. Returns NULL and sets *e if out of memory, or as nvtx_take(). */
+ * engine_free(). yields: as for a live screen; others have the folder from now on. Returns NULL and sets *e if out of
+ * memory, or as nvtx_take(). */
 struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e);
 /* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
- * the sink was detached. *any: whether ranges came. */
+ * engine_stop(). *any: whether ranges came. */
 bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);
 /* Number of programs that were left out. */
 size_t nvtx_left_out(const struct nvtx *n);

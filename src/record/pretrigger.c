@@ -30,7 +30,8 @@ struct pretrigger {
 	struct pretrigger_options o;
 	char path[4096];
 	struct log *log;
-	const struct session *about; /* valid while the sink is attached; NULL: it is not */
+	const struct session *about; /* valid while the stream runs; NULL: it does not */
+	int64_t since_ns;	     /* earlier rows trigger nothing: the past of a demo */
 	size_t most, most_used;	     /* bytes of chunks */
 	bool ended;
 	pretrigger_enough *enough;
@@ -227,7 +228,8 @@ static void take_rows(struct sink *s, const struct rows *r)
 		own->ops->rows(own, r);
 	pthread_mutex_lock(&k->lock);
 	k->taken[r->tier] += r->n;
-	watch_rows(&k->watch, r);
+	if (r->t_ns[0] >= k->since_ns)
+		watch_rows(&k->watch, r);
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -267,12 +269,12 @@ static void take_ranges(struct sink *s, const struct range *list, size_t n)
 		own->ops->ranges(own, list, n);
 }
 
-static void take_described(struct sink *s)
+static void take_described(struct sink *s, const struct channel *channels)
 {
 	struct sink *own = own_of(s);
 
 	if (own)
-		own->ops->described(own);
+		own->ops->described(own, channels);
 }
 
 static void take_rest(struct sink *s)
@@ -387,6 +389,7 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 	k->sink.ops = &ops;
 	k->o = *o;
 	k->most = (size_t)bytes_of(about, span_of(o) + GROUP_NS);
+	k->since_ns = o->log ? clock_now_ns() : INT64_MIN;
 	k->watch.take = take_condition;
 	k->watch.arg = k;
 	if (o->path)

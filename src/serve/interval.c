@@ -250,10 +250,11 @@ static void intervals_change(struct sink *sink, const struct change *c)
 }
 
 /* A channel that had no source has one now, and perhaps a counter. */
-static void intervals_described(struct sink *sink)
+static void intervals_described(struct sink *sink, const struct channel *channels)
 {
 	struct intervals *v = of_sink(sink);
 
+	(void)channels;
 	for (size_t i = 0; i < v->n; i++)
 		if (v->meters[i])
 			energy_meter_described(v->meters[i], v->about);

@@ -41,11 +41,10 @@ static bool check_goes_on(void *of, double done)
 
 static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 {
-	struct trace *r = trace_open_log(fd, 0, shown, e);
+	struct trace *r = trace_open_logs(&fd, 1, shown, e);
 	struct log_items items = {.n = 0};
 	struct log_bytes raw = {.n = 0};
 	struct log_damage damage;
-	struct log_tail tail;
 	struct log_head h;
 	int64_t t_ns[BATCH];
 	char text[512];
@@ -68,16 +67,15 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	}
 	while (!c->stopped && log_ranges_more(r))
 		;
-	trace_tail(r, &tail);
-	log_reader_marks(r, &marks);
+	trace_marks(r, &marks);
 	trace_damage(r, &damage);
 	c->out->chunks = items.n;
 	c->out->unknown = damage.unknown;
 	c->out->marks = marks;
-	if (!c->stopped && !tail.ended)
+	if (!c->stopped && !r->tail.ended)
 		check_found(c, _("it has no END: the recording was interrupted"));
-	if (!c->stopped && tail.torn > 0 && !tail.other) {
-		snprintf(text, sizeof(text), _("the last %llu bytes are no chunk"), (unsigned long long)tail.torn);
+	if (!c->stopped && r->tail.torn > 0 && !r->tail.other) {
+		snprintf(text, sizeof(text), _("the last %llu bytes are no chunk"), (unsigned long long)r->tail.torn);
 		check_found(c, text);
 	}
 	if (!c->stopped && trace_damage_text(r, text, sizeof(text)))

@@ -75,7 +75,7 @@ static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, 
 		return 0;
 	if (f->state.begun) {
 		if (f->to->ops->described)
-			f->to->ops->described(f->to);
+			f->to->ops->described(f->to, r->channels);
 		return 0;
 	}
 	f->about = r->session;
@@ -409,10 +409,10 @@ static bool is_complete(const struct follow *f)
 	struct log_tail tail = {.ended = nvmt1_begins(f->fd)};
 	int fd = !tail.ended && log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
 	struct err unheard;
-	struct trace *r = fd >= 0 ? trace_open_log(fd, 0, f->shown, &unheard) : NULL;
+	struct trace *r = fd >= 0 ? trace_open_logs(&fd, 1, f->shown, &unheard) : NULL;
 
 	if (r)
-		trace_tail(r, &tail);
+		tail = r->tail;
 	trace_close(r);
 	return tail.ended && !tail.next[0];
 }

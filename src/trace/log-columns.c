@@ -35,8 +35,10 @@ static size_t rows_get(struct trace *r, enum tier tier, uint64_t row, size_t n, 
 	return n;
 }
 
-void trace_row_times(struct trace *r, enum tier tier, uint64_t first, size_t n, int64_t *out)
+void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out)
 {
+	struct trace *r = (struct trace *)(uintptr_t)t;
+
 	pthread_mutex_lock(&r->lock);
 	for (size_t done = 0; done < n;)
 		done += rows_get(r, tier, first + done, n - done, out + done, NULL, 0, NULL);
@@ -92,8 +94,9 @@ static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 	return (uint32_t)times_from(b->t_ns, b->n, sizeof(*b->t_ns), 0, t_ns);
 }
 
-uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
+uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns)
 {
+	struct trace *r = (struct trace *)(uintptr_t)t;
 	uint64_t rows = r->rows[tier], row, first;
 
 	pthread_mutex_lock(&r->lock);
@@ -114,35 +117,7 @@ uint64_t trace_row_from(struct trace *r, enum tier tier, int64_t t_ns)
 
 /* --- columns --- */
 
-/* What is read or computed of a span is kept by its number: LOD of a zoom and tier, STAT of a level and, of a cell,
- * strips of a zoom and tier. */
-static uint64_t span_key(int64_t span, int zoom, unsigned tier)
-{
-	return (uint64_t)span << 8 | (uint64_t)zoom << 2 | tier;
-}
-
-enum { OF_STAT = TIERS };	 /* in place of a tier; its level is in place of a zoom */
-enum { OF_PARTS = 62, OF_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
 enum { STRIP_FINEST = 23 };	 /* a bin of a finer zoom has few rows */
-
-/* Returns the level whose spans have bins of that zoom, or 0. */
-static int zoom_level(int zoom)
-{
-	for (int level = 1; level <= LOG_LEVELS; level++)
-		for (const uint8_t *z = log_zooms[level]; *z; z++)
-			if (*z == zoom)
-				return level;
-	return 0;
-}
-
-/* Whether all bins of the section are in the span of the LOD. */
-static bool bins_fit(const struct log_section *s, const struct log_item *lod, int zoom, int level)
-{
-	int bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom;
-	int64_t first = (int64_t)((uint64_t)log_span(lod->cell, level) << bits);
-
-	return s->first >= first && (uint64_t)s->first - (uint64_t)first + s->n <= UINT64_C(1) << bits;
-}
 
 enum { PARTS = 4 };
 
@@ -180,7 +155,7 @@ static struct log_block *lod_keep(struct trace *r, const struct log_generation *
 /* Returns the bins of a tier in the LOD of the cell; n = 0 if they are unusable, NULL if there is none. */
 static const struct log_block *lod_get(struct trace *r, int level, int zoom, enum tier tier, int64_t cell)
 {
-	uint64_t key = span_key(log_span(cell, level), zoom, tier);
+	uint64_t key = log_span_key(log_span(cell, level), zoom, tier);
 	const struct log_block *b = log_cache_find(&r->caches[LOG_STRIPS], key);
 	struct log_item lod;
 	const struct log_generation *g;
@@ -193,25 +168,23 @@ static const struct log_block *lod_get(struct trace *r, int level, int zoom, enu
 	if (log_read_chunk(r, &lod, &h, &r->raw)) {
 		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 		g = log_generation_find(r, h.generation);
-		if ((int)log_get_u8(&in) == zoom && g && log_in_take(&in, 3))
+		if (!g)
+			log_note(r, LOG_FAULT_CHANNELS, lod.at, h.seq, lod.cell, 0);
+		if (g && (int)log_get_u8(&in) == zoom && log_in_take(&in, 3))
 			while (log_lod_next(&in, &s) > 0)
-				if (s.tier == tier && s.columns > 0 && bins_fit(&s, &lod, zoom, level))
+				if (s.tier == tier && s.columns > 0)
 					return lod_keep(r, g, &s, key);
-		if (in.bad || !g)
-			log_note(r, g ? LOG_FAULT_CONTENT : LOG_FAULT_CHANNELS, lod.at, h.seq, lod.cell, 0);
 	}
 	return log_cache_add(&r->caches[LOG_STRIPS], key, 0, 0, 0); /* empty, so that it is not read again */
 }
 
-/* Reads a bin of a LOD. Returns false if it cannot be. */
-static bool lod_bin(struct trace *r, const struct log_block *b, size_t width, unsigned column, int64_t at, struct bin *out)
+/* Reads bins first .. first + n - 1 of a LOD. Returns how many of them, from the first on, can be used. */
+static size_t lod_bins(struct trace *r, const struct log_block *b, size_t width, unsigned column, int64_t first, size_t n,
+		       struct bin *out)
 {
-	size_t i = (size_t)(at - b->first);
 	double(*v)[LOG_BINS_MAX] = r->lod.values;
+	size_t done;
 
-	*out = (struct bin) {0, 0, 0, 0};
-	if (at < b->first || i >= b->n)
-		return true;
 	for (size_t part = 0; part < PARTS && (r->lod.key != b->key || r->lod.column != column); part++) {
 		const struct log_array *a = &b->arrays[part * width + column];
 
@@ -222,32 +195,38 @@ static bool lod_bin(struct trace *r, const struct log_block *b, size_t width, un
 	}
 	r->lod.key = b->key;
 	r->lod.column = column;
-	if (!(v[3][i] > 0))
-		return true;
-	*out = (struct bin) {v[0][i], v[1][i], v[2][i], 0};
-	if (!(v[3][i] < COUNT_MAX) || !(out->min <= out->max))
-		return false;
-	out->n = (uint64_t)v[3][i];
-	return true;
+	for (done = 0; done < n; done++) {
+		size_t i = (size_t)(first + (int64_t)done - b->first);
+
+		out[done] = (struct bin) {0, 0, 0, 0};
+		if (i >= b->n || !(v[3][i] > 0))
+			continue;
+		if (!(v[3][i] < COUNT_MAX) || !(v[0][i] <= v[1][i]))
+			break;
+		out[done] = (struct bin) {v[0][i], v[1][i], v[2][i], (uint64_t)v[3][i]};
+	}
+	return done;
 }
 
-/* Adds the rows of a block that are in bins of a zoom to the strip of the cell. */
-static void strip_add(struct trace *r, enum tier tier, int zoom, struct log_block *block, struct bin *bins)
+/* Adds the rows of a block that are in bins first .. first + n - 1 of a zoom to those bins: n of column `from`, then of the
+ * columns after it, as far as `to`. */
+static void block_fold(struct trace *r, enum tier tier, int zoom, struct log_block *block, int64_t first, size_t n,
+		       unsigned from, unsigned to, struct bin *bins)
 {
-	size_t per = (size_t)1 << (LOG_CELL_ZOOM - zoom), width = r->session.width[tier];
 	const int64_t *t_ns = block->t_ns;
+	uint32_t lo = block_from(block, (int64_t)((uint64_t)first << zoom)), hi;
 
-	for (uint32_t lo = 0, hi; lo < block->n; lo = hi) {
-		size_t at = (uint64_t)(t_ns[lo] >> zoom) & (per - 1);
+	for (; lo < block->n && (t_ns[lo] >> zoom) - first < (int64_t)n; lo = hi) {
+		size_t at = (size_t)((t_ns[lo] >> zoom) - first);
 
 		for (hi = lo + 1; hi < block->n && t_ns[hi] >> zoom == t_ns[lo] >> zoom; hi++)
 			;
 		if (!bin_order_set(&r->order, t_ns + lo, hi - lo, r->session.hz[tier]))
 			return;
-		for (unsigned c = 0; c < width; c++) {
+		for (unsigned c = from; c < to; c++) {
 			struct bin b = bin_order_fold(&r->order, log_block_values(block, c) + lo);
 
-			bin_merge(&bins[c * per + at], &b);
+			bin_merge(&bins[(c - from) * n + at], &b);
 		}
 	}
 }
@@ -268,7 +247,7 @@ static void strip_join(struct bin *bins, const struct bin *finer, size_t n)
 static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	size_t bytes = (r->session.width[tier] << (LOG_CELL_ZOOM - zoom)) * sizeof(struct bin);
-	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier), 0, 0, bytes);
+	struct log_block *b = log_cache_add(&r->caches[LOG_STRIPS], log_span_key(cell, zoom, tier), 0, 0, bytes);
 
 	return b ? memset(b->records, 0, bytes) : NULL;
 }
@@ -279,8 +258,10 @@ static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t 
 static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *strip = log_cache_find(cache, span_key(cell, zoom, tier)), *block;
+	struct log_block *strip = log_cache_find(cache, log_span_key(cell, zoom, tier)), *block;
 	struct bin *bins, *finer = NULL;
+	unsigned width = (unsigned)r->session.width[tier];
+	size_t n = (size_t)1 << (LOG_CELL_ZOOM - zoom);
 	double hz = r->session.hz[tier];
 	uint64_t row, end, first;
 
@@ -290,7 +271,7 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 	end = log_rows_before(r, tier, cell + 1);
 	if (row == end)
 		return NULL;
-	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, span_key(cell, zoom - 2, tier)))
+	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
 		finer = strip_new(r, tier, zoom - 2, cell);
 	bins = strip_new(r, tier, zoom, cell);
 	for (uint64_t at = row; bins && at < end; at = first + block->n) {
@@ -298,111 +279,138 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 		if (!block)
 			break;
 		if (finer)
-			strip_add(r, tier, zoom - 2, block, finer);
+			block_fold(r, tier, zoom - 2, block, cell * (int64_t)(4 * n), 4 * n, 0, width, finer);
 		if (finer && first == row && first + block->n == end)
-			strip_join(bins, finer, r->session.width[tier] << (LOG_CELL_ZOOM - zoom));
+			strip_join(bins, finer, width * n);
 		else
-			strip_add(r, tier, zoom, block, bins);
+			block_fold(r, tier, zoom, block, cell * (int64_t)n, n, 0, width, bins);
 	}
 	return bins;
 }
 
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
 {
-	const uint64_t keys[] = {span_key(cell, OF_CELL, tier), span_key(log_span(cell, 1), OF_PARTS, tier)};
+	const uint64_t keys[] = {log_span_key(cell, SPAN_CELL, tier), log_span_key(log_span(cell, 1), SPAN_PARTS, tier)};
 	struct log_block *b;
 
 	for (int i = 0; i < 2; i++)
 		if ((b = log_cache_find(&r->caches[LOG_STRIPS], keys[i])))
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
-		if ((b = log_cache_find(&r->caches[LOG_STRIPS], span_key(cell, zoom, tier))))
+		if ((b = log_cache_find(&r->caches[LOG_STRIPS], log_span_key(cell, zoom, tier))))
 			log_cache_drop(&r->caches[LOG_STRIPS], b);
 }
 
-/* Computes a bin that is shorter than a cell from its rows. */
-static struct bin bin_rows(struct trace *r, const struct channel *c, int zoom, int64_t at)
+#define JOINED 32 /* bins at a time */
+
+static bool rows_are_none(struct trace *r, enum tier tier, int64_t from, int64_t to)
 {
-	int64_t cell = at >> (LOG_CELL_ZOOM - zoom), from = (int64_t)((uint64_t)at << zoom);
-	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
-	struct bin sum = {0, 0, 0, 0}, b;
-
-	while (row < end) {
-		struct log_block *block = log_block_of(r, c->tier, row, &first);
-		uint32_t lo, hi;
-
-		if (!block)
-			break;
-		lo = block_from(block, from);
-		for (hi = lo; hi < block->n && block->t_ns[hi] >> zoom == at; hi++)
-			;
-		if (hi > lo && bin_order_set(&r->order, block->t_ns + lo, hi - lo, r->session.hz[c->tier])) {
-			b = bin_order_fold(&r->order, log_block_values(block, c->column) + lo);
-			bin_merge(&sum, &b);
-		}
-		row = first + block->n;
-	}
-	return sum;
+	return log_cell_ns(from) >= r->rows_from_ns && log_rows_before(r, tier, from) == log_rows_before(r, tier, to);
 }
 
-/* A bin of any zoom: of the rows, a strip or a LOD; else the merge of its halves. */
-static struct bin bin_get(struct trace *r, const struct channel *c, int zoom, int64_t at)
+/* Bins first .. first + n - 1 of a zoom that has them, a run of one cell or span after the other: of the rows, a strip or a
+ * LOD; else the merges of their halves. */
+static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t first, size_t n, struct bin *out)
 {
-	int up = zoom - LOG_CELL_ZOOM, level = zoom_level(zoom);
-	int64_t cell = up > 0 ? (int64_t)((uint64_t)at << up) : at >> -up;
-	struct bin b = {0, 0, 0, 0}, later;
+	int up = zoom - LOG_CELL_ZOOM, level = log_zoom_has(zoom, r->session.hz[c->tier]) ? log_zoom_level(zoom) : 0;
+	/* The bins of a cell, of a span with a LOD, or that are joined at a time. */
+	int bits = up <= 0 ? -up : level ? LOG_SPAN_BITS * level - up : 0;
 
-	if (zoom < STRIP_FINEST)
-		return bin_rows(r, c, zoom, at);
-	if (up <= 0) {
-		const struct bin *bins = strip_get(r, c->tier, zoom, cell);
+	for (size_t run; n > 0; first += (int64_t)run, out += run, n -= run) {
+		int64_t cell = up > 0 ? (int64_t)((uint64_t)first << up) : first >> -up;
+		size_t in = (size_t)((uint64_t)first & ((UINT64_C(1) << bits) - 1));
+		struct bin halves[2 * JOINED];
 
-		return bins ? bins[((size_t)c->column << -up) + ((uint64_t)at & ((UINT64_C(1) << -up) - 1))] : b;
+		run = up <= 0 || level ? ((size_t)1 << bits) - in : JOINED;
+		run = run < n ? run : n;
+		if (zoom < STRIP_FINEST) {
+			uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), at;
+			struct log_block *b;
+
+			memset(out, 0, run * sizeof(*out));
+			for (; row < end && (b = log_block_of(r, c->tier, row, &at)); row = at + b->n)
+				block_fold(r, c->tier, zoom, b, first, run, c->column, c->column + 1U, out);
+			continue;
+		}
+		if (up <= 0) {
+			const struct bin *strip = strip_get(r, c->tier, zoom, cell);
+
+			if (strip)
+				memcpy(out, strip + ((size_t)c->column << bits) + in, run * sizeof(*out));
+			else
+				memset(out, 0, run * sizeof(*out));
+			continue;
+		}
+		if (level) {
+			const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
+			size_t done = lod && lod->n > 0 ? lod_bins(r, lod, r->session.width[c->tier], c->column, first, run, out) : 0;
+
+			if (done > 0) {
+				run = done;
+				continue;
+			}
+			run = lod && lod->n > 0 ? 1 : run;
+		}
+		run = run < JOINED ? run : JOINED;
+		/* To look for rows costs more than a few bins. */
+		if (up > 2 && rows_are_none(r, c->tier, cell, cell + (int64_t)(run << up))) {
+			memset(out, 0, run * sizeof(*out));
+			continue;
+		}
+		bins_get(r, c, zoom - 1, 2 * first, 2 * run, halves);
+		for (size_t i = 0; i < run; i++) {
+			out[i] = halves[2 * i];
+			bin_merge(&out[i], &halves[2 * i + 1]);
+		}
 	}
-	if (level && log_zoom_has(zoom, r->session.hz[c->tier])) {
-		const struct log_block *lod = lod_get(r, level, zoom, c->tier, cell);
+}
 
-		if (lod && lod->n > 0 && lod_bin(r, lod, r->session.width[c->tier], c->column, at, &b))
-			return b;
-		b = (struct bin) {0, 0, 0, 0};
-	}
-	/* To look for rows costs more than a few bins. */
-	if (up > 2 && !(r->view && log_view_gone(r->view, cell)) &&
-	    log_rows_before(r, c->tier, cell) == log_rows_before(r, c->tier, cell + (INT64_C(1) << up)))
-		return b;
-	b = bin_get(r, c, zoom - 1, 2 * at);
-	later = bin_get(r, c, zoom - 1, 2 * at + 1);
-	bin_merge(&b, &later);
-	return b;
+int log_finest(const struct trace *r, enum tier tier, int64_t t_ns)
+{
+	if (t_ns >= r->rows_from_ns || !(r->session.hz[tier] > 0))
+		return r->session.hz[tier] > 0 ? zoom_base(r->session.hz[tier]) : ZOOM_MIN;
+	return log_view_finest(r->view, tier, t_ns);
+}
+
+/* How much coarser than zoom + up the bins are that are left of that column. */
+static int coarser(const struct trace *r, enum tier tier, int zoom, int up, int64_t column)
+{
+	int64_t t_ns = (int64_t)((uint64_t)(column >> up) << (zoom + up));
+	int left = t_ns < r->rows_from_ns ? log_finest(r, tier, t_ns) - zoom - up : 0;
+
+	return left > 0 ? left : 0;
 }
 
 void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
 {
 	const struct channel *c = &r->channels[channel];
-	int64_t lo, hi, before = INT64_MIN;
-	int base, up;
+	int64_t at, end, covered;
+	int up = 0;
 
 	memset(out, 0, n * sizeof(*out));
 	if (!r->any || channel >= r->session.n_channels || zoom > ZOOM_MAX || zoom < 0)
 		return;
-	base = r->session.hz[c->tier] > 0 ? zoom_base(r->session.hz[c->tier]) : ZOOM_MIN;
 	/* Below the base zoom, each column is the base bin that covers it. */
-	up = zoom < base ? base - zoom : 0;
-	lo = r->first_ns >> zoom >> up;
-	hi = r->last_ns >> zoom >> up;
+	up = log_finest(r, c->tier, INT64_MAX) - zoom;
+	up = up > 0 ? up : 0;
+	at = (r->first_ns >> zoom >> up) * (INT64_C(1) << up);
+	at = at > first ? at : first;
+	covered = ((r->last_ns >> zoom >> up) + 1) * (INT64_C(1) << up);
+	end = __builtin_add_overflow(first, (int64_t)n, &end) || end > covered ? covered : end;
 	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; i < n; i++) {
-		int64_t at = first;
-		int left;
+	for (int64_t next; at < end; at = next) {
+		int left = coarser(r, c->tier, zoom, up, at), by = up + left;
+		struct bin b;
 
-		if (__builtin_add_overflow(first, (int64_t)i, &at) || (at >>= up) > hi)
-			break;
-		if (at < lo)
+		for (next = at + 1; next < end && (by == 0 || next >> by == at >> by) && coarser(r, c->tier, zoom, up, next) == left; next++)
+			;
+		if (by == 0) {
+			bins_get(r, c, zoom, at, (size_t)(next - at), out + (at - first));
 			continue;
-		left = r->view ? log_view_coarser(r->view, c->tier, (int64_t)((uint64_t)at << (zoom + up)), zoom + up) : 0;
-		at >>= left;
-		out[i] = (up || left) && i > 0 && at == before ? out[i - 1] : bin_get(r, c, zoom + up + left, at);
-		before = at;
+		}
+		bins_get(r, c, zoom + by, at >> by, 1, &b);
+		for (int64_t i = at; i < next; i++)
+			out[i - first] = b;
 	}
 	pthread_mutex_unlock(&r->lock);
 }
@@ -413,7 +421,7 @@ void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, siz
 static const struct log_block *stat_get(struct trace *r, int level, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	uint64_t key = span_key(log_span(cell, level), level, OF_STAT);
+	uint64_t key = log_span_key(log_span(cell, level), level, SPAN_STAT);
 	struct log_block *b = log_cache_find(cache, key);
 	struct log_item item;
 	const uint8_t *p = NULL;
@@ -486,14 +494,14 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
 	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *kept = keep ? log_cache_find(cache, span_key(cell, OF_CELL, c->tier)) : NULL;
+	struct log_block *kept = keep ? log_cache_find(cache, log_span_key(cell, SPAN_CELL, c->tier)) : NULL;
 	int64_t cover = stats_hole_ns(r->session.hz[c->tier]);
 	struct span_stats one = {.n = 0}, part, *all = &one;
 
 	if (kept)
 		return ((struct span_stats *)(void *)kept->records)[c->column];
 	if (keep) {
-		kept = log_cache_add(cache, span_key(cell, OF_CELL, c->tier), 0, 0, n * sizeof(*all));
+		kept = log_cache_add(cache, log_span_key(cell, SPAN_CELL, c->tier), 0, 0, n * sizeof(*all));
 		if (!kept)
 			return one;
 		all = memset(kept->records, 0, n * sizeof(*all));
@@ -547,56 +555,6 @@ void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns,
 	}
 	out->channel = r->numbers[channel];
 	pthread_mutex_unlock(&r->lock);
-}
-
-/* --- parts of joules --- */
-
-bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span)
-{
-	uint64_t row;
-
-	pthread_mutex_lock(&r->lock);
-	row = log_rows_before(r, tier, log_span_cell(*span, 1));
-	if (row < r->rows[tier]) {
-		int64_t of = log_span(log_cell_of_row(r, tier, row), 1);
-
-		*span = of > *span ? of : *span;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return row < r->rows[tier];
-}
-
-bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out)
-{
-	const struct log_block *b;
-	bool found = false;
-
-	pthread_mutex_lock(&r->lock);
-	b = log_cache_find(&r->caches[LOG_STRIPS], span_key(span, OF_PARTS, s->tier));
-	for (uint32_t i = 0; b && i < b->n && !found; i++) {
-		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
-		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
-	}
-	pthread_mutex_unlock(&r->lock);
-	return found;
-}
-
-bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n)
-{
-	struct log_cache *cache = &r->caches[LOG_STRIPS];
-	struct log_block *b;
-
-	pthread_mutex_lock(&r->lock);
-	b = log_cache_find(cache, span_key(span, OF_PARTS, tier));
-	if (b)
-		log_cache_drop(cache, b);
-	b = log_cache_add(cache, span_key(span, OF_PARTS, tier), 0, 0, n * sizeof(*parts));
-	if (b) {
-		b->n = (uint32_t)n;
-		memcpy(b->records, parts, n * sizeof(*parts));
-	}
-	pthread_mutex_unlock(&r->lock);
-	return b != NULL;
 }
 
 /* --- late ticks --- */

@@ -100,21 +100,11 @@ static bool events_good(unsigned kind, struct log_in *in)
 	return !in->bad;
 }
 
-/* The level whose spans have LODs of that zoom; 0: none. */
-static int level_of(unsigned zoom)
-{
-	for (int level = 1; level <= LOG_LEVELS; level++)
-		for (const uint8_t *z = log_zooms[level]; *z; z++)
-			if (*z == zoom)
-				return level;
-	return 0;
-}
-
 /* All bins are in the span. */
 static bool lod_good(const struct log_head *h, struct log_in *in)
 {
 	unsigned zoom = log_get_u8(in);
-	int level = level_of(zoom), got = 0, bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - (int)zoom;
+	int level = log_zoom_level((int)zoom), got = 0, bits = LOG_CELL_ZOOM + LOG_SPAN_BITS * level - (int)zoom;
 	struct log_section s;
 
 	if (!level)

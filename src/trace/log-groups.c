@@ -610,7 +610,7 @@ int log_groups_read(struct trace *r)
 	good = !loose.failed && make_groups(r, &loose) && count_groups(r);
 	drop_partial(r);
 	free(loose.p);
-	return good && !r->events.failed ? 0 : -1;
+	return good ? 0 : -1;
 }
 
 void log_groups_free(struct trace *r)
@@ -619,7 +619,6 @@ void log_groups_free(struct trace *r)
 		free(r->groups[i].list);
 	free(r->groups);
 	free(r->sums);
-	log_bytes_free(&r->events);
 }
 
 /* --- what is asked for --- */

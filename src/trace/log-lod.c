@@ -16,6 +16,15 @@
 
 const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 30, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
 
+int log_zoom_level(int zoom)
+{
+	for (int level = 1; level <= LOG_LEVELS; level++)
+		for (const uint8_t *z = log_zooms[level]; *z; z++)
+			if (*z == zoom)
+				return level;
+	return 0;
+}
+
 /* The contents of a span so far. */
 struct set {
 	bool open;

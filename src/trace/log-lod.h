@@ -9,6 +9,7 @@ bool log_zoom_has(int zoom, double hz);
 
 /* The zooms of a level, the finest first; 0 ends the list. */
 extern const uint8_t log_zooms[LOG_LEVELS + 1][4];
+int log_zoom_level(int zoom); /* the level whose spans have LODs of that zoom; 0: none */
 
 struct log_fold;
 struct log_fold *log_fold_new(const struct session *about); /* keeps about; NULL if out of memory */

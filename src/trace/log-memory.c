@@ -57,7 +57,6 @@ struct log {
 	/* Of the appending thread. */
 	struct log_builder *builder;
 	struct session about; /* of the builder */
-	const struct session *source;
 	struct log_now own;  /* as `now` will be */
 	int64_t closed_span; /* groups up to this one get no more rows */
 	int64_t newest_ns[TIERS];
@@ -612,11 +611,11 @@ static bool edition_add(struct log *l, const struct channel *channels)
 	return true;
 }
 
-static void take_description(struct sink *s)
+static void take_description(struct sink *s, const struct channel *channels)
 {
 	struct log *l = log_of(s);
 
-	if (!l->builder || !edition_add(l, l->source->channels))
+	if (!l->builder || !edition_add(l, channels))
 		return;
 	for (size_t k = 0; k < l->n_meters; k++)
 		energy_meter_described(&l->meters[k], &l->about);
@@ -635,7 +634,6 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	}
 	if (facts && about->n_facts > 0)
 		memcpy(facts, about->facts, about->n_facts * sizeof(*facts));
-	l->source = about;
 	l->about = *about;
 	l->about.facts = facts;
 	if (facts && edition_add(l, about->channels) && meters_begin(l) && (l->watches = state_watches_new(&l->about, &l->n_watches)) != NULL)

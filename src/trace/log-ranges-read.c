@@ -62,32 +62,20 @@ static void chunk_read(struct trace *r, const struct log_item *item)
 	chunk_get(r, item, r->ranges, keep, &pass);
 }
 
-/* The RANGE chunks of a list. Returns their number. */
-static size_t chunks_of(const struct log_list *l, struct log_range_chunk *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		if (l->items[i].kind == LOG_RANGE)
-			out[n++] = (struct log_range_chunk) {l->items[i], INT64_MAX, INT64_MIN};
-	return n;
-}
-
-/* Reads at most `most` chunks, from range_item of range_group on. A list is copied, since reading a chunk may replace
- * it. */
+/* Reads at most `most` chunks, from range_item of range_group on. */
 static void ranges_read(struct trace *r, size_t most)
 {
 	for (; r->range_group < r->n_groups; r->range_group++, r->range_item = 0) {
 		const struct log_group *g = &r->groups[r->range_group];
 		const struct log_list *l = g->flags & LOG_GROUP_RANGES ? log_list_of(r, g) : NULL;
-		struct log_range_chunk *own = l ? calloc(l->n, sizeof(*own)) : NULL;
-		size_t n = own ? chunks_of(l, own) : 0;
 
-		for (; r->range_item < n && most > 0; most--)
-			chunk_read(r, &own[r->range_item++].item);
-		free(own);
-		if (r->range_item < n)
-			return;
+		for (; l && r->range_item < l->n; r->range_item++) {
+			if (l->items[r->range_item].kind != LOG_RANGE)
+				continue;
+			if (most-- == 0)
+				return;
+			chunk_read(r, &l->items[r->range_item]);
+		}
 	}
 	r->ranges_read = true;
 }
@@ -147,10 +135,10 @@ int64_t log_ranges_end(struct trace *r)
 		const struct log_list *l = r->groups[g].flags & LOG_GROUP_RANGES ? log_list_of(r, &r->groups[g]) : NULL;
 
 		more = l ? reallocarray(last, n + l->n + 1, sizeof(*last)) : NULL;
-		if (!more)
-			continue;
-		last = more;
-		n += chunks_of(l, last + n);
+		last = more ? more : last;
+		for (size_t i = 0; more && i < l->n; i++)
+			if (l->items[i].kind == LOG_RANGE)
+				last[n++] = (struct log_range_chunk) {l->items[i], INT64_MAX, INT64_MIN};
 	}
 	if (n > 0)
 		qsort(last, n, sizeof(*last), by_offset);

@@ -1,5 +1,5 @@
 /* Opens a log: reads its session from the first META, its chunks from the newest INDEX and a scan of the
- * heads after it, and its events from both. */
+ * heads after it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 
 #include "util/intl.h"
 #include "util/io.h"
-#include "model/states.h"
 #include "trace/log-tree.h"
+#include "trace/trace-file.h"
 
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
@@ -22,8 +22,6 @@
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
-#define EVENTS	  (1 << 20)
-#define NOTICED	  8 /* groups after a change of the clock in which its META is */
 #define PERIOD_MOST (3600 * NS_PER_S) /* of a channel */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
@@ -393,17 +391,6 @@ static void metas_read(struct trace *r)
 	}
 }
 
-/* Reads the anchor of the META in raw_index, which is good. */
-static void meta_anchor(struct trace *r, struct clock_anchor *a)
-{
-	struct log_in in = {r->raw_index.p, r->raw_index.p + r->raw_index.n, false}, record;
-	unsigned tag;
-
-	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_ANCHOR)
-			log_anchor_get(&record, a);
-}
-
 /* --- the first chunk, and what describes it --- */
 
 bool log_other_version(unsigned version, const char *shown, struct err *e)
@@ -415,10 +402,9 @@ bool log_other_version(unsigned version, const char *shown, struct err *e)
 	return false;
 }
 
-static bool first_head(struct trace *r, uint64_t from, struct err *e)
+static bool first_head(struct trace *r, struct err *e)
 {
-	uint64_t to = r->size - from < FRONT ? r->size : from + FRONT;
-	uint64_t at = from < r->size ? log_source_find(r->source, 0, from, to) : to;
+	uint64_t to = r->size < FRONT ? r->size : FRONT, at = log_source_find(r->source, 0, 0, to);
 	const uint8_t *p = at + LOG_HEAD <= to ? r->source->get(r->source, at, LOG_HEAD) : NULL;
 	struct log_head h;
 
@@ -474,327 +460,6 @@ static int describe(struct trace *r, struct err *e)
 			       _("%s went through a terminal, which changes bytes: use ssh -T"), r->shown);
 	return err_set(e, ERR_FAILED, _("%s does not say which signals it has: its description is damaged"),
 		       r->shown);
-}
-
-/* --- events --- */
-
-void log_events_put(struct trace *r, unsigned kind, struct log_in in)
-{
-	struct log_event ev;
-	struct log_in record;
-	bool each = kind == LOG_INDEX;
-
-	while (in.p < in.end) {
-		const uint8_t *from;
-
-		if (each)
-			kind = log_get_u8(&in);
-		from = in.p;
-		if (!log_get_record(&in, &record))
-			break;
-		if (!log_event_get(kind, &record, &ev))
-			continue;
-		log_put_u8(&r->events, kind);
-		log_bytes_put(&r->events, from, (size_t)(in.p - from));
-	}
-}
-
-static void events_chunk(struct trace *r, const struct log_item *item)
-{
-	struct log_head h;
-
-	if (log_read_chunk(r, item, &h, &r->raw))
-		log_events_put(r, item->kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
-}
-
-static int by_mark(const void *a, const void *b)
-{
-	const struct mark *m = a, *n = b;
-
-	if (m->t_ns != n->t_ns)
-		return m->t_ns < n->t_ns ? -1 : 1;
-	return (m->id > n->id) - (m->id < n->id);
-}
-
-static int by_gap(const void *a, const void *b)
-{
-	const struct gap *g = a, *h = b;
-
-	if (g->from_ns != h->from_ns)
-		return g->from_ns < h->from_ns ? -1 : 1;
-	if (g->to_ns != h->to_ns)
-		return g->to_ns < h->to_ns ? -1 : 1;
-	if (g->tier != h->tier)
-		return g->tier < h->tier ? -1 : 1;
-	return g->cause != h->cause ? (int)g->cause - (int)h->cause : (g->missed > h->missed) - (g->missed < h->missed);
-}
-
-static int by_change(const void *a, const void *b)
-{
-	const struct change *c = a, *d = b;
-	int order = change_is_reason(c) - change_is_reason(d);
-
-	if (order)
-		return order;
-	if (c->t_ns != d->t_ns)
-		return c->t_ns < d->t_ns ? -1 : 1;
-	order = strcmp(c->what, d->what);
-	order = order ? order : strcmp(c->from, d->from);
-	return order ? order : strcmp(c->to, d->to);
-}
-
-/* Sorts the list and removes duplicates; returns the new length. */
-static size_t sort_once(void *list, size_t n, size_t size, int (*order)(const void *, const void *))
-{
-	char *p = list;
-	size_t kept = n > 0;
-
-	if (n > 1)
-		qsort(list, n, size, order);
-	for (size_t i = 1; i < n; i++)
-		if (order(p + (kept - 1) * size, p + i * size) != 0)
-			memmove(p + kept++ * size, p + i * size, size);
-	return kept;
-}
-
-static bool event_next(struct log_in *in, unsigned *kind, struct log_in *record)
-{
-	if (in->p >= in->end)
-		return false;
-	*kind = log_get_u8(in);
-	return log_get_record(in, record);
-}
-
-/* Returns whether the record is of a channel of this session. */
-static bool state_take(struct trace *r, struct log_in *record)
-{
-	struct state_event *e = &r->states[r->n_states];
-	size_t channel = 0;
-
-	if (!log_state_get(record, e) || e->kind >= STATE_KINDS || e->from_ns > e->to_ns)
-		return false;
-	while (channel < r->session.n_channels && r->numbers[channel] != e->channel)
-		channel++;
-	e->channel = (uint32_t)channel;
-	return channel < r->session.n_channels;
-}
-
-static int by_state(const void *a, const void *b)
-{
-	const struct state_event *e = a, *f = b;
-
-	if (e->from_ns != f->from_ns)
-		return e->from_ns < f->from_ns ? -1 : 1;
-	if (e->channel != f->channel)
-		return e->channel < f->channel ? -1 : 1;
-	if (e->to_ns != f->to_ns)
-		return e->to_ns < f->to_ns ? -1 : 1;
-	return (f->flags & STATE_OPEN) - (e->flags & STATE_OPEN);
-}
-
-/* Sorts the events. Of one that was recorded as open and again at its end, the latter is kept. One that is open lasts
- * until the next of its channel, or the last row. */
-static int states_sort(struct trace *r)
-{
-	struct state_event *s = r->states;
-	size_t n = 0;
-	int64_t *next = calloc(r->session.n_channels + 1, sizeof(*next)), latest = INT64_MIN;
-
-	r->state_reach = calloc(r->n_states + 1, sizeof(*r->state_reach));
-	if (!next || !r->state_reach) {
-		free(next);
-		return -1;
-	}
-	if (r->n_states > 1)
-		qsort(s, r->n_states, sizeof(*s), by_state);
-	for (size_t i = 0; i < r->n_states; i++)
-		if (n > 0 && s[n - 1].from_ns == s[i].from_ns && s[n - 1].channel == s[i].channel)
-			s[n - 1] = s[i];
-		else
-			s[n++] = s[i];
-	r->n_states = n;
-	for (size_t i = 0; i < r->session.n_channels; i++)
-		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
-	for (size_t i = n; i-- > 0;) {
-		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
-			s[i].to_ns = next[s[i].channel];
-		next[s[i].channel] = s[i].from_ns;
-	}
-	for (size_t i = 0; i < n; i++)
-		r->state_reach[i] = latest = s[i].to_ns > latest ? s[i].to_ns : latest;
-	free(next);
-	return 0;
-}
-
-static void events_take(struct trace *r, struct log_in in)
-{
-	struct log_in record;
-	unsigned kind;
-
-	while (event_next(&in, &kind, &record)) {
-		if (kind == LOG_MARK)
-			r->n_marks += log_mark_get(&record, &r->marks[r->n_marks]);
-		else if (kind == LOG_GAP)
-			r->n_gaps += log_gap_get(&record, &r->gaps[r->n_gaps]) &&
-				     r->gaps[r->n_gaps].cause <= GAP_ABSENT;
-		else if (kind == LOG_STATE)
-			r->n_changes += log_change_get(&record, &r->changes[r->n_changes]);
-		else if (kind == LOG_EVENT)
-			r->n_states += state_take(r, &record);
-	}
-}
-
-/* What was recorded in missing files is a gap from the last row before them to the first one after them, unless it is
- * listed as another gap. */
-static void gaps_absent(struct trace *r)
-{
-	size_t listed = r->n_gaps;
-
-	for (size_t i = 0; i < r->n_holes; i++)
-		for (enum tier t = 0; t < TIERS; t++) {
-			uint64_t row = log_rows_before(r, t, r->holes[i]), first;
-			struct gap g = {.tier = t, .cause = GAP_ABSENT};
-			const struct log_block *b = row > 0 && row < r->rows[t] ? log_block_of(r, t, row - 1, &first) : NULL;
-			int64_t missed;
-
-			g.from_ns = b ? b->t_ns[row - 1 - first] : 0;
-			b = b ? log_block_of(r, t, row, &first) : NULL;
-			if (!b)
-				continue;
-			g.to_ns = b->t_ns[row - first];
-			missed = llround((double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S) - 1;
-			for (size_t k = 0; missed > 0 && k < listed; k++)
-				if (r->gaps[k].tier == t && r->gaps[k].from_ns < g.to_ns && r->gaps[k].to_ns > g.from_ns)
-					missed = r->gaps[k].missed < (uint64_t)missed ? missed - (int64_t)r->gaps[k].missed : 0;
-			g.missed = missed > 0 ? (uint64_t)missed : 0;
-			if (missed > 0)
-				r->gaps[r->n_gaps++] = g;
-		}
-}
-
-static int events_read(struct trace *r)
-{
-	size_t n[LOG_KINDS] = {0};
-	struct log_in in, count, record;
-	unsigned kind;
-	bool ok;
-
-	for (size_t g = 0; g < r->n_groups; g++) {
-		const struct log_list *l = r->groups[g].flags & LOG_GROUP_EVENTS ? log_list_of(r, &r->groups[g]) : NULL;
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (log_has_events(l->items[i].kind))
-				events_chunk(r, &l->items[i]);
-	}
-	in = count = (struct log_in) {r->events.p, r->events.p + r->events.n, false};
-	while (event_next(&count, &kind, &record))
-		n[kind < LOG_KINDS ? kind : 0]++;
-	for (kind = 0; kind < LOG_KINDS; kind++)
-		n[kind] = n[kind] < EVENTS ? n[kind] : EVENTS;
-	r->marks = calloc(n[LOG_MARK] + 1, sizeof(*r->marks));
-	r->gaps = calloc(n[LOG_GAP] + TIERS * r->n_holes + 1, sizeof(*r->gaps));
-	r->changes = calloc(n[LOG_STATE] + 1, sizeof(*r->changes));
-	r->states = calloc(n[LOG_EVENT] + 1, sizeof(*r->states));
-	ok = r->marks && r->gaps && r->changes && r->states && !r->events.failed;
-	if (ok) {
-		in.end = count.p;
-		events_take(r, in);
-		gaps_absent(r);
-		r->n_marks = sort_once(r->marks, r->n_marks, sizeof(*r->marks), by_mark);
-		r->n_gaps = sort_once(r->gaps, r->n_gaps, sizeof(*r->gaps), by_gap);
-		r->n_changes = sort_once(r->changes, r->n_changes, sizeof(*r->changes), by_change);
-		ok = states_sort(r) == 0;
-		while (r->n_changes && change_is_reason(&r->changes[r->n_changes - 1])) {
-			r->n_changes--;
-			r->n_reasons++;
-		}
-	}
-	log_bytes_free(&r->events);
-	return ok ? 0 : -1;
-}
-
-/* --- clocks --- */
-
-/* Adds the anchor from the first META in or after the group of t_ns: that META was written when the change or
- * suspend was noticed. */
-static void anchor_at(struct trace *r, int64_t t_ns)
-{
-	struct clock_anchor a = r->session.start;
-	struct log_head h;
-	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
-			      log_span_cell(log_span(log_cell(t_ns), 1), 1));
-
-	for (size_t end = g + NOTICED; g < r->n_groups && g < end; g++) {
-		const struct log_list *l = log_list_of(r, &r->groups[g]);
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (l->items[i].kind == LOG_META && meta_read(r, &l->items[i], &h)) {
-				meta_anchor(r, &a);
-				r->anchors[r->n_anchors++] = a;
-				return;
-			}
-	}
-}
-
-static int by_anchor(const void *a, const void *b)
-{
-	const struct clock_anchor *c = a, *d = b;
-
-	return (c->mono_ns > d->mono_ns) - (c->mono_ns < d->mono_ns);
-}
-
-/* Reads the newest META. */
-static bool newest_meta(struct trace *r)
-{
-	for (size_t g = r->n_groups; g-- > 0;) {
-		const struct log_list *l = log_list_of(r, &r->groups[g]);
-		const struct log_item *last = NULL;
-		struct log_head h;
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (l->items[i].kind == LOG_META && (!last || l->items[i].at > last->at))
-				last = &l->items[i];
-		if (last)
-			return meta_read(r, last, &h);
-	}
-	return false;
-}
-
-/* Removes the gaps of suspends: CLOCK_MONOTONIC stops during a suspend, so no row is missing. */
-static void gaps_without_suspends(struct trace *r)
-{
-	size_t n = r->n_gaps;
-
-	r->n_gaps = 0;
-	for (size_t i = 0; i < n; i++)
-		if (r->gaps[i].cause != LOG_SUSPENDED)
-			r->gaps[r->n_gaps++] = r->gaps[i];
-}
-
-static int clocks_read(struct trace *r)
-{
-	struct clock_anchor a = r->session.start;
-
-	r->anchors = calloc(r->n_changes + r->n_gaps + 2, sizeof(*r->anchors));
-	if (!r->anchors)
-		return -1;
-	r->anchors[r->n_anchors++] = a;
-	for (size_t i = 0; i < r->n_changes; i++)
-		if (strcmp(r->changes[i].what, "clock") == 0)
-			anchor_at(r, r->changes[i].t_ns);
-	for (size_t i = 0; i < r->n_gaps; i++)
-		if (r->gaps[i].cause == LOG_SUSPENDED)
-			anchor_at(r, r->gaps[i].to_ns);
-	if (newest_meta(r)) {
-		meta_anchor(r, &a);
-		r->anchors[r->n_anchors++] = a;
-	}
-	r->n_anchors = sort_once(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
-	gaps_without_suspends(r);
-	r->gap_reach = calloc(r->n_gaps + 1, sizeof(*r->gap_reach));
-	for (size_t i = 0; r->gap_reach && i < r->n_gaps; i++)
-		r->gap_reach[i] = i > 0 && r->gap_reach[i - 1] > r->gaps[i].to_ns ? r->gap_reach[i - 1] : r->gaps[i].to_ns;
-	return r->gap_reach ? 0 : -1;
 }
 
 /* --- the end --- */
@@ -858,24 +523,26 @@ static void reach(struct trace *r, int64_t from_ns, int64_t to_ns)
 /* A gap lies between rows. The begin of the first range is not looked for: there may be one from the start on. */
 static void extent(struct trace *r)
 {
+	const struct mark *marks = r->events[EVENTS_MARK].p;
+	const struct change *changes = r->events[EVENTS_CHANGE].p;
 	int64_t end_ns = log_ranges_end(r);
 	bool ranges = false;
 
 	r->from_ns = r->any ? r->first_ns : INT64_MAX;
 	r->to_ns = r->any ? r->last_ns : INT64_MIN;
-	if (r->n_marks)
-		reach(r, r->marks[0].t_ns, r->marks[r->n_marks - 1].t_ns);
-	if (r->n_changes)
-		reach(r, r->changes[0].t_ns, r->changes[r->n_changes - 1].t_ns);
+	if (r->events[EVENTS_MARK].n)
+		reach(r, marks[0].t_ns, marks[r->events[EVENTS_MARK].n - 1].t_ns);
+	if (r->events[EVENTS_CHANGE].n)
+		reach(r, changes[0].t_ns, changes[r->events[EVENTS_CHANGE].n - 1].t_ns);
 	for (size_t i = 0; i < r->n_groups; i++)
 		ranges |= r->groups[i].flags & LOG_GROUP_RANGES;
 	if (ranges)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 
-static int load(struct trace *r, uint64_t from, struct err *e)
+static int load(struct trace *r, struct err *e)
 {
-	if (!first_head(r, from, e) || describe(r, e) < 0)
+	if (!first_head(r, e) || describe(r, e) < 0)
 		return -1;
 	if (log_groups_read(r) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
@@ -883,7 +550,7 @@ static int load(struct trace *r, uint64_t from, struct err *e)
 		metas_read(r);
 	rows_extent(r);
 	end_read(r);
-	if (events_read(r) < 0 || clocks_read(r) < 0)
+	if (!log_events_read(r))
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	extent(r);
 	if (r->newer)
@@ -898,6 +565,7 @@ struct trace *trace_alloc(void)
 	if (!r)
 		return NULL;
 	r->timeline.ops = &log_timeline_ops;
+	r->rows_from_ns = INT64_MIN;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
 	r->unpacker = log_unpacker_new();
@@ -933,7 +601,7 @@ static int files_take(struct trace *r, const int *fds, size_t n, struct err *e)
 	return 0;
 }
 
-struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const char *shown, struct err *e)
+struct trace *trace_open_logs(const int *fds, size_t n, const char *shown, struct err *e)
 {
 	struct trace *r = trace_alloc();
 
@@ -944,21 +612,17 @@ struct trace *trace_open_logs(const int *fds, size_t n, uint64_t from, const cha
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	if (files_take(r, fds, n, e) == 0 && load(r, from, e) == 0)
+	if (files_take(r, fds, n, e) == 0 && load(r, e) == 0)
 		return r;
 	trace_close(r);
 	return NULL;
-}
-
-struct trace *trace_open_log(int fd, uint64_t from, const char *shown, struct err *e)
-{
-	return trace_open_logs(&fd, 1, from, shown, e);
 }
 
 void trace_close(struct trace *r)
 {
 	if (!r)
 		return;
+	trace_opened_free(r->opened);
 	log_groups_free(r);
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
 		log_cache_clear(&r->caches[i]);
@@ -972,14 +636,8 @@ void trace_close(struct trace *r)
 	log_bytes_free(&r->raw_index);
 	free(r->faulty);
 	free(r->holes);
-	free(r->marks);
-	free(r->gaps);
-	free(r->gap_reach);
+	log_events_free(r);
 	free(r->sources);
-	free(r->changes);
-	free(r->states);
-	free(r->state_reach);
-	free(r->anchors);
 	free(r->shown);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->energy_lock);
@@ -1003,30 +661,30 @@ void trace_renew(struct trace *r, struct trace *newer)
 
 	*r = *newer;
 	*newer = old;
-	newer->session = r->session;
-	newer->channels = r->channels;
-	newer->numbers = r->numbers;
-	newer->facts = r->facts;
-	newer->other_ranges = NULL;
-	newer->source = &newer->file.source;
 	r->source = &r->file.source;
-	r->session = old.session;
-	r->channels = old.channels;
-	r->numbers = old.numbers;
-	r->facts = old.facts;
+	newer->source = &newer->file.source;
+	newer->opened = NULL;
+	newer->other_ranges = NULL;
+	newer->shown = r->shown;
+	r->opened = old.opened;
 	r->other_ranges = old.other_ranges;
+	r->shown = old.shown;
+	if (old.n_generations > 0) {
+		newer->session = r->session;
+		newer->channels = r->channels;
+		newer->numbers = r->numbers;
+		newer->facts = r->facts;
+		r->session = old.session;
+		r->channels = old.channels;
+		r->numbers = old.numbers;
+		r->facts = old.facts;
+	}
 	trace_close(newer);
 }
 
 struct timeline *trace_timeline(struct trace *r)
 {
 	return &r->timeline;
-}
-
-void trace_show_ranges(struct trace *r, struct ranges *other)
-{
-	ranges_free(r->other_ranges);
-	r->other_ranges = other;
 }
 
 /* --- what does not change --- */
@@ -1036,54 +694,10 @@ const struct session *trace_session(const struct trace *r)
 	return &r->session;
 }
 
-const struct mark *log_reader_marks(const struct trace *r, size_t *n)
-{
-	*n = r->n_marks;
-	return r->marks;
-}
-
-const struct gap *log_reader_gaps(const struct trace *r, size_t *n)
-{
-	*n = r->n_gaps;
-	return r->gaps;
-}
-
-const struct change *log_reader_changes(const struct trace *r, size_t *n)
-{
-	*n = r->n_changes;
-	return r->changes;
-}
-
-const struct change *log_reader_reasons(const struct trace *r, size_t *n)
-{
-	*n = r->n_reasons;
-	return r->changes + r->n_changes;
-}
-
 const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
 {
-	*n = r->n_anchors;
+	*n = r->opened && r->opened->version1 >= 0 ? 0 : r->n_anchors;
 	return r->anchors;
-}
-
-uint64_t trace_absent(const struct trace *r)
-{
-	return r->absent;
-}
-
-bool trace_truncated(const struct trace *r, uint64_t *size)
-{
-	bool truncated = false;
-	struct stat st;
-
-	*size = 0;
-	for (const struct log_piece *f = r->files; f < r->files + r->n_files; f++) {
-		uint64_t left = fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
-
-		truncated |= left < f->size;
-		*size += left;
-	}
-	return truncated;
 }
 
 void trace_tail(const struct trace *r, struct log_tail *out)

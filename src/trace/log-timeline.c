@@ -27,6 +27,14 @@ static void timeline_columns(struct timeline *t, size_t channel, int zoom, int64
 	trace_columns(timeline_log(t), channel, zoom, first, n, out);
 }
 
+static int timeline_finest(struct timeline *t, size_t channel, int64_t t_ns)
+{
+	struct trace *r = timeline_log(t);
+
+	return log_finest(r, r->channels[channel].tier, t_ns);
+}
+
+/* Where the rows are gone, the mean of the newest column that is not empty and begins at or before t_ns. */
 static double timeline_value(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
 {
 	struct trace *r = timeline_log(t);
@@ -36,6 +44,22 @@ static double timeline_value(struct timeline *t, size_t channel, int64_t t_ns, i
 
 	if (channel >= r->session.n_channels)
 		return NAN;
+	if (t_ns < r->rows_from_ns) {
+		int zoom = timeline_finest(t, channel, t_ns);
+
+		for (int64_t at = t_ns >> zoom; at >= r->first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
+			int64_t end_ns = ((at + 1) << zoom) - 1;
+			struct bin b;
+
+			trace_columns(r, channel, zoom, at, 1, &b);
+			if (b.n == 0)
+				continue;
+			if (at_ns)
+				*at_ns = end_ns < t_ns ? end_ns : t_ns;
+			return b.sum / (double)b.n;
+		}
+		return NAN;
+	}
 	row = t_ns == INT64_MAX ? r->rows[r->channels[channel].tier] : trace_row_from(r, r->channels[channel].tier, t_ns + 1);
 	if (row == 0)
 		return NAN;
@@ -53,11 +77,22 @@ static int64_t row_ns(struct trace *r, enum tier tier, uint64_t row)
 	return ns;
 }
 
+/* Where the rows are gone, they were a period apart. */
 static int64_t timeline_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
 	struct trace *r = timeline_log(t);
 	uint64_t rows = r->rows[tier], row = trace_row_from(r, tier, t_ns), far;
 
+	if (r->rows_from_ns > INT64_MIN && r->session.hz[tier] > 0) {
+		uint64_t first = trace_row_from(r, tier, r->rows_from_ns);
+		bool gone = t_ns < r->rows_from_ns;
+
+		if (gone || (n < 0 && row < first + (uint64_t)-(int64_t)n)) {
+			n += gone ? 0 : (int)(row - first);
+			t_ns = (gone ? t_ns : row_ns(r, tier, first)) + n * llround((double)NS_PER_S / r->session.hz[tier]);
+			return t_ns < r->first_ns ? r->first_ns : t_ns > r->last_ns ? r->last_ns : t_ns;
+		}
+	}
 	if (rows == 0)
 		return t_ns;
 	if (n > 0) {
@@ -73,52 +108,91 @@ static int64_t timeline_step(struct timeline *t, enum tier tier, int64_t t_ns, i
 
 static size_t timeline_marks(struct timeline *t, int64_t from_ns, int64_t to_ns, struct mark *out, size_t max)
 {
-	return marks_between(timeline_log(t)->marks, timeline_log(t)->n_marks, from_ns, to_ns, out, max);
+	const struct log_events *l = &timeline_log(t)->events[EVENTS_MARK];
+
+	return marks_between(l->p, l->n, from_ns, to_ns, out, max);
 }
 
 size_t trace_gap_from(const struct trace *r, int64_t from_ns)
 {
-	return times_from(r->gap_reach, r->n_gaps, sizeof(*r->gap_reach), 0, from_ns);
+	const struct log_events *l = &r->events[EVENTS_GAP];
+
+	return times_from(l->reach, l->n, sizeof(*l->reach), 0, from_ns);
 }
 
 static size_t timeline_gaps(struct timeline *t, int64_t from_ns, int64_t to_ns, struct gap *out, size_t max)
 {
-	const struct trace *r = timeline_log(t);
+	const struct log_events *l = &timeline_log(t)->events[EVENTS_GAP];
+	const struct gap *g = l->p;
 	size_t n = 0;
 
-	for (size_t i = trace_gap_from(r, from_ns); i < r->n_gaps && r->gaps[i].from_ns < to_ns && n < max; i++)
-		if (r->gaps[i].to_ns >= from_ns && gap_is_hole(&r->gaps[i]))
-			out[n++] = r->gaps[i];
+	for (size_t i = trace_gap_from(timeline_log(t), from_ns); i < l->n && g[i].from_ns < to_ns && n < max; i++)
+		if (g[i].to_ns >= from_ns && gap_is_hole(&g[i]))
+			out[n++] = g[i];
 	return n;
 }
 
 static bool timeline_reason(struct timeline *t, const char *name, int64_t t_ns, struct change *out)
 {
-	const struct trace *r = timeline_log(t);
+	const struct log_events *l = &timeline_log(t)->events[EVENTS_REASON];
 
-	return reason_before(r->changes + r->n_changes, r->n_reasons, name, t_ns, out);
+	return reason_before(l->p, l->n, name, t_ns, out);
 }
 
 static size_t timeline_states(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out, size_t max)
 {
-	const struct trace *r = timeline_log(t);
+	const struct log_events *l = &timeline_log(t)->events[EVENTS_STATE];
 
-	return states_between(r->states, r->state_reach, r->n_states, from_ns, to_ns, out, max);
+	return states_between(l->p, l->reach, l->n, from_ns, to_ns, out, max);
 }
 
 static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
 {
-	return changes_between(timeline_log(t)->changes, timeline_log(t)->n_changes, from_ns, to_ns, out, max);
+	const struct log_events *l = &timeline_log(t)->events[EVENTS_CHANGE];
+
+	return changes_between(l->p, l->n, from_ns, to_ns, out, max);
+}
+
+/* Where the rows are gone, of the bins of one zoom. */
+static size_t columns_as_rows(struct trace *r, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
+			      size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
+{
+	int zoom = log_finest(r, tier, *from_ns);
+	size_t got = 0;
+
+	*column_ns = INT64_C(1) << zoom;
+	while (got < most && *from_ns < r->rows_from_ns && log_finest(r, tier, *from_ns) == zoom) {
+		int64_t end_ns = (*from_ns | (*column_ns - 1)) + 1;
+		struct bin b;
+
+		if (end_ns > to_ns || end_ns > r->last_ns)
+			break;
+		t_ns[got] = end_ns;
+		for (size_t i = 0; i < n; i++) {
+			trace_columns(r, channels[i], zoom, *from_ns >> zoom, 1, &b);
+			values[i][got] = b.n ? b.sum / (double)b.n : NAN;
+		}
+		*from_ns = end_ns;
+		got++;
+	}
+	return got;
 }
 
 static size_t timeline_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
 			    size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
 	struct trace *r = timeline_log(t);
-	uint64_t row = trace_row_from(r, tier, *from_ns), end = trace_row_from(r, tier, to_ns);
+	uint64_t row, end;
 	size_t got = 0;
 
 	*column_ns = 0;
+	if (!r->any)
+		return 0;
+	*from_ns = *from_ns < r->first_ns ? r->first_ns : *from_ns;
+	if (*from_ns < r->rows_from_ns)
+		return columns_as_rows(r, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
+	row = trace_row_from(r, tier, *from_ns);
+	end = trace_row_from(r, tier, to_ns);
 	if (row < end)
 		got = trace_read(r, tier, row, end - row < most ? (size_t)(end - row) : most, t_ns, channels, n, values);
 	*from_ns = got > 0 ? t_ns[got - 1] + 1 : *from_ns;
@@ -141,27 +215,39 @@ const struct energy_source *trace_source(struct trace *r, size_t channel)
 	return found;
 }
 
-/* The parts of a group are made together for all channels that are alike, because each needs its rows. */
+/* What the rows of a group add to the joules of a channel. It is made for all channels that are alike, because each needs the
+ * same rows, and kept. */
 static bool timeline_energy_part(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns,
 				 struct energy_part *out)
 {
 	struct trace *r = timeline_log(t);
-	int64_t span = log_span(log_cell(from_ns - 1), 1) + 1, cell, begin_ns, end_ns;
-	struct energy_part *parts = NULL;
+	struct log_cache *cache = &r->caches[LOG_STRIPS];
+	int64_t span = log_span(log_cell(from_ns - 1), 1) + 1, begin_ns, end_ns, of_row = INT64_MIN;
+	struct energy_part *parts;
+	bool whole, found = false;
+	struct log_block *b;
+	uint64_t row, key;
 	size_t n = 0;
-	bool found;
 
-	if (!log_energy_span_from(r, s->tier, &span))
-		return false;
-	cell = log_span_cell(span, 1);
-	begin_ns = log_cell_ns(cell);
-	end_ns = log_cell_ns(log_span_end(cell, 1));
-	if (end_ns > to_ns)
-		return false;
-	if (log_energy_part(r, span, s, out))
-		return true;
-	parts = calloc(r->session.n_channels, sizeof(*parts));
-	for (size_t i = 0; parts && i < r->session.n_channels; i++) {
+	pthread_mutex_lock(&r->lock);
+	row = log_rows_before(r, s->tier, log_span_cell(span, 1));
+	if (row < r->rows[s->tier])
+		of_row = log_span(log_cell_of_row(r, s->tier, row), 1);
+	span = of_row > span ? of_row : span;
+	key = log_span_key(span, SPAN_PARTS, s->tier);
+	begin_ns = log_cell_ns(log_span_cell(span, 1));
+	end_ns = log_cell_ns(log_span_cell(span + 1, 1));
+	whole = of_row > INT64_MIN && end_ns <= to_ns;
+	b = whole ? log_cache_find(cache, key) : NULL;
+	for (uint32_t i = 0; b && i < b->n && !found; i++) {
+		memcpy(out, b->records + i * sizeof(*out), sizeof(*out));
+		found = out->power == s->power && out->counts == s->counts && out->window_ns == s->window_ns;
+	}
+	pthread_mutex_unlock(&r->lock);
+	parts = whole && !found ? calloc(r->session.n_channels, sizeof(*parts)) : NULL;
+	if (!parts)
+		return found;
+	for (size_t i = 0; i < r->session.n_channels; i++) {
 		const struct channel *c = &r->channels[i];
 		const struct energy_source *of = i == s->power ? s : NULL;
 		struct energy_source plain;
@@ -170,16 +256,31 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 			energy_source_of(&plain, &r->session, i);
 			of = plain.counter == SIZE_MAX ? trace_source(r, i) : NULL; /* else it takes all rows */
 		}
-		if (of)
-			energy_part_read(&parts[n++], of, t, begin_ns, end_ns);
+		if (!of)
+			continue;
+		energy_part_read(&parts[n], of, t, begin_ns, end_ns);
+		if (of == s)
+			*out = parts[n];
+		found |= of == s;
+		n++;
 	}
-	found = parts && log_energy_parts_keep(r, span, s->tier, parts, n);
+	pthread_mutex_lock(&r->lock);
+	b = log_cache_find(cache, key);
+	if (b)
+		log_cache_drop(cache, b);
+	b = log_cache_add(cache, key, 0, 0, n * sizeof(*parts));
+	if (b) {
+		b->n = (uint32_t)n;
+		memcpy(b->records, parts, n * sizeof(*parts));
+	}
+	pthread_mutex_unlock(&r->lock);
 	free(parts);
-	return found && log_energy_part(r, span, s, out);
+	return found;
 }
 
 #define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
 
+/* Of rows that are gone only their bins are known. */
 static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
 {
 	struct trace *r = timeline_log(t);
@@ -187,6 +288,8 @@ static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns,
 	const struct energy_source *s;
 	struct span_stats stat;
 
+	if (!r->any || (r->rows_from_ns > INT64_MIN && from_ns - r->sources[channel].reach_ns < r->rows_from_ns))
+		return false;
 	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) > ENERGY_ROWS) {
 		trace_stat(r, channel, from_ns, to_ns, &stat);
 		*out = (struct energy_result) {stat.integral / 1e3, NAN, (double)stat.known_ns / 1e9, NULL};
@@ -235,33 +338,52 @@ static int64_t timeline_above(struct timeline *t, size_t channel, int64_t from_n
 
 /* --- ranges: others may be shown in their place --- */
 
-static void timeline_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+void trace_show_ranges(struct trace *r, struct ranges *other)
 {
-	struct trace *r = timeline_log(t);
+	ranges_free(r->other_ranges);
+	r->other_ranges = other;
+}
 
+void trace_ranges(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
 	if (r->other_ranges)
 		ranges_visit(r->other_ranges, from_ns, to_ns, least_ns, visit, arg);
 	else
 		log_ranges_visit(r, from_ns, to_ns, least_ns, visit, arg);
 }
 
+bool trace_ranges_more(struct trace *r)
+{
+	return !r->other_ranges && log_ranges_more(r);
+}
+
+size_t trace_lanes(struct trace *r, const struct range_lane **out, size_t most)
+{
+	struct ranges *store = r->other_ranges ? r->other_ranges : log_ranges_store(r);
+
+	return store ? ranges_lanes(store, out, most) : 0;
+}
+
+static void timeline_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
+{
+	trace_ranges(timeline_log(t), from_ns, to_ns, least_ns, visit, arg);
+}
+
 static bool timeline_ranges_more(struct timeline *t)
 {
-	return !timeline_log(t)->other_ranges && log_ranges_more(timeline_log(t));
+	return trace_ranges_more(timeline_log(t));
 }
 
 static size_t timeline_lanes(struct timeline *t, const struct range_lane **out, size_t most)
 {
-	struct trace *r = timeline_log(t);
-	struct ranges *store = r->other_ranges ? r->other_ranges : log_ranges_store(r);
-
-	return store ? ranges_lanes(store, out, most) : 0;
+	return trace_lanes(timeline_log(t), out, most);
 }
 
 const struct timeline_ops log_timeline_ops = {
 	.session = timeline_session,
 	.extent = timeline_extent,
 	.columns = timeline_columns,
+	.finest = timeline_finest,
 	.value = timeline_value,
 	.step = timeline_step,
 	.marks = timeline_marks,

@@ -73,12 +73,19 @@ struct log_range_chunk {
 	int64_t from_ns, to_ns;
 };
 
-struct energy_part;
-struct energy_source;
+/* Events of one kind, by time. reach: the latest end of 0 .. i, if they have an end. */
+struct log_events {
+	void *p;
+	size_t n, room;
+	int64_t *reach;
+};
+
 struct log_view;
+struct trace_opened;
 
 struct trace {
 	struct timeline timeline;
+	struct trace_opened *opened; /* NULL: not by trace_open() */
 	pthread_mutex_t lock, energy_lock;
 	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
 	struct log_piece *files; /* of one recording */
@@ -95,15 +102,12 @@ struct trace {
 	struct log_generation *generations;
 	size_t n_generations;
 	uint32_t newest; /* generation */
-	struct mark *marks;
-	struct gap *gaps;
-	struct change *changes; /* then the reasons of missing values */
-	struct state_event *states;
-	int64_t *state_reach;	/* as of states_between() */
-	int64_t *gap_reach;	/* latest end of gaps 0..i */
+	struct log_events events[EVENTS_KINDS];
+	bool events_new, events_failed; /* new: since log_events_settle(); failed: memory was out */
+	bool states_open;		/* one of them goes on */
 	struct clock_anchor *anchors;
+	size_t n_anchors;
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
-	size_t n_marks, n_gaps, n_changes, n_states, n_reasons, n_anchors;
 	struct log_tail tail;
 	struct log_damage damage;
 	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
@@ -114,6 +118,7 @@ struct trace {
 	bool quiet; /* another scan will report the damage */
 	bool newer; /* a critical chunk of an unknown kind or version was found */
 	int64_t first_ns, last_ns; /* of rows */
+	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
 	bool any;
 	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */
 	uint64_t rows[TIERS];
@@ -122,7 +127,6 @@ struct trace {
 	struct log_sums *sums; /* by level and cell */
 	size_t n_sums;
 	struct log_item end; /* END; kind 0: there is none */
-	struct log_bytes events; /* kind, length and record, as in INDEX */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
 	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
@@ -144,8 +148,11 @@ struct trace {
 };
 
 /* log-reader.c */
-/* A reader without a file, for trace_close(). Returns NULL if out of memory. */
+/* A trace of nothing, for trace_close(). Returns NULL if out of memory. */
 struct trace *trace_alloc(void);
+/* Takes over what the newer trace of the same log, which has grown, has found, and closes it. The session, the name and how
+ * it was opened stay; events are new. No other thread may use it meanwhile. */
+void trace_renew(struct trace *r, struct trace *newer);
 #define LOG_SEQ_NONE UINT64_MAX
 /* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
 bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
@@ -169,8 +176,14 @@ void log_end_take(struct trace *r);
 /* The number of the file of a split recording whose META is at that position; -1: it does not say. */
 int64_t log_part_at(struct trace *r, uint64_t at);
 
-/* Keeps the events of a chunk of that kind, or of an INDEX. */
+/* log-events.c */
+/* Adds the events of a chunk of that kind, or of an INDEX. */
 void log_events_put(struct trace *r, unsigned kind, struct log_in in);
+/* To be called after it, and while one of the states is open. */
+void log_events_settle(struct trace *r);
+/* Reads the events and clocks of files. Returns false if out of memory. */
+bool log_events_read(struct trace *r);
+void log_events_free(struct trace *r);
 
 /* log-groups.c */
 void log_items_add(struct log_items *items, const struct log_item *item);
@@ -206,26 +219,38 @@ const double *log_block_values(struct log_block *b, unsigned column);
 
 /* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
-/* Sets *span to the next group, itself included, in which the tier has rows. Returns false if there is none. */
-bool log_energy_span_from(struct trace *r, enum tier tier, int64_t *span);
-/* What the rows of a group add to the joules of a source, as it was kept. Return false if it was not. */
-bool log_energy_part(struct trace *r, int64_t span, const struct energy_source *s, struct energy_part *out);
-bool log_energy_parts_keep(struct trace *r, int64_t span, enum tier tier, const struct energy_part *parts, size_t n);
+/* The finest zoom with bins of their own at that time. */
+int log_finest(const struct trace *r, enum tier tier, int64_t t_ns);
+
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
-/* log-ranges-read.c: the latest end of a range; INT64_MIN: there is none near the end of the recording. */
+/* log-ranges-read.c */
+/* The latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct trace *r);
+/* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
+void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+/* The store of their names and lanes; NULL: there are no ranges. */
+struct ranges *log_ranges_store(struct trace *r);
+/* Reads some. Returns false once all were read. */
+bool log_ranges_more(struct trace *r);
 
 /* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
 void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);
 /* As the functions without _view; for an item with rows that are in no chunk: */
 bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
 struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
-/* Whether the rows of a cell are not kept any more. */
-bool log_view_gone(const struct log_view *v, int64_t cell);
-/* How much coarser than zoom the bins are that are left at that time; 0: they are not. */
-int log_view_coarser(const struct log_view *v, enum tier tier, int64_t t_ns, int zoom);
+/* The finest zoom that is left at a time of which the rows are gone. */
+int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
+
+/* What is read or computed of a span is kept in LOG_STRIPS by its number: LOD of a zoom and tier, STAT of a level and, of a
+ * cell, strips of a zoom and tier. */
+enum { SPAN_STAT = TIERS };	     /* in place of a tier; its level is in place of a zoom */
+enum { SPAN_PARTS = 62, SPAN_CELL }; /* in place of a zoom: parts of joules of a group, statistics of a cell */
+static inline uint64_t log_span_key(int64_t span, int zoom, unsigned tier)
+{
+	return (uint64_t)span << 8 | (uint64_t)zoom << 2 | tier;
+}
 
 static inline int64_t log_span_end(int64_t cell, unsigned level) /* the first cell after the span */
 {

@@ -94,9 +94,9 @@ static void writer_rest(struct sink *sink)
 	log_of(sink)->ops->rest(log_of(sink));
 }
 
-static void writer_described(struct sink *sink)
+static void writer_described(struct sink *sink, const struct channel *channels)
 {
-	log_of(sink)->ops->described(log_of(sink));
+	log_of(sink)->ops->described(log_of(sink), channels);
 }
 
 static int writer_end(struct sink *sink, struct err *e)

@@ -1,4 +1,4 @@
-/* trace-file: an open trace, private to src/trace. */
+/* trace-file: the files of a trace, private to src/trace. */
 #ifndef TRACE_TRACE_FILE_H
 #define TRACE_TRACE_FILE_H
 
@@ -9,14 +9,13 @@
 
 struct import;
 
-struct trace {
+/* How a trace was opened. */
+struct trace_opened {
 	char **paths; /* of its files, in their order */
 	size_t n_paths;
-	char *shown;
-	uint64_t bytes;		/* of the files */
-	struct trace *log; /* of the files, or of an import */
-	struct import *import;	/* running, or NULL */
-	int version1;		/* descriptor of the file if it has sections of version 1, or -1 */
+	uint64_t bytes;	       /* of the files */
+	struct import *import; /* running, or NULL */
+	int version1;	       /* descriptor of the file if it has sections of version 1, or -1 */
 	bool lists_gaps;
 	struct err damage, told;
 	pthread_mutex_t raw_lock;
@@ -24,6 +23,7 @@ struct trace {
 	size_t raw_size;
 	uint64_t raw_at[TIERS];
 };
+void trace_opened_free(struct trace_opened *o); /* NULL is fine */
 
 /* trace.c: returns an unnamed file in the folder for temporary files, or -1 and sets errno. */
 int trace_temporary(void);

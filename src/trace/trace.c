@@ -17,6 +17,7 @@
 #include "util/io.h"
 #include "util/text.h"
 #include "util/job.h"
+#include "trace/log-tree.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
@@ -135,27 +136,27 @@ static void damage(struct trace *t, const char *text)
 }
 
 /* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
-static int load(struct trace *t, const int *fds, size_t n_fds, uint64_t from, struct err *e)
+static int load(struct trace *t, const int *fds, size_t n_fds, struct err *e)
 {
-	struct trace *log = trace_open_logs(fds, n_fds, from, t->shown, e);
+	struct trace *now = trace_open_logs(fds, n_fds, t->shown, e);
 
-	if (!log)
+	if (!now)
 		return -1;
-	if (t->log)
-		trace_renew(t->log, log);
-	else
-		t->log = log;
+	trace_renew(t, now);
 	return 0;
 }
 
 static void look_for_damage(struct trace *t)
 {
+	uint64_t size = 0;
 	char text[512];
-	uint64_t size;
+	struct stat st;
 
-	if (trace_damage_text(t->log, text, sizeof(text)))
+	if (trace_damage_text(t, text, sizeof(text)))
 		damage(t, text);
-	if (trace_truncated(t->log, &size)) {
+	for (const struct log_piece *f = t->files; f < t->files + t->n_files; f++)
+		size += fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
+	if (size < t->size) {
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 		damage(t, text);
 	}
@@ -167,7 +168,7 @@ static int load_import(struct trace *t, struct err *e)
 
 	if (fd < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
-	return load(t, &fd, 1, 0, e);
+	return load(t, &fd, 1, e);
 }
 
 /* The import has ended: reload the log and take over its results. */
@@ -227,18 +228,22 @@ static int open_version1(struct trace *t, int fd, bool view, trace_progress *pro
 static struct trace *trace_new(const struct trace_piece *list, size_t n)
 {
 	size_t length = strlen(list[0].path), room = length + 64;
-	struct trace *t = calloc(1, sizeof(*t));
+	struct trace *t = trace_alloc();
+	struct trace_opened *o = t ? calloc(1, sizeof(*o)) : NULL;
 
-	if (!t)
+	if (!o) {
+		trace_close(t);
 		return NULL;
-	t->opened->version1 = -1;
-	t->opened->lists_gaps = true;
-	pthread_mutex_init(&t->opened->raw_lock, NULL);
+	}
+	t->opened = o;
+	o->version1 = -1;
+	o->lists_gaps = true;
+	pthread_mutex_init(&o->raw_lock, NULL);
 	t->shown = malloc(room);
-	t->opened->paths = calloc(n, sizeof(*t->opened->paths));
-	while (t->opened->paths && t->opened->n_paths < n && (t->opened->paths[t->opened->n_paths] = strdup(list[t->opened->n_paths].path)))
-		t->opened->bytes += list[t->opened->n_paths++].bytes;
-	if (!t->shown || t->opened->n_paths < n) {
+	o->paths = calloc(n, sizeof(*o->paths));
+	while (o->paths && o->n_paths < n && (o->paths[o->n_paths] = strdup(list[o->n_paths].path)))
+		o->bytes += list[o->n_paths++].bytes;
+	if (!t->shown || o->n_paths < n) {
 		trace_close(t);
 		return NULL;
 	}
@@ -316,23 +321,22 @@ int trace_file_open(const char *path, const char *shown, struct err *e)
 	return -1;
 }
 
-bool trace_notice(const struct trace *t, char *out, size_t size)
+bool trace_notice(struct trace *t, char *out, size_t size)
 {
 	struct log_damage d;
-	uint64_t absent = trace_absent(t->log);
 	size_t n = 0;
 
-	trace_damage(t->log, &d);
-	if (absent > 0)
+	trace_damage(t, &d);
+	if (t->absent > 0)
 		n = (size_t)snprintf(out, size,
 				     P_("%s: %llu of the files of this recording is missing, which is a gap",
-					"%s: %llu of the files of this recording are missing, which are gaps", absent),
-				     t->shown, (unsigned long long)absent);
+					"%s: %llu of the files of this recording are missing, which are gaps", t->absent),
+				     t->shown, (unsigned long long)t->absent);
 	if (d.unknown > 0 && n < size)
 		snprintf(out + n, size - n,
 			 _("%s%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
 			 n ? "; " : "", t->shown, (unsigned long long)d.unknown);
-	return absent > 0 || d.unknown > 0;
+	return t->absent > 0 || d.unknown > 0;
 }
 
 int trace_piece_open(struct trace_piece *p, const char *path, struct err *e)
@@ -404,7 +408,7 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 		if (!t)
 			close(fds[i]);
 	}
-	if (t && (list[0].version1 ? open_version1(t, fds[0], view, progress, arg, &failed) : load(t, fds, n, 0, &failed)) < 0) {
+	if (t && (list[0].version1 ? open_version1(t, fds[0], view, progress, arg, &failed) : load(t, fds, n, &failed)) < 0) {
 		trace_close(t);
 		t = NULL;
 	}
@@ -476,30 +480,23 @@ void trace_settle(struct trace *t)
 		t->opened->damage = e;
 }
 
-void trace_close(struct trace *t)
+void trace_opened_free(struct trace_opened *o)
 {
-	if (!t)
+	if (!o)
 		return;
-	if (t->opened->import) {
-		atomic_store(&t->opened->import->stop, true);
-		job_cancel(&t->opened->import->job);
+	if (o->import) {
+		atomic_store(&o->import->stop, true);
+		job_cancel(&o->import->job);
 	}
-	trace_close(t->log);
-	if (t->opened->raw)
-		munmap(t->opened->raw, t->opened->raw_size);
-	if (t->opened->version1 >= 0)
-		close(t->opened->version1);
-	pthread_mutex_destroy(&t->opened->raw_lock);
-	while (t->opened->n_paths > 0)
-		free(t->opened->paths[--t->opened->n_paths]);
-	free(t->opened->paths);
-	free(t->shown);
-	free(t);
-}
-
-struct timeline *trace_timeline(struct trace *t)
-{
-	return trace_timeline(t->log);
+	if (o->raw)
+		munmap(o->raw, o->raw_size);
+	if (o->version1 >= 0)
+		close(o->version1);
+	pthread_mutex_destroy(&o->raw_lock);
+	while (o->n_paths > 0)
+		free(o->paths[--o->n_paths]);
+	free(o->paths);
+	free(o);
 }
 
 const char *trace_path(const struct trace *t)
@@ -554,4 +551,47 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 		trace_summary(t, out);
 	trace_close(t);
 	return done || t ? 0 : -1;
+}
+
+/* These values are rounded to float when sampled. */
+bool trace_is_single(const struct trace *t, size_t channel)
+{
+	switch (trace_session(t)->channels[channel].kind) {
+	case CHANNEL_CPU_UTIL:
+	case CHANNEL_CORE_UTIL:
+	case CHANNEL_EMC_UTIL:
+	case CHANNEL_RAIL_POWER:
+	case CHANNEL_TEMPERATURE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool trace_lists_gaps(const struct trace *t)
+{
+	return t->opened->lists_gaps;
+}
+
+uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
+{
+	struct trace_epoch now = {.from_ns = trace_session(t)->start.mono_ns};
+	int64_t first_ns, last_ns;
+	size_t n;
+	const struct mark *marks = trace_marks(t, &n);
+
+	trace_extent(t, &first_ns, &last_ns);
+	for (size_t i = 0; i <= n && i < max; i++) {
+		const struct mark *m = i < n ? &marks[i] : NULL;
+		uint64_t row = m ? trace_row_from(t, TIER_FAST, m->t_ns) : trace_rows(t, TIER_FAST);
+
+		now.n = row - now.first;
+		now.to_ns = m ? m->t_ns : last_ns > now.from_ns ? last_ns : now.from_ns;
+		out[i] = now;
+		if (!m)
+			break;
+		now = (struct trace_epoch) {.id = m->id, .first = row, .from_ns = m->t_ns};
+		snprintf(now.label, sizeof(now.label), "%s", m->label);
+	}
+	return n + 1;
 }

@@ -1,4 +1,4 @@
-/* trace: recordings, read as a timeline. */
+/* trace: recordings, read as a timeline. A log in memory is one, too (log-view.h), without what is about its files. */
 #ifndef NVMTOP_TRACE_TRACE_H
 #define NVMTOP_TRACE_TRACE_H
 
@@ -29,7 +29,7 @@ const char *trace_last_path(const struct trace *t);
 /* The path, and how many other files there are, for a heading or a message; printable. */
 const char *trace_name(const struct trace *t);
 /* Writes what is notable about how the file was read but is not damage. Returns false if there is nothing. */
-bool trace_notice(const struct trace *t, char *out, size_t size);
+bool trace_notice(struct trace *t, char *out, size_t size);
 
 /* What has changed since the trace was opened. Must be called by the thread that uses the trace: rows that
  * were read meanwhile are added here. */
@@ -99,12 +99,31 @@ void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns,
 /* The readings of a power channel, for energy_between(); valid until the trace grows. NULL: out of memory. */
 const struct energy_source *trace_source(struct trace *t, size_t channel);
 
-/* Oldest first; valid until trace_look() or trace_close(). */
-const struct mark *trace_marks(const struct trace *t, size_t *n);
-const struct change *trace_changes(const struct trace *t, size_t *n);
-/* Why channels had no value (change_is_reason()); the changes are without them. */
-const struct change *trace_reasons(const struct trace *t, size_t *n);
-const struct gap *trace_gaps(const struct trace *t, size_t *n);
+/* Oldest first; valid until trace_look() or trace_close(). Reasons are why channels had no value (change_is_reason());
+ * the changes are without them. */
+enum trace_events { EVENTS_MARK, EVENTS_GAP, EVENTS_CHANGE, EVENTS_REASON, EVENTS_STATE, EVENTS_KINDS };
+const void *trace_events(const struct trace *t, enum trace_events of, size_t *n);
+
+static inline const struct mark *trace_marks(const struct trace *t, size_t *n)
+{
+	return trace_events(t, EVENTS_MARK, n);
+}
+
+static inline const struct change *trace_changes(const struct trace *t, size_t *n)
+{
+	return trace_events(t, EVENTS_CHANGE, n);
+}
+
+static inline const struct change *trace_reasons(const struct trace *t, size_t *n)
+{
+	return trace_events(t, EVENTS_REASON, n);
+}
+
+static inline const struct gap *trace_gaps(const struct trace *t, size_t *n)
+{
+	return trace_events(t, EVENTS_GAP, n);
+}
+
 /* Ranges that touch [from_ns, to_ns), roughly in order of end; those shorter than least_ns may be missing, with 0
  * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */
 void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);

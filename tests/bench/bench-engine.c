@@ -161,7 +161,7 @@ static void engine_cost(int seconds)
 	}
 	g = engine_new(r, hz, &e);
 	h = live_log_new();
-	if (!g || !h || engine_attach(g, live_log_sink(h), false, &e) || engine_start(g, &e)) {
+	if (!g || !h || engine_begin(g, live_log_sink(h), &e) || engine_start(g, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}

@@ -148,11 +148,11 @@ fi
 threads() {
     sed -E 's/^nvmtop-(files|gpu|emc|rails|nvml|firmware|i2c-[0-9]+)$/reader/' /proc/$pid/task/*/comm | sort -u | tr '\n' ' '
 }
-eight() { is "$(threads)" 'nvmtop nvmtop-disk nvmtop-engine nvmtop-job nvmtop-lookout nvmtop-marks nvmtop-sampler reader '; }
+seven() { is "$(threads)" 'nvmtop nvmtop-disk nvmtop-engine nvmtop-job nvmtop-lookout nvmtop-sampler reader '; }
 if test -z "${EMU:-}"; then
     "$NVMTOP" --record --sysroot "$roots/agx_orin-36" threads.nvmt 2>err &
     pid=$!
-    ok 'a recorder has eight kinds of threads' soon eight
+    ok 'a recorder has seven kinds of threads' soon seven
     # What reads values is in real time if that is permitted, below the sampler.
     "$python" - $pid >priorities <<'END'
 import os, sys
@@ -166,7 +166,7 @@ END
     *) skip 'readers are in real time, below the sampler' 'SCHED_FIFO is not permitted: run it as root' ;;
     esac
 else
-    skip 'a recorder has eight kinds of threads' 'an emulator has threads of its own'
+    skip 'a recorder has seven kinds of threads' 'an emulator has threads of its own'
     skip 'readers are in real time, below the sampler' 'an emulator has threads of its own'
 fi
 # The joules that were counted rise by what the power adds up to, also in what was before the recording began.

@@ -84,6 +84,35 @@ for files in 'r.5.nvmt r.nvmt r.4.nvmt r.2.nvmt' c2.nvmt; do
     run nvmtop --print 160x40 $files
     ok "$files: on the screen" says out 'missing file'
 done
+# What was set while a missing file was recorded is known from the next one.
+cp -R "$roots/agx_orin-36" tree && chmod -R u+w tree
+$EMU "$NVMTOP" record --sysroot tree --split 1 m.nvmt 2>m.err &
+recorder=$!
+soon test -s m.2.nvmt
+echo pmode:0003 >tree/var/lib/nvpmodel/status
+has_change() {
+    for n in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        test -s "m.$((n + 1)).nvmt" || return 1
+        nvmtop export jsonl m.$n.nvmt 2>/dev/null | grep -q '"what":"mode","from":"MODE_30W","to":"MODE_50W"' && return
+    done
+}
+ok 'a file has the change' soon has_change
+has_change && without=$n
+kill $recorder
+wait $recorder
+run nvmtop report --all m.nvmt m.*.nvmt
+ok 'together they tell it once' is "$(grep -c 'mode: MODE_30W -> MODE_50W' out)" 1
+mv m.$without.nvmt lost
+run nvmtop report --all m.nvmt m.*.nvmt
+ok 'without the file in which it was, it is told once, too' is "$(grep -c 'mode: MODE_30W -> MODE_50W' out)" 1
+between() {
+    nvmtop export jsonl m.nvmt m.*.nvmt 2>err | "$python" -c 'import json, sys
+rows = [json.loads(line) for line in sys.stdin if "\"row\":\"change\"" in line or "\"absent\"" in line]
+at, = [r["time_s"] for r in rows if r.get("what") == "mode"]
+gap, = [r for r in rows if r.get("tier") == "slow"]
+assert gap["time_s"] < at <= gap["to_s"], (at, gap)'
+}
+ok 'and that it was in the time that is missing' between
 # A file that ends early, as after a full disk, is none that is missing.
 cp r.2.nvmt keep.2
 head -c $(($(wc -c <keep.2) - 30)) keep.2 >r.2.nvmt

@@ -51,11 +51,11 @@ result 2 'each terminal library is used in one place only' "$bad"
 bad=$(grep -rl --include='*.c' 'pthread_create(' src | grep -vx src/util/thread.c | sed 's/.*/# & must use thread_start()/')
 result 3 'threads are created in one place' "$bad"
 
-# The main thread is the eighth; everything else that may block is a job.
-want='src/app/alert.c src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/record/marks.c src/trace/log-out.c src/util/job.c'
+# The main thread is the seventh; everything else that may block is a job.
+want='src/app/alert.c src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/trace/log-out.c src/util/job.c'
 found=$(grep -rl --include='*.c' '\<thread_start(' src | grep -vxE 'src/util/thread.c|src/term/crash.c' | sort | tr '\n' ' ')
 test "$found" = "$want " && found=
-result 4 'there are eight kinds of threads' "${found:+# threads begin in $found}"
+result 4 'there are seven kinds of threads' "${found:+# threads begin in $found}"
 
 # Properties of a view belong in its table.
 bad=$(grep -rnE '[!=]= *&view_' --include='*.[ch]' src | sed 's/^/# /')

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "app/app.h"
-#include "engine/engine-thread.h"
+#include "engine/engine.h"
 
 #define BEGIN_NS    (1000 * NS_PER_S)
 #define EPOCH_NS    (INT64_C(1767261600) * NS_PER_S) /* 2026-01-01 10:00 UTC */
@@ -118,8 +118,10 @@ static void demo(struct shots *s, const char *board, const char *name)
 	l->log = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS}, &e);
 	l->view = l->log ? log_view_new(l->log, &e) : NULL;
 	s->writer = log_writer_new(path, true, &e);
-	if (!l->engine || !l->view || !s->writer || engine_attach(l->engine, log_sink(l->log), false, &e) < 0 ||
-	    engine_attach(l->engine, log_writer_sink(s->writer), true, &e) < 0)
+	if (!l->engine || !l->view || !s->writer)
+		die(e.text);
+	log_sink(l->log)->next = log_writer_sink(s->writer);
+	if (engine_begin(l->engine, log_sink(l->log), &e) < 0)
 		die(e.text);
 	s->scene = (struct ui_scene) {.timeline = log_view_timeline(l->view), .live = true, .own_cpu = NAN};
 	ui_reset(s->ui, &s->scene);
@@ -131,7 +133,8 @@ static void end_recording(struct shots *s)
 
 	if (!s->writer)
 		return;
-	if (engine_detach(s->live.engine, log_writer_sink(s->writer), &e) < 0)
+	engine_stop(s->live.engine);
+	if (log_writer_result(s->writer, &e) < 0)
 		die(e.text);
 	log_writer_free(s->writer);
 	s->writer = NULL;
@@ -145,9 +148,8 @@ static void run(struct shots *s, double seconds)
 
 	while (clock_ns < until) {
 		if (s->scene.live) {
-			s->live.engine->past_ns = FRAME_NS - NS_PER_MS;
 			clock_ns += FRAME_NS - NS_PER_MS;
-			engine_sample_past(s->live.engine); /* ends a millisecond from now */
+			engine_sample_past(s->live.engine, FRAME_NS - NS_PER_MS); /* ends a millisecond from now */
 			clock_ns += NS_PER_MS;
 		} else {
 			clock_ns += FRAME_NS;

@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <unistd.h>
+#include <fcntl.h>
 
 #include "engine/collector.h"
 #include "fake-probes.h"
@@ -33,8 +34,7 @@ struct recorder {
 	size_t hangs[TIERS]; /* not 0: the unread column */
 	bool may_be_late;    /* marks may follow newer rows */
 	void (*at_rows)(struct recorder *r);
-	struct engine *marks_it; /* begin() sets a mark there, with this number */
-	uint64_t id_at_begin;
+	struct engine *marks_it; /* begin() sets a mark there */
 	uint64_t rests;
 	uint64_t rows_at_rest;
 };
@@ -44,7 +44,7 @@ static int rec_begin(struct sink *s, const struct session *about, struct err *e)
 	struct recorder *r = (struct recorder *)(void *)s;
 
 	if (r->marks_it)
-		r->id_at_begin = engine_mark(r->marks_it, clock_now_ns(), "meanwhile");
+		engine_mark(r->marks_it, clock_now_ns(), "meanwhile");
 	if (r->refuse)
 		return err_set(e, ERR_FAILED, "refused");
 	r->begun++;
@@ -144,8 +144,8 @@ struct bench {
 	struct ring *rings[TIERS];
 	struct collector c;
 	int64_t now, next_ns[TIERS];
-	uint64_t order, id;
-	struct recorder r[3];
+	uint64_t id;
+	struct recorder r;
 	uint64_t pushed[TIERS], marked;
 };
 
@@ -164,15 +164,13 @@ static void bench_open(struct bench *b, bool fast)
 	assert_int_equal(collector_init(&b->c, b->rings, widths, periods), 0);
 }
 
-static void bench_attach(struct bench *b, struct recorder *r)
+static void bench_begin(struct bench *b, bool goes_on)
 {
-	struct session about = {.start.mono_ns = b->now};
-	struct err e;
-
-	memset(r, 0, sizeof(*r));
-	r->sink.ops = &rec_ops;
-	memcpy(about.width, widths, sizeof(widths));
-	assert_int_equal(collector_attach(&b->c, &r->sink, &about, b->order, false, &e), 0);
+	b->r.sink.ops = &rec_ops;
+	b->r.begun = 1;
+	b->r.start_ns = b->now;
+	memcpy(b->r.width, widths, sizeof(widths));
+	collector_begin(&b->c, &b->r.sink, b->now, goes_on);
 }
 
 static void bench_close(struct bench *b)
@@ -189,7 +187,6 @@ static void bench_mark(struct bench *b, int64_t t_ns)
 	assert_non_null(p);
 	p->mark.id = b->id++;
 	p->mark.t_ns = t_ns;
-	p->order = b->order++;
 	p->asked_ns = b->now;
 	collector_add_marks(&b->c, p);
 	b->marked++;
@@ -215,17 +212,23 @@ static void bench_sample(struct bench *b, bool hiccups)
 static void order_holds_at_random(void **state)
 {
 	static struct bench b;
-	struct err e;
 	int64_t last_mark = 0;
 
 	(void)state;
 	seed = 11;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
 	for (int step = 0; step < 30000; step++) {
-		b.now += (int64_t)random_below(random_below(100) ? 8 * MS : 400 * MS);
+		b.now += (int64_t)random_below(random_below(100) ? 8 * MS : 700 * MS);
 		bench_sample(&b, true);
-		for (uint64_t n = random_below(3); n; n--) {
+		if (step == 500) { /* what is sampled before belongs to no stream */
+			b.now += MS;
+			last_mark = b.now;
+			bench_begin(&b, true);
+			memset(b.pushed, 0, sizeof(b.pushed));
+			for (int t = 0; t < TIERS; t++)
+				b.next_ns[t] = b.now;
+		}
+		for (uint64_t n = step < 500 ? 0 : random_below(3); n; n--) {
 			/* a mark arrives up to 40 ms after its key press */
 			int64_t t = b.now - (int64_t)random_below(40 * MS);
 
@@ -237,32 +240,16 @@ static void order_holds_at_random(void **state)
 		}
 		if (random_below(4))
 			collector_run(&b.c, b.now, b.now - 40 * MS);
-		for (int i = 1; i < 3 && !random_below(50); i++) {
-			if (b.r[i].begun && !b.r[i].ended) {
-				collector_drain(&b.c);
-				assert_int_equal(collector_detach(&b.c, &b.r[i].sink, &e), 0);
-				assert_int_equal(b.r[i].ended, 1);
-				assert_true(b.r[i].newest_ns[TIER_FAST] <= b.now + MS);
-				last_mark = b.now + MS; /* everything was passed on: what follows is newer */
-				b.now += 2 * MS;
-			} else {
-				bench_attach(&b, &b.r[i]);
-				if (last_mark < b.now)
-					last_mark = b.now;
-			}
-		}
 	}
 	collector_drain(&b.c);
-	collector_detach_all(&b.c);
 	for (int t = 0; t < TIERS; t++) {
-		assert_int_equal(b.r[0].rows[t], b.pushed[t]);
-		assert_true(b.r[0].rows[t] > 100);
+		assert_int_equal(b.r.rows[t], b.pushed[t]);
+		assert_true(b.r.rows[t] > 100);
 	}
-	assert_int_equal(b.r[0].marks, b.marked);
+	assert_int_equal(b.r.marks, b.marked);
 	assert_true(b.marked > 1000);
-	assert_true(b.r[0].gaps > 1000);
-	assert_true(b.r[0].missed[GAP_LOST] > 0); /* the pauses of 400 ms */
-	assert_int_equal(b.r[0].ended, 1);
+	assert_true(b.r.gaps > 1000);
+	assert_true(b.r.missed[GAP_LOST] > 0); /* the pauses of 700 ms */
 	bench_close(&b);
 }
 
@@ -272,17 +259,17 @@ static void lost_rows_are_told(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
+	bench_begin(&b, false);
 	for (int64_t i = 0; i < 600; i++)
 		ring_push(b.rings[TIER_FAST], b.now + i * MS, 0, values);
 	collector_drain(&b.c);
-	assert_int_equal(b.r[0].rows[TIER_FAST], 512);
-	assert_int_equal(b.r[0].gaps, 0);
+	assert_int_equal(b.r.rows[TIER_FAST], 512);
+	assert_int_equal(b.r.gaps, 0);
 	ring_push(b.rings[TIER_FAST], b.now + 600 * MS, 0, values);
 	collector_drain(&b.c);
-	assert_int_equal(b.r[0].rows[TIER_FAST], 513);
-	assert_int_equal(b.r[0].gaps, 1);
-	assert_int_equal(b.r[0].missed[GAP_LOST], 88);
+	assert_int_equal(b.r.rows[TIER_FAST], 513);
+	assert_int_equal(b.r.gaps, 1);
+	assert_int_equal(b.r.missed[GAP_LOST], 88);
 	bench_close(&b);
 }
 
@@ -293,20 +280,24 @@ static void gaps_are_told_from_one(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
+	bench_begin(&b, false);
 	ring_push(b.rings[TIER_FAST], b.now + 1 * MS, 7, values); /* nothing before it */
 	ring_push(b.rings[TIER_FAST], b.now + 3 * MS, 1, values);
 	collector_drain(&b.c);
-	assert_int_equal(b.r[0].gaps, 1);
-	assert_int_equal(b.r[0].missed[GAP_LATE], 1);
-	b.now += 10 * MS;
-	bench_attach(&b, &b.r[1]);
-	b.now += 10 * MS;
-	ring_push(b.rings[TIER_FAST], b.now, 16, values);
+	assert_int_equal(b.r.gaps, 1);
+	assert_int_equal(b.r.missed[GAP_LATE], 1);
+	bench_close(&b);
+
+	bench_open(&b, true);
+	ring_push(b.rings[TIER_FAST], b.now, 0, values);
 	collector_drain(&b.c);
-	assert_int_equal(b.r[0].missed[GAP_LATE], 17);
-	assert_int_equal(b.r[1].missed[GAP_LATE], 10);
-	assert_int_equal(b.r[1].gaps, 1);
+	b.now += 10 * MS;
+	bench_begin(&b, true);
+	ring_push(b.rings[TIER_FAST], b.now + 10 * MS, 16, values);
+	collector_drain(&b.c);
+	assert_int_equal(b.r.rows[TIER_FAST], 1);
+	assert_int_equal(b.r.missed[GAP_LATE], 10);
+	assert_int_equal(b.r.gaps, 1);
 	bench_close(&b);
 }
 
@@ -317,19 +308,19 @@ static void marks_do_not_wait_for_ever(void **state)
 	(void)state;
 	for (int fast = 0; fast <= 1; fast++) {
 		bench_open(&b, fast);
-		bench_attach(&b, &b.r[0]);
+		bench_begin(&b, false);
 		bench_sample(&b, false);
 		b.now += 60 * MS;
 		bench_mark(&b, b.now);
 		collector_run(&b.c, b.now, b.now - 40 * MS);
-		assert_int_equal(b.r[0].marks, !fast); /* nothing to wait for without a fast tier */
-		assert_int_equal(b.r[0].rows[TIER_FAST], fast);
+		assert_int_equal(b.r.marks, !fast); /* nothing to wait for without a fast tier */
+		assert_int_equal(b.r.rows[TIER_FAST], fast);
 		b.now += 99 * MS;
 		collector_run(&b.c, b.now, b.now - 40 * MS);
-		assert_int_equal(b.r[0].marks, !fast);
+		assert_int_equal(b.r.marks, !fast);
 		b.now += 1 * MS;
 		collector_run(&b.c, b.now, b.now - 40 * MS);
-		assert_int_equal(b.r[0].marks, 1);
+		assert_int_equal(b.r.marks, 1);
 		bench_close(&b);
 	}
 }
@@ -341,24 +332,24 @@ static void a_rest_is_told(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
+	bench_begin(&b, false);
 	collector_run(&b.c, b.now, b.now - 40 * MS);
-	assert_int_equal(b.r[0].rests, 0);
+	assert_int_equal(b.r.rests, 0);
 	for (uint64_t i = 1; i <= 3; i++) {
 		b.now += 300 * MS; /* more than one batch */
 		bench_sample(&b, false);
 		collector_run(&b.c, b.now, b.now - 40 * MS);
-		assert_int_equal(b.r[0].rests, i);
-		assert_true(b.r[0].rows_at_rest > i * 256);
-		assert_int_equal(b.r[0].rows_at_rest,
-				 b.r[0].rows[TIER_FAST] + b.r[0].rows[TIER_MEDIUM] + b.r[0].rows[TIER_SLOW]);
+		assert_int_equal(b.r.rests, i);
+		assert_true(b.r.rows_at_rest > i * 256);
+		assert_int_equal(b.r.rows_at_rest,
+				 b.r.rows[TIER_FAST] + b.r.rows[TIER_MEDIUM] + b.r.rows[TIER_SLOW]);
 		collector_run(&b.c, b.now, b.now - 40 * MS);
-		assert_int_equal(b.r[0].rests, i);
+		assert_int_equal(b.r.rests, i);
 	}
 	bench_mark(&b, b.now - 40 * MS);
 	collector_run(&b.c, b.now, b.now - 40 * MS);
-	assert_int_equal(b.r[0].marks, 1);
-	assert_int_equal(b.r[0].rests, 4);
+	assert_int_equal(b.r.marks, 1);
+	assert_int_equal(b.r.rests, 4);
 	bench_close(&b);
 }
 
@@ -368,21 +359,6 @@ struct late {
 	uint64_t id[8];
 	size_t n, rows;
 };
-
-static int late_begin(struct sink *s, const struct session *about, struct err *e)
-{
-	(void)s;
-	(void)about;
-	(void)e;
-	return 0;
-}
-
-static void late_gap(struct sink *s, const struct gap *g)
-{
-	(void)s;
-	(void)g;
-	fail();
-}
 
 static void late_rows(struct sink *s, const struct rows *r)
 {
@@ -403,20 +379,15 @@ static void late_mark(struct sink *s, const struct mark *m)
  * goes first. */
 static void late_marks_keep_their_time(void **state)
 {
-	static const struct sink_ops ops = {
-		.begin = late_begin, .rows = late_rows, .mark = late_mark, .gap = late_gap};
+	static const struct sink_ops ops = {.rows = late_rows, .mark = late_mark};
 	static struct bench b;
 	struct late l = {.sink.ops = &ops};
-	struct session about = {0};
-	struct err e;
 	int64_t t;
 
 	(void)state;
 	bench_open(&b, true);
 	t = b.now;
-	about.start.mono_ns = t;
-	memcpy(about.width, widths, sizeof(widths));
-	assert_int_equal(collector_attach(&b.c, &l.sink, &about, 0, false, &e), 0);
+	collector_begin(&b.c, &l.sink, t, false);
 	for (int64_t i = 0; i < 100; i++)
 		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
 	b.now = t + 100 * MS;
@@ -449,46 +420,44 @@ static void mark_goes_before_the_row_that_follows(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
+	bench_begin(&b, false);
 	t = b.now;
 	for (int64_t i = 0; i < 50; i++)
 		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
 	b.now = t + 50 * MS;
 	bench_mark(&b, t + 20 * MS);
 	collector_run(&b.c, b.now, t + 20 * MS);
-	assert_int_equal(b.r[0].rows[TIER_FAST], 20);
-	assert_int_equal(b.r[0].marks, 1);
+	assert_int_equal(b.r.rows[TIER_FAST], 20);
+	assert_int_equal(b.r.marks, 1);
 	bench_mark(&b, t + 20 * MS + 1);
 	collector_run(&b.c, b.now, t + 20 * MS);
-	assert_int_equal(b.r[0].marks, 1);
+	assert_int_equal(b.r.marks, 1);
 	collector_run(&b.c, b.now, b.now);
-	assert_int_equal(b.r[0].marks, 2);
-	assert_int_equal(b.r[0].rows[TIER_FAST], 50);
+	assert_int_equal(b.r.marks, 2);
+	assert_int_equal(b.r.rows[TIER_FAST], 50);
 	bench_close(&b);
 }
 
-/* A stream gets only marks set after it began, and none older than its start. */
-static void marks_belong_to_a_stream(void **state)
+/* Marks wait for the stream to begin, and none is older than its start. */
+static void marks_wait_for_the_stream(void **state)
 {
 	static struct bench b;
-	struct err e;
 
 	(void)state;
 	bench_open(&b, true);
-	bench_attach(&b, &b.r[0]);
-	b.now += 5 * MS;
 	bench_mark(&b, b.now);
 	b.now += 5 * MS;
-	bench_attach(&b, &b.r[1]);
-	bench_mark(&b, b.now - 1 * MS);
+	bench_sample(&b, false);
+	collector_run(&b.c, b.now, b.now);
 	collector_drain(&b.c);
-	assert_int_equal(b.r[0].marks, 2);
-	assert_int_equal(b.r[0].last_mark.t_ns, b.now - 1 * MS);
-	assert_int_equal(b.r[1].marks, 1);
-	assert_int_equal(b.r[1].last_mark.t_ns, b.now);
-	assert_int_equal(b.r[1].last_mark.id, 2);
-	assert_int_equal(collector_detach(&b.c, &b.r[2].sink, &e), -1);
-	assert_int_equal(e.code, ERR_FAILED);
+	b.now += 5 * MS;
+	bench_begin(&b, true);
+	bench_mark(&b, b.now + 1 * MS);
+	collector_drain(&b.c);
+	assert_int_equal(b.r.rows[TIER_FAST], 0);
+	assert_int_equal(b.r.marks, 2);
+	assert_int_equal(b.r.first_id, 1);
+	assert_int_equal(b.r.last_mark.t_ns, b.now + 1 * MS);
 	bench_close(&b);
 }
 
@@ -527,55 +496,85 @@ static void wait_rows(struct engine *g, uint64_t more)
 	} while (now.rows[TIER_FAST] < then.rows[TIER_FAST] + more);
 }
 
-static void attach(struct engine *g, struct recorder *r, bool restart)
+static void prepare(struct recorder *r)
 {
-	struct err e;
-
 	memset(r, 0, sizeof(*r));
 	r->sink.ops = &rec_ops;
 	r->may_be_late = true; /* this test thread may be delayed for longer than the engine waits */
-	assert_int_equal(engine_attach(g, &r->sink, restart, &e), 0);
+}
+
+static void begin(struct engine *g, struct recorder *r)
+{
+	struct err e;
+
+	prepare(r);
+	assert_int_equal(engine_begin(g, &r->sink, &e), 0);
 	assert_int_equal(r->begun, 1);
+}
+
+static struct recorder all, some;
+
+/* `some` comes and goes behind `all`. */
+static int join(void *again, const struct session *now, struct err *e)
+{
+	all.sink.next = &some.sink;
+	if (again)
+		engine_begin_again(again);
+	return some.sink.ops->begin(&some.sink, now, e);
+}
+
+static int depart(void *arg, const struct session *now, struct err *e)
+{
+	(void)arg;
+	(void)now;
+	all.sink.next = NULL;
+	return some.sink.ops->end(&some.sink, e);
 }
 
 static void streams_come_and_go(void **state)
 {
 	struct engine *g = live(live_rig());
-	struct recorder all, some;
 	struct engine_stats n;
 	struct err e;
 	uint64_t id = 0, since = 0;
 
 	(void)state;
 	seed = 5;
-	attach(g, &all, false);
+	begin(g, &all);
 	assert_int_equal(engine_start(g, &e), 0);
 	assert_int_equal(engine_start(g, &e), -1);
 	assert_true(engine_wait_warm(g, -1));
 	for (int i = 0; i < 12; i++) {
-		attach(g, &some, false);
+		prepare(&some);
+		assert_int_equal(engine_call(g, join, NULL, &e), 0);
+		some.start_ns = 0; /* a row that was being made may be older */
 		since = id;
 		for (uint64_t k = random_below(6); k; k--) {
 			wait_rows(g, 1 + random_below(40));
 			assert_int_equal(engine_mark(g, clock_now_ns(), "here"), ++id);
 		}
 		wait_rows(g, 20);
-		assert_int_equal(engine_detach(g, &some.sink, &e), 0);
+		assert_int_equal(engine_call(g, depart, NULL, &e), 0);
 		assert_int_equal(some.ended, 1);
 		assert_true(some.rows[TIER_FAST] >= 19);
 		assert_int_equal(some.marks, id - since);
 		if (some.marks)
 			assert_string_equal(some.last_mark.label, "here");
 	}
+	prepare(&some);
+	assert_int_equal(engine_call(g, join, g, &e), 0);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1);
+	memset(&all.last_mark, 0, sizeof(all.last_mark));
 	engine_stop(g);
 	engine_stats(g, &n);
 	assert_int_equal(all.ended, 1);
-	assert_int_equal(all.marks, id);
+	assert_int_equal(all.marks, id + 1);
+	assert_int_equal(some.ended, 1);
+	assert_int_equal(some.first_id, 1);
 	for (int t = 0; t < TIERS; t++) {
 		assert_int_equal(all.rows[t], n.rows[t]);
 		assert_true(all.missed[GAP_LATE] <= n.late[0] + n.late[1] + n.late[2]);
 	}
-	assert_int_equal(engine_attach(g, &some.sink, false, &e), -1);
 	engine_stop(g);
 	engine_free(g);
 }
@@ -643,69 +642,103 @@ static void unwatched_rows_come_by_the_cell(void **state)
 	engine_unwatched(g, CELL_ZOOM);
 	assert_int_equal(engine_start(g, &e), 0);
 	usleep(300000); /* the first ones come at once */
-	assert_int_equal(engine_attach(g, &p.sink, false, &e), 0);
+	assert_int_equal(engine_begin(g, &p.sink, &e), 0);
 	while (p.cells < 12)
 		usleep(10000);
 	assert_true(p.split < p.cells / 2);
 	engine_free(g);
 }
 
-static void marks_restart_with_a_recording(void **state)
-{
-	struct engine *g = live(live_rig());
-	struct recorder a, b;
-	struct err e;
-
-	(void)state;
-	attach(g, &a, false);
-	assert_int_equal(engine_start(g, &e), 0);
-	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1);
-	assert_int_equal(engine_mark(g, clock_now_ns() + 1000 * NS_PER_S, "x\033[2J"), 2);
-	assert_int_equal(engine_detach(g, &a.sink, &e), 0);
-	assert_int_equal(a.marks, 2);
-	assert_true(a.last_mark.t_ns <= clock_now_ns());
-	assert_null(strchr(a.last_mark.label, '\033'));
-	attach(g, &b, true);
-	assert_int_equal(engine_mark(g, 5, NULL), 1);
-	assert_int_equal(engine_detach(g, &b.sink, &e), 0);
-	assert_int_equal(b.first_id, 1);
-	assert_true(b.last_mark.t_ns >= b.start_ns);
-	memset(&a, 0, sizeof(a));
-	a.sink.ops = &rec_ops;
-	a.refuse = true;
-	assert_int_equal(engine_attach(g, &a.sink, true, &e), -1);
-	assert_string_equal(e.text, "refused");
-	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 2);
-	engine_free(g);
-	assert_int_equal(a.ended, 0);
-}
-
-/* Another thread may set a mark while a recording begins: it becomes its first. If nothing begins,
- * counting goes on. */
+/* Another thread may set a mark while a stream begins. Of a chain that cannot begin, no sink has begun. */
 static void marks_while_it_begins(void **state)
 {
 	struct engine *g = live(live_rig());
-	struct recorder r;
+	struct recorder r, second;
 	struct err e;
 
 	(void)state;
 	assert_int_equal(engine_start(g, &e), 0);
 	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 1);
-	memset(&r, 0, sizeof(r));
-	r.sink.ops = &rec_ops;
+	prepare(&r);
+	prepare(&second);
 	r.marks_it = g;
-	r.refuse = true;
-	assert_int_equal(engine_attach(g, &r.sink, true, &e), -1);
-	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 3);
-	r.refuse = false;
-	r.may_be_late = true;
-	assert_int_equal(engine_attach(g, &r.sink, true, &e), 0);
-	assert_int_equal(r.id_at_begin, 1);
-	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 2);
-	assert_int_equal(engine_detach(g, &r.sink, &e), 0);
-	assert_int_equal(r.marks, 2);
+	r.sink.next = &second.sink;
+	second.refuse = true;
+	assert_int_equal(engine_begin(g, &r.sink, &e), -1);
+	assert_string_equal(e.text, "refused");
+	assert_int_equal(r.ended, 1);
+	assert_int_equal(engine_mark(g, clock_now_ns() + 1000 * NS_PER_S, "x\033[2J"), 3);
+	prepare(&r);
+	r.marks_it = g;
+	r.sink.next = &second.sink;
+	second.refuse = false;
+	assert_int_equal(engine_begin(g, &r.sink, &e), 0);
+	assert_int_equal(engine_mark(g, clock_now_ns(), NULL), 5);
+	engine_stop(g);
+	assert_int_equal(r.marks, 5);
 	assert_int_equal(r.first_id, 1);
+	assert_true(r.last_mark.t_ns <= clock_now_ns());
+	assert_null(strchr(r.last_mark.label, '\033'));
+	assert_int_equal(second.marks, 5);
+	assert_int_equal(second.ended, 1);
 	engine_free(g);
+}
+
+struct feed {
+	struct engine_feed feed;
+	int fd;
+	atomic_int read, due, last;
+};
+
+static int64_t feed_poll(void *feed, bool last)
+{
+	struct feed *f = feed;
+	char c;
+
+	if (last)
+		f->last++;
+	else if (f->fd >= 0 && read(f->fd, &c, 1) == 1)
+		f->read++;
+	else
+		f->due++;
+	return f->fd >= 0 ? INT64_MAX : clock_now_ns() + MS;
+}
+
+/* A feed is polled when its time has come, or when there is something to read, and once before the end. */
+static void feeds_are_polled(void **state)
+{
+	struct engine *g = live(live_rig());
+	struct feed timed = {.feed = {.poll = feed_poll, .fd = {-1, -1}}, .fd = -1}, reads = timed, gone = timed;
+	struct recorder r;
+	struct err e;
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	reads.feed.fd[1] = reads.fd = ends[0];
+	begin(g, &r);
+	engine_add_feed(g, &timed.feed);
+	assert_int_equal(engine_start(g, &e), 0);
+	engine_add_feed(g, &gone.feed);
+	while (gone.due < 3)
+		usleep(1000);
+	engine_drop_feed(g, &gone.feed);
+	engine_add_feed(g, &reads.feed);
+	for (int i = 1; i <= 5; i++) {
+		assert_int_equal(write(ends[1], "x", 1), 1);
+		while (reads.read < i)
+			usleep(1000);
+	}
+	while (timed.due < 20)
+		usleep(1000);
+	assert_true(reads.due <= 1); /* when it was added */
+	engine_stop(g);
+	assert_int_equal(timed.last, 1);
+	assert_int_equal(reads.last, 1);
+	assert_int_equal(gone.last, 0);
+	engine_free(g);
+	close(ends[0]);
+	close(ends[1]);
 }
 
 static void session_is_the_rigs(void **state)
@@ -749,7 +782,7 @@ static void slow_sink_stalls_no_sampler(void **state)
 	(void)state;
 	sem_init(&entered, 0, 0);
 	sem_init(&leave, 0, 0);
-	assert_int_equal(engine_attach(g, &r.sink, false, &e), 0);
+	assert_int_equal(engine_begin(g, &r.sink, &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	while (sem_wait(&entered))
 		continue;
@@ -878,7 +911,7 @@ static void hanging_read_holds_nothing_up(void **state)
 	f->probe.column = (uint16_t)f->column;
 	f->probe.width = 1;
 	g = live(probes);
-	attach(g, &r, false);
+	begin(g, &r);
 	r.hangs[TIER_SLOW] = f->column;
 	assert_int_equal(engine_start(g, &e), 0);
 	wait_until_it_hangs();
@@ -911,7 +944,7 @@ static void hanging_sampler_is_left_behind(void **state)
 	lost_rig = live_rig();
 	fake_add(lost_rig, TIER_FAST, CHANNEL_OTHER, 0)->hook = hang;
 	g = live(lost_rig);
-	attach(g, &r, false);
+	begin(g, &r);
 	assert_int_equal(engine_start(g, &e), 0);
 	wait_until_it_hangs();
 	engine_stop(g);
@@ -936,7 +969,7 @@ static bool mark_once(struct probe *p, struct change *out)
 static void a_past_is_sampled(void **state)
 {
 	struct probe_set *probes = live_rig();
-	struct recorder all, recording;
+	struct recorder r;
 	int64_t now_ns;
 	struct engine *g;
 	struct err e;
@@ -946,21 +979,16 @@ static void a_past_is_sampled(void **state)
 	probes->probes[0]->changed = mark_once;
 	g = live(probes);
 	engine_begin_in_past(g);
-	attach(g, &all, false);
+	begin(g, &r);
 	now_ns = clock_now_ns();
-	assert_true(all.start_ns <= now_ns - 3 * NS_PER_S);
+	assert_true(r.start_ns <= now_ns - 3 * NS_PER_S);
 	assert_int_equal(engine_start(g, &e), 0);
-	assert_true((double)all.rows[TIER_FAST] > 2.9 * rates[TIER_FAST]);
-	assert_true((double)all.rows[TIER_SLOW] >= 2 * rates[TIER_SLOW]);
-	assert_int_equal(all.marks, 1);
-	assert_string_equal(all.last_mark.label, "past");
-	assert_true(all.last_mark.t_ns < now_ns - 2 * NS_PER_S);
-	assert_int_equal(all.gaps, 0);
-	attach(g, &recording, true);
-	assert_true(recording.start_ns >= now_ns);
-	wait_rows(g, 100);
-	engine_stop(g);
-	assert_true(recording.rows[TIER_FAST] > 0 && recording.rows[TIER_FAST] < all.rows[TIER_FAST] - 5000);
+	assert_true((double)r.rows[TIER_FAST] > 2.9 * rates[TIER_FAST]);
+	assert_true((double)r.rows[TIER_SLOW] >= 2 * rates[TIER_SLOW]);
+	assert_int_equal(r.marks, 1);
+	assert_string_equal(r.last_mark.label, "past");
+	assert_true(r.last_mark.t_ns < now_ns - 2 * NS_PER_S);
+	assert_int_equal(r.gaps, 0);
 	engine_free(g);
 }
 
@@ -974,11 +1002,11 @@ int main(void)
 		cmocka_unit_test(a_rest_is_told),
 		cmocka_unit_test(mark_goes_before_the_row_that_follows),
 		cmocka_unit_test(late_marks_keep_their_time),
-		cmocka_unit_test(marks_belong_to_a_stream),
+		cmocka_unit_test(marks_wait_for_the_stream),
 		cmocka_unit_test(streams_come_and_go),
 		cmocka_unit_test(unwatched_rows_come_by_the_cell),
-		cmocka_unit_test(marks_restart_with_a_recording),
 		cmocka_unit_test(marks_while_it_begins),
+		cmocka_unit_test(feeds_are_polled),
 		cmocka_unit_test(session_is_the_rigs),
 		cmocka_unit_test(slow_sink_stalls_no_sampler),
 		cmocka_unit_test(warm_waits_for_the_cpu),

@@ -224,8 +224,8 @@ static void test_late(void **state)
 	snprintf(path, sizeof path, "%s/late.nvmt", t.dir);
 	w = log_writer_new(path, false, &e);
 	assert_true(history && w);
-	assert_int_equal(engine_attach(g, live_log_sink(history), false, &e), 0);
-	assert_int_equal(engine_attach(g, log_writer_sink(w), true, &e), 0);
+	live_log_sink(history)->next = log_writer_sink(w);
+	assert_int_equal(engine_begin(g, live_log_sink(history), &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	tl = live_log_look(history);
 	const struct session *about = tl->ops->session(tl);
@@ -255,7 +255,8 @@ static void test_late(void **state)
 	for (size_t i = 0; i < LATES; i++)
 		for (int k = 0; !lates[i].silent && !events_of(live_log_look(history), lates[i].channel) && k < PATIENCE * 1000; k++)
 			usleep(1000);
-	assert_int_equal(engine_detach(g, log_writer_sink(w), &e), 0);
+	engine_stop(g);
+	assert_int_equal(log_writer_result(w, &e), 0);
 	log_writer_free(w);
 	engine_free(g);
 	live_log_free(history);

@@ -166,7 +166,7 @@ static struct trace *open_bytes(const uint8_t *p, size_t n)
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, p, n), n);
-	return trace_open_log(fd, 0, "test", &e);
+	return trace_open_logs(&fd, 1, "test", &e);
 }
 
 static struct log_head head_of(const struct recording *r, size_t i)
@@ -407,17 +407,17 @@ static void check_all(struct trace *l, const struct recording *r)
 static void check_events(struct trace *l)
 {
 	size_t n;
-	const struct mark *m = log_reader_marks(l, &n);
+	const struct mark *m = trace_marks(l, &n);
 	const struct gap *g;
 	const struct change *c;
 
 	assert_int_equal(n, 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_true(m[i].id == i + 1 && m[i].t_ns == START + (int64_t)(i + 1) * NS_PER_S && m[i].label[0] == 'm');
-	g = log_reader_gaps(l, &n);
+	g = trace_gaps(l, &n);
 	assert_int_equal(n, 3);
 	assert_true(g[1].from_ns == START + NS_PER_S && g[1].to_ns == g[1].from_ns + 9000 && g[1].missed == 3);
-	c = log_reader_changes(l, &n);
+	c = trace_changes(l, &n);
 	assert_int_equal(n, 3);
 	assert_true(c[2].t_ns == START + 2 && strcmp(c[2].to, "30W") == 0);
 }
@@ -526,7 +526,7 @@ static void late_ticks(void **state)
 	log_builder_free(b);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
-	log_reader_gaps(l, &n);
+	trace_gaps(l, &n);
 	assert_int_equal(n, 0);
 	for (int i = 0; i < 300; i++) {
 		enum tier t = (enum tier)(i % 2);
@@ -608,7 +608,7 @@ static void versions(void **state)
 	r->bytes.p[5] = 1;
 	assert_true(fd >= 0 && write(fd, r->bytes.p, r->bytes.n) == (ssize_t)r->bytes.n);
 	unlink(name);
-	assert_null(trace_open_log(fd, 0, "old.nvmt", &e));
+	assert_null(trace_open_logs(&fd, 1, "old.nvmt", &e));
 	assert_string_equal(e.text, "old.nvmt was written by another version of nvmtop: its format has "
 				    "version 1, this one reads 2");
 	drop(r);

@@ -107,7 +107,7 @@ static void costs_and_losses_are_channels(void **state)
 	lost = column(r, "nvmtop.lost");
 	g = engine_new(r, rates, &e);
 	assert_non_null(g);
-	assert_int_equal(engine_attach(g, &l.sink, false, &e), 0);
+	assert_int_equal(engine_begin(g, &l.sink, &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	for (int i = 0; i < 100; i++) { /* no value before the first second is over */
 		usleep(100000);

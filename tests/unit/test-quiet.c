@@ -156,7 +156,7 @@ static struct engine *sample(struct live_log *h, const char *root_path)
 	assert_int_equal(engine_own_channels(r, &e), 0);
 	g = engine_new(r, hz, &e);
 	assert_non_null(g);
-	assert_int_equal(engine_attach(g, live_log_sink(h), true, &e), 0);
+	assert_int_equal(engine_begin(g, live_log_sink(h), &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	board_free(b);
 	root_close(root);

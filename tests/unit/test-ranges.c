@@ -3,7 +3,7 @@
 
 #include "model/range.h"
 #include "report/report.h"
-#include "trace/log-reader.h"
+#include "trace/log-tree.h"
 #include "trace/trace.h"
 
 #define N 40000
@@ -423,10 +423,12 @@ static void denied(void **state)
 		struct log_damage damage;
 		struct trace *r;
 		struct err e;
+		int fd;
 
 		if (n == 0)
 			damage_group();
-		r = trace_open_log(open(path, O_RDONLY | O_CLOEXEC), 0, path, &e);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		r = trace_open_logs(&fd, 1, path, &e);
 		assert_non_null(r);
 		log_ranges_visit(r, INT64_MIN, INT64_MAX, 0, count, &f);
 		assert_int_equal(f.n, n);

@@ -11,7 +11,6 @@
 
 #include "fake-probes.h"
 #include "util/clock.h"
-#include "engine/grid.h"
 #include "engine/pacer.h"
 
 #define MS NS_PER_MS
@@ -243,8 +242,7 @@ static struct pacer *start(struct sampler *fast, struct sampler *slow, int64_t g
 
 static void end(struct pacer *p)
 {
-	pacer_stop(p);
-	assert_true(pacer_join(p, INT64_MAX));
+	assert_true(pacer_stop(p, INT64_MAX));
 	pacer_free(p);
 }
 
@@ -373,8 +371,7 @@ static void stop_ends_a_long_sleep(void **state)
 	s = make(r, 0.1);
 	p = start(s, NULL, clock_now_ns());
 	wait_for_rows(s, 1);
-	pacer_stop(p);
-	assert_true(pacer_join(p, clock_now_ns() + 8 * NS_PER_S));
+	assert_true(pacer_stop(p, clock_now_ns() + 8 * NS_PER_S));
 	pacer_free(p);
 	assert_int_equal(ring_count(sampler_ring(s)), 1);
 	sampler_free(s);
@@ -405,10 +402,9 @@ static void hanging_probe_does_not_hold_the_join(void **state)
 	p = start(s, NULL, clock_now_ns());
 	while (sem_wait(&entered))
 		continue;
-	pacer_stop(p);
-	assert_false(pacer_join(p, clock_now_ns() + MS));
+	assert_false(pacer_stop(p, clock_now_ns() + MS));
 	sem_post(&leave);
-	assert_true(pacer_join(p, INT64_MAX));
+	assert_true(pacer_stop(p, INT64_MAX));
 	pacer_free(p);
 	sampler_free(s);
 	probe_set_free(r);
