@@ -118,7 +118,7 @@ static bool states(struct timeline *t, const struct extent *e, int64_t t_ns, int
 
 	/* states() returns the newest of a range, so a full page is followed by older ones. */
 	do {
-		n = t->ops->states(t, from, to, page, PAGE);
+		n = t->ops->states(t, SIZE_MAX, from, to, page, PAGE);
 		for (size_t i = n; i-- > 0 && page[i].from_ns >= from;) {
 			if (page[i].flags & STATE_BEFORE)
 				continue;
