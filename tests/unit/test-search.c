@@ -60,14 +60,12 @@ static void saved(void **state)
 					   s->values[tier] + row[tier] * s->session.width[tier]);
 			row[tier]++;
 			if (is && !was) {
-				condition_search_begin(&search, &c, trace_timeline(t), from, false,
-						       CONDITION_BEGINS);
+				condition_search_begin(&search, &c, trace_timeline(t), from, false);
 				assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 				if (search.at_ns != t_ns)
 					fail_msg("%s: %lld, not %lld", texts[i], (long long)search.at_ns,
 						 (long long)t_ns);
-				condition_search_begin(&search, &c, trace_timeline(t), t_ns, true,
-						       CONDITION_BEGINS);
+				condition_search_begin(&search, &c, trace_timeline(t), t_ns, true);
 				assert_int_equal(condition_search_go(&search, SIZE_MAX),
 						 from ? CONDITION_FOUND : CONDITION_NOWHERE);
 				assert_true(!from || search.at_ns == from);
@@ -109,18 +107,18 @@ static void gone(void **state)
 	}
 	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	/* Exact to the column; the finest one kept is 1/2048 of 20 minutes or better. */
 	assert_true(llabs(search.at_ns - (start + (int64_t)spike * NS_PER_MS)) < 2 * NS_PER_S);
 	/* The mean of a column never was above, but "for" needs all of it. */
 	assert_int_equal(condition_parse(&c, "gpu > 95 for 10ms", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_NOWHERE);
 	assert_int_equal(condition_parse(&c, "gpu > 50 for 10s", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	assert_true(llabs(search.at_ns - (start + 610 * NS_PER_S)) < 3 * NS_PER_S);
 	live_log_free(h);
