@@ -152,7 +152,7 @@ void log_builder_event(struct log_builder *b, const struct log_event *ev)
 
 static void ranges_flush(struct log_builder *b)
 {
-	struct log_entry e = {.kind = LOG_RANGE, .cell = b->newest_cell};
+	struct log_entry e = {.kind = LOG_RANGE, .cell = b->newest_cell, .events = (uint16_t)b->n_ranges};
 
 	if (b->n_ranges == 0)
 		return;

@@ -1,5 +1,6 @@
 /* What an output copies of a log into a file: DATA, RANGE and events, with the times that the file is about, and bins and
  * statistics of which it has all rows. Chunks are copied as they are, with another head; META, INDEX and END are its own. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,15 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	}
 	if (o->raw.n > 0 && !put_kind(o, LOG_GAP, cell))
 		return false;
+	if (o->skipped.ranges > 0) {
+		struct log_event lost = {.kind = LOG_STATE, .u.change = {.t_ns = log_cell_ns(cell), .what = "ranges.lost"}};
+
+		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu", (unsigned long long)o->skipped.ranges);
+		o->raw.n = 0;
+		log_event_put(&o->raw, &lost);
+		if (!put_kind(o, LOG_STATE, cell))
+			return false;
+	}
 	for (int t = 0; t < TIERS; t++)
 		o->stats.gap_rows += o->skipped.rows[t];
 	memset(&o->skipped, 0, sizeof(o->skipped));

@@ -211,6 +211,10 @@ static void shelf_retain(struct log *l, enum log_shelf s)
 			break;
 		v->short_of |= !old;
 		own->bytes[s] -= chunk_bytes(c);
+		if (s == SHELF_RANGES) {
+			own->ranges_from = c->about.cell + 1;
+			own->ranges_gone += old ? 0 : c->about.events;
+		}
 		if (s != SHELF_ROWS)
 			continue;
 		own->rows_from = end > own->rows_from ? end : own->rows_from;
@@ -271,6 +275,7 @@ static void queues_skip(struct log *l)
 					break;
 				q->skipped.chunks++;
 				q->skipped.marks += c->about.kind == LOG_MARK ? c->about.events : 0;
+				q->skipped.ranges += c->about.kind == LOG_RANGE ? c->about.events : 0;
 				for (int t = 0; t < TIERS; t++)
 					q->skipped.rows[t] += c->about.rows[t];
 			}

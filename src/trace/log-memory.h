@@ -74,6 +74,8 @@ struct log_now {
 	uint64_t rows[TIERS];	   /* in chunks and open, since the beginning of the stream */
 	uint64_t gone[TIERS];	   /* of these, in chunks that are not kept any more, */
 	int64_t rows_from;	   /* which are of groups before this cell; INT64_MIN: there are none */
+	int64_t ranges_from;	   /* cell of the first RANGE chunk that is kept, and of those before it: */
+	uint64_t ranges_gone;	   /* ranges for which there was no room */
 	bool any;
 	int64_t first_ns, last_ns; /* of all rows since then */
 	int64_t longest_ns;	   /* between two fast rows */
@@ -124,7 +126,7 @@ uint64_t log_bytes_kept(struct log *l);
  * oldest are skipped, half of them: one long gap is better than many short ones. */
 struct log_queue;
 struct log_skipped {
-	uint64_t rows[TIERS], chunks, marks;
+	uint64_t rows[TIERS], chunks, marks, ranges;
 };
 /* The chunks that come from now on; past: before them those that are kept, which do not count for `most`. */
 struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct err *e);

@@ -78,6 +78,14 @@ static void past_take(struct log_out *o, const struct log_look *k)
 		o->stats.lost_rows += n;
 		o->skipped.any |= n > 0;
 	}
+	if (k->now.ranges_gone > 0 && o->from < k->now.ranges_from) {
+		int64_t first = log_cell(k->now.first_ns), from = o->from > first ? o->from : first,
+			to = k->now.ranges_from < o->to ? k->now.ranges_from : o->to;
+
+		if (to > from)
+			o->skipped.ranges = (uint64_t)((double)k->now.ranges_gone * (double)(to - from) / (double)(k->now.ranges_from - first) + 0.5);
+		o->skipped.any |= o->skipped.ranges > 0;
+	}
 	o->past = k->now.serial;
 }
 
@@ -225,6 +233,7 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 		o->skipped.rows[t] += skipped.rows[t];
 		o->stats.lost_rows += skipped.rows[t];
 	}
+	o->skipped.ranges += skipped.ranges;
 	o->skipped.any |= skipped.chunks > 0;
 	o->stats.lost_marks += skipped.marks;
 	return c;

@@ -61,7 +61,7 @@ struct log_out {
 		size_t at, n, room;
 	} kept;
 	struct {
-		uint64_t rows[TIERS];
+		uint64_t rows[TIERS], ranges;
 		bool any;
 	} skipped; /* and not told in the file yet */
 	struct state_event open[OPEN_STATES]; /* throttling and the like that goes on */

@@ -10,11 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "random.h"
 #include "trace/log-builder.h"
 #include "trace/log-decode.h"
 #include "trace/log-memory.h"
+#include "trace/log-out.h"
+#include "trace/trace.h"
 
 #define CHANNELS 6
 #define START	 (100 * NS_PER_S)
@@ -303,6 +306,32 @@ static void two_hundred_channels_have_less_time(void **state)
 	log_free(l);
 }
 
+/* A file of all of the log says how many ranges it lacks. */
+static void expect_told(struct log *l, uint64_t lost)
+{
+	const char *path = "test-log-memory.nvmt";
+	struct change changes[4];
+	struct trace *t;
+	struct err e;
+	struct log_out *o = log_out_new(path, true, &e);
+	uint64_t told = 0;
+	size_t n;
+
+	assert_non_null(o);
+	assert_int_equal(log_out_begin(o, l, START, INT64_MAX, &e), 0);
+	assert_int_equal(log_out_end(o, &e), 0);
+	log_out_free(o);
+	t = trace_open(path, &e);
+	unlink(path);
+	assert_non_null(t);
+	n = trace_timeline(t)->ops->changes(trace_timeline(t), INT64_MIN, INT64_MAX, changes, 4);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(changes[i].what, "ranges.lost"))
+			told += strtoull(changes[i].to, NULL, 10);
+	assert_int_equal(told, lost);
+	trace_close(t);
+}
+
 /* Ranges have bytes of their own: the oldest go, and it is said; rows stay. */
 static void a_flood_of_ranges_stays_within_its_bytes(void **state)
 {
@@ -310,7 +339,7 @@ static void a_flood_of_ranges_stays_within_its_bytes(void **state)
 	static struct range list[8000];
 	struct log *l;
 	struct log_look k = {.version = 0};
-	uint64_t next[TIERS] = {0};
+	uint64_t next[TIERS] = {0}, kept = 0;
 	struct err e;
 
 	(void)state;
@@ -333,6 +362,10 @@ static void a_flood_of_ranges_stays_within_its_bytes(void **state)
 	assert_true(log_bytes_kept(l) < LOG_RANGES_BYTES + (2 << 20));
 	assert_int_equal(k.now.rows_ns, 0);
 	assert_int_equal(k.now.rows[TIER_FAST], next[TIER_FAST]);
+	for (size_t i = 0; i < k.shelf[SHELF_RANGES].n; i++)
+		kept += k.shelf[SHELF_RANGES].p[i]->about.events;
+	assert_true(kept > 0 && kept < 20 * 400000);
+	expect_told(l, 20 * 400000 - kept);
 	log_look_free(&k);
 	log_free(l);
 }
