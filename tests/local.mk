@@ -56,7 +56,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-live tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
-tests_unit_test_log_writer_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
+tests_unit_test_log_out_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
 tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \
 	-Wl,--wrap=canvas_textf -Wl,--wrap=canvas_right
@@ -106,7 +106,8 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # Measurements.  The reader is the yardstick of cost.py, built with everything, so that
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
-EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/live tests/bench/log-size tests/bench/zooms
+EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/live tests/bench/log-size tests/bench/memory tests/bench/zooms
+tests_bench_memory_LDADD = $(LDADD) -ldl
 tests_bench_live_LDADD = $(shared) -lm
 tests_bench_live_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 EXTRA_DIST += tests/bench/animator.c tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define FRAMES 32
+
 static struct log_block **cache_slot(struct log_cache *c, uint64_t key)
 {
 	return &c->slots[key * UINT64_C(0x9E3779B97F4A7C15) >> 32 & (LOG_SLOTS - 1)];
@@ -27,8 +29,10 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 {
 	struct log_block *b;
 
-	if (c->newest && c->newest->key == key) /* neighbouring bins are of one block */
+	if (c->newest && c->newest->key == key) { /* neighbouring bins are of one block */
+		c->newest->used = c->now;
 		return c->newest;
+	}
 	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
@@ -36,6 +40,8 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 		cache_unlink(c, b);
 		cache_link(c, b);
 	}
+	if (b)
+		b->used = c->now;
 	return b;
 }
 
@@ -57,6 +63,13 @@ void log_cache_clear(struct log_cache *c)
 		log_cache_drop(c, c->oldest);
 }
 
+void log_cache_age(struct log_cache *c)
+{
+	c->now++;
+	while (c->oldest && c->now - c->oldest->used > FRAMES)
+		log_cache_drop(c, c->oldest);
+}
+
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records)
 {
 	size_t bytes = sizeof(struct log_block) + 8 * times + 8 * values + records;
@@ -66,7 +79,7 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times,
 		return NULL;
 	while (c->oldest && c->bytes + bytes > c->most)
 		log_cache_drop(c, c->oldest);
-	*b = (struct log_block) {.key = key, .bytes = bytes, .same = *slot};
+	*b = (struct log_block) {.key = key, .used = c->now, .bytes = bytes, .same = *slot};
 	b->t_ns = (int64_t *)(void *)(b + 1);
 	b->values = (double *)(void *)(b->t_ns + times);
 	b->records = (uint8_t *)(b->values + values);
