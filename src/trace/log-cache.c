@@ -1,5 +1,6 @@
 /* Keeps blocks up to a number of bytes. A screen draws the same minute again and again, and a walk through a log reads
- * the same chunk for each of its channels: both find what they used last. */
+ * the same chunk for each of its channels: both find what they used last. A block that was used is only marked, which is
+ * most of what a frame does here, and gets a second turn when it would go. */
 #include "trace/log-cache.h"
 
 #include <stdlib.h>
@@ -32,10 +33,8 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
-	if (b && b != c->newest) {
-		cache_unlink(c, b);
-		cache_link(c, b);
-	}
+	if (b)
+		b->used = true;
 	return b;
 }
 
@@ -64,9 +63,18 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times,
 
 	if (!b)
 		return NULL;
-	while (c->oldest && c->bytes + bytes > c->most)
-		log_cache_drop(c, c->oldest);
-	*b = (struct log_block) {.key = key, .bytes = bytes, .same = *slot};
+	while (c->oldest && c->bytes + bytes > c->most) {
+		struct log_block *oldest = c->oldest;
+
+		if (!oldest->used) {
+			log_cache_drop(c, oldest);
+			continue;
+		}
+		oldest->used = false;
+		cache_unlink(c, oldest);
+		cache_link(c, oldest);
+	}
+	*b = (struct log_block) {.key = key, .bytes = bytes, .same = *slot, .used = true};
 	b->t_ns = (int64_t *)(void *)(b + 1);
 	b->values = (double *)(void *)(b->t_ns + times);
 	b->records = (uint8_t *)(b->values + values);

@@ -1,4 +1,4 @@
-/* log-cache: what was read of a log, in blocks; the one that was not used for longest goes first. */
+/* log-cache: what was read of a log, in blocks; one that was not used for long goes first. */
 #ifndef TRACE_LOG_CACHE_H
 #define TRACE_LOG_CACHE_H
 
@@ -9,6 +9,7 @@
 struct log_block {
 	struct log_block *same, *older, *newer; /* same: in the same slot */
 	uint64_t key;
+	bool used; /* since it was last the oldest */
 	int64_t cell, first; /* first: number of the first bin */
 	size_t bytes, bytes_each; /* bytes_each: of records */
 	uint32_t n;
