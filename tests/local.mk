@@ -106,7 +106,8 @@ tests_fuzz_try_ui_SOURCES = tests/fuzz/try-ui.c tests/fuzz/stage.c tests/fuzz/ta
 # Measurements.  The reader is the yardstick of cost.py, built with everything, so that
 # a measurement needs no more than a build; make tests/bench/bench-trace
 noinst_PROGRAMS += tests/bench/reader
-EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/live tests/bench/log-size tests/bench/zooms
+EXTRA_PROGRAMS += tests/bench/bench-trace tests/bench/live tests/bench/log-size tests/bench/memory tests/bench/zooms
+tests_bench_memory_LDADD = $(LDADD) -ldl
 tests_bench_live_LDADD = $(shared) -lm
 tests_bench_live_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$(abs_top_builddir)'
 EXTRA_DIST += tests/bench/animator.c tests/bench/bench-engine.c tests/bench/bench-mark.c tests/bench/nvtx.c

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/array.h"
 #include "util/job.h"
 #include "util/clock.h"
 #include "util/intl.h"
@@ -85,11 +86,9 @@ static bool add(struct scan *s, const struct ui_file *one)
 	struct ui_file *found;
 
 	pthread_mutex_lock(&s->lock);
-	found = reallocarray(s->found, s->n + 1, sizeof *found);
-	if (found) {
-		s->found = found;
-		found[s->n++] = *one;
-	}
+	found = array_add(&s->found, &s->n, sizeof *found);
+	if (found)
+		*found = *one;
 	pthread_mutex_unlock(&s->lock);
 	return found;
 }

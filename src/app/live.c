@@ -109,6 +109,7 @@ struct log_bound history_bound(int64_t history_ns)
 int live_open(struct live *l, const struct options *o, int64_t history_ns, struct err *e)
 {
 	bool screen = history_ns >= 0;
+	int64_t keep_ns = o->keep_ns ? o->keep_ns : history_ns;
 	struct log_bound bound = history_bound(screen ? history_ns : LOG_ROWS_NS);
 	struct err lacking;
 
@@ -129,7 +130,8 @@ int live_open(struct live *l, const struct options *o, int64_t history_ns, struc
 	if (!l->view)
 		goto failed;
 	/* w always works: without --keep it writes all rows in memory. */
-	if (screen && !(l->keep = keeping_new(o, l->engine, l->log, history_ns > PRETRIGGER_MIN_NS ? history_ns : PRETRIGGER_MIN_NS, e)))
+	keep_ns = keep_ns > PRETRIGGER_MIN_NS ? keep_ns : PRETRIGGER_MIN_NS;
+	if (screen && !(l->keep = keeping_new(o, l->engine, l->log, keep_ns, e)))
 		goto failed;
 	if (screen && o->trigger)
 		log_sink(l->log)->next = pretrigger_sink(l->keep);

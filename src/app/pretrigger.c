@@ -123,24 +123,14 @@ bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bo
 	return true;
 }
 
-static bool enough(void *wait)
+static bool wait_file(void *signals, struct log_writer *w)
 {
-	return end_wait_enough(wait,
-			       _("the file is incomplete: some of the kept samples are not on the disk"));
+	return recording_wait(w, *(const int *)signals);
 }
 
-int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err *e)
+void keeping_end(struct pretrigger *k, int signals)
 {
-	struct end_wait wait = {.signals = signals};
-	int failed;
-
-	pretrigger_end_when(k, enough, &wait);
-	if (g)
-		engine_stop(g);
-	failed = pretrigger_sink(k)->ops->end(pretrigger_sink(k), e);
-	pretrigger_end_when(k, NULL, NULL);
-	end_wait_done(&wait);
-	return failed;
+	pretrigger_end(k, wait_file, &signals);
 }
 
 int keeping_ended(const struct options *o, struct pretrigger *k)

@@ -18,9 +18,8 @@ void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size
 bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bool *failed);
 /* The answer to a trigger without --keep. */
 const char *keeping_nothing(void);
-/* Ends the keeping, and waits until its files are complete, or a signal or `q` ends the wait. g: which
- * is stopped first, because its rows may trigger; or NULL. */
-int keeping_end(struct pretrigger *k, struct engine *g, int signals, struct err *e);
+/* Ends the files, and waits until they are complete, or a signal or `q` ends the wait. */
+void keeping_end(struct pretrigger *k, int signals);
 /* Prints the summary of --keep on standard error; returns the exit status for it. */
 int keeping_ended(const struct options *o, struct pretrigger *k);
 

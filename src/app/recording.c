@@ -284,43 +284,29 @@ static void complete(struct recording *r)
 	r->ending = false;
 }
 
-bool end_wait_enough(struct end_wait *w, const char *why)
-{
-	bool enough = false;
-	int sig, key;
-
-	if (!w->since_ns)
-		w->since_ns = clock_now_ns();
-	if (clock_now_ns() - w->since_ns < SHORT_NS)
-		return false;
-	if (!w->said) {
-		fprintf(stderr, _("nvmtop: %s; waiting for it, Ctrl-C ends without it\n"), why);
-		ttykeys_start(&w->keys);
-		w->said = true;
-	}
-	while ((sig = signals_next(w->signals, NULL)) != 0)
-		enough |= signal_ends(sig);
-	while ((key = ttykeys_next(&w->keys)) > 0)
-		enough |= key == 'q' || key == 'Q';
-	return enough;
-}
-
-void end_wait_done(struct end_wait *w)
-{
-	ttykeys_stop(&w->keys);
-}
-
 bool recording_wait(struct log_writer *w, int signals)
 {
-	struct end_wait wait = {.signals = signals};
-	bool done, enough = false;
+	int64_t since_ns = clock_now_ns();
+	bool done, said = false, enough = false;
+	struct ttykeys keys = {.on = false};
 	struct err e;
+	int sig, key;
 
 	while (!(done = log_writer_wait(w, clock_now_ns() + LOOK_NS)) && !enough) {
-		log_writer_result(w, &e);
-		enough = end_wait_enough(&wait, e.text);
+		if (clock_now_ns() - since_ns < SHORT_NS)
+			continue;
+		if (!said) {
+			log_writer_result(w, &e);
+			fprintf(stderr, _("nvmtop: %s; waiting for it, Ctrl-C ends without it\n"), e.text);
+			ttykeys_start(&keys);
+			said = true;
+		}
+		while ((sig = signals_next(signals, NULL)) != 0)
+			enough |= signal_ends(sig);
+		while ((key = ttykeys_next(&keys)) > 0)
+			enough |= key == 'q' || key == 'Q';
 	}
-	end_wait_done(&wait);
+	ttykeys_stop(&keys);
 	return done;
 }
 

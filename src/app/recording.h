@@ -41,17 +41,6 @@ struct recording {
 	char *summary; /* of the last one, for after the screen; or NULL */
 };
 
-/* Waiting for the disk at the end, which a signal or `q` ends. Zeroed, but for the signals. */
-struct end_wait {
-	int signals;
-	struct ttykeys keys;
-	int64_t since_ns; /* 0: it has not been called yet */
-	bool said;
-};
-/* Is it enough?  Never in the first moment; then it prints `why`, which it waits for. */
-bool end_wait_enough(struct end_wait *w, const char *why);
-void end_wait_done(struct end_wait *w); /* gives the terminal back */
-
 /* Into a file with the time in its name. If its folder does not answer at once it begins when it does. A
  * failure is reported, at once or later. */
 void recording_start(struct recording *r, struct engine *g, struct log *log);

@@ -424,8 +424,9 @@ void source_keep_write(struct source *s, int64_t t_ns, const char *label)
 
 void source_keep_end(struct source *s)
 {
-	struct err e;
-
-	if (s->live.keep && s->live.engine)
-		keeping_end(s->live.keep, s->o->trigger ? s->live.engine : NULL, s->signals, &e);
+	if (!s->live.keep || !s->live.engine)
+		return;
+	if (s->o->trigger)
+		engine_stop(s->live.engine); /* its last rows may trigger */
+	keeping_end(s->live.keep, s->signals);
 }

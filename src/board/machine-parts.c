@@ -75,7 +75,9 @@ static void read_cores(struct machine *m, const struct root *r)
 		{"max_hz", FIELD_NUMBER, .file = "cpufreq/scaling_max_freq", .scale = 1000},
 		{"hardware_min_hz", FIELD_NUMBER, .file = "cpufreq/cpuinfo_min_freq", .scale = 1000},
 		{"hardware_max_hz", FIELD_NUMBER, .file = "cpufreq/cpuinfo_max_freq", .scale = 1000},
-		{NULL}}, idle[] = {{"name", FIELD_TEXT, .file = "name"}, {"disabled", FIELD_TRUTH, .file = "disable"}, {NULL}};
+		{.key = NULL}};
+	static const struct machine_field idle[] = {
+		{"name", FIELD_TEXT, .file = "name"}, {"disabled", FIELD_TRUTH, .file = "disable"}, {.key = NULL}};
 	const size_t room = 256 * 1024;
 	char *cpuinfo = malloc(room), folder[96], at[64], model[48], **names;
 	bool set[CORES_MAX], known = cpulist_read(r, CPU "/online", set, CORES_MAX);
@@ -130,7 +132,7 @@ static const struct machine_field clock_fields[] = {
 	{"on", FIELD_TRUTH, .file = "device/power/runtime_status|state|clk_enable_count"},
 	{"min_hz", FIELD_NUMBER, .file = "min_freq|min_rate|clk_min_rate|emc_min_rate", .scale = 1},
 	{"max_hz", FIELD_NUMBER, .file = "max_freq|max_rate|clk_max_rate|emc_max_rate", .scale = 1},
-	{NULL}};
+	{.key = NULL}};
 
 /* Below the folder of devfreq; the rest is in code, for a Thor. */
 static const struct machine_field gpu_fields[] = {
@@ -142,7 +144,7 @@ static const struct machine_field gpu_fields[] = {
 	{"scaling_3d", FIELD_TRUTH, .file = "device/enable_3d_scaling"},
 	{"tpc_mask", FIELD_NUMBER, .file = "device/tpc_pg_mask", .scale = 1},
 	{"power_control", FIELD_TEXT, .file = "device/power/control"},
-	{NULL}};
+	{.key = NULL}};
 
 /* Gets the folder of the file that a channel is read from. Returns false, with the reason if it has a key, if it is
  * read from no file. */

@@ -52,7 +52,7 @@ const struct machine_field machine_fields[] = {
 	TEXT("fan.governor", FAN " FAN_GOVERNOR:"),
 	TEXT("fan.control", FAN " FAN_CONTROL:"),
 	TEXT("cpu.online", "/sys/devices/system/cpu/online"),
-	{NULL},
+	{.key = NULL},
 };
 
 const struct machine_field *machine_field_find(const char *key)

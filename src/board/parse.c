@@ -17,7 +17,6 @@
 
 #define FILE_MAX  (1024 * 1024)
 #define FILES_MAX 64
-#define DEPTH_MAX 8
 #define WORDS_MAX 64
 #define PAST_MAX_NS (600 * INT64_C(1000000000))
 
@@ -25,7 +24,6 @@
 struct parser {
 	struct board *b;
 	const struct parser *outer; /* the file that includes this one, or NULL */
-	int depth;
 	const char *file;
 	unsigned line, next_line;
 	char *p, *end; /* the rest of the text; modified in place */
@@ -321,11 +319,6 @@ static int parse_include(struct parser *p, int unused, struct err *e)
 	for (const struct parser *o = p; o; o = o->outer)
 		if (is_same_file(o->file, path))
 			return wrong(p, e, _("\"%s\" would include itself; remove this line"), path);
-	if (p->depth >= DEPTH_MAX)
-		return wrong(p, e,
-			     _("\"%s\" would be more than %d includes deep; include it from a file nearer "
-			       "to the board file"),
-			     path, DEPTH_MAX);
 	if (p->b->n_files >= FILES_MAX)
 		return wrong(p, e, _("a board has at most %d files, with those it includes"), FILES_MAX);
 	return parse_file(p->b, path, p, e);
@@ -435,7 +428,6 @@ static int parse_text(struct board *b, const char *file, const char *text, size_
 	char *copy = board_alloc(b, len + 1), *line, *stop;
 	struct parser p = {.b = b,
 			   .outer = outer,
-			   .depth = outer ? outer->depth + 1 : 0,
 			   .file = file,
 			   .line = 1,
 			   .next_line = 1};

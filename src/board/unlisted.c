@@ -1,5 +1,6 @@
 /* Finds sensors that no channel reads: a carrier may have power monitors that the board file does not list, and then
  * power.total is not the whole power. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +35,17 @@ static bool is_read(const struct probe_set *probes, const char *device)
 	return false;
 }
 
-static bool measures(const char *file, bool iio)
-{
-	if (iio)
-		return begins(file, "in_power") || begins(file, "in_current");
-	return (begins(file, "power") && (text_ends_in(file, "_input") || text_ends_in(file, "_average"))) ||
-	       ((begins(file, "curr") || begins(file, "temp") || begins(file, "fan")) && text_ends_in(file, "_input")) ||
-	       !strcmp(file, "rpm") || (begins(file, "pwm") && !strchr(file, '_'));
-}
+/* What measures something, below each of the folders, and what names it. */
+static const char *const values[] = {"power*_input", "power*_average", "curr*_input", "temp*_input", "fan*_input",
+				     "rpm", "pwm", "pwm[0-9]", "pwm[0-9][0-9]", NULL};
+static const char *const values_iio[] = {"in_power*", "in_current*", NULL};
+static const char *const labels[] = {"label", "in*_label", "power*_label", "curr*_label", "temp*_label", "fan*_label", NULL};
 
-static bool names_channel(const char *file)
+static bool is_one_of(const char *const *patterns, const char *file)
 {
-	return !strcmp(file, "label") ||
-	       (text_ends_in(file, "_label") &&
-		(begins(file, "in") || begins(file, "power") || begins(file, "curr") || begins(file, "temp") ||
-		 begins(file, "fan")));
+	while (*patterns && fnmatch(*patterns, file, 0) != 0)
+		patterns++;
+	return *patterns;
 }
 
 /* Returns false for USB sources (ucsi), which report what was negotiated and measure nothing, and for
@@ -61,7 +58,7 @@ static bool is_other(const char *name)
 /* Appends ", ina226 (hwmon6: VIN)" if that device measures something. */
 static void unlisted_add(const struct probe_set *probes, const struct root *r, const char *folder, const char *device, char *out, size_t size)
 {
-	char dir[128], name[40], label[40], labels[120] = "", **files;
+	char dir[128], name[40], label[40], named[120] = "", **files;
 	size_t n, used;
 	bool measured = false;
 
@@ -70,18 +67,18 @@ static void unlisted_add(const struct probe_set *probes, const struct root *r, c
 	if (!is_other(name) || value_is_zone(probes, name) || root_list(r, dir, &files, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		measured |= measures(files[i], !strcmp(folder, IIO));
-		if (!names_channel(files[i]))
+		measured |= is_one_of(strcmp(folder, IIO) ? values : values_iio, files[i]);
+		if (!is_one_of(labels, files[i]))
 			continue;
 		line_of(r, dir, files[i], label);
-		used = strlen(labels);
+		used = strlen(named);
 		if (*label && strcmp(label, "NC") != 0 && !begins(label, "sum of "))
-			snprintf(labels + used, sizeof labels - used, "%s %s", used ? "," : ":", label);
+			snprintf(named + used, sizeof named - used, "%s %s", used ? "," : ":", label);
 	}
 	free(files);
 	used = strlen(out);
 	if (measured)
-		snprintf(out + used, size - used, "%s%s (%.40s%s)", used ? ", " : "", name, device, labels);
+		snprintf(out + used, size - used, "%s%s (%.40s%s)", used ? ", " : "", name, device, named);
 }
 
 bool board_unlisted(const struct probe_set *probes, const struct root *r, char *out, size_t size)

@@ -380,9 +380,11 @@ static int stream_end(struct recorder *r, struct err *e)
 	int failed;
 
 	ttykeys_stop(&r->keys);
-	if (r->keep)
-		return keeping_end(r->keep, r->engine, r->signals, e);
 	engine_stop(r->engine);
+	if (r->keep) {
+		keeping_end(r->keep, r->signals);
+		return 0;
+	}
 	if (!r->to_pipe)
 		return finish_files(r, e);
 	failed = log_writer_result(r->writer, e);
@@ -466,8 +468,11 @@ static int record(struct recorder *r)
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
+	/* What may trigger sees the last rows before the log ends. */
+	if (r->keep)
+		sink->next = log_sink(pretrigger_log(r->keep));
 	if (r->alerts)
-		sink->next = alerts_sink(r->alerts);
+		(r->keep ? sink->next : sink)->next = alerts_sink(r->alerts);
 	if (engine_begin(r->engine, sink, &e) < 0)
 		return complain(&e);
 	inbox_discard(r->marks, false);

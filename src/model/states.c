@@ -36,10 +36,12 @@ bool state_watch_take(struct state_watch *w, int64_t t_ns, double v, struct stat
 
 	if (isnan(v))
 		return false;
-	if (w->above && t_ns - w->last_ns > w->hole_ns)
+	if (w->above && t_ns - w->last_ns > w->hole_ns) {
 		w->above = false; /* for how long is not known */
-	else if (w->above)
+	} else if (w->above) {
 		now->to_ns = t_ns;
+		now->above_ns += t_ns - w->last_ns;
+	}
 	done = now->count > 0 && !w->above && t_ns - now->to_ns >= STATE_APART_NS;
 	if (done) {
 		*ended = *now;
@@ -48,6 +50,7 @@ bool state_watch_take(struct state_watch *w, int64_t t_ns, double v, struct stat
 	begins = now->kind == STATE_COUNT ? !first && v > w->last : v > 0 && !w->above;
 	if (begins && now->count == 0) {
 		now->from_ns = t_ns;
+		now->above_ns = 0;
 		now->flags = first ? STATE_BEFORE : 0;
 		w->told = false;
 	}
@@ -61,14 +64,14 @@ bool state_watch_take(struct state_watch *w, int64_t t_ns, double v, struct stat
 	return done;
 }
 
-size_t states_between(const struct state_event *list, const int64_t *reach, size_t n, int64_t from_ns,
+size_t states_between(const struct state_event *list, const int64_t *reach, size_t n, size_t channel, int64_t from_ns,
 		      int64_t to_ns, struct state_event *out, size_t max)
 {
 	size_t end = times_from(list, n, sizeof(*list), offsetof(struct state_event, from_ns), to_ns),
 	       got = 0;
 
 	for (size_t i = end; i > 0 && got < max && reach[i - 1] >= from_ns; i--)
-		if (list[i - 1].to_ns >= from_ns)
+		if (list[i - 1].to_ns >= from_ns && (channel == SIZE_MAX || list[i - 1].channel == channel))
 			out[got++] = list[i - 1];
 	for (size_t i = 0; i < got / 2; i++) {
 		struct state_event e = out[i];

@@ -23,9 +23,9 @@ struct state_watch *state_watches_new(const struct session *about, size_t *n);
 /* Takes a reading, NaN included. Returns true if w->now was complete: it is in *ended then. */
 bool state_watch_take(struct state_watch *w, int64_t t_ns, double v, struct state_event *ended);
 
-/* Copies the events that touch [from, to), the newest max, from an array sorted by begin; reach[i] is the latest end of
- * list[0 .. i]. Returns their number. */
-size_t states_between(const struct state_event *list, const int64_t *reach, size_t n, int64_t from_ns,
+/* Copies the events of a channel (SIZE_MAX: of all) that touch [from, to), the newest max, from an array sorted by begin;
+ * reach[i] is the latest end of list[0 .. i]. Returns their number. */
+size_t states_between(const struct state_event *list, const int64_t *reach, size_t n, size_t channel, int64_t from_ns,
 		      int64_t to_ns, struct state_event *out, size_t max);
 
 #endif

@@ -51,6 +51,7 @@ struct state_event {
 	uint32_t channel;
 	uint8_t kind, flags;
 	uint64_t count; /* how often it began, or by how much the count rose */
+	int64_t above_ns; /* for how long it was above 0 in that time */
 };
 
 enum gap_cause {

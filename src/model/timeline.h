@@ -74,8 +74,9 @@ struct timeline_ops {
 	/* The finest zoom at which columns() still has a separate bin for t_ns. NULL: the base of the
 	 * tier. */
 	int (*finest)(struct timeline *t, size_t channel, int64_t t_ns);
-	/* Throttlings, notices and over-currents that touch [from, to), the newest max of them, oldest first. */
-	size_t (*states)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out,
+	/* Throttlings, notices and over-currents of a channel, or (SIZE_MAX) of all, that touch [from, to), the newest max of
+	 * them, oldest first. */
+	size_t (*states)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct state_event *out,
 			 size_t max);
 	/* Changes in [from, to), the newest max of them, oldest first. NULL: no changes are recorded. */
 	size_t (*changes)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max);
@@ -100,9 +101,9 @@ struct timeline_ops {
 	bool (*ranges_more)(struct timeline *t);
 	/* Lanes of all ranges, in order of appearance. Returns their number; NULL as above. */
 	size_t (*lanes)(struct timeline *t, const struct range_lane **out, size_t most);
-	/* How long a throttling or notice was above 0 in [from_ns, to_ns): the sum of above_between() over every
-	 * reading. */
-	int64_t (*above)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns);
+	/* Statistics of the readings in [from_ns, to_ns). What those beside it say of it is counted, too: how long a state was
+	 * above 0, the time for which that is known, and by how much a count rose. */
+	void (*stat)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 	/* What the rows of the first span that begins at or after from_ns add to the joules of a channel. Returns false if none
 	 * ends before to_ns. NULL: not supported. */
 	bool (*energy_part)(struct timeline *t, const struct energy_source *s, int64_t from_ns, int64_t to_ns, struct energy_part *out);

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "probe/attr.h"
+#include "util/array.h"
 
 #define DRIVERS "/sys/bus/i2c/drivers/"
 
 /* Appends the rails of the device in p->dir to the *n that are known. */
-static struct place *add_rails(struct place *all, size_t *n, struct place *p, const struct root *r,
-			       int *error)
+static void add_rails(struct place **all, size_t *n, struct place *p, const struct root *r, int *error)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		text_number(p->stem, sizeof p->stem, "", i);
@@ -20,13 +20,11 @@ static struct place *add_rails(struct place *all, size_t *n, struct place *p, co
 			continue;
 		}
 		text_join(p->path, sizeof p->path, p->dir, "/in_voltage", p->stem, "_input");
-		struct place *more = reallocarray(all, *n + 1, sizeof *all);
+		struct place *more = array_add(all, n, sizeof *more);
 		if (!more)
-			return all;
-		all = more;
-		all[(*n)++] = *p;
+			return;
+		*more = *p;
 	}
-	return all;
 }
 
 struct place *iio_rails(const struct root *r, const char *driver, size_t *n, int *error)
@@ -52,7 +50,7 @@ struct place *iio_rails(const struct root *r, const char *driver, size_t *n, int
 		for (size_t k = 0; k < n_devices; k++)
 			if ((!strncmp(devices[k], "iio:device", 10) || !strcmp(devices[k], "iio_device")) &&
 			    text_join(p.dir, sizeof p.dir, path, devices[k]) < sizeof p.dir)
-				all = add_rails(all, n, &p, r, error);
+				add_rails(&all, n, &p, r, error);
 		free(devices);
 	}
 	free(chips);

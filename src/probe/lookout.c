@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/clock.h"
 #include "probe/async-reader.h"
 
@@ -204,11 +205,9 @@ static bool found_places(struct found *f, const struct lookout *l, const struct 
 			i++;
 		if (i == w->first + w->n)
 			continue;
-		void *more = reallocarray(f->places, f->n + 1, sizeof *f->places);
-		if (!more)
+		struct place_found *place = array_add(&f->places, &f->n, sizeof *place);
+		if (!place)
 			return false;
-		f->places = more;
-		struct place_found *place = &f->places[f->n++];
 		*place = (struct place_found) {.channel = i, .from = c->column, .now = *c};
 		memcpy(place->now.name, l->known[i].name, sizeof place->now.name);
 		memcpy(place->now.label, l->known[i].label, sizeof place->now.label);
@@ -433,12 +432,11 @@ struct lookout *lookout_new(struct probe_set *probes, const double hz[TIERS])
 
 int lookout_statement(struct lookout *l, const struct statement *s, int64_t tick_ns, size_t first, size_t n)
 {
-	struct wanted *all = reallocarray(l->wanted, l->n_wanted + 1, sizeof *all);
+	struct wanted *added = array_add(&l->wanted, &l->n_wanted, sizeof *added);
 
-	if (!all)
+	if (!added)
 		return -1;
-	l->wanted = all;
-	all[l->n_wanted++] = (struct wanted) {.s = s, .tick_ns = tick_ns, .first = first, .n = n};
+	*added = (struct wanted) {.s = s, .tick_ns = tick_ns, .first = first, .n = n};
 	return 0;
 }
 

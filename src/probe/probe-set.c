@@ -7,6 +7,7 @@
 #include "probe/lookout.h"
 #include "probe/probe.h"
 #include "probe/reader-thread.h"
+#include "util/array.h"
 #include "util/clock.h"
 
 #define LOOK_NS (NS_PER_MS / 10)
@@ -45,22 +46,12 @@ void probe_set_free(struct probe_set *r)
 	free(r);
 }
 
-/* Makes room for one more in an array of n; it grows whenever n is a power of two. */
-static void *grow(void *array, size_t n, size_t each)
-{
-	if (n & (n - 1))
-		return array;
-	return reallocarray(array, n ? n * 2 : 1, each);
-}
-
 struct channel *probe_set_add_channel(struct probe_set *r, const struct channel *c)
 {
-	struct channel *all = grow(r->channels, r->n_channels, sizeof *all);
+	struct channel *added = array_add(&r->channels, &r->n_channels, sizeof *added);
 
-	if (!all)
+	if (!added)
 		return NULL;
-	r->channels = all;
-	struct channel *added = &all[r->n_channels++];
 	*added = *c;
 	added->column = (uint16_t)r->width[c->tier]++;
 	return added;
@@ -68,25 +59,22 @@ struct channel *probe_set_add_channel(struct probe_set *r, const struct channel 
 
 int probe_set_add_probe(struct probe_set *r, struct probe *p)
 {
-	struct probe **all = grow(r->probes, r->n_probes, sizeof(struct probe *));
+	struct probe **added = array_add(&r->probes, &r->n_probes, sizeof *added);
 
-	if (!all) {
+	if (!added) {
 		probe_close(p);
 		return -1;
 	}
-	r->probes = all;
-	all[r->n_probes++] = p;
+	*added = p;
 	return 0;
 }
 
 int probe_set_add_fact(struct probe_set *r, const char *key, const char *value)
 {
-	struct fact *all = grow(r->facts, r->n_facts, sizeof *all);
+	struct fact *f = array_add(&r->facts, &r->n_facts, sizeof *f);
 
-	if (!all)
+	if (!f)
 		return -1;
-	r->facts = all;
-	struct fact *f = &all[r->n_facts++];
 	text_printable(f->key, sizeof f->key, key, strlen(key));
 	text_shortened(f->value, sizeof f->value, value, strlen(value));
 	return 0;

@@ -15,7 +15,7 @@
 #include "util/intl.h"
 #include "util/text.h"
 
-#define TRIES 100 /* attempts to create a file before others do */
+#define MOST 1000 /* recordings that begin in the same second */
 
 void name_now(char *buf, size_t size)
 {
@@ -26,30 +26,22 @@ void name_now(char *buf, size_t size)
 	strftime(buf, size, "nvmtop-%Y%m%d-%H%M%S", &tm);
 }
 
-void trace_name_now(char *buf, size_t size)
-{
-	char path[48];
-	unsigned number = 1;
-
-	name_now(path, sizeof path - sizeof ".nvmt");
-	strcat(path, ".nvmt");
-	part_path_free(path, false, &number, buf, size);
-}
-
 struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 {
-	struct log_writer *s = NULL;
-	char name[64];
+	struct log_writer *w = NULL;
+	char first[64], name[PATH_MAX];
+	unsigned number = 1;
 
-	for (int i = 0; !s && i < TRIES; i++) {
-		trace_name_now(name, sizeof name);
-		s = log_writer_new(name, false, e);
-		if (!s && trace_name_free(name, false)) /* it failed for another reason */
+	name_now(first, sizeof first - sizeof ".nvmt");
+	strcat(first, ".nvmt");
+	do {
+		if (!part_path_free(first, false, &number, name, sizeof name))
 			break;
-	}
-	if (s)
-		log_writer_limits(s, limits);
-	return s;
+		w = log_writer_new(name, false, e);
+	} while (!w && !trace_name_free(name, false) && number < MOST);
+	if (w)
+		log_writer_limits(w, limits);
+	return w;
 }
 
 /* The log of a recording to path. */
@@ -66,9 +58,7 @@ int record_check(const char *path, bool force, struct err *e)
 {
 	char log[PATH_MAX];
 
-	if (log_of(path, log, e) < 0 || log_file_check(path, force, e) < 0)
-		return -1;
-	return strcmp(path, log) ? log_file_check(log, force, e) : 0;
+	return log_of(path, log, e) < 0 || log_file_check(path, force, e) < 0 ? -1 : log_file_check(log, force, e);
 }
 
 struct log_writer *record_to(const char *path, bool force, struct err *e)

@@ -9,12 +9,9 @@
 
 /* Writes nvmtop-YYYYmmdd-HHMMSS in local time. size must be at least 40. */
 void name_now(char *buf, size_t size);
-/* Same with .nvmt appended; if that file exists, nvmtop-YYYYmmdd-HHMMSS.2.nvmt and so on.
- * size must be at least 64. */
-void trace_name_now(char *buf, size_t size);
 
-/* Creates a recording with such a name, unique even if several start at once. Returns
- * NULL and sets *e on error. */
+/* Creates a recording with such a name and .nvmt; if that file exists, nvmtop-YYYYmmdd-HHMMSS.2.nvmt and so on, even if
+ * several start at once. Returns NULL and sets *e on error. */
 struct log_writer *record_now(const struct trace_limits *limits, struct err *e);
 
 /* Creates the file of a recording to path, which is path itself or, for run.bin, run.nvmt: run.bin is made of it at

@@ -15,9 +15,6 @@
 #define SLACK_NS    (3 * NS_PER_S) /* plus an eighth of `keep`: how much later than its time a trigger may come */
 #define EVENT_BYTES 4096	   /* of marks, gaps and changes per second */
 #define GROUP_NS    (CELL_NS << LOG_SPAN_BITS)
-#define LOOK_NS	    (NS_PER_S / 10)
-#define GIVE_UP_NS  (10 * NS_PER_S) /* at the end, if the disk accepts nothing */
-#define STOP_NS	    (NS_PER_S / 2)  /* and if it is not to be waited for */
 
 /* A file that is being written. */
 struct stretch {
@@ -30,14 +27,11 @@ struct pretrigger {
 	struct pretrigger_options o;
 	char path[4096];
 	struct log *log;
-	const struct session *about; /* valid while the stream runs; NULL: it does not */
-	int64_t since_ns;	     /* earlier rows trigger nothing: the past of a demo */
-	size_t most, most_used;	     /* bytes of chunks */
-	bool ended;
-	pretrigger_enough *enough;
-	void *enough_arg;
+	int64_t since_ns;	/* earlier rows trigger nothing: the past of a demo */
+	size_t most, most_used; /* bytes of chunks */
 
 	pthread_mutex_t lock; /* for all following members */
+	bool ended;
 	struct watch watch;
 	uint64_t taken[TIERS];
 	struct stretch now, next; /* next: begins after `now` */
@@ -180,161 +174,77 @@ static bool take_condition(void *arg, int64_t t_ns)
 
 void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 {
+	uint32_t generation;
+
 	pthread_mutex_lock(&k->lock);
-	if (!k->ended && (k->about || k->o.log))
+	if (!k->ended && log_session(k->log, &generation))
 		trigger(k, t_ns, label, false);
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* --- the sink --- */
+/* --- the sink: what the condition sees, and what is counted; the log has the rest --- */
 
-static struct pretrigger *pretrigger_of(struct sink *s)
+static int sink_begin(struct sink *s, const struct session *about, struct err *e)
 {
-	return (struct pretrigger *)s;
-}
+	struct pretrigger *k = (struct pretrigger *)s;
 
-/* Its own log, if it has one. */
-static struct sink *own_of(struct sink *s)
-{
-	const struct pretrigger *k = pretrigger_of(s);
-
-	return k->o.log ? NULL : log_sink(k->log);
-}
-
-static int begin(struct sink *s, const struct session *about, struct err *e)
-{
-	struct pretrigger *k = pretrigger_of(s);
-	struct sink *own = own_of(s);
-
-	if (k->about || k->ended)
-		return err_set(e, ERR_FAILED, _("the last seconds are already being kept"));
-	if (own && own->ops->begin(own, about, e) < 0)
-		return -1;
-	pthread_mutex_lock(&k->lock);
-	k->about = about;
+	(void)e;
 	watch_begin(&k->watch, about);
-	pthread_mutex_unlock(&k->lock);
 	return 0;
 }
 
-static void take_rows(struct sink *s, const struct rows *r)
+static void sink_rows(struct sink *s, const struct rows *r)
 {
-	struct pretrigger *k = pretrigger_of(s);
-	struct sink *own = own_of(s);
+	struct pretrigger *k = (struct pretrigger *)s;
 
-	if (r->width != k->about->width[r->tier] || !r->n || !r->width)
-		return;
-	if (own)
-		own->ops->rows(own, r);
 	pthread_mutex_lock(&k->lock);
 	k->taken[r->tier] += r->n;
-	if (r->t_ns[0] >= k->since_ns)
+	if (r->n && r->width && r->t_ns[0] >= k->since_ns)
 		watch_rows(&k->watch, r);
 	pthread_mutex_unlock(&k->lock);
 }
 
-static void take_mark(struct sink *s, const struct mark *m)
+static void sink_mark(struct sink *s, const struct mark *m)
 {
-	struct pretrigger *k = pretrigger_of(s);
-	struct sink *own = own_of(s);
+	struct pretrigger *k = (struct pretrigger *)s;
 
+	(void)m;
 	pthread_mutex_lock(&k->lock);
 	k->marks++;
 	pthread_mutex_unlock(&k->lock);
-	if (own)
-		own->ops->mark(own, m);
 }
 
-static void take_gap(struct sink *s, const struct gap *g)
+static int sink_end(struct sink *s, struct err *e)
 {
-	struct sink *own = own_of(s);
-
-	if (own)
-		own->ops->gap(own, g);
-}
-
-static void take_change(struct sink *s, const struct change *c)
-{
-	struct sink *own = own_of(s);
-
-	if (own)
-		own->ops->change(own, c);
-}
-
-static void take_ranges(struct sink *s, const struct range *list, size_t n)
-{
-	struct sink *own = own_of(s);
-
-	if (own)
-		own->ops->ranges(own, list, n);
-}
-
-static void take_described(struct sink *s, const struct channel *channels)
-{
-	struct sink *own = own_of(s);
-
-	if (own)
-		own->ops->described(own, channels);
-}
-
-static void take_rest(struct sink *s)
-{
-	struct sink *own = own_of(s);
-
-	if (own)
-		own->ops->rest(own);
-}
-
-/* Waits until the file is complete, while the disk accepts something, or `enough` returns true. */
-static void stretch_wait(struct pretrigger *k, struct log_writer *w)
-{
-	int64_t since = clock_now_ns(), until = INT64_MAX;
-	struct log_writer_stats s;
-	uint64_t bytes = 0;
-
-	log_writer_finish(w);
-	while (!log_writer_wait(w, clock_now_ns() + LOOK_NS)) {
-		log_writer_stats(w, &s);
-		if (s.bytes != bytes)
-			since = clock_now_ns();
-		bytes = s.bytes;
-		if (until == INT64_MAX && k->enough && k->enough(k->enough_arg))
-			until = clock_now_ns() + STOP_NS;
-		if (clock_now_ns() >= until || clock_now_ns() - since >= GIVE_UP_NS)
-			return;
-	}
-}
-
-static int end(struct sink *s, struct err *e)
-{
-	struct pretrigger *k = pretrigger_of(s);
-	struct sink *own = own_of(s);
+	struct pretrigger *k = (struct pretrigger *)s;
 
 	(void)e;
-	if (k->ended)
-		return 0;
 	pthread_mutex_lock(&k->lock);
-	if (k->about)
-		watch_end(&k->watch);
-	k->about = NULL;
+	watch_end(&k->watch);
+	pthread_mutex_unlock(&k->lock);
+	return 0;
+}
+
+void pretrigger_end(struct pretrigger *k, pretrigger_wait *wait, void *arg)
+{
+	int64_t now = clock_now_ns();
+
+	pthread_mutex_lock(&k->lock);
 	k->ended = true;
 	pthread_mutex_unlock(&k->lock);
-	if (own)
-		own->ops->end(own, NULL);
 	/* Nothing else changes them now. */
 	for (struct stretch *each = &k->now; each; each = each == &k->now ? &k->next : NULL) {
-		int64_t now = clock_now_ns();
-
 		if (!each->writer)
 			continue;
-		if (!own) /* that log goes on */
+		if (k->o.log) /* it goes on */
 			log_writer_copy_to(each->writer, &now, true);
-		stretch_wait(k, each->writer);
+		log_writer_finish(each->writer);
+		if (wait && !wait(arg, each->writer))
+			wait = NULL;
 		pthread_mutex_lock(&k->lock);
 		stretch_end(k, each);
 		pthread_mutex_unlock(&k->lock);
 	}
-	return 0;
 }
 
 /* --- construction --- */
@@ -369,8 +279,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e)
 {
-	static const struct sink_ops ops = {begin, take_rows,	take_mark,   take_gap,	    end,
-					    take_rest, take_change, take_ranges, take_described};
+	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .mark = sink_mark, .end = sink_end};
 	struct log_bound bound = {.rows_ns = span_of(o), .now = true};
 	struct pretrigger *k;
 
@@ -398,6 +307,11 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 		k->watch.when = *o->when;
 	pthread_mutex_init(&k->lock, NULL);
 	return k;
+}
+
+struct log *pretrigger_log(struct pretrigger *k)
+{
+	return k->log;
 }
 
 struct sink *pretrigger_sink(struct pretrigger *k)
@@ -454,17 +368,11 @@ void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out)
 	pthread_mutex_unlock(&k->lock);
 }
 
-void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg)
-{
-	k->enough = enough;
-	k->enough_arg = arg;
-}
-
 void pretrigger_free(struct pretrigger *k)
 {
 	if (!k)
 		return;
-	end(&k->sink, NULL);
+	pretrigger_end(k, NULL, NULL);
 	if (!k->o.log)
 		log_free(k->log);
 	watch_free(&k->watch);

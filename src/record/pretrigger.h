@@ -1,5 +1,5 @@
-/* pretrigger: a sink that keeps the most recent seconds in memory and writes them to a file when triggered by
- * a key, a program or a condition.
+/* pretrigger: writes the most recent seconds of a log in memory to a file when triggered by a key, a program or a
+ * condition.
  *
  * A file covers [T - keep, T + after] for a trigger at T, and the rest of the cells in which these times are. It is an
  * ordinary recording that starts with the chunks in memory and continues as they are made, with the same rules for a
@@ -21,13 +21,10 @@ struct pretrigger_options {
 	const char *path; /* of the first file; then NAME.2.nvmt, NAME.3.nvmt, ... NULL: named by the time */
 	bool force;                           /* the first file may replace another */
 	const struct condition *when;         /* bound; copied. NULL: only pretrigger_trigger() */
-	struct log *log; /* that has the seconds; NULL: one of its own, which the sink fills */
+	struct log *log; /* that has the seconds; NULL: pretrigger_log(), which the caller fills */
 	void (*mark)(void *arg, int64_t t_ns, const char *label); /* sets a mark in the stream; from any thread. NULL: none */
 	void *mark_arg;
 };
-
-/* Polled at the end; returns true to stop waiting for data that is not on disk yet. */
-typedef bool pretrigger_enough(void *arg);
 
 #define PRETRIGGER_MIN_NS (NS_PER_S / 10)
 
@@ -37,10 +34,14 @@ struct pretrigger;
  * NULL and sets *e on error. */
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e);
-/* Needed for a condition, or if it has a log of its own. end() waits for the files. */
+struct log *pretrigger_log(struct pretrigger *k); /* valid until pretrigger_free() */
+/* Needed for a condition, and to count rows and marks. */
 struct sink *pretrigger_sink(struct pretrigger *k);
-void pretrigger_end_when(struct pretrigger *k, pretrigger_enough *enough, void *arg);
-void pretrigger_free(struct pretrigger *k);         /* after end() */
+/* Ends the files, after which there are no others. wait (may be NULL: none is waited for) returns once a file is on the
+ * disk, or false when that is not to be waited for any more. Call it after the end of the sink, and of its own log. */
+typedef bool pretrigger_wait(void *arg, struct log_writer *w);
+void pretrigger_end(struct pretrigger *k, pretrigger_wait *wait, void *arg);
+void pretrigger_free(struct pretrigger *k);
 
 /* Writes the buffer as of time t_ns (not later than now) to a file, with a mark of that label. Safe from any
  * thread while the stream runs. */

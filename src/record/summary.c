@@ -1,4 +1,5 @@
-/* A quantity that was not measured gets a line with the reason, so that it is not just missing. */
+/* What is told of a recording is read in its files, as a report of them would: what never reached the disk is in no sum. A
+ * quantity that was not measured gets a line that says so; a stream cannot be read again, and has what its output counts. */
 #include "record/summary.h"
 
 #include <math.h>
@@ -121,89 +122,66 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 	add(buf, size, _("; longest interval %s"), text[0]);
 }
 
-/* Adds what is in one file. A file that is gone, or damaged from its beginning, adds nothing. */
-static void file_read(struct summary *s, const char *path)
-{
-	struct err e;
-	struct trace *t = trace_open(path, &e);
-	const struct session *about = t ? trace_session(t) : NULL;
-	const struct energy_source *source;
-	size_t n_gaps = 0;
-	const struct gap *gaps = t ? trace_gaps(t, &n_gaps) : NULL;
-	int64_t from = INT64_MAX, to = INT64_MIN, row_ns;
-
-	for (enum tier k = 0; t && k < TIERS; k++) {
-		uint64_t n = trace_rows(t, k);
-
-		if (n == 0)
-			continue;
-		trace_row_times(t, k, 0, 1, &row_ns);
-		from = row_ns < from ? row_ns : from;
-		trace_row_times(t, k, n - 1, 1, &row_ns);
-		to = row_ns > to ? row_ns : to;
-	}
-	if (to == INT64_MIN || about->n_channels != s->about->n_channels) {
-		trace_close(t);
-		return;
-	}
-	for (size_t i = 0; i < about->n_channels; i++) {
-		struct span_stats more;
-
-		trace_stat(t, i, from, to + 1, &more);
-		span_stats_join(&s->channels[i], &more, stats_hole_ns(about->hz[about->channels[i].tier]));
-	}
-	for (size_t i = 0; i < n_gaps; i++)
-		if (gaps[i].cause == GAP_LATE)
-			s->late[gaps[i].tier] += gaps[i].missed;
-	for (enum tier k = 0; k < TIERS; k++) {
-		struct late_ticks late = {0, 0};
-
-		trace_late_ticks(t, k, 0, trace_rows(t, k), &late);
-		s->late[k] += late.n;
-	}
-	for (size_t i = 0; i < s->parts.n; i++) {
-		struct energy_result one, *all = &s->energy[i];
-
-		source = trace_source(t, s->parts.channel[i]);
-		one = source ? energy_between(source, trace_timeline(t), from, to)
-			     : (struct energy_result) {.joules = NAN};
-		if (isnan(one.joules))
-			continue;
-		all->joules = isnan(all->joules) ? one.joules : all->joules + one.joules;
-		all->known_s += one.known_s;
-	}
-	trace_close(t);
-}
-
 void summary_read(struct summary *s)
 {
-	char path[PATH_MAX];
+	size_t n = 0, files = 0, n_gaps;
+	char(*names)[PATH_MAX];
+	const struct gap *gaps;
+	const char **paths;
+	struct err e;
 
-	if (!log_writer_file(s->writer, 0, NULL, 0, NULL)) {
-		memcpy(s->late, s->written.late, sizeof s->late);
-		return;
-	}
-	s->channels = calloc(s->about->n_channels + 1, sizeof(*s->channels));
-	if (!s->channels)
-		return;
+	while (log_writer_file(s->writer, files, NULL, 0, NULL))
+		files++;
+	names = calloc(files + 1, sizeof *names);
+	paths = calloc(files + 1, sizeof *paths);
+	memcpy(s->late, s->written.late, sizeof s->late);
 	power_parts_find(&s->parts, s->about);
 	for (size_t i = 0; i < s->parts.n; i++)
 		s->energy[i] = (struct energy_result) {.joules = NAN, .within = NAN};
-	for (size_t i = 0; log_writer_file(s->writer, i, path, sizeof path, NULL); i++)
-		file_read(s, path);
+	/* One that is gone, or damaged from its beginning, is not read. */
+	for (size_t i = 0; names && paths && i < files; i++)
+		if (log_writer_file(s->writer, i, names[n], sizeof *names, NULL) && trace_recording(names[n], NULL)) {
+			paths[n] = names[n];
+			n++;
+		}
+	s->trace = n ? trace_open_files(paths, n, false, NULL, NULL, &e) : NULL;
+	free(paths);
+	free(names);
+	if (s->trace && (!trace_extent(s->trace, &s->from_ns, &s->to_ns) ||
+			 trace_session(s->trace)->n_channels != s->about->n_channels))
+		summary_free(s);
+	if (!s->trace)
+		return;
+	gaps = trace_gaps(s->trace, &n_gaps);
+	for (enum tier k = 0; k < TIERS; k++) {
+		struct late_ticks late;
+
+		trace_late_ticks(s->trace, k, 0, trace_rows(s->trace, k), &late);
+		s->late[k] = late.n;
+	}
+	for (size_t i = 0; i < n_gaps; i++)
+		s->late[gaps[i].tier] += gaps[i].cause == GAP_LATE ? gaps[i].missed : 0;
+	for (size_t i = 0; i < s->parts.n; i++) {
+		const struct energy_source *source = trace_source(s->trace, s->parts.channel[i]);
+
+		if (source)
+			s->energy[i] = energy_between(source, trace_timeline(s->trace), s->from_ns, s->to_ns);
+	}
 }
 
 void summary_free(struct summary *s)
 {
-	free(s->channels);
-	s->channels = NULL;
+	trace_close(s->trace);
+	s->trace = NULL;
 }
 
-static const struct span_stats *readings(const struct summary *s, const struct channel *c)
+static struct span_stats readings(const struct summary *s, const struct channel *c)
 {
-	static const struct span_stats none;
+	struct span_stats r = {.n = 0};
 
-	return s->channels ? &s->channels[c - s->about->channels] : &none;
+	if (s->trace)
+		trace_stat(s->trace, (size_t)(c - s->about->channels), s->from_ns, s->to_ns + 1, &r);
+	return r;
 }
 
 static const struct channel *first_of(const struct session *about, enum channel_kind kind)
@@ -214,15 +192,15 @@ static const struct channel *first_of(const struct session *about, enum channel_
 	return NULL;
 }
 
-struct power {
-	struct energy_result sum;
-	double most; /* in mW; NaN: of a sum, or of nothing */
-};
-
-static void power_get(const struct summary *s, struct power *p)
+/* The sum of those that add up, and its maximum in mW; NaN: of a sum, or of nothing. */
+static struct energy_result power_of(const struct summary *s, double *most)
 {
-	p->sum = power_parts_sum(s->energy, s->parts.add_up ? s->parts.n : 0);
-	p->most = s->parts.n == 1 ? readings(s, &s->about->channels[s->parts.channel[0]])->max : NAN;
+	struct span_stats r = {.n = 0};
+
+	if (s->parts.n == 1)
+		r = readings(s, &s->about->channels[s->parts.channel[0]]);
+	*most = r.n ? r.max : NAN;
+	return power_parts_sum(s->energy, s->parts.add_up ? s->parts.n : 0);
 }
 
 /* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
@@ -231,23 +209,23 @@ static bool hottest_of(const struct summary *s, double *celsius, const char **la
 {
 	const struct session *about = s->about;
 	const struct channel *all = first_of(about, CHANNEL_HOTTEST);
-	const struct span_stats *most = all ? readings(s, all) : NULL, *r;
+	struct span_stats most = {.n = 0}, r;
 
+	if (all)
+		most = readings(s, all);
 	*label = all ? all->label : NULL;
 	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
-		r = readings(s, c);
-		if (c->kind != CHANNEL_TEMPERATURE || c->missing[0] || r->n == 0)
+		if (c->kind != CHANNEL_TEMPERATURE || c->missing[0] || (r = readings(s, c)).n == 0)
 			continue;
-		if (all ? c->tier == all->tier && r->max >= most->max && r->max <= most->max
-			: !most || r->max > most->max) {
+		if (all ? c->tier == all->tier && r.max >= most.max && r.max <= most.max : most.n == 0 || r.max > most.max) {
 			*label = c->label;
 			most = r;
 			if (all)
 				break;
 		}
 	}
-	*celsius = most ? most->max : NAN;
-	return most && most->n > 0;
+	*celsius = most.max;
+	return most.n > 0;
 }
 
 /* Appends it. */
@@ -268,20 +246,20 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 {
 	double all = (double)summary_lasted_ns(s);
 	char names[200];
-	struct power p;
+	double most;
+	struct energy_result sum = power_of(s, &most);
 
-	power_get(s, &p);
-	for (size_t i = 0; i < s->parts.n && isnan(p.sum.joules); i++) {
+	for (size_t i = 0; i < s->parts.n && isnan(sum.joules); i++) {
 		if (isnan(s->energy[i].joules))
 			continue;
 		add(buf, size, "%s%s: ", *buf ? "; " : "", s->about->channels[s->parts.channel[i]].label);
 		tell_energy(&s->energy[i], NAN, buf, size);
 	}
-	if (isnan(p.sum.joules))
+	if (isnan(sum.joules))
 		return;
-	tell_energy(&p.sum, p.most, buf, size);
-	if (p.sum.known_s * 1e9 < 0.95 * all)
-		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * p.sum.known_s * 1e9 / all);
+	tell_energy(&sum, most, buf, size);
+	if (sum.known_s * 1e9 < 0.95 * all)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * sum.known_s * 1e9 / all);
 	if (s->about->channels[s->parts.channel[0]].kind == CHANNEL_POWER_TOTAL)
 		return;
 	power_parts_text(&s->parts, s->about, true, names, sizeof names);
@@ -298,19 +276,19 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 	char time[32];
 
 	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
-		const struct span_stats *r = readings(s, c);
 		const char *between = buf[0] ? ", " : "";
 		bool counts = c->kind == CHANNEL_THROTTLE_COUNT;
+		struct span_stats r;
 
-		if (c->missing[0] || r->n == 0 ||
-		    (notices ? c->kind != CHANNEL_NOTICE : c->kind != CHANNEL_THROTTLE && !counts))
+		if (c->missing[0] || (notices ? c->kind != CHANNEL_NOTICE : c->kind != CHANNEL_THROTTLE && !counts) ||
+		    (r = readings(s, c)).n == 0)
 			continue;
 		known = true;
-		if (counts && r->rise >= 1) {
-			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", (uint64_t)r->rise), between,
-			    c->label, (unsigned long long)r->rise);
-		} else if (!counts && r->max > 0) {
-			span(time, sizeof time, (int64_t)r->above_ns);
+		if (counts && r.rise >= 1) {
+			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", (uint64_t)r.rise), between,
+			    c->label, (unsigned long long)r.rise);
+		} else if (!counts && r.max > 0) {
+			span(time, sizeof time, (int64_t)r.above_ns);
 			add(buf, size, _("%s%s for %s"), between, c->label, time);
 		}
 	}
@@ -445,14 +423,16 @@ void summary_print(const struct summary *s, FILE *out)
 	static const struct {
 		const char *title;
 		void (*tell)(const struct summary *s, char *buf, size_t size);
+		bool by_files;
 	} lines[] = {
-		{N_("samples:"), tell_samples},      {N_("lateness:"), tell_lateness},
-		{N_("power:"), tell_power},          {N_("hottest:"), tell_hottest},
-		{N_("throttling:"), tell_throttles}, {N_("notices:"), tell_notices},
-		{N_("changes:"), tell_changes},      {N_("marks:"), tell_marks},
-		{N_("nvmtop:"), tell_own},
+		{N_("samples:"), tell_samples, false},     {N_("lateness:"), tell_lateness, false},
+		{N_("power:"), tell_power, true},          {N_("hottest:"), tell_hottest, true},
+		{N_("throttling:"), tell_throttles, true}, {N_("notices:"), tell_notices, true},
+		{N_("changes:"), tell_changes, false},     {N_("marks:"), tell_marks, false},
+		{N_("nvmtop:"), tell_own, false},
 	};
 	const size_t n = sizeof lines / sizeof *lines;
+	bool stream = !log_writer_file(s->writer, 0, NULL, 0, NULL);
 	char elapsed[32], size[32], text[320];
 	int wide = 0;
 
@@ -465,11 +445,11 @@ void summary_print(const struct summary *s, FILE *out)
 		const char *title = _(lines[i].title);
 
 		text[0] = '\0';
-		if (!s->channels && (lines[i].tell == tell_power || lines[i].tell == tell_hottest ||
-				     lines[i].tell == tell_throttles || lines[i].tell == tell_notices))
-			continue; /* a stream: nothing can be read again */
-		lines[i].tell(s, text, sizeof text);
-		if (lines[i].tell == tell_notices && !text[0])
+		if (lines[i].by_files && stream)
+			snprintf(text, sizeof text, "%s", _("not told of a stream, which cannot be read again"));
+		else
+			lines[i].tell(s, text, sizeof text);
+		if (lines[i].tell == tell_notices && (stream || !text[0]))
 			continue; /* none counted */
 		fprintf(out, "  %s%*s %s\n", title, wide - text_width(title), "",
 			text[0] ? text : _("not measured"));
@@ -486,13 +466,13 @@ void summary_print(const struct summary *s, FILE *out)
 void summary_line(const struct summary *s, char *buf, size_t size)
 {
 	char text[128] = "";
-	struct power p;
+	double most;
+	struct energy_result sum = power_of(s, &most);
 
 	snprintf(buf, size, _("%llu late"), (unsigned long long)s->late[TIER_FAST]);
-	power_get(s, &p);
-	if (!isnan(p.sum.joules)) {
+	if (!isnan(sum.joules)) {
 		add(buf, size, "; ");
-		tell_energy(&p.sum, p.most, buf, size);
+		tell_energy(&sum, most, buf, size);
 	}
 	tell_hottest(s, text, sizeof text);
 	if (text[0])

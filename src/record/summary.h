@@ -27,9 +27,10 @@ struct summary {
 	char priority[160]; /* how the samplers were scheduled */
 	struct engine *engine; /* reports sensors that did not answer; NULL: not reported */
 
-	/* Of the rows in the files, by summary_read(): */
-	struct span_stats *channels; /* as many as the session has; NULL: there are no files, as of a stream */
-	uint64_t late[TIERS];	     /* ticks */
+	/* By summary_read(): */
+	struct trace *trace; /* all of the files as one; NULL: there are none, as of a stream */
+	int64_t from_ns, to_ns;
+	uint64_t late[TIERS]; /* ticks */
 	struct power_parts parts;
 	struct energy_result energy[POWER_PARTS];
 };

@@ -80,15 +80,6 @@ static int64_t oldest(const struct copy *p)
 	return best;
 }
 
-static void copy_mark(struct copy *p, const struct mark *m)
-{
-	struct mark anew = *m;
-
-	anew.id = ++p->marks;
-	if (copy_ready(p) && p->sink->ops->mark)
-		p->sink->ops->mark(p->sink, &anew);
-}
-
 /* Changes before the range are part of its facts. */
 static void copy_changes(struct copy *p, int64_t from_ns, int64_t end_ns)
 {
@@ -181,7 +172,8 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns)
 		if (until == end_ns)
 			return;
 		for (; mark < n_marks && marks[mark].t_ns == until; mark++)
-			copy_mark(p, &marks[mark]);
+			if (copy_ready(p) && p->sink->ops->mark)
+				p->sink->ops->mark(p->sink, &marks[mark]);
 	}
 }
 

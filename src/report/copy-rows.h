@@ -14,7 +14,6 @@ struct copy {
 	bool reasons; /* why values were missing before the copied part was copied */
 	bool stopped; /* cancelled by the progress callback */
 	struct trace *t;
-	uint64_t marks;
 	double *values;         /* BLOCK rows of the widest tier */
 	uint64_t row[TIERS], end[TIERS];
 	uint64_t total, done;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/export.h"
+#include "util/array.h"
 
 enum {
 	TRACE_PACKET = 1,
@@ -335,16 +336,6 @@ static void track_describe(struct export *x, size_t i)
 		    &(struct message) {.n = 0});
 }
 
-/* Room for one more. */
-static void *roomier(struct export *x, void *list, size_t n, size_t size)
-{
-	void *more = n & (n - 1) ? list : reallocarray(list, 2 * n + 1, size);
-
-	if (!more)
-		x->error = ENOMEM;
-	return more ? more : list;
-}
-
 /* The first track of the lane that has room for the range; -1: out of memory. */
 static ptrdiff_t track_for(struct export *x, const struct range *r)
 {
@@ -353,10 +344,10 @@ static ptrdiff_t track_for(struct export *x, const struct range *r)
 	for (size_t i = 0; i < s->n_tracks; i++)
 		if (s->tracks[i].lane == r->lane && r->end_ns <= s->tracks[i].inner_ns)
 			return (ptrdiff_t)i;
-	s->tracks = roomier(x, s->tracks, s->n_tracks, sizeof(*s->tracks));
-	if (x->error)
+	struct slice_track *added = array_add(&s->tracks, &s->n_tracks, sizeof(*added));
+	if (!added)
 		return -1;
-	s->tracks[s->n_tracks++] = (struct slice_track) {r->lane, INT64_MAX};
+	*added = (struct slice_track) {r->lane, INT64_MAX};
 	track_describe(x, s->n_tracks - 1);
 	return (ptrdiff_t)s->n_tracks - 1;
 }
@@ -495,14 +486,16 @@ static void perfetto_range(struct export *x, const struct range *r)
 					    [RANGE_DOUBLE] = ANNOTATION_DOUBLE};
 	struct message event = {.n = 0};
 	struct slices *s = x->slices;
+	struct slice *added;
 	ptrdiff_t track;
 
 	all_end(x, r->begin_ns);
 	track = track_for(x, r);
-	if (track >= 0)
-		s->open = roomier(x, s->open, s->n_open, sizeof(*s->open));
-	if (x->error)
+	added = track >= 0 ? array_add(&s->open, &s->n_open, sizeof(*added)) : NULL;
+	if (!added) {
+		x->error = ENOMEM;
 		return;
+	}
 	put_int(&event, EVENT_TYPE, TYPE_BEGIN);
 	put_int(&event, EVENT_TRACK, UUID_RANGES + 3 * (uint64_t)track + 2);
 	put_text(&event, EVENT_NAME, r->name);
@@ -514,9 +507,9 @@ static void perfetto_range(struct export *x, const struct range *r)
 	if (r->flags & RANGE_OPEN)
 		put_note(&event, "open", ANNOTATION_BOOL, 1);
 	write_event(x, r->begin_ns, &event);
-	if (s->n_open == 0 || r->end_ns <= s->open[s->next].end_ns)
-		s->next = s->n_open;
-	s->open[s->n_open++] = (struct slice) {r->end_ns, s->tracks[track].inner_ns, (size_t)track};
+	if (s->n_open == 1 || r->end_ns <= s->open[s->next].end_ns)
+		s->next = s->n_open - 1;
+	*added = (struct slice) {r->end_ns, s->tracks[track].inner_ns, (size_t)track};
 	s->tracks[track].inner_ns = r->end_ns;
 }
 

@@ -1,7 +1,7 @@
-/* Statistics of a span are joined from those stored in the log for each block. Quantiles and sums over time
- * need one pass over the rows of all channels; the sums of the whole recording come from the same
- * pass as those of the phases, and its quantiles are joined from theirs. Energy is read on its own, as its readings
- * reach beyond the spans. */
+/* Statistics of a span, how long a state lasted and by how much a count rose are joined from those stored in the log for
+ * each block. Quantiles, and means of what is counted, need one pass over the rows of all channels; the sums of the whole
+ * recording come from the same pass as those of the phases, and its quantiles are joined from theirs. Energy is read on
+ * its own, as its readings reach beyond the spans. */
 #include "report/stats.h"
 
 #include <math.h>
@@ -16,13 +16,10 @@
 struct column {
 	const struct channel *about;
 	struct result *result;
-	bool counted;		   /* values are differences of counters since the row before */
-	int64_t row_ns, before_ns; /* of the row before, and of that with the value before; INT64_MIN: none in this span */
-	double before;
-	int64_t known_ns, above_ns; /* of a throttling */
-	double rise;		    /* of a counter */
-	struct sum busy;	    /* of what is counted: percent times ns, */
-	double passed;		    /* and these ns */
+	bool counted;	 /* values are differences of counters since the row before */
+	int64_t row_ns;	 /* of the row before; INT64_MIN: none in this span */
+	struct sum busy; /* of what is counted: percent times ns, */
+	double passed;	 /* and these ns */
 	double *all; /* up to QUANTILES_EXACT samples */
 	size_t n;
 	struct histogram bins; /* for any number of samples */
@@ -37,7 +34,7 @@ struct stats {
 	/* The current span. */
 	const struct epoch *span;
 	uint64_t from[TIERS], end[TIERS];  /* rows in the span */
-	uint64_t next[TIERS], last[TIERS]; /* rows needed for its integrals */
+	uint64_t next[TIERS], last[TIERS]; /* and one on each side */
 };
 
 /* True if each value is the difference of counters since the previous reading. Its mean over time is then
@@ -51,34 +48,16 @@ static bool is_counted(const struct session *s, const struct channel *c)
 	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
 }
 
-/* Is there anything that needs the times of readings? */
-static bool flows(const struct column *c)
+/* Adds rows of what is counted, from the one before the span to the first one after it. */
+static void flow_rows(struct column *c, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
 {
-	return c->counted || c->about->kind == CHANNEL_THROTTLE || channel_counts(c->about);
-}
-
-/* Adds rows, from the one before `hole` ahead of the span to the first one so long after it. */
-static void flow_rows(struct column *c, const struct epoch *ep, int64_t hole, const int64_t *at, const double *v, size_t n)
-{
-	bool throttles = c->about->kind == CHANNEL_THROTTLE;
-
 	for (size_t i = 0; i < n; c->row_ns = at[i++]) {
 		int64_t from = c->row_ns > ep->from_ns ? c->row_ns : ep->from_ns, to = at[i] < ep->to_ns ? at[i] : ep->to_ns;
 
-		if (isnan(v[i]))
+		if (isnan(v[i]) || to <= from)
 			continue;
-		if (c->counted && to > from) {
-			sum_add(&c->busy, v[i] * (double)(to - from));
-			c->passed += (double)(to - from);
-		}
-		if (throttles && c->before_ns != INT64_MIN) {
-			c->known_ns += above_between(c->before_ns, 1, at[i], hole, ep->from_ns, ep->to_ns);
-			c->above_ns += above_between(c->before_ns, c->before, at[i], hole, ep->from_ns, ep->to_ns);
-		}
-		if (at[i] > ep->from_ns && at[i] <= ep->to_ns && v[i] > c->before)
-			c->rise += v[i] - c->before;
-		c->before = v[i];
-		c->before_ns = at[i];
+		sum_add(&c->busy, v[i] * (double)(to - from));
+		c->passed += (double)(to - from);
 	}
 }
 
@@ -98,15 +77,29 @@ static uint64_t rows_of(const struct trace *t, enum tier tier, const struct epoc
 
 static void stored(const struct stats *st, size_t channel, struct result *r)
 {
-	enum tier tier = trace_session(st->t)->channels[channel].tier;
+	const struct channel *c = &trace_session(st->t)->channels[channel];
+	struct timeline *line = trace_timeline(st->t);
 	struct span_stats all = {.n = 0}, s;
 	uint64_t rows = 0;
+	double rise = 0;
 
 	for (size_t i = 0; i < st->n_spans; i++) {
-		trace_stat(st->t, channel, st->spans[i].from_ns, st->spans[i].end_ns, &s);
+		const struct epoch *ep = &st->spans[i];
+
+		if (c->kind == CHANNEL_THROTTLE || channel_counts(c))
+			line->ops->stat(line, channel, ep->from_ns, ep->end_ns, &s);
+		else
+			trace_stat(st->t, channel, ep->from_ns, ep->end_ns, &s);
 		span_stats_join(&all, &s, 0);
-		rows += rows_of(st->t, tier, &st->spans[i]);
+		rows += rows_of(st->t, c->tier, ep);
+		rise += s.rise;
+		if (c->kind != CHANNEL_THROTTLE)
+			continue;
+		r->energy.known_s += (double)s.known_ns / 1e9;
+		r->above_ns += (int64_t)s.above_ns;
 	}
+	if (channel_counts(c))
+		r->steps = rise;
 	r->n = all.n;
 	r->missing = rows - r->n;
 	if (r->n == 0)
@@ -124,7 +117,7 @@ static int quantiles_begin(struct column *c)
 {
 	const struct result *r = c->result;
 
-	if (r->n == 0 || !(r->min < r->max))
+	if (r->n == 0 || !(r->min < r->max) || channel_counts(c->about))
 		return 0;
 	if (r->n <= QUANTILES_EXACT) {
 		c->all = malloc((size_t)r->n * sizeof(*c->all));
@@ -218,18 +211,15 @@ struct block {
 static void span_begin(struct stats *st, const struct epoch *ep)
 {
 	st->span = ep;
-	for (size_t i = 0; i < st->n; i++) {
-		st->columns[i].before_ns = st->columns[i].row_ns = INT64_MIN;
-		st->columns[i].before = NAN;
-	}
+	for (size_t i = 0; i < st->n; i++)
+		st->columns[i].row_ns = INT64_MIN;
 	for (enum tier t = 0; t < TIERS; t++) {
-		int64_t hole = cover_ns(trace_session(st->t), t);
-		uint64_t rows = trace_rows(st->t, t), first = trace_row_from(st->t, t, ep->from_ns - hole);
+		uint64_t rows = trace_rows(st->t, t);
 
 		st->from[t] = trace_row_from(st->t, t, ep->from_ns);
 		st->end[t] = trace_row_from(st->t, t, ep->end_ns);
-		st->next[t] = first < st->from[t] || st->from[t] == 0 ? first : st->from[t] - 1;
-		st->last[t] = trace_row_from(st->t, t, ep->to_ns + hole + 1) + 1;
+		st->next[t] = st->from[t] - (st->from[t] > 0);
+		st->last[t] = trace_row_from(st->t, t, ep->to_ns) + 1;
 		st->last[t] = st->last[t] < rows ? st->last[t] : rows;
 	}
 }
@@ -251,8 +241,8 @@ static void block_flow(struct stats *st, enum tier tier, const struct block *b)
 	size_t n, at = (size_t)(rows_new(st, tier, b, &n) - b->row);
 
 	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
-		if (b->values[i])
-			flow_rows(&st->columns[b->at[i]], st->span, cover_ns(trace_session(st->t), tier), b->t_ns + at, b->values[i] + at, n);
+		if (b->values[i] && st->columns[b->at[i]].counted)
+			flow_rows(&st->columns[b->at[i]], st->span, b->t_ns + at, b->values[i] + at, n);
 }
 
 static void block_add(struct stats *st, enum tier tier, const struct block *b)
@@ -320,7 +310,7 @@ static int block_init(struct block *b, struct stats *st, enum tier tier)
 		return -1;
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
-		bool read = flows(c) || c->all;
+		bool read = c->counted || c->all;
 
 		if (c->about->tier != tier || !(read || c->bins.bins))
 			continue;
@@ -443,16 +433,12 @@ void stats_end(struct stats *st)
 		struct column *c = &st->columns[i];
 
 		quantiles_end(c);
-		c->result->energy.known_s = (double)c->known_ns / 1e9;
-		c->result->above_ns = c->above_ns;
 		if (c->passed > 0)
 			c->result->counted = sum_get(&c->busy) / c->passed;
 		if (c->about->unit == UNIT_MILLIWATT && !c->about->missing[0])
 			energy_end(st, st->channels[i], &c->result->energy);
-		if (channel_counts(c->about)) {
+		if (channel_counts(c->about))
 			drop_level(c->result);
-			c->result->steps = c->rise;
-		}
 	}
 	stats_free(st);
 }

@@ -23,7 +23,7 @@ struct result {
 	STATISTICS(STATISTIC_MEMBER)
 	double first, last; /* the oldest and the newest sample */
 	struct energy_result energy; /* of power; of a throttle channel the time over which it is known */
-	int64_t above_ns;   /* sum of above_between() */
+	int64_t above_ns;   /* of a throttle channel, as of timeline_ops.stat() */
 	double counted;     /* the mean from counters, if the values are differences of counters */
 	double steps;       /* sum of a counter's increases */
 };

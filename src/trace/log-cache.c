@@ -1,9 +1,10 @@
 /* Keeps blocks up to a number of bytes. A screen draws the same minute again and again, and a walk through a log reads
- * the same chunk for each of its channels: both find what they used last. A block that was used is only marked, which is
- * most of what a frame does here, and gets a second turn when it would go. */
+ * the same chunk for each of its channels: both find what they used last. */
 #include "trace/log-cache.h"
 
 #include <stdlib.h>
+
+#define FRAMES 32
 
 static struct log_block **cache_slot(struct log_cache *c, uint64_t key)
 {
@@ -28,13 +29,18 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 {
 	struct log_block *b;
 
-	if (c->newest && c->newest->key == key) /* neighbouring bins are of one block */
+	if (c->newest && c->newest->key == key) { /* neighbouring bins are of one block */
+		c->newest->used = c->now;
 		return c->newest;
+	}
 	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
-	if (b)
-		b->used = true;
+	if (!b || (c->now > 0 && b->used == c->now)) /* once a frame is enough */
+		return b;
+	cache_unlink(c, b);
+	cache_link(c, b);
+	b->used = c->now;
 	return b;
 }
 
@@ -56,6 +62,13 @@ void log_cache_clear(struct log_cache *c)
 		log_cache_drop(c, c->oldest);
 }
 
+void log_cache_age(struct log_cache *c)
+{
+	c->now++;
+	while (c->oldest && c->now - c->oldest->used > FRAMES)
+		log_cache_drop(c, c->oldest);
+}
+
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records)
 {
 	size_t bytes = sizeof(struct log_block) + 8 * times + 8 * values + records;
@@ -63,18 +76,9 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times,
 
 	if (!b)
 		return NULL;
-	while (c->oldest && c->bytes + bytes > c->most) {
-		struct log_block *oldest = c->oldest;
-
-		if (!oldest->used) {
-			log_cache_drop(c, oldest);
-			continue;
-		}
-		oldest->used = false;
-		cache_unlink(c, oldest);
-		cache_link(c, oldest);
-	}
-	*b = (struct log_block) {.key = key, .bytes = bytes, .same = *slot, .used = true};
+	while (c->oldest && c->bytes + bytes > c->most)
+		log_cache_drop(c, c->oldest);
+	*b = (struct log_block) {.key = key, .used = c->now, .bytes = bytes, .same = *slot};
 	b->t_ns = (int64_t *)(void *)(b + 1);
 	b->values = (double *)(void *)(b->t_ns + times);
 	b->records = (uint8_t *)(b->values + values);

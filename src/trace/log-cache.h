@@ -1,4 +1,4 @@
-/* log-cache: what was read of a log, in blocks; one that was not used for long goes first. */
+/* log-cache: what was read of a log, in blocks; the one that was not used for longest goes first. */
 #ifndef TRACE_LOG_CACHE_H
 #define TRACE_LOG_CACHE_H
 
@@ -9,7 +9,7 @@
 struct log_block {
 	struct log_block *same, *older, *newer; /* same: in the same slot */
 	uint64_t key;
-	bool used; /* since it was last the oldest */
+	uint32_t used; /* when last, as log_cache.now */
 	int64_t cell, first; /* first: number of the first bin */
 	size_t bytes, bytes_each; /* bytes_each: of records */
 	uint32_t n;
@@ -25,6 +25,7 @@ struct log_block {
 struct log_cache {
 	struct log_block *slots[LOG_SLOTS], *oldest, *newest;
 	size_t bytes, most;
+	uint32_t now; /* counted by log_cache_age() */
 };
 
 /* A block is valid until the next log_cache_add(). */
@@ -33,5 +34,7 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records);
 void log_cache_drop(struct log_cache *c, struct log_block *b);
 void log_cache_clear(struct log_cache *c);
+/* For a screen that follows: drops the blocks that were not used in the last 32 calls, as of columns that have left it. */
+void log_cache_age(struct log_cache *c);
 
 #endif

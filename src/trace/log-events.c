@@ -99,6 +99,27 @@ static void event_add(struct trace *r, enum trace_events of, const void *event)
 	r->events_new = true;
 }
 
+static bool state_good(const struct state_event *e)
+{
+	return e->kind < STATE_KINDS && e->from_ns <= e->to_ns && e->above_ns >= 0 && e->above_ns <= e->to_ns - e->from_ns;
+}
+
+/* In memory the newest of what is told of an event counts: one that had ended may go on. */
+static void state_add(struct trace *r, const struct state_event *e)
+{
+	struct state_event *s = r->events[EVENTS_STATE].p;
+	size_t i = r->view ? r->events[EVENTS_STATE].n : 0;
+
+	while (i > 0 && s[i - 1].from_ns >= e->from_ns && (s[i - 1].from_ns > e->from_ns || s[i - 1].channel != e->channel))
+		i--;
+	if (i > 0 && s[i - 1].from_ns == e->from_ns) {
+		s[i - 1] = *e;
+		r->events_new = true;
+	} else {
+		event_add(r, EVENTS_STATE, e);
+	}
+}
+
 void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 {
 	bool each = kind == LOG_INDEX;
@@ -118,8 +139,8 @@ void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 			event_add(r, EVENTS_GAP, &ev.u.gap);
 		else if (kind == LOG_STATE)
 			event_add(r, change_is_reason(&ev.u.change) ? EVENTS_REASON : EVENTS_CHANGE, &ev.u.change);
-		else if (kind == LOG_EVENT && ev.u.state.kind < STATE_KINDS && (!r->view || ev.u.state.channel < LOG_CHANNELS))
-			event_add(r, EVENTS_STATE, &ev.u.state);
+		else if (kind == LOG_EVENT && state_good(&ev.u.state) && (!r->view || ev.u.state.channel < LOG_CHANNELS))
+			state_add(r, &ev.u.state);
 	}
 }
 
@@ -143,8 +164,10 @@ void log_events_settle(struct trace *r)
 		next[i] = r->tail.ended ? INT64_MIN : r->last_ns;
 	for (size_t i = n; i-- > 0; next[s[i].channel] = s[i].from_ns) {
 		r->states_open |= s[i].flags & STATE_OPEN;
-		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns)
+		if (s[i].flags & STATE_OPEN && next[s[i].channel] > s[i].to_ns) {
+			s[i].above_ns += next[s[i].channel] - s[i].to_ns;
 			s[i].to_ns = next[s[i].channel];
+		}
 	}
 	/* The latest ends, for those who look for what is not over at a time. */
 	for (int k = 0; k < EVENTS_KINDS; k++) {

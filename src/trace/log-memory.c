@@ -18,7 +18,7 @@
 #define STEP	     64 /* chunks that are handled under the lock at once */
 #define NOTES_BYTES  (4 << 20)
 #define NOTES_LEAST  (64 << 10)		 /* where no past is kept */
-#define RANGES_MOST  (UINT32_C(1) << 18) /* in the store */
+#define RANGES_MOST  (UINT32_C(1) << 17) /* in the store, 8 MB */
 #define HOUR_NS	     (3600 * NS_PER_S)
 
 /* How long each shelf is kept, and in how many bytes; 0: as for the rows. */
@@ -79,12 +79,13 @@ struct log {
 	bool sourced;
 	struct log_queue *queues;
 	unsigned held, held_most;
+
+	pthread_cond_t news; /* for queues */
 };
 
 struct log_queue {
 	struct log *log;
 	struct log_queue *next;
-	pthread_cond_t news;
 	uint64_t at[SHELF_NOTES]; /* the next chunk of each shelf */
 	size_t bytes, most;	  /* of those from there on */
 	struct log_skipped skipped;
@@ -329,9 +330,9 @@ static void publish(struct log *l)
 		full |= q->full;
 		for (int s = 0; s < SHELF_NOTES; s++)
 			first[s] = q->at[s] < first[s] ? q->at[s] : first[s];
-		pthread_cond_signal(&q->news);
 	}
 	pthread_mutex_unlock(&l->lock);
+	pthread_cond_broadcast(&l->news);
 	if (full)
 		queues_skip(l);
 	for (int s = 0; s < LOG_SHELVES; s++)
@@ -657,9 +658,8 @@ static int end(struct sink *s, struct err *e)
 	lock(l);
 	l->ended = true;
 	l->version++;
-	for (struct log_queue *q = l->queues; q; q = q->next)
-		pthread_cond_signal(&q->news);
 	pthread_mutex_unlock(&l->lock);
+	pthread_cond_broadcast(&l->news);
 	log_builder_free(l->builder);
 	l->builder = NULL;
 	return 0;
@@ -756,8 +756,7 @@ struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct er
 {
 	struct log_queue *q = calloc(1, sizeof(*q));
 
-	if (!q || thread_cond_init(&q->news) != 0) {
-		free(q);
+	if (!q) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
@@ -785,7 +784,6 @@ void log_queue_free(struct log_queue *q)
 		continue;
 	*at = q->next;
 	pthread_mutex_unlock(&q->log->lock);
-	pthread_cond_destroy(&q->news);
 	log_free(q->log);
 	free(q);
 }
@@ -795,7 +793,7 @@ struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct l
 	struct log_chunk *c;
 
 	pthread_mutex_lock(&q->log->lock);
-	while (!(c = queue_next(q)) && !q->log->ended && thread_wait(&q->news, &q->log->lock, until_ns))
+	while (!(c = queue_next(q)) && !q->log->ended && thread_wait(&q->log->news, &q->log->lock, until_ns))
 		continue;
 	if (c)
 		atomic_fetch_add(&c->refs, 1);
@@ -829,11 +827,12 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 {
 	struct log *l = calloc(1, sizeof(*l));
 
-	if (!l || pthread_mutex_init(&l->lock, NULL) != 0) {
+	if (!l || thread_cond_init(&l->news) != 0) {
 		free(l);
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;
 	}
+	pthread_mutex_init(&l->lock, NULL);
 	atomic_init(&l->refs, 1);
 	l->sink.ops = &ops;
 	l->bound = *bound;
@@ -870,6 +869,7 @@ void log_free(struct log *l)
 	free(l->sources);
 	free(l->own_sources);
 	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->news);
 	free(l);
 }
 

@@ -21,7 +21,7 @@ struct log_bound {
 };
 #define LOG_ROWS_NS	 (600 * NS_PER_S) /* the default */
 #define LOG_ROWS_BYTES	 (UINT64_C(24) << 20)
-#define LOG_RANGES_BYTES (UINT64_C(24) << 20)
+#define LOG_RANGES_BYTES (UINT64_C(16) << 20) /* of chunks; the screen has 8 MB of its own */
 
 struct log_chunk {
 	atomic_uint refs;

@@ -17,7 +17,8 @@
 #define FRONT	  65536			/* other bytes that may precede the first chunk */
 #define SEARCH	  (UINT64_C(64) << 20) /* bytes searched at a time for the first META */
 #define FAST_ROWS ((size_t)1 << 20) /* bytes cached */
-#define ROWS	  ((size_t)2 << 20) /* of other rows, and of lists */
+#define ROWS	  ((size_t)1 << 20) /* of other rows */
+#define LISTS	  ((size_t)2 << 20)
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define FACTS	  1024
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
@@ -570,7 +571,7 @@ struct trace *trace_alloc(void)
 	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = i == LOG_FAST_ROWS ? FAST_ROWS : i == LOG_STRIPS ? STRIPS : ROWS;
+		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS}[i];
 	if (r->caches && r->unpacker)
 		return r;
 	trace_close(r);

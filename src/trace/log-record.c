@@ -201,6 +201,7 @@ const struct log_field log_state_fields[] = {TIME(state_event, from_ns),
 					     FIELD(state_event, kind, 1),
 					     FIELD(state_event, flags, 1),
 					     FIELD(state_event, count, 8),
+					     FIELD(state_event, above_ns, 8),
 					     LAST};
 const struct log_field log_anchor_fields[] = {
 	TIME(clock_anchor, mono_ns), TIME(clock_anchor, real_ns), TIME(clock_anchor, boot_ns),

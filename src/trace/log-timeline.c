@@ -139,11 +139,12 @@ static bool timeline_reason(struct timeline *t, const char *name, int64_t t_ns, 
 	return reason_before(l->p, l->n, name, t_ns, out);
 }
 
-static size_t timeline_states(struct timeline *t, int64_t from_ns, int64_t to_ns, struct state_event *out, size_t max)
+static size_t timeline_states(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct state_event *out,
+			      size_t max)
 {
 	const struct log_events *l = &timeline_log(t)->events[EVENTS_STATE];
 
-	return states_between(l->p, l->reach, l->n, from_ns, to_ns, out, max);
+	return states_between(l->p, l->reach, l->n, channel, from_ns, to_ns, out, max);
 }
 
 static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max)
@@ -318,22 +319,55 @@ static bool reading_near(struct trace *r, size_t channel, uint64_t row, int step
 	return false;
 }
 
-static int64_t timeline_above(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+/* Where the rows are gone, how long a state was above 0 is known by its events: of a part of one that flickered, by its
+ * share. */
+static uint64_t above_by_events(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct state_event page[64];
+	double above_ns = 0;
+	size_t n;
+
+	do {
+		n = timeline_states(t, channel, from_ns, to_ns, page, 64);
+		for (size_t i = 0; i < n; i++) {
+			const struct state_event *e = &page[i];
+			int64_t from = e->from_ns > from_ns ? e->from_ns : from_ns, to = e->to_ns < to_ns ? e->to_ns : to_ns;
+
+			if (to > from)
+				above_ns += (double)e->above_ns * (double)(to - from) / (double)(e->to_ns - e->from_ns);
+		}
+		to_ns = n ? page[0].from_ns : to_ns;
+	} while (n == 64 && to_ns > from_ns);
+	return (uint64_t)llround(above_ns);
+}
+
+static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct trace *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
-	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns;
-	bool before, after;
-	double before_v, after_v;
-	struct span_stats in;
+	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns = 0, next_ns;
+	double before, after;
+	bool follows;
 
-	trace_stat(r, channel, from_ns, to_ns, &in);
-	before = reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before_v);
-	after = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after_v);
-	if (!in.n)
-		return before && after ? above_between(before_ns, before_v, after_ns, hole, from_ns, to_ns) : 0;
-	return (int64_t)in.above_ns + (before ? above_between(before_ns, before_v, in.first_ns, hole, from_ns, to_ns) : 0) +
-	       (after ? above_between(in.last_ns, in.last, after_ns, hole, from_ns, to_ns) : 0);
+	trace_stat(r, channel, from_ns, to_ns, out);
+	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after);
+	next_ns = out->n ? out->first_ns : after_ns;
+	/* A step at an edge belongs to the interval before it. */
+	if (reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before) &&
+	    (out->n || follows)) {
+		double next = out->n ? out->first : after;
+
+		out->above_ns += (uint64_t)above_between(before_ns, before, next_ns, hole, from_ns, to_ns);
+		out->known_ns += (uint64_t)above_between(before_ns, 1, next_ns, hole, from_ns, to_ns);
+		out->rise += next_ns > from_ns && next_ns <= to_ns && next > before ? next - before : 0;
+	}
+	if (out->n && follows) {
+		out->above_ns += (uint64_t)above_between(out->last_ns, out->last, after_ns, hole, from_ns, to_ns);
+		out->known_ns += (uint64_t)above_between(out->last_ns, 1, after_ns, hole, from_ns, to_ns);
+		out->rise += after_ns == to_ns && after > out->last ? after - out->last : 0;
+	}
+	if (from_ns < r->rows_from_ns)
+		out->above_ns = above_by_events(t, channel, from_ns, to_ns);
 }
 
 /* --- ranges: others may be shown in their place --- */
@@ -397,5 +431,5 @@ const struct timeline_ops log_timeline_ops = {
 	.ranges = timeline_ranges,
 	.ranges_more = timeline_ranges_more,
 	.lanes = timeline_lanes,
-	.above = timeline_above,
+	.stat = timeline_stat,
 };

@@ -252,6 +252,8 @@ void log_view_look(struct log_view *v)
 	int64_t first = INT64_MAX;
 
 	r->other_ranges = log_range_store(v->log);
+	for (int i = 0; i < LOG_CACHES; i++)
+		log_cache_age(&r->caches[i]);
 	memcpy(end, now->end, sizeof(end));
 	count_open(v, false);
 	log_look(v->log, &v->look);

@@ -68,16 +68,14 @@ static void read(struct ui *u, const struct ui_scene *s, struct row *row)
 static void read_levels(struct ui *u, const struct ui_scene *s, const struct channel *ch,
 			const struct spark_column *caps)
 {
-	struct spark_column columns[COLUMNS_MAX];
-	unsigned char throttled[COLUMNS_MAX] = {0};
-	struct chart_summary sum;
+	unsigned char one[COLUMNS_MAX], throttled[COLUMNS_MAX] = {0};
 
 	for (size_t k = 0; k < u->about->n_channels; k++) {
 		if (!throttles(&u->about->channels[k], ch))
 			continue;
-		chart_columns(s->timeline, k, &u->frame.axis, u->frame.bins, columns, &sum);
+		events_columns(s->timeline, k, &u->frame.axis, 0, one);
 		for (int i = 0; i < u->frame.axis.n; i++)
-			throttled[i] |= columns[i].any && columns[i].max > 0;
+			throttled[i] |= one[i];
 	}
 	for (int i = 0; i < u->frame.axis.n; i++)
 		if (u->frame.columns[i].any && caps[i].any)

@@ -55,12 +55,10 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 	return false;
 }
 
-/* Sets out[i] for the columns with events of a channel, or (SIZE_MAX) with any throttling. Returns how many there were. */
-static uint64_t find(struct ui *u, const struct ui_scene *s, size_t channel, const struct chart_axis *axis,
-		     unsigned char *out)
+uint64_t events_columns(struct timeline *t, size_t channel, const struct chart_axis *axis, int64_t shift_ns, unsigned char *out)
 {
-	int64_t column_ns = chart_column_ns(axis), from = axis->first * column_ns,
-		to = from + axis->n * column_ns;
+	int64_t column_ns = chart_column_ns(axis), from = axis->first * column_ns - shift_ns, to = from + axis->n * column_ns;
+	const struct session *about = t->ops->session(t);
 	struct state_event page[PAGE];
 	uint64_t count = 0;
 	size_t n;
@@ -68,30 +66,21 @@ static uint64_t find(struct ui *u, const struct ui_scene *s, size_t channel, con
 	memset(out, 0, (size_t)axis->n);
 	/* states() returns the newest of a range, so a full page is followed by older ones. */
 	do {
-		n = s->timeline->ops->states(s->timeline, from, to, page, PAGE);
+		n = t->ops->states(t, channel, from, to, page, PAGE);
 		for (size_t i = 0; i < n; i++) {
 			const struct state_event *e = &page[i];
-			int64_t last_ns =
-				e->kind == STATE_COUNT || e->to_ns == e->from_ns ? e->to_ns : e->to_ns - 1;
-			int64_t first = (e->from_ns < from ? from : e->from_ns) / column_ns - axis->first;
-			int64_t last = last_ns / column_ns - axis->first;
+			int64_t last_ns = e->kind == STATE_COUNT || e->to_ns == e->from_ns ? e->to_ns : e->to_ns - 1;
+			int64_t first = e->from_ns > from ? (e->from_ns - from) / column_ns : 0;
 
-			if (channel == SIZE_MAX ? !throttles(&u->about->channels[e->channel])
-						: e->channel != channel)
+			if (last_ns < from || (channel == SIZE_MAX && !throttles(&about->channels[e->channel])))
 				continue;
 			count += e->count;
-			for (int64_t c = first; c <= last && c < axis->n; c++)
+			for (int64_t c = first; c <= (last_ns - from) / column_ns && c < axis->n; c++)
 				out[c] = 1;
 		}
 		to = n ? page[0].from_ns : to;
 	} while (n == PAGE && to > from);
 	return count;
-}
-
-void events_throttled(struct ui *u, const struct ui_scene *s, const struct chart_axis *axis,
-		      unsigned char *out)
-{
-	find(u, s, SIZE_MAX, axis, out);
 }
 
 static bool drop_start(const char **text, const char *start)
@@ -159,31 +148,38 @@ static struct item *add_item(struct items *l, int first, int last, enum style st
 	return &l->list[l->n++];
 }
 
+/* Those that share a column are one item. Its text has the whole of their time, also what is not in view. */
 static void add_throttling(struct ui *u, const struct ui_scene *s, size_t channel, struct items *l)
 {
+	struct timeline *t = s->timeline;
+	struct state_event page[PAGE];
 	const struct channel *ch = &u->about->channels[channel];
 	int64_t column_ns = chart_column_ns(&u->frame.axis), start_ns = u->frame.axis.first * column_ns;
-	int per = u->vp.per_cell, n = u->frame.axis.n, next;
+	int per = u->vp.per_cell, n = u->frame.axis.n;
 	char name[32], took[QUANTITY_TEXT];
+	struct span_stats in;
 
 	events_name(name, ch);
 	if (!strcmp(name, "gpu") || !strcmp(name, "cpu"))
 		for (char *p = name; *p; p++)
 			*p = (char)(*p - 'a' + 'A');
-	for (int i = 0, end; i < n; i = next) {
+	for (int i = 0, end; i < n; i = end + 1) {
+		int64_t from_ns = start_ns + i * column_ns, to_ns;
 		struct item *item;
+		size_t found;
 
 		for (end = i; end < n && u->frame.level[end]; end++)
 			;
-		/* It lasts until the reading after the last one above 0, which may be columns away. */
-		for (next = end; next < n && !u->frame.level[next]; next++)
-			;
 		if (end == i)
 			continue;
+		to_ns = start_ns + end * column_ns;
+		found = t->ops->states(t, channel, from_ns + 1, to_ns, page, PAGE);
+		from_ns = found > 0 && found < PAGE ? page[0].from_ns : from_ns;
+		to_ns = found > 0 ? page[found - 1].to_ns : to_ns;
 		item = add_item(l, i / per, (end - 1) / per, STYLE_ALERT);
 		item->lasts = true;
-		quantity_lasted(took, s->timeline->ops->above(s->timeline, channel, start_ns + i * column_ns,
-							      start_ns + next * column_ns));
+		t->ops->stat(t, channel, from_ns, to_ns, &in);
+		quantity_lasted(took, (int64_t)in.above_ns);
 		/* TRANSLATORS: "GPU throttled 3.6 s" */
 		snprintf(item->text, sizeof(item->text), _("%s throttled %s"), name, took);
 		snprintf(item->brief, sizeof(item->brief), "%s", took);
@@ -228,7 +224,7 @@ static void add_channels(struct ui *u, const struct ui_scene *s, struct items *l
 		if (!throttles(ch) && !notices(ch))
 			continue;
 		asked++;
-		count = find(u, s, i, &u->frame.axis, u->frame.level);
+		count = events_columns(s->timeline, i, &u->frame.axis, 0, u->frame.level);
 		if (ch->kind == CHANNEL_THROTTLE_COUNT)
 			add_rises(u, i, count, l);
 		else if (ch->kind == CHANNEL_THROTTLE)

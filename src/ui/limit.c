@@ -10,7 +10,6 @@
 #include "ui/screen.h"
 #include "util/intl.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #define MEMORY_FREE    0.05            /* of the RAM */
 #define SWAP_GROWTH    16384           /* kB in a second */
 #define COUNT_NS       (2 * NS_PER_S)  /* counts are read once a second */
+#define EVENTS_MOST    256             /* of a throttling that pauses */
 #define SECOND_ZOOM    24              /* 17 ms */
 #define SECOND_COLUMNS 64
 #define SLACK_ZOOM     26              /* 67 ms */
@@ -292,6 +292,26 @@ static void limit_text(char out[64], enum unit unit, double v, double limit)
 		 most);
 }
 
+/* How long a channel has been throttling, its pauses of up to a second not counted; 0: it did not in the last second.
+ * *all is false if there are too many of them to be searched. */
+static int64_t throttled(const struct look *l, size_t channel, bool *all)
+{
+	struct state_event e;
+	struct span_stats in;
+	int64_t from_ns = l->at_ns + 1;
+	int n = 0;
+
+	while (n < EVENTS_MOST && l->t->ops->states(l->t, channel, from_ns - NS_PER_S, from_ns, &e, 1)) {
+		from_ns = e.from_ns;
+		n++;
+	}
+	*all = n < EVENTS_MOST;
+	if (n == 0)
+		return 0;
+	l->t->ops->stat(l->t, channel, from_ns, l->at_ns, &in);
+	return in.above_ns > 0 ? (int64_t)in.above_ns : 1;
+}
+
 /* Finds what is throttled and for how long, or else a zone that is past its limit. */
 static bool find_heat(struct look *l)
 {
@@ -303,19 +323,14 @@ static bool find_heat(struct look *l)
 	const struct channel *hot = zone == NOT_FOUND ? NULL : channel_at(l, zone);
 
 	for (size_t i = 0; i < l->about->n_channels; i++) {
-		struct bin b = {.n = 0};
 		bool one_all;
-		int64_t began_ns, one_ns;
+		int64_t one_ns = is_read(l, i, CHANNEL_THROTTLE) ? throttled(l, i, &one_all) : 0;
 
-		if (is_read(l, i, CHANNEL_THROTTLE))
-			b = second(l, i);
-		if (!b.n || !(b.max > 0))
+		if (!one_ns)
 			continue;
 		events_name(name, channel_at(l, i));
 		add_name(names, sizeof(names), name);
 		cores &= !strncmp(name, "cpu", 3);
-		began_ns = began(l, i, DBL_TRUE_MIN, &one_all);
-		one_ns = l->t->ops->above(l->t, i, began_ns, l->at_ns);
 		lasted_ns = one_ns > lasted_ns ? one_ns : lasted_ns;
 		all &= one_all;
 	}
@@ -369,15 +384,21 @@ static size_t fullest_rail(const struct look *l, double *share, double *current,
 static bool find_power(struct look *l)
 {
 	char text[64];
-	double share, current = NAN, limit = NAN, rise = 0, one, total;
+	double share, current = NAN, limit = NAN, rise = 0, total;
 	size_t rail = fullest_rail(l, &share, &current, &limit);
 	const char *name = "";
 
-	for (size_t i = 0; i < l->about->n_channels; i++)
-		if (is_read(l, i, CHANNEL_THROTTLE_COUNT) && (one = value(l, i, 0) - value(l, i, COUNT_NS)) > 0) {
-			rise += one;
+	for (size_t i = 0; i < l->about->n_channels; i++) {
+		struct span_stats in;
+
+		if (!is_read(l, i, CHANNEL_THROTTLE_COUNT))
+			continue;
+		l->t->ops->stat(l->t, i, l->at_ns - COUNT_NS, l->at_ns + 1, &in);
+		if (in.rise > 0) {
+			rise += in.rise;
 			name = channel_at(l, i)->label;
 		}
+	}
 	if (!(rise > 0) && !(share >= 1))
 		return false;
 	set(l, LIMIT_POWER, _("power"), "power");

@@ -143,7 +143,7 @@ static void draw_throttled(struct ui *u, const struct ui_scene *s, struct canvas
 		u->minimap.throttled_w = o->cells;
 		u->minimap.throttled_last_ns = u->extent.last_ns;
 		memset(u->minimap.throttled, 0, sizeof(u->minimap.throttled));
-		events_throttled(u, s, &axis, u->frame.level);
+		events_columns(s->timeline, SIZE_MAX, &axis, 0, u->frame.level);
 		for (int i = 0; i < axis.n; i++)
 			if (u->frame.level[i])
 				u->minimap.throttled[i * o->cells / o->n] = 1;

@@ -28,13 +28,12 @@ static bool matches_at(struct timeline *t, size_t channel, const struct wanted *
 	return w->most ? v <= w->limit : v >= w->limit;
 }
 
-/* The zoom of the largest column that begins (back: ends) at `at` and does not go past `end`. */
-static int largest(int64_t at, int64_t end, bool back)
+/* The zoom of the largest column that begins at `at` and does not go past `end`. */
+static int largest(int64_t at, int64_t end)
 {
 	int zoom = ZOOM_MIN;
 
-	while (zoom < ZOOM_MAX && at % (INT64_C(2) << zoom) == 0 &&
-	       (back ? at - end : end - at) >= INT64_C(2) << zoom)
+	while (zoom < ZOOM_MAX && at % (INT64_C(2) << zoom) == 0 && end - at >= INT64_C(2) << zoom)
 		zoom++;
 	return zoom;
 }
@@ -56,29 +55,25 @@ static void round_out(int64_t *from_ns, int64_t *to_ns)
 	*to_ns += (finest - *to_ns % finest) % finest;
 }
 
-/* Finds the first (back: the last) matching sample in [from, to). */
-static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, bool back,
-		 const struct wanted *w, int64_t *out)
+/* Finds the first matching sample in [from, to). */
+static bool find(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, const struct wanted *w, int64_t *out)
 {
-	int64_t at, end, i;
+	int64_t i;
 	int zoom;
 
-	round_out(&from_ns, &to_ns);
-	for (at = back ? to_ns : from_ns, end = back ? from_ns : to_ns; back ? at > end : at < end;
-	     at += back ? -(INT64_C(1) << zoom) : INT64_C(1) << zoom) {
+	for (round_out(&from_ns, &to_ns); from_ns < to_ns; from_ns += INT64_C(1) << zoom) {
 		struct bin b;
 
-		zoom = largest(at, end, back);
-		i = (at >> zoom) - back;
+		zoom = largest(from_ns, to_ns);
+		i = from_ns >> zoom;
 		b = column(t, channel, zoom, i);
 		if (!matches(w, &b))
 			continue;
 		while (zoom > ZOOM_MIN) {
 			zoom--;
-			i = 2 * i + back;
+			i *= 2;
 			b = column(t, channel, zoom, i);
-			if (!matches(w, &b))
-				i += back ? -1 : 1;
+			i += !matches(w, &b);
 		}
 		t->ops->value(t, channel, (i + 1) * (INT64_C(1) << zoom) - 1, out);
 		/* If columns are finer than the samples, the next sample may be the matching one. */
@@ -104,13 +99,13 @@ bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 	for (round_out(&at, &end); at < end; at += INT64_C(1) << zoom) {
 		struct bin b;
 
-		zoom = largest(at, end, false);
+		zoom = largest(at, end);
 		b = column(t, channel, zoom, at >> zoom);
 		if (b.n)
 			any = true, w.limit = w.most ? fmin(w.limit, b.min) : fmax(w.limit, b.max);
 	}
 	*value = w.limit;
-	return any && find(t, channel, from_ns, to_ns, false, &w, out);
+	return any && find(t, channel, from_ns, to_ns, &w, out);
 }
 
 /* The begin of a throttling, notice or over-current. */
@@ -123,7 +118,7 @@ static bool states(struct timeline *t, const struct extent *e, int64_t t_ns, int
 
 	/* states() returns the newest of a range, so a full page is followed by older ones. */
 	do {
-		n = t->ops->states(t, from, to, page, PAGE);
+		n = t->ops->states(t, SIZE_MAX, from, to, page, PAGE);
 		for (size_t i = n; i-- > 0 && page[i].from_ns >= from;) {
 			if (page[i].flags & STATE_BEFORE)
 				continue;

@@ -167,7 +167,7 @@ void quantity_time(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns)
 
 void quantity_lasted(char out[QUANTITY_TEXT], int64_t ns)
 {
-	int64_t step_ns = ns < 60 * NS_PER_S ? NS_PER_S / 10 : NS_PER_S;
+	int64_t step_ns = ns < NS_PER_S / 10 ? NS_PER_MS : ns < 60 * NS_PER_S ? NS_PER_S / 10 : NS_PER_S;
 
 	quantity_time(out, ns + step_ns / 2, step_ns < NS_PER_S ? step_ns : 0);
 }

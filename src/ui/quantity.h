@@ -42,7 +42,8 @@ void quantity_clock(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns);
 
 /* As quantity_clock(), with the unit if there is no colon: "12.345 s", "1:23.4". */
 void quantity_time(char out[QUANTITY_TEXT], int64_t ns, int64_t step_ns);
-/* How long a state lasted, to the nearest tenth of a second below a minute: "3.6 s", "1:23". */
+/* How long a state lasted, to the nearest tenth of a second below a minute, and millisecond below that: "0.020 s", "3.6 s",
+ * "1:23". */
 void quantity_lasted(char out[QUANTITY_TEXT], int64_t ns);
 
 /* The range of a chart. */

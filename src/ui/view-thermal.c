@@ -232,80 +232,53 @@ static void draw_fan(struct ui *u, const struct ui_scene *s, struct canvas *c, s
 			 row->second.summary.max, row->scale.hi);
 }
 
-/* 1: active or incremented, 2: only sampled. */
-static void strip_cells(const struct ui *u, const struct channel *ch, const struct spark_column *cols, double before,
-			unsigned char *cell)
-{
-	memset(cell, 0, (size_t)u->at.chart.w);
-	for (int i = 0; i < u->frame.axis.n; i++) {
-		const struct spark_column *col = &cols[i];
-		bool active = ch->kind == CHANNEL_THROTTLE_COUNT ? col->max > col->min || col->max > before
-								 : col->max > 0;
-
-		if (!col->any)
-			continue;
-		before = col->max;
-		if (active)
-			cell[i / u->vp.per_cell] = 1;
-		else if (!cell[i / u->vp.per_cell])
-			cell[i / u->vp.per_cell] = 2;
-	}
-}
-
 /* Draw when a state was active, and for how long in view; for a counter, when and by how much it
  * rose. */
-static void strip_line(struct ui *u, struct canvas *c, int y, const struct channel *ch,
-		       const struct spark_column *cols, int64_t above_ns, double v, double before)
+static void strip_line(struct ui *u, struct canvas *c, int y, struct timeline *t, size_t channel, int64_t shift_ns,
+		       const struct spark_column *cols, double v)
 {
-	unsigned char cell[CELLS_MAX];
-	bool count = ch->kind == CHANNEL_THROTTLE_COUNT, now = !count && v > 0;
+	const struct channel *ch = &t->ops->session(t)->channels[channel];
+	int64_t column_ns = chart_column_ns(&u->frame.axis), from = u->frame.axis.first * column_ns - shift_ns;
+	bool count = ch->kind == CHANNEL_THROTTLE_COUNT, now = !count && v > 0, any = false, some;
 	enum style on = ch->kind == CHANNEL_NOTICE ? STYLE_TEXT : STYLE_MEAN(HUE_ALERT, SHADES - 1);
-	double last = NAN, first = before;
+	unsigned char active[COLUMNS_MAX];
 	char text[QUANTITY_TEXT] = "--";
+	struct span_stats in;
 
+	t->ops->stat(t, channel, from, from + u->frame.axis.n * column_ns, &in);
+	events_columns(t, channel, &u->frame.axis, shift_ns, active);
 	for (int i = 0; i < u->frame.axis.n; i++) {
-		if (!cols[i].any)
-			continue;
-		first = isnan(first) ? cols[i].min : first;
-		last = cols[i].max;
+		any |= cols[i].any;
+		if (active[i])
+			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, on,
+				   screen_glyph(u, 0x25A0, ch->kind == CHANNEL_NOTICE ? 'n' : 'T'));
+		else if (cols[i].any && (i % u->vp.per_cell == 0 || !active[i - 1]))
+			canvas_put(c, u->at.chart.x + i / u->vp.per_cell, y, STYLE_TRACK, screen_glyph(u, 0x2500, '-'));
 	}
-	if (count && last > first)
-		snprintf(text, sizeof(text), "+%.0f", last - first);
-	else if (!count && (above_ns > 0 || now))
-		quantity_lasted(text, above_ns);
-	else if (!isnan(last))
+	some = count ? in.rise > 0 : in.above_ns > 0;
+	if (count && some)
+		snprintf(text, sizeof(text), "+%.0f", in.rise);
+	else if (some || now)
+		quantity_lasted(text, (int64_t)in.above_ns);
+	else if (any)
 		snprintf(text, sizeof(text), "%s", _("none"));
 	canvas_right(c, u->at.value.x, y, u->at.value.w - 2,
-		     now && ch->kind == CHANNEL_THROTTLE       ? STYLE_ALERT
-		     : (count ? last > first : above_ns > 0) ? STYLE_STRONG
-							     : STYLE_DIM,
-		     text);
-	strip_cells(u, ch, cols, before, cell);
-	for (int i = 0; i < u->at.chart.w; i++)
-		if (cell[i])
-			canvas_put(c, u->at.chart.x + i, y, cell[i] == 1 ? on : STYLE_TRACK,
-				   cell[i] == 1 ? screen_glyph(u, 0x25A0, ch->kind == CHANNEL_NOTICE ? 'n' : 'T')
-						: screen_glyph(u, 0x2500, '-'));
+		     now && ch->kind == CHANNEL_THROTTLE ? STYLE_ALERT : some ? STYLE_STRONG : STYLE_DIM, text);
 }
 
 static void draw_strip(struct ui *u, const struct ui_scene *s, struct canvas *c, struct row *row,
 		       const struct rect *at)
 {
-	int64_t from = u->frame.axis.first * chart_column_ns(&u->frame.axis);
-	int64_t to = from + u->frame.axis.n * chart_column_ns(&u->frame.axis), shift = u->second.shift_ns;
-	struct timeline *a = s->timeline, *b = u->second.timeline;
 	struct rect line = *at;
 
 	rows_read(u, s, row);
 	draw_name(u, c, row, line.y);
-	strip_line(u, c, line.y, &u->about->channels[row->channel], u->frame.columns,
-		   a->ops->above(a, row->channel, from, to), row->value,
-		   a->ops->value(a, row->channel, from - 1, NULL));
+	strip_line(u, c, line.y, s->timeline, row->channel, 0, u->frame.columns, row->value);
 	axis_lines(u, c, line.y, 1);
 	if (!second_line(u, c, row, &line))
 		return;
-	strip_line(u, c, line.y, &u->second.about->channels[row->second.channel], u->second.columns,
-		   b->ops->above(b, row->second.channel, from - shift, to - shift), row->second.value, NAN);
+	strip_line(u, c, line.y, u->second.timeline, row->second.channel, u->second.shift_ns, u->second.columns,
+		   row->second.value);
 	axis_second_lines(u, c, line.y, 1);
 }
 

@@ -21,11 +21,11 @@ ok 'a stretch' is "$status" 0
 ok 'nothing is said' test ! -s err
 ok 'the format is kept' sound middle.nvmt
 ok 'so is version 1' judge middle.nvmt "t['counts'] == {'fast': 9950, 'medium': 990, 'slow': 100, 'sync': 5}"
-ok 'marks are numbered anew' judge middle.nvmt "[s['id'] for s in t['sync']] == [1, 2, 3, 4, 5]"
+ok 'marks keep their numbers' judge middle.nvmt "[s['id'] for s in t['sync']] == [2, 3, 4, 5, 6]"
 ok 'and keep their places' judge middle.nvmt "[round(s['time_s'], 6) for s in t['sync']] == [1, 3, 5, 7, 9]"
 run nvmtop export jsonl middle.nvmt
 ok 'the clocks are those of its start' says out '"monotonic_ns":5003000000123,"realtime_ns":1700000003000000000,"boottime_ns":6003000000123'
-ok 'labels are kept' says out '"row":"mark","phase":1,"label":"rest"'
+ok 'labels are kept' says out '"row":"mark","phase":2,"label":"rest"'
 ok 'so are gaps' says out '"row":"gap".*"missed":50'
 ok 'and what version 1 has no room for' says out '"throttle.x":1'
 run nvmtop cut waves.nvmt --from 3.12 --to 3.13 -o gap.nvmt

@@ -82,6 +82,51 @@ said = [round(of(p), 6) for p in t["phases"] + [t["whole"]]]
 print(said)
 assert said == [0, 0.15, 0.05, 0.2]'
 
+# States of 5 ms, 20 ms and 3.6 s, and one that flickers, 5 ms of each 10 for a second, in files of which they are the
+# content: at each place for as long as that, and for no longer than the part that is in it.
+"$python" -c 'import nvmt_write as w
+t = w.Trace()
+name = "throttle.gpu-throttle-alert"
+t.extra = [(name, "throttle", 0, "", "heat")]
+on = [(2000, 2005), (6000, 6020), (10000, 13600)] + [(18000 + 10 * k, 18005 + 10 * k) for k in range(100)]
+for i in range(24001):
+    t.row(0, i * 1_000_000, **{"gpu.util": 0, name: float(any(a <= i < b for a, b in on))})
+open("states.nvmt", "wb").write(t.log())'
+cat >said.py <<'END'
+import csv, json, re, sys
+s, shown = float(sys.argv[1]), sys.argv[2]
+name = "throttle.gpu-throttle-alert"
+signals = json.load(open("part.json"))["traces"][0]["whole"]["signals"]
+lines = list(csv.DictReader(l for l in open("part.csv") if not l.startswith("#")))
+said = {"json": [r["throttled_s"] for r in signals if r["name"] == name][0],
+        "csv": float([r["throttled_s"] for r in lines if name in r.values()][-1]),
+        "text": float(re.search(r"throttled for ([0-9.]+) s", open("part.txt").read())[1])}
+screen = {"thermal": re.search(r"\n +\S*throttle\S* +([0-9.]+ s)", open("thermal").read()),
+          "events": re.search(r"events .* ([0-9.]+ s)", open("signals").read())}
+screen = {k: m and m[1] for k, m in screen.items()}
+print("#", said, screen)
+assert all(abs(v - s) < 1e-6 for v in said.values()), said
+assert all(v == shown for v in screen.values()), screen
+END
+# lasts FROM TO SECONDS ON-THE-SCREEN: what is said of that part
+lasts() {
+    rm -f part.nvmt
+    nvmtop cut states.nvmt --from "$1" --to "$2" -o part.nvmt
+    nvmtop report --all part.nvmt >part.txt
+    nvmtop report --format json part.nvmt >part.json
+    nvmtop report --format csv part.nvmt >part.csv
+    for view in thermal signals; do
+        nvmtop --print 120x30 --replay part.nvmt --view $view >$view 2>err
+    done
+    "$python" said.py "$3" "$4"
+}
+ok 'a state of 5 ms' lasts 1 4 0.005 '0.005 s'
+ok 'one of 20 ms' lasts 5 8 0.020 '0.020 s'
+ok 'one of 3.6 s' lasts 9 15 3.6 '3.6 s'
+ok 'the part of it that is in a file, up to its last row' lasts 9 11.5 1.499 '1.5 s'
+ok 'one that flickers, without its pauses' lasts 17 20 0.5 '0.5 s'
+ok 'and a part of that' lasts 18.2 20 0.4 '0.4 s'
+
 # States of 5 and 20 ms, and of 30 ms 20 ms apart. What the rows have is the truth: a busy machine may have no row in one.
 cat >flicker.py <<'END'
 import time

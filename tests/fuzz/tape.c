@@ -641,23 +641,26 @@ static size_t get_rows(struct timeline *t, enum tier tier, int64_t *from_ns, int
 	return got;
 }
 
-static int64_t get_above(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns)
+static void get_stat(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct tape *t = tape_of(tl, 1);
 
-	return value_of(t, channel, 0) > 0 && to_ns > from_ns ? to_ns / 2 - from_ns / 2 : 0;
+	*out = (struct span_stats) {.rise = value_of(t, channel, 0)};
+	if (value_of(t, channel, 0) > 0 && to_ns > from_ns)
+		out->above_ns = (uint64_t)(to_ns / 2 - from_ns / 2);
 }
 
-static size_t get_states(struct timeline *tl, int64_t from_ns, int64_t to_ns, struct state_event *out,
+static size_t get_states(struct timeline *tl, size_t channel, int64_t from_ns, int64_t to_ns, struct state_event *out,
 			 size_t max)
 {
 	struct tape *t = tape_of(tl, 1);
 	size_t got = 0;
 
 	for (size_t i = 0; i < get_session(tl)->n_channels && got < max && to_ns > from_ns; i++)
-		if (get_session(tl)->channels[i].kind == CHANNEL_THROTTLE && value_of(t, i, 0) > 0)
+		if ((channel == SIZE_MAX || i == channel) && get_session(tl)->channels[i].kind == CHANNEL_THROTTLE &&
+		    value_of(t, i, 0) > 0)
 			out[got++] = (struct state_event) {from_ns / 2,     to_ns / 2,  (uint32_t)i,
-							   STATE_THROTTLED, STATE_OPEN, 1};
+							   STATE_THROTTLED, STATE_OPEN, 1,	    to_ns / 2 - from_ns / 2};
 	return got;
 }
 
@@ -674,5 +677,5 @@ static const struct timeline_ops ops = {
 	.rows = get_rows,
 	.ranges = get_ranges,
 	.lanes = get_lanes,
-	.above = get_above,
+	.stat = get_stat,
 };

@@ -6,6 +6,8 @@ need "$program"
 
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-${NVMTOP_SRC:-.}/boards}
 export NVMTOP_BOARDS
+python=/usr/bin/python3
+[ -x "$python" ] || python=python3
 patience=40
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/nvmtop-pty.XXXXXX") || exit 99
 trap 'pty_stop; rm -rf "$tmp"' EXIT
@@ -55,6 +57,20 @@ begun() {
 	newest=$(find "$1" -name '*.nvmt' | sort | tail -n 1)
 	[ "$newest" ] && [ "$(wc -c <"$newest")" -gt 15000 ]
 }
+# Whether the newest file has fast rows that are older than that.
+began_before() {
+	newest=$(find "$dir" -name '*.nvmt' | sort | tail -n 1)
+	"$python" - "$newest" "$1" "${NVMTOP_SRC:-.}/tests/tools/nvmt-log.py" <<'END'
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("log", sys.argv[3])
+log = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(log)
+r = log.Recording(open(sys.argv[1], "rb").read())
+first = min(times[0] for _, times, _, _ in r.rows[0])
+print("# %.3f s" % ((int(sys.argv[2]) - first) / 1e9))
+sys.exit(first >= int(sys.argv[2]))
+END
+}
 # The clock on the screen, from the first line that has one.
 clock() {
 	screen | grep -o '[0-9][0-9]:[0-9][0-9]:[0-9][0-9]' | head -n 1
@@ -81,6 +97,7 @@ keys p
 check "keys work meanwhile" wait_for "Processes"
 keys 1
 check "nothing is recorded" off_screen "REC"
+answered=$("$python" -c 'import time; print(time.monotonic_ns())')
 rm "$tmp/folder"
 check "the recording starts when it responds" wait_for "REC nvmtop-"
 check "a message says so" wait_for "the recording has started"
@@ -88,6 +105,7 @@ until_true begun "$dir"
 keys r
 check "it is saved" wait_for "saved nvmtop-"
 check "the file is complete" until_true whole "$dir" 1
+check "it begins at the key, not with the answer" began_before "$answered"
 touch "$tmp/folder"
 keys r
 check "a second recording waits" wait_for "does not answer yet"

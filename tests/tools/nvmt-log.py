@@ -221,7 +221,7 @@ class Recording:
                 self.changes.setdefault((c["t"], r.raw), c)
         elif h.kind == EVENT:
             for r in Bytes(payload).records():
-                e = dict(zip(("from", "to", "channel", "kind", "flags", "count"), r.get("qqIBBQ")))
+                e = dict(zip(("from", "to", "channel", "kind", "flags", "count", "above"), r.get("qqIBBQq")))
                 before = self.events.get((e["from"], e["channel"]))
                 if not before or (before["to"], -before["flags"]) <= (e["to"], -e["flags"]):
                     self.events[e["from"], e["channel"]] = e

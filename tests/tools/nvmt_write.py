@@ -126,23 +126,24 @@ class Log:
             kind = {"throttle": 0, "notice": 1, "throttle_count": 2}.get(c.get("kind"))
             if kind is None:
                 continue
-            spans, last = [], None  # [from, to, count, flags]
+            spans, last = [], None  # [from, to, count, flags, above]
             for t, v in zip(times, values):
                 if v is None or math.isnan(v):
                     continue
                 if kind < 2 and last and last[1] > 0 and t - last[0] <= round(5e9 / self.hz[c["tier"]]):
                     spans[-1][1] = t
+                    spans[-1][4] += t - last[0]
                     begins = 0
                 else:
                     begins = int(v > 0) if kind < 2 else int(max(0, v - last[1])) if last else 0
                 if begins and spans and t - spans[-1][1] < 100_000_000:
                     spans[-1][1:3] = t, spans[-1][2] + begins
                 elif begins:
-                    spans.append([t, t, begins, 0 if last else 2])
+                    spans.append([t, t, begins, 0 if last else 2, 0])
                 last = t, v
             if spans and kind < 2 and last[1] > 0:
                 spans[-1][3] |= 1
-            out += [(b, EVENT, struct.pack("<qqIBBQ", a, b, number, kind, flags, n)) for a, b, n, flags in spans]
+            out += [(b, EVENT, struct.pack("<qqIBBQq", a, b, number, kind, flags, n, above)) for a, b, n, flags, above in spans]
         return out
 
     def bytes(self, marks=(), gaps=(), changes=()):

@@ -538,6 +538,14 @@ static void looked_at_while_it_grows(void **state)
 	live_log_free(h);
 }
 
+static int64_t above(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+{
+	struct span_stats s;
+
+	t->ops->stat(t, channel, from_ns, to_ns, &s);
+	return (int64_t)s.above_ns;
+}
+
 /* A state is asked about every millisecond, by what was read last. */
 static void times_above_0(void **state)
 {
@@ -570,10 +578,48 @@ static void times_above_0(void **state)
 
 		for (int64_t ms = from; ms < to && ms < last; ms++)
 			want += is[ms];
-		assert_int_equal(live_log_look(h)->ops->above(timeline, 1, start + from * MS, start + to * MS), want * MS);
-		assert_int_equal(live_log_look(h)->ops->above(timeline, 0, start + from * MS, start + to * MS), 0);
-		assert_int_equal(live_log_look(h)->ops->above(timeline, 2, start + from * MS, start + to * MS), 0);
+		assert_int_equal(above(live_log_look(h), 1, start + from * MS, start + to * MS), want * MS);
+		assert_int_equal(above(live_log_look(h), 0, start + from * MS, start + to * MS), 0);
+		assert_int_equal(above(live_log_look(h), 2, start + from * MS, start + to * MS), 0);
 	}
+	live_log_free(h);
+}
+
+/* Throttled from 60 to 63.6 s, and for 20 ms of each 40 from 100 to 102 s, which was minutes ago. */
+static void states_of_rows_that_are_gone(void **state)
+{
+	int64_t start = 1000 * NS_PER_S;
+	struct state_event e;
+	struct timeline *t;
+	struct live_log *h;
+
+	(void)state;
+	rows_ns = 20 * NS_PER_S;
+	kind_of_all = CHANNEL_THROTTLE;
+	h = make(100, TIER_MEDIUM, &t, start);
+	kind_of_all = CHANNEL_OTHER;
+	rows_ns = DAYS_NS;
+	for (int i = 0; i < 60000; i++) {
+		double v[WIDTH] = {i >= 6000 && i < 6360, i >= 10000 && i < 10200 && i / 2 % 2 == 0, 0};
+
+		push(h, NULL, TIER_MEDIUM, start + i * 10 * MS, v);
+		if (i < 10000 || i >= 10200)
+			continue;
+		/* While it flickers it is one event, which goes on. */
+		live_log_look(h);
+		assert_int_equal(t->ops->states(t, 1, start + i * 10 * MS, INT64_MAX, &e, 1), i / 2 % 2 == 0 || i % 2 == 0);
+		assert_int_equal(t->ops->states(t, 1, start, INT64_MAX, &e, 1), 1);
+		assert_int_equal(e.count, (i - 10000) / 4 + 1);
+		assert_int_equal(e.above_ns, ((i - 10000) / 4 * 2 + (i % 4 < 2 ? i % 4 : 2)) * 10 * MS);
+	}
+	live_log_look(h);
+	assert_true(t->ops->finest(t, 0, start + 102 * NS_PER_S) > zoom_base(100));
+	assert_int_equal(above(t, 0, start + 50 * NS_PER_S, start + 70 * NS_PER_S), 3600 * MS);
+	assert_int_equal(above(t, 0, start + 61 * NS_PER_S, start + 62 * NS_PER_S), NS_PER_S);
+	assert_int_equal(above(t, 0, start + 63 * NS_PER_S, start + 600 * NS_PER_S), 600 * MS);
+	assert_int_equal(above(t, 1, start + 99 * NS_PER_S, start + 103 * NS_PER_S), NS_PER_S);
+	assert_true(llabs(above(t, 1, start + 100 * NS_PER_S, start + 101 * NS_PER_S) - 500 * MS) <= 10 * MS);
+	assert_int_equal(above(t, 2, start, start + 600 * NS_PER_S), 0);
 	live_log_free(h);
 }
 
@@ -593,6 +639,7 @@ int main(void)
 		cmocka_unit_test(newest_reaches_back_over_late_readings),
 		cmocka_unit_test(marks_and_gaps),
 		cmocka_unit_test(times_above_0),
+		cmocka_unit_test(states_of_rows_that_are_gone),
 		cmocka_unit_test(looked_at_while_it_grows),
 	};
 

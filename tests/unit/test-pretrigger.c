@@ -63,6 +63,62 @@ static int64_t after_start(const struct script *s, double seconds)
 	return s->session.start.mono_ns + (int64_t)(seconds * (double)S);
 }
 
+/* The log, and what sees its stream, as an engine has them. */
+static struct both {
+	struct sink sink, *log, *watch;
+	struct pretrigger *k;
+} both;
+
+static int both_begin(struct sink *s, const struct session *about, struct err *err)
+{
+	(void)s;
+	return both.log->ops->begin(both.log, about, err) < 0 ? -1 : both.watch->ops->begin(both.watch, about, err);
+}
+
+static void both_rows(struct sink *s, const struct rows *r)
+{
+	(void)s;
+	both.log->ops->rows(both.log, r);
+	both.watch->ops->rows(both.watch, r);
+}
+
+static void both_mark(struct sink *s, const struct mark *m)
+{
+	(void)s;
+	both.log->ops->mark(both.log, m);
+	both.watch->ops->mark(both.watch, m);
+}
+
+static void both_gap(struct sink *s, const struct gap *g)
+{
+	(void)s;
+	both.log->ops->gap(both.log, g);
+}
+
+static bool wait_file(void *arg, struct log_writer *w)
+{
+	(void)arg;
+	return log_writer_wait(w, INT64_MAX);
+}
+
+static int both_end(struct sink *s, struct err *err)
+{
+	(void)s;
+	both.watch->ops->end(both.watch, err);
+	both.log->ops->end(both.log, err);
+	pretrigger_end(both.k, wait_file, NULL);
+	return 0;
+}
+
+static struct sink *sink_of(struct pretrigger *k)
+{
+	static const struct sink_ops ops = {
+		.begin = both_begin, .rows = both_rows, .mark = both_mark, .gap = both_gap, .end = both_end};
+
+	both = (struct both) {.sink.ops = &ops, .log = log_sink(pretrigger_log(k)), .watch = pretrigger_sink(k), .k = k};
+	return &both.sink;
+}
+
 static void wait_files(struct pretrigger *k, size_t n)
 {
 	struct pretrigger_stats st;
@@ -88,7 +144,7 @@ static struct pretrigger *begin(const struct script *s, const char *name, double
 
 	if (!k)
 		fail_msg("%s", e.text);
-	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
+	assert_int_equal(sink_of(k)->ops->begin(sink_of(k), &s->session, &e), 0);
 	return k;
 }
 
@@ -177,7 +233,7 @@ static void exact(void **state)
 {
 	struct script *s = script_now(11, 20000);
 	struct pretrigger *k = begin(s, "exact.nvmt", 4, 1.5, NULL);
-	struct sink *sink = pretrigger_sink(k);
+	struct sink *sink = sink_of(k);
 	size_t at[TIERS] = {0};
 	struct pretrigger_file f;
 	struct mark m[8];
@@ -255,7 +311,7 @@ static void by_condition(void **state)
 	for (int tenth = 1; tenth <= 290; tenth++) {
 		struct pretrigger_stats st;
 
-		push(s, pretrigger_sink(k), at, after_start(s, tenth / 10.0));
+		push(s, sink_of(k), at, after_start(s, tenth / 10.0));
 		pretrigger_stats(k, &st);
 		/* Wait until the file is written. */
 		if (tenth == 70 || tenth == 130 || tenth == 220) {
@@ -290,7 +346,7 @@ static void by_condition(void **state)
 	struct pretrigger_file g;
 	file_of(k, 1, &g);
 	assert_true(cell_ns(g.from_ns, 0) == cell_ns(f.to_ns, 1));
-	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	assert_int_equal(sink_of(k)->ops->end(sink_of(k), &e), 0);
 	pretrigger_free(k);
 	script_free(s);
 }
@@ -326,9 +382,9 @@ static void two_tiers(void **state)
 	}
 	struct pretrigger *k = begin(s, "two.nvmt", 1, 0, &c);
 	for (int i = 1; i < 300; i++)
-		push(s, pretrigger_sink(k), at, after_start(s, i * 0.07));
-	push(s, pretrigger_sink(k), at, INT64_MAX);
-	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+		push(s, sink_of(k), at, after_start(s, i * 0.07));
+	push(s, sink_of(k), at, INT64_MAX);
+	assert_int_equal(sink_of(k)->ops->end(sink_of(k), &e), 0);
 	pretrigger_stats(k, &st);
 	assert_true(edges > 500);
 	assert_int_equal(st.triggers, edges);
@@ -353,11 +409,11 @@ static void put_off(void **state)
 	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
 	assert_int_equal(condition_bind(&c, &s->session, &e), 0);
 	struct pretrigger *k = begin(s, "off.nvmt", 8, 0, &c);
-	push(s, pretrigger_sink(k), at, after_start(s, 5));
+	push(s, sink_of(k), at, after_start(s, 5));
 	wait_files(k, 1);
-	push(s, pretrigger_sink(k), at, after_start(s, 7));
+	push(s, sink_of(k), at, after_start(s, 7));
 	pretrigger_trigger(k, after_start(s, 6.9), "now");
-	push(s, pretrigger_sink(k), at, after_start(s, 8));
+	push(s, sink_of(k), at, after_start(s, 8));
 	wait_files(k, 2);
 	file_of(k, 1, &f);
 	assert_true(f.to_ns >= after_start(s, 6.9) && f.to_ns < after_start(s, 7)); /* the rest of a cell */
@@ -381,10 +437,10 @@ static void at_the_end(void **state)
 		struct pretrigger_file f;
 		struct mark m[2];
 
-		push(s, pretrigger_sink(k), at, after_start(s, 3));
+		push(s, sink_of(k), at, after_start(s, 3));
 		pretrigger_trigger(k, after_start(s, 3.02), "last");
-		send_marks(pretrigger_sink(k));
-		assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+		send_marks(sink_of(k));
+		assert_int_equal(sink_of(k)->ops->end(sink_of(k), &e), 0);
 		file_of(k, 0, &f);
 		assert_true(f.to_ns == after_start(s, 3.02));
 		assert_rows(s, &f, cell_ns(after_start(s, 2.02), 0), after_start(s, 3) - 1);
@@ -401,7 +457,7 @@ static void overrun(void **state)
 {
 	struct script *s = script_now(14, 40000);
 	struct pretrigger *k = begin(s, "over.nvmt", 2, 0, NULL);
-	struct sink *sink = pretrigger_sink(k);
+	struct sink *sink = sink_of(k);
 	size_t at[TIERS] = {0}, expected;
 	struct pretrigger_file f;
 	struct trace *t;
@@ -452,7 +508,7 @@ static void noise(void **state)
 		}
 	}
 	struct pretrigger *k = begin(s, "noise.nvmt", 3, 0, NULL);
-	struct sink *sink = pretrigger_sink(k);
+	struct sink *sink = sink_of(k);
 	pretrigger_stats(k, &before);
 	push(s, sink, at, after_start(s, 10));
 	row = at[TIER_FAST];
@@ -494,9 +550,9 @@ static void names(void **state)
 	fclose(fopen(in_folder("n.a.3.nvmt"), "w"));
 	struct pretrigger *k = begin(s, "n.a.nvmt", 1, 0, NULL);
 	for (unsigned i = 0; i < 3; i++) {
-		push(s, pretrigger_sink(k), at, after_start(s, 1 + i));
+		push(s, sink_of(k), at, after_start(s, 1 + i));
 		pretrigger_trigger(k, after_start(s, 0.8 + i), "");
-		push(s, pretrigger_sink(k), at, after_start(s, 1.5 + i));
+		push(s, sink_of(k), at, after_start(s, 1.5 + i));
 		wait_files(k, i + 1);
 		file_of(k, i, &f);
 		assert_string_equal(f.path, in_folder(i == 0 ? "n.a.nvmt" : i == 1 ? "n.a.4.nvmt" : "n.a.5.nvmt"));
@@ -528,7 +584,7 @@ static void full_disk(void **state)
 
 	(void)state;
 	signal(SIGXFSZ, SIG_IGN);
-	push(s, pretrigger_sink(k), at, after_start(s, 6));
+	push(s, sink_of(k), at, after_start(s, 6));
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
 	small = was;
 	small.rlim_cur = 100000;
@@ -539,7 +595,7 @@ static void full_disk(void **state)
 	assert_true(pretrigger_file(k, 0, &f));
 	assert_int_equal(f.err.code, ERR_FAILED);
 	assert_true(f.err.text[0]);
-	push(s, pretrigger_sink(k), at, after_start(s, 12));
+	push(s, sink_of(k), at, after_start(s, 12));
 	pretrigger_trigger(k, after_start(s, 11.5), "room again");
 	wait_files(k, 2);
 	file_of(k, 1, &f);

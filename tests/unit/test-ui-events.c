@@ -116,7 +116,7 @@ static void throttling_is_a_line_over_its_time(void **state)
 	assert_int_equal(b.canvas.cells[y * 120 + rise].style, STYLE_ALERT);
 	assert_int_equal(count_in(&b, y, L'◆'), 1);
 	assert_shows(&b, "◆ over-current 1");
-	/* The text beside it has the duration. */
+	/* The text beside it has the duration, also where a part of it is in view. */
 	assert_shows(&b, "throttled 10.0 s");
 	assert_true(count_in(&b, 27, L'T') > 5); /* also on the strip */
 	stop(&b);

@@ -247,16 +247,22 @@ static size_t fake_rows(struct timeline *t, enum tier tier, int64_t *from_ns, in
 	return got;
 }
 
-static int64_t fake_above(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+static void fake_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct fake *f = (struct fake *)t;
-	int64_t p = fake_period[f->channels[channel].tier], sum = 0;
+	int64_t p = fake_period[f->channels[channel].tier];
+	double before = NAN, v;
 
+	*out = (struct span_stats) {.n = 0};
 	/* From each sample above 0 to the next one. */
-	for (int64_t at = (f->first_ns + p - 1) / p * p; at + p <= f->last_ns; at += p)
-		if (at + p > from_ns && at < to_ns && fake_value(f, channel, at) > 0)
-			sum += (at + p < to_ns ? at + p : to_ns) - (at > from_ns ? at : from_ns);
-	return sum;
+	for (int64_t at = (f->first_ns + p - 1) / p * p; at <= f->last_ns && at < to_ns; at += p) {
+		v = fake_value(f, channel, at);
+		out->n += at >= from_ns;
+		out->rise += at >= from_ns && v > before ? v - before : 0;
+		if (at + p > from_ns && at + p <= f->last_ns && v > 0)
+			out->above_ns += (uint64_t)((at + p < to_ns ? at + p : to_ns) - (at > from_ns ? at : from_ns));
+		before = isnan(v) ? before : v;
+	}
 }
 
 static int fake_by_begin(const void *a, const void *b)
@@ -267,7 +273,7 @@ static int fake_by_begin(const void *a, const void *b)
 					: (int)e->channel - (int)f->channel;
 }
 
-static size_t fake_states(struct timeline *t, int64_t from, int64_t to, struct state_event *out, size_t max)
+static size_t fake_states(struct timeline *t, size_t channel, int64_t from, int64_t to, struct state_event *out, size_t max)
 {
 	struct fake *f = (struct fake *)t;
 	struct state_event list[1024], ended;
@@ -288,7 +294,7 @@ static size_t fake_states(struct timeline *t, int64_t from, int64_t to, struct s
 	qsort(list, n, sizeof(*list), fake_by_begin);
 	for (size_t i = 0; i < n; i++)
 		reach[i] = latest = list[i].to_ns > latest ? list[i].to_ns : latest;
-	return states_between(list, reach, n, from, to, out, max);
+	return states_between(list, reach, n, channel, from, to, out, max);
 }
 
 static const struct timeline_ops fake_ops = {.session = fake_session,
@@ -303,7 +309,7 @@ static const struct timeline_ops fake_ops = {.session = fake_session,
 					     .rows = fake_rows,
 					     .ranges = fake_visit,
 					     .lanes = fake_lanes,
-					     .above = fake_above};
+					     .stat = fake_stat};
 
 static struct channel *fake_add(struct fake *f, const char *label, enum channel_kind kind, unsigned index,
 				enum tier tier, enum unit unit, enum family family)
