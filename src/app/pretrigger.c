@@ -123,7 +123,7 @@ bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bo
 	return true;
 }
 
-static bool wait_file(void *signals, struct log_writer *w)
+static bool wait_file(void *signals, struct log_out *w)
 {
 	return recording_wait(w, *(const int *)signals);
 }

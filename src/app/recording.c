@@ -14,7 +14,7 @@
 #define SHORT_NS    (500 * NS_PER_MS) /* to wait for the disk at the end without a word */
 #define LOOK_NS     (50 * NS_PER_MS)
 
-void recording_trouble(struct trouble *was, const struct log_writer_stats *now, char *out, size_t size)
+void recording_trouble(struct trouble *was, const struct log_out_stats *now, char *out, size_t size)
 {
 	out[0] = '\0';
 	if (now->err.code != ERR_NONE) {
@@ -37,12 +37,12 @@ const char *recording_full(void)
 	return _("the recording has reached --max-size");
 }
 
-static bool name_of(struct log_writer *w, size_t i, char *out, size_t size)
+static bool name_of(struct log_out *w, size_t i, char *out, size_t size)
 {
 	char path[4096];
 	bool complete;
 
-	if (!log_writer_file(w, i, path, sizeof path, &complete))
+	if (!log_out_file(w, i, path, sizeof path, &complete))
 		return false;
 	text_printable(out, size, path, strlen(path));
 	if (!complete)
@@ -50,17 +50,17 @@ static bool name_of(struct log_writer *w, size_t i, char *out, size_t size)
 	return true;
 }
 
-static size_t parts_of(struct log_writer *w)
+static size_t parts_of(struct log_out *w)
 {
 	size_t n = 0;
 
-	while (log_writer_file(w, n, NULL, 0, NULL))
+	while (log_out_file(w, n, NULL, 0, NULL))
 		n++;
 	return n;
 }
 
 /* For a line that has little room: "a.bin", "a.bin (5 files)". */
-static void recording_name(struct log_writer *s, char *out, size_t size)
+static void recording_name(struct log_out *s, char *out, size_t size)
 {
 	char shown[4096];
 	size_t n = parts_of(s);
@@ -73,7 +73,7 @@ static void recording_name(struct log_writer *s, char *out, size_t size)
 }
 
 /* Beyond some the first and the last say it. */
-void recording_names(struct log_writer *s, char *out, size_t size)
+void recording_names(struct log_out *s, char *out, size_t size)
 {
 	char shown[4096];
 	size_t n = parts_of(s), used = 0;
@@ -91,14 +91,14 @@ void recording_names(struct log_writer *s, char *out, size_t size)
 		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
 }
 
-void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_writer *w,
+void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_out *w,
 		       const char *names)
 {
 	s->engine = g;
 	s->about = engine_session(g);
 	s->writer = w;
 	s->file = names;
-	log_writer_stats(w, &s->written);
+	log_out_stats(w, &s->written);
 	priority_text(o, s->priority, sizeof s->priority);
 	summary_read(s);
 }
@@ -108,7 +108,7 @@ static void look(struct recording *r)
 {
 	uint64_t lost = r->written.lost_rows;
 
-	log_writer_stats(r->writer, &r->written);
+	log_out_stats(r->writer, &r->written);
 	engine_add_lost(r->engine, r->written.lost_rows - lost);
 }
 
@@ -126,11 +126,11 @@ static void begin(struct recording *r, struct err *e)
 	memset(&r->written, 0, sizeof r->written);
 	r->trouble = (struct trouble) {.holes = 0};
 	if (r->writer) {
-		if (log_writer_copy(r->writer, r->log, r->since_ns, INT64_MAX, e) == 0) {
+		if (log_out_begin(r->writer, r->log, r->since_ns, INT64_MAX, e) == 0) {
 			r->until_ns = 0;
 			return;
 		}
-		log_writer_free(r->writer);
+		log_out_free(r->writer);
 		r->writer = NULL;
 	}
 	fail(r, STYLE_ALERT, e->text);
@@ -141,7 +141,7 @@ static void begin(struct recording *r, struct err *e)
 struct opening {
 	struct job job;
 	struct trace_limits limits;
-	struct log_writer *writer;
+	struct log_out *writer;
 	struct err err;
 };
 
@@ -149,7 +149,7 @@ static void opening_drop(struct job *j)
 {
 	struct opening *o = (struct opening *)j;
 
-	log_writer_free(o->writer);
+	log_out_free(o->writer);
 	free(o);
 }
 
@@ -235,7 +235,7 @@ static void record_tell(struct recording *r)
 			      "saved %.400s, Enter opens it: %s, %s, %llu marks; %s", s.written.marks),
 		 name, elapsed, size, (unsigned long long)s.written.marks, more);
 	r->tell(r->to, STYLE_TEXT, text);
-	if (!log_writer_file(r->writer, 0, r->saved, sizeof r->saved, NULL))
+	if (!log_out_file(r->writer, 0, r->saved, sizeof r->saved, NULL))
 		r->saved[0] = '\0';
 	free(r->summary);
 	r->summary = NULL;
@@ -265,8 +265,8 @@ void recording_end(struct recording *r)
 	free(r->summary);
 	r->summary = NULL;
 	summary_moment(&r->after, r->engine); /* what is missed while its files are ended is not its own */
-	log_writer_copy_to(r->writer, &now, true);
-	log_writer_finish(r->writer);
+	log_out_end_at(r->writer, &now, true);
+	log_out_finish(r->writer);
 	r->until_ns = now;
 }
 
@@ -274,17 +274,17 @@ void recording_end(struct recording *r)
 static void complete(struct recording *r)
 {
 	struct err e;
-	int saved = log_writer_result(r->writer, &e);
-	if (log_writer_file(r->writer, 0, NULL, 0, NULL))
+	int saved = log_out_result(r->writer, &e);
+	if (log_out_file(r->writer, 0, NULL, 0, NULL))
 		record_tell(r);
 	if (saved < 0)
 		fail(r, STYLE_ALERT, e.text);
-	log_writer_free(r->writer);
+	log_out_free(r->writer);
 	r->writer = NULL;
 	r->ending = false;
 }
 
-bool recording_wait(struct log_writer *w, int signals)
+bool recording_wait(struct log_out *w, int signals)
 {
 	int64_t since_ns = clock_now_ns();
 	bool done, said = false, enough = false;
@@ -292,11 +292,11 @@ bool recording_wait(struct log_writer *w, int signals)
 	struct err e;
 	int sig, key;
 
-	while (!(done = log_writer_wait(w, clock_now_ns() + LOOK_NS)) && !enough) {
+	while (!(done = log_out_wait(w, clock_now_ns() + LOOK_NS)) && !enough) {
 		if (clock_now_ns() - since_ns < SHORT_NS)
 			continue;
 		if (!said) {
-			log_writer_result(w, &e);
+			log_out_result(w, &e);
 			fprintf(stderr, _("nvmtop: %s; waiting for it, Ctrl-C ends without it\n"), e.text);
 			ttykeys_start(&keys);
 			said = true;
@@ -333,7 +333,7 @@ void recording_watch(struct recording *r)
 	if (!r->writer)
 		return;
 	if (r->ending) {
-		if (log_writer_done(r->writer))
+		if (log_out_done(r->writer))
 			complete(r);
 		return;
 	}

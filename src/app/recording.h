@@ -12,12 +12,12 @@ struct trouble {
 	uint64_t holes;
 	bool said;
 };
-void recording_trouble(struct trouble *was, const struct log_writer_stats *now, char *out, size_t size);
+void recording_trouble(struct trouble *was, const struct log_out_stats *now, char *out, size_t size);
 const char *recording_full(void); /* it has ended by itself */
 /* The names of its files, "a.bin, a.2.bin", after it has ended. */
-void recording_names(struct log_writer *s, char *out, size_t size);
+void recording_names(struct log_out *s, char *out, size_t size);
 /* What was written, in files of these names. */
-void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_writer *w,
+void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_out *w,
 		       const char *names);
 
 /* Zeroed, but for the first three. */
@@ -29,11 +29,11 @@ struct recording {
 	struct engine *engine;       /* that is recorded */
 	struct log *log;             /* and what it fills */
 	struct opening *opening;     /* its files are being made; NULL: they are not */
-	struct log_writer *writer; /* NULL: nothing is recorded */
+	struct log_out *writer; /* NULL: nothing is recorded */
 	bool ending;                 /* and is not complete yet */
 	int64_t since_ns, until_ns;  /* until_ns 0: it has not ended */
 	struct summary_moment before, after; /* when it began, when it ended */
-	struct log_writer_stats written;
+	struct log_out_stats written;
 	struct trouble trouble;
 	/* Why the last failed recording does not exist or is not complete; "": none has failed so far. */
 	char failed[sizeof((struct err *)NULL)->text];
@@ -53,7 +53,7 @@ void recording_end(struct recording *r);
 void recording_finish(struct recording *r, int signals);
 /* After the end of one: until all of it is on the disk. Prints what it waits for if that takes a moment;
  * false: a signal or `q` has ended the wait. */
-bool recording_wait(struct log_writer *w, int signals);
+bool recording_wait(struct log_out *w, int signals);
 /* Begins when the folder has answered; reports that it continues after an interruption; ends it at its
  * maximum size. */
 void recording_watch(struct recording *r);

@@ -376,7 +376,7 @@ static bool watch_trace(struct source *s)
 static void watch_keep(struct source *s)
 {
 	char text[sizeof((struct err *)NULL)->text];
-	struct log_writer_stats w;
+	struct log_out_stats w;
 	bool failed;
 
 	if (s->live.keep) {

@@ -18,7 +18,7 @@ static bool one_pipe_for_both(void)
 	       !S_ISCHR(out.st_mode) && out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
-struct log_writer *stream_to_stdout(struct err *e)
+struct log_out *stream_to_stdout(struct err *e)
 {
 	int fd;
 
@@ -41,7 +41,7 @@ struct log_writer *stream_to_stdout(struct err *e)
 			close(fd);
 		return NULL;
 	}
-	return log_writer_fd(fd, e);
+	return log_out_fd(fd, e);
 }
 
 bool stream_is_shown_elsewhere(void)

@@ -8,7 +8,7 @@
 
 /* Returns a writer to standard output; NULL with *e if that is a terminal or shared with standard error.
  * Afterwards standard output refers to standard error. */
-struct log_writer *stream_to_stdout(struct err *e);
+struct log_out *stream_to_stdout(struct err *e);
 
 /* Is standard output a pipe or a socket, so that the receiver may draw a screen on the same terminal? To
  * be called before stream_to_stdout(). */

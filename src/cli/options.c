@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 #include "util/intl.h"
 
 /* A set of options. */

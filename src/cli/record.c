@@ -68,7 +68,7 @@ static void reap(struct recorder *r)
 	r->child = 0;
 	r->child_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	if (r->writer)
-		log_writer_options(r->writer)->reason = LOG_COMMAND_ENDED;
+		log_out_options(r->writer)->reason = LOG_COMMAND_ENDED;
 	r->stop = true;
 }
 
@@ -181,7 +181,7 @@ static void say_new(struct recorder *r, struct err *said, const struct err *now)
 /* Reports changes in the state of the disk. Returns false if the recording is full or has failed. */
 static bool watch_disk(struct recorder *r)
 {
-	struct log_writer_stats s;
+	struct log_out_stats s;
 	char text[sizeof s.err.text];
 
 	recorder_written(r, &s);
@@ -279,11 +279,11 @@ static void pause_before(struct recorder *r, int64_t until_ns)
 /* A closed pipe is the normal end of a stream without a duration or command. */
 static bool left_by_reader(const struct recorder *r)
 {
-	struct log_writer_stats ws;
+	struct log_out_stats ws;
 
 	if (!r->to_pipe)
 		return false;
-	log_writer_stats(r->writer, &ws);
+	log_out_stats(r->writer, &ws);
 	return ws.reader_gone && !r->o->duration_ns && !r->o->command;
 }
 
@@ -299,7 +299,7 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 	} else {
 		recording_names(r->writer, names, sizeof names);
 		text_printable(bin, sizeof bin, r->o->out ? r->o->out : "", r->o->out ? strlen(r->o->out) : 0);
-		if (r->bins && log_writer_file(r->writer, 1, NULL, 0, NULL))
+		if (r->bins && log_out_file(r->writer, 1, NULL, 0, NULL))
 			snprintf(names + strlen(names), sizeof names - strlen(names), "%s", _(", and each as .bin"));
 		else if (r->bins)
 			snprintf(names + strlen(names), sizeof names - strlen(names), _(" and %s"), bin);
@@ -359,8 +359,8 @@ static int finish_files(struct recorder *r, struct err *e)
 	int failed;
 
 	if (!recording_wait(r->writer, r->signals))
-		return log_writer_result(r->writer, e);
-	failed = log_writer_result(r->writer, e);
+		return log_out_result(r->writer, e);
+	failed = log_out_result(r->writer, e);
 	if (!r->o->out || !text_ends_in(r->o->out, ".bin"))
 		return failed;
 	progress_watch(r->signals);
@@ -385,9 +385,10 @@ static int stream_end(struct recorder *r, struct err *e)
 		keeping_end(r->keep, r->signals);
 		return 0;
 	}
+	log_out_finish(r->writer);
 	if (!r->to_pipe)
 		return finish_files(r, e);
-	failed = log_writer_result(r->writer, e);
+	failed = log_out_end(r->writer, e);
 	return failed && left_by_reader(r) ? 0 : failed;
 }
 
@@ -453,7 +454,7 @@ static void say_ranges(struct recorder *r)
 /* Records from the first sample to the complete file. Returns the exit status. */
 static int record(struct recorder *r)
 {
-	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_writer_sink(r->writer);
+	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_sink(r->log);
 	struct summary_moment before, after;
 	struct err e;
 	int status = 0, lost = 0;
@@ -473,8 +474,12 @@ static int record(struct recorder *r)
 		sink->next = log_sink(pretrigger_log(r->keep));
 	if (r->alerts)
 		(r->keep ? sink->next : sink)->next = alerts_sink(r->alerts);
-	if (engine_begin(r->engine, sink, &e) < 0)
+	if ((r->writer && log_out_begin(r->writer, r->log, INT64_MIN, INT64_MAX, &e) < 0) ||
+	    engine_begin(r->engine, sink, &e) < 0) {
+		if (r->writer)
+			log_out_discard(r->writer);
 		return complain(&e);
+	}
 	inbox_discard(r->marks, false);
 	if (r->keep)
 		say_holding(r);
@@ -492,10 +497,10 @@ static int record(struct recorder *r)
 		say_ranges(r);
 	if (r->keep)
 		status = keeping_ended(r->o, r->keep);
-	else if (r->to_pipe ? saved == 0 : log_writer_file(r->writer, 0, NULL, 0, NULL))
+	else if (r->to_pipe ? saved == 0 : log_out_file(r->writer, 0, NULL, 0, NULL))
 		lost = summary(r, &before, &after);
-	if (r->writer && !r->to_pipe && log_writer_file(r->writer, 0, r->file, sizeof r->file, NULL))
-		r->parts = log_writer_file(r->writer, 1, NULL, 0, NULL);
+	if (r->writer && !r->to_pipe && log_out_file(r->writer, 0, r->file, sizeof r->file, NULL))
+		r->parts = log_out_file(r->writer, 1, NULL, 0, NULL);
 	if (status == 0)
 		status = lost;
 	if (saved < 0)
@@ -529,15 +534,15 @@ static int folder_begin(struct recorder *r, struct options *o, struct err *e)
 	return 0;
 }
 
-static struct log_writer *files_new(const struct options *o, struct err *e)
+static struct log_out *files_new(const struct options *o, struct err *e)
 {
-	struct log_writer *w;
+	struct log_out *w;
 
 	if (!o->out)
 		return record_now(&o->limits, e);
 	w = record_to(o->out, o->force, e);
 	if (w)
-		log_writer_limits(w, &o->limits);
+		log_out_limits(w, &o->limits);
 	return w;
 }
 
@@ -577,7 +582,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	r->to_pipe = is_stream(o->out);
 	r->quiet = r->to_pipe && stream_is_shown_elsewhere();
 	if (open_output(r, o, run, name, &e) < 0) {
-		log_writer_free(r->writer);
+		log_out_free(r->writer);
 		inbox_close(r->marks);
 		return complain(&e);
 	}
@@ -601,7 +606,9 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		engine_unwatched(r->engine, LOG_CELL_ZOOM);
 	if (r->engine && o->keep_ns)
 		r->keep = keeping_new(o, r->engine, NULL, o->keep_ns, &e);
-	if (r->engine && (r->keep || !o->keep_ns) && engine_start(r->engine, &e) == 0) {
+	else if (r->engine)
+		r->log = log_new(&(struct log_bound) {.now = true}, &e);
+	if ((r->keep || r->log) && engine_start(r->engine, &e) == 0) {
 		inbox_discard(r->marks, o->delay_ns > 0);
 		inbox_attach(r->marks, r->engine);
 		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);
@@ -617,7 +624,8 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	root_close(r->root);
 	pretrigger_free(r->keep);
 	alerts_free(r->alerts);
-	log_writer_free(r->writer);
+	log_out_free(r->writer);
+	log_free(r->log);
 	nvtx_free(r->nvtx);
 	return status;
 }

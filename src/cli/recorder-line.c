@@ -9,12 +9,12 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-void recorder_written(const struct recorder *r, struct log_writer_stats *out)
+void recorder_written(const struct recorder *r, struct log_out_stats *out)
 {
 	if (r->keep)
 		pretrigger_written(r->keep, out);
 	else
-		log_writer_stats(r->writer, out);
+		log_out_stats(r->writer, out);
 }
 
 void recorder_line_wipe(struct recorder *r)
@@ -45,7 +45,7 @@ static void line_put(struct recorder *r, const char *line, int used, int columns
 void recorder_line(struct recorder *r)
 {
 	struct engine_stats es;
-	struct log_writer_stats ws;
+	struct log_out_stats ws;
 	char part[5][160], line[1024] = "", elapsed[32], size[32];
 	int width = terminal_width(STDERR_FILENO), columns = (width ? width : 80) - 1, used = 0, len = 0;
 

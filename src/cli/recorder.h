@@ -19,7 +19,8 @@ struct recorder {
 	const struct options *o;
 	struct root *root;
 	struct engine *engine;
-	struct log_writer *writer; /* to files or standard output; NULL with keep */
+	struct log *log;	   /* of the stream; NULL with keep */
+	struct log_out *writer;    /* of it, to files or standard output; NULL with keep */
 	bool to_pipe;              /* the writer writes to standard output */
 	struct pretrigger *keep;         /* kept in memory, written when triggered */
 	size_t kept_told;
@@ -60,7 +61,7 @@ struct recorder {
 int record_run(struct recorder *r, unsigned run);
 
 /* What was received or written so far, with --keep too. */
-void recorder_written(const struct recorder *r, struct log_writer_stats *out);
+void recorder_written(const struct recorder *r, struct log_out_stats *out);
 
 /* Redraws the line, erases it, or erases it to print a message. */
 void recorder_line(struct recorder *r);

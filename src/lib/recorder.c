@@ -29,12 +29,13 @@ struct nvmtop_recorder {
 	pthread_mutex_t lock; /* not held while the engine is waited for: a callback on its thread may set a mark */
 	pthread_mutex_t stopping; /* the second nvmtop_stop() waits for the first */
 	struct shared *shared;
-	struct log_writer *writer;
+	struct log *log;
+	struct log_out *writer; /* of it */
 	struct inbox *inbox; /* marks of other programs; NULL: not accepted */
 	uint64_t warm_rows;  /* number of fast rows after which it counts as warm */
 	bool stopped;
 	int status; /* result of nvmtop_stop() */
-	char *bin, *log; /* a FILE.bin, and the log that it is made of at the end; or NULL */
+	char *bin, *bin_log; /* a FILE.bin, and the log that it is made of at the end; or NULL */
 	bool force;
 	struct err err;
 };
@@ -151,11 +152,11 @@ static bool usable(const nvmtop_recorder *r)
 
 static bool running(nvmtop_recorder *r)
 {
-	struct log_writer_stats s;
+	struct log_out_stats s;
 
 	if (r->stopped)
 		return false;
-	log_writer_stats(r->writer, &s);
+	log_out_stats(r->writer, &s);
 	return !s.failed;
 }
 
@@ -176,8 +177,11 @@ static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
 	if (marks && (!(r->inbox = inbox_open(false, e)) || e->code != ERR_NONE))
 		return -1;
-	if (shared_attach(r->shared, log_writer_sink(r->writer), true, false, e) < 0)
+	if (log_out_begin(r->writer, r->log, INT64_MIN, INT64_MAX, e) < 0 ||
+	    shared_attach(r->shared, log_sink(r->log), true, false, e) < 0) {
+		log_out_discard(r->writer);
 		return -1;
+	}
 	if (r->inbox)
 		inbox_attach(r->inbox, shared_engine(r->shared));
 	return 0;
@@ -216,18 +220,19 @@ static int begin(nvmtop_recorder *r, const char *path, const nvmtop_options *giv
 	r->force = o.force != 0;
 	if (text_ends_in(path, ".bin")) {
 		r->bin = strdup(path);
-		if (!r->bin || asprintf(&r->log, "%s.nvmt", path) < 0) {
-			r->log = NULL;
+		if (!r->bin || asprintf(&r->bin_log, "%s.nvmt", path) < 0) {
+			r->bin_log = NULL;
 			return err_set(e, ERR_FAILED, "%s", _("out of memory"));
 		}
 		if (log_file_check(path, r->force, e) < 0)
 			return e->num == EEXIST && !r->force ? say_exists(path, e) : -1;
-		path = r->log;
+		path = r->bin_log;
 	}
-	r->writer = log_writer_new(path, r->force, e);
+	r->writer = log_out_new(path, r->force, e);
 	if (!r->writer)
 		return e->num == EEXIST && !o.force ? say_exists(path, e) : -1;
-	r->shared = shared_open(&w, e);
+	r->log = log_new(&(struct log_bound) {.now = true}, e);
+	r->shared = r->log ? shared_open(&w, e) : NULL;
 	if (!r->shared)
 		return -1;
 	if (engine_session(shared_engine(r->shared))->width[TIER_FAST] > 0)
@@ -240,11 +245,12 @@ static void end(nvmtop_recorder *r)
 	close_inbox(r);
 	if (r->shared)
 		shared_close(r->shared, true);
-	log_writer_free(r->writer);
+	log_out_free(r->writer);
+	log_free(r->log);
 	pthread_mutex_destroy(&r->stopping);
 	pthread_mutex_destroy(&r->lock);
 	free(r->bin);
-	free(r->log);
+	free(r->bin_log);
 	free(r);
 }
 
@@ -308,13 +314,13 @@ uint64_t nvmtop_sync(nvmtop_recorder *r, const char *label)
 
 uint64_t nvmtop_sample_count(nvmtop_recorder *r)
 {
-	struct log_writer_stats s;
+	struct log_out_stats s;
 	uint64_t n = 0;
 
 	if (!usable(r))
 		return 0;
 	pthread_mutex_lock(&r->lock);
-	log_writer_stats(r->writer, &s);
+	log_out_stats(r->writer, &s);
 	/* While it runs, the number of sampled rows; after it, or if the disk lost rows, the number in
 	 * the file. */
 	if (!r->stopped && !s.failed && s.lost_rows == 0)
@@ -350,12 +356,12 @@ static int make_bin(const nvmtop_recorder *r, struct err *e)
 {
 	char shown[512];
 
-	if (bin_make(r->log, r->bin, r->force, NULL, NULL, e) < 0)
+	if (bin_make(r->bin_log, r->bin, r->force, NULL, NULL, e) < 0)
 		return -1;
-	text_printable(shown, sizeof(shown), r->log, strlen(r->log));
-	if (unlink(r->log) < 0)
+	text_printable(shown, sizeof(shown), r->bin_log, strlen(r->bin_log));
+	if (unlink(r->bin_log) < 0)
 		return err_sys(e, ERR_FAILED, errno, _("cannot remove %s"), shown);
-	log_file_list(r->log);
+	log_file_list(r->bin_log);
 	return 0;
 }
 
@@ -375,7 +381,9 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 	r->stopped = true;
 	pthread_mutex_unlock(&r->lock);
 	if (first) {
-		r->status = shared_detach(r->shared, log_writer_sink(r->writer), false, &r->err);
+		r->status = shared_detach(r->shared, log_sink(r->log), false, &r->err);
+		if (r->status == 0)
+			r->status = log_out_end(r->writer, &r->err);
 		if (r->status == 0 && r->bin)
 			r->status = make_bin(r, &r->err);
 		if (r->status == 0)

@@ -3,12 +3,10 @@
  *
  *	struct tally *t = tally_new(engine, &e);             engine NULL: rows come from another stream than an engine's
  *	engine_begin(engine, tally_sink(t), &e);
- *	struct tally_look *mine = tally_look_new(t, &e);     one for each caller
  *	...
  *	struct tally_value v = tally_newest(t, i, clock_now_ns());
  *	if (isnan(v.value))
  *		tally_reason(t, i, v, reason, sizeof reason);
- *	const struct bin *since = tally_look_take(t, mine);        since[i].min, .max, .sum / .n, since the last take
  *	struct bin last = tally_last(t, i, 15);
  *	double joules = tally_joules(t, i);
  *	...
@@ -16,7 +14,7 @@
  *	tally_free(t);
  *
  * Channels are numbered as in the session. Functions may be called from any thread between begin() of the sink (so after
- * engine_begin()) and tally_free(), but a look is used by one thread at a time. None makes the sampler wait; a value is
+ * engine_begin()) and tally_free(). None makes the sampler wait; a value is
  * read without any lock, from the row that the sampler made last: it is fresher than what the stream had, of which the newest
  * row is some 40 to 65 ms old. Means and joules are of the rows that sinks got. */
 #ifndef NVMTOP_LIVE_LIVE_H
@@ -48,14 +46,6 @@ struct tally_value tally_newest(struct tally *t, size_t channel, int64_t now_ns)
 int tally_read(struct tally *t, const int64_t *channels, size_t n, double *values, int64_t *t_ns);
 /* One sentence why there is no value: what tally_newest() gave. */
 void tally_reason(const struct tally *t, size_t channel, struct tally_value v, char *out, size_t size);
-
-/* What came since a caller's own last look. Of a counter, max - min is what it rose by. */
-struct tally_look;
-struct tally_look *tally_look_new(struct tally *t, struct err *e);
-/* One bin a channel, of the rows since the last take (at first: since tally_look_new()); n is 0 where there was no
- * value. Valid until the next take. */
-const struct bin *tally_look_take(struct tally *t, struct tally_look *look);
-void tally_look_free(struct tally *t, struct tally_look *look); /* NULL is fine */
 
 /* All values of the last whole seconds (1 .. TALLY_SECONDS) of CLOCK_MONOTONIC, or as many as there were yet. */
 #define TALLY_SECONDS 60

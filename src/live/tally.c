@@ -94,8 +94,6 @@ static void take_bins(struct tally *t, const struct rows *r, size_t from, size_t
 		for (size_t i = from; i < to; i++)
 			bin_add(&b, r->values[i * r->width + ch->column]);
 		bin_merge(&of[c], &b);
-		for (struct tally_look *l = t->looks; l; l = l->next)
-			bin_merge(&l->now[c], &b);
 	}
 }
 
@@ -240,8 +238,6 @@ void tally_free(struct tally *t)
 		return;
 	while (t->windows)
 		window_drop(t, &t->windows);
-	while (t->looks)
-		tally_look_free(t, t->looks);
 	for (size_t k = 0; k < t->n_powers; k++)
 		for (int i = 0; i < TRACKS; i++)
 			free(t->powers[k].tracks[i].ring);
@@ -331,55 +327,6 @@ void tally_reason(const struct tally *t, size_t channel, struct tally_value v, c
 		snprintf(out, size, "%s", c->missing);
 	else
 		missing_at(out, size, c, v.old ? _("there is no new reading") : reason);
-}
-
-struct tally_look *tally_look_new(struct tally *t, struct err *e)
-{
-	struct tally_look *l = calloc(1, sizeof(*l));
-
-	if (l) {
-		l->now = calloc(t->n_channels + 1, sizeof(*l->now));
-		l->taken = calloc(t->n_channels + 1, sizeof(*l->taken));
-	}
-	if (!l || !l->now || !l->taken) {
-		err_set(e, ERR_FAILED, "%s", _("out of memory"));
-		tally_look_free(t, l);
-		return NULL;
-	}
-	pthread_mutex_lock(&t->lock);
-	l->next = t->looks;
-	t->looks = l;
-	pthread_mutex_unlock(&t->lock);
-	return l;
-}
-
-const struct bin *tally_look_take(struct tally *t, struct tally_look *look)
-{
-	struct bin *taken;
-
-	memset(look->taken, 0, t->n_channels * sizeof(*taken));
-	pthread_mutex_lock(&t->lock);
-	taken = look->now;
-	look->now = look->taken;
-	pthread_mutex_unlock(&t->lock);
-	look->taken = taken;
-	return taken;
-}
-
-void tally_look_free(struct tally *t, struct tally_look *look)
-{
-	if (!look)
-		return;
-	pthread_mutex_lock(&t->lock);
-	for (struct tally_look **at = &t->looks; *at; at = &(*at)->next)
-		if (*at == look) {
-			*at = look->next;
-			break;
-		}
-	pthread_mutex_unlock(&t->lock);
-	free(look->now);
-	free(look->taken);
-	free(look);
 }
 
 struct bin tally_last(struct tally *t, size_t channel, int seconds)

@@ -35,11 +35,6 @@ struct window {
 	struct window_part parts[]; /* of each power channel and track */
 };
 
-struct tally_look {
-	struct tally_look *next;
-	struct bin *now, *taken; /* of each channel */
-};
-
 struct kept {
 	double value, missing;
 	int64_t t_ns, row_ns;
@@ -67,7 +62,6 @@ struct tally {
 	struct kept *kept; /* of each channel, without an engine */
 	struct busy *busy; /* of each channel */
 	struct fact *facts; /* of now */
-	struct tally_look *looks;
 	struct power *powers;
 	size_t n_powers, n_windows;
 	struct window *windows;

@@ -121,9 +121,7 @@ static void walk_begin(struct condition_search *s)
 
 static bool is_wanted(const struct condition_search *s, int64_t t_ns, bool holds)
 {
-	if (t_ns < s->low_ns || !holds || (s->wanted == CONDITION_BEGINS && (s->was || t_ns == s->from_ns)))
-		return false;
-	return s->back ? t_ns <= s->from_ns : t_ns >= s->from_ns;
+	return t_ns >= s->low_ns && holds && !s->was && (s->back ? t_ns < s->from_ns : t_ns > s->from_ns);
 }
 
 /* Evaluates at most *rows rows. Returns true when the walk is complete. */
@@ -164,13 +162,13 @@ static bool walk(struct condition_search *s, size_t *rows)
 }
 
 void condition_search_begin(struct condition_search *s, const struct condition *c, struct timeline *t,
-			    int64_t from_ns, bool back, enum condition_wanted wanted)
+			    int64_t from_ns, bool back)
 {
 	int64_t bridge = 0, period = INT64_MAX, hold = 0;
 	const double *hz = t->ops->session(t)->hz;
 
 	*s = (struct condition_search) {
-		.timeline = t, .wanted = wanted, .back = back, .from_ns = from_ns, .walked_ns = INT64_MIN};
+		.timeline = t, .back = back, .from_ns = from_ns, .walked_ns = INT64_MIN};
 	condition_start(&s->eval, c, hz);
 	s->over = !c->bound || !t->ops->extent(t, &s->first_ns, &s->last_ns) ||
 		  (back ? from_ns < s->first_ns : from_ns > s->last_ns);

@@ -77,11 +77,7 @@ bool condition_holds(struct condition_eval *v, int64_t t_ns);
 /* Comparison i of a struct condition_eval then: by its newest row, and false once its tier has stalled. */
 bool condition_term_holds(void *eval, size_t i);
 
-enum condition_wanted {
-	CONDITION_HOLDS,	/* the first time, `from` included, at which it is true */
-	CONDITION_BEGINS,	/* the first time, `from` excluded, at which it becomes true */
-};
-/* A long search runs in steps. Times are those of rows. Where a history has only columns left, a
+/* Finds the first time, `from` excluded, at which it becomes true. A long search runs in steps. Times are those of rows. Where a history has only columns left, a
  * comparison counts as true if some value of the column may match, or with "for" if all of them do. */
 struct condition_search {
 	int64_t at_ns;		/* the result */
@@ -90,7 +86,6 @@ struct condition_search {
 	/* Private: */
 	struct condition_eval eval;
 	struct timeline *timeline;
-	enum condition_wanted wanted;
 	bool back, over;
 	int64_t from_ns, pos_ns;	/* everything before pos (after it, if back) is done */
 	int64_t first_ns, last_ns;	/* extent of the timeline at the start of the search */
@@ -104,7 +99,7 @@ struct condition_search {
 
 /* back: search towards the past. c must be bound to the session of t; both must outlive the search. */
 void condition_search_begin(struct condition_search *s, const struct condition *c, struct timeline *t,
-			    int64_t from_ns, bool back, enum condition_wanted wanted);
+			    int64_t from_ns, bool back);
 enum condition_found { CONDITION_NOWHERE, CONDITION_FOUND, CONDITION_MORE };
 /* Searches about `rows` rows (a few million per second). CONDITION_MORE: call it again. */
 enum condition_found condition_search_go(struct condition_search *s, size_t rows);

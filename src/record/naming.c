@@ -26,9 +26,9 @@ void name_now(char *buf, size_t size)
 	strftime(buf, size, "nvmtop-%Y%m%d-%H%M%S", &tm);
 }
 
-struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
+struct log_out *record_now(const struct trace_limits *limits, struct err *e)
 {
-	struct log_writer *w = NULL;
+	struct log_out *w = NULL;
 	char first[64], name[PATH_MAX];
 	unsigned number = 1;
 
@@ -37,10 +37,10 @@ struct log_writer *record_now(const struct trace_limits *limits, struct err *e)
 	do {
 		if (!part_path_free(first, false, &number, name, sizeof name))
 			break;
-		w = log_writer_new(name, false, e);
+		w = log_out_new(name, false, e);
 	} while (!w && !trace_name_free(name, false) && number < MOST);
 	if (w)
-		log_writer_limits(w, limits);
+		log_out_limits(w, limits);
 	return w;
 }
 
@@ -61,13 +61,13 @@ int record_check(const char *path, bool force, struct err *e)
 	return log_of(path, log, e) < 0 || log_file_check(path, force, e) < 0 ? -1 : log_file_check(log, force, e);
 }
 
-struct log_writer *record_to(const char *path, bool force, struct err *e)
+struct log_out *record_to(const char *path, bool force, struct err *e)
 {
 	char log[PATH_MAX];
 
 	if (log_of(path, log, e) < 0 || (strcmp(path, log) && log_file_check(path, force, e) < 0))
 		return NULL;
-	return log_writer_new(log, force, e);
+	return log_out_new(log, force, e);
 }
 
 int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progress, void *arg, struct err *e)
@@ -89,11 +89,11 @@ int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progr
 		       why, from, from, to);
 }
 
-int record_bins(struct log_writer *w, bool force, nvmt1_progress *progress, void *arg, struct err *e)
+int record_bins(struct log_out *w, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char log[PATH_MAX], bin[PATH_MAX];
 
-	for (size_t i = 0; log_writer_file(w, i, log, sizeof log, NULL); i++) {
+	for (size_t i = 0; log_out_file(w, i, log, sizeof log, NULL); i++) {
 		snprintf(bin, sizeof bin, "%.*s.bin", (int)(strlen(log) - strlen(".nvmt")), log);
 		if (bin_make(log, bin, force && i == 0, progress, arg, e) < 0)
 			return -1;

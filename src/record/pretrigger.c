@@ -18,7 +18,7 @@
 
 /* A file that is being written. */
 struct stretch {
-	struct log_writer *writer; /* NULL: none */
+	struct log_out *writer; /* NULL: none */
 	int64_t from_ns, to_ns;
 };
 
@@ -74,12 +74,12 @@ static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 static void stretch_end(struct pretrigger *k, struct stretch *s)
 {
 	struct pretrigger_file f = {.from_ns = s->from_ns, .to_ns = s->to_ns};
-	struct log_writer_stats stats;
+	struct log_out_stats stats;
 	int64_t first_ns, last_ns;
 
-	log_writer_result(s->writer, &f.err);
-	log_writer_stats(s->writer, &stats);
-	if (!log_writer_file(s->writer, 0, f.path, sizeof(f.path), NULL))
+	log_out_result(s->writer, &f.err);
+	log_out_stats(s->writer, &stats);
+	if (!log_out_file(s->writer, 0, f.path, sizeof(f.path), NULL))
 		memcpy(f.path, k->path, sizeof(f.path));
 	memcpy(f.rows, stats.rows, sizeof(f.rows));
 	f.marks = stats.marks;
@@ -88,7 +88,7 @@ static void stretch_end(struct pretrigger *k, struct stretch *s)
 	f.gap_rows = stats.gap_rows;
 	if (k->ended && log_kept(k->log, &first_ns, &last_ns) && last_ns < f.to_ns)
 		f.to_ns = last_ns > k->marked_ns ? last_ns : k->marked_ns;
-	log_writer_free(s->writer);
+	log_out_free(s->writer);
 	s->writer = NULL;
 	file_add(k, &f);
 }
@@ -96,12 +96,12 @@ static void stretch_end(struct pretrigger *k, struct stretch *s)
 /* Takes the results of files that are complete. */
 static void files_look(struct pretrigger *k)
 {
-	if (k->now.writer && log_writer_done(k->now.writer))
+	if (k->now.writer && log_out_done(k->now.writer))
 		stretch_end(k, &k->now);
 	if (!k->now.writer) {
 		k->now = k->next;
 		k->next.writer = NULL;
-		if (k->now.writer && log_writer_done(k->now.writer))
+		if (k->now.writer && log_out_done(k->now.writer))
 			stretch_end(k, &k->now);
 	}
 }
@@ -122,12 +122,12 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 		strcat(name, ".nvmt");
 	}
 	*s = (struct stretch) {.from_ns = from_ns, .to_ns = to_ns};
-	s->writer = log_writer_later(k->path[0] ? k->path : name, k->o.force && !k->n_files && s == &k->now, &f.err);
+	s->writer = log_out_later(k->path[0] ? k->path : name, k->o.force && !k->n_files && s == &k->now, &f.err);
 	k->written = true;
 	k->last_ns = to_ns;
-	if (s->writer && log_writer_copy(s->writer, k->log, from_ns, to_ns, &f.err) == 0)
+	if (s->writer && log_out_begin(s->writer, k->log, from_ns, to_ns, &f.err) == 0)
 		return;
-	log_writer_free(s->writer);
+	log_out_free(s->writer);
 	s->writer = NULL;
 	file_add(k, &f);
 }
@@ -148,12 +148,12 @@ static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool 
 		k->marked_ns = t_ns;
 	if (s->writer && t_ns <= s->to_ns) {
 		/* A manual trigger shortens a file that was postponed because of the previous one. */
-		if (!by_condition && to_ns < s->to_ns && log_writer_copy_to(s->writer, &to_ns, true))
+		if (!by_condition && to_ns < s->to_ns && log_out_end_at(s->writer, &to_ns, true))
 			s->to_ns = k->last_ns = to_ns;
 		return;
 	}
 	if (s == &k->next) { /* no third one */
-		if (log_writer_copy_to(s->writer, &to_ns, false))
+		if (log_out_end_at(s->writer, &to_ns, false))
 			s->to_ns = k->last_ns = to_ns;
 		return;
 	}
@@ -237,8 +237,8 @@ void pretrigger_end(struct pretrigger *k, pretrigger_wait *wait, void *arg)
 		if (!each->writer)
 			continue;
 		if (k->o.log) /* it goes on */
-			log_writer_copy_to(each->writer, &now, true);
-		log_writer_finish(each->writer);
+			log_out_end_at(each->writer, &now, true);
+		log_out_finish(each->writer);
 		if (wait && !wait(arg, each->writer))
 			wait = NULL;
 		pthread_mutex_lock(&k->lock);
@@ -254,7 +254,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 	bool too_long = o->keep_ns > INT64_MAX / 8 || o->after_ns > INT64_MAX / 8;
 	double bytes = too_long ? 1e30 : bytes_of(about, span_of(o));
 	double most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-	struct log_writer *w;
+	struct log_out *w;
 
 	if (o->keep_ns < PRETRIGGER_MIN_NS)
 		return err_set(e, ERR_USAGE, _("the time to keep must be at least 0.1 s"));
@@ -271,8 +271,8 @@ static int check(const struct pretrigger_options *o, const struct session *about
 	/* An existing file is replaced when the first file is recorded, not earlier. */
 	if (o->force && access(o->path, F_OK) == 0)
 		return log_file_check(o->path, true, e);
-	w = log_writer_new(o->path, false, e); /* performs all checks of a writer */
-	log_writer_free(w);
+	w = log_out_new(o->path, false, e); /* performs all checks of a writer */
+	log_out_free(w);
 	return w ? 0 : -1;
 }
 
@@ -355,13 +355,13 @@ bool pretrigger_file(struct pretrigger *k, size_t i, struct pretrigger_file *out
 	return there;
 }
 
-void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out)
+void pretrigger_written(struct pretrigger *k, struct log_out_stats *out)
 {
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&k->lock);
 	files_look(k);
 	if (k->now.writer)
-		log_writer_stats(k->now.writer, out);
+		log_out_stats(k->now.writer, out);
 	memcpy(out->rows, k->taken, sizeof(out->rows));
 	out->marks = k->marks;
 	out->failed = out->full = false; /* the keeping goes on */

@@ -13,7 +13,7 @@
 #define NVMTOP_RECORD_PRETRIGGER_H
 
 #include "model/condition.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 struct pretrigger_options {
 	int64_t keep_ns;  /* time kept before a trigger; at least PRETRIGGER_MIN_NS */
@@ -39,7 +39,7 @@ struct log *pretrigger_log(struct pretrigger *k); /* valid until pretrigger_free
 struct sink *pretrigger_sink(struct pretrigger *k);
 /* Ends the files, after which there are no others. wait (may be NULL: none is waited for) returns once a file is on the
  * disk, or false when that is not to be waited for any more. Call it after the end of the sink, and of its own log. */
-typedef bool pretrigger_wait(void *arg, struct log_writer *w);
+typedef bool pretrigger_wait(void *arg, struct log_out *w);
 void pretrigger_end(struct pretrigger *k, pretrigger_wait *wait, void *arg);
 void pretrigger_free(struct pretrigger *k);
 
@@ -73,6 +73,6 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
 bool pretrigger_file(struct pretrigger *k, size_t i,
 		     struct pretrigger_file *out); /* false: not yet, or no longer kept */
 /* Of the file that is being written; what the stream had so far in place of its rows and marks. */
-void pretrigger_written(struct pretrigger *k, struct log_writer_stats *out);
+void pretrigger_written(struct pretrigger *k, struct log_out_stats *out);
 
 #endif

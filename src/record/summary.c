@@ -130,7 +130,7 @@ void summary_read(struct summary *s)
 	const char **paths;
 	struct err e;
 
-	while (log_writer_file(s->writer, files, NULL, 0, NULL))
+	while (log_out_file(s->writer, files, NULL, 0, NULL))
 		files++;
 	names = calloc(files + 1, sizeof *names);
 	paths = calloc(files + 1, sizeof *paths);
@@ -140,7 +140,7 @@ void summary_read(struct summary *s)
 		s->energy[i] = (struct energy_result) {.joules = NAN, .within = NAN};
 	/* One that is gone, or damaged from its beginning, is not read. */
 	for (size_t i = 0; names && paths && i < files; i++)
-		if (log_writer_file(s->writer, i, names[n], sizeof *names, NULL) && trace_recording(names[n], NULL)) {
+		if (log_out_file(s->writer, i, names[n], sizeof *names, NULL) && trace_recording(names[n], NULL)) {
 			paths[n] = names[n];
 			n++;
 		}
@@ -299,7 +299,7 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 /* Appends changes of settings, and of sensors that stopped answering or answer again. */
 static void tell_changes(const struct summary *s, char *buf, size_t size)
 {
-	const struct log_writer_stats *w = &s->written;
+	const struct log_out_stats *w = &s->written;
 	char text[CHANGE_TEXT];
 
 	snprintf(buf, size, "%s", w->changes ? "" : _("none"));
@@ -383,7 +383,7 @@ void summary_moment(struct summary_moment *m, const struct engine *g)
 
 int64_t summary_lasted_ns(const struct summary *s)
 {
-	int64_t until = log_writer_until_ns(s->writer), end = s->after.clocks.mono_ns;
+	int64_t until = s->written.until_ns, end = s->after.clocks.mono_ns;
 
 	return (end < until ? end : until) - s->before.clocks.mono_ns;
 }
@@ -432,7 +432,7 @@ void summary_print(const struct summary *s, FILE *out)
 		{N_("nvmtop:"), tell_own, false},
 	};
 	const size_t n = sizeof lines / sizeof *lines;
-	bool stream = !log_writer_file(s->writer, 0, NULL, 0, NULL);
+	bool stream = !log_out_file(s->writer, 0, NULL, 0, NULL);
 	char elapsed[32], size[32], text[320];
 	int wide = 0;
 

@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 #include "model/energy.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 #include "util/clock.h"
 
 /* Counters of the engine and the process at the beginning or end of a recording. */
@@ -21,8 +21,8 @@ void summary_moment(struct summary_moment *m, const struct engine *g);
 struct summary {
 	const char *file; /* file name, or names */
 	const struct session *about;
-	struct log_writer *writer; /* after its end() */
-	struct log_writer_stats written;
+	struct log_out *writer; /* after its end() */
+	struct log_out_stats written;
 	struct summary_moment before, after;
 	char priority[160]; /* how the samplers were scheduled */
 	struct engine *engine; /* reports sensors that did not answer; NULL: not reported */

@@ -11,13 +11,13 @@
 #include "report/copy-rows.h"
 #include "trace/nvmt1.h"
 
-#define BLOCK 100 /* rows per push, the number that log_writer_ready() makes room for */
+#define BLOCK 100 /* rows per push, the number that log_out_ready() makes room for */
 #define WINDOW_NS                                                                                            \
 	NS_PER_S /* how far a tier may get ahead of the others; also the interval of progress calls */
 
 bool copy_ready(struct copy *p)
 {
-	p->failed = p->failed || (p->writer && !log_writer_ready(p->writer));
+	p->failed = p->failed || (p->writer && !log_out_ready(p->writer));
 	return !p->failed && !p->stopped;
 }
 
@@ -218,23 +218,25 @@ static int publish(struct copy *p, struct err *e)
 
 int copy_end(struct copy *p, struct err *e)
 {
-	struct log_writer *w = p->writer;
-	struct log_writer_stats stats;
+	struct log_out *w = p->writer;
+	struct log_out_stats stats;
 	int r = -1;
 
 	e->code = ERR_NONE;
-	log_writer_stats(w, &stats);
+	log_out_stats(w, &stats);
 	if (!p->failed && !p->stopped) {
-		r = p->sink->ops->end(p->sink, e);
+		p->sink->ops->end(p->sink, e);
+		r = log_out_end(w, e);
 	} else {
-		log_writer_discard(w);
+		log_out_discard(w);
 		if (p->stopped)
 			err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
 		else
 			*e = stats.err;
 	}
 	free(p->values);
-	log_writer_free(w);
+	log_out_free(w);
+	log_free(p->log);
 	if (r == 0)
 		r = publish(p, e);
 	if (r < 0)
@@ -258,7 +260,7 @@ struct fact *copy_facts(const struct trace *t, int64_t before_ns)
 
 int copy_begin(struct copy *p, const char *path, bool force, const struct session *about, struct err *e)
 {
-	struct log_writer *w;
+	struct log_out *w;
 
 	memset(p, 0, sizeof(*p));
 	if (snprintf(p->temporary, sizeof(p->temporary), "%s.log.tmp", path) >= (int)sizeof(p->temporary))
@@ -267,17 +269,20 @@ int copy_begin(struct copy *p, const char *path, bool force, const struct sessio
 		return -1;
 	snprintf(p->path, sizeof(p->path), "%s", path);
 	p->force = force;
-	w = log_writer_new(p->temporary, true, e);
+	w = log_out_new(p->temporary, true, e);
 	if (!w)
 		return -1;
-	log_writer_options(w)->live = false;
 	p->writer = w;
-	if (copy_init(p, log_writer_sink(w), about) < 0)
+	p->log = log_new(&(struct log_bound) {.now = false}, e);
+	if (p->log && copy_init(p, log_sink(p->log), about) < 0)
 		err_set(e, ERR_FAILED, _("out of memory"));
-	else if (p->sink->ops->begin(p->sink, about, e) == 0)
+	else if (p->log && log_out_begin(w, p->log, INT64_MIN, INT64_MAX, e) == 0 &&
+		 p->sink->ops->begin(p->sink, about, e) == 0)
 		return 0;
 	free(p->values);
-	log_writer_free(w);
+	log_out_discard(w);
+	log_out_free(w);
+	log_free(p->log);
 	return -1;
 }
 

@@ -8,7 +8,8 @@
 struct copy {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	bool force;
-	struct log_writer *writer; /* NULL: only the sink */
+	struct log *log;
+	struct log_out *writer; /* of it; NULL: only the sink */
 	struct sink *sink;
 	bool failed;  /* the error is in the writer's statistics */
 	bool reasons; /* why values were missing before the copied part was copied */

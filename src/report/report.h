@@ -67,7 +67,7 @@ int export_write(struct trace *t, const struct selection *p, enum export_form fo
  * f fails, ferror(f) is set. */
 size_t export_columns(struct timeline *t, int64_t from_ns, int64_t to_ns, int zoom, FILE *f);
 
-/* Copies a range of a trace (from_ns, to_ns since its start) to a new recording; path is as for log_writer_new().
+/* Copies a range of a trace (from_ns, to_ns since its start) to a new recording; path is as for log_out_new().
  * Marks keep their numbers. Returns 0, with e->code ERR_NONE or a sentence about another file that could not
  * be removed; or -1. */
 int trace_cut(struct trace *t, const struct selection *p, const char *path, bool force,

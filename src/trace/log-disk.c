@@ -29,22 +29,22 @@
 /* --- what is wrong --- */
 
 /* An interruption begins; it lasts until a write succeeds. */
-static void trouble_begin(struct log_writer *w)
+static void trouble_begin(struct log_out *o)
 {
-	if (!w->failed_ns) {
-		w->failed_ns = clock_now_ns();
-		w->stats.holes++;
+	if (!o->failed_ns) {
+		o->failed_ns = clock_now_ns();
+		o->stats.holes++;
 	}
 }
 
-static void trouble_end(struct log_writer *w)
+static void trouble_end(struct log_out *o)
 {
-	if (!w->failed_ns)
+	if (!o->failed_ns)
 		return;
-	w->stats.hole_ns += clock_now_ns() - w->failed_ns;
-	w->failed_ns = 0;
-	if (!w->stats.failed)
-		w->stats.err.code = ERR_NONE;
+	o->stats.hole_ns += clock_now_ns() - o->failed_ns;
+	o->failed_ns = 0;
+	if (!o->stats.failed)
+		o->stats.err.code = ERR_NONE;
 }
 
 static void ended_early(struct err *e, int num, const char *path)
@@ -58,29 +58,28 @@ static void ended_early(struct err *e, int num, const char *path)
 		err_sys(e, ERR_FAILED, num, _("recording to %s ended early"), shown);
 }
 
-/* Ends the recording: there is no next file. */
-static void fail(struct log_writer *w, int num)
+void disk_fail(struct log_out *o, int num)
 {
-	struct err *e = &w->stats.err;
+	struct err *e = &o->stats.err;
 
-	if (w->stats.failed)
+	if (o->stats.failed)
 		return;
-	w->stats.reader_gone = w->output != OUT_FILE && (num == EPIPE || num == ECONNRESET);
-	if (w->stats.reader_gone)
+	o->stats.reader_gone = o->output != OUT_FILE && (num == EPIPE || num == ECONNRESET);
+	if (o->stats.reader_gone)
 		err_set(e, ERR_FAILED, _("the reader closed the stream: the recording ended"));
-	else if (w->output == OUT_FILE)
-		ended_early(e, num, w->file.path);
+	else if (o->output == OUT_FILE)
+		ended_early(e, num, o->file.path);
 	else if (num == ETIMEDOUT)
 		err_set(e, ERR_FAILED, _("the reader of the stream does not respond: its end is lost"));
 	else
 		err_sys(e, ERR_FAILED, num, _("the stream to standard output ended early"));
-	w->stats.failed = true;
+	o->stats.failed = true;
 }
 
 /* Waits until then, or until the recording ends. */
-static void pause_until(struct log_writer *w, int64_t until_ns)
+static void pause_until(struct log_out *o, int64_t until_ns)
 {
-	while (!w->quit && thread_wait(&w->wake, &w->lock, until_ns))
+	while (!o->quit && thread_wait(&o->wake, &o->lock, until_ns))
 		continue;
 }
 
@@ -89,7 +88,7 @@ static void pause_until(struct log_writer *w, int64_t until_ns)
 struct disk_job {
 	struct job job;
 	struct disk_job *next;
-	struct part file; /* with a duplicate descriptor */
+	struct out_file file; /* with a duplicate descriptor */
 	bool sync, list;
 	int num; /* errno of the sync */
 	int64_t ended_ns;
@@ -133,7 +132,7 @@ static void disk_drop(struct job *j)
 }
 
 /* Starts a job; takes over fd. */
-static void job_begin(struct log_writer *w, int fd, bool sync)
+static void job_begin(struct log_out *o, int fd, bool sync)
 {
 	struct disk_job *d = calloc(1, sizeof(*d));
 	struct err e;
@@ -142,175 +141,175 @@ static void job_begin(struct log_writer *w, int fd, bool sync)
 		close(fd);
 		return;
 	}
-	d->file = w->file;
+	d->file = o->file;
 	d->file.fd = fd;
 	d->sync = sync;
-	d->list = sync && !w->listed;
-	w->listed |= sync;
+	d->list = sync && !o->listed;
+	o->listed |= sync;
 	if (job_start(&d->job, disk_run, disk_drop, &e) < 0) {
 		disk_drop(&d->job);
 		return;
 	}
-	d->next = w->jobs;
-	w->jobs = d;
+	d->next = o->jobs;
+	o->jobs = d;
 }
 
 /* The file is complete, or can take no more: syncs and closes it. */
-void disk_close(struct log_writer *w)
+void disk_close(struct log_out *o)
 {
-	if (w->moved && w->stats.last.code == ERR_NONE)
-		err_set(&w->stats.last, ERR_FAILED,
-			_("%s was completed, but its folder was moved or unmounted"), w->stats.path);
-	if (w->file.fd >= 0)
-		job_begin(w, w->file.fd, w->file.bytes > 0);
-	w->file.fd = -1;
-	w->found = w->moved = w->listed = w->unsynced = false;
+	if (o->moved && o->stats.last.code == ERR_NONE)
+		err_set(&o->stats.last, ERR_FAILED,
+			_("%s was completed, but its folder was moved or unmounted"), o->stats.path);
+	if (o->file.fd >= 0)
+		job_begin(o, o->file.fd, o->file.bytes > 0);
+	o->file.fd = -1;
+	o->found = o->moved = o->listed = o->unsynced = false;
 }
 
 /* The current file has nothing. */
-static void file_remove(struct log_writer *w)
+static void file_remove(struct log_out *o)
 {
-	if (!w->file.unnamed)
-		unlink(w->file.path);
-	close(w->file.fd);
-	w->file.fd = -1;
-	w->n_files--;
+	if (!o->file.unnamed)
+		unlink(o->file.path);
+	close(o->file.fd);
+	o->file.fd = -1;
+	o->n_files--;
 }
 
 /* The current file can take no more. One that has nothing is removed: it is as if it could not be created. */
-static void file_failed(struct log_writer *w, int num)
+static void file_failed(struct log_out *o, int num)
 {
-	int64_t now = clock_now_ns(), lasted = now - w->file.since_ns;
+	int64_t now = clock_now_ns(), lasted = now - o->file.since_ns;
 	struct err e;
 
-	if (!w->go_on || w->quit || w->output != OUT_FILE) {
-		fail(w, num);
+	if (!o->go_on || o->quit || o->output != OUT_FILE) {
+		disk_fail(o, num);
 		return;
 	}
-	trouble_begin(w);
-	ended_early(&e, num, w->file.path);
-	err_set(&w->stats.err, ERR_FAILED, _("%s; the recording continues in a new file as soon as possible"),
+	trouble_begin(o);
+	ended_early(&e, num, o->file.path);
+	err_set(&o->stats.err, ERR_FAILED, _("%s; the recording continues in a new file as soon as possible"),
 		e.text);
-	w->retry_ns = lasted < LASTED_NS ? now + RETRY_NS : now;
-	if (w->file.bytes > 0) {
-		w->stats.last = e;
-		disk_close(w);
+	o->retry_ns = lasted < LASTED_NS ? now + RETRY_NS : now;
+	if (o->file.bytes > 0) {
+		o->stats.last = e;
+		disk_close(o);
 		return;
 	}
-	file_remove(w);
-	w->number = w->file.number - 1;
+	file_remove(o);
+	o->number = o->file.number - 1;
 }
 
-static void job_ended(struct log_writer *w, const struct disk_job *d)
+static void job_ended(struct log_out *o, const struct disk_job *d)
 {
-	bool current = w->file.fd >= 0 && d->file.since_ns == w->file.since_ns;
+	bool current = o->file.fd >= 0 && d->file.since_ns == o->file.since_ns;
 	int num = d->num ? d->num : d->truncated ? TRUNCATED : 0;
 
-	if (num && !current && d->file.index < w->n_files) {
-		w->files[d->file.index].complete = false;
-		ended_early(&w->stats.last, num, d->file.path);
+	if (num && !current && d->file.index < o->n_files) {
+		o->files[d->file.index].complete = false;
+		ended_early(&o->stats.last, num, d->file.path);
 	}
-	if (d->sync && w->options.sync_ns > 0)
-		w->sync_ns = d->ended_ns + w->options.sync_ns;
+	if (d->sync && o->options.sync_ns > 0)
+		o->sync_ns = d->ended_ns + o->options.sync_ns;
 	if (!current)
 		return;
-	w->found |= !d->removed && !d->moved;
-	w->moved = w->found && d->moved;
-	if (num || (w->found && d->removed))
-		file_failed(w, num ? num : ENOENT);
+	o->found |= !d->removed && !d->moved;
+	o->moved = o->found && d->moved;
+	if (num || (o->found && d->removed))
+		file_failed(o, num ? num : ENOENT);
 }
 
-void disk_look(struct log_writer *w)
+void disk_look(struct log_out *o)
 {
 	int64_t now = clock_now_ns();
 	bool sync;
 	int fd;
 
-	for (struct disk_job **at = &w->jobs, *d; (d = *at) != NULL;) {
+	for (struct disk_job **at = &o->jobs, *d; (d = *at) != NULL;) {
 		if (!job_done(&d->job, 0)) {
 			at = &d->next;
 			continue;
 		}
 		*at = d->next;
-		job_ended(w, d);
+		job_ended(o, d);
 		disk_drop(&d->job);
 	}
-	sync = w->options.sync_ns > 0 && w->unsynced && now >= w->sync_ns;
-	if (w->output != OUT_FILE || w->file.fd < 0 || w->jobs || (now < w->look_ns && !sync))
+	sync = o->options.sync_ns > 0 && o->unsynced && now >= o->sync_ns;
+	if (o->output != OUT_FILE || o->file.fd < 0 || o->jobs || (now < o->look_ns && !sync))
 		return;
-	w->look_ns = now + LOOK_NS;
-	fd = fcntl(w->file.fd, F_DUPFD_CLOEXEC, 3);
+	o->look_ns = now + LOOK_NS;
+	fd = fcntl(o->file.fd, F_DUPFD_CLOEXEC, 3);
 	if (fd >= 0)
-		job_begin(w, fd, sync);
+		job_begin(o, fd, sync);
 	if (sync)
-		w->unsynced = false;
+		o->unsynced = false;
 }
 
 /* --- files --- */
 
-int disk_open(struct log_writer *w, bool over, struct part *out, struct err *e)
+int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e)
 {
-	unsigned number = w->number + 1;
-	struct err removed = w->stats.removed, kept = w->stats.kept;
+	unsigned number = o->number + 1;
+	struct err removed = o->stats.removed, kept = o->stats.kept;
 	char path[PATH_MAX] = "";
-	bool unnamed = !w->names;
+	bool unnamed = !o->names;
 	int fd = -1;
 
 	e->num = 0;
-	pthread_mutex_unlock(&w->lock);
-	log_file_retain(w->path, &w->limits, &removed, &kept);
+	pthread_mutex_unlock(&o->lock);
+	log_file_retain(o->path, &o->limits, &removed, &kept);
 	do {
-		if (!part_path_free(w->path, over, &number, path, sizeof(path))) {
+		if (!part_path_free(o->path, over, &number, path, sizeof(path))) {
 			err_set(e, ERR_FAILED, _("the path is too long for the name of a next file"));
 			break;
 		}
 		fd = log_file_make(path, over, &unnamed, e);
 	} while (fd < 0 && (e->num == EEXIST || e->num == EBUSY) && !over); /* another program was first */
-	pthread_mutex_lock(&w->lock);
-	w->stats.removed = removed;
-	w->stats.kept = kept;
-	*out = (struct part) {.fd = fd, .number = number, .unnamed = unnamed && !over, .path = ""};
+	pthread_mutex_lock(&o->lock);
+	o->stats.removed = removed;
+	o->stats.kept = kept;
+	*out = (struct out_file) {.fd = fd, .number = number, .unnamed = unnamed && !over, .path = ""};
 	memcpy(out->path, path, sizeof(out->path));
 	if (fd < 0)
 		return -1;
-	w->number = number;
+	o->number = number;
 	return 0;
 }
 
-bool disk_use(struct log_writer *w, const struct part *file)
+bool disk_use(struct log_out *o, const struct out_file *file)
 {
-	struct file_done *files = reallocarray(w->files, w->n_files + 1, sizeof(*files));
+	struct out_written *files = reallocarray(o->files, o->n_files + 1, sizeof(*files));
 
-	w->file = *file;
-	w->file.index = w->n_files;
-	w->file.since_ns = clock_now_ns();
-	text_printable(w->stats.path, sizeof(w->stats.path), w->file.path, strlen(w->file.path));
+	o->file = *file;
+	o->file.index = o->n_files;
+	o->file.since_ns = clock_now_ns();
+	text_printable(o->stats.path, sizeof(o->stats.path), o->file.path, strlen(o->file.path));
 	if (!files) {
-		fail(w, ENOMEM);
+		disk_fail(o, ENOMEM);
 		return false;
 	}
-	w->files = files;
-	w->files[w->n_files++] = (struct file_done) {.number = file->number};
+	o->files = files;
+	o->files[o->n_files++] = (struct out_written) {.number = file->number};
 	return true;
 }
 
-bool disk_need(struct log_writer *w, struct part *out)
+bool disk_need(struct log_out *o, struct out_file *out)
 {
 	struct err e;
 
-	pause_until(w, w->retry_ns);
-	while (disk_open(w, w->force && w->made == 0 && w->begins, out, &e) < 0) {
-		trouble_begin(w);
-		if (w->stats.err.code == ERR_NONE || w->n_files == 0)
-			err_set(&w->stats.err, ERR_FAILED,
+	pause_until(o, o->retry_ns);
+	while (disk_open(o, o->force && o->made == 0 && o->begins, out, &e) < 0) {
+		trouble_begin(o);
+		if (o->stats.err.code == ERR_NONE || o->n_files == 0)
+			err_set(&o->stats.err, ERR_FAILED,
 				_("%s; the recording continues in a new file as soon as possible"), e.text);
-		if (w->quit || !w->go_on) {
-			w->stats.err = e;
-			w->stats.failed = true;
+		if (o->quit || !o->go_on) {
+			o->stats.err = e;
+			o->stats.failed = true;
 			return false;
 		}
-		w->retry_ns = clock_now_ns() + RETRY_NS;
-		pause_until(w, w->retry_ns);
+		o->retry_ns = clock_now_ns() + RETRY_NS;
+		pause_until(o, o->retry_ns);
 	}
 	return true;
 }
@@ -318,7 +317,7 @@ bool disk_need(struct log_writer *w, struct part *out)
 /* --- chunks --- */
 
 /* Writes all of the chunk, or removes the part that was written. Returns 0 or an errno. */
-static int write_file(const struct part *file, const uint8_t *p, size_t n)
+static int write_file(const struct out_file *file, const uint8_t *p, size_t n)
 {
 	struct stat before, after;
 	int num;
@@ -336,27 +335,27 @@ static int write_file(const struct part *file, const uint8_t *p, size_t n)
 	return num;
 }
 
-static bool quitting(struct log_writer *w)
+static bool quitting(struct log_out *o)
 {
 	bool quit;
 
-	pthread_mutex_lock(&w->lock);
-	quit = w->quit;
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&o->lock);
+	quit = o->quit;
+	pthread_mutex_unlock(&o->lock);
 	return quit;
 }
 
-static ssize_t write_some(const struct log_writer *w, const uint8_t *p, size_t n)
+static ssize_t write_some(const struct log_out *o, const uint8_t *p, size_t n)
 {
-	if (w->output == OUT_SOCKET)
-		return send(w->file.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return write(w->file.fd, p, w->output == OUT_PIPE && n > PIECE ? PIECE : n);
+	if (o->output == OUT_SOCKET)
+		return send(o->file.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return write(o->file.fd, p, o->output == OUT_PIPE && n > PIECE ? PIECE : n);
 }
 
 /* Waits for the reader without limit, except at the end. */
-static int write_stream(struct log_writer *w, const uint8_t *p, size_t size)
+static int write_stream(struct log_out *o, const uint8_t *p, size_t size)
 {
-	struct pollfd ready = {.fd = w->file.fd, .events = POLLOUT};
+	struct pollfd ready = {.fd = o->file.fd, .events = POLLOUT};
 	int64_t give_up = INT64_MAX;
 	size_t done = 0;
 
@@ -364,14 +363,14 @@ static int write_stream(struct log_writer *w, const uint8_t *p, size_t size)
 		ssize_t n = -1;
 
 		errno = EAGAIN;
-		if (w->output == OUT_OTHER || poll(&ready, 1, LOOK_MS) > 0)
-			n = write_some(w, p + done, size - done);
+		if (o->output == OUT_OTHER || poll(&ready, 1, LOOK_MS) > 0)
+			n = write_some(o, p + done, size - done);
 		if (n > 0) {
 			done += (size_t)n;
 			give_up = INT64_MAX;
 		} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 			return n == 0 ? ENOSPC : errno;
-		} else if (give_up == INT64_MAX && quitting(w)) {
+		} else if (give_up == INT64_MAX && quitting(o)) {
 			give_up = clock_now_ns() + PATIENCE_NS;
 		} else if (clock_now_ns() >= give_up) {
 			return ETIMEDOUT;
@@ -380,69 +379,69 @@ static int write_stream(struct log_writer *w, const uint8_t *p, size_t size)
 	return 0;
 }
 
-bool disk_write(struct log_writer *w)
+bool disk_write(struct log_out *o)
 {
 	char size[32];
 	int num;
 
 	for (;;) {
-		if (w->output == OUT_FILE && w->file.fd < 0)
+		if (o->output == OUT_FILE && o->file.fd < 0)
 			return false;
-		w->write_ns = clock_now_ns();
-		w->stats.held = w->bytes.n;
-		pthread_mutex_unlock(&w->lock);
-		num = w->output == OUT_FILE ? write_file(&w->file, w->bytes.p, w->bytes.n)
-					    : write_stream(w, w->bytes.p, w->bytes.n);
-		if (num == 0 && w->file.unnamed) {
-			num = log_file_link(w->file.fd, w->file.path);
-			while (num == EEXIST && w->go_on && /* another program was first */
-			       part_path_free(w->path, false, &w->file.number, w->file.path, sizeof(w->file.path)))
-				num = log_file_link(w->file.fd, w->file.path);
-			w->file.unnamed = num != 0;
-			w->names |= num != 0 && num != EEXIST;
+		o->write_ns = clock_now_ns();
+		o->stats.held = o->bytes.n;
+		pthread_mutex_unlock(&o->lock);
+		num = o->output == OUT_FILE ? write_file(&o->file, o->bytes.p, o->bytes.n)
+					    : write_stream(o, o->bytes.p, o->bytes.n);
+		if (num == 0 && o->file.unnamed) {
+			num = log_file_link(o->file.fd, o->file.path);
+			while (num == EEXIST && o->go_on && /* another program was first */
+			       part_path_free(o->path, false, &o->file.number, o->file.path, sizeof(o->file.path)))
+				num = log_file_link(o->file.fd, o->file.path);
+			o->file.unnamed = num != 0;
+			o->names |= num != 0 && num != EEXIST;
 		}
-		pthread_mutex_lock(&w->lock);
-		w->write_ns = 0;
-		if (w->output == OUT_FILE && w->files[w->file.index].number != w->file.number) {
-			w->number = w->files[w->file.index].number = w->file.number;
-			text_printable(w->stats.path, sizeof(w->stats.path), w->file.path, strlen(w->file.path));
+		pthread_mutex_lock(&o->lock);
+		o->write_ns = 0;
+		if (o->output == OUT_FILE && o->files[o->file.index].number != o->file.number) {
+			o->number = o->files[o->file.index].number = o->file.number;
+			text_printable(o->stats.path, sizeof(o->stats.path), o->file.path, strlen(o->file.path));
 		}
 		if (num == 0)
 			break;
-		if ((num != ENOSPC && num != EDQUOT) || !w->go_on || w->quit) {
-			file_failed(w, num);
+		if ((num != ENOSPC && num != EDQUOT) || !o->go_on || o->quit) {
+			file_failed(o, num);
 			return false;
 		}
 		/* The disk is full: chunks wait for room in the same file. */
-		trouble_begin(w);
-		text_bytes(size, sizeof(size), w->options.buffer);
-		err_sys(&w->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
-			w->stats.path, size);
-		pause_until(w, clock_now_ns() + RETRY_NS);
-		disk_look(w);
+		trouble_begin(o);
+		text_bytes(size, sizeof(size), o->options.buffer);
+		err_sys(&o->stats.err, ERR_FAILED, num, _("cannot write to %s, up to %s wait in memory"),
+			o->stats.path, size);
+		pause_until(o, clock_now_ns() + RETRY_NS);
+		disk_look(o);
 	}
-	trouble_end(w);
-	w->stats.held = 0;
-	w->stats.bytes += w->bytes.n;
-	w->file.bytes += w->bytes.n;
-	w->unsynced = true;
+	trouble_end(o);
+	o->stats.held = 0;
+	o->stats.bytes += o->bytes.n;
+	o->file.bytes += o->bytes.n;
+	o->unsynced = true;
 	return true;
 }
 
-void disk_finish(struct log_writer *w)
+void disk_finish(struct log_out *o)
 {
-	if (w->output == OUT_FILE && w->file.fd >= 0 && w->file.bytes == 0) {
-		file_remove(w);
-	} else if (w->output == OUT_FILE) {
-		disk_close(w);
+	if (o->output == OUT_FILE && o->file.fd >= 0 && o->file.bytes == 0) {
+		file_remove(o);
+	} else if (o->output == OUT_FILE) {
+		disk_close(o);
 	}
-	trouble_end(w);
-	while (w->jobs) {
-		struct disk_job *d = w->jobs;
+	trouble_end(o);
+	while (o->jobs) {
+		struct disk_job *d = o->jobs;
 
-		pthread_mutex_unlock(&w->lock);
+		pthread_mutex_unlock(&o->lock);
 		job_done(&d->job, INT64_MAX);
-		pthread_mutex_lock(&w->lock);
-		disk_look(w);
+		pthread_mutex_lock(&o->lock);
+		disk_look(o);
 	}
 }

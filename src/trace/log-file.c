@@ -16,7 +16,8 @@
 #include "util/num.h"
 #include "util/text.h"
 #include "trace/log-reader.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
+#include "trace/nvmt1.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20)
 

@@ -16,7 +16,7 @@
 #include "util/thread.h"
 
 #define STEP	     64 /* chunks that are handled under the lock at once */
-#define NOTES_BYTES  (4 << 20)
+#define NOTES_BYTES  (9 << 19)
 #define NOTES_LEAST  (64 << 10)		 /* where no past is kept */
 #define RANGES_MOST  (UINT32_C(1) << 17) /* in the store, 8 MB */
 #define HOUR_NS	     (3600 * NS_PER_S)
@@ -270,7 +270,7 @@ static void queues_skip(struct log *l)
 				if (!c)
 					break;
 				q->skipped.chunks++;
-				q->skipped.marks += c->marks;
+				q->skipped.marks += c->about.kind == LOG_MARK ? c->about.events : 0;
 				for (int t = 0; t < TIERS; t++)
 					q->skipped.rows[t] += c->about.rows[t];
 			}
@@ -341,33 +341,15 @@ static void publish(struct log *l)
 	open_free(&old);
 }
 
-static uint32_t marks_in(const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	uint32_t n = 0;
-
-	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			n++;
-	}
-	log_bytes_free(&raw);
-	return n;
-}
-
 static bool chunk_emit(void *to, const struct log_entry *e, const uint8_t *bytes, size_t n)
 {
 	struct log *l = to;
 	struct log_chunk *c;
 
-	if (e->kind == LOG_META || e->kind == LOG_INDEX || e->kind == LOG_END)
-		return true;
 	c = shelf_add(l, log_shelf_of(e), e, bytes, n);
 	if (!c)
 		return false;
 	c->serial = c->about.distance = ++l->own.serial;
-	c->marks = marks_in(c);
 	l->own.packed += chunk_bytes(c);
 	if (e->kind == LOG_STAT && e->aux == 1 && log_span(e->cell, 1) > l->closed_span)
 		l->closed_span = log_span(e->cell, 1);
@@ -433,7 +415,6 @@ static bool meters_begin(struct log *l)
 	return l->meters && l->sources && l->own_sources;
 }
 
-/* A note is seen with the next step. */
 static void note_add(struct log *l, const struct log_event *ev)
 {
 	struct log_entry e = {.kind = (uint8_t)ev->kind, .cell = log_cell(ev->t_ns)};
@@ -445,7 +426,23 @@ static void note_add(struct log *l, const struct log_event *ev)
 	log_bytes_free(&record);
 }
 
-/* Notes the begin and the end of each event, as it is then. */
+/* Both are seen with the next step. */
+static void event_add(struct log *l, const struct log_event *ev)
+{
+	if (ev->kind != LOG_GAP || gap_is_hole(&ev->u.gap))
+		note_add(l, ev);
+	log_builder_event(l->builder, ev);
+}
+
+static void state_add(struct log *l, const struct state_event *s, bool above)
+{
+	struct log_event ev = {.kind = LOG_EVENT, .t_ns = s->from_ns, .u.state = *s};
+
+	ev.u.state.flags |= above ? STATE_OPEN : 0;
+	event_add(l, &ev);
+}
+
+/* An event is recorded as it is at its begin and at its end, and whenever it grows. */
 static void states_take(struct log *l, const struct rows *r)
 {
 	for (size_t k = 0; k < l->n_watches; k++)
@@ -454,13 +451,10 @@ static void states_take(struct log *l, const struct rows *r)
 			struct state_event before = w->now, ended;
 			bool above = w->above;
 
-			state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended);
-			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count)) {
-				struct log_event ev = {.kind = LOG_EVENT, .t_ns = w->now.from_ns, .u.state = w->now};
-
-				ev.u.state.flags |= w->above ? STATE_OPEN : 0;
-				note_add(l, &ev);
-			}
+			if (state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended) && above)
+				state_add(l, &ended, false); /* at a hole */
+			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count))
+				state_add(l, &w->now, w->above);
 		}
 }
 
@@ -516,38 +510,29 @@ void log_run(struct log *l, int64_t now_ns)
 		publish(l);
 }
 
-static void take_mark(struct sink *s, const struct mark *m)
+static void take_event(struct sink *s, const struct log_event *ev)
 {
 	struct log *l = log_of(s);
 
 	if (!l->builder)
 		return;
-	note_add(l, &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
-	log_builder_mark(l->builder, m);
+	event_add(l, ev);
 	publish(l);
+}
+
+static void take_mark(struct sink *s, const struct mark *m)
+{
+	take_event(s, &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
 }
 
 static void take_gap(struct sink *s, const struct gap *g)
 {
-	struct log *l = log_of(s);
-
-	if (!l->builder)
-		return;
-	if (gap_is_hole(g))
-		note_add(l, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g});
-	log_builder_gap(l->builder, g);
-	publish(l);
+	take_event(s, &(struct log_event) {.kind = LOG_GAP, .t_ns = g->from_ns, .u.gap = *g});
 }
 
 static void take_change(struct sink *s, const struct change *c)
 {
-	struct log *l = log_of(s);
-
-	if (!l->builder)
-		return;
-	note_add(l, &(struct log_event) {.kind = LOG_STATE, .t_ns = c->t_ns, .u.change = *c});
-	log_builder_change(l->builder, c);
-	publish(l);
+	take_event(s, &(struct log_event) {.kind = LOG_STATE, .t_ns = c->t_ns, .u.change = *c});
 }
 
 struct ranges *log_range_store(struct log *l)
@@ -625,7 +610,6 @@ static void take_description(struct sink *s, const struct channel *channels)
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct log *l = log_of(s);
-	struct log_options o = {.session = LOG_MEMORY_SESSION, .live = l->bound.now};
 	struct fact *facts = calloc(about->n_facts + 1, sizeof(*facts));
 
 	if (l->builder) {
@@ -637,7 +621,7 @@ static int begin(struct sink *s, const struct session *about, struct err *e)
 	l->about = *about;
 	l->about.facts = facts;
 	if (facts && edition_add(l, about->channels) && meters_begin(l) && (l->watches = state_watches_new(&l->about, &l->n_watches)) != NULL)
-		l->builder = log_builder_new(&l->about, &o, chunk_emit, l, e);
+		l->builder = log_builder_new(&l->about, l->bound.now, LOG_MEMORY_SESSION, chunk_emit, l, e);
 	if (!l->builder) {
 		if (!l->edition)
 			free(facts);
@@ -651,17 +635,22 @@ static int end(struct sink *s, struct err *e)
 	struct log *l = log_of(s);
 
 	(void)e;
-	if (!l->builder || l->ended)
+	if (l->ended)
 		return 0;
-	log_builder_end(l->builder, LOG_STOPPED, NULL);
-	publish(l);
+	if (l->builder) {
+		for (size_t k = 0; k < l->n_watches; k++)
+			if (l->watches[k].above)
+				state_add(l, &l->watches[k].now, true);
+		log_builder_end(l->builder);
+		publish(l);
+		log_builder_free(l->builder);
+		l->builder = NULL;
+	}
 	lock(l);
 	l->ended = true;
 	l->version++;
 	pthread_mutex_unlock(&l->lock);
 	pthread_cond_broadcast(&l->news);
-	log_builder_free(l->builder);
-	l->builder = NULL;
 	return 0;
 }
 
@@ -773,6 +762,8 @@ struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct er
 	return q;
 }
 
+static void log_drop(struct log *l);
+
 void log_queue_free(struct log_queue *q)
 {
 	struct log_queue **at;
@@ -784,7 +775,7 @@ void log_queue_free(struct log_queue *q)
 		continue;
 	*at = q->next;
 	pthread_mutex_unlock(&q->log->lock);
-	log_free(q->log);
+	log_drop(q->log);
 	free(q);
 }
 
@@ -842,9 +833,10 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 	return l;
 }
 
-void log_free(struct log *l)
+/* Drops a reference. */
+static void log_drop(struct log *l)
 {
-	if (!l || atomic_fetch_sub(&l->refs, 1) > 1)
+	if (atomic_fetch_sub(&l->refs, 1) > 1)
 		return;
 	log_builder_free(l->builder);
 	for (int s = 0; s < LOG_SHELVES; s++) {
@@ -871,6 +863,19 @@ void log_free(struct log *l)
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->news);
 	free(l);
+}
+
+void log_free(struct log *l)
+{
+	if (!l)
+		return;
+	end(&l->sink, NULL);
+	log_drop(l);
+}
+
+bool log_is_now(const struct log *l)
+{
+	return l->bound.now;
 }
 
 struct sink *log_sink(struct log *l)

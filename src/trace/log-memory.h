@@ -28,7 +28,7 @@ struct log_chunk {
 	uint32_t generation;	/* of the channels: the number of the edition that describes them */
 	uint64_t serial;	/* 1, 2, 3, ... in the order of a file; never used again; 0: a note */
 	struct log_entry about; /* kind, zoom or level, cell, rows; its distance is the serial */
-	uint32_t marks, n;	/* of a chunk with marks; of bytes */
+	uint32_t n;		/* bytes */
 	uint8_t bytes[];	/* head and payload; session and seq of the head are of no file; of a note: its record */
 };
 void log_chunk_free(struct log_chunk *c); /* drops a reference; NULL is fine */
@@ -96,7 +96,8 @@ struct log_look {
 };
 
 struct log *log_new(const struct log_bound *bound, struct err *e);
-void log_free(struct log *l); /* drops a reference; a queue has one of its own */
+void log_free(struct log *l); /* ends it, and drops a reference; a queue has one of its own */
+bool log_is_now(const struct log *l);  /* as its bound says */
 /* The session as it is described now, and the number of that edition; valid until log_free(). NULL: not begun. */
 const struct session *log_session(struct log *l, uint32_t *generation);
 /* The longest time between two fast rows. */

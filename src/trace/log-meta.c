@@ -1,6 +1,6 @@
 /* META begins each group. Once a level 2 span it describes the log, so that it can be read from there on; the others
  * have only the clocks. */
-#include "trace/log-meta.h"
+#include "trace/log-output.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,54 +44,45 @@ static void put_channel(struct log_bytes *raw, const struct channel *c, uint32_t
 	tag_end(raw, start);
 }
 
-static void put_identity(struct log_bytes *raw, const struct log_meta *m)
+void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full)
 {
-	size_t start = tag_begin(raw, LOG_TAG_WRITER);
+	struct log_bytes *raw = &o->raw;
+	const struct session *about = &o->about;
+	size_t start;
 
-	log_put_str(raw, PACKAGE_NAME " " PACKAGE_VERSION);
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_ID);
-	log_bytes_put(raw, m->options->uuid, sizeof(m->options->uuid));
-	log_bytes_put(raw, m->boot, 16);
-	tag_end(raw, start);
-	start = tag_begin(raw, LOG_TAG_PART);
-	log_put_u32(raw, m->options->part);
-	log_put_str(raw, m->options->previous ? m->options->previous : "");
-	tag_end(raw, start);
-}
-
-static void put_tiers(struct log_bytes *raw, const struct session *about)
-{
-	for (enum tier t = 0; t < TIERS; t++) {
-		size_t start = tag_begin(raw, LOG_TAG_TIER);
-
+	raw->n = 0;
+	put_anchor(raw, LOG_TAG_ANCHOR, now);
+	if (full) {
+		start = tag_begin(raw, LOG_TAG_WRITER);
+		log_put_str(raw, PACKAGE_NAME " " PACKAGE_VERSION);
+		tag_end(raw, start);
+		start = tag_begin(raw, LOG_TAG_ID);
+		log_bytes_put(raw, o->options.uuid, sizeof(o->options.uuid));
+		log_bytes_put(raw, o->boot, sizeof(o->boot));
+		tag_end(raw, start);
+		start = tag_begin(raw, LOG_TAG_PART);
+		log_put_u32(raw, o->part);
+		log_put_str(raw, o->previous);
+		tag_end(raw, start);
+		put_anchor(raw, LOG_TAG_START, &o->start);
+	}
+	for (enum tier t = 0; full && t < TIERS; t++) {
+		start = tag_begin(raw, LOG_TAG_TIER);
 		log_put_u8(raw, t);
 		log_put_u8(raw, about->hz[t] > 0 ? (unsigned)zoom_base(about->hz[t]) : 0);
 		log_put_u16(raw, (unsigned)about->width[t]);
 		log_put_f64(raw, about->hz[t]);
 		tag_end(raw, start);
 	}
-}
-
-void log_meta_put(struct log_bytes *raw, const struct log_meta *m)
-{
-	size_t start;
-
-	put_anchor(raw, LOG_TAG_ANCHOR, m->now);
-	if (m->full) {
-		put_identity(raw, m);
-		put_anchor(raw, LOG_TAG_START, m->start);
-		put_tiers(raw, m->about);
-	}
-	for (size_t i = 0; m->full && i < m->about->n_facts; i++) {
+	for (size_t i = 0; full && i < about->n_facts; i++) {
 		start = tag_begin(raw, LOG_TAG_FACT);
-		log_fact_put(raw, &m->facts[i]);
+		log_fact_put(raw, &o->facts[i]);
 		tag_end(raw, start);
 	}
-	for (size_t i = 0; m->full && i < m->about->n_channels; i++)
-		put_channel(raw, &m->about->channels[i], (uint32_t)i);
+	for (size_t i = 0; full && i < about->n_channels; i++)
+		put_channel(raw, &about->channels[i], (uint32_t)i);
 	start = tag_begin(raw, LOG_TAG_RANGES);
-	log_put_u8(raw, m->any_ranges);
+	log_put_u8(raw, o->any_ranges);
 	tag_end(raw, start);
 }
 
@@ -107,21 +98,17 @@ static void read_boot_id(uint8_t id[16])
 		fclose(f);
 }
 
-static bool is_zero(const uint8_t *p, size_t n)
+void out_identify(struct log_out *o)
 {
-	while (n > 0 && p[n - 1] == 0)
-		n--;
-	return n == 0;
-}
+	static const uint8_t zeros[16];
+	uint8_t *uuid = o->options.uuid;
 
-void log_identify(struct log_options *o, uint8_t boot[16])
-{
-	while (o->session == 0 && getrandom(&o->session, sizeof(o->session), 0) > 0)
+	while (o->options.session == 0 && getrandom(&o->options.session, sizeof(o->options.session), 0) > 0)
 		continue;
-	if (is_zero(o->uuid, sizeof(o->uuid)) && getrandom(o->uuid, sizeof(o->uuid), 0) > 0) {
-		o->uuid[6] = (uint8_t)(0x40 | (o->uuid[6] & 0x0F)); /* RFC 4122, random */
-		o->uuid[8] = (uint8_t)(0x80 | (o->uuid[8] & 0x3F));
+	if (!memcmp(uuid, zeros, sizeof(zeros)) && getrandom(uuid, sizeof(zeros), 0) > 0) {
+		uuid[6] = (uint8_t)(0x40 | (uuid[6] & 0x0F)); /* RFC 4122, random */
+		uuid[8] = (uint8_t)(0x80 | (uuid[8] & 0x3F));
 	}
-	if (o->live)
-		read_boot_id(boot);
+	if (log_is_now(o->log))
+		read_boot_id(o->boot);
 }

@@ -1,92 +1,63 @@
-/* The thread of an output copies the chunks of a stream: those from one cell up to another, into as many files as its
- * limits want. Rows, marks and ranges are copied as they are, with seq and checksum of the head made anew; META, INDEX
- * and END are its own. Since nothing else knows where a file ends, a file that ends early is followed by one that
- * begins with the chunk that could not be written. */
+/* The thread of an output is a cursor in a log: it copies the cells from one up to another, into as many files as its limits
+ * want. Nothing but it knows where a file ends: one that ends early is followed by one that begins with the chunk that
+ * could not be written. Whoever fills the log waits for no disk. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "trace/log-decode.h"
-#include "trace/log-meta.h"
 #include "trace/log-output.h"
+#include "util/array.h"
 #include "util/intl.h"
+#include "util/text.h"
 #include "util/thread.h"
 
-#define FULL_METAS 2                /* at the start */
-#define LATE_CELLS 15               /* how long a file waits for the rows of a tier */
-#define LEAST_LEFT 4096             /* for the chunks that end a file */
-#define GROUPS_NS  (60 * NS_PER_S)  /* files at least this long begin with a group */
-#define LOOK_NS    (50 * NS_PER_MS) /* how often the disk is looked after */
-#define RETRY_NS   NS_PER_S
+#define SYNC_NS     (5 * NS_PER_S)
+#define FILE_BUFFER ((size_t)32 << 20)
+#define PIPE_BUFFER ((size_t)1 << 20)
+#define READY_BYTES ((size_t)256 << 10)
+#define HANGS_NS    (3 * NS_PER_S)   /* a write that takes longer is reported */
+#define LATE_CELLS  15               /* how long a file waits for the rows of a tier */
+#define LEAST_LEFT  4096             /* for the chunks that end a file */
+#define GROUPS_NS   (60 * NS_PER_S)  /* files at least this long begin with a group */
+#define LOOK_NS     (50 * NS_PER_MS) /* how often the disk is looked after */
+#define RETRY_NS    NS_PER_S
 
-/* --- lists of chunks --- */
+/* --- chunks that are read again --- */
 
-/* Takes a reference of its own. Out of memory, the chunk is lost. */
-static void chunk_list_add(struct chunk_list *l, struct log_chunk *c)
+/* Drops the first n. */
+static void kept_drop(struct log_out *o, size_t n)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct log_chunk **p = reallocarray(l->p, room, sizeof(*p));
+	for (size_t i = 0; i < n; i++)
+		log_chunk_free(o->kept.p[i]);
+	o->kept.n -= n;
+	o->kept.at -= o->kept.at < n ? o->kept.at : n;
+	if (n > 0)
+		memmove(o->kept.p, o->kept.p + n, o->kept.n * sizeof(*o->kept.p));
+}
 
-		if (!p)
-			return;
-		l->p = p;
-		l->room = room;
+/* Keeps a chunk that was read, of which the next file may want something. */
+static void kept_add(struct log_out *o, struct log_chunk *c)
+{
+	struct log_chunk **p = array_grow(o->kept.p, o->kept.n + 1, &o->kept.room, sizeof(*p));
+
+	if (p) {
+		atomic_fetch_add(&c->refs, 1);
+		p[o->kept.n++] = c;
+		o->kept.p = p;
+		o->kept.at = o->kept.n;
+	} else if (c->about.cell >= o->to) {
+		out_lose(o, c);
 	}
-	atomic_fetch_add(&c->refs, 1);
-	l->p[l->n++] = c;
-}
-
-/* The first, with its reference; NULL: none. */
-static struct log_chunk *chunk_list_take(struct chunk_list *l)
-{
-	struct log_chunk *c = l->first < l->n ? l->p[l->first++] : NULL;
-
-	if (l->first == l->n)
-		l->first = l->n = 0;
-	return c;
-}
-
-void chunk_list_free(struct chunk_list *l)
-{
-	struct log_chunk *c;
-
-	while ((c = chunk_list_take(l)))
-		log_chunk_free(c);
-	free(l->p);
-	*l = (struct chunk_list) {.p = NULL};
 }
 
 /* --- what was before --- */
 
-/* Notes what goes on after the events of that chunk. */
-static void states_note(struct log_writer *w, const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	struct log_event ev;
-	size_t i;
-
-	if (c->about.kind != LOG_EVENT || !log_chunk_unpack(c->bytes, &raw))
-		return;
-	in = (struct log_in) {raw.p, raw.p + raw.n, false};
-	while (log_get_record(&in, &record)) {
-		if (!log_event_get(LOG_EVENT, &record, &ev))
-			continue;
-		for (i = 0; i < w->n_open && w->open[i].channel != ev.u.state.channel; i++)
-			;
-		if (!(ev.u.state.flags & STATE_OPEN) && i < w->n_open)
-			w->open[i] = w->open[--w->n_open];
-		else if ((ev.u.state.flags & STATE_OPEN) && i < OPEN_STATES)
-			w->open[w->n_open > i ? i : w->n_open++] = ev.u.state;
-	}
-	log_bytes_free(&raw);
-}
-
 /* Facts change until the file begins; rows that are not kept any more are lost. */
-static void past_take(struct log_writer *w, const struct log_look *k)
+static void past_take(struct log_out *o, const struct log_look *k)
 {
 	const struct look_shelf *notes = &k->shelf[SHELF_NOTES];
 	struct log_event ev;
@@ -95,202 +66,19 @@ static void past_take(struct log_writer *w, const struct log_look *k)
 		struct log_in in = {notes->p[i]->bytes, notes->p[i]->bytes + notes->p[i]->n, false}, record;
 
 		if (notes->p[i]->about.kind == LOG_STATE && log_get_record(&in, &record) && log_event_get(LOG_STATE, &record, &ev) &&
-		    ev.t_ns < log_cell_ns(w->from))
-			facts_change(w->facts, w->about.n_facts, &ev.u.change);
+		    ev.t_ns < log_cell_ns(o->from))
+			facts_change(o->facts, o->about.n_facts, &ev.u.change);
 	}
-	for (int t = 0; t < TIERS && w->from < k->now.rows_from; t++) {
-		int64_t to = k->now.rows_from < w->to ? k->now.rows_from : w->to;
-		uint64_t n = (uint64_t)((double)log_cell_ns(to - w->from) * w->about.hz[t] / (double)NS_PER_S);
+	for (int t = 0; t < TIERS && o->from < k->now.rows_from; t++) {
+		int64_t to = k->now.rows_from < o->to ? k->now.rows_from : o->to;
+		uint64_t n = (uint64_t)((double)log_cell_ns(to - o->from) * o->about.hz[t] / (double)NS_PER_S);
 
 		n = n < k->now.gone[t] ? n : k->now.gone[t];
-		w->skipped.rows[t] += n;
-		w->stats.lost_rows += n;
-		w->skipped.any |= n > 0;
+		o->skipped.rows[t] += n;
+		o->stats.lost_rows += n;
+		o->skipped.any |= n > 0;
 	}
-	w->past = k->now.serial;
-}
-
-/* --- writing chunks --- */
-
-/* Its rows are not written; the next chunk is preceded by a gap. */
-static void chunk_lose(struct log_writer *w, const struct log_chunk *c)
-{
-	for (int t = 0; t < TIERS; t++) {
-		w->skipped.rows[t] += c->about.rows[t];
-		w->stats.lost_rows += c->about.rows[t];
-	}
-	w->skipped.any = true;
-}
-
-static bool put_bytes(struct log_writer *w, struct log_entry *e, const uint8_t *raw, size_t n)
-{
-	if (!disk_write(w))
-		return false;
-	e->distance = w->at;
-	e->stored = (uint32_t)(w->bytes.n - LOG_HEAD);
-	w->at += w->bytes.n;
-	w->seq++;
-	log_index_add(w->index, e, w->generation, raw, n);
-	return true;
-}
-
-/* Writes w->raw as a chunk. */
-static bool put_raw(struct log_writer *w, struct log_entry *e)
-{
-	struct log_head h = {.kind = e->kind,
-			     .session = w->options.session,
-			     .generation = w->generation,
-			     .seq = w->seq,
-			     .cell = e->cell};
-
-	w->bytes.n = 0;
-	if (w->raw.failed || log_pack(w->packer, &h, w->raw.p, w->raw.n, &w->bytes) < 0) {
-		w->raw.failed = false;
-		return true; /* out of memory: a reader does without it */
-	}
-	return put_bytes(w, e, w->raw.p, w->raw.n);
-}
-
-static bool put_kind(struct log_writer *w, enum log_kind kind, int64_t cell)
-{
-	return put_raw(w, &(struct log_entry) {.kind = (uint8_t)kind, .cell = cell});
-}
-
-/* Writes the chunk as it is, as one of this file. */
-static bool put_copy(struct log_writer *w, const struct log_chunk *c, const uint8_t *raw, size_t n)
-{
-	struct log_entry e = c->about;
-	struct log_head h;
-
-	w->bytes.n = 0;
-	log_bytes_put(&w->bytes, c->bytes, c->n);
-	if (w->bytes.failed || !log_head_get(w->bytes.p, &h)) {
-		w->bytes.failed = false;
-		chunk_lose(w, c);
-		return true;
-	}
-	h.session = w->options.session;
-	h.seq = w->seq;
-	log_head_put(w->bytes.p, &h);
-	return put_bytes(w, &e, raw, n);
-}
-
-/* --- the beginning and the end of a file --- */
-
-static void anchor_now(const struct log_writer *w, int64_t ns, struct clock_anchor *out)
-{
-	struct clock_anchor now = w->about.start;
-
-	if (w->options.live)
-		clock_anchor(&now);
-	*out = (struct clock_anchor) {ns, now.real_ns - (now.mono_ns - ns), now.boot_ns - (now.mono_ns - ns)};
-}
-
-/* Says what goes on at t_ns, at the beginning of the file or at its end. */
-static bool put_states(struct log_writer *w, int64_t cell, int64_t t_ns)
-{
-	w->raw.n = 0;
-	for (size_t i = 0; i < w->n_open; i++) {
-		struct log_event ev = {.kind = LOG_EVENT, .u.state = w->open[i]};
-		struct state_event *s = &ev.u.state;
-
-		if (s->from_ns >= t_ns)
-			continue;
-		if (s->from_ns < w->start.mono_ns) {
-			s->from_ns = w->start.mono_ns;
-			s->flags |= STATE_BEFORE;
-		}
-		s->to_ns = t_ns > s->from_ns ? t_ns : s->from_ns;
-		log_event_put(&w->raw, &ev);
-	}
-	return w->raw.n == 0 || put_kind(w, LOG_EVENT, cell);
-}
-
-/* Describes the log: in the first two groups of a file or a generation, since the first may be damaged, and once a level
- * 2 span. Other groups begin with a short META. */
-static bool put_meta(struct log_writer *w, int64_t cell)
-{
-	bool full = w->full_due > 0 || log_span(cell, 2) != w->full_span;
-	struct clock_anchor anchor = w->start;
-
-	if (!w->begins && w->options.live)
-		clock_anchor(&anchor);
-	w->raw.n = 0;
-	log_meta_put(&w->raw, &(struct log_meta) {.about = &w->about,
-						  .options = &w->options,
-						  .boot = w->boot,
-						  .start = &w->start,
-						  .now = &anchor,
-						  .facts = w->facts,
-						  .any_ranges = w->any_ranges,
-						  .full = full});
-	if (!put_kind(w, LOG_META, cell))
-		return false;
-	w->meta_span = log_span(cell, 1);
-	w->full_span = log_span(cell, 2);
-	w->full_due -= w->full_due > 0;
-	if (!w->begins)
-		return true;
-	w->begins = false;
-	return put_states(w, cell, w->start.mono_ns);
-}
-
-/* The next chunk begins a file, and nothing in it is older than that cell. */
-static void file_reset(struct log_writer *w, int64_t cell)
-{
-	w->begins = true;
-	w->full_due = FULL_METAS;
-	w->from = w->whole = cell;
-	w->newest = INT64_MIN;
-	w->at = 0;
-	w->list_before = INT64_MIN;
-	log_index_free(w->index);
-	w->index = log_index_new();
-	if (log_cell_ns(cell) > w->about.start.mono_ns)
-		anchor_now(w, log_cell_ns(cell), &w->start);
-	for (int t = 0; t < TIERS; t++)
-		w->tier_cell[t] = w->tier_cell[t] < cell ? cell : w->tier_cell[t];
-}
-
-/* The first edge of a cell or group at or after t_ns. */
-static int64_t edge(int64_t t_ns, bool group)
-{
-	int bits = LOG_CELL_ZOOM + (group ? LOG_SPAN_BITS : 0);
-
-	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
-}
-
-/* Lists the groups before that cell. */
-static bool put_index(struct log_writer *w, int64_t before_cell)
-{
-	struct log_entry e;
-
-	w->raw.n = 0;
-	log_index_make(w->index, before_cell, w->at, &w->raw, &e);
-	w->list_before = INT64_MIN;
-	return put_raw(w, &e);
-}
-
-/* Lists what is in the file, and says where it goes on. */
-static bool file_end(struct log_writer *w, enum log_reason reason, const char *next)
-{
-	int64_t cell = w->newest == INT64_MIN ? w->from : w->newest;
-	uint64_t newest = 0;
-
-	if (w->to != INT64_MAX && !put_states(w, cell, log_cell_ns(w->to)))
-		return false;
-	if (!put_index(w, INT64_MAX))
-		return false;
-	w->raw.n = 0;
-	log_put_u8(&w->raw, reason);
-	log_put_u64(&w->raw, log_index_newest(w->index, &newest) ? w->at - newest : 0);
-	log_put_str(&w->raw, next);
-	if (!put_kind(w, LOG_END, cell))
-		return false;
-	if (w->output == OUT_FILE)
-		w->files[w->file.index].complete = true;
-	w->made += w->at;
-	return true;
+	o->past = k->now.serial;
 }
 
 /* --- limits --- */
@@ -306,474 +94,561 @@ static uint64_t margin(const struct session *about, uint64_t limit)
 	return bytes < (double)limit / 6 ? (uint64_t)bytes : limit / 6;
 }
 
-/* Ends the file, or the recording, before that chunk if it is long or large enough. */
-static void limits_look(struct log_writer *w, const struct log_chunk *c)
+bool out_has_room(const struct log_out *o, size_t n)
 {
-	const struct trace_limits *l = &w->limits;
-	int64_t cell = c->about.cell, due = log_cell(w->due_ns);
-	uint64_t bytes = w->at + c->n;
-
-	if (!w->go_on || w->to != INT64_MAX || w->newest == INT64_MIN || cell <= w->newest ||
-	    !log_of_group(c->about.kind))
-		return;
-	if (l->max_bytes && w->made + bytes + margin(&w->about, l->max_bytes) >= l->max_bytes) {
-		w->to = cell;
-		w->then = THEN_LIMIT;
-		w->stats.full = true;
-		w->stats.until_ns = log_cell_ns(cell);
-	} else if (clock_now_ns() >= w->retry_ns &&
-		   ((l->split.bytes && bytes + margin(&w->about, l->split.bytes) >= l->split.bytes) ||
-		    (l->split.ns && cell >= due))) {
-		w->to = l->split.ns && cell >= due && due > w->newest ? due : cell;
-		w->then = THEN_NEXT;
-	}
-	memset(w->seen, 0, sizeof(w->seen));
-}
-
-/* Bins and statistics can be computed again, so they leave room for rows, until the end. */
-static bool has_room(const struct log_writer *w, size_t n)
-{
-	const struct trace_limits *l = &w->limits;
+	const struct trace_limits *l = &o->limits;
 	uint64_t limit = l->split.bytes;
 
-	if (!w->go_on)
+	if (!o->go_on)
 		return true;
-	if (l->max_bytes && (!limit || l->max_bytes - w->made < limit))
-		limit = l->max_bytes - w->made;
-	return !limit || w->at + n + limit / (w->quit ? 32 : 6) <= limit;
+	if (l->max_bytes && (!limit || l->max_bytes - o->made < limit))
+		limit = l->max_bytes - o->made;
+	return !limit || o->at + n + limit / (o->quit ? 32 : 6) <= limit;
+}
+
+/* Ends the file, or the recording, before that chunk if it is long or large enough. */
+static void limits_look(struct log_out *o, const struct log_chunk *c)
+{
+	const struct trace_limits *l = &o->limits;
+	int64_t cell = c->about.cell, due = log_cell(o->due_ns);
+	uint64_t bytes = o->at + c->n;
+
+	if (!o->go_on || o->to != INT64_MAX || o->newest == INT64_MIN || cell <= o->newest ||
+	    !log_of_group(c->about.kind))
+		return;
+	if (l->max_bytes && o->made + bytes + margin(&o->about, l->max_bytes) >= l->max_bytes) {
+		o->to = cell;
+		o->then = THEN_LIMIT;
+		o->stats.full = true;
+		o->stats.until_ns = log_cell_ns(cell);
+	} else if (clock_now_ns() >= o->retry_ns &&
+		   ((l->split.bytes && bytes + margin(&o->about, l->split.bytes) >= l->split.bytes) ||
+		    (l->split.ns && cell >= due))) {
+		o->to = l->split.ns && cell >= due && due > o->newest ? due : cell;
+		o->then = THEN_NEXT;
+		if (o->kept.at > 0) /* it is read again */
+			kept_drop(o, o->kept.at - 1);
+	}
+	memset(o->seen, 0, sizeof(o->seen));
 }
 
 /* Have all rows before the end of the file arrived, or has the wait for them timed out? The clock says so only where no
  * chunk waits (c is NULL): those that a slow disk has held up come late. */
-static bool is_over(const struct log_writer *w, const struct log_chunk *c)
+static bool is_over(const struct log_out *o, const struct log_chunk *c)
 {
 	bool all = true;
 
 	for (int t = 0; t < TIERS; t++)
-		all &= w->seen[t] || w->about.width[t] == 0 || w->about.hz[t] <= 0;
-	return all || (c && c->about.kind == LOG_DATA && c->about.cell >= w->to + LATE_CELLS) ||
-	       (w->options.live && !c && clock_now_ns() >= log_cell_ns(w->to + LATE_CELLS));
+		all &= o->seen[t] || o->about.width[t] == 0 || o->about.hz[t] <= 0;
+	return all || (c && c->about.kind == LOG_DATA && c->about.cell >= o->to + LATE_CELLS) ||
+	       (log_is_now(o->log) && !c && clock_now_ns() >= log_cell_ns(o->to + LATE_CELLS));
+}
+
+/* The first edge of a cell or group at or after t_ns. */
+static int64_t edge(int64_t t_ns, bool group)
+{
+	int bits = LOG_CELL_ZOOM + (group ? LOG_SPAN_BITS : 0);
+
+	return (int64_t)((uint64_t)((t_ns + (INT64_C(1) << bits) - 1) >> bits) << bits);
+}
+
+/* --- files that follow each other --- */
+
+static const char *name_in_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
 }
 
 /* Makes that file the current one, and the one before it the previous one. */
-static void file_follow(struct log_writer *w, const struct part *next, int64_t cell)
+static void file_follow(struct log_out *o, const struct out_file *next, int64_t cell)
 {
 	char path[PATH_MAX];
-	const char *slash;
 
-	part_path(w->path, w->files[w->n_files - 1].number, path, sizeof(path));
-	slash = strrchr(path, '/');
-	snprintf(w->previous, sizeof(w->previous), "%.*s", NAME_MAX, slash ? slash + 1 : path);
-	w->options.previous = w->previous;
-	w->options.part++;
-	file_reset(w, cell);
-	disk_use(w, next);
+	part_path(o->path, o->files[o->n_files - 1].number, path, sizeof(path));
+	snprintf(o->previous, sizeof(o->previous), "%.*s", NAME_MAX, name_in_folder(path));
+	o->part++;
+	out_file_begin(o, cell);
+	disk_use(o, next);
 }
 
 /* Ends the file at `to`, and goes on in the next one, or in this one if there can be none yet. */
-static void next_begin(struct log_writer *w)
+static void next_begin(struct log_out *o)
 {
-	struct part next;
-	struct log_chunk *c;
-	const char *slash;
+	struct out_file next;
 	struct err e;
 
-	while ((c = chunk_list_take(&w->again))) { /* those of `later` came before them */
-		chunk_list_add(&w->later, c);
+	o->kept.at = 0;
+	o->from = o->to;
+	o->to = INT64_MAX;
+	o->until = o->serial;
+	if (disk_open(o, false, &next, &e) < 0) {
+		err_set(&o->stats.err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
+		o->retry_ns = clock_now_ns() + RETRY_NS;
+		return;
+	}
+	if (!o->failed_ns)
+		o->stats.err.code = ERR_NONE;
+	if (out_file_end(o, LOG_SPLIT, name_in_folder(next.path)))
+		disk_close(o);
+	file_follow(o, &next, o->from);
+	while (o->limits.split.ns && o->due_ns <= log_cell_ns(o->from))
+		o->due_ns = edge(o->due_ns + o->limits.split.ns, o->limits.split.ns >= GROUPS_NS);
+}
+
+/* The first chunk that is to be copied, with a reference; NULL: none for now, or ever (*ended). */
+static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
+{
+	struct log_skipped skipped = {.chunks = 0};
+	int64_t until = clock_now_ns() + LOOK_NS;
+	struct log_chunk *c;
+
+	*ended = false;
+	if (o->kept.at < o->kept.n) {
+		c = o->kept.p[o->kept.at++];
+		atomic_fetch_add(&c->refs, 1);
+		return c;
+	}
+	if (o->to == INT64_MAX || o->then != THEN_NEXT)
+		kept_drop(o, o->kept.n);
+	pthread_mutex_unlock(&o->lock);
+	/* Of what was before, marks can precede the rows of their cell. */
+	while ((c = log_queue_take(o->queue, until, &skipped, ended)) && c->serial <= o->past && c->about.cell < o->from - 1) {
+		out_states_note(o, c);
 		log_chunk_free(c);
 	}
-	chunk_list_free(&w->again);
-	w->again = w->later;
-	w->later = (struct chunk_list) {.p = NULL};
-	w->from = w->to;
-	w->to = INT64_MAX;
-	w->until = w->serial;
-	if (disk_open(w, false, &next, &e) < 0) {
-		err_set(&w->stats.err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
-		w->retry_ns = clock_now_ns() + RETRY_NS;
-		return;
-	}
-	if (!w->failed_ns)
-		w->stats.err.code = ERR_NONE;
-	slash = strrchr(next.path, '/');
-	if (file_end(w, LOG_SPLIT, slash ? slash + 1 : next.path))
-		disk_close(w);
-	file_follow(w, &next, w->from);
-	while (w->limits.split.ns && w->due_ns <= log_cell_ns(w->from))
-		w->due_ns = edge(w->due_ns + w->limits.split.ns, w->limits.split.ns >= GROUPS_NS);
-}
-
-/* --- copying --- */
-
-/* Fits an event to this file: it may belong to another, or be cut into two. Returns false if nothing of it is here. */
-static bool event_fit(const struct log_writer *w, struct log_event *ev, bool before)
-{
-	int64_t from = log_cell_ns(w->from), to = w->to < INT64_MAX ? log_cell_ns(w->to) : INT64_MAX;
-	struct gap *g = &ev->u.gap;
-	int64_t begin, end;
-
-	if (from < w->start.mono_ns)
-		from = w->start.mono_ns;
-	if (ev->kind == LOG_EVENT) {
-		struct state_event *s = &ev->u.state;
-
-		if (s->from_ns >= to || s->to_ns < w->start.mono_ns)
-			return false;
-		if (s->from_ns < w->start.mono_ns) {
-			s->from_ns = w->start.mono_ns;
-			s->flags |= STATE_BEFORE;
-		}
-		if (s->to_ns > to) {
-			s->to_ns = to;
-			s->flags |= STATE_OPEN;
-		}
-		return true;
-	}
-	if (ev->kind != LOG_GAP) {
-		if (ev->t_ns >= to || (ev->t_ns < from && before))
-			return false;
-		if (ev->t_ns < w->start.mono_ns)
-			ev->t_ns = w->start.mono_ns; /* its file has ended */
-		*(ev->kind == LOG_MARK ? &ev->u.mark.t_ns : &ev->u.change.t_ns) = ev->t_ns;
-		return true;
-	}
-	if (!before)
-		from = w->start.mono_ns;
-	begin = g->from_ns < from ? from : g->from_ns;
-	end = g->to_ns > to ? to : g->to_ns;
-	if (begin > end || (begin == end && g->from_ns < g->to_ns))
-		return false;
-	if (end < g->to_ns || (begin > g->from_ns && before))
-		g->missed = (uint64_t)((double)g->missed * (double)(end - begin) / (double)(g->to_ns - g->from_ns) +
-				       0.5);
-	g->from_ns = begin;
-	g->to_ns = end;
-	return g->missed > 0;
-}
-
-/* An event is in the file. */
-static void event_count(struct log_writer *w, const struct log_event *ev)
-{
-	const struct gap *g = &ev->u.gap;
-
-	if (ev->kind == LOG_MARK) {
-		w->tally.marks++;
-	} else if (ev->kind == LOG_STATE) {
-		facts_change(w->facts, w->about.n_facts, &ev->u.change);
-		if (!change_is_reason(&ev->u.change) && w->stats.changes++ < LOG_CHANGES)
-			w->stats.change[w->stats.changes - 1] = ev->u.change;
-	} else if (ev->kind == LOG_GAP && g->cause == GAP_LATE) {
-		w->stats.late[g->tier] += g->missed;
-	} else if (ev->kind == LOG_GAP && g->cause == GAP_LOST) {
-		w->tally.lost[g->tier] += g->missed;
-	}
-}
-
-static bool copy_events(struct log_writer *w, const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-	struct log_event ev;
-	bool good = true;
-
-	states_note(w, c);
-	if (!log_chunk_unpack(c->bytes, &raw))
-		return true;
-	w->raw.n = 0;
-	in = (struct log_in) {raw.p, raw.p + raw.n, false};
-	while (log_get_record(&in, &record))
-		if (log_event_get(c->about.kind, &record, &ev) && event_fit(w, &ev, c->serial <= w->until))
-			log_event_put(&w->raw, &ev);
-	if (w->raw.n > 0)
-		good = put_kind(w, c->about.kind, c->about.cell);
-	in = (struct log_in) {w->raw.p, w->raw.p + w->raw.n, false};
-	while (good && log_get_record(&in, &record))
-		if (log_event_get(c->about.kind, &record, &ev))
-			event_count(w, &ev);
-	log_bytes_free(&raw);
-	return good;
-}
-
-/* Says which rows never came here, because too much waited. */
-static bool lost_tell(struct log_writer *w, int64_t cell)
-{
-	struct log_event ev = {.kind = LOG_GAP};
-
-	if (!w->skipped.any)
-		return true;
-	w->raw.n = 0;
-	for (enum tier t = 0; t < TIERS; t++) {
-		int64_t from = log_cell_ns(w->tier_cell[t]), to = log_cell_ns(cell);
-
-		if (from < w->start.mono_ns)
-			from = w->start.mono_ns;
-		if (!w->skipped.rows[t])
-			continue;
-		ev.u.gap = (struct gap) {t, GAP_LOST, from, to > from ? to : from, w->skipped.rows[t]};
-		log_event_put(&w->raw, &ev);
-	}
-	if (w->raw.n > 0 && !put_kind(w, LOG_GAP, cell))
-		return false;
+	pthread_mutex_lock(&o->lock);
+	if (c && o->to != INT64_MAX && o->then == THEN_NEXT)
+		kept_add(o, c);
 	for (int t = 0; t < TIERS; t++) {
-		w->stats.gap_rows += w->skipped.rows[t];
-		w->tally.lost[t] += w->skipped.rows[t];
+		o->skipped.rows[t] += skipped.rows[t];
+		o->stats.lost_rows += skipped.rows[t];
 	}
-	memset(&w->skipped, 0, sizeof(w->skipped));
-	w->whole = cell + 1;
-	return true;
+	o->skipped.any |= skipped.chunks > 0;
+	o->stats.lost_marks += skipped.marks;
+	return c;
 }
 
-/* Counts the single late ticks before the rows of a chunk: a stream cannot be read again. */
-static void late_count(struct log_writer *w, const struct log_chunk *c)
+static void take_chunk(struct log_out *o, struct log_chunk *c)
 {
-	struct log_bytes raw = {.n = 0};
-	struct log_section s;
-	struct log_in in;
+	struct out_file next;
 
-	if (w->output == OUT_FILE || !log_chunk_unpack(c->bytes, &raw))
-		return;
-	in = (struct log_in) {raw.p, raw.p + raw.n, false};
-	while (log_data_next(&in, &s) == 1) {
-		const uint8_t *high = s.times + 3 * (size_t)s.n; /* shuffled */
-
-		for (uint32_t i = 0; i < s.n && s.tier < TIERS; i++)
-			w->stats.late[s.tier] += (uint64_t)high[i] >> 7;
-	}
-	log_bytes_free(&raw);
-}
-
-static bool copy_data(struct log_writer *w, const struct log_chunk *c)
-{
-	const struct log_entry *e = &c->about;
-
-	if (!lost_tell(w, e->cell) || !put_copy(w, c, NULL, 0))
-		return false;
-	late_count(w, c);
-	w->newest = e->cell > w->newest ? e->cell : w->newest;
-	for (int t = 0; t < TIERS; t++) {
-		w->stats.rows[t] += e->rows[t];
-		if (e->rows[t] > 0)
-			w->tier_cell[t] = e->cell + 1;
-	}
-	return true;
-}
-
-/* Copies bins or statistics if all of their span is here. After those of levels 2 and 3 an INDEX is due. */
-static bool copy_span(struct log_writer *w, const struct log_chunk *c)
-{
-	const struct log_entry *e = &c->about;
-	int level = log_entry_level(e);
-	int64_t end = e->cell + log_span_cell(1, level);
-
-	if (w->begins)
-		return true;
-	if (e->cell >= w->whole && (end <= w->to || w->to == INT64_MAX) && has_room(w, c->n) &&
-	    !put_copy(w, c, NULL, 0))
-		return false;
-	if (e->kind == LOG_STAT && level == 2 && e->cell < w->to)
-		w->list_before = end;
-	return true;
-}
-
-/* The channels as they are described now. */
-static void session_take(struct log_writer *w)
-{
-	const struct session *now = log_session(w->log, &w->generation);
-
-	if (now)
-		w->about = *now;
-	w->about.facts = w->facts;
-}
-
-/* Returns false if the file has ended early: the chunk belongs to the next one. */
-static bool copy_chunk(struct log_writer *w, const struct log_chunk *c)
-{
-	const struct log_entry *e = &c->about;
-	bool is_row = e->kind == LOG_DATA || e->kind == LOG_RANGE;
-
-	if (w->list_before != INT64_MIN && log_of_group(e->kind) && !put_index(w, w->list_before))
-		return false;
-	if (e->kind == LOG_LOD || e->kind == LOG_STAT)
-		return copy_span(w, c);
-	if (is_row && e->cell < w->from && c->serial > w->until)
-		chunk_lose(w, c);
-	if (is_row && (e->cell < w->from || e->cell >= w->to))
-		return true;
-	if (w->generation != c->generation) {
-		session_take(w);
-		w->generation = c->generation;
-		w->meta_span = INT64_MIN;
-		w->full_due = FULL_METAS;
-	}
-	if ((w->begins || log_span(e->cell, 1) > w->meta_span) && !put_meta(w, e->cell))
-		return false;
-	if (e->kind == LOG_DATA)
-		return copy_data(w, c);
-	if (e->kind != LOG_RANGE)
-		return copy_events(w, c);
-	w->any_ranges = true;
-	return put_copy(w, c, NULL, 0);
-}
-
-/* The recording has failed, or the chunk came when it had. */
-static void chunk_lost(struct log_writer *w, const struct log_chunk *c)
-{
-	struct log_bytes raw = {.n = 0};
-	struct log_in in, record;
-
-	for (int t = 0; t < TIERS && c->about.cell >= w->from; t++)
-		w->stats.lost_rows += c->about.rows[t];
-	if (c->about.kind == LOG_MARK && log_chunk_unpack(c->bytes, &raw)) {
-		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_get_record(&in, &record))
-			w->stats.lost_marks++;
-	}
-	log_bytes_free(&raw);
-}
-
-static void take_chunk(struct log_writer *w, struct log_chunk *c)
-{
-	struct part next;
-
-	w->serial = c->serial > w->serial ? c->serial : w->serial;
-	limits_look(w, c);
-	for (int t = 0; t < TIERS && c->about.cell >= w->to; t++)
-		w->seen[t] |= c->about.rows[t] > 0;
-	while (!w->stats.failed && !copy_chunk(w, c)) {
-		if (w->stats.failed || !disk_need(w, &next))
+	o->serial = c->serial > o->serial ? c->serial : o->serial;
+	limits_look(o, c);
+	if (o->to != INT64_MAX && o->then == THEN_NEXT && o->kept.n == 0)
+		kept_add(o, c);
+	for (int t = 0; t < TIERS && c->about.cell >= o->to; t++)
+		o->seen[t] |= c->about.rows[t] > 0;
+	while (!o->stats.failed && !out_copy(o, c)) {
+		if (o->stats.failed || !disk_need(o, &next))
 			break;
-		if (w->begins) { /* there is no file before it */
-			disk_use(w, &next);
+		if (o->begins) { /* there is no file before it */
+			disk_use(o, &next);
 			continue;
 		}
-		w->made += w->at;
-		if (w->again.n == w->again.first)
-			w->until = c->serial - 1;
-		file_follow(w, &next, c->about.cell - 1 > w->from ? c->about.cell - 1 : w->from);
+		o->made += o->at;
+		if (o->kept.at == o->kept.n)
+			o->until = c->serial - 1;
+		file_follow(o, &next, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
 	}
-	if (w->stats.failed)
-		chunk_lost(w, c);
-	else if (w->to != INT64_MAX && w->then == THEN_NEXT &&
-		 (c->about.cell >= w->to || log_has_events(c->about.kind) || c->about.kind == LOG_RANGE))
-		chunk_list_add(&w->later, c);
-	pthread_cond_broadcast(&w->changed);
+	if (o->stats.failed) {
+		for (int t = 0; t < TIERS && c->about.cell >= o->from; t++)
+			o->stats.lost_rows += c->about.rows[t];
+		o->stats.lost_marks += c->about.kind == LOG_MARK ? c->about.events : 0;
+	}
+	pthread_cond_broadcast(&o->changed);
 }
 
 /* --- the thread --- */
 
-static struct log_chunk *next_chunk(struct log_writer *w, bool *ended)
+/* Takes the session, which is there. Returns false if out of memory. */
+static bool session_begin(struct log_out *o)
 {
-	struct log_chunk *c = chunk_list_take(&w->again);
-	struct log_skipped skipped = {.chunks = 0};
-	int64_t until = clock_now_ns() + LOOK_NS;
+	const struct session *s = log_session(o->log, &o->generation);
 
-	*ended = false;
-	if (c)
-		return c;
-	pthread_mutex_unlock(&w->lock);
-	/* Of what was before, marks can precede the rows of their cell. */
-	while ((c = log_queue_take(w->queue, until, &skipped, ended)) && c->serial <= w->past && c->about.cell < w->from - 1) {
-		states_note(w, c);
-		log_chunk_free(c);
-	}
-	pthread_mutex_lock(&w->lock);
-	for (int t = 0; t < TIERS; t++) {
-		w->skipped.rows[t] += skipped.rows[t];
-		w->stats.lost_rows += skipped.rows[t];
-	}
-	w->skipped.any |= skipped.chunks > 0;
-	w->stats.lost_marks += skipped.marks;
-	return c;
+	o->facts = calloc(s->n_facts + 1, sizeof(*o->facts));
+	if (!o->facts)
+		return false;
+	if (s->n_facts > 0)
+		memcpy(o->facts, s->facts, s->n_facts * sizeof(*o->facts));
+	out_session_take(o);
+	if (o->from < log_cell(s->start.mono_ns))
+		o->from = log_cell(s->start.mono_ns);
+	out_identify(o);
+	o->seq = o->options.seq;
+	o->start = s->start;
+	out_file_begin(o, o->from);
+	o->whole = o->all ? INT64_MIN : o->from;
+	o->due_ns = edge(o->start.mono_ns + o->limits.split.ns, o->limits.split.ns >= GROUPS_NS);
+	return true;
 }
 
 /* All of it was copied. A recording without a row has a file, too. */
-static void end(struct log_writer *w)
+static void file_finish(struct log_out *o)
 {
-	struct part next;
+	struct out_file next;
 
-	while (w->begins && !w->stats.failed && !w->discard) {
-		if (w->output == OUT_FILE && w->file.fd < 0 && (!disk_need(w, &next) || !disk_use(w, &next)))
+	while (o->begins && !o->stats.failed && !o->discard) {
+		if (o->output == OUT_FILE && o->file.fd < 0 && (!disk_need(o, &next) || !disk_use(o, &next)))
 			return;
-		put_meta(w, w->from);
+		out_meta(o, o->from);
 	}
-	if (w->stats.failed || w->discard || (w->output == OUT_FILE && w->file.fd < 0))
+	if (o->stats.failed || o->discard || (o->output == OUT_FILE && o->file.fd < 0))
 		return;
-	if (lost_tell(w, w->to < INT64_MAX ? w->to : w->newest == INT64_MIN ? w->from : w->newest + 1))
-		file_end(w, w->stats.full ? LOG_LIMIT : w->options.reason, "");
+	if (out_lost_tell(o, o->to < INT64_MAX ? o->to : o->newest == INT64_MIN ? o->from : o->newest + 1))
+		out_file_end(o, o->stats.full ? LOG_LIMIT : o->options.reason, "");
+}
+
+static void out_destroy(struct log_out *o)
+{
+	log_queue_free(o->queue);
+	free(o->facts);
+	log_packer_free(o->packer);
+	log_unpacker_free(o->unpacker);
+	log_index_free(o->index);
+	log_bytes_free(&o->raw);
+	log_bytes_free(&o->bytes);
+	log_bytes_free(&o->events);
+	kept_drop(o, o->kept.n);
+	free(o->kept.p);
+	pthread_cond_destroy(&o->wake);
+	pthread_cond_destroy(&o->changed);
+	pthread_mutex_destroy(&o->lock);
+	if (o->file.fd >= 0)
+		close(o->file.fd);
+	free(o->files);
+	free(o);
 }
 
 static void *out_main(void *arg)
 {
-	struct log_writer *w = arg;
-	struct log_chunk *c;
-	bool ended = false;
+	struct log_out *o = arg;
+	bool ended = false, last;
 
 	prctl(PR_SET_NAME, "nvmtop-disk");
-	pthread_mutex_lock(&w->lock);
-	while (!w->discard) {
-		c = next_chunk(w, &ended);
-		disk_look(w);
-		if (!c && ended && w->later.n == w->later.first)
+	pthread_mutex_lock(&o->lock);
+	while (!o->discard) {
+		struct log_chunk *c = next_chunk(o, &ended);
+		bool over;
+
+		if (!o->facts && (c || (ended && log_session(o->log, &o->generation))) && !session_begin(o))
+			disk_fail(o, ENOMEM);
+		disk_look(o);
+		if (!c && ended && (o->to == INT64_MAX || o->then != THEN_NEXT))
 			break;
 		if (c)
-			take_chunk(w, c);
-		if (w->to != INT64_MAX && (ended || is_over(w, c))) {
-			log_chunk_free(c);
-			if (w->then != THEN_NEXT)
-				break;
-			next_begin(w);
-			continue;
-		}
+			take_chunk(o, c);
+		over = o->to != INT64_MAX && (ended || is_over(o, c));
 		log_chunk_free(c);
+		if (over && o->then != THEN_NEXT)
+			break;
+		if (over)
+			next_begin(o);
 	}
-	w->over = true;
-	end(w);
-	disk_finish(w);
-	log_queue_free(w->queue);
-	w->queue = NULL;
-	writer_leave(w);
+	o->over = true;
+	if (o->facts)
+		file_finish(o);
+	disk_finish(o);
+	o->stats.longest_ns = o->all ? log_longest_ns(o->log) : 0;
+	log_queue_free(o->queue);
+	o->queue = NULL;
+	o->done = true;
+	last = o->abandoned;
+	pthread_cond_broadcast(&o->changed);
+	pthread_mutex_unlock(&o->lock);
+	if (last)
+		out_destroy(o);
 	return NULL;
 }
 
-int out_start(struct log_writer *w, bool whole)
+int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e)
 {
 	struct log_look look = {.version = 0};
 	pthread_t thread;
-	struct err e;
-	int num;
+	struct err none;
+	int num = ENOMEM;
 
-	w->packer = log_packer_new();
-	session_take(w);
-	w->facts = calloc(w->about.n_facts + 1, sizeof(*w->facts));
-	if (!w->packer || !w->facts)
-		return ENOMEM;
-	if (w->about.n_facts > 0)
-		memcpy(w->facts, log_session(w->log, &w->generation)->facts, w->about.n_facts * sizeof(*w->facts));
-	session_take(w);
-	if (w->from < log_cell(w->about.start.mono_ns))
-		w->from = log_cell(w->about.start.mono_ns);
-	log_identify(&w->options, w->boot);
-	w->seq = w->options.seq;
-	w->start = w->about.start;
-	w->newest = INT64_MIN;
+	pthread_mutex_lock(&o->lock);
+	o->log = log;
+	o->all = from_ns == INT64_MIN;
+	o->from = o->all ? INT64_MIN : log_cell(from_ns);
+	o->to = to_ns == INT64_MAX ? to_ns : log_cell(to_ns) + 1;
+	o->then = THEN_END;
+	o->until = o->all ? 0 : UINT64_MAX;
+	o->newest = INT64_MIN;
 	for (int t = 0; t < TIERS; t++)
-		w->tier_cell[t] = w->from;
-	file_reset(w, w->from);
-	if (whole)
-		w->whole = INT64_MIN;
-	w->queue = log_queue_new(w->log, w->options.buffer, !whole, &e);
-	if (!w->queue)
-		return ENOMEM;
-	if (!whole && log_look(w->log, &look))
-		past_take(w, &look);
+		o->tier_cell[t] = INT64_MIN;
+	o->packer = log_packer_new();
+	o->unpacker = log_unpacker_new();
+	if (o->packer && o->unpacker && (o->all || session_begin(o)))
+		o->queue = log_queue_new(log, o->options.buffer, !o->all, &none);
+	if (o->queue && !o->all && log_look(log, &look))
+		past_take(o, &look);
 	log_look_free(&look);
-	w->due_ns = edge(w->start.mono_ns + w->limits.split.ns, w->limits.split.ns >= GROUPS_NS);
-	w->file.since_ns = w->look_ns = clock_now_ns();
-	w->sync_ns = w->file.since_ns + w->options.sync_ns;
-	num = thread_start(&thread, out_main, w);
-	if (num)
-		return num;
-	pthread_detach(thread);
-	w->thread = true;
-	return 0;
+	o->file.since_ns = o->look_ns = clock_now_ns();
+	o->sync_ns = o->file.since_ns + o->options.sync_ns;
+	if (o->queue)
+		num = thread_start(&thread, out_main, o);
+	if (!num)
+		pthread_detach(thread);
+	o->thread = !num;
+	pthread_mutex_unlock(&o->lock);
+	return num ? err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), o->shown) : 0;
+}
+
+bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less)
+{
+	int64_t to = log_cell(*to_ns) + 1;
+	bool open;
+
+	pthread_mutex_lock(&o->lock);
+	open = !o->over;
+	if (less && to <= o->newest) { /* these cells are in the file */
+		to = o->newest + 1;
+		*to_ns = log_cell_ns(to) - 1;
+	}
+	if (open && (less || to > o->to))
+		o->to = to;
+	memset(o->seen, 0, sizeof(o->seen));
+	pthread_mutex_unlock(&o->lock);
+	return open;
+}
+
+void log_out_finish(struct log_out *o)
+{
+	pthread_mutex_lock(&o->lock);
+	o->quit = true;
+	pthread_cond_broadcast(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+}
+
+/* --- results --- */
+
+/* Call with the lock held. */
+static size_t queued(const struct log_out *o)
+{
+	return o->stats.held + (o->queue && !o->over ? log_queue_bytes(o->queue) : 0);
+}
+
+bool log_out_wait(struct log_out *o, int64_t until_ns)
+{
+	bool done;
+
+	pthread_mutex_lock(&o->lock);
+	while (o->thread && !o->done && thread_wait(&o->changed, &o->lock, until_ns))
+		continue;
+	done = o->done || !o->thread;
+	pthread_mutex_unlock(&o->lock);
+	return done;
+}
+
+bool log_out_done(struct log_out *o)
+{
+	return log_out_wait(o, 0);
+}
+
+int log_out_result(struct log_out *o, struct err *e)
+{
+	char size[32];
+	int r = -1;
+
+	e->code = ERR_NONE;
+	pthread_mutex_lock(&o->lock);
+	if (o->stats.failed)
+		*e = o->stats.err;
+	else if (o->thread && !o->done && queued(o) > 0)
+		err_set(e, ERR_FAILED, _("the disk does not respond: the last %s of %s are not written"),
+			(text_bytes(size, sizeof(size), queued(o)), size), o->stats.path);
+	else if (o->thread && !o->done)
+		err_set(e, ERR_FAILED,
+			_("the disk does not respond: %s is written, but perhaps not stored yet"),
+			o->stats.path);
+	else if (o->stats.last.code != ERR_NONE)
+		*e = o->stats.last;
+	else
+		r = 0;
+	pthread_mutex_unlock(&o->lock);
+	return r;
+}
+
+int log_out_end(struct log_out *o, struct err *e)
+{
+	log_out_finish(o);
+	log_out_wait(o, INT64_MAX);
+	return log_out_result(o, e);
+}
+
+bool log_out_ready(struct log_out *o)
+{
+	bool ready;
+
+	pthread_mutex_lock(&o->lock);
+	while (!o->stats.failed && o->thread && !o->done && queued(o) > READY_BYTES)
+		pthread_cond_wait(&o->changed, &o->lock);
+	ready = !o->stats.failed;
+	pthread_mutex_unlock(&o->lock);
+	return ready;
+}
+
+void log_out_stats(struct log_out *o, struct log_out_stats *out)
+{
+	struct log_skipped skipped = {.chunks = 0};
+	char size[32], most[32];
+
+	pthread_mutex_lock(&o->lock);
+	if (o->queue && !o->over)
+		log_queue_skipped(o->queue, &skipped);
+	*out = o->stats;
+	out->files = o->n_files;
+	out->queued = queued(o);
+	if (o->queue && o->all)
+		out->longest_ns = log_longest_ns(o->log);
+	out->lost_marks += skipped.marks;
+	for (int t = 0; t < TIERS; t++)
+		out->lost_rows += skipped.rows[t];
+	out->dropping = skipped.chunks > 0;
+	if (out->dropping && out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
+			(unsigned long long)out->lost_rows);
+	else if (o->output == OUT_FILE && o->write_ns && clock_now_ns() - o->write_ns > HANGS_NS &&
+		 out->err.code == ERR_NONE)
+		err_set(&out->err, ERR_FAILED,
+			_("the disk does not respond: %s wait in memory, of at most %s"),
+			(text_bytes(size, sizeof(size), out->queued), size),
+			(text_bytes(most, sizeof(most), o->options.buffer), most));
+	else if (o->moved && out->err.code == ERR_NONE && !o->done)
+		err_set(&out->err, ERR_FAILED,
+			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
+			  "continues in it"),
+			o->stats.path);
+	if (o->failed_ns)
+		out->hole_ns += clock_now_ns() - o->failed_ns;
+	pthread_mutex_unlock(&o->lock);
+}
+
+bool log_out_file(struct log_out *o, size_t i, char *path, size_t size, bool *complete)
+{
+	struct out_written f = {.number = 0};
+
+	pthread_mutex_lock(&o->lock);
+	if (i < o->n_files)
+		f = o->files[i];
+	pthread_mutex_unlock(&o->lock);
+	if (complete)
+		*complete = f.complete;
+	if (f.number == 0 || !path)
+		return f.number > 0;
+	return part_path(o->path, f.number, path, size) == 0;
+}
+
+/* --- construction --- */
+
+static struct log_out *out_make(const char *path, int fd, int output, struct err *e)
+{
+	struct log_out *o = calloc(1, sizeof(*o));
+
+	if (!o) {
+		if (fd >= 0)
+			close(fd);
+		err_set(e, ERR_FAILED, _("out of memory"));
+		return NULL;
+	}
+	text_printable(o->shown, sizeof(o->shown), path, strlen(path));
+	memcpy(o->path, path, strnlen(path, sizeof(o->path) - 1));
+	o->file.fd = fd;
+	o->output = output;
+	o->stats.until_ns = INT64_MAX;
+	o->options.buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
+	o->options.sync_ns = SYNC_NS;
+	pthread_mutex_init(&o->lock, NULL);
+	thread_cond_init(&o->wake);
+	thread_cond_init(&o->changed);
+	return o;
+}
+
+struct log_out *log_out_new(const char *path, bool force, struct err *e)
+{
+	struct log_out *o;
+	int fd;
+
+	if (strlen(path) >= PATH_MAX) {
+		err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
+		return NULL;
+	}
+	fd = log_file_make(path, force, NULL, e);
+	o = fd < 0 ? NULL : out_make(path, fd, OUT_FILE, e);
+	if (!o)
+		return NULL;
+	o->force = force;
+	o->number = o->file.number = 1;
+	strcpy(o->file.path, path);
+	if (disk_use(o, &o->file))
+		return o;
+	log_out_free(o);
+	err_set(e, ERR_FAILED, _("out of memory"));
+	return NULL;
+}
+
+struct log_out *log_out_later(const char *path, bool force, struct err *e)
+{
+	struct log_out *o = out_make(path, -1, OUT_FILE, e);
+
+	if (o) {
+		o->force = force;
+		o->go_on = true;
+	}
+	return o;
+}
+
+struct log_out *log_out_fd(int fd, struct err *e)
+{
+	struct stat st = {.st_mode = 0};
+	bool known = fstat(fd, &st) == 0;
+
+	return out_make("-", fd, known && S_ISFIFO(st.st_mode)   ? OUT_PIPE
+				: known && S_ISSOCK(st.st_mode) ? OUT_SOCKET
+								: OUT_OTHER,
+			e);
+}
+
+struct log_out_options *log_out_options(struct log_out *o)
+{
+	return &o->options;
+}
+
+void log_out_limits(struct log_out *o, const struct trace_limits *limits)
+{
+	o->go_on = true;
+	o->limits = *limits;
+	if (limits->sync_ns)
+		o->options.sync_ns = limits->sync_ns;
+}
+
+void log_out_discard(struct log_out *o)
+{
+	pthread_mutex_lock(&o->lock);
+	o->discard = o->quit = true;
+	pthread_cond_broadcast(&o->wake);
+	pthread_mutex_unlock(&o->lock);
+	log_out_wait(o, INT64_MAX);
+	if (o->output == OUT_FILE)
+		unlink(o->file.path);
+}
+
+void log_out_free(struct log_out *o)
+{
+	bool last;
+
+	if (!o)
+		return;
+	pthread_mutex_lock(&o->lock);
+	o->quit = o->abandoned = true;
+	pthread_cond_broadcast(&o->wake);
+	last = o->done || !o->thread;
+	if (!o->thread && o->file.fd >= 0 && o->output == OUT_FILE)
+		unlink(o->file.path);
+	pthread_mutex_unlock(&o->lock);
+	if (last)
+		out_destroy(o);
 }

@@ -1,99 +1,96 @@
-/* log-output: what the parts of an output share: what it writes (log-out.c), and where (log-disk.c). */
+/* log-output: what the parts of an output share: when a file begins and ends (log-out.c), what is in it (log-copy.c,
+ * log-meta.c), and where it is (log-disk.c). Unless stated otherwise, functions want the lock held. */
 #ifndef TRACE_LOG_OUTPUT_H
 #define TRACE_LOG_OUTPUT_H
 
 #include <pthread.h>
 
+#include "trace/log-decode.h"
 #include "trace/log-index.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 #define OPEN_STATES 64
 
-enum output { OUT_FILE, OUT_PIPE, OUT_SOCKET, OUT_OTHER };
-
 /* An open file. */
-struct part {
+struct out_file {
 	int fd; /* -1: none */
 	unsigned number; /* in its name; 0: not chosen yet */
-	size_t index;    /* in log_writer.files */
+	size_t index;    /* in log_out.files */
 	bool unnamed;    /* it gets its name with its first bytes */
 	uint64_t bytes;
 	int64_t since_ns;
 	char path[PATH_MAX];
 };
 
-/* References to chunks, from p[first] to p[n - 1]. */
-struct chunk_list {
-	struct log_chunk **p;
-	size_t first, n, room;
-};
-
-struct file_done {
-	unsigned number;
-	bool complete;
-};
-
-struct log_writer {
-	struct sink sink; /* of its own log, if it has one */
+struct log_out {
 	char path[PATH_MAX], shown[PATH_MAX]; /* as given */
 	bool force; /* the first file may replace another */
 	bool go_on; /* continue in further files */
-	enum output output;
-	struct log *log;
-	bool copies; /* the log is another's */
+	enum { OUT_FILE, OUT_PIPE, OUT_SOCKET, OUT_OTHER } output;
+	struct log *log; /* NULL: not begun */
 
 	pthread_mutex_t lock; /* for all following members; taken before that of the log */
 	pthread_cond_t wake, changed; /* wake the thread; wake waiting callers */
 	struct log_queue *queue; /* NULL: before the beginning, and once all is written */
-	struct log_options options;
+	struct log_out_options options;
 	struct trace_limits limits;
-	bool thread, begun, quit, done, abandoned, discard;
-	struct log_writer_stats stats;
-	struct file_done *files;
+	bool thread, quit, done, abandoned, discard;
+	bool over; /* all of it is written */
+	struct log_out_stats stats;
+	struct out_written {
+		unsigned number;
+		bool complete;
+	} *files;
 	size_t n_files;
 
-	/* What is copied, by the thread. */
+	/* What is copied. */
 	struct session about;
-	struct fact *facts; /* as of the newest chunk in the file */
+	struct fact *facts; /* as of the newest chunk in the file; NULL: the stream has not begun */
 	struct log_packer *packer;
-	struct log_bytes raw, bytes; /* of the chunk that is being made */
-	struct log_index *index;
-	struct log_tally tally;		/* of all files; rows and late are not used */
-	struct state_event open[OPEN_STATES]; /* throttling and the like that goes on */
-	size_t n_open;
-	struct clock_anchor start; /* of this file: nothing in it is older */
-	uint8_t boot[16];
-	uint64_t seq, at;
-	uint64_t made; /* bytes of the files before */
-	uint32_t generation;
-	char previous[NAME_MAX + 1]; /* the file before */
-	bool any_ranges;
-	bool begins;      /* META is to be written */
-	int64_t from, to; /* cells; to INT64_MAX: not known */
-	int64_t whole;    /* LOD and STAT of spans from this cell on are true of this file */
-	int64_t newest;   /* cell with rows; INT64_MIN: no row is in this file */
-	int64_t list_before; /* an INDEX of the groups before this cell is due; INT64_MIN: none */
-	int64_t meta_span;  /* of the last META */
-	int64_t full_span;  /* the level 2 span of the last full one */
-	unsigned full_due;  /* so many more are full */
-	int64_t tier_cell[TIERS]; /* after the last row of each */
-	uint64_t serial;    /* of the newest chunk that was read */
-	uint64_t past;	    /* chunks up to this serial were there before the output */
-	uint64_t until;	    /* events up to this serial that are older than the file are in the one before */
-	int64_t due_ns;     /* when the next file is due to begin */
+	struct log_unpacker *unpacker;
+	struct log_bytes raw, bytes, events; /* a chunk that is being made; what is copied of it */
+	bool all;			     /* of the stream, from its begin */
+	uint64_t past;			     /* chunks up to this serial were there before the output */
+	int64_t from, to;		     /* cells; to INT64_MAX: not known */
 	enum { THEN_NEXT, THEN_LIMIT, THEN_END } then; /* at `to` */
-	bool seen[TIERS];   /* rows of this tier from `to` on have come */
-	bool over;	    /* all of it is written */
-	struct chunk_list later, again; /* chunks of the next file; those of this one that were read before */
+	bool seen[TIERS];			       /* rows of this tier from `to` on have come */
+	uint64_t serial; /* of the newest chunk that was read */
+	uint64_t until;	 /* events up to this serial that are older than the file are in the one before */
+	struct {	 /* chunks of which the next file may want something; those from `at` on are read again */
+		struct log_chunk **p;
+		size_t at, n, room;
+	} kept;
 	struct {
 		uint64_t rows[TIERS];
 		bool any;
 	} skipped; /* and not told in the file yet */
+	struct state_event open[OPEN_STATES]; /* throttling and the like that goes on */
+	size_t n_open;
+	int64_t due_ns; /* when the next file is due to begin */
+	uint64_t made;	/* bytes of the files before */
 
-	/* State of the disk, by the thread. */
-	unsigned number;                     /* of the file created last */
-	bool names;                          /* files are created with their names, for want of another way */
-	struct part file;
+	/* The file. */
+	struct log_index *index;
+	struct clock_anchor start; /* nothing in it is older */
+	uint8_t boot[16];
+	uint64_t seq, at;
+	uint32_t generation;
+	unsigned part;		     /* its number in the recording */
+	char previous[NAME_MAX + 1]; /* the file before */
+	bool any_ranges;
+	bool begins;	     /* META is to be written */
+	int64_t whole;	     /* LOD and STAT of spans from this cell on are true of this file */
+	int64_t newest;	     /* cell with rows; INT64_MIN: no row is in this file */
+	int64_t list_before; /* an INDEX of the groups before this cell is due; INT64_MIN: none */
+	int64_t meta_span;   /* of the last META */
+	int64_t full_span;   /* the level 2 span of the last full one */
+	unsigned full_due;   /* so many more are full */
+	int64_t tier_cell[TIERS]; /* after the last row of each */
+
+	/* State of the disk. */
+	unsigned number; /* of the file created last */
+	bool names;	 /* files are created with their names, for want of another way */
+	struct out_file file;
 	struct disk_job *jobs;               /* that are running */
 	bool unsynced, listed, found, moved; /* found: its path led to it at least once */
 	int64_t look_ns, sync_ns;            /* when to check the path; when to sync */
@@ -102,28 +99,46 @@ struct log_writer {
 	int64_t failed_ns;                   /* since when writing fails; 0: it does not */
 };
 
-/* Call all of these with the lock held. log-writer.c: ends the thread; releases the lock. */
-void writer_leave(struct log_writer *w);
+/* log-meta.c: makes META in o->raw. A full one describes the log. */
+void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full);
+/* Sets session and uuid to random numbers unless given, and boot to the boot id if the rows are of now. */
+void out_identify(struct log_out *o);
 
-/* log-out.c: starts the thread, which copies what the log has from w->from on; whole: nothing was before that. Returns 0
- * or an errno. */
-int out_start(struct log_writer *w, bool whole);
-void chunk_list_free(struct chunk_list *l);
+/* log-copy.c: those that return bool return false if the file has ended early, or the recording has failed. */
+/* The next chunk begins a file, and nothing in it is older than that cell. */
+void out_file_begin(struct log_out *o, int64_t cell);
+bool out_meta(struct log_out *o, int64_t cell);
+/* Lists what is in the file, and says where it goes on. */
+bool out_file_end(struct log_out *o, enum log_reason reason, const char *next);
+/* The channels as they are described now. */
+void out_session_take(struct log_out *o);
+/* Copies what of the chunk belongs to the file. */
+bool out_copy(struct log_out *o, const struct log_chunk *c);
+/* Its rows are not written; the next chunk is preceded by a gap. */
+void out_lose(struct log_out *o, const struct log_chunk *c);
+/* Says which rows before that cell never came here, because too much waited. */
+bool out_lost_tell(struct log_out *o, int64_t cell);
+/* Notes what goes on after the events of that chunk. */
+void out_states_note(struct log_out *o, const struct log_chunk *c);
+/* Bins and statistics can be computed again, so they leave room for rows, until the end. */
+bool out_has_room(const struct log_out *o, size_t n);
 
 /* log-disk.c */
 /* Opens the next file, which gets the next number that is not in use, and replaces none unless `over`. */
-int disk_open(struct log_writer *w, bool over, struct part *out, struct err *e);
+int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e);
 /* The same until it is possible. Returns false if it is not before the recording ends: it has failed. */
-bool disk_need(struct log_writer *w, struct part *out);
+bool disk_need(struct log_out *o, struct out_file *out);
+/* Ends the recording because of an errno: there is no next file. */
+void disk_fail(struct log_out *o, int num);
 /* Makes it the current one. Returns false if the recording has failed. */
-bool disk_use(struct log_writer *w, const struct part *file);
-/* Writes w->bytes, and waits for room if the disk is full. Returns false if the file has ended early, or failed. */
-bool disk_write(struct log_writer *w);
+bool disk_use(struct log_out *o, const struct out_file *file);
+/* Writes o->bytes, and waits for room if the disk is full. Returns false if the file has ended early, or failed. */
+bool disk_write(struct log_out *o);
 /* The file is complete: syncs and closes it. */
-void disk_close(struct log_writer *w);
+void disk_close(struct log_out *o);
 /* Handles finished syncs and starts the next one; never waits. */
-void disk_look(struct log_writer *w);
+void disk_look(struct log_out *o);
 /* Waits for all of it to be on the disk. */
-void disk_finish(struct log_writer *w);
+void disk_finish(struct log_out *o);
 
 #endif

@@ -314,8 +314,10 @@ struct log_entry {
 	uint64_t distance;
 	uint32_t stored;
 	uint8_t kind, aux; /* aux: zoom or level */
+	uint16_t events;   /* records of a MARK, GAP, STATE or EVENT chunk */
 	int64_t cell;
 	uint32_t rows[LOG_TIERS];
+	uint16_t late[LOG_TIERS]; /* single late ticks before these rows */
 };
 
 /* The level of the span of a LOD or STAT; log_zooms has the zooms of each. */

@@ -30,7 +30,8 @@ struct import {
 	struct job job;
 	struct nvmt1_import file;
 	int from, to; /* the file of version 1, the temporary log */
-	struct log_writer *writer;
+	struct log *log;
+	struct log_out *out; /* of it, to that file */
 	char *shown;
 	trace_progress *progress;
 	void *arg;
@@ -46,30 +47,27 @@ static bool import_goes_on(void *arg, double done)
 	struct import *m = arg;
 
 	atomic_store(&m->permille, (int)(done * 1000));
-	return log_writer_ready(m->writer) && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
+	return log_out_ready(m->out) && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
 }
 
 static void import_run(struct job *j)
 {
 	struct import *m = (struct import *)j;
-	struct log_writer_stats stats;
+	struct err failed;
 
 	m->rc = nvmt1_import(m->from, m->shown, &m->file, &m->err);
-	log_writer_stats(m->writer, &stats);
-	if (m->rc < 0)
-		log_writer_discard(m->writer);
-	if (stats.failed) {
-		m->rc = -1;
-		err_sys(&m->err, ERR_FAILED, stats.err.num,
-			_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
-	}
+	log_sink(m->log)->ops->end(log_sink(m->log), NULL);
+	if (log_out_end(m->out, &failed) < 0)
+		m->rc = err_sys(&m->err, ERR_FAILED, failed.num,
+				_("cannot read %s: it is converted in a temporary folder (TMPDIR) that cannot take it"), m->shown);
 }
 
 static void import_free(struct job *j)
 {
 	struct import *m = (struct import *)j;
 
-	log_writer_free(m->writer);
+	log_out_free(m->out);
+	log_free(m->log);
 	if (m->from >= 0)
 		close(m->from);
 	if (m->to >= 0)
@@ -117,11 +115,12 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 	m->shown = strdup(shown);
 	if (m->from < 0 || m->to < 0 || !m->shown)
 		no_temporary(shown, e);
-	else
-		m->writer = log_writer_fd(fcntl(m->to, F_DUPFD_CLOEXEC, 3), e);
-	if (m->writer) {
-		log_writer_options(m->writer)->live = false;
-		m->file = (struct nvmt1_import) {.to = log_writer_sink(m->writer), .progress = import_goes_on, .of = m};
+	else if ((m->log = log_new(&(struct log_bound) {.now = false}, e)) != NULL)
+		m->out = log_out_fd(fcntl(m->to, F_DUPFD_CLOEXEC, 3), e);
+	if (m->out) /* a tier may be far ahead in hostile files: nothing is dropped */
+		log_out_options(m->out)->buffer = SIZE_MAX / 4;
+	if (m->out && log_out_begin(m->out, m->log, INT64_MIN, INT64_MAX, e) == 0) {
+		m->file = (struct nvmt1_import) {.to = log_sink(m->log), .progress = import_goes_on, .of = m};
 		return m;
 	}
 	import_free(&m->job);

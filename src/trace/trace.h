@@ -3,7 +3,7 @@
 #define NVMTOP_TRACE_TRACE_H
 
 #include "model/energy.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 /* Opens a recording: a log, or a file of version 1 from any writer. path "-" is standard input, read to its
  * end. Returns NULL and sets *e if nothing can be read. If the file is truncated or damaged, returns the

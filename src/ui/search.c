@@ -37,7 +37,7 @@ static void start(struct ui *u, const struct ui_scene *s, int64_t from_ns)
 	if (f->names)
 		f->run.part = 0;
 	else
-		condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back, CONDITION_BEGINS);
+		condition_search_begin(&f->run, &f->c, s->timeline, from_ns, f->back);
 	f->going = true;
 }
 

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../unit/stream-to.h"
 #include "trace/trace.h"
 #include "ui/ui.h"
 #include "trace/format.h"
@@ -101,10 +102,9 @@ static void fill(double *v, enum tier tier, uint64_t row)
 		v[3 * i + 2] = channel_round(CHANNEL_RAIL_POWER, v[3 * i] * v[3 * i + 1] / 1000);
 }
 
-static void push(struct log_writer *w, enum tier tier, uint64_t row, int64_t period)
+static void push(struct sink *sink, enum tier tier, uint64_t row, int64_t period)
 {
 	int64_t t_ns = about.start.mono_ns + (int64_t)row * period + (int64_t)(noise() % 60000);
-	struct sink *sink = log_writer_sink(w);
 	double v[64];
 
 	fill(v, tier, row);
@@ -114,41 +114,42 @@ static void push(struct log_writer *w, enum tier tier, uint64_t row, int64_t per
 static int make(const char *path, double hours)
 {
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w = log_writer_new(path, true, &e);
-	struct log_writer_stats st = {.bytes = 0};
+	struct log_out *w = log_out_new(path, true, &e);
+	struct log_out_stats st = {.bytes = 0};
 	uint64_t rows = (uint64_t)(hours * 3600e3), marks = 0;
 	int64_t began = clock_now_ns(), ended;
-	struct sink *sink = w ? log_writer_sink(w) : NULL;
+	struct sink *sink;
 
 	board();
-	if (!w || sink->ops->begin(sink, &about, &e) < 0) {
+	if (!w) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
+	sink = stream_begin(w, &about, false);
 	for (uint64_t row = 0; row < rows; row++) {
-		if (row % 64 == 0 && !log_writer_ready(w)) /* not faster than the disk */
+		if (row % 64 == 0 && !log_out_ready(w)) /* not faster than the disk */
 			break;
 		if (row % 600000 == 300000)
 			sink->ops->mark(sink,
 					&(struct mark) {++marks, about.start.mono_ns + (int64_t)row * 1000000,
 							"phase"});
-		push(w, TIER_FAST, row, NS_PER_MS);
+		push(sink, TIER_FAST, row, NS_PER_MS);
 		if (row % 10 == 0)
-			push(w, TIER_MEDIUM, row / 10, 10 * NS_PER_MS);
+			push(sink, TIER_MEDIUM, row / 10, 10 * NS_PER_MS);
 		if (row % 100 == 0)
-			push(w, TIER_SLOW, row / 100, 100 * NS_PER_MS);
+			push(sink, TIER_SLOW, row / 100, 100 * NS_PER_MS);
 	}
 	ended = clock_now_ns();
-	if (sink->ops->end(sink, &e) < 0) {
+	if (stream_end(w, sink, &e) < 0) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	printf("%s: %.2f h, %llu fast rows, %.3f GB, %llu rows lost; %.1f s, %.1f s to join\n", path, hours,
 	       (unsigned long long)st.rows[TIER_FAST], (double)st.bytes / 1e9,
 	       (unsigned long long)st.lost_rows, (double)(ended - began) / 1e9,
 	       (double)(clock_now_ns() - ended) / 1e9);
-	log_writer_free(w);
+	log_out_free(w);
 	return 0;
 }
 

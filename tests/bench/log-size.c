@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../unit/stream-to.h"
 #include "trace/trace.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 #define STEP_NS (33 * NS_PER_MS)
 #define TURNS   5
@@ -68,23 +69,19 @@ static void push_until(struct sink *s, enum tier tier, int64_t t_ns)
 }
 
 /* CPU time of all threads, in ns. */
-static int64_t push_all(struct log_writer *w)
+static int64_t push_all(struct log_out *w)
 {
-	struct sink *s = log_writer_sink(w);
+	struct sink *s = stream_begin(w, &about, false);
 	int64_t began = clock_cpu_ns(), last = 0;
 	size_t mark = 0;
 	struct err e = {.code = ERR_NONE};
 
-	if (s->ops->begin(s, &about, &e) < 0) {
-		fprintf(stderr, "%s\n", e.text);
-		exit(1);
-	}
 	for (int t = 0; t < TIERS; t++) {
 		tiers[t].next = 0;
 		if (tiers[t].n > 0 && tiers[t].t_ns[tiers[t].n - 1] > last)
 			last = tiers[t].t_ns[tiers[t].n - 1];
 	}
-	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && log_writer_ready(w); t_ns += STEP_NS) {
+	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && log_out_ready(w); t_ns += STEP_NS) {
 		for (enum tier t = 0; t < TIERS; t++)
 			push_until(s, t, t_ns);
 		for (; mark < n_marks && marks[mark].t_ns < t_ns; mark++)
@@ -92,28 +89,27 @@ static int64_t push_all(struct log_writer *w)
 		if (s->ops->rest)
 			s->ops->rest(s);
 	}
-	if (s->ops->end(s, &e) < 0) {
+	if (stream_end(w, s, &e) < 0) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
 	return clock_cpu_ns() - began;
 }
 
-static int64_t write_log(const char *path, struct log_writer_stats *stats)
+static int64_t write_log(const char *path, struct log_out_stats *stats)
 {
 	struct err e;
-	struct log_writer *w = log_writer_new(path, true, &e);
+	struct log_out *w = log_out_new(path, true, &e);
 	int64_t cpu;
 
 	if (!w) {
 		fprintf(stderr, "%s\n", e.text);
 		exit(1);
 	}
-	log_writer_options(w)->live = false;
-	log_writer_options(w)->sync_ns = 0;
+	log_out_options(w)->sync_ns = 0;
 	cpu = push_all(w);
-	log_writer_stats(w, stats);
-	log_writer_free(w);
+	log_out_stats(w, stats);
+	log_out_free(w);
 	return cpu;
 }
 
@@ -127,7 +123,7 @@ static int ascending(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	int64_t cpu[TURNS];
-	struct log_writer_stats stats;
+	struct log_out_stats stats;
 	uint64_t rows = 0;
 	struct err e;
 	struct trace *t;

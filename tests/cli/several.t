@@ -91,13 +91,13 @@ recorder=$!
 soon test -s m.2.nvmt
 echo pmode:0003 >tree/var/lib/nvpmodel/status
 has_change() {
-    for n in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-        test -s "m.$((n + 1)).nvmt" || return 1
-        nvmtop export jsonl m.$n.nvmt 2>/dev/null | grep -q '"what":"mode","from":"MODE_30W","to":"MODE_50W"' && return
+    for part in 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        test -s "m.$((part + 1)).nvmt" || return 1
+        nvmtop export jsonl m.$part.nvmt 2>/dev/null | grep -q '"what":"mode","from":"MODE_30W","to":"MODE_50W"' && return
     done
 }
 ok 'a file has the change' soon has_change
-has_change && without=$n
+has_change && without=$part
 kill $recorder
 wait $recorder
 run nvmtop report --all m.nvmt m.*.nvmt

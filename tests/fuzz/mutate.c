@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "../unit/log-bytes.h"
 #include "trace/format.h"
-#include "trace/log-builder.h"
 
 #define SEED   20261127
 #define RUNS   500
@@ -60,7 +60,7 @@ struct chunk {
 	uint64_t value;
 };
 
-struct log {
+struct text {
 	const char *name;
 	struct log_bytes bytes;
 	struct chunk chunks[CHUNKS];
@@ -80,16 +80,7 @@ struct fields {
 	size_t n;
 };
 
-static bool keep_chunk(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
-{
-	struct log *l = to;
-
-	(void)e;
-	log_bytes_put(&l->bytes, chunk, n);
-	return true;
-}
-
-static void build_rows(struct log_builder *b, const struct session *about, int64_t s)
+static void build_rows(struct sink *to, const struct session *about, int64_t s)
 {
 	for (int64_t i = 0; i < s * 20; i++)
 		for (enum tier t = 0; t < TIERS; t++) {
@@ -102,11 +93,11 @@ static void build_rows(struct log_builder *b, const struct session *about, int64
 				       : c % 3    ? (double)dice(1000) / 10
 						  : sqrt((double)dice(90));
 			if (i % every == 0 && !one_in(200))
-				log_builder_rows(b, &(struct rows) {t, 1, about->width[t], &ns, v});
+				to->ops->rows(to, &(struct rows) {t, 1, about->width[t], &ns, v});
 		}
 }
 
-static void build_events(struct log_builder *b, struct ranges *names, int64_t start, int64_t s)
+static void build_events(struct sink *to, struct ranges *names, int64_t start, int64_t s)
 {
 	const struct range_lane lane = {
 		.pid = 7, .tid = 8, .process = "program", .thread = "main", .domain = "domain"};
@@ -119,9 +110,9 @@ static void build_events(struct log_builder *b, struct ranges *names, int64_t st
 		struct change c = {t, "mode", "15W", "30W"};
 
 		snprintf(c.what, sizeof(c.what), "%s", i % 3 ? "mode" : "clock");
-		log_builder_mark(b, &m);
-		log_builder_gap(b, &g);
-		log_builder_change(b, &c);
+		to->ops->mark(to, &m);
+		to->ops->gap(to, &g);
+		to->ops->change(to, &c);
 		r.begin_ns = t;
 		r.end_ns = t + NS_PER_S / (i % 4 + 1);
 		r.depth = (uint16_t)(i % 2);
@@ -129,19 +120,18 @@ static void build_events(struct log_builder *b, struct ranges *names, int64_t st
 		r.flags = i == 8 ? RANGE_OPEN : 0;
 		r.category = i == 5 ? ranges_name(names, "category") : NULL;
 		if (start >= 0) /* the times of ranges are not negative */
-			log_builder_ranges(b, &r, 1);
+			to->ops->ranges(to, &r, 1);
 	}
 }
 
 /* A log of all kinds of channels, chunks and records. */
-static void build(struct log *l, const char *name, int64_t start_ns, int64_t s)
+static void build(struct text *l, const char *name, int64_t start_ns, int64_t s)
 {
 	static struct channel channels[CHANNEL_KINDS];
 	const struct fact facts[] = {{"board", "test"}, {"mode", "15W"}, {"ram_total_kb", "8000000"}};
 	struct session about = {.channels = channels, .facts = facts, .n_facts = 3, .hz = {20, 4, 1}};
-	struct log_options options = {.session = 0x12345678, .uuid = {1}, .index = true};
 	struct ranges *names;
-	struct log_builder *b;
+	struct log_made made;
 	struct err e;
 
 	about.start = (struct clock_anchor) {start_ns, INT64_C(1767268800) * NS_PER_S, start_ns};
@@ -165,17 +155,16 @@ static void build(struct log *l, const char *name, int64_t start_ns, int64_t s)
 	}
 	l->name = name;
 	names = ranges_new(SIZE_MAX / sizeof(struct range), &e);
-	b = log_builder_new(&about, &options, keep_chunk, l, &e);
-	if (!b || !names)
+	if (!names)
 		exit(99);
-	build_events(b, names, start_ns, s);
-	build_rows(b, &about, s);
-	log_builder_end(b, LOG_STOPPED, "next.nvmt");
-	log_builder_free(b);
+	log_make(&made, &about, &(struct log_out_options) {.session = 0x12345678, .uuid = {1}});
+	build_events(made.sink, names, start_ns, s);
+	build_rows(made.sink, &about, s);
+	log_made(&made, true, &l->bytes);
 	ranges_free(names);
 }
 
-static void load(struct log *l, const char *name)
+static void load(struct text *l, const char *name)
 {
 	const char *source = getenv("NVMTOP_SRC");
 	uint8_t part[4096];
@@ -466,7 +455,7 @@ static void walk(struct chunk *c, struct fields *to, enum way way)
 	}
 }
 
-static void split(struct log *l)
+static void split(struct text *l)
 {
 	struct log_unpacker *u = log_unpacker_new();
 	struct log_bytes raw = {.n = 0};
@@ -757,7 +746,7 @@ static void seal_all(struct log_packer *packer, struct log_bytes *out)
 	}
 }
 
-static void mutate(const struct log *l, struct log_packer *packer, struct log_bytes *out)
+static void mutate(const struct text *l, struct log_packer *packer, struct log_bytes *out)
 {
 	for (n_work = 0; n_work < l->n; n_work++) {
 		struct chunk *c = &work[n_work];
@@ -786,7 +775,7 @@ static void mutate(const struct log *l, struct log_packer *packer, struct log_by
 
 int main(int argc, char **argv)
 {
-	static struct log logs[5];
+	static struct text logs[5];
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : SEED;
 	uint64_t runs = argc > 2 ? strtoull(argv[2], NULL, 10) : argc > 1 ? 1 : RUNS;
 	struct log_packer *packer = log_packer_new();

@@ -90,21 +90,23 @@ static void test_series(void **state)
 	(void)state;
 	clock_anchor(&about.start);
 	for (unsigned n = 1;; n++) {
-		struct log_writer *s = log_writer_new(path, false, &e);
-		struct sink *sink;
+		struct log_out *s = log_out_new(path, false, &e);
+		struct log *log = log_new(&(struct log_bound) {.now = true}, &e);
 
-		assert_non_null(s);
-		sink = log_writer_sink(s);
+		assert_true(s && log);
 		left = n;
-		if (sink->ops->begin(sink, &about, &e) == 0) {
+		if (log_out_begin(s, log, INT64_MIN, INT64_MAX, &e) == 0) {
 			left = 0;
-			sink->ops->end(sink, &e);
-			log_writer_free(s);
+			assert_int_equal(log_sink(log)->ops->begin(log_sink(log), &about, &e), 0);
+			log_free(log);
+			assert_int_equal(log_out_end(s, &e), 0);
+			log_out_free(s);
 			break;
 		}
+		log_free(log);
 		refused++;
 		assert_true(e.text[0]);
-		log_writer_free(s);
+		log_out_free(s);
 		assert_int_equal(files(), 0);
 	}
 	assert_int_equal(refused, 1); /* who writes */

@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/log-writer.h"
+#include "../unit/stream-to.h"
+#include "trace/log-out.h"
 
 #define START (1000 * NS_PER_S)
 #define REAL  (INT64_C(1767268800) * NS_PER_S)
@@ -197,30 +198,29 @@ int main(int argc, char **argv)
 {
 	size_t flood = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w = argc > 1 ? log_writer_new(argv[1], true, &e) : NULL;
-	struct sink *s = w ? log_writer_sink(w) : NULL;
+	struct log_out *w = argc > 1 ? log_out_new(argv[1], true, &e) : NULL;
+	struct sink *s;
 
 	store = ranges_new(1, &e);
 	list = calloc(flood + 100, sizeof(*list));
 	for (size_t i = 0; i < about.n_channels; i++)
 		channels[i].lo = channels[i].hi = channels[i].warn = channels[i].crit = NAN;
-	if (w)
-		log_writer_options(w)->live = false; /* its times are made up */
 	hz = argc > 6 ? strtod(argv[6], NULL) : hz;
 	for (int t = 0; hz > 0 && t < TIERS; t++)
 		about.hz[t] = hz;
-	if (!s || !store || !list || s->ops->begin(s, &about, &e) < 0) {
+	if (!w || !store || !list) {
 		fprintf(stderr, "ranges FILE.nvmt [N [LABEL [WATTS [IDS [HZ]]]]]: %s\n", e.text);
 		return 1;
 	}
+	s = stream_begin(w, &about, false);
 	step_mw = argc > 4 ? 1000 * strtod(argv[4], NULL) : step_mw;
 	ids = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
 	fill(flood);
 	qsort(list, n, sizeof(*list), by_end);
 	record(s, argc > 3 && *argv[3] ? argv[3] : NULL);
-	if (s->ops->end(s, &e) < 0)
+	if (stream_end(w, s, &e) < 0)
 		fprintf(stderr, "%s\n", e.text);
-	log_writer_free(w);
+	log_out_free(w);
 	ranges_free(store);
 	free(list);
 	return e.code != ERR_NONE;

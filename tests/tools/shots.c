@@ -45,7 +45,7 @@ void __wrap_clock_anchor(struct clock_anchor *out)
 struct shots {
 	const char *folder;
 	struct live live;
-	struct log_writer *writer;
+	struct log_out *writer;
 	struct trace *trace, *second;
 	struct ui *ui;
 	struct ui_scene scene;
@@ -117,11 +117,9 @@ static void demo(struct shots *s, const char *board, const char *name)
 	l->engine = engine_new(probes, o.hz, &e);
 	l->log = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS}, &e);
 	l->view = l->log ? log_view_new(l->log, &e) : NULL;
-	s->writer = log_writer_new(path, true, &e);
-	if (!l->engine || !l->view || !s->writer)
-		die(e.text);
-	log_sink(l->log)->next = log_writer_sink(s->writer);
-	if (engine_begin(l->engine, log_sink(l->log), &e) < 0)
+	s->writer = log_out_new(path, true, &e);
+	if (!l->engine || !l->view || !s->writer || log_out_begin(s->writer, l->log, INT64_MIN, INT64_MAX, &e) < 0 ||
+	    engine_begin(l->engine, log_sink(l->log), &e) < 0)
 		die(e.text);
 	s->scene = (struct ui_scene) {.timeline = log_view_timeline(l->view), .live = true, .own_cpu = NAN};
 	ui_reset(s->ui, &s->scene);
@@ -134,9 +132,9 @@ static void end_recording(struct shots *s)
 	if (!s->writer)
 		return;
 	engine_stop(s->live.engine);
-	if (log_writer_result(s->writer, &e) < 0)
+	if (log_out_end(s->writer, &e) < 0)
 		die(e.text);
-	log_writer_free(s->writer);
+	log_out_free(s->writer);
 	s->writer = NULL;
 	s->scene.timeline = NULL;
 	live_close(&s->live);

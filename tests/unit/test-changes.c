@@ -1,6 +1,7 @@
 /* Changes of the machine's configuration appear once and in order in every kind of recording, and each
  * file starts with the facts at its beginning. */
 #include "test-trace.h"
+#include "stream-to.h"
 
 #include "trace/follow.h"
 #include "record/pretrigger.h"
@@ -117,15 +118,14 @@ static void assert_all(const char *path)
 static void test_file(void **state)
 {
 	struct script *s = script_with_mode(3600);
-	struct log_writer *w = log_writer_new(in_folder("a.nvmt"), true, &e);
-	struct sink *sink = log_writer_sink(w);
+	struct log_out *w = log_out_new(in_folder("a.nvmt"), true, &e);
+	struct sink *sink;
 
 	(void)state;
-	log_writer_options(w)->live = false;
-	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	sink = stream_begin(w, &s->session, false);
 	feed(s, sink, NS_PER_S);
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_free(w);
 	assert_all(in_folder("a.nvmt"));
 	script_free(s);
 }
@@ -133,20 +133,18 @@ static void test_file(void **state)
 static void record_and_hang(void *arg)
 {
 	const struct script *s = arg;
-	struct log_writer *w = log_writer_new(in_folder("k.nvmt"), true, &e);
-	struct sink *sink = log_writer_sink(w);
-	struct log_writer_stats stats = {.bytes = 0};
+	struct log_out *w = log_out_new(in_folder("k.nvmt"), true, &e);
+	struct sink *sink;
+	struct log_out_stats stats = {.bytes = 0};
 
-	log_writer_options(w)->live = false;
-	if (sink->ops->begin(sink, &s->session, &e) < 0)
-		_exit(1);
+	sink = stream_begin(w, &s->session, false);
 	feed(s, sink, NS_PER_S);
 	/* Everything is on its way to the disk within a quarter of a second. */
 	for (int still = 0; still < 4; still++) {
 		uint64_t bytes = stats.bytes;
 
 		usleep(250000);
-		log_writer_stats(w, &stats);
+		log_out_stats(w, &stats);
 		if (stats.bytes != bytes)
 			still = 0;
 	}
@@ -166,15 +164,14 @@ static void test_stream(void **state)
 {
 	struct script *s = script_with_mode(3600);
 	int fd = open(in_folder("s.nvmt"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct log_writer *w = log_writer_fd(fd, &e);
-	struct sink *sink = log_writer_sink(w);
+	struct log_out *w = log_out_fd(fd, &e);
+	struct sink *sink;
 
 	(void)state;
-	log_writer_options(w)->live = false;
-	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	sink = stream_begin(w, &s->session, false);
 	feed(s, sink, NS_PER_S);
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_free(w);
 	assert_all(in_folder("s.nvmt"));
 	script_free(s);
 }
@@ -259,48 +256,53 @@ static void test_split(void **state)
 {
 	const struct trace_limits limits = {.split.ns = 2 * NS_PER_S};
 	struct script *s = script_with_mode(3600);
-	struct log_writer *series = log_writer_new(in_folder("p.nvmt"), true, &e);
-	struct sink *sink = log_writer_sink(series);
-	struct log_writer_stats stats = {.files = 0};
+	struct log_out *series = log_out_new(in_folder("p.nvmt"), true, &e);
+	struct sink *sink;
+	struct log_out_stats stats = {.files = 0};
 	size_t at[TIERS] = {0}, n;
 	struct change c;
 	char path[512];
 	struct trace *t;
 
 	(void)state;
-	log_writer_options(series)->live = false;
-	log_writer_limits(series, &limits);
-	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	log_out_limits(series, &limits);
+	sink = stream_begin(series, &s->session, false);
 	script_push(s, sink, at, START_NS + NS_PER_S);
 	c = change_at(START_NS + NS_PER_S / 2, "mode", "15W", "30W");
 	sink->ops->change(sink, &c);
 	/* The next file is opened in the background, in unknown time. */
 	for (int i = 0; i < 400 && stats.files < 2; i++) {
 		script_push(s, sink, at, START_NS + 2 * NS_PER_S + (i + 1) * NS_PER_S / 1000);
-		log_writer_stats(series, &stats);
+		log_out_stats(series, &stats);
 		usleep(5000);
 	}
 	c = change_at(START_NS + 3 * NS_PER_S, "mode", "30W", "MAXN");
 	sink->ops->change(sink, &c);
 	script_push(s, sink, at, INT64_MAX);
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	assert_true(log_writer_wait(series, INT64_MAX));
-	assert_int_equal(log_writer_result(series, &e), 0);
-	assert_true(log_writer_file(series, 0, path, sizeof(path), NULL));
+	assert_int_equal(stream_end(series, sink, &e), 0);
+	assert_true(log_out_wait(series, INT64_MAX));
+	assert_int_equal(log_out_result(series, &e), 0);
+	assert_true(log_out_file(series, 0, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "15W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	trace_close(t);
-	assert_true(log_writer_file(series, 1, path, sizeof(path), NULL));
+	assert_true(log_out_file(series, 1, path, sizeof(path), NULL));
 	t = open_sound(path);
 	assert_string_equal(mode_of(t), "30W");
 	trace_changes(t, &n);
 	assert_int_equal(n, 1);
 	assert_string_equal(trace_changes(t, &n)->to, "MAXN");
 	trace_close(t);
-	log_writer_free(series);
+	log_out_free(series);
 	script_free(s);
+}
+
+static bool wait_file(void *arg, struct log_out *w)
+{
+	(void)arg;
+	return log_out_wait(w, INT64_MAX);
 }
 
 static void test_kept(void **state)
@@ -309,6 +311,7 @@ static void test_kept(void **state)
 	struct pretrigger_options o = {.keep_ns = NS_PER_S, .after_ns = NS_PER_S / 10, .path = in_folder("r.nvmt"), .force = true};
 	int64_t off = clock_now_ns() - START_NS;
 	struct pretrigger *k;
+	struct sink *kept;
 
 	(void)state;
 	s->session.start.mono_ns += off;
@@ -317,10 +320,13 @@ static void test_kept(void **state)
 			s->t_ns[i][r] += off;
 	k = pretrigger_new(&o, &s->session, &e);
 	assert_non_null(k);
+	kept = log_sink(pretrigger_log(k));
 	assert_int_equal(pretrigger_sink(k)->ops->begin(pretrigger_sink(k), &s->session, &e), 0);
-	feed(s, pretrigger_sink(k), 0);
+	assert_int_equal(kept->ops->begin(kept, &s->session, &e), 0);
+	feed(s, kept, 0);
 	pretrigger_trigger(k, s->session.start.mono_ns + 3 * NS_PER_S, "here");
-	assert_int_equal(pretrigger_sink(k)->ops->end(pretrigger_sink(k), &e), 0);
+	kept->ops->end(kept, NULL);
+	pretrigger_end(k, wait_file, NULL);
 	pretrigger_free(k);
 	assert_part_of("r.nvmt", "mode: 30W -> MAXN", s->session.start.mono_ns + 2 * NS_PER_S);
 	script_free(s);

@@ -548,17 +548,14 @@ static size_t plain(const struct fake *f, const struct condition *c, int64_t *t_
 	}
 }
 
-static bool plain_find(const int64_t *t_ns, const bool *is, size_t n, int64_t from, bool back,
-		       enum condition_wanted wanted, int64_t *at)
+static bool plain_find(const int64_t *t_ns, const bool *is, size_t n, int64_t from, bool back, int64_t *at)
 {
 	bool found = false;
 
 	for (size_t i = 0; i < n; i++) {
 		bool begins = is[i] && !(i && is[i - 1]);
-		bool good = wanted == CONDITION_HOLDS ? is[i] && (back ? t_ns[i] <= from : t_ns[i] >= from)
-						      : begins && (back ? t_ns[i] < from : t_ns[i] > from);
 
-		if (good && (back || !found)) {
+		if (begins && (back ? t_ns[i] < from : t_ns[i] > from) && (back || !found)) {
 			found = true;
 			*at = t_ns[i];
 		}
@@ -602,7 +599,6 @@ static void searched(void **state)
 		size_t n = plain(&f, &c, t_ns, is);
 		for (unsigned k = 0; k < 24; k++) {
 			bool back = k & 1;
-			enum condition_wanted wanted = k & 2 ? CONDITION_BEGINS : CONDITION_HOLDS;
 			int64_t from = t_ns[chance(&f, (unsigned)n)], want = 0;
 			enum condition_found found;
 			size_t turns = 0;
@@ -611,13 +607,13 @@ static void searched(void **state)
 				from += (int64_t)chance(&f, 3000000) - 1500000;
 			if (k >= 20)
 				from = back ? INT64_MAX - 1 : 0;
-			bool there = plain_find(t_ns, is, n, from, back, wanted, &want);
-			condition_search_begin(&s, &c, &f.timeline, from, back, wanted);
+			bool there = plain_find(t_ns, is, n, from, back, &want);
+			condition_search_begin(&s, &c, &f.timeline, from, back);
 			while ((found = condition_search_go(&s, k & 8 ? 37 : 1000000)) == CONDITION_MORE)
 				assert_true(++turns < 100000);
 			if ((found == CONDITION_FOUND) != there || (there && s.at_ns != want))
-				fail_msg("%s from %lld %s %d: %d at %lld, not %d at %lld", text,
-					 (long long)from, back ? "back" : "on", (int)wanted, (int)found,
+				fail_msg("%s from %lld %s: %d at %lld, not %d at %lld", text,
+					 (long long)from, back ? "back" : "on", (int)found,
 					 (long long)s.at_ns, (int)there, (long long)want);
 			hits += there;
 		}

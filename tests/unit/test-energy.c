@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "stream-to.h"
 #include "model/energy.h"
 #include "model/power-fit.h"
 #include "random.h"
@@ -319,13 +320,14 @@ static void live_row(void *to, int64_t t_ns, const double *values)
 	s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
 }
 
+static struct sink *written; /* by the output */
+
 static void log_row(void *to, int64_t t_ns, const double *values)
 {
-	struct log_writer *w = to;
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = to;
 
-	s->ops->rows(s, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
-	log_writer_ready(w);
+	written->ops->rows(written, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values});
+	log_out_ready(w);
 }
 
 /* The same by the summary of a recording and by a report on it; a burst of it, too. */
@@ -336,7 +338,7 @@ static void samples_add_up_to_their_counter(void **state)
 	struct energy_meter meter;
 	struct energy_result r, said, drawn, reported, burst;
 	struct live_log *live;
-	struct log_writer *w;
+	struct log_out *w;
 	struct sink *s;
 	struct trace *t;
 	uint64_t before = seed;
@@ -349,18 +351,16 @@ static void samples_add_up_to_their_counter(void **state)
 	gpu_rows(meter_row, &meter);
 	r = energy_meter_get(&meter, START + STEPS * STEP_NS);
 	close(mkstemp(path));
-	w = log_writer_new(path, true, &e);
-	log_writer_options(w)->live = false; /* the times are made up */
-	s = log_writer_sink(w);
-	assert_int_equal(s->ops->begin(s, &gpu_session, &e), 0);
+	w = log_out_new(path, true, &e);
+	written = stream_begin(w, &gpu_session, false);
 	seed = before;
 	gpu_rows(log_row, w);
-	assert_int_equal(s->ops->end(s, &e), 0);
+	assert_int_equal(stream_end(w, written, &e), 0);
 	struct summary whole = {.about = &gpu_session, .writer = w};
 	summary_read(&whole);
 	said = whole.energy[0];
 	summary_free(&whole);
-	log_writer_free(w);
+	log_out_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	reported = energy_between(trace_source(t, 0), trace_timeline(t), START + NS_PER_S / 10, START + STEPS * STEP_NS - TICK_NS);

@@ -13,9 +13,10 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "log-bytes.h"
+#include "stream-to.h"
 #include "trace/follow.h"
-#include "trace/log-builder.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 #define SECONDS 20
 #define START	(INT64_C(5) << 33) /* of a group */
@@ -35,19 +36,6 @@ struct text {
 	size_t chunks;
 };
 
-static bool emit(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
-{
-	struct text *t = to;
-
-	t->p = realloc(t->p, t->n + n);
-	assert_true(t->p && t->chunks < CHUNKS);
-	t->at[t->chunks] = t->n;
-	t->entry[t->chunks++] = *e;
-	memcpy(t->p + t->n, chunk, n);
-	t->n += n;
-	return true;
-}
-
 static double value_at(int64_t t_ns, size_t column)
 {
 	return (double)((t_ns / 1000000 * 7 + (int64_t)column) % 100) / 10;
@@ -58,29 +46,44 @@ static const struct range_lane lane = {.pid = 1, .tid = 2, .process = "python3"}
 /* A row every ms and every 100 ms, a mark and a range every second, a gap. */
 static struct text write_log(uint32_t session)
 {
-	struct log_options o = {.session = session, .index = true};
 	struct text t = {.n = 0};
-	struct err e;
-	struct log_builder *b = log_builder_new(&about, &o, emit, &t, &e);
+	struct log_bytes bytes = {.n = 0}, raw = {.n = 0};
+	struct log_unpacker *u = log_unpacker_new();
+	struct log_made made;
+	struct log_head h;
+	struct sink *to;
 
-	assert_non_null(b);
+	log_make(&made, &about, &(struct log_out_options) {.session = session});
+	to = made.sink;
 	for (int64_t ms = 0; ms < SECONDS * 1000; ms++) {
 		int64_t ns = START + ms * NS_PER_MS;
 		double v[2] = {value_at(ns, 0), value_at(ns, 1)};
 
 		if (ms % 1000 == 500)
-			log_builder_mark(b, &(struct mark) {.id = (uint64_t)(ms / 1000 + 1), .t_ns = ns - 5});
+			to->ops->mark(to, &(struct mark) {.id = (uint64_t)(ms / 1000 + 1), .t_ns = ns - 5});
 		if (ms % 1000 == 500)
-			log_builder_ranges(b, &(struct range) {ns - NS_PER_MS, ns, "step", &lane, .depth = 1}, 1);
+			to->ops->ranges(to, &(struct range) {ns - NS_PER_MS, ns, "step", &lane, .depth = 1}, 1);
 		if (ms == 7000)
-			log_builder_gap(b, &(struct gap) {TIER_FAST, GAP_LATE, ns - 900000, ns - 1, 3});
-		log_builder_rows(b, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
+			to->ops->gap(to, &(struct gap) {TIER_FAST, GAP_LATE, ns - 900000, ns - 1, 3});
+		to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 2, &ns, v});
 		if (ms % 100 == 0)
-			log_builder_rows(b, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
-		log_builder_run(b, ns);
+			to->ops->rows(to, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
 	}
-	log_builder_end(b, LOG_STOPPED, NULL);
-	log_builder_free(b);
+	log_made(&made, true, &bytes);
+	t.p = bytes.p;
+	t.n = bytes.n;
+	for (size_t at = 0; at < t.n; at += LOG_HEAD + h.stored, t.chunks++) {
+		struct log_section s;
+
+		assert_true(t.chunks < CHUNKS && log_head_get(t.p + at, &h));
+		t.at[t.chunks] = at;
+		t.entry[t.chunks] = (struct log_entry) {.kind = h.kind, .cell = h.cell};
+		assert_int_equal(log_unpack(u, &h, t.p + at + LOG_HEAD, &raw), LOG_OK);
+		for (struct log_in in = {raw.p, raw.p + raw.n, false}; h.kind == LOG_DATA && log_data_next(&in, &s) > 0;)
+			t.entry[t.chunks].rows[s.tier] = s.n;
+	}
+	log_unpacker_free(u);
+	log_bytes_free(&raw);
 	return t;
 }
 
@@ -477,7 +480,7 @@ static void test_next(void **state)
 {
 	char path[] = "/tmp/test-follow-XXXXXX", name[64], next[64], later[64];
 	struct taker t = {.sink = {&ops}};
-	struct log_writer *w;
+	struct log_out *w;
 	struct follow *f;
 	struct sink *s;
 	struct err e;
@@ -488,12 +491,10 @@ static void test_next(void **state)
 	snprintf(name, sizeof(name), "%s/a.nvmt", path);
 	snprintf(next, sizeof(next), "%s/a.2.nvmt", path);
 	snprintf(later, sizeof(later), "%s/later", path);
-	w = log_writer_new(name, false, &e);
+	w = log_out_new(name, false, &e);
 	assert_non_null(w);
-	log_writer_options(w)->live = false;
-	log_writer_limits(w, &(struct trace_limits) {.split.ns = SECONDS * NS_PER_S / 2});
-	s = log_writer_sink(w);
-	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	log_out_limits(w, &(struct trace_limits) {.split.ns = SECONDS * NS_PER_S / 2});
+	s = stream_begin(w, &about, false);
 	for (int64_t ms = 0; ms < SECONDS * 1000; ms++) {
 		int64_t ns = START + ms * NS_PER_MS;
 		double v[2] = {value_at(ns, 0), value_at(ns, 1)};
@@ -504,9 +505,8 @@ static void test_next(void **state)
 		if (ms % 100 == 0)
 			s->ops->rows(s, &(struct rows) {TIER_SLOW, 1, 1, &ns, v});
 	}
-	s->ops->end(s, &e);
-	assert_true(log_writer_wait(w, INT64_MAX));
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, s, &e), 0);
+	log_out_free(w);
 	assert_int_equal(rename(next, later), 0);
 	f = follow_open(name, &t.sink, &e);
 	assert_non_null(f);

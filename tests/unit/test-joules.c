@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "random.h"
-#include "trace/log-writer.h"
+#include "stream-to.h"
+#include "trace/log-out.h"
 #include "report/stats.h"
 #include "record/summary.h"
 #include "trace/trace.h"
@@ -68,13 +69,16 @@ static struct session about(void)
 	return s;
 }
 
-static void push(struct sink *sink, struct log_writer *w)
+static void push(struct sink *sink, struct log_out *w)
 {
 	struct session s = about();
 	struct err e;
 	int m = 0;
 
-	assert_int_equal(sink->ops->begin(sink, &s, &e), 0);
+	if (w)
+		sink = stream_begin(w, &s, false);
+	else
+		assert_int_equal(sink->ops->begin(sink, &s, &e), 0);
 	for (int i = 0; i < ROWS; i += 10) {
 		struct rows r = {
 			.tier = TIER_MEDIUM, .width = 2, .n = 10, .t_ns = at + i, .values = mw + 2 * i};
@@ -86,9 +90,9 @@ static void push(struct sink *sink, struct log_writer *w)
 		}
 		sink->ops->rows(sink, &r);
 		if (w)
-			log_writer_ready(w);
+			log_out_ready(w);
 	}
-	assert_int_equal(sink->ops->end(sink, &e), 0);
+	assert_int_equal(w ? stream_end(w, sink, &e) : sink->ops->end(sink, &e), 0);
 }
 
 static void same(double a, double b)
@@ -131,15 +135,15 @@ static void screen_summary_and_report_agree(void **state)
 	(void)state;
 	make_rows();
 	close(mkstemp(path));
-	struct log_writer *w = log_writer_new(path, true, &e);
+	struct log_out *w = log_out_new(path, true, &e);
 	assert_non_null(w);
-	push(log_writer_sink(w), w);
+	push(NULL, w);
 	struct session of = about();
 	struct summary sum = {.about = &of, .writer = w};
 	summary_read(&sum);
 	double recorded = sum.energy[0].joules;
 	summary_free(&sum);
-	log_writer_free(w);
+	log_out_free(w);
 	h = live_log_new();
 	push(live_log_sink(h), NULL);
 	t = trace_open(path, &e);

@@ -2,11 +2,12 @@
  * recording says when. Counted in looks, which come once a second: a busy machine makes them later, not more. */
 #include <stdatomic.h>
 
+#include "stream-to.h"
 #include "engine/engine.h"
 #include "probe/lookout.h"
 #include "test-probe-tree.h"
 #include "trace/follow.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 #include "trace/trace.h"
 #include "live-log.h"
 
@@ -213,7 +214,8 @@ static void test_late(void **state)
 	struct tree t;
 	struct engine *g = engine_on(&t);
 	struct live_log *history;
-	struct log_writer *w;
+	struct log_out *w;
+	struct log *log;
 	struct timeline *tl;
 	char path[128];
 	unsigned since[LATES];
@@ -222,9 +224,11 @@ static void test_late(void **state)
 	(void)state;
 	history = live_log_new();
 	snprintf(path, sizeof path, "%s/late.nvmt", t.dir);
-	w = log_writer_new(path, false, &e);
+	w = log_out_new(path, false, &e);
 	assert_true(history && w);
-	live_log_sink(history)->next = log_writer_sink(w);
+	log = log_new(&(struct log_bound) {.now = true}, &e);
+	assert_int_equal(log_out_begin(w, log, INT64_MIN, INT64_MAX, &e), 0);
+	live_log_sink(history)->next = log_sink(log);
 	assert_int_equal(engine_begin(g, live_log_sink(history), &e), 0);
 	assert_int_equal(engine_start(g, &e), 0);
 	tl = live_log_look(history);
@@ -256,8 +260,8 @@ static void test_late(void **state)
 		for (int k = 0; !lates[i].silent && !events_of(live_log_look(history), lates[i].channel) && k < PATIENCE * 1000; k++)
 			usleep(1000);
 	engine_stop(g);
-	assert_int_equal(log_writer_result(w, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, log_sink(log), &e), 0);
+	log_out_free(w);
 	engine_free(g);
 	live_log_free(history);
 	struct trace *tr = trace_open(path, &e);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stream-to.h"
 #include "trace/log-view.h"
 #include "trace/trace.h"
 #include "random.h"
@@ -60,7 +61,7 @@ static void push_row(struct sink *const sinks[2], enum tier tier, int64_t t_ns)
 }
 
 /* Jitter, gaps, and some missing values. */
-static void push_all(struct sink *const sinks[2], struct log_writer *writer)
+static void push_all(struct sink *const sinks[2], struct log_out *writer)
 {
 	int64_t next[TIERS], end = session.start.mono_ns + SECONDS * NS_PER_S;
 	uint64_t rows = 0;
@@ -76,7 +77,7 @@ static void push_all(struct sink *const sinks[2], struct log_writer *writer)
 		}
 		/* Not faster than the disk: the writer drops rows rather than wait. */
 		if (++rows % 50 == 0)
-			assert_true(log_writer_ready(writer));
+			assert_true(log_out_ready(writer));
 	}
 }
 
@@ -167,8 +168,8 @@ static void live_and_replay_are_equal(void **state)
 	struct log *log = log_new(&(struct log_bound) {.rows_ns = LOG_ROWS_NS}, &e);
 	struct log_view *view;
 	struct timeline *live, *saved;
-	struct log_writer *writer;
-	struct log_writer_stats stats;
+	struct log_out *writer;
+	struct log_out_stats stats;
 	struct trace *trace;
 	struct sink *sinks[2];
 
@@ -178,17 +179,16 @@ static void live_and_replay_are_equal(void **state)
 	assert_non_null(log);
 	view = log_view_new(log, &e);
 	assert_non_null(view);
-	writer = log_writer_new(path, true, &e);
+	writer = log_out_new(path, true, &e);
 	assert_non_null(writer);
 	sinks[0] = log_sink(log);
-	sinks[1] = log_writer_sink(writer);
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(sinks[i]->ops->begin(sinks[i], &session, &e), 0);
+	sinks[1] = stream_begin(writer, &session, false);
+	assert_int_equal(sinks[0]->ops->begin(sinks[0], &session, &e), 0);
 	push_all(sinks, writer);
-	assert_int_equal(sinks[1]->ops->end(sinks[1], &e), 0);
-	log_writer_stats(writer, &stats);
+	assert_int_equal(stream_end(writer, sinks[1], &e), 0);
+	log_out_stats(writer, &stats);
 	assert_int_equal(stats.lost_rows, 0);
-	log_writer_free(writer);
+	log_out_free(writer);
 
 	trace = trace_open(path, &e);
 	unlink(path);

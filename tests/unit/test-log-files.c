@@ -57,43 +57,46 @@ static void disk_is(int writes, int sync, bool held)
 
 /* --- checks --- */
 
-static struct log_writer *series_with(const struct trace_limits *limits, size_t buffer)
-{
-	struct log_writer *w = writer(false);
+static struct sink *stream; /* of the newest one */
 
-	log_writer_limits(w, limits);
-	log_writer_options(w)->buffer = buffer;
-	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &about, NULL), 0);
+static struct log_out *series_with(const struct trace_limits *limits, size_t buffer)
+{
+	struct log_out *w = writer();
+
+	log_out_limits(w, limits);
+	log_out_options(w)->buffer = buffer;
+	stream = stream_begin(w, &about, false);
 	return w;
 }
 
-static struct log_writer *series(const struct trace_limits *limits)
+static struct log_out *series(const struct trace_limits *limits)
 {
 	return series_with(limits, 32 << 20);
 }
 
 /* Write everything; returns the number of files. */
-static size_t finish(struct log_writer *w, bool complete)
+static size_t finish(struct log_out *w, bool complete)
 {
 	char name[PATH_MAX];
 	size_t n = 0;
 	bool is;
 
-	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), NULL), 0);
-	assert_true(log_writer_wait(w, clock_now_ns() + 30 * NS_PER_S));
-	for (; log_writer_file(w, n, name, sizeof(name), &is); n++)
+	stream_close(stream);
+	log_out_finish(w);
+	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
+	for (; log_out_file(w, n, name, sizeof(name), &is); n++)
 		if (complete)
 			assert_true(is);
 	return n;
 }
 
 /* Read the next file; its rows continue those of the files before. */
-static void read_one(struct log_writer *w, size_t i, struct seen *s, struct column all[TIERS])
+static void read_one(struct log_out *w, size_t i, struct seen *s, struct column all[TIERS])
 {
 	char name[PATH_MAX];
 	struct file f;
 
-	assert_true(log_writer_file(w, i, name, sizeof(name), NULL));
+	assert_true(log_out_file(w, i, name, sizeof(name), NULL));
 	f = slurp(name);
 	read_without_stat(&f, s, false);
 	for (int t = 0; t < TIERS; t++)
@@ -113,13 +116,13 @@ static void expect_all(const struct column all[TIERS])
 }
 
 /* Push rows, 0.1 s at a time, until the condition holds; returns the number of seconds. */
-static double push_until(struct log_writer *w, double from, bool (*is)(const struct log_writer_stats *))
+static double push_until(struct log_out *w, double from, bool (*is)(const struct log_out_stats *))
 {
-	struct log_writer_stats st;
+	struct log_out_stats st;
 
 	for (int i = 0; i < 1000; i++, from += 0.1) {
-		push(log_writer_sink(w), START + (int64_t)(from * 10 + 0.5) * 100 * NS_PER_MS, 0.1);
-		log_writer_stats(w, &st);
+		push(stream, START + (int64_t)(from * 10 + 0.5) * 100 * NS_PER_MS, 0.1);
+		log_out_stats(w, &st);
 		if (is(&st))
 			return from + 0.1;
 		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
@@ -129,22 +132,22 @@ static double push_until(struct log_writer *w, double from, bool (*is)(const str
 	return 0;
 }
 
-static bool two_files(const struct log_writer_stats *st)
+static bool two_files(const struct log_out_stats *st)
 {
 	return st->files == 2 && st->bytes > 0 && st->queued == 0;
 }
 
-static bool all_written(const struct log_writer_stats *st)
+static bool all_written(const struct log_out_stats *st)
 {
 	return st->bytes > 0 && st->queued == 0;
 }
 
-static bool in_trouble(const struct log_writer_stats *st)
+static bool in_trouble(const struct log_out_stats *st)
 {
 	return st->err.code != ERR_NONE;
 }
 
-static bool no_trouble(const struct log_writer_stats *st)
+static bool no_trouble(const struct log_out_stats *st)
 {
 	return st->err.code == ERR_NONE && st->queued < 100000;
 }
@@ -153,9 +156,9 @@ static bool no_trouble(const struct log_writer_stats *st)
 
 static void split_by_time(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer_stats st;
+	struct log_out_stats st;
 	static struct seen seen;
 	struct mark mark = {.t_ns = START};
 	uint64_t seq = 0, marks = 0;
@@ -163,11 +166,11 @@ static void split_by_time(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100; i++) { /* a mark at each step, also at the boundaries */
-		push(log_writer_sink(w), START + i * 100 * NS_PER_MS, 0.1);
+		push(stream, START + i * 100 * NS_PER_MS, 0.1);
 		for (int k = 0; k < 10; k++) {
 			mark.id++;
 			mark.t_ns = START + i * 100 * NS_PER_MS + k * 10 * NS_PER_MS;
-			log_writer_sink(w)->ops->mark(log_writer_sink(w), &mark);
+			stream->ops->mark(stream, &mark);
 		}
 		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
 	}
@@ -194,9 +197,9 @@ static void split_by_time(void **state)
 	}
 	assert_int_equal(marks, 1000);
 	expect_all(all);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.lost_rows == 0 && st.marks == 1000 && st.rows[TIER_FAST] == pushed[TIER_FAST].n);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
@@ -262,7 +265,7 @@ static struct trace *open_trace(const char *const *paths, size_t n)
 /* Given together in any order, and one behind the other in one file. */
 static void one_trace(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split.ns = 9 * NS_PER_S});
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = 9 * NS_PER_S});
 	static char names[FILES][PATH_MAX], again[PATH_MAX];
 	const char *paths[FILES], *one = again;
 	struct column all[TIERS] = {{.n = 0}};
@@ -275,7 +278,7 @@ static void one_trace(void **state)
 
 	(void)state;
 	for (int i = 0; i < 80; i++) {
-		push(log_writer_sink(w), START + i * 500 * NS_PER_MS, 0.5);
+		push(stream, START + i * 500 * NS_PER_MS, 0.5);
 		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
 	}
 	n = finish(w, true);
@@ -287,7 +290,7 @@ static void one_trace(void **state)
 
 		read_one(w, i, &seen, all);
 		before[i + 1] = all[TIER_FAST].n;
-		assert_true(log_writer_file(w, i, names[i], sizeof(names[i]), NULL));
+		assert_true(log_out_file(w, i, names[i], sizeof(names[i]), NULL));
 		paths[n - 1 - i] = names[i];
 		f = slurp(names[i]);
 		assert_int_equal(fwrite(f.p, 1, f.n, out), f.n);
@@ -337,13 +340,13 @@ static void one_trace(void **state)
 	paths[1] = paths[0];
 	assert_null(trace_open_files(paths, 2, false, NULL, NULL, &e));
 	assert_non_null(strstr(e.text, "the same file"));
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 static void split_by_size(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split.bytes = 100000});
+	struct log_out *w = series(&(struct trace_limits) {.split.bytes = 100000});
 	struct column all[TIERS] = {{.n = 0}};
 	static struct seen seen;
 	char name[PATH_MAX];
@@ -352,83 +355,83 @@ static void split_by_size(void **state)
 
 	(void)state;
 	for (int i = 0; i < 400; i++) {
-		push(log_writer_sink(w), START + i * 50 * NS_PER_MS, 0.05);
+		push(stream, START + i * 50 * NS_PER_MS, 0.05);
 		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
 	}
 	n = finish(w, true);
 	assert_in_range(n, 2, FILES);
 	for (size_t i = 0; i < n; i++) {
 		read_one(w, i, &seen, all);
-		assert_true(log_writer_file(w, i, name, sizeof(name), NULL) && stat(name, &st) == 0);
+		assert_true(log_out_file(w, i, name, sizeof(name), NULL) && stat(name, &st) == 0);
 		assert_true(st.st_size <= 100000);
 		assert_true(i + 1 == n || st.st_size > 50000);
 	}
 	expect_all(all);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 static void max_size(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.max_bytes = 150000});
+	struct log_out *w = series(&(struct trace_limits) {.max_bytes = 150000});
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer_stats st;
+	struct log_out_stats st;
 	static struct seen seen;
 	struct stat file;
 
 	(void)state;
-	push(log_writer_sink(w), START, 30);
+	push(stream, START, 30);
 	/* The thread that writes finds it out. */
 	for (int i = 0; i < 6000; i++) {
-		log_writer_stats(w, &st);
+		log_out_stats(w, &st);
 		if (st.full)
 			break;
 		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
 	}
-	assert_true(st.full && log_writer_until_ns(w) < START + 30 * NS_PER_S);
+	assert_true(st.full && st.until_ns < START + 30 * NS_PER_S);
 	assert_int_equal(finish(w, true), 1);
 	assert_int_equal(stat(path, &file), 0);
 	assert_in_range(file.st_size, 90000, 150000);
 	read_one(w, 0, &seen, all);
 	assert_int_equal(seen.reason, LOG_LIMIT);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_int_equal(st.lost_rows, 0);
 	for (int t = 0; t < TIERS; t++) {
 		assert_true(all[t].n > 0 && all[t].n == st.rows[t] && all[t].n < pushed[t].n);
 		assert_memory_equal(all[t].t_ns, pushed[t].t_ns, all[t].n * sizeof(int64_t));
-		assert_true(all[t].t_ns[all[t].n - 1] < log_writer_until_ns(w));
-		assert_true(pushed[t].t_ns[all[t].n] >= log_writer_until_ns(w));
+		assert_true(all[t].t_ns[all[t].n - 1] < st.until_ns);
+		assert_true(pushed[t].t_ns[all[t].n] >= st.until_ns);
 	}
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* A permanent error: the next file starts with the chunk that could not be written, so nothing is lost. */
 static void next_after_error(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct log_out *w = series(&(struct trace_limits) {0});
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer_stats st;
+	struct log_out_stats st;
 	static struct seen first, second;
 	struct err e;
 	double at;
 	bool complete;
 
 	(void)state;
-	push(log_writer_sink(w), START, 3);
+	push(stream, START, 3);
 	at = push_until(w, 3, all_written);
 	disk_is(EIO, 0, false);
 	at = push_until(w, at, in_trouble);
-	log_writer_sink(w)->ops->mark(log_writer_sink(w),
+	stream->ops->mark(stream,
 				      &(struct mark) {1, START + (int64_t)(at * 1e9), "meanwhile"});
 	at += push_until(w, at, in_trouble) - at;
 	disk_is(0, 0, false);
 	at = push_until(w, at, two_files);
-	push(log_writer_sink(w), START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 2);
+	push(stream, START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 2);
 	assert_int_equal(finish(w, false), 2);
-	assert_true(log_writer_file(w, 0, NULL, 0, &complete) && !complete);
-	assert_true(log_writer_file(w, 1, NULL, 0, &complete) && complete);
-	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_true(log_out_file(w, 0, NULL, 0, &complete) && !complete);
+	assert_true(log_out_file(w, 1, NULL, 0, &complete) && complete);
+	assert_int_equal(log_out_result(w, &e), -1);
 	assert_int_equal(e.num, EIO);
 	assert_non_null(strstr(e.text, "a.nvmt")); /* not the next one, which could not be written at first */
 	read_one(w, 0, &first, all);
@@ -436,9 +439,9 @@ static void next_after_error(void **state)
 	assert_true(second.n_gaps == 0 && second.n_marks == 1);
 	assert_string_equal(second.marks[0].label, "meanwhile");
 	expect_all(all);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.rows[TIER_FAST] == all[TIER_FAST].n && st.holes == 1 && st.lost_rows == 0);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
@@ -446,15 +449,15 @@ static void next_after_error(void **state)
 static void gap_in_the_middle(void **state)
 {
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer_stats st;
+	struct log_out_stats st;
 	static struct seen seen;
 	uint64_t missed[TIERS] = {0};
-	struct log_writer *w;
+	struct log_out *w;
 
 	(void)state;
 	disk_is(0, 0, true);
 	w = series_with(&(struct trace_limits) {0}, 100000);
-	push(log_writer_sink(w), START, 40);
+	push(stream, START, 40);
 	disk_is(0, 0, false);
 	push_until(w, 40, no_trouble);
 	assert_int_equal(finish(w, true), 1);
@@ -463,20 +466,20 @@ static void gap_in_the_middle(void **state)
 		assert_true(seen.gaps[i].cause == GAP_LOST && seen.gaps[i].from_ns <= seen.gaps[i].to_ns);
 		missed[seen.gaps[i].tier] += seen.gaps[i].missed;
 	}
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(missed[TIER_FAST] > 0);
 	for (int t = 0; t < TIERS; t++)
 		assert_int_equal(all[t].n + missed[t], pushed[t].n);
 	assert_int_equal(st.lost_rows, missed[0] + missed[1] + missed[2]);
 	assert_int_equal(st.gap_rows, st.lost_rows);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* Another program truncates the file: what comes is in the next one, and it is said. */
 static void truncated(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct log_out *w = series(&(struct trace_limits) {0});
 	struct column all[TIERS] = {{.n = 0}};
 	static struct seen seen;
 	char name[PATH_MAX];
@@ -486,46 +489,46 @@ static void truncated(void **state)
 
 	(void)state;
 	at = push_until(w, 0, all_written);
-	assert_true(log_writer_file(w, 0, name, sizeof(name), NULL));
+	assert_true(log_out_file(w, 0, name, sizeof(name), NULL));
 	assert_int_equal(truncate(name, 0), 0);
 	push_until(w, at, two_files);
 	assert_int_equal(finish(w, false), 2);
-	assert_true(log_writer_file(w, 0, NULL, 0, &complete) && !complete);
-	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_true(log_out_file(w, 0, NULL, 0, &complete) && !complete);
+	assert_int_equal(log_out_result(w, &e), -1);
 	assert_non_null(strstr(e.text, "a.nvmt ended early: another program has truncated it"));
 	read_one(w, 1, &seen, all);
 	assert_true(all[TIER_FAST].n > 0);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* There is no next file before it has bytes. */
 static void no_empty_next(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
-	struct log_writer_stats now = {.bytes = 0};
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
+	struct log_out_stats now = {.bytes = 0};
 	char name[160];
 	struct stat st;
 
 	(void)state;
 	snprintf(name, sizeof(name), "%s/a.2.nvmt", folder);
-	push(log_writer_sink(w), START, 1.9);
+	push(stream, START, 1.9);
 	while (!all_written(&now)) {
 		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
-		log_writer_stats(w, &now);
+		log_out_stats(w, &now);
 	}
 	assert_int_equal(stat(name, &st), -1);
 	push_until(w, 100, two_files);
 	assert_true(stat(name, &st) == 0 && st.st_size > 0);
 	finish(w, true);
-	log_writer_free(w);
+	log_out_free(w);
 }
 
 /* Writing fails from the first byte and later works: nothing is lost. */
 static void late_start(void **state)
 {
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer *w;
+	struct log_out *w;
 	static struct seen seen;
 	double at;
 
@@ -538,16 +541,16 @@ static void late_start(void **state)
 	assert_int_equal(finish(w, true), 1);
 	read_one(w, 0, &seen, all);
 	expect_all(all);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* A disk that is full for a while: all data waits and goes into the same file. */
 static void full_for_a_while(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {0});
+	struct log_out *w = series(&(struct trace_limits) {0});
 	struct column all[TIERS] = {{.n = 0}};
-	struct log_writer_stats st;
+	struct log_out_stats st;
 	static struct seen seen;
 	struct err e;
 	double at;
@@ -555,26 +558,26 @@ static void full_for_a_while(void **state)
 	(void)state;
 	disk_is(ENOSPC, 0, false);
 	at = push_until(w, 0, in_trouble);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_non_null(strstr(st.err.text, "No space left"));
-	push(log_writer_sink(w), START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 5);
+	push(stream, START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 5);
 	disk_is(0, 0, false);
 	push_until(w, at + 5, no_trouble);
 	assert_int_equal(finish(w, true), 1);
-	assert_int_equal(log_writer_result(w, &e), 0);
+	assert_int_equal(log_out_result(w, &e), 0);
 	read_one(w, 0, &seen, all);
 	expect_all(all);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.holes == 1 && st.lost_rows == 0);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* Full until the end: missing data is counted and reported. */
 static void full_to_the_end(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {0});
-	struct log_writer_stats st;
+	struct log_out *w = series(&(struct trace_limits) {0});
+	struct log_out_stats st;
 	struct err e;
 	double at;
 
@@ -582,41 +585,41 @@ static void full_to_the_end(void **state)
 	at = push_until(w, 0, all_written);
 	disk_is(ENOSPC, 0, false);
 	push_until(w, at, in_trouble);
-	log_writer_sink(w)->ops->mark(log_writer_sink(w), &(struct mark) {1, START, ""});
+	stream->ops->mark(stream, &(struct mark) {1, START, ""});
 	finish(w, false);
-	assert_int_equal(log_writer_result(w, &e), -1);
+	assert_int_equal(log_out_result(w, &e), -1);
 	assert_int_equal(e.num, ENOSPC);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.failed && st.lost_marks == 1 && st.marks == 0);
 	assert_int_equal(st.lost_rows + st.rows[0] + st.rows[1] + st.rows[2],
 			 pushed[0].n + pushed[1].n + pushed[2].n);
 	disk_is(0, 0, false);
-	log_writer_free(w);
+	log_out_free(w);
 }
 
 /* A failed sync: that file may be incomplete, so the next one is started. */
 static void sync_fails(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.sync_ns = NS_PER_MS});
+	struct log_out *w = series(&(struct trace_limits) {.sync_ns = NS_PER_MS});
 	struct err e;
 	bool complete;
 
 	(void)state;
-	push(log_writer_sink(w), START, 1);
+	push(stream, START, 1);
 	disk_is(0, EIO, false);
 	push_until(w, 1, in_trouble);
 	disk_is(0, 0, false);
 	push_until(w, 100, two_files);
 	assert_int_equal(finish(w, false), 2);
-	assert_true(log_writer_file(w, 0, NULL, 0, &complete) && !complete);
-	assert_int_equal(log_writer_result(w, &e), -1);
-	log_writer_free(w);
+	assert_true(log_out_file(w, 0, NULL, 0, &complete) && !complete);
+	assert_int_equal(log_out_result(w, &e), -1);
+	log_out_free(w);
 }
 
 /* The next file cannot be created: the recording stays in the current one. */
 static void cannot_split(void **state)
 {
-	struct log_writer *w = series(&(struct trace_limits) {.split.ns = NS_PER_S});
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = NS_PER_S});
 	struct rlimit was, none;
 	struct column all[TIERS] = {{.n = 0}};
 	static struct seen seen;
@@ -630,14 +633,14 @@ static void cannot_split(void **state)
 	finish(w, true);
 	read_one(w, 0, &seen, all);
 	assert_true(all[TIER_FAST].n > 0);
-	log_writer_free(w);
+	log_out_free(w);
 	columns_free(all);
 }
 
 /* Uses the next free number; a file opened but unused is removed. */
 static void names(void **state)
 {
-	struct log_writer *w;
+	struct log_out *w;
 	char name[PATH_MAX];
 	struct stat st;
 	FILE *f;
@@ -649,10 +652,10 @@ static void names(void **state)
 	fclose(f);
 	w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
 	push_until(w, 0, two_files);
-	push(log_writer_sink(w), START + 100 * NS_PER_S, 1);
+	push(stream, START + 100 * NS_PER_S, 1);
 	nanosleep(&(struct timespec) {.tv_nsec = 100000000}, NULL);
 	assert_in_range(finish(w, true), 2, FILES);
-	assert_true(log_writer_file(w, 1, name, sizeof(name), NULL));
+	assert_true(log_out_file(w, 1, name, sizeof(name), NULL));
 	assert_string_equal(strrchr(name, '/'), "/a.3.nvmt");
 	snprintf(name, sizeof(name), "%s/a.2.nvmt", folder);
 	assert_true(stat(name, &st) == 0 && st.st_size == 0);
@@ -660,29 +663,30 @@ static void names(void **state)
 		snprintf(name, sizeof(name), "%s/a.%u.nvmt", folder, i);
 		assert_true(stat(name, &st) < 0 || st.st_size > 0);
 	}
-	log_writer_free(w);
+	log_out_free(w);
 }
 
 /* A hanging write blocks neither rows, nor the end, nor free(). */
 static void hanging_disk(void **state)
 {
-	struct log_writer *w;
-	struct log_writer_stats st;
+	struct log_out *w;
+	struct log_out_stats st;
 	int64_t began = clock_now_ns();
 	struct err e;
 
 	(void)state;
 	disk_is(0, 0, true);
 	w = series_with(&(struct trace_limits) {0}, 100000);
-	push(log_writer_sink(w), START, 60);
-	log_writer_stats(w, &st);
+	push(stream, START, 60);
+	log_out_stats(w, &st);
 	assert_true(st.dropping && st.lost_rows > 0 && st.queued < 400000);
 	assert_non_null(strstr(st.err.text, "too slow"));
-	log_writer_sink(w)->ops->end(log_writer_sink(w), &e);
-	assert_false(log_writer_wait(w, clock_now_ns() + 50 * NS_PER_MS));
-	assert_int_equal(log_writer_result(w, &e), -1);
+	stream_close(stream);
+	log_out_finish(w);
+	assert_false(log_out_wait(w, clock_now_ns() + 50 * NS_PER_MS));
+	assert_int_equal(log_out_result(w, &e), -1);
 	assert_non_null(strstr(e.text, "does not respond"));
-	log_writer_free(w);
+	log_out_free(w);
 	assert_true(clock_now_ns() - began < 20 * NS_PER_S);
 	disk_is(0, 0, false);
 }

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "log-bytes.h"
 #include "random.h"
 #include "trace/format.h"
-#include "trace/log-builder.h"
 #include "trace/log-tree.h"
 
 #define SESSION	  UINT32_C(0x12345678)
@@ -38,15 +38,15 @@ struct recording {
 	size_t chunk[CHUNKS], n_chunks;
 };
 
-static bool put_chunk(void *to, const struct log_entry *e, const uint8_t *chunk, size_t n)
+/* Finds the chunks. */
+static void find_chunks(struct recording *r)
 {
-	struct recording *r = to;
+	struct log_head h;
 
-	assert_int_equal(e->distance, r->bytes.n);
-	if (r->n_chunks < CHUNKS)
-		r->chunk[r->n_chunks++] = r->bytes.n;
-	log_bytes_put(&r->bytes, chunk, n);
-	return true;
+	for (size_t at = 0; at < r->bytes.n && r->n_chunks < CHUNKS; at += LOG_HEAD + h.stored) {
+		assert_true(log_head_get(r->bytes.p + at, &h));
+		r->chunk[r->n_chunks++] = at;
+	}
 }
 
 static void describe(struct recording *r, const double hz[TIERS], const size_t width[TIERS])
@@ -91,7 +91,7 @@ static void make_rows(struct recording *r, enum tier tier, int64_t start, double
 }
 
 /* In pieces, as an engine pushes them. */
-static void write_rows(struct recording *r, struct log_builder *b, int64_t piece)
+static void write_rows(struct recording *r, struct sink *to, int64_t piece)
 {
 	size_t at[TIERS] = {0};
 	bool more = true;
@@ -105,34 +105,35 @@ static void write_rows(struct recording *r, struct log_builder *b, int64_t piece
 			while (n < s->n && s->t[n] < until)
 				n++;
 			if (n > at[t])
-				log_builder_rows(b, &(struct rows) {t, n - at[t], s->width, s->t + at[t],
-								    s->v + at[t] * s->width});
+				to->ops->rows(to, &(struct rows) {t, n - at[t], s->width, s->t + at[t],
+								  s->v + at[t] * s->width});
 			at[t] = n;
 			more |= n < s->n;
 		}
 	}
 }
 
-static void write_log(struct recording *r, const struct log_options *o, bool end)
+static void write_log(struct recording *r, const struct log_out_options *o, bool end)
 {
-	struct err e;
-	struct log_builder *b = log_builder_new(&r->about, o, put_chunk, r, &e);
+	struct log_made made;
+	struct sink *to;
 
-	assert_non_null(b);
+	log_make(&made, &r->about, o);
+	log_out_options(made.out)->reason = LOG_LIMIT;
+	to = made.sink;
 	for (unsigned i = 0; i < 3; i++) {
 		struct mark m = {.id = 3 - i, .t_ns = START + (3 - i) * NS_PER_S};
 		struct gap g = {TIER_FAST, GAP_LATE, START + i * NS_PER_S, START + i * NS_PER_S + 9000, 3};
 		struct change c = {.t_ns = START + i, .what = "mode", .from = "15W", .to = "30W"};
 
 		snprintf(m.label, sizeof(m.label), "m%u", 3 - i);
-		log_builder_mark(b, &m);
-		log_builder_gap(b, &g);
-		log_builder_change(b, &c);
+		to->ops->mark(to, &m);
+		to->ops->gap(to, &g);
+		to->ops->change(to, &c);
 	}
-	write_rows(r, b, 33 * NS_PER_MS);
-	if (end)
-		log_builder_end(b, LOG_LIMIT, "next.nvmt");
-	log_builder_free(b);
+	write_rows(r, to, 33 * NS_PER_MS);
+	log_made(&made, end, &r->bytes);
+	find_chunks(r);
 }
 
 static struct recording *record(double s, bool end, uint32_t session)
@@ -145,7 +146,7 @@ static struct recording *record(double s, bool end, uint32_t session)
 	describe(r, hz, width);
 	for (enum tier t = 0; t < TIERS; t++)
 		make_rows(r, t, START, s);
-	write_log(r, &(struct log_options) {.session = session, .index = true, .uuid = {1}}, end);
+	write_log(r, &(struct log_out_options) {.session = session, .uuid = {1}}, end);
 	return r;
 }
 
@@ -449,7 +450,7 @@ static void whole(void **state)
 	assert_int_equal(trace_row_from(l, TIER_FAST, INT64_MAX), r->rows[0].n);
 	tail = l->tail;
 	assert_true(tail.ended && tail.reason == LOG_LIMIT && tail.torn == 0);
-	assert_string_equal(tail.next, "next.nvmt");
+	assert_string_equal(tail.next, "");
 	no_damage(l);
 	trace_close(l);
 	drop(r);
@@ -468,7 +469,7 @@ static void levels(void **state)
 	describe(r, hz, width);
 	for (enum tier t = 0; t < TIERS; t++)
 		make_rows(r, t, START, 80000);
-	write_log(r, &(struct log_options) {.session = SESSION, .index = true}, false);
+	write_log(r, &(struct log_out_options) {.session = SESSION}, false);
 	log_bytes_put(&r->bytes, "torn", 4);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
@@ -489,20 +490,17 @@ static void late_ticks(void **state)
 {
 	static const double hz[TIERS] = {50, 10, 0};
 	static const size_t width[TIERS] = {1, 1, 0};
-	const struct log_options options = {.session = SESSION, .index = true};
 	struct recording *r = calloc(1, sizeof(*r));
-	struct log_builder *b;
+	struct log_made made;
 	struct trace *l;
 	uint8_t *late[TIERS] = {0};
 	uint64_t all = 0;
 	size_t n;
-	struct err e;
 
 	(void)state;
 	assert_non_null(r);
 	describe(r, hz, width);
-	b = log_builder_new(&r->about, &options, put_chunk, r, &e);
-	assert_non_null(b);
+	log_make(&made, &r->about, &(struct log_out_options) {.session = SESSION});
 	for (enum tier t = 0; t < 2; t++) {
 		make_rows(r, t, START, 1200);
 		late[t] = calloc(r->rows[t].n, 1);
@@ -518,12 +516,11 @@ static void late_ticks(void **state)
 			late[t][k] = k > 0 && random_below(20) == 0 &&
 				     s->t[k] - s->t[k - 1] < (t ? 4 : 1) * 90 * NS_PER_MS;
 			if (late[t][k])
-				log_builder_gap(b, &(struct gap) {t, GAP_LATE, s->t[k - 1], s->t[k], 1});
-			log_builder_rows(b, &(struct rows) {t, 1, 1, &s->t[k], &s->v[k]});
+				made.sink->ops->gap(made.sink, &(struct gap) {t, GAP_LATE, s->t[k - 1], s->t[k], 1});
+			all += late[t][k] && t == 0;
+			made.sink->ops->rows(made.sink, &(struct rows) {t, 1, 1, &s->t[k], &s->v[k]});
 		}
-	all = log_builder_tally(b)->late[0];
-	log_builder_end(b, LOG_STOPPED, NULL);
-	log_builder_free(b);
+	log_made(&made, true, &r->bytes);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
 	trace_gaps(l, &n);
@@ -570,7 +567,7 @@ static void metas(void **state)
 	assert_non_null(r);
 	describe(r, hz, width);
 	make_rows(r, TIER_FAST, START, 1200);
-	write_log(r, &(struct log_options) {.session = SESSION, .index = true}, true);
+	write_log(r, &(struct log_out_options) {.session = SESSION}, true);
 	for (size_t i = 0; i < r->n_chunks; i++) {
 		struct log_head h = head_of(r, i);
 
@@ -969,7 +966,7 @@ static void generations(void **state)
 	for (enum tier t = 0; t < TIERS; t++)
 		make_rows(b, t, START + 20 * NS_PER_S, 12);
 	b->about.start = a->about.start;
-	write_log(b, &(struct log_options) {.session = SESSION, .seq = a->n_chunks}, true);
+	write_log(b, &(struct log_out_options) {.session = SESSION, .seq = a->n_chunks}, true);
 	for (size_t i = 0; i < b->n_chunks; i++) {
 		struct log_head h = head_of(b, i);
 
@@ -1019,7 +1016,7 @@ static void broken_chain(void **state)
 	size_t n_index = 0;
 
 	(void)state;
-	write_log(r, &(struct log_options) {.session = SESSION, .index = true}, true);
+	write_log(r, &(struct log_out_options) {.session = SESSION}, true);
 	for (size_t i = 0; i < r->n_chunks; i++) {
 		struct log_head h = head_of(r, i);
 
@@ -1107,8 +1104,8 @@ static void behind(void **state)
 
 		a = part_of(r, log_cell_ns(cut), false);
 		b = part_of(r, log_cell_ns(cut), true);
-		write_log(a, &(struct log_options) {.session = SESSION, .index = true}, how < 2);
-		write_log(b, &(struct log_options) {.session = SESSION, .index = true, .seq = a->n_chunks}, true);
+		write_log(a, &(struct log_out_options) {.session = SESSION}, how < 2);
+		write_log(b, &(struct log_out_options) {.session = SESSION, .seq = a->n_chunks}, true);
 		log_bytes_put(&bytes, a->bytes.p, a->bytes.n - torn);
 		log_bytes_put(&bytes, b->bytes.p, b->bytes.n);
 		l = open_bytes(bytes.p, bytes.n);

@@ -22,8 +22,9 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "stream-to.h"
 #include "trace/log-lod.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 
 #define CHANNELS 7
 #define MARKS	 25000 /* more than an INDEX repeats */
@@ -550,24 +551,22 @@ static inline int tear_down(void **state)
 	return system(command);
 }
 
-static inline struct log_writer *writer(bool live)
+static inline struct log_out *writer(void)
 {
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w = log_writer_new(path, false, &e);
+	struct log_out *w = log_out_new(path, false, &e);
 
 	assert_non_null(w);
-	log_writer_options(w)->live = live;
 	return w;
 }
 
-static inline void end(struct log_writer *w)
+static inline void end(struct log_out *w, struct sink *s)
 {
-	struct sink *s = log_writer_sink(w);
 	struct err e = {.code = ERR_NONE};
 
-	if (s->ops->end(s, &e) < 0)
+	if (stream_end(w, s, &e) < 0)
 		fail_msg("%s", e.text);
-	log_writer_free(w);
+	log_out_free(w);
 }
 
 #endif

@@ -12,12 +12,13 @@
 
 #include <cmocka.h>
 
+#include "stream-to.h"
 #include "model/energy.h"
 #include "nvmtop/nvmtop.h"
 #include "report/analysis.h"
 #include "report/range-totals.h"
 #include "report/report.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 #include "record/summary.h"
 #include "trace/trace.h"
 #include "ui/energy.h"
@@ -71,7 +72,7 @@ static const int64_t mark_at[] = {START + 5003700000, START + 9500000000, START 
 
 /* GPUs have samples of 20 ms that come late and are 2 % too low, and a counter that changes every 100 ms; the
  * processor has a counter that changes in each row. */
-static void rows_push(struct sink *to, struct log_writer *w)
+static void rows_push(struct sink *to, struct log_out *w)
 {
 	double sampled[2] = {0.02, 0.027};
 	size_t m = 0;
@@ -100,7 +101,7 @@ static void rows_push(struct sink *to, struct log_writer *w)
 			to->ops->mark(to, &(struct mark) {.id = m + 1, .t_ns = mark_at[m]});
 		to->ops->rows(to, &(struct rows) {TIER_MEDIUM, 1, COLUMNS, &t_ns, v});
 		if (w)
-			log_writer_ready(w);
+			log_out_ready(w);
 	}
 }
 
@@ -110,19 +111,17 @@ static struct energy_result summed[CHANNELS];
 static struct trace *record(void)
 {
 	const struct session s = session_of(channels, CHANNELS);
-	struct log_writer *w;
+	struct log_out *w;
 	struct trace *t;
 	struct err e;
 
 	strcpy(path, "power-sum-XXXXXX");
 	close(mkstemp(path));
-	w = log_writer_new(path, true, &e);
+	w = log_out_new(path, true, &e);
 	assert_non_null(w);
-	struct sink *to = log_writer_sink(w);
-	log_writer_options(w)->live = false; /* the times are made up */
-	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	struct sink *to = stream_begin(w, &s, false);
 	rows_push(to, w);
-	assert_int_equal(to->ops->end(to, &e), 0);
+	assert_int_equal(stream_end(w, to, &e), 0);
 	struct summary sum = {.about = &s, .writer = w};
 	summary_read(&sum);
 	for (size_t i = 0; i < 3; i++)
@@ -130,7 +129,7 @@ static struct trace *record(void)
 			if (sum.parts.channel[k] == powers[i])
 				summed[i] = sum.energy[k];
 	summary_free(&sum);
-	log_writer_free(w);
+	log_out_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	return t;
@@ -295,7 +294,7 @@ static void long_intervals_have_the_area(void **state)
 {
 	static const struct channel power = {.name = "a.power", .tier = TIER_FAST, .unit = UNIT_MILLIWATT, .kind = CHANNEL_RAIL_POWER};
 	const struct session s = {.channels = &power, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
-	struct log_writer *w;
+	struct log_out *w;
 	struct span span;
 	struct trace *t;
 	struct err e;
@@ -303,20 +302,18 @@ static void long_intervals_have_the_area(void **state)
 	(void)state;
 	strcpy(path, "power-sum-XXXXXX");
 	close(mkstemp(path));
-	w = log_writer_new(path, true, &e);
+	w = log_out_new(path, true, &e);
 	assert_non_null(w);
-	struct sink *to = log_writer_sink(w);
-	log_writer_options(w)->live = false;
-	assert_int_equal(to->ops->begin(to, &s, &e), 0);
+	struct sink *to = stream_begin(w, &s, false);
 	for (int64_t ms = 0; ms < 400000; ms += ms < 200000 ? 1 : 2) {
 		int64_t t_ns = START + ms * NS_PER_MS;
 		double mw = ms < 200000 ? 0 : 10000;
 
 		to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &mw});
-		log_writer_ready(w);
+		log_out_ready(w);
 	}
-	assert_int_equal(to->ops->end(to, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, to, &e), 0);
+	log_out_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	span_read(trace_timeline(t), 0, START, START + 400 * NS_PER_S, &span);

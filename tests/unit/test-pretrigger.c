@@ -95,10 +95,10 @@ static void both_gap(struct sink *s, const struct gap *g)
 	both.log->ops->gap(both.log, g);
 }
 
-static bool wait_file(void *arg, struct log_writer *w)
+static bool wait_file(void *arg, struct log_out *w)
 {
 	(void)arg;
-	return log_writer_wait(w, INT64_MAX);
+	return log_out_wait(w, INT64_MAX);
 }
 
 static int both_end(struct sink *s, struct err *err)

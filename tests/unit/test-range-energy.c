@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "random.h"
+#include "stream-to.h"
 #include "report/range-totals.h"
 #include "report/report.h"
 #include "util/clock.h"
@@ -194,15 +195,14 @@ static void write_log(int64_t averaging_ns, const struct range *list, size_t n,
 				.start = {START, 0, START}};
 	double phase = uniform(0, 1), window = (double)averaging_ns / STEP_NS;
 	struct err e;
-	struct log_writer *w = log_writer_new(path, true, &e);
-	struct sink *s = log_writer_sink(w), *seen = live_log_sink(h);
+	struct log_out *w = log_out_new(path, true, &e);
+	struct sink *s, *seen = live_log_sink(h);
 	struct screen screen;
 	size_t told = 0;
 
 	for (int i = 0; i < STEPS; i++)
 		sum[i + 1] = sum[i] + watts[i];
-	log_writer_options(w)->live = false;
-	assert_int_equal(s->ops->begin(s, &about, &e), 0);
+	s = stream_begin(w, &about, false);
 	assert_int_equal(seen->ops->begin(seen, &about, &e), 0);
 	screen_begin(&screen, live_log_look(h));
 	for (int64_t t = TICK_NS; t < (int64_t)STEPS * STEP_NS; t += TICK_NS) {
@@ -217,14 +217,14 @@ static void write_log(int64_t averaging_ns, const struct range *list, size_t n,
 		told = tell(seen, list, n, told, t_ns);
 		live_log_look(h);
 		screen_go_on(&screen, t_ns - LATE_NS);
-		log_writer_ready(w);
+		log_out_ready(w);
 	}
 	ranges_push(s, store, list, n);
 	seen->ops->ranges(seen, list + told, n - told);
 	live_log_look(h);
 	*live = screen_end(&screen);
-	assert_int_equal(s->ops->end(s, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, s, &e), 0);
+	log_out_free(w);
 }
 
 /* Joules and their bound in the report, and of a replay; NaN: none. */

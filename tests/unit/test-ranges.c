@@ -268,8 +268,8 @@ static void recorded(void **state)
 {
 	enum { MOST = 1400 * 1000, BATCH = 1000 };
 	static struct range list[BATCH];
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	struct err e;
 	struct ranges *r = ranges_new(10000, &e);
 	const char *name = ranges_name(r, "aten::mm");
@@ -278,7 +278,7 @@ static void recorded(void **state)
 	struct trace *t;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	for (int64_t i = 0; i < MOST; i += BATCH) {
 		int64_t from = START + i * 10000;
 
@@ -295,7 +295,7 @@ static void recorded(void **state)
 	}
 	list[0] = (struct range) {START, START + 14 * NS_PER_S, ranges_name(r, "run"), l, .flags = RANGE_OPEN};
 	s->ops->ranges(s, list, 1);
-	end(w);
+	end(w, s);
 	columns_free(pushed);
 	ranges_free(r);
 	t = trace_open(path, &e);
@@ -328,8 +328,8 @@ static bool once(void *arg, const struct range *r)
 /* A recording that has no INDEX of its last group yet. */
 static void cut_short(void **state)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	struct err e;
 	struct ranges *r = ranges_new(10000, &e);
 	const char *name = ranges_name(r, "step");
@@ -337,7 +337,7 @@ static void cut_short(void **state)
 	struct stat st;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	for (int64_t i = 0; i < 300; i++) {
 		struct range range = {.begin_ns = START + i * 100 * NS_PER_MS,
 				      .end_ns = START + (i + 1) * 100 * NS_PER_MS,
@@ -347,7 +347,7 @@ static void cut_short(void **state)
 		push(s, range.begin_ns, 0.1);
 		s->ops->ranges(s, &range, 1);
 	}
-	end(w);
+	end(w, s);
 	columns_free(pushed);
 	ranges_free(r);
 	assert_int_equal(stat(path, &st), 0);
@@ -367,14 +367,14 @@ static void cut_short(void **state)
 /* Records 40 s: first_s without ranges, then one every 100 ms. Returns their number. */
 static size_t record_late(double first_s)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	struct err e;
 	struct ranges *r = ranges_new(10000, &e);
 	struct range range = {.name = ranges_name(r, "step"), .lane = ranges_lane(r, &lane)};
 	size_t n = 0;
 
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	for (int64_t i = 0; i < 400; i++) {
 		range.begin_ns = START + i * 100 * NS_PER_MS;
 		range.end_ns = range.begin_ns + 100 * NS_PER_MS;
@@ -384,7 +384,7 @@ static size_t record_late(double first_s)
 		s->ops->ranges(s, &range, 1);
 		n++;
 	}
-	end(w);
+	end(w, s);
 	columns_free(pushed);
 	ranges_free(r);
 	return n;

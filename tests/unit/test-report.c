@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "stream-to.h"
 #include "report/stats.h"
 #include "random.h"
 
@@ -40,20 +41,19 @@ static struct trace *trace_of(const char *path, const double *v, size_t n)
 	static const struct channel c = {.kind = CHANNEL_OTHER, .tier = TIER_FAST, .name = "x"};
 	struct session about = {.channels = &c, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}};
 	struct err e;
-	struct log_writer *w = log_writer_new(path, true, &e);
-	struct sink *sink = log_writer_sink(w);
+	struct log_out *w = log_out_new(path, true, &e);
+	struct sink *sink;
 	struct trace *t;
 
-	log_writer_options(w)->live = false;
-	assert_int_equal(sink->ops->begin(sink, &about, &e), 0);
+	sink = stream_begin(w, &about, false);
 	for (size_t i = 0; i < n; i++) {
 		int64_t t_ns = (int64_t)(i + 1) * 1000000;
 
 		sink->ops->rows(sink, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &v[i]});
-		log_writer_ready(w);
+		log_out_ready(w);
 	}
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_free(w);
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	return t;

@@ -1,6 +1,7 @@
 /* Searching for a condition in both real timelines: in a saved trace it finds the same row as a loop
  * over the rows; in a history that no longer has the rows, the column with the spike. */
 #include "test-trace.h"
+#include "stream-to.h"
 
 #include "model/condition.h"
 #include "live-log.h"
@@ -15,21 +16,22 @@ static void saved(void **state)
 	static const char *const texts[] = {"gpu > 99.5", "gpu > 20 for 3ms", "gpu < 2 and cpu > 90",
 					    "GPU == 50", "[zone1] > 99 or gpu < 0.2 and cpu < 50"};
 	struct script *s = script_new(21, ROWS, 2, 1, 2, false);
-	struct log_writer *w = log_writer_new(in_folder("s.nvmt"), false, &e);
+	struct log_out *w = log_out_new(in_folder("s.nvmt"), false, &e);
 	size_t at[TIERS] = {0}, hits = 0;
 	struct condition_search search;
 	struct condition c;
-	struct log_writer_stats stats;
+	struct log_out_stats stats;
+	struct sink *sink;
 	struct trace *t;
 
 	(void)state;
 	assert_non_null(w);
-	assert_int_equal(log_writer_sink(w)->ops->begin(log_writer_sink(w), &s->session, &e), 0);
-	script_push_paced(s, w, at, INT64_MAX);
-	assert_int_equal(log_writer_sink(w)->ops->end(log_writer_sink(w), &e), 0);
-	log_writer_stats(w, &stats);
+	sink = stream_begin(w, &s->session, false);
+	script_push_paced(s, sink, w, at, INT64_MAX);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_stats(w, &stats);
 	assert_int_equal(stats.lost_rows, 0); /* lost rows could not be found */
-	log_writer_free(w);
+	log_out_free(w);
 	t = trace_open(in_folder("s.nvmt"), &e);
 	assert_non_null(t);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -58,14 +60,12 @@ static void saved(void **state)
 					   s->values[tier] + row[tier] * s->session.width[tier]);
 			row[tier]++;
 			if (is && !was) {
-				condition_search_begin(&search, &c, trace_timeline(t), from, false,
-						       CONDITION_BEGINS);
+				condition_search_begin(&search, &c, trace_timeline(t), from, false);
 				assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 				if (search.at_ns != t_ns)
 					fail_msg("%s: %lld, not %lld", texts[i], (long long)search.at_ns,
 						 (long long)t_ns);
-				condition_search_begin(&search, &c, trace_timeline(t), t_ns, true,
-						       CONDITION_BEGINS);
+				condition_search_begin(&search, &c, trace_timeline(t), t_ns, true);
 				assert_int_equal(condition_search_go(&search, SIZE_MAX),
 						 from ? CONDITION_FOUND : CONDITION_NOWHERE);
 				assert_true(!from || search.at_ns == from);
@@ -107,18 +107,18 @@ static void gone(void **state)
 	}
 	assert_int_equal(condition_parse(&c, "gpu > 95", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	/* Exact to the column; the finest one kept is 1/2048 of 20 minutes or better. */
 	assert_true(llabs(search.at_ns - (start + (int64_t)spike * NS_PER_MS)) < 2 * NS_PER_S);
 	/* The mean of a column never was above, but "for" needs all of it. */
 	assert_int_equal(condition_parse(&c, "gpu > 95 for 10ms", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_NOWHERE);
 	assert_int_equal(condition_parse(&c, "gpu > 50 for 10s", &e), 0);
 	assert_int_equal(condition_bind(&c, &about, &e), 0);
-	condition_search_begin(&search, &c, live_log_look(h), 0, false, CONDITION_HOLDS);
+	condition_search_begin(&search, &c, live_log_look(h), 0, false);
 	assert_int_equal(condition_search_go(&search, SIZE_MAX), CONDITION_FOUND);
 	assert_true(llabs(search.at_ns - (start + 610 * NS_PER_S)) < 3 * NS_PER_S);
 	live_log_free(h);

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "stream-to.h"
 #include "record/summary.h"
-#include "trace/log-writer.h"
+#include "trace/log-out.h"
 #include "model/lateness.h"
 
 #define MS NS_PER_MS
@@ -81,7 +82,8 @@ static void stream(struct sink *s)
 
 static char folder[] = "/tmp/test-summary.XXXXXX", path[64];
 static struct session about;
-static struct log_writer *writer;
+static struct log_out *writer;
+static struct sink *written;
 
 static size_t buffer; /* 0: the usual one */
 
@@ -90,13 +92,12 @@ static struct sink *begin(const struct session *of)
 	struct err e;
 
 	about = *of;
-	writer = log_writer_new(path, true, &e);
+	writer = log_out_new(path, true, &e);
 	assert_non_null(writer);
-	log_writer_options(writer)->live = false;
 	if (buffer)
-		log_writer_options(writer)->buffer = buffer;
-	assert_int_equal(log_writer_sink(writer)->ops->begin(log_writer_sink(writer), &about, &e), 0);
-	return log_writer_sink(writer);
+		log_out_options(writer)->buffer = buffer;
+	written = stream_begin(writer, &about, false);
+	return written;
 }
 
 static struct sink *begin_with(size_t channels_n)
@@ -118,8 +119,8 @@ static char *text_of(void)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	log_writer_sink(writer)->ops->end(log_writer_sink(writer), &e);
-	log_writer_stats(writer, &s.written);
+	stream_end(writer, written, &e);
+	log_out_stats(writer, &s.written);
 	s.written.bytes = 1234567;
 	s.written.lost_rows += 4;
 	s.after.cpu_ns = 20 * MS;
@@ -133,7 +134,7 @@ static char *text_of(void)
 	summary_print(&s, out);
 	summary_free(&s);
 	fclose(out);
-	log_writer_free(writer);
+	log_out_free(writer);
 	return text;
 }
 

@@ -124,41 +124,6 @@ static void newest_and_why_not(void **state)
 	finish(t);
 }
 
-/* Two who look at different times: each has every value once. */
-static void looks(void **state)
-{
-	struct tally *t = begin();
-	struct err e;
-	struct tally_look *a = tally_look_new(t, &e), *b;
-	const struct bin *got;
-
-	(void)state;
-	run(t, 100);
-	b = tally_look_new(t, &e);
-	run(t, 50);
-	got = tally_look_take(t, a);
-	assert_int_equal(got[LOAD].n, 150);
-	assert_true(got[LOAD].min == 0 && got[LOAD].max == 99 && got[LOAD].sum == 99 * 50 + 49 * 25);
-	assert_int_equal(got[RAIL].n, 15);
-	assert_true(got[RAIL].sum == 150000);
-	assert_int_equal(got[NEVER].n, 0);
-	run(t, 50);
-	got = tally_look_take(t, b);
-	assert_int_equal(got[LOAD].n, 100);
-	assert_true(got[LOAD].sum == 99 * 50);
-	got = tally_look_take(t, a);
-	assert_int_equal(got[LOAD].n, 50);
-	assert_true(got[LOAD].min == 50 && got[LOAD].max == 99);
-	got = tally_look_take(t, a);
-	assert_int_equal(got[LOAD].n, 0);
-	tally_look_free(t, b);
-	run(t, 10);
-	assert_int_equal(tally_look_take(t, a)[LOAD].n, 10);
-	tally_look_free(t, a);
-	tally_look_free(t, NULL);
-	finish(t);
-}
-
 /* Whole seconds, every value of each. */
 static void last_seconds(void **state)
 {
@@ -255,7 +220,7 @@ static void windows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(newest_and_why_not), cmocka_unit_test(looks),   cmocka_unit_test(last_seconds),
+		cmocka_unit_test(newest_and_why_not),   cmocka_unit_test(last_seconds),
 		cmocka_unit_test(joules_rise),        cmocka_unit_test(windows),
 	};
 

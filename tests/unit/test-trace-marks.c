@@ -1,6 +1,7 @@
 /* Marks that reach the writer late appear in the trace at their own time, before the next row, numbered
  * in time order. */
 #include "test-trace.h"
+#include "stream-to.h"
 
 #include <endian.h>
 
@@ -11,12 +12,12 @@ static struct mark marks_in[4];
 /* Rows with marks after the 100th, 200th and 300th, at the given times. */
 static void record(const char *name, struct script *s, const int64_t *times, const size_t *after, size_t n)
 {
-	struct log_writer *w = log_writer_new(in_folder(name), false, NULL);
-	struct sink *sink = log_writer_sink(w);
+	struct log_out *w = log_out_new(in_folder(name), false, NULL);
+	struct sink *sink;
 	size_t at[TIERS] = {0};
 	struct err e;
 
-	assert_int_equal(sink->ops->begin(sink, &s->session, NULL), 0);
+	sink = stream_begin(w, &s->session, false);
 	for (size_t i = 0; i < n; i++) {
 		script_push(s, sink, at, s->t_ns[TIER_FAST][after[i]]);
 		marks_in[i] = (struct mark) {.id = 7 + i, .t_ns = times[i]};
@@ -24,8 +25,8 @@ static void record(const char *name, struct script *s, const int64_t *times, con
 		sink->ops->mark(sink, &marks_in[i]);
 	}
 	script_push(s, sink, at, INT64_MAX);
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	log_writer_free(w);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_free(w);
 }
 
 /* The sync points as a version 1 reader finds them. */

@@ -1,6 +1,7 @@
 /* Rows have no checksums: an impossible value is missing, is counted once, and changes nothing else.
  * Strange values seen by the recorder are returned unchanged. */
 #include "test-trace.h"
+#include "stream-to.h"
 
 #include "trace/check.h"
 
@@ -28,12 +29,12 @@ static void record(struct script *s, const char *path)
 
 	snprintf(log, sizeof(log), "%s.log", path);
 
-	struct log_writer *w = log_writer_new(log, true, NULL);
-	struct sink *sink = log_writer_sink(w);
+	struct log_out *w = log_out_new(log, true, NULL);
+	struct sink *sink;
 
-	assert_int_equal(sink->ops->begin(sink, &s->session, NULL), 0);
+	sink = stream_begin(w, &s->session, false);
 	script_push(s, sink, at, INT64_MAX);
-	assert_int_equal(sink->ops->end(sink, NULL), 0);
+	assert_int_equal(stream_end(w, sink, NULL), 0);
 	script_version1(path, w);
 	f = fopen(path, "rb");
 	assert_non_null(f);

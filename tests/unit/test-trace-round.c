@@ -1,5 +1,6 @@
 /* A trace returns what was written, bit for bit. */
 #include "test-trace.h"
+#include "stream-to.h"
 #include "trace/layout.h"
 
 static bool same(double a, double b)
@@ -11,31 +12,29 @@ static struct trace *record(const struct script *s, const char *name, const stru
 			    size_t n_marks, const struct gap *gaps, size_t n_gaps)
 {
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w = log_writer_new(in_folder(name), true, &e);
-	struct log_writer_stats stats;
+	struct log_out *w = log_out_new(in_folder(name), true, &e);
+	struct log_out_stats stats;
 	size_t at[TIERS] = {0};
 	struct sink *sink;
 	struct trace *t;
 
 	assert_non_null(w);
-	log_writer_options(w)->live = false; /* the times are made up */
-	sink = log_writer_sink(w);
-	assert_int_equal(sink->ops->begin(sink, &s->session, &e), 0);
+	sink = stream_begin(w, &s->session, false);
 	for (size_t i = 0; i < n_gaps; i++)
 		sink->ops->gap(sink, &gaps[i]);
 	for (size_t i = 0; i < n_marks; i++) {
-		script_push_paced(s, w, at, marks[i].t_ns);
+		script_push_paced(s, sink, w, at, marks[i].t_ns);
 		sink->ops->mark(sink, &marks[i]);
 	}
-	script_push_paced(s, w, at, INT64_MAX);
-	assert_int_equal(sink->ops->end(sink, &e), 0);
-	log_writer_stats(w, &stats);
+	script_push_paced(s, sink, w, at, INT64_MAX);
+	assert_int_equal(stream_end(w, sink, &e), 0);
+	log_out_stats(w, &stats);
 	for (int i = 0; i < TIERS; i++)
 		assert_int_equal(stats.rows[i], s->n[i]);
 	assert_int_equal(stats.lost_rows, 0);
 	assert_int_equal(stats.marks, n_marks);
 	assert_false(stats.failed);
-	log_writer_free(w);
+	log_out_free(w);
 	t = trace_open(in_folder(name), &e);
 	if (!t || e.code != ERR_NONE)
 		fail_msg("%s", e.text);

@@ -205,17 +205,17 @@ static void script_push(const struct script *s, struct sink *sink, size_t at[TIE
 }
 
 /* The same, not faster than the disk: the writer drops rows rather than wait. */
-__attribute__((unused)) static void script_push_paced(const struct script *s, struct log_writer *w,
-						      size_t at[TIERS], int64_t until)
+__attribute__((unused)) static void script_push_paced(const struct script *s, struct sink *to,
+						      struct log_out *w, size_t at[TIERS], int64_t until)
 {
 	const size_t ahead = 50;
 
 	while (at[TIER_FAST] + ahead < s->n[TIER_FAST] && s->t_ns[TIER_FAST][at[TIER_FAST] + ahead] < until) {
-		script_push(s, log_writer_sink(w), at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
-		if (!log_writer_ready(w))
+		script_push(s, to, at, s->t_ns[TIER_FAST][at[TIER_FAST] + ahead]);
+		if (!log_out_ready(w))
 			break;
 	}
-	script_push(s, log_writer_sink(w), at, until);
+	script_push(s, to, at, until);
 }
 
 /* --- a directory for each program --- */
@@ -262,13 +262,13 @@ __attribute__((unused)) static bool there(const char *name)
 }
 
 /* The script as a file of version 1. */
-__attribute__((unused)) static void script_version1(const char *path, struct log_writer *w)
+__attribute__((unused)) static void script_version1(const char *path, struct log_out *w)
 {
 	char log[1024];
 	struct err e;
 	struct trace *t;
 
-	log_writer_free(w);
+	log_out_free(w);
 	snprintf(log, sizeof(log), "%s.log", path);
 	t = trace_open(log, &e);
 	assert_non_null(t);

@@ -1,12 +1,10 @@
-/* log-writer: the sink that records a log to files or to a pipe. */
-#ifndef TRACE_LOG_WRITER_H
-#define TRACE_LOG_WRITER_H
+/* log-out: writes a log, or a stretch of it, to files or to a pipe. */
+#ifndef TRACE_LOG_OUT_H
+#define TRACE_LOG_OUT_H
 
 #include <limits.h>
 
-#include "trace/log-builder.h"
 #include "trace/log-memory.h"
-#include "trace/nvmt1.h"
 
 /* A time, a size, or whichever comes first; 0: none. */
 struct trace_limit {
@@ -28,47 +26,57 @@ struct trace_limits {
 };
 #define TRACE_BYTES_MIN 65536 /* minimum of sizes */
 
-struct log_writer;
+struct log_out_options {
+	uint32_t session;	/* 0: random */
+	uint8_t uuid[16];	/* zeros: random */
+	uint64_t seq;		/* of the first chunk */
+	size_t buffer;		/* bytes of chunks that may wait: 32 MB, 1 MB for a pipe */
+	int64_t sync_ns;	/* time between syncs; 0: never; default 5 s */
+	enum log_reason reason; /* why it ends; default LOG_STOPPED */
+};
+
+struct log_out;
 
 /* Creates the file, which must not exist unless force, and locks it. Errors such as a missing folder or
  * a full disk are found before the first sample where possible. Returns NULL and sets *e on error. */
-struct log_writer *log_writer_new(const char *path, bool force, struct err *e);
-/* Records to a pipe, a socket or another open descriptor. Takes over fd, also on error. */
-struct log_writer *log_writer_fd(int fd, struct err *e);
-struct sink *log_writer_sink(struct log_writer *w);
+struct log_out *log_out_new(const char *path, bool force, struct err *e);
+/* Writes to a pipe, a socket or another open descriptor. Takes over fd, also on error. */
+struct log_out *log_out_fd(int fd, struct err *e);
 /* The file is created when there is something to write, with the first number that is free. force: it replaces a
  * recording of that name. */
-struct log_writer *log_writer_later(const char *path, bool force, struct err *e);
-/* In place of a sink: copies the cells of another's log in which these times are, to_ns INT64_MAX: until it ends. */
-int log_writer_copy(struct log_writer *w, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e);
+struct log_out *log_out_later(const char *path, bool force, struct err *e);
+
+/* May be changed before begin(); the reason also before the end. */
+struct log_out_options *log_out_options(struct log_out *o);
+/* Lets the recording continue in further files, when one is long or large enough or after a permanent error:
+ * "run.nvmt" is followed by "run.2.nvmt", "run.3.nvmt" and so on, always the next number that is not in use. */
+void log_out_limits(struct log_out *o, const struct trace_limits *limits);
+
+/* Starts to copy the log, until it ends: all of it, from_ns INT64_MIN, which may have no stream yet, or the cells in which
+ * these times are, to_ns INT64_MAX: up to its end. */
+int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t to_ns, struct err *e);
 /* Moves the end: later, or with `less` to an earlier time, as far as that is not written yet (*to_ns is set). Returns
  * false if it has ended already. */
-bool log_writer_copy_to(struct log_writer *w, int64_t *to_ns, bool less);
-
-/* May be changed before begin(); the reason also before end(). */
-struct log_options *log_writer_options(struct log_writer *w);
-/* Lets the recording continue in further files, when one is long or large enough or after a permanent error:
- * "run.nvmt" is followed by "run.2.nvmt", "run.3.nvmt" and so on, always the next number that is not in use.
- * end() does not wait for the disk then. */
-void log_writer_limits(struct log_writer *w, const struct trace_limits *limits);
-
-/* Starts to end without waiting; a later end() does not wait either once everything is written. */
-void log_writer_finish(struct log_writer *w);
+bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less);
+/* Its end is near: it does not wait any more for a disk that is full, or for a next file. */
+void log_out_finish(struct log_out *o);
 /* Waits until everything is on disk, at most until until_ns of clock_now_ns(). Returns whether it is. */
-bool log_writer_wait(struct log_writer *w, int64_t until_ns);
-bool log_writer_done(struct log_writer *w);
+bool log_out_wait(struct log_out *o, int64_t until_ns);
+bool log_out_done(struct log_out *o);
 /* The result so far. Returns -1 and sets *e if data was lost or is not written yet. */
-int log_writer_result(struct log_writer *w, struct err *e);
-/* Call instead of end(): stops writing and removes the file. */
-void log_writer_discard(struct log_writer *w);
+int log_out_result(struct log_out *o, struct err *e);
+/* All three, once the log has ended. */
+int log_out_end(struct log_out *o, struct err *e);
+/* Call instead: stops writing and removes the file. */
+void log_out_discard(struct log_out *o);
 /* Waits until at most a few chunks are queued. Returns false if writing has failed. */
-bool log_writer_ready(struct log_writer *w);
-/* Does not wait for a disk that does not respond: its thread frees w later. Removes a file without chunks. */
-void log_writer_free(struct log_writer *w);
+bool log_out_ready(struct log_out *o);
+/* Does not wait for a disk that does not respond: its thread frees o later. Removes a file without chunks. */
+void log_out_free(struct log_out *o);
 
 #define LOG_CHANGES 4
 
-struct log_writer_stats {
+struct log_out_stats {
 	uint64_t bytes, queued;   /* written; in memory */
 	size_t held;              /* of these, what is being written */
 	uint64_t rows[TIERS];     /* written */
@@ -77,7 +85,7 @@ struct log_writer_stats {
 	uint64_t marks, lost_marks;
 	int64_t until_ns;         /* rows from then on are dropped; INT64_MAX: none yet */
 	uint64_t given_lost;      /* rows that were lost before they came here */
-	uint64_t late[TIERS];     /* ticks, of a stream only */
+	uint64_t late[TIERS];     /* ticks */
 	int64_t longest_ns;               /* maximum between two fast rows */
 	uint64_t changes;
 	struct change change[LOG_CHANGES]; /* the first ones */
@@ -94,11 +102,10 @@ struct log_writer_stats {
 	char path[PATH_MAX]; /* the current file, or the last one */
 };
 /* The following functions are safe from any thread. */
-void log_writer_stats(struct log_writer *w, struct log_writer_stats *out);
-int64_t log_writer_until_ns(struct log_writer *w); /* rows from then on are dropped; INT64_MAX: none yet */
+void log_out_stats(struct log_out *o, struct log_out_stats *out);
 /* The current name of file i; complete: it has its END. Returns false past the last one. path
  * and complete may be NULL. */
-bool log_writer_file(struct log_writer *w, size_t i, char *path, size_t size, bool *complete);
+bool log_out_file(struct log_out *o, size_t i, char *path, size_t size, bool *complete);
 
 /* log-file.c: creates a file for appending. *unnamed: if possible without a name, until log_file_link() gives it that
  * one; set to whether it is; may be NULL. Returns its descriptor, or -1 and sets *e. */

@@ -1,24 +1,24 @@
-/* What the log writer writes to a file or a pipe, and what happens when the disk or the reader is slow,
+/* What an output writes to a file or a pipe, and what happens when the disk or the reader is slow,
  * full or gone. */
 #include "test-log.h"
 
 /* Across the boundary of a level 2 and a level 3 span. */
 static void round_trip(void **state)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	static struct seen seen;
 	struct file f;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	push(s, START, 20);
 	s->ops->mark(s, &(struct mark) {1, START + 5 * NS_PER_S, "first"});
 	s->ops->mark(s, &(struct mark) {2, START + 6 * NS_PER_S, ""});
 	s->ops->gap(s, &(struct gap) {TIER_FAST, GAP_LATE, START + 10, START + 20, 3});
 	s->ops->change(s, &(struct change) {START + 9, "mode", "15W", "30W"});
 	push(s, START + 20 * NS_PER_S, 40);
-	end(w);
+	end(w, s);
 	f = slurp(path);
 	read_all(&f, &seen);
 	expect_rows(&seen);
@@ -39,15 +39,15 @@ static void round_trip(void **state)
  * says so. */
 static void late_rows(void **state)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	int64_t t_ns[2] = {START + 3 * NS_PER_S, START + 26 * NS_PER_S};
 	double v[4] = {1, 2, 3, 4};
 	static struct seen seen;
 	struct file f;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	for (int64_t i = 0; i < 50; i++) {
 		int64_t at = START + i * 500 * NS_PER_MS;
 		double fast[3] = {(double)i, 1, 2};
@@ -62,7 +62,7 @@ static void late_rows(void **state)
 	}
 	s->ops->rows(s, &(struct rows) {TIER_SLOW, 2, 2, t_ns, v});
 	column_add(&pushed[TIER_SLOW], 2, t_ns[1], v + 2);
-	end(w);
+	end(w, s);
 	f = slurp(path);
 	read_without_stat(&f, &seen, true);
 	expect_rows(&seen);
@@ -77,16 +77,16 @@ static void late_rows(void **state)
 /* Three hours without rows: all spans between are closed, and none is written. */
 static void long_pause(void **state)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	static struct seen seen;
 	struct file f;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	push(s, START, 3);
 	push(s, START + 10795 * NS_PER_S, 3);
-	end(w);
+	end(w, s);
 	f = slurp(path);
 	read_all(&f, &seen);
 	expect_rows(&seen);
@@ -99,18 +99,18 @@ static void long_pause(void **state)
 static void many_marks(void **state)
 {
 	static struct seen seen;
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	struct file f;
 
 	(void)state;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	push(s, START, 3);
 	for (uint64_t i = 1; i <= MARKS; i++)
 		s->ops->mark(s, &(struct mark) {i, START + (int64_t)i, "step"});
 	push(s, START + 3 * NS_PER_S, 8);
 	s->ops->mark(s, &(struct mark) {MARKS + 1, START, "late"});
-	end(w);
+	end(w, s);
 	f = slurp(path);
 	read_all(&f, &seen);
 	expect_rows(&seen);
@@ -121,12 +121,12 @@ static void many_marks(void **state)
 	free(f.p);
 }
 
-static void wait_for(struct log_writer *w, bool (*done)(const struct log_writer_stats *), const char *what)
+static void wait_for(struct log_out *w, bool (*done)(const struct log_out_stats *), const char *what)
 {
-	struct log_writer_stats st;
+	struct log_out_stats st;
 
 	for (int i = 0; i < 1000; i++) {
-		log_writer_stats(w, &st);
+		log_out_stats(w, &st);
 		if (done(&st))
 			return;
 		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
@@ -134,12 +134,12 @@ static void wait_for(struct log_writer *w, bool (*done)(const struct log_writer_
 	fail_msg("%s", what);
 }
 
-static bool has_rows(const struct log_writer_stats *st)
+static bool has_rows(const struct log_out_stats *st)
 {
 	return st->rows[TIER_FAST] == 20;
 }
 
-static bool has_failed(const struct log_writer_stats *st)
+static bool has_failed(const struct log_out_stats *st)
 {
 	return st->failed;
 }
@@ -147,14 +147,14 @@ static bool has_failed(const struct log_writer_stats *st)
 /* A live cell is written when its time is over, even if nothing follows. */
 static void cadence(void **state)
 {
-	struct log_writer *w = writer(true);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	struct session now = about;
-	struct log_writer_stats st = {.bytes = 0};
+	struct log_out_stats st = {.bytes = 0};
 
 	(void)state;
 	clock_anchor(&now.start);
-	assert_int_equal(s->ops->begin(s, &now, NULL), 0);
+	s = stream_begin(w, &now, true);
 	for (int64_t i = 0; i < 20; i++)
 		s->ops->rows(s,
 			     &(struct rows) {TIER_FAST, 1, 3, &(int64_t) {now.start.mono_ns + i * NS_PER_MS},
@@ -162,10 +162,10 @@ static void cadence(void **state)
 	for (int i = 0; i < 1000 && !has_rows(&st); i++) { /* as an engine does */
 		s->ops->rest(s);
 		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
-		log_writer_stats(w, &st);
+		log_out_stats(w, &st);
 	}
 	assert_true(has_rows(&st));
-	end(w);
+	end(w, s);
 }
 
 /* A reader that reads nothing: DATA is dropped and counted, followed by a gap. */
@@ -173,8 +173,8 @@ static void slow_pipe(void **state)
 {
 	int ends[2];
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w;
-	struct log_writer_stats st;
+	struct log_out *w;
+	struct log_out_stats st;
 	struct sink *s;
 	static struct seen seen;
 	struct file f;
@@ -186,15 +186,13 @@ static void slow_pipe(void **state)
 	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
-	w = log_writer_fd(ends[1], &e);
+	w = log_out_fd(ends[1], &e);
 	assert_non_null(w);
-	log_writer_options(w)->live = false;
-	log_writer_options(w)->buffer = 20000;
-	s = log_writer_sink(w);
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	log_out_options(w)->buffer = 20000;
+	s = stream_begin(w, &about, false);
 	push(s, START, 20);
 	s->ops->mark(s, &(struct mark) {1, START + 5 * NS_PER_S, "kept"});
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.dropping && st.lost_rows > 1000 && st.queued < 120000);
 	out = fopen(path, "w");
 	assert_non_null(out);
@@ -203,21 +201,23 @@ static void slow_pipe(void **state)
 		while ((n = read(ends[0], buf, sizeof(buf))) > 0)
 			assert_int_equal(fwrite(buf, 1, (size_t)n, out), n);
 		nanosleep(&(struct timespec) {.tv_nsec = 5000000}, NULL);
-		log_writer_stats(w, &st);
+		log_out_stats(w, &st);
 		if (!st.queued)
 			break;
 	}
 	columns_free(pushed); /* bins of lost data are not compared */
 	push(s, START + 20 * NS_PER_S, 1);
-	log_writer_finish(w);
-	while (!log_writer_done(w)) {
+	stream_close(s);
+	log_out_finish(w);
+	while (!log_out_done(w)) {
 		while ((n = read(ends[0], buf, sizeof(buf))) > 0)
 			assert_int_equal(fwrite(buf, 1, (size_t)n, out), n);
 		nanosleep(&(struct timespec) {.tv_nsec = 1000000}, NULL);
 	}
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_false(st.failed);
-	end(w);
+	assert_int_equal(log_out_end(w, &e), 0);
+	log_out_free(w);
 	while ((n = read(ends[0], buf, sizeof(buf))) > 0)
 		assert_int_equal(fwrite(buf, 1, (size_t)n, out), n);
 	fclose(out);
@@ -239,25 +239,23 @@ static void reader_gone(void **state)
 {
 	int ends[2];
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w;
-	struct log_writer_stats st;
+	struct log_out *w;
+	struct log_out_stats st;
 	struct sink *s;
 
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	w = log_writer_fd(ends[1], &e);
-	s = log_writer_sink(w);
-	log_writer_options(w)->live = false;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	w = log_out_fd(ends[1], &e);
+	s = stream_begin(w, &about, false);
 	close(ends[0]);
 	push(s, START, 1);
 	wait_for(w, has_failed, "the pipe has no reader, and that is not noticed");
 	push(s, START + NS_PER_S, 1);
-	assert_int_equal(s->ops->end(s, &e), -1);
-	log_writer_stats(w, &st);
+	assert_int_equal(stream_end(w, s, &e), -1);
+	log_out_stats(w, &st);
 	assert_true(st.reader_gone && st.lost_rows > 0);
-	log_writer_free(w);
+	log_out_free(w);
 }
 
 /* The end does not wait for a reader that reads nothing. */
@@ -265,24 +263,23 @@ static void deaf_reader(void **state)
 {
 	int ends[2];
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w;
+	struct log_out *w;
 	struct sink *s;
 	int64_t began;
 
 	(void)state;
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	w = log_writer_fd(ends[1], &e);
-	s = log_writer_sink(w);
-	log_writer_options(w)->live = false;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	w = log_out_fd(ends[1], &e);
+	s = stream_begin(w, &about, false);
 	assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
 	push(s, START, 15);
 	began = clock_now_ns();
-	log_writer_finish(w);
+	stream_close(s);
+	log_out_finish(w);
 	assert_true(clock_now_ns() - began < 2 * NS_PER_S);
-	assert_int_equal(s->ops->end(s, &e), -1);
+	assert_int_equal(log_out_end(w, &e), -1);
 	assert_true(clock_now_ns() - began < 10 * NS_PER_S);
-	log_writer_free(w);
+	log_out_free(w);
 	close(ends[0]);
 }
 
@@ -290,9 +287,9 @@ static void deaf_reader(void **state)
 static void full_disk(void **state)
 {
 	struct rlimit was, small = {.rlim_cur = 100000};
-	struct log_writer *w = writer(false);
-	struct log_writer_stats st;
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct log_out_stats st;
+	struct sink *s;
 	struct err e = {.code = ERR_NONE};
 	static struct seen seen;
 	struct file f;
@@ -301,15 +298,15 @@ static void full_disk(void **state)
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
 	small.rlim_max = was.rlim_max;
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	push(s, START, 30);
-	assert_int_equal(s->ops->end(s, &e), -1);
+	assert_int_equal(stream_end(w, s, &e), -1);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
 	assert_int_equal(e.num, EFBIG);
-	log_writer_stats(w, &st);
+	log_out_stats(w, &st);
 	assert_true(st.failed && st.lost_rows > 0);
-	log_writer_free(w);
+	log_out_free(w);
 	f = slurp(path);
 	assert_true(f.n > 50000 && f.n <= 100000 && f.n == st.bytes);
 	read_all(&f, &seen);
@@ -345,7 +342,7 @@ static void disk_hold(bool hold)
 	pthread_mutex_unlock(&disk);
 }
 
-static bool is_syncing(const struct log_writer_stats *st)
+static bool is_syncing(const struct log_out_stats *st)
 {
 	unsigned n;
 
@@ -356,7 +353,7 @@ static bool is_syncing(const struct log_writer_stats *st)
 	return n > 0;
 }
 
-static bool has_second(const struct log_writer_stats *st)
+static bool has_second(const struct log_out_stats *st)
 {
 	return st->rows[TIER_FAST] >= 1500;
 }
@@ -364,25 +361,26 @@ static bool has_second(const struct log_writer_stats *st)
 /* A hanging disk blocks neither rows nor free(). */
 static void held_sync(void **state)
 {
-	struct log_writer *w = writer(false);
-	struct sink *s = log_writer_sink(w);
+	struct log_out *w = writer();
+	struct sink *s;
 	static struct seen seen;
 	struct file f;
 	int64_t began;
 
 	(void)state;
-	log_writer_options(w)->sync_ns = 10 * NS_PER_MS;
+	log_out_options(w)->sync_ns = 10 * NS_PER_MS;
 	syncs = 0;
 	disk_hold(true);
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	s = stream_begin(w, &about, false);
 	push(s, START, 1);
 	wait_for(w, is_syncing, "nothing is synced");
 	push(s, START + NS_PER_S, 1);
 	wait_for(w, has_second, "writing waits for a sync");
 	began = clock_now_ns();
-	log_writer_finish(w);
-	assert_false(log_writer_done(w));
-	log_writer_free(w);
+	stream_close(s);
+	log_out_finish(w);
+	assert_false(log_out_done(w));
+	log_out_free(w);
 	assert_true(clock_now_ns() - began < 2 * NS_PER_S);
 	disk_hold(false);
 	for (int i = 0; i < 500; i++) { /* until everything is written */
@@ -405,50 +403,49 @@ static void sync_fails(void **state)
 {
 	char name[160];
 	struct err e = {.code = ERR_NONE};
-	struct log_writer *w;
+	struct log_out *w;
 	struct sink *s;
 
 	(void)state;
 	snprintf(name, sizeof(name), "%s/a\033[31m.nvmt", folder);
-	w = log_writer_new(name, false, &e);
+	w = log_out_new(name, false, &e);
 	assert_non_null(w);
-	log_writer_options(w)->sync_ns = 0;
-	s = log_writer_sink(w);
-	assert_int_equal(s->ops->begin(s, &about, NULL), 0);
+	log_out_options(w)->sync_ns = 0;
+	s = stream_begin(w, &about, false);
 	push(s, START, 1);
 	broken = true;
-	assert_int_equal(s->ops->end(s, &e), -1);
+	assert_int_equal(stream_end(w, s, &e), -1);
 	broken = false;
 	assert_int_equal(e.num, EIO);
 	assert_non_null(strstr(e.text, "ended early"));
 	assert_null(strchr(e.text, '\033'));
-	log_writer_free(w);
+	log_out_free(w);
 	assert_int_equal(unlink(name), 0);
 }
 
 static void names(void **state)
 {
-	struct log_writer *w = writer(false), *other;
+	struct log_out *w = writer(), *other;
 	struct err e = {.code = ERR_NONE};
 	char bad[160];
 
 	(void)state;
-	assert_null(log_writer_new(path, false, &e));
+	assert_null(log_out_new(path, false, &e));
 	assert_int_equal(e.num, EBUSY); /* exists and is being written */
-	assert_null(log_writer_new(path, true, &e)); /* and is being written */
+	assert_null(log_out_new(path, true, &e)); /* and is being written */
 	assert_int_equal(e.num, EBUSY);
-	assert_null(log_writer_new(folder, true, &e));
+	assert_null(log_out_new(folder, true, &e));
 	assert_int_equal(e.num, EISDIR);
-	assert_null(log_writer_new(folder, false, &e));
+	assert_null(log_out_new(folder, false, &e));
 	assert_int_equal(e.num, EISDIR);
 	snprintf(bad, sizeof(bad), "%s/none/a.nvmt", folder);
-	assert_null(log_writer_new(bad, false, &e));
+	assert_null(log_out_new(bad, false, &e));
 	assert_int_equal(e.num, ENOENT);
-	assert_null(log_writer_new("", false, &e));
-	log_writer_free(w);
-	other = log_writer_new(path, true, &e);
+	assert_null(log_out_new("", false, &e));
+	log_out_free(w);
+	other = log_out_new(path, true, &e);
 	assert_non_null(other);
-	log_writer_free(other);
+	log_out_free(other);
 }
 
 int main(void)
