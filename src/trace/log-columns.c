@@ -254,7 +254,7 @@ static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t 
 
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
  * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
- * are made of one pass. */
+ * are made of one pass, apart from the finest, which take the most room and are seldom asked for. */
 static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
@@ -271,7 +271,7 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 	end = log_rows_before(r, tier, cell + 1);
 	if (row == end)
 		return NULL;
-	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
+	if (zoom - 2 > STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
 		finer = strip_new(r, tier, zoom - 2, cell);
 	bins = strip_new(r, tier, zoom, cell);
 	for (uint64_t at = row; bins && at < end; at = first + block->n) {
@@ -561,31 +561,18 @@ void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns,
 
 size_t trace_late(struct trace *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
 {
+	int64_t before_ns = r->session.start.mono_ns;
+	uint64_t end = row + n, first;
+	struct log_block *b;
 	size_t found = 0;
 
 	pthread_mutex_lock(&r->lock);
-	for (uint64_t end = row + n; row < end;) {
-		uint64_t first;
-		struct log_block *b = log_block_of(r, tier, row, &first);
-
-		if (!b)
-			break;
-		for (size_t i = (size_t)(row - first); i < b->n && row < end; i++, row++) {
-			int64_t before = r->session.start.mono_ns, to = b->t_ns[i];
-
-			if (!b->late[i])
-				continue;
-			if (i > 0) {
-				before = b->t_ns[i - 1];
-			} else if (row > 0) {
-				rows_get(r, tier, row - 1, 1, &before, NULL, 0, NULL);
-				b = log_block_of(r, tier, row, &first);
-				if (!b)
-					break;
-			}
-			out[found++] = (struct gap) {tier, GAP_LATE, before, to, 1};
-		}
-	}
+	if (row > 0)
+		rows_get(r, tier, row - 1, 1, &before_ns, NULL, 0, NULL);
+	while (row < end && (b = log_block_of(r, tier, row, &first)))
+		for (size_t i = (size_t)(row - first); i < b->n && row < end; before_ns = b->t_ns[i++], row++)
+			if (b->late[i])
+				out[found++] = (struct gap) {tier, GAP_LATE, before_ns, b->t_ns[i], 1};
 	pthread_mutex_unlock(&r->lock);
 	return found;
 }
