@@ -306,7 +306,7 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	if (o->skipped.ranges > 0) {
 		struct log_event lost = {.kind = LOG_STATE, .u.change = {.t_ns = log_cell_ns(cell), .what = "ranges.lost"}};
 
-		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu", (unsigned long long)o->skipped.ranges);
+		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu room", (unsigned long long)o->skipped.ranges);
 		o->raw.n = 0;
 		log_event_put(&o->raw, &lost);
 		if (!put_kind(o, LOG_STATE, cell))
