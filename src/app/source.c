@@ -393,7 +393,7 @@ static void watch_sensors(struct source *s)
 {
 	char text[256];
 
-	while (s->live.engine && silence_news(&s->silence, s->live.engine, text, sizeof text))
+	while (s->live.engine && hangs_news(&s->hangs_told, s->live.engine, text, sizeof text))
 		s->tell(s->to, STYLE_WARN, text);
 }
 

@@ -6,7 +6,7 @@
 #include "app/app.h"
 #include "app/recording.h"
 #include "app/remote-clock.h"
-#include "record/silence.h"
+#include "record/hangs.h"
 #include "record/pretrigger.h"
 #include "record/marks.h"
 
@@ -32,7 +32,7 @@ struct source {
 	char built[160];        /* progress of building the columns of the trace, or "" */
 	int64_t trace_look_ns;  /* when to poll it next */
 	int64_t begun_ns;       /* when sampling started */
-	struct silence silence; /* reports of sensors that do not answer */
+	struct hangs_told hangs_told; /* reports of sensors that do not answer */
 	bool growing;           /* --follow of a trace: reopened as it grows */
 	struct fetch *growth;   /* a pending reopen, or NULL */
 	int64_t growth_look_ns; /* start of the pending reopen, else the earliest time of the next */

@@ -218,7 +218,7 @@ static void watch_sensors(struct recorder *r)
 {
 	char text[256];
 
-	while (silence_news(&r->silence, r->engine, text, sizeof text))
+	while (hangs_news(&r->hangs_told, r->engine, text, sizeof text))
 		recorder_say(r, text);
 }
 

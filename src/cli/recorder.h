@@ -10,7 +10,7 @@
 #include "record/marks.h"
 #include "record/nvtx.h"
 #include "app/recording.h"
-#include "record/silence.h"
+#include "record/hangs.h"
 #include "app/tty-keys.h"
 #include "record/pretrigger.h"
 #include "trace/trace.h"
@@ -35,7 +35,7 @@ struct recorder {
 	struct nvtx *nvtx; /* or NULL */
 	bool ranges;       /* some came */
 	bool other_library; /* gets the ranges of the command */
-	struct silence silence; /* which hangs were reported */
+	struct hangs_told hangs_told; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */
 	bool quiet;          /* another process may use the terminal */
 	bool progress;       /* one line on standard error, rewritten in place */

@@ -40,7 +40,7 @@ struct changes {
 	struct signal signals[];
 };
 
-static enum change_about about_what(const struct channel *c)
+static enum change_about changes_about(const struct channel *c)
 {
 	static const enum change_about known[CHANNEL_KINDS] = {
 		[CHANNEL_FREQ_LIMIT] = SETTING, [CHANNEL_GPU_UTIL] = LIFE, [CHANNEL_CPU_UTIL] = LIFE,
@@ -73,7 +73,7 @@ struct changes *changes_new(const struct probe_set *probes, struct sampler *cons
 	c->probes = probes;
 	c->samplers = samplers;
 	for (size_t i = 0; i < probes->n_channels; i++) {
-		c->signals[i].about = about_what(&probes->channels[i]);
+		c->signals[i].about = changes_about(&probes->channels[i]);
 		c->signals[i].last = NAN;
 		c->signals[i].late = probes->channels[i].missing[0] != '\0';
 	}

@@ -79,7 +79,7 @@ void collector_add_marks(struct collector *c, struct pending_mark *chain)
 	}
 }
 
-static void send_mark(struct collector *c)
+static void collector_mark(struct collector *c)
 {
 	struct pending_mark *p = c->marks;
 
@@ -94,12 +94,12 @@ static void send_mark(struct collector *c)
 }
 
 /* Even one late tick is a gap: the times of two rows do not show how many ticks lie between them. */
-static bool has_gap(const struct ring_row *row)
+static bool collector_has_gap(const struct ring_row *row)
 {
 	return row->late || row->lost;
 }
 
-static void send_gap(struct collector *c, enum tier tier, const struct ring_row *row, enum gap_cause cause, uint64_t missed)
+static void collector_gap(struct collector *c, enum tier tier, const struct ring_row *row, enum gap_cause cause, uint64_t missed)
 {
 	const struct collector_tier *t = &c->tiers[tier];
 	struct gap g = {tier, cause, t->newest_ns, row->t_ns, missed};
@@ -112,7 +112,7 @@ static void send_gap(struct collector *c, enum tier tier, const struct ring_row 
 }
 
 /* Copies the oldest rows that fit one rows() call into the batch. Returns how many. */
-static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
+static size_t collector_fill(struct collector *c, enum tier tier, size_t there, int64_t before_ns)
 {
 	struct collector_tier *t = &c->tiers[tier];
 	size_t n = 0;
@@ -120,7 +120,7 @@ static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int6
 	while (n < there && n < COLLECT_BATCH) {
 		const struct ring_row *row = ring_at(t->ring, n);
 
-		if (row->t_ns >= before_ns || (n && has_gap(row)))
+		if (row->t_ns >= before_ns || (n && collector_has_gap(row)))
 			break;
 		if (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
 			break;
@@ -133,7 +133,7 @@ static size_t fill_batch(struct collector *c, enum tier tier, size_t there, int6
 
 /* Delivers the rows present now, not those that arrive meanwhile: with a slow sink this might never
  * return. */
-static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
+static void collector_tier_run(struct collector *c, enum tier tier, int64_t before_ns)
 {
 	struct collector_tier *t = &c->tiers[tier];
 	size_t there = t->ring ? ring_count(t->ring) : 0;
@@ -150,14 +150,14 @@ static void run_tier(struct collector *c, enum tier tier, int64_t before_ns)
 			continue;
 		}
 		while (tier == TIER_FAST && c->marks && c->marks->mark.t_ns <= row->t_ns)
-			send_mark(c);
+			collector_mark(c);
 		if (row->t_ns >= before_ns)
 			break;
 		if (row->late)
-			send_gap(c, tier, row, GAP_LATE, row->late);
+			collector_gap(c, tier, row, GAP_LATE, row->late);
 		if (row->lost)
-			send_gap(c, tier, row, GAP_LOST, row->lost);
-		r.n = fill_batch(c, tier, there, before_ns);
+			collector_gap(c, tier, row, GAP_LOST, row->lost);
+		r.n = collector_fill(c, tier, there, before_ns);
 		ring_take(t->ring, r.n);
 		there -= r.n;
 		t->newest_ns = t->t_ns[r.n - 1];
@@ -171,10 +171,10 @@ void collector_run(struct collector *c, int64_t now_ns, int64_t before_ns)
 	const struct collector_tier *fast = &c->tiers[TIER_FAST];
 
 	for (enum tier t = 0; t < TIERS; t++)
-		run_tier(c, t, before_ns);
+		collector_tier_run(c, t, before_ns);
 	while (c->sinks && c->marks &&
 	       (!fast->ring || (!ring_count(fast->ring) && now_ns - c->marks->asked_ns >= COLLECT_MARK_WAIT_NS)))
-		send_mark(c);
+		collector_mark(c);
 	if (c->gave)
 		EACH_SINK(c->sinks, rest);
 	c->gave = false;
@@ -191,7 +191,7 @@ bool collector_mark_waits(const struct collector *c)
 void collector_drain(struct collector *c)
 {
 	for (enum tier t = 0; t < TIERS; t++)
-		run_tier(c, t, INT64_MAX);
+		collector_tier_run(c, t, INT64_MAX);
 	while (c->sinks && c->marks)
-		send_mark(c);
+		collector_mark(c);
 }

@@ -71,6 +71,7 @@ struct engine {
 	atomic_uint_least64_t outputs_lost;
 	_Atomic double cpu_percent;
 	const struct channel *_Atomic channels; /* as they are described now */
+	struct engine_feed *_Atomic feeds[FEEDS]; /* NULL: none */
 
 	pthread_mutex_t lock; /* protects what follows; held only briefly */
 	pthread_cond_t news;  /* an order was carried out, or it is warm */
@@ -87,7 +88,6 @@ struct engine {
 	struct changes *changes;
 	struct fact *facts; /* the probe set's, kept up to date */
 	struct description *descriptions; /* to be freed */
-	struct engine_feed *feeds;
 	struct own *own; /* the probe set's, or NULL */
 	bool has_row[TIERS], cpu_warm;     /* so far */
 	int64_t cpu_since_ns, cpu_used_ns; /* of the process, at the last measurement */
@@ -303,11 +303,13 @@ static int engine_carry_out(struct engine *g, const struct order *o)
 {
 	const struct timespec moment = {.tv_nsec = NS_PER_MS / 2};
 	int64_t until = clock_now_ns() + COLLECT_MARK_WAIT_NS;
+	struct engine_feed *f;
 	struct session now;
 	int result = 0;
 
-	for (struct engine_feed *f = g->feeds; f && o->ends; f = f->next)
-		f->poll(f, true);
+	for (int i = 0; i < FEEDS && o->ends; i++)
+		if ((f = atomic_load(&g->feeds[i])))
+			f->poll(f, true);
 	engine_take_marks(g);
 	/* The fast row after a mark that was just set comes with the next tick. */
 	while (g->phase == PHASE_RUNNING && collector_mark_waits(&g->collector) && clock_now_ns() < until)
@@ -332,31 +334,30 @@ static int engine_carry_out(struct engine *g, const struct order *o)
 /* Waits for an order until until_ns at the latest, and polls the feeds meanwhile. */
 static void engine_await(struct engine *g, int64_t until_ns)
 {
-	struct pollfd p[1 + 2 * FEEDS] = {{.fd = g->wake, .events = POLLIN}};
+	struct pollfd p[2 * FEEDS + 1] = {[2 * FEEDS] = {.fd = g->wake, .events = POLLIN}}, *order = &p[2 * FEEDS];
 	int64_t now = clock_now_ns();
+	struct engine_feed *f;
 	uint64_t orders;
 
 	do {
 		int64_t due_ns = until_ns, left;
 		struct timespec ts;
-		nfds_t n = 1;
 
-		for (struct engine_feed *f = g->feeds; f; f = f->next) {
-			due_ns = f->due_ns < due_ns ? f->due_ns : due_ns;
-			for (int i = 0; i < 2; i++)
-				p[n++] = (struct pollfd) {.fd = f->due_ns == INT64_MAX ? f->fd[i] : -1, .events = POLLIN};
+		for (int i = 0; i < 2 * FEEDS; i++) {
+			f = atomic_load(&g->feeds[i / 2]);
+			p[i] = (struct pollfd) {.fd = f && f->due_ns == INT64_MAX ? f->fd[i % 2] : -1, .events = POLLIN};
+			due_ns = f && f->due_ns < due_ns ? f->due_ns : due_ns;
 		}
 		left = due_ns > now ? due_ns - now : 0;
 		ts = (struct timespec) {left / NS_PER_S, left % NS_PER_S};
-		if (ppoll(p, n, &ts, NULL) < 0)
-			p[0].revents = 0;
+		if (ppoll(p, 2 * FEEDS + 1, &ts, NULL) < 0)
+			order->revents = 0;
 		now = clock_now_ns();
-		n = 1;
-		for (struct engine_feed *f = g->feeds; f; f = f->next, n += 2)
-			if (p[n].revents || p[n + 1].revents || f->due_ns <= now)
+		for (int i = 0; i < FEEDS; i++)
+			if ((f = atomic_load(&g->feeds[i])) && (p[2 * i].revents || p[2 * i + 1].revents || f->due_ns <= now))
 				f->due_ns = f->poll(f, false);
-	} while (now < until_ns && !p[0].revents);
-	if (p[0].revents && read(g->wake, &orders, sizeof(orders)) < 0)
+	} while (now < until_ns && !order->revents);
+	if (order->revents && read(g->wake, &orders, sizeof(orders)) < 0)
 		orders = 0; /* it was taken with the one before */
 }
 
@@ -548,38 +549,21 @@ int engine_begin(struct engine *g, struct sink *s, struct err *e)
 	return engine_call(g, engine_begin_sinks, &(struct engine_begin) {g, s}, e);
 }
 
-struct engine_feeding {
-	struct engine *engine;
-	struct engine_feed *feed;
-	bool drop;
-};
-
-static int engine_change_feeds(void *arg, const struct session *now, struct err *e)
-{
-	struct engine_feeding *b = arg;
-	struct engine_feed **at = &b->engine->feeds;
-
-	(void)now;
-	(void)e;
-	while (*at && *at != b->feed)
-		at = &(*at)->next;
-	if (b->drop && *at) {
-		*at = b->feed->next;
-	} else if (!b->drop) {
-		b->feed->next = NULL;
-		*at = b->feed;
-	}
-	return 0;
-}
-
 void engine_add_feed(struct engine *g, struct engine_feed *f)
 {
-	engine_call(g, engine_change_feeds, &(struct engine_feeding) {g, f, false}, NULL);
+	struct engine_feed *none = NULL;
+
+	for (int i = 0; i < FEEDS && !atomic_compare_exchange_strong(&g->feeds[i], &none, f); i++)
+		none = NULL;
+	engine_call(g, NULL, NULL, NULL); /* it waits for this one, too, from now on */
 }
 
 void engine_drop_feed(struct engine *g, struct engine_feed *f)
 {
-	engine_call(g, engine_change_feeds, &(struct engine_feeding) {g, f, true}, NULL);
+	for (int i = 0; i < FEEDS; i++)
+		if (atomic_load(&g->feeds[i]) == f)
+			atomic_store(&g->feeds[i], NULL);
+	engine_call(g, NULL, NULL, NULL); /* it may be inside poll() */
 }
 
 /* Marks are numbered in order of arrival. A mark keeps its time, even if it arrives late; a time in the

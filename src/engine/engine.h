@@ -80,9 +80,8 @@ struct engine_feed {
 	int64_t (*poll)(void *of, bool last);
 	int fd[2];
 	int64_t due_ns; /* of the first call */
-	struct engine_feed *next;
 };
-void engine_add_feed(struct engine *g, struct engine_feed *f);
+void engine_add_feed(struct engine *g, struct engine_feed *f); /* two at a time */
 void engine_drop_feed(struct engine *g, struct engine_feed *f);
 /* Only poll() may call these. Ranges that began before the stream begin with it. */
 void engine_ranges(struct engine *g, const struct range *list, size_t n);

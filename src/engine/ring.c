@@ -57,12 +57,12 @@ void ring_free(struct ring *r)
 	free(r);
 }
 
-static struct ring_row *row_at(const struct ring *r, size_t position)
+static struct ring_row *ring_row_at(const struct ring *r, size_t position)
 {
 	return (struct ring_row *)(void *)(r->rows + (position & r->mask) * r->stride);
 }
 
-static uint32_t clip32(uint64_t n)
+static uint32_t ring_clip(uint64_t n)
 {
 	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
@@ -81,10 +81,10 @@ bool ring_push(struct ring *r, int64_t t_ns, uint64_t late, const double *values
 			return false;
 		}
 	}
-	row = row_at(r, head);
+	row = ring_row_at(r, head);
 	__atomic_store_n(&row->t_ns, t_ns, __ATOMIC_RELAXED); /* ring_peek() may be reading */
-	row->late = clip32(r->late);
-	row->lost = clip32(r->dropped);
+	row->late = ring_clip(r->late);
+	row->lost = ring_clip(r->dropped);
 	for (size_t i = 0; i < r->width; i++) {
 		double v = values[i];
 
@@ -104,7 +104,7 @@ size_t ring_count(struct ring *r)
 
 const struct ring_row *ring_at(const struct ring *r, size_t i)
 {
-	return row_at(r, atomic_load_explicit(&r->tail, memory_order_relaxed) + i);
+	return ring_row_at(r, atomic_load_explicit(&r->tail, memory_order_relaxed) + i);
 }
 
 void ring_take(struct ring *r, size_t n)
@@ -122,7 +122,7 @@ size_t ring_pushed(const struct ring *r)
 /* As of a sequence lock: what was read counts if the producer has not come near it meanwhile. */
 int64_t ring_peek(const struct ring *r, size_t number, const uint16_t *columns, size_t n, double *out)
 {
-	const struct ring_row *row = row_at(r, number);
+	const struct ring_row *row = ring_row_at(r, number);
 	size_t ahead = ring_pushed(r) - number;
 	int64_t t_ns;
 

@@ -47,7 +47,7 @@ int64_t grid_due(const struct grid *g)
 	return g->start_ns + g->tick * g->period_ns;
 }
 
-static uint64_t skip_to(struct grid *g, int64_t tick)
+static uint64_t grid_skip(struct grid *g, int64_t tick)
 {
 	uint64_t skipped = (uint64_t)(tick - g->tick);
 
@@ -59,7 +59,7 @@ uint64_t grid_begin(struct grid *g, int64_t now_ns)
 {
 	int64_t newest = (now_ns - g->start_ns) / g->period_ns;
 
-	return newest > g->tick ? skip_to(g, newest) : 0;
+	return newest > g->tick ? grid_skip(g, newest) : 0;
 }
 
 uint64_t grid_end(struct grid *g, int64_t now_ns)
@@ -77,7 +77,7 @@ uint64_t grid_end(struct grid *g, int64_t now_ns)
 	}
 	g->overran = false;
 	newest = (now_ns - g->start_ns) / g->period_ns;
-	return skip_to(g, newest + 1);
+	return grid_skip(g, newest + 1);
 }
 
 /* --- ticks --- */

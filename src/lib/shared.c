@@ -186,7 +186,7 @@ struct joining {
 	bool recording;
 };
 
-static int join(void *arg, const struct session *now, struct err *e)
+static int shared_join(void *arg, const struct session *now, struct err *e)
 {
 	struct joining *j = arg;
 	struct sink *last = tally_sink(j->shared->tally);
@@ -204,7 +204,7 @@ static int join(void *arg, const struct session *now, struct err *e)
 	return 0;
 }
 
-static int leave(void *arg, const struct session *now, struct err *e)
+static int shared_leave(void *arg, const struct session *now, struct err *e)
 {
 	struct joining *j = arg;
 	struct sink *before = tally_sink(j->shared->tally);
@@ -217,7 +217,7 @@ static int leave(void *arg, const struct session *now, struct err *e)
 }
 
 /* n: more watchers. */
-static void watch(struct shared *s, int n)
+static void shared_watch(struct shared *s, int n)
 {
 	pthread_mutex_lock(&control);
 	s->watchers += (unsigned)n;
@@ -233,9 +233,9 @@ int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watc
 		return -1;
 	if (recording)
 		engine_wait_warm(s->engine, ENGINE_WARM_MS(s->wish.hz[TIER_FAST]));
-	if (engine_call(s->engine, join, &j, e) < 0)
+	if (engine_call(s->engine, shared_join, &j, e) < 0)
 		return -1;
-	watch(s, watched);
+	shared_watch(s, watched);
 	return 0;
 }
 
@@ -245,8 +245,8 @@ int shared_detach(struct shared *s, struct sink *sink, bool watched, struct err 
 
 	if (shared_refused(e) < 0)
 		return -1;
-	status = engine_call(s->engine, leave, &(struct joining) {s, sink, false}, e);
-	watch(s, -(int)watched);
+	status = engine_call(s->engine, shared_leave, &(struct joining) {s, sink, false}, e);
+	shared_watch(s, -(int)watched);
 	return status;
 }
 

@@ -34,7 +34,7 @@
 
 /* Parses "12345.678901234" with nanosecond resolution; further digits are ignored.
  * Returns the end, or NULL. */
-static const char *seconds(const char *p, const char *end, int64_t *ns)
+static const char *mark_seconds(const char *p, const char *end, int64_t *ns)
 {
 	const char *from = p;
 	int64_t scale = NS_PER_S;
@@ -66,7 +66,7 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 		return false;
 	if (end[-1] == '\n')
 		end--;
-	p = seconds(text + n, end, t_ns);
+	p = mark_seconds(text + n, end, t_ns);
 	if (!p || (p < end && *p != ' '))
 		return false;
 	if (*t_ns == 0)
@@ -82,7 +82,7 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 
 /* --- the folder --- */
 
-static bool address(struct sockaddr_un *out, const char *folder, const char *name)
+static bool folder_address(struct sockaddr_un *out, const char *folder, const char *name)
 {
 	int n;
 
@@ -129,7 +129,7 @@ static bool folder_of(enum folder i, long pid, struct sockaddr_un *out)
 
 	snprintf(name, sizeof(name), "%ld.sock", pid);
 	return folder_path(i, folder, sizeof(folder)) && nvmtop_mark_safe(folder, i == FOLDER_SERVICE) &&
-	       address(out, folder, name);
+	       folder_address(out, folder, name);
 }
 
 /* The process id in the name of a socket; 0 if it is not such a name. */
@@ -189,7 +189,7 @@ static int folder_each(void (*call)(void *to, const struct sockaddr_un *at), voi
 			return folder_unsafe(folder, e);
 		dir = safe ? opendir(folder) : NULL;
 		while (dir && (d = readdir(dir)))
-			if (folder_pid(d->d_name) && address(&at, folder, d->d_name))
+			if (folder_pid(d->d_name) && folder_address(&at, folder, d->d_name))
 				call(to, &at);
 		if (dir)
 			closedir(dir);
@@ -205,7 +205,7 @@ static int folder_own(struct sockaddr_un *out, bool *service, struct err *e)
 	int found = runtime_folder(folder, sizeof(folder), e);
 
 	snprintf(name, sizeof(name), "%ld.sock", (long)getpid());
-	if (found >= 0 && !address(out, folder, name))
+	if (found >= 0 && !folder_address(out, folder, name))
 		found = err_sys(e, ERR_FAILED, ENAMETOOLONG, "%s", folder);
 	if (found < 0)
 		return err_set(e, ERR_FAILED, _("cannot accept marks from other programs: %s"), e->text);
@@ -416,7 +416,7 @@ struct post {
 	size_t size, used;
 };
 
-static void deliver(void *to, const struct sockaddr_un *at)
+static void post_deliver(void *to, const struct sockaddr_un *at)
 {
 	struct post *p = to;
 	bool there = p->fd < 0 ? folder_listens(at)
@@ -439,12 +439,12 @@ static void deliver(void *to, const struct sockaddr_un *at)
 	}
 }
 
-static int no_receiver(long to, struct err *e)
+static int post_refused(long to, struct err *e)
 {
 	char pids[128] = "";
 	struct post all = {.fd = -1, .list = pids, .size = sizeof(pids)};
 
-	if (folder_each(deliver, &all, e) < 0)
+	if (folder_each(post_deliver, &all, e) < 0)
 		return -1;
 	if (all.taken)
 		err_set(e, ERR_FAILED, _("process %ld is not one of your recorders or live screens; running: %s"), to, pids);
@@ -474,15 +474,15 @@ int marks_send(int64_t t_ns, const char *label, long to, char *whom, size_t size
 		return -1;
 	}
 	if (!to)
-		r = folder_each(deliver, &p, e);
+		r = folder_each(post_deliver, &p, e);
 	for (enum folder i = 0; to && i < FOLDERS; i++)
 		if (folder_of(i, to, &one))
-			deliver(&p, &one);
+			post_deliver(&p, &one);
 	close(p.fd);
 	if (r < 0)
 		return -1;
 	if (p.failed)
 		return err_sys(e, ERR_FAILED, p.failed == EAGAIN ? ETIMEDOUT : p.failed,
 			       _("process %ld did not accept the mark"), p.failed_pid);
-	return p.taken ? p.taken : no_receiver(to, e);
+	return p.taken ? p.taken : post_refused(to, e);
 }

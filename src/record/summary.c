@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/silence.h"
+#include "record/hangs.h"
 #include "trace/trace.h"
 #include "util/clock.h"
 #include "util/intl.h"
@@ -408,13 +408,13 @@ static void print_clocks(const struct summary *s, FILE *out)
 			text);
 }
 
-static void print_silence(const struct summary *s, FILE *out)
+static void print_hangs(const struct summary *s, FILE *out)
 {
 	char text[160];
 
 	int64_t from = s->before.clocks.mono_ns, to = from + summary_lasted_ns(s);
 
-	for (size_t i = 0; s->engine && silence_line(s->engine, i, from, to, text, sizeof text); i++)
+	for (size_t i = 0; s->engine && hangs_line(s->engine, i, from, to, text, sizeof text); i++)
 		fprintf(out, _("  no answer: %s\n"), text);
 }
 
@@ -459,7 +459,7 @@ void summary_print(const struct summary *s, FILE *out)
 			P_("  interrupted: %llu time, %.1f s\n", "  interrupted: %llu times, %.1f s\n",
 			   s->written.holes),
 			(unsigned long long)s->written.holes, (double)s->written.hole_ns / (double)NS_PER_S);
-	print_silence(s, out);
+	print_hangs(s, out);
 	print_clocks(s, out);
 }
 

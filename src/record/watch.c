@@ -19,7 +19,7 @@ void watch_begin(struct watch *w, const struct session *about)
 }
 
 /* Up to when rows can be evaluated. */
-static int64_t horizon(const struct watch *w)
+static int64_t watch_horizon(const struct watch *w)
 {
 	int64_t newest = 0, low = INT64_MAX;
 
@@ -40,7 +40,7 @@ static int64_t horizon(const struct watch *w)
 	return low;
 }
 
-static void evaluate(struct watch *w, int64_t until_ns)
+static void watch_evaluate(struct watch *w, int64_t until_ns)
 {
 	size_t at[TIERS] = {0};
 
@@ -76,12 +76,12 @@ void watch_rows(struct watch *w, const struct rows *r)
 		return;
 	while (i < r->n && row_queue_add(&w->unseen[r->tier], r->t_ns[i], r->values + i * r->width, r->width))
 		i++;
-	evaluate(w, horizon(w));
+	watch_evaluate(w, watch_horizon(w));
 }
 
 void watch_end(struct watch *w)
 {
-	evaluate(w, INT64_MAX);
+	watch_evaluate(w, INT64_MAX);
 }
 
 void watch_free(struct watch *w)

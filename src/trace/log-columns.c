@@ -254,7 +254,7 @@ static struct bin *strip_new(struct trace *r, enum tier tier, int zoom, int64_t 
 
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
  * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: both
- * are made of one pass. */
+ * are made of one pass, apart from the finest, which take the most room and are seldom asked for. */
 static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
@@ -271,7 +271,7 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 	end = log_rows_before(r, tier, cell + 1);
 	if (row == end)
 		return NULL;
-	if (zoom - 2 >= STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
+	if (zoom - 2 > STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz) && !log_cache_find(cache, log_span_key(cell, zoom - 2, tier)))
 		finer = strip_new(r, tier, zoom - 2, cell);
 	bins = strip_new(r, tier, zoom, cell);
 	for (uint64_t at = row; bins && at < end; at = first + block->n) {

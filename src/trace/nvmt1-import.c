@@ -38,8 +38,8 @@ struct merge {
 	struct channel_state channels[NVMT1_CHANNELS];
 };
 
-/* Reads the next rows of a tier, if those before were used. Each is made at least 1 ns later than the one before it. Returns
- * false if there are none. */
+/* Reads the next rows of a tier, if those before were used. Each is made at least 1 ns later than the one before
+ * it. Returns false if there are none. */
 static bool rows_read(struct merge *m, enum tier tier)
 {
 	struct section *s = &m->sections[tier];

@@ -407,7 +407,11 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 		if (!t)
 			close(fds[i]);
 	}
-	if (t && (list[0].version1 ? open_version1(t, fds[0], view, progress, arg, &failed) : load(t, fds, n, &failed)) < 0) {
+	if (t && list[0].version1)
+		rc = open_version1(t, fds[0], view, progress, arg, &failed);
+	else if (t)
+		rc = load(t, fds, n, &failed);
+	if (t && rc < 0) {
 		trace_close(t);
 		t = NULL;
 	}

@@ -1,17 +1,17 @@
 /* A sensor that hangs has missing samples in the trace: its name and the time are reported. */
-#include "record/silence.h"
+#include "record/hangs.h"
 
 #include <stdio.h>
 
 #include "util/clock.h"
 #include "util/intl.h"
 
-static double seconds(int64_t ns)
+static double hangs_seconds(int64_t ns)
 {
 	return (double)ns / (double)NS_PER_S;
 }
 
-bool silence_news(struct silence *told, struct engine *g, char *out, size_t size)
+bool hangs_news(struct hangs_told *told, struct engine *g, char *out, size_t size)
 {
 	struct engine_hang h;
 
@@ -21,20 +21,20 @@ bool silence_news(struct silence *told, struct engine *g, char *out, size_t size
 		if (!(told->begun & bit)) {
 			told->begun |= bit;
 			snprintf(out, size, _("%s has not answered for %.1f s: its driver hangs"),
-				 h.channel->name, seconds((h.until_ns ? h.until_ns : clock_now_ns()) - h.since_ns));
+				 h.channel->name, hangs_seconds((h.until_ns ? h.until_ns : clock_now_ns()) - h.since_ns));
 			return true;
 		}
 		if (h.until_ns && !(told->ended & bit)) {
 			told->ended |= bit;
 			snprintf(out, size, _("%s answers again, after %.1f s"), h.channel->name,
-				 seconds(h.until_ns - h.since_ns));
+				 hangs_seconds(h.until_ns - h.since_ns));
 			return true;
 		}
 	}
 	return false;
 }
 
-bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, char *out, size_t size)
+bool hangs_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, char *out, size_t size)
 {
 	struct engine_hang h;
 
@@ -45,7 +45,7 @@ bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, 
 		if (until <= since || nth--)
 			continue;
 		snprintf(out, size, _("%s for %.1f s, starting at %.1f s"), h.channel->name,
-			 seconds(until - since), seconds(since - from_ns));
+			 hangs_seconds(until - since), hangs_seconds(since - from_ns));
 		return true;
 	}
 	return false;

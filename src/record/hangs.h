@@ -1,6 +1,6 @@
-/* silence: messages about sensors that do not answer. */
-#ifndef NVMTOP_RECORD_SILENCE_H
-#define NVMTOP_RECORD_SILENCE_H
+/* hangs: messages about sensors that do not answer. */
+#ifndef NVMTOP_RECORD_HANGS_H
+#define NVMTOP_RECORD_HANGS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,16 +8,16 @@
 #include "engine/engine.h"
 
 /* Which hangs were reported; initialize to zero. */
-struct silence {
+struct hangs_told {
 	uint64_t begun, ended; /* bit i: hang i */
 };
 _Static_assert(ENGINE_HANGS <= 64, "a bit for each");
 
 /* Writes the next unreported message: a sensor does not answer, or answers again. Returns false if there is none. */
-bool silence_news(struct silence *told, struct engine *g, char *out, size_t size);
+bool hangs_news(struct hangs_told *told, struct engine *g, char *out, size_t size);
 
 /* Writes a summary line for the nth sensor that did not answer between two times; returns
  * false if there are no more. */
-bool silence_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, char *out, size_t size);
+bool hangs_line(struct engine *g, size_t nth, int64_t from_ns, int64_t to_ns, char *out, size_t size);
 
 #endif
