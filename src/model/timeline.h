@@ -15,6 +15,8 @@ struct bin {
 	uint64_t n;
 };
 
+#define GAP_EVENT_NS (10 * NS_PER_MS) /* shorter gaps are single late ticks */
+
 #define ZOOM_MIN 17		/* 0.13 ms */
 #define ZOOM_MAX 47		/* 39 hours */
 
@@ -80,6 +82,9 @@ struct timeline_ops {
 			 size_t max);
 	/* Changes in [from, to), the newest max of them, oldest first. NULL: no changes are recorded. */
 	size_t (*changes)(struct timeline *t, int64_t from_ns, int64_t to_ns, struct change *out, size_t max);
+	/* The begin of the first, or the last, event in [from_ns, to_ns): of a throttling or notice, a rise of a count, a change,
+	 * a gap of at least GAP_EVENT_NS. Returns false if there is none. */
+	bool (*event)(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out);
 	/* Reads at most `most` rows of the tier in [*from_ns, to_ns), and moves *from_ns behind them: their times and the
 	 * values of n channels. *column_ns: 0, or the rows are gone and each is the mean of a column of that time, at
 	 * its end. Returns 0 at the end. NULL: not supported. */

@@ -36,12 +36,11 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
 	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
-	if (b && b != c->newest) {
-		cache_unlink(c, b);
-		cache_link(c, b);
-	}
-	if (b)
-		b->used = c->now;
+	if (!b || (c->now > 0 && b->used == c->now)) /* once a frame is enough */
+		return b;
+	cache_unlink(c, b);
+	cache_link(c, b);
+	b->used = c->now;
 	return b;
 }
 

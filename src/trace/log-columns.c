@@ -561,31 +561,18 @@ void trace_stat(struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns,
 
 size_t trace_late(struct trace *r, enum tier tier, uint64_t row, size_t n, struct gap *out)
 {
+	int64_t before_ns = r->session.start.mono_ns;
+	uint64_t end = row + n, first;
+	struct log_block *b;
 	size_t found = 0;
 
 	pthread_mutex_lock(&r->lock);
-	for (uint64_t end = row + n; row < end;) {
-		uint64_t first;
-		struct log_block *b = log_block_of(r, tier, row, &first);
-
-		if (!b)
-			break;
-		for (size_t i = (size_t)(row - first); i < b->n && row < end; i++, row++) {
-			int64_t before = r->session.start.mono_ns, to = b->t_ns[i];
-
-			if (!b->late[i])
-				continue;
-			if (i > 0) {
-				before = b->t_ns[i - 1];
-			} else if (row > 0) {
-				rows_get(r, tier, row - 1, 1, &before, NULL, 0, NULL);
-				b = log_block_of(r, tier, row, &first);
-				if (!b)
-					break;
-			}
-			out[found++] = (struct gap) {tier, GAP_LATE, before, to, 1};
-		}
-	}
+	if (row > 0)
+		rows_get(r, tier, row - 1, 1, &before_ns, NULL, 0, NULL);
+	while (row < end && (b = log_block_of(r, tier, row, &first)))
+		for (size_t i = (size_t)(row - first); i < b->n && row < end; before_ns = b->t_ns[i++], row++)
+			if (b->late[i])
+				out[found++] = (struct gap) {tier, GAP_LATE, before_ns, b->t_ns[i], 1};
 	pthread_mutex_unlock(&r->lock);
 	return found;
 }

@@ -700,11 +700,6 @@ const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
 	return r->anchors;
 }
 
-void trace_tail(const struct trace *r, struct log_tail *out)
-{
-	*out = r->tail;
-}
-
 uint64_t trace_rows(const struct trace *r, enum tier tier)
 {
 	return r->rows[tier];

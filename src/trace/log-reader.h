@@ -24,7 +24,6 @@ struct log_tail {
 	uint64_t torn;		/* bytes after the last chunk */
 	uint64_t other;		/* of these, from the first chunk of another recording on */
 };
-void trace_tail(const struct trace *r, struct log_tail *out);
 
 /* The damage found so far. */
 enum log_fault {

@@ -154,6 +154,40 @@ static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_n
 	return changes_between(l->p, l->n, from_ns, to_ns, out, max);
 }
 
+static bool timeline_event(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out)
+{
+	static const struct {
+		enum trace_events of;
+		size_t each, begin;
+	} kinds[] = {{EVENTS_STATE, sizeof(struct state_event), offsetof(struct state_event, from_ns)},
+		     {EVENTS_CHANGE, sizeof(struct change), offsetof(struct change, t_ns)},
+		     {EVENTS_GAP, sizeof(struct gap), offsetof(struct gap, from_ns)}};
+	bool found = false;
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		const struct log_events *l = &timeline_log(t)->events[kinds[k].of];
+		size_t i = times_from(l->p, l->n, kinds[k].each, kinds[k].begin, last ? to_ns : from_ns);
+
+		for (; last ? i > 0 : i < l->n; i = last ? i - 1 : i + 1) {
+			const char *event = (const char *)l->p + (last ? i - 1 : i) * kinds[k].each;
+			const struct state_event *s = kinds[k].of == EVENTS_STATE ? (const void *)event : NULL;
+			const struct gap *g = kinds[k].of == EVENTS_GAP ? (const void *)event : NULL;
+			int64_t begin_ns;
+
+			memcpy(&begin_ns, event + kinds[k].begin, sizeof(begin_ns));
+			if (last ? begin_ns < from_ns : begin_ns >= to_ns)
+				break;
+			if ((s && s->flags & STATE_BEFORE) || (g && (!gap_is_hole(g) || g->to_ns - g->from_ns < GAP_EVENT_NS)))
+				continue;
+			if (!found || (last ? begin_ns > *out : begin_ns < *out))
+				*out = begin_ns;
+			found = true;
+			break;
+		}
+	}
+	return found;
+}
+
 /* Where the rows are gone, of the bins of one zoom. */
 static size_t columns_as_rows(struct trace *r, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
 			      size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
@@ -423,6 +457,7 @@ const struct timeline_ops log_timeline_ops = {
 	.marks = timeline_marks,
 	.gaps = timeline_gaps,
 	.states = timeline_states,
+	.event = timeline_event,
 	.changes = timeline_changes,
 	.rows = timeline_rows,
 	.energy_part = timeline_energy_part,

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define THROTTLES_MAX 64
-#define GAP_NS        (10 * NS_PER_MS) /* shorter gaps are single late ticks */
 #define ITEMS_MAX     64
 #define PAGE          64 /* events that are asked for at a time */
 #define NEAR_CELLS    6 /* maximum distance of the text */
@@ -32,7 +31,7 @@ bool events_gap(const struct gap *g, int64_t cell_ns)
 {
 	int64_t len = g->to_ns - g->from_ns;
 
-	return len >= GAP_NS || len >= cell_ns;
+	return len >= GAP_EVENT_NS || len >= cell_ns;
 }
 
 bool events_wanted(const struct ui *u, const struct ui_scene *s)
@@ -50,7 +49,7 @@ bool events_wanted(const struct ui *u, const struct ui_scene *s)
 	if (!s->live && u->extent.any)
 		n = s->timeline->ops->gaps(s->timeline, u->extent.first_ns, u->extent.last_ns + 1, gaps, 32);
 	for (size_t i = 0; i < n; i++)
-		if (events_gap(&gaps[i], GAP_NS))
+		if (events_gap(&gaps[i], INT64_MAX))
 			return true;
 	return false;
 }

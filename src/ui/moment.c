@@ -4,11 +4,7 @@
  * its halves, so the sample is found by bisection. */
 #include "ui/moment.h"
 
-#include "ui/events.h"
-
 #include <math.h>
-
-#define PAGE 64
 
 /* A search for a value of at least, or at most, `limit`. */
 struct wanted {
@@ -108,92 +104,7 @@ bool moment_extreme(struct timeline *t, size_t channel, int64_t from_ns, int64_t
 	return any && find(t, channel, from_ns, to_ns, &w, out);
 }
 
-/* The begin of a throttling, notice or over-current. */
-static bool states(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
-{
-	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns;
-	struct state_event page[PAGE];
-	bool found = false;
-	size_t n;
-
-	/* states() returns the newest of a range, so a full page is followed by older ones. */
-	do {
-		n = t->ops->states(t, SIZE_MAX, from, to, page, PAGE);
-		for (size_t i = n; i-- > 0 && page[i].from_ns >= from;) {
-			if (page[i].flags & STATE_BEFORE)
-				continue;
-			*out = page[i].from_ns;
-			found = true;
-			if (by < 0)
-				return true;
-		}
-		to = n ? page[0].from_ns : to;
-	} while (n == PAGE && to > from);
-	return found;
-}
-
-static bool changes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
-{
-	int64_t to = by > 0 ? e->last_ns + 1 : t_ns;
-	struct change page[PAGE];
-	bool found = false;
-	size_t n;
-
-	if (!t->ops->changes)
-		return false;
-	/* changes() returns the newest of a range, so a full page is followed by older ones. */
-	do {
-		n = t->ops->changes(t, by > 0 ? t_ns + 1 : e->first_ns, to, page, by > 0 ? PAGE : 1);
-		if (n)
-			*out = to = page[0].t_ns, found = true;
-	} while (n == PAGE);
-	return found;
-}
-
-static bool holes(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
-{
-	int64_t from = by > 0 ? t_ns + 1 : e->first_ns, to = by > 0 ? e->last_ns + 1 : t_ns, at = from, next;
-	struct gap page[PAGE];
-	bool found = false;
-	size_t n;
-
-	while (at < to && (n = t->ops->gaps(t, at, to, page, PAGE)) > 0) {
-		next = INT64_MAX;
-		for (size_t i = 0; i < n; i++) {
-			if (page[i].to_ns < next)
-				next = page[i].to_ns;
-			if (!events_gap(&page[i], INT64_MAX) || page[i].from_ns >= to || page[i].from_ns < from)
-				continue;
-			if (!found || page[i].from_ns > *out)
-				*out = page[i].from_ns;
-			found = true;
-			if (by > 0)
-				return true;
-		}
-		if (n < PAGE)
-			break;
-		/* A page of gaps that overlap moves on when the first of them ends. */
-		at = page[n - 1].from_ns >= at ? page[n - 1].from_ns + 1 : next >= at ? next + 1 : to;
-	}
-	return found;
-}
-
 bool moment_event(struct timeline *t, const struct extent *e, int64_t t_ns, int by, int64_t *out)
 {
-	static bool (*const kinds[])(struct timeline * t, const struct extent *e, int64_t t_ns, int by,
-				     int64_t *out) = {states, changes, holes};
-	bool found = false;
-	int64_t at;
-
-	if (!e->any)
-		return false;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		bool is = kinds[i](t, e, t_ns, by, &at);
-
-		if (!is || (found && (by > 0 ? at >= *out : at <= *out)))
-			continue;
-		*out = at;
-		found = true;
-	}
-	return found;
+	return e->any && t->ops->event(t, by > 0 ? t_ns + 1 : e->first_ns, by > 0 ? e->last_ns + 1 : t_ns, by < 0, out);
 }

@@ -664,6 +664,12 @@ static size_t get_states(struct timeline *tl, size_t channel, int64_t from_ns, i
 	return got;
 }
 
+static bool get_event(struct timeline *tl, int64_t from_ns, int64_t to_ns, bool last, int64_t *out)
+{
+	*out = tape_of(tl, 1) && last ? to_ns - 1 : from_ns;
+	return to_ns > from_ns;
+}
+
 static const struct timeline_ops ops = {
 	.session = get_session,
 	.extent = get_extent,
@@ -673,6 +679,7 @@ static const struct timeline_ops ops = {
 	.marks = get_marks,
 	.gaps = get_gaps,
 	.states = get_states,
+	.event = get_event,
 	.finest = get_finest,
 	.rows = get_rows,
 	.ranges = get_ranges,

@@ -161,6 +161,44 @@ static void compare_stat(struct timeline *live, struct timeline *saved)
 	assert_true(sum > 0);
 }
 
+/* The next event is that of the lists. */
+static void compare_events(struct timeline *live, struct timeline *saved)
+{
+	enum { MOST = 4096 };
+	static struct state_event states[MOST];
+	static struct change changes[MOST];
+	static struct gap gaps[MOST];
+	size_t n_states = live->ops->states(live, SIZE_MAX, INT64_MIN, INT64_MAX, states, MOST), found = 0;
+	size_t n_changes = live->ops->changes(live, INT64_MIN, INT64_MAX, changes, MOST);
+	size_t n_gaps = live->ops->gaps(live, INT64_MIN, INT64_MAX, gaps, MOST);
+
+	assert_true(n_states < MOST && n_changes < MOST && n_gaps < MOST && n_states + n_changes + n_gaps > 0);
+	for (int i = 0; i < 2000; i++) {
+		int64_t from = session.start.mono_ns + (int64_t)random_below(SECONDS * NS_PER_S), best = 0, a = 0, b = 0;
+		int64_t to = from + (int64_t)random_below(random_below(2) ? NS_PER_S : SECONDS * NS_PER_S);
+		bool last = random_below(2), any = false;
+
+#define CONSIDER(t_ns)                                                                                                       \
+	if ((t_ns) >= from && (t_ns) < to && (!any || (last ? (t_ns) > best : (t_ns) < best))) {                             \
+		best = (t_ns);                                                                                               \
+		any = true;                                                                                                  \
+	}
+		for (size_t k = 0; k < n_states; k++)
+			if (!(states[k].flags & STATE_BEFORE))
+				CONSIDER(states[k].from_ns)
+		for (size_t k = 0; k < n_changes; k++)
+			CONSIDER(changes[k].t_ns)
+		for (size_t k = 0; k < n_gaps; k++)
+			if (gaps[k].to_ns - gaps[k].from_ns >= GAP_EVENT_NS)
+				CONSIDER(gaps[k].from_ns)
+		assert_int_equal(live->ops->event(live, from, to, last, &a), any);
+		assert_int_equal(saved->ops->event(saved, from, to, last, &b), any);
+		assert_true(!any || (a == best && b == best));
+		found += any;
+	}
+	assert_true(found > 100);
+}
+
 static void live_and_replay_are_equal(void **state)
 {
 	char path[64];
@@ -202,6 +240,7 @@ static void live_and_replay_are_equal(void **state)
 		compare(live, saved);
 		compare_values(live, saved);
 		compare_stat(live, saved);
+		compare_events(live, saved);
 		assert_int_equal(sinks[0]->ops->end(sinks[0], &e), 0);
 	}
 	trace_close(trace);

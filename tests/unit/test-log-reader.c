@@ -15,7 +15,7 @@
 #include "log-bytes.h"
 #include "random.h"
 #include "trace/format.h"
-#include "trace/log-reader.h"
+#include "trace/log-tree.h"
 
 #define SESSION	  UINT32_C(0x12345678)
 #define START	  INT64_C(1234567890123)
@@ -448,7 +448,7 @@ static void whole(void **state)
 	}
 	assert_int_equal(trace_row_from(l, TIER_FAST, INT64_MIN), 0);
 	assert_int_equal(trace_row_from(l, TIER_FAST, INT64_MAX), r->rows[0].n);
-	trace_tail(l, &tail);
+	tail = l->tail;
 	assert_true(tail.ended && tail.reason == LOG_LIMIT && tail.torn == 0);
 	assert_string_equal(tail.next, "");
 	no_damage(l);
@@ -711,7 +711,7 @@ static void torn(void **state)
 		if (n % 50 == 0)
 			check_rows(l, r, rows, 0, 0);
 		no_damage(l);
-		trace_tail(l, &tail);
+		tail = l->tail;
 		assert_false(tail.ended);
 		assert_int_equal(tail.torn, n - (r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored));
 		trace_close(l);
@@ -760,7 +760,7 @@ static void check_flipped(const struct recording *r, size_t chunk, struct trace 
 	if (h.kind == LOG_DATA)
 		check_columns_without(l, r, h.cell);
 	trace_damage(l, &d);
-	trace_tail(l, &tail);
+	tail = l->tail;
 	if (h.kind == LOG_END) {
 		assert_false(tail.ended);
 	} else {

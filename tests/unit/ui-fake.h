@@ -297,6 +297,30 @@ static size_t fake_states(struct timeline *t, size_t channel, int64_t from, int6
 	return states_between(list, reach, n, channel, from, to, out, max);
 }
 
+static bool fake_event(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out)
+{
+	struct fake *f = (struct fake *)t;
+	struct state_event s[1024];
+	int64_t at[1024 + 8];
+	size_t n = fake_states(t, SIZE_MAX, from_ns, to_ns, s, 1024), all = 0;
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		if (!(s[i].flags & STATE_BEFORE))
+			at[all++] = s[i].from_ns;
+	for (size_t i = 0; i < f->n_changes; i++)
+		at[all++] = f->changes[i].t_ns;
+	for (size_t i = 0; i < f->n_gaps; i++)
+		if (f->gaps[i].to_ns - f->gaps[i].from_ns >= GAP_EVENT_NS)
+			at[all++] = f->gaps[i].from_ns;
+	for (size_t i = 0; i < all; i++)
+		if (at[i] >= from_ns && at[i] < to_ns && (!found || (last ? at[i] > *out : at[i] < *out))) {
+			*out = at[i];
+			found = true;
+		}
+	return found;
+}
+
 static const struct timeline_ops fake_ops = {.session = fake_session,
 					     .extent = fake_extent,
 					     .columns = fake_columns,
@@ -305,6 +329,7 @@ static const struct timeline_ops fake_ops = {.session = fake_session,
 					     .marks = fake_marks,
 					     .gaps = fake_gaps,
 					     .states = fake_states,
+					     .event = fake_event,
 					     .changes = fake_changes,
 					     .rows = fake_rows,
 					     .ranges = fake_visit,
