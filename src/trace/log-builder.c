@@ -295,20 +295,15 @@ static void hole_end(struct log_builder *b, enum tier t, int64_t t_ns)
 	w->hole.missed = 0;
 }
 
-/* The earliest cell with waiting rows. Returns false if there is none. */
-static bool first_cell(const struct log_builder *b, int64_t *cell)
+/* The earliest cell with waiting rows; INT64_MAX: there is none. */
+static int64_t first_cell(const struct log_builder *b)
 {
-	bool any = false;
+	int64_t cell = INT64_MAX;
 
-	for (int t = 0; t < TIERS; t++) {
-		const struct waiting *w = &b->tier[t];
-
-		if (w->q.n > 0 && (!any || log_cell(w->q.t_ns[0]) < *cell)) {
-			*cell = log_cell(w->q.t_ns[0]);
-			any = true;
-		}
-	}
-	return any;
+	for (int t = 0; t < TIERS; t++)
+		if (b->tier[t].q.n > 0 && log_cell(b->tier[t].q.t_ns[0]) < cell)
+			cell = log_cell(b->tier[t].q.t_ns[0]);
+	return cell;
 }
 
 /* Have all tiers advanced so far that no more rows before that time are expected? */
@@ -322,14 +317,6 @@ static bool all_at(const struct log_builder *b, int64_t end_ns)
 			return false;
 	}
 	return true;
-}
-
-static bool any_at(const struct log_builder *b, int64_t end_ns)
-{
-	for (int t = 0; t < TIERS; t++)
-		if (b->tier[t].newest_ns >= end_ns)
-			return true;
-	return false;
 }
 
 /* Writes bins and statistics of the earliest open span of a level. */
@@ -449,7 +436,7 @@ static void put_data(struct log_builder *b, int64_t cell)
 
 static void cell_seal(struct log_builder *b, int64_t cell)
 {
-	int64_t first, span = log_span(cell, 1);
+	int64_t span = log_span(cell, 1);
 
 	levels_close(b, cell);
 	b->newest_cell = cell > b->newest_cell ? cell : b->newest_cell;
@@ -463,7 +450,7 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		memset(b->tier[t].like, LOG_OTHER, b->about->width[t]);
 	b->like_span = span / LIKE_GROUPS;
 	events_flush(b); /* before the rows of their time, as in a stream */
-	while (first_cell(b, &first) && first == cell)
+	while (first_cell(b) == cell)
 		put_data(b, cell);
 }
 
@@ -472,12 +459,15 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 /* Is the earliest cell complete by now_ns? */
 static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
 {
-	int64_t end_ns;
+	int64_t end_ns, newest_ns = now_ns;
 
-	if (!first_cell(b, cell))
+	*cell = first_cell(b);
+	if (*cell == INT64_MAX)
 		return false;
 	end_ns = log_cell_ns(*cell + 1);
-	return any_at(b, end_ns + LATE_NS) || all_at(b, end_ns) || end_ns + LATE_NS <= now_ns;
+	for (int t = 0; t < TIERS; t++)
+		newest_ns = b->tier[t].newest_ns > newest_ns ? b->tier[t].newest_ns : newest_ns;
+	return newest_ns >= end_ns + LATE_NS || all_at(b, end_ns);
 }
 
 /* Flags the newest waiting row if a tick before it was skipped; until_ns: its time. Those of rows that did not come
@@ -536,7 +526,7 @@ void log_builder_end(struct log_builder *b)
 {
 	int64_t cell, span;
 
-	while (first_cell(b, &cell))
+	while ((cell = first_cell(b)) != INT64_MAX)
 		cell_seal(b, cell);
 	for (enum tier t = 0; t < TIERS; t++) {
 		hole_end(b, t, b->tier[t].hole.to_ns);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "trace/log-output.h"
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/job.h"
@@ -278,18 +279,17 @@ int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e)
 
 bool disk_use(struct log_out *o, const struct out_file *file)
 {
-	struct out_written *files = reallocarray(o->files, o->n_files + 1, sizeof(*files));
+	struct out_written *f = array_add(&o->files, &o->n_files, sizeof(*f));
 
 	o->file = *file;
-	o->file.index = o->n_files;
+	o->file.index = o->n_files - 1;
 	o->file.since_ns = clock_now_ns();
 	text_printable(o->stats.path, sizeof(o->stats.path), o->file.path, strlen(o->file.path));
-	if (!files) {
+	if (!f) {
 		disk_fail(o, ENOMEM);
 		return false;
 	}
-	o->files = files;
-	o->files[o->n_files++] = (struct out_written) {.number = file->number};
+	f->number = file->number;
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "trace/log-index.h"
+#include "util/array.h"
 
 #define GROUPS_MAX 65536 /* that wait for an INDEX; others are only found by a scan */
 
@@ -16,9 +17,9 @@ struct index_group {
 
 struct log_index {
 	struct index_group *groups; /* not listed yet, by cell */
-	size_t n, room;
+	size_t n;
 	struct log_sums_entry *sums;
-	size_t n_sums, sums_room;
+	size_t n_sums;
 	size_t events; /* their bytes */
 	bool incomplete;
 	uint32_t generation;
@@ -45,25 +46,18 @@ void log_index_free(struct log_index *x)
 /* Returns the group of the cell. add: makes it if it is new. */
 static struct index_group *group_of(struct log_index *x, int64_t cell, bool add)
 {
-	struct index_group *more = x->groups;
-	size_t at = x->n, room = x->room ? 2 * x->room : 64;
+	size_t at = x->n;
 
 	cell = log_span_cell(log_span(cell, 1), 1);
 	while (at > 0 && x->groups[at - 1].entry.cell >= cell)
 		at--;
 	if (at < x->n && x->groups[at].entry.cell == cell)
 		return &x->groups[at];
-	if (!add)
+	if (!add || x->n == GROUPS_MAX || !array_add(&x->groups, &x->n, sizeof(*x->groups)))
 		return NULL;
-	if (x->n == x->room)
-		more = room <= GROUPS_MAX ? reallocarray(x->groups, room, sizeof(*more)) : NULL;
-	if (!more)
-		return NULL;
-	x->room = x->n == x->room ? room : x->room;
-	x->groups = more;
-	memmove(more + at + 1, more + at, (x->n++ - at) * sizeof(*more));
-	more[at] = (struct index_group) {.entry = {.first = UINT64_MAX, .cell = cell}};
-	return &more[at];
+	memmove(x->groups + at + 1, x->groups + at, (x->n - 1 - at) * sizeof(*x->groups));
+	x->groups[at] = (struct index_group) {.entry = {.first = UINT64_MAX, .cell = cell}};
+	return &x->groups[at];
 }
 
 /* A LOD or STAT: the first of its span tells where the others are. */
@@ -71,21 +65,15 @@ static void sums_add(struct log_index *x, const struct log_entry *e)
 {
 	uint32_t level = (uint32_t)log_entry_level(e);
 	struct index_group *g = level == 1 ? group_of(x, e->cell, false) : NULL;
+	struct log_sums_entry *s;
 
 	if (g && g->entry.sums == 0)
 		g->entry.sums = e->distance;
 	if (level == 1 || (x->n_sums > 0 && x->sums[x->n_sums - 1].level == level && x->sums[x->n_sums - 1].cell == e->cell))
 		return;
-	if (x->n_sums == x->sums_room) {
-		size_t room = x->sums_room ? 2 * x->sums_room : 4;
-		struct log_sums_entry *more = reallocarray(x->sums, room, sizeof(*more));
-
-		if (!more)
-			return;
-		x->sums = more;
-		x->sums_room = room;
-	}
-	x->sums[x->n_sums++] = (struct log_sums_entry) {e->distance, e->cell, level};
+	s = array_add(&x->sums, &x->n_sums, sizeof(*s));
+	if (s)
+		*s = (struct log_sums_entry) {e->distance, e->cell, level};
 }
 
 static void events_drop(struct log_index *x)

@@ -42,12 +42,11 @@ static void kept_drop(struct log_out *o, size_t n)
 /* Keeps a chunk that was read, of which the next file may want something. */
 static void kept_add(struct log_out *o, struct log_chunk *c)
 {
-	struct log_chunk **p = array_grow(o->kept.p, o->kept.n + 1, &o->kept.room, sizeof(*p));
+	struct log_chunk **at = array_add(&o->kept.p, &o->kept.n, sizeof(struct log_chunk *));
 
-	if (p) {
+	if (at) {
 		atomic_fetch_add(&c->refs, 1);
-		p[o->kept.n++] = c;
-		o->kept.p = p;
+		*at = c;
 		o->kept.at = o->kept.n;
 	} else if (c->about.cell >= o->to) {
 		out_lose(o, c);

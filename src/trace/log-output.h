@@ -58,7 +58,7 @@ struct log_out {
 	uint64_t until;	 /* events up to this serial that are older than the file are in the one before */
 	struct {	 /* chunks of which the next file may want something; those from `at` on are read again */
 		struct log_chunk **p;
-		size_t at, n, room;
+		size_t at, n;
 	} kept;
 	struct {
 		uint64_t rows[TIERS], ranges;
