@@ -294,6 +294,8 @@ static void add_gaps(struct ui *u, struct items *l)
 			 : g->cause == GAP_LOST ? _("lost %s")
 						: _("%s in a missing file"),
 			 took);
+		if (g->cause == GAP_ABSENT)
+			snprintf(item->brief, sizeof(item->brief), "%s", _("missing file"));
 	}
 }
 
@@ -319,11 +321,12 @@ static bool draw_words_at(struct ui *u, struct canvas *c, int at, int y, const s
 	return true;
 }
 
-/* Draws text right or left of the item, at most NEAR_CELLS away, or between its diamonds. Returns false if
- * it does not fit. */
+/* Draws text right or left of the item, at most NEAR_CELLS away, or between its diamonds, or in its line. Returns false
+ * if it does not fit. */
 static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item *item, const char *text)
 {
 	int w = text_width(text), first = u->at.chart.x + item->first, last = u->at.chart.x + item->last;
+	char wide[CHANGE_TEXT + 2];
 
 	for (int away = 0; away < NEAR_CELLS; away++)
 		if (draw_words_at(u, c, last + 2 + away, y, item, text))
@@ -334,7 +337,12 @@ static bool draw_words(struct ui *u, struct canvas *c, int y, const struct item 
 	for (int at = last - 1 - w; item->words && at > first; at--)
 		if (draw_words_at(u, c, at, y, item, text))
 			return true;
-	return false;
+	last = last < u->at.chart.x + u->at.chart.w ? last : u->at.chart.x + u->at.chart.w - 1;
+	if (!item->lasts || last - first + 1 < w + 4)
+		return false;
+	snprintf(wide, sizeof(wide), " %s ", text);
+	canvas_text(c, first + (last - first - 1 - w) / 2, y, w + 2, item->style, wide);
+	return true;
 }
 
 /* Drops changes of a clock's limit next to throttling, which causes them. */
