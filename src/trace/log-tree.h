@@ -1,5 +1,5 @@
-/* log-tree: the chunks of a log, by group. Private to log-reader.c, log-tree.c, log-columns.c and the code
- * that recovers, checks and follows logs; callers must have locked the reader. */
+/* log-tree: the chunks of a log, by group. Private to what reads, checks and follows logs; callers must have locked
+ * the trace. */
 #ifndef TRACE_LOG_TREE_H
 #define TRACE_LOG_TREE_H
 
