@@ -787,10 +787,12 @@ void log_queue_free(struct log_queue *q)
 struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended)
 {
 	struct log_chunk *c;
+	bool waits = true;
 
 	pthread_mutex_lock(&q->log->lock);
-	while (!(c = queue_next(q)) && !q->log->ended && thread_wait(&q->log->news, &q->log->lock, until_ns))
-		continue;
+	/* What came while the wait ran out is looked at, too. */
+	while (!(c = queue_next(q)) && !q->log->ended && waits)
+		waits = thread_wait(&q->log->news, &q->log->lock, until_ns);
 	if (c)
 		atomic_fetch_add(&c->refs, 1);
 	*skipped = q->skipped;

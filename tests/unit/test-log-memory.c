@@ -517,6 +517,46 @@ static void a_queue_keeps_what_the_log_does_not(void **state)
 	log_free(l);
 }
 
+/* Ends what another thread takes, with chunks that come at once before the end. */
+static void *ender(void *arg)
+{
+	struct log *l = arg;
+	uint64_t next[TIERS] = {0};
+
+	push_until(l, next, START + NS_PER_S / 2);
+	log_sink(l)->ops->end(log_sink(l), NULL);
+	return NULL;
+}
+
+/* No wait that runs out makes the end come before the last chunks. */
+static void a_queue_ends_after_the_last_chunk(void **state)
+{
+	(void)state;
+	make_session(1000, 100, 10);
+	for (int i = 0; i < 200; i++) {
+		struct log *l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
+		struct log_skipped skipped;
+		uint64_t rows = 0;
+		struct log_chunk *c;
+		struct err e;
+		struct log_queue *q = log_queue_new(l, SIZE_MAX / 4, false, &e);
+		bool ended = false;
+		pthread_t thread;
+
+		assert_non_null(q);
+		assert_int_equal(pthread_create(&thread, NULL, ender, l), 0);
+		while (!ended)
+			if ((c = log_queue_take(q, 0, &skipped, &ended))) {
+				rows += c->about.rows[TIER_FAST];
+				log_chunk_free(c);
+			}
+		pthread_join(thread, NULL);
+		assert_int_equal(rows, 500);
+		log_queue_free(q);
+		log_free(l);
+	}
+}
+
 static void *looker(void *arg)
 {
 	struct log *l = arg;
@@ -560,6 +600,7 @@ int main(void)
 		cmocka_unit_test(notes_are_there_at_once),
 		cmocka_unit_test(a_queue_has_all_chunks),
 		cmocka_unit_test(a_queue_keeps_what_the_log_does_not),
+		cmocka_unit_test(a_queue_ends_after_the_last_chunk),
 		cmocka_unit_test(looked_at_while_it_grows),
 	};
 
