@@ -673,6 +673,7 @@ static void *use(void *arg)
 		nvmtop_energy_end(w);
 		nvmtop_energy_result(w, 0, &j, NULL);
 		nvmtop_energy_forget(w);
+		usleep(100); /* others get the lock, too */
 	}
 	return NULL;
 }
