@@ -170,7 +170,7 @@ static enum err_code through(const uint8_t *p, size_t n, size_t piece, struct ta
 	struct follow *f;
 	int fd[2], r = 0;
 
-	*t = (struct taker) {.sink = {&ops}};
+	*t = (struct taker) {.sink = {.ops = &ops}};
 	assert_int_equal(pipe(fd), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd[0]);
 	f = follow_open(path, &t->sink, e);
@@ -444,7 +444,7 @@ static void test_grows(void **state)
 {
 	struct text log = write_log(7);
 	char path[] = "/tmp/test-follow-XXXXXX", name[64];
-	struct taker t = {.sink = {&ops}};
+	struct taker t = {.sink = {.ops = &ops}};
 	struct follow *f;
 	struct err e;
 	int fd, r;
@@ -479,7 +479,7 @@ static void test_grows(void **state)
 static void test_next(void **state)
 {
 	char path[] = "/tmp/test-follow-XXXXXX", name[64], next[64], later[64];
-	struct taker t = {.sink = {&ops}};
+	struct taker t = {.sink = {.ops = &ops}};
 	struct log_out *w;
 	struct follow *f;
 	struct sink *s;
@@ -534,7 +534,7 @@ static void test_abandoned(void **state)
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct text log = write_log(7);
 	char name[] = "/tmp/test-follow-XXXXXX";
-	struct taker t = {.sink = {&ops}};
+	struct taker t = {.sink = {.ops = &ops}};
 	struct follow *f;
 	struct err e;
 	int fd = mkstemp(name), r;

@@ -506,20 +506,19 @@ static void late_ticks(void **state)
 		late[t] = calloc(r->rows[t].n, 1);
 		assert_non_null(late[t]);
 	}
-	for (size_t i = 0; i < r->rows[0].n; i++)
-		for (enum tier t = 0; t < 2; t++) {
-			struct series *s = &r->rows[t];
-			size_t k = t == 0 ? i : i / 5;
+	/* In the order of time: each tier has pauses of its own. */
+	for (size_t at[2] = {0}; at[0] < r->rows[0].n || at[1] < r->rows[1].n;) {
+		const struct series *fast = &r->rows[0], *medium = &r->rows[1];
+		enum tier t = at[1] == medium->n || (at[0] < fast->n && fast->t[at[0]] <= medium->t[at[1]]) ? 0 : 1;
+		struct series *s = &r->rows[t];
+		size_t k = at[t]++;
 
-			if ((t == 1 && i % 5) || k >= s->n)
-				continue;
-			late[t][k] = k > 0 && random_below(20) == 0 &&
-				     s->t[k] - s->t[k - 1] < (t ? 4 : 1) * 90 * NS_PER_MS;
-			if (late[t][k])
-				made.sink->ops->gap(made.sink, &(struct gap) {t, GAP_LATE, s->t[k - 1], s->t[k], 1});
-			all += late[t][k] && t == 0;
-			made.sink->ops->rows(made.sink, &(struct rows) {t, 1, 1, &s->t[k], &s->v[k]});
-		}
+		late[t][k] = k > 0 && random_below(20) == 0 && s->t[k] - s->t[k - 1] < (t ? 4 : 1) * 90 * NS_PER_MS;
+		if (late[t][k])
+			made.sink->ops->gap(made.sink, &(struct gap) {t, GAP_LATE, s->t[k - 1], s->t[k], 1});
+		all += late[t][k] && t == 0;
+		made.sink->ops->rows(made.sink, &(struct rows) {t, 1, 1, &s->t[k], &s->v[k]});
+	}
 	log_made(&made, true, &r->bytes);
 	l = open_bytes(r->bytes.p, r->bytes.n);
 	assert_non_null(l);
@@ -698,7 +697,7 @@ static void torn(void **state)
 		struct log_tail tail;
 
 		if (n < r->chunk[r->n_chunks - 12])
-			n -= random_below(3000);
+			n -= random_below(6000);
 		if (n < r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored) {
 			while (chunks > 0 && n < r->chunk[chunks - 1] + LOG_HEAD + head_of(r, chunks - 1).stored)
 				chunks--;
@@ -784,9 +783,8 @@ static void flipped(void **state)
 	struct recording *r = record(12, true, SESSION);
 
 	(void)state;
-	for (size_t i = 0; i < 2 * r->n_chunks; i++) {
-		size_t chunk = i / 2;
-		bool in_head = i % 2;
+	for (size_t chunk = 0; chunk < r->n_chunks; chunk++) {
+		bool in_head = chunk % 2;
 		struct log_head h = head_of(r, chunk);
 		size_t at = r->chunk[chunk] + (in_head ? random_below(LOG_HEAD) : LOG_HEAD + random_below(h.stored));
 		uint8_t bit = (uint8_t)(1U << random_below(8));
