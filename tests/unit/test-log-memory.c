@@ -533,7 +533,7 @@ static void a_queue_ends_after_the_last_chunk(void **state)
 {
 	(void)state;
 	make_session(1000, 100, 10);
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 60; i++) {
 		struct log *l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
 		struct log_skipped skipped;
 		uint64_t rows = 0;
