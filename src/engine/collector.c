@@ -9,6 +9,7 @@
  * calls. */
 #include "engine/collector.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +52,17 @@ void collector_close(struct collector *c)
 	c->marks_end = &c->marks;
 }
 
-void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on)
+void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on, const struct channel *counts)
 {
 	c->sinks = s;
 	c->start_ns = start_ns;
 	for (int i = 0; i < TIERS && goes_on; i++)
 		c->tiers[i].newest_ns = start_ns;
+	if (counts && goes_on) {
+		c->tiers[counts->tier].counts = true;
+		c->tiers[counts->tier].column = counts->column;
+		c->tiers[counts->tier].before = NAN;
+	}
 }
 
 void collector_add_marks(struct collector *c, struct pending_mark *chain)
@@ -158,6 +164,12 @@ static void collector_tier_run(struct collector *c, enum tier tier, int64_t befo
 		if (row->lost)
 			collector_gap(c, tier, row, GAP_LOST, row->lost);
 		r.n = collector_fill(c, tier, there, before_ns);
+		for (size_t i = 0; i < r.n && t->counts; i++) {
+			double *v = &t->values[i * t->width + t->column];
+
+			t->before = isnan(t->before) ? *v : t->before;
+			*v = isnan(*v) ? *v : *v - t->before; /* a missing one has its reason */
+		}
 		ring_take(t->ring, r.n);
 		there -= r.n;
 		t->newest_ns = t->t_ns[r.n - 1];

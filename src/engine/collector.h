@@ -24,6 +24,9 @@ struct collector {
 		int64_t newest_ns; /* time of the last row taken, or of the start; 0: none */
 		int64_t *t_ns;     /* the batch's times */
 		double *values;
+		bool counts;  /* a column of it counts from where the stream begins */
+		size_t column; /* which */
+		double before; /* its value there; NaN: none yet */
 	} tiers[TIERS];
 	struct sink *sinks;		 /* the consumer; NULL: the stream has not begun */
 	int64_t start_ns;		 /* nothing in the stream is older */
@@ -37,8 +40,9 @@ int collector_init(struct collector *c, struct ring *const rings[TIERS], const s
 		   const int64_t period_ns[TIERS]);
 void collector_close(struct collector *c); /* does not call end() */
 
-/* Begins the stream. goes_on: there were rows before it. */
-void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on);
+/* Begins the stream. goes_on: there were rows before it; what counts since the first of them (NULL: nothing does) is 0 in
+ * the first row of the stream. */
+void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on, const struct channel *counts);
 
 /* Takes ownership of a chain of marks in order of arrival. */
 void collector_add_marks(struct collector *c, struct pending_mark *chain);

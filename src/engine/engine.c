@@ -540,7 +540,8 @@ static int engine_begin_sinks(void *arg, const struct session *now, struct err *
 		return -1;
 	}
 	changes_again(g->changes);
-	collector_begin(&g->collector, b->sinks, now->start.mono_ns, g->phase == PHASE_RUNNING);
+	collector_begin(&g->collector, b->sinks, now->start.mono_ns, g->phase == PHASE_RUNNING,
+			probe_set_find(g->probes, "energy.total"));
 	return 0;
 }
 

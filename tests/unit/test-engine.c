@@ -170,7 +170,7 @@ static void bench_begin(struct bench *b, bool goes_on)
 	b->r.begun = 1;
 	b->r.start_ns = b->now;
 	memcpy(b->r.width, widths, sizeof(widths));
-	collector_begin(&b->c, &b->r.sink, b->now, goes_on);
+	collector_begin(&b->c, &b->r.sink, b->now, goes_on, NULL);
 }
 
 static void bench_close(struct bench *b)
@@ -387,7 +387,7 @@ static void late_marks_keep_their_time(void **state)
 	(void)state;
 	bench_open(&b, true);
 	t = b.now;
-	collector_begin(&b.c, &l.sink, t, false);
+	collector_begin(&b.c, &l.sink, t, false, NULL);
 	for (int64_t i = 0; i < 100; i++)
 		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
 	b.now = t + 100 * MS;
