@@ -26,8 +26,13 @@ def pinned():
 
 
 def until(jetson, condition):
-    """As the examples wait."""
-    return soon(lambda: jetson.ok() and condition())
+    """As the examples wait. On a busy machine a reading may come too late for one look."""
+    def holds():
+        try:
+            return jetson.ok() and condition()
+        except JtopException:
+            return False
+    return soon(holds)
 
 
 before = {path: is_[-1] for path, is_ in machine.snapshot().items()}
