@@ -10,63 +10,15 @@
 #include <unistd.h>
 
 #include "../unit/stream-to.h"
+#include "rows.h"
 #include "trace/trace.h"
 #include "trace/log-out.h"
 
 #define STEP_NS (33 * NS_PER_MS)
 #define TURNS   5
 
-struct tier_rows {
-	size_t n, width, next;
-	int64_t *t_ns;
-	double *values;
-};
-
-static struct tier_rows tiers[TIERS];
-static struct session about;
 static const struct mark *marks;
 static size_t n_marks;
-
-static void *need(void *p)
-{
-	if (p)
-		return p;
-	fputs("log-size: out of memory\n", stderr);
-	exit(1);
-}
-
-static void load(struct trace *t, enum tier tier)
-{
-	struct tier_rows *r = &tiers[tier];
-	double *column;
-
-	r->n = (size_t)trace_rows(t, tier);
-	r->width = about.width[tier];
-	r->t_ns = need(calloc(r->n + 1, sizeof(*r->t_ns)));
-	r->values = need(calloc(r->n * r->width + 1, sizeof(*r->values)));
-	column = need(calloc(r->n + 1, sizeof(*column)));
-	trace_row_times(t, tier, 0, r->n, r->t_ns);
-	for (size_t c = 0; c < about.n_channels; c++) {
-		if (about.channels[c].tier != tier)
-			continue;
-		trace_row_values(t, c, 0, r->n, column);
-		for (size_t i = 0; i < r->n; i++)
-			r->values[i * r->width + about.channels[c].column] = column[i];
-	}
-	free(column);
-}
-
-static void push_until(struct sink *s, enum tier tier, int64_t t_ns)
-{
-	struct tier_rows *r = &tiers[tier];
-	size_t first = r->next;
-
-	while (r->next < r->n && r->t_ns[r->next] < t_ns)
-		r->next++;
-	if (r->next > first)
-		s->ops->rows(s, &(struct rows) {tier, r->next - first, r->width, r->t_ns + first,
-						r->values + first * r->width});
-}
 
 /* CPU time of all threads, in ns. */
 static int64_t push_all(struct log_out *w)
@@ -83,7 +35,7 @@ static int64_t push_all(struct log_out *w)
 	}
 	for (int64_t t_ns = about.start.mono_ns; t_ns <= last + STEP_NS && log_out_ready(w); t_ns += STEP_NS) {
 		for (enum tier t = 0; t < TIERS; t++)
-			push_until(s, t, t_ns);
+			rows_push(s, t, t_ns);
 		for (; mark < n_marks && marks[mark].t_ns < t_ns; mark++)
 			s->ops->mark(s, &marks[mark]);
 		if (s->ops->rest)

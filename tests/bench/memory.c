@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rows.h"
 #include "trace/log-view.h"
 #include "trace/trace.h"
 
@@ -26,12 +27,6 @@
 #define COLUMNS	 120
 #define BATCH	 20000
 
-static struct tier_rows {
-	size_t n, width, next;
-	int64_t *t_ns;
-	double *values;
-} tiers[TIERS];
-static struct session about;
 static atomic_bool done;
 
 /* --- how long locks are held, in CPU time --- */
@@ -93,45 +88,12 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 
 /* --- */
 
-static void *need(void *p)
-{
-	if (p)
-		return p;
-	fputs("memory: out of memory\n", stderr);
-	exit(1);
-}
-
-static void load(struct trace *t, enum tier tier)
-{
-	struct tier_rows *r = &tiers[tier];
-	double *column;
-
-	r->n = (size_t)trace_rows(t, tier);
-	r->width = about.width[tier];
-	r->t_ns = need(calloc(r->n + 1, sizeof(*r->t_ns)));
-	r->values = need(calloc(r->n * r->width + 1, sizeof(*r->values)));
-	column = need(calloc(r->n + 1, sizeof(*column)));
-	trace_row_times(t, tier, 0, r->n, r->t_ns);
-	for (size_t c = 0; c < about.n_channels; c++) {
-		if (about.channels[c].tier != tier)
-			continue;
-		trace_row_values(t, c, 0, r->n, column);
-		for (size_t i = 0; i < r->n; i++)
-			r->values[i * r->width + about.channels[c].column] = column[i];
-	}
-	free(column);
-}
-
 /* Rows up to t_ns; at the end of the recording it begins again, later by its length. */
 static void push(struct sink *s, enum tier tier, int64_t t_ns, int64_t length_ns)
 {
 	struct tier_rows *r = &tiers[tier];
-	size_t first = r->next;
 
-	while (r->next < r->n && r->t_ns[r->next] < t_ns)
-		r->next++;
-	if (r->next > first)
-		s->ops->rows(s, &(struct rows) {tier, r->next - first, r->width, r->t_ns + first, r->values + first * r->width});
+	rows_push(s, tier, t_ns);
 	if (r->next < r->n)
 		return;
 	for (size_t i = 0; i < r->n; i++)
