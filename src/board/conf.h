@@ -29,8 +29,6 @@ bool conf_next(const char **at, struct conf_line *l);
 const char *conf_value(const struct conf_line *l, const char *key);
 /* Is it the line of a mode? */
 bool conf_mode(const struct conf_line *l, int64_t *id, const char **name);
-/* Gets the name that the configuration of modes has for a number. */
-bool conf_mode_name(const char *modes, int64_t id, char name[48]);
 #define CONF_PROFILES 32
 /* Gets the names of fan profiles, and the one that is the default or "". Returns their number. */
 size_t conf_profiles(const struct root *r, char names[CONF_PROFILES][48], char usual[48]);

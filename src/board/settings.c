@@ -85,7 +85,8 @@ bool conf_mode(const struct conf_line *l, int64_t *id, const char **name)
 	return l->begins && **name && !strcmp(l->words[0], "POWER_MODEL") && is_number(conf_value(l, "ID="), id);
 }
 
-bool conf_mode_name(const char *modes, int64_t id, char name[48])
+/* Gets the name that the configuration of modes has for a number. */
+static bool conf_mode_name(const char *modes, int64_t id, char name[48])
 {
 	struct conf_line l;
 	const char *text;

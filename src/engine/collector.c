@@ -58,11 +58,8 @@ void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool
 	c->start_ns = start_ns;
 	for (int i = 0; i < TIERS && goes_on; i++)
 		c->tiers[i].newest_ns = start_ns;
-	if (counts && goes_on) {
-		c->tiers[counts->tier].counts = true;
-		c->tiers[counts->tier].column = counts->column;
-		c->tiers[counts->tier].before = NAN;
-	}
+	c->counts = goes_on ? counts : NULL;
+	c->before = NAN;
 }
 
 void collector_add_marks(struct collector *c, struct pending_mark *chain)
@@ -164,11 +161,11 @@ static void collector_tier_run(struct collector *c, enum tier tier, int64_t befo
 		if (row->lost)
 			collector_gap(c, tier, row, GAP_LOST, row->lost);
 		r.n = collector_fill(c, tier, there, before_ns);
-		for (size_t i = 0; i < r.n && t->counts; i++) {
-			double *v = &t->values[i * t->width + t->column];
+		for (size_t i = 0; c->counts && c->counts->tier == tier && i < r.n; i++) {
+			double *v = &t->values[i * t->width + c->counts->column];
 
-			t->before = isnan(t->before) ? *v : t->before;
-			*v = isnan(*v) ? *v : *v - t->before; /* a missing one has its reason */
+			c->before = isnan(c->before) ? *v : c->before;
+			*v = isnan(*v) ? *v : *v - c->before; /* a missing one has its reason */
 		}
 		ring_take(t->ring, r.n);
 		there -= r.n;

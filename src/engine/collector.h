@@ -24,12 +24,11 @@ struct collector {
 		int64_t newest_ns; /* time of the last row taken, or of the start; 0: none */
 		int64_t *t_ns;     /* the batch's times */
 		double *values;
-		bool counts;  /* a column of it counts from where the stream begins */
-		size_t column; /* which */
-		double before; /* its value there; NaN: none yet */
 	} tiers[TIERS];
 	struct sink *sinks;		 /* the consumer; NULL: the stream has not begun */
 	int64_t start_ns;		 /* nothing in the stream is older */
+	const struct channel *counts;	 /* from the start of the stream; or NULL */
+	double before;			 /* its value there; NaN: none yet */
 	struct pending_mark *marks, **marks_end; /* in time order */
 	int64_t newest_mark_ns;			 /* time of the last one */
 	bool gave; /* something was delivered since the last rest() call */

@@ -49,7 +49,7 @@ const struct session *engine_session(const struct engine *g);
 
 /* The stream begins: the consumer gets the rows, gaps, marks, changes and ranges from now on, and the marks that were
  * set since engine_new(). If the engine has not started, these are all; else the rows before are dropped, such as
- * those of sources that are not warm. The consumer is a chain of sinks; of a chain that cannot begin, no sink has
+ * those of sources that are not warm, and energy.total is 0 in the first of the others. The consumer is a chain of sinks; of a chain that cannot begin, no sink has
  * begun. Call once. */
 int engine_begin(struct engine *g, struct sink *s, struct err *e);
 

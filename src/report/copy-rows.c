@@ -15,7 +15,8 @@
 #define WINDOW_NS                                                                                            \
 	NS_PER_S /* how far a tier may get ahead of the others; also the interval of progress calls */
 
-bool copy_ready(struct copy *p)
+/* Call before each push into p->sink. Returns false if nothing more may be pushed. */
+static bool copy_ready(struct copy *p)
 {
 	p->failed = p->failed || (p->writer && !log_out_ready(p->writer));
 	return !p->failed && !p->stopped;

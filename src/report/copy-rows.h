@@ -38,9 +38,6 @@ void copy_stretch(struct copy *p, int64_t from_ns, int64_t end_ns);
  * sentence about another file that could not be removed; or -1. */
 int copy_end(struct copy *p, struct err *e);
 
-/* Call before each push into p->sink. Returns false if nothing more may be pushed. */
-bool copy_ready(struct copy *p);
-
 uint64_t copy_rows_of(const struct trace *t, int64_t from_ns, int64_t end_ns);
 
 #endif

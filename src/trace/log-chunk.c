@@ -15,7 +15,7 @@ static const struct {
 	int value;
 } packing[] = {{ZSTD_c_compressionLevel, 1}, {ZSTD_c_minMatch, 7}, {ZSTD_c_hashLog, 12}};
 
-const uint8_t log_magic[4] = {0xAB, 0x4E, 0x56, 0x0A};
+static const uint8_t log_magic[4] = {0xAB, 0x4E, 0x56, 0x0A};
 const uint8_t log_signature[8] = {0x89, 0x4E, 0x56, 0x4C, 0x0D, 0x0A, 0x1A, 0x0A};
 
 uint32_t log_crc(const uint8_t *p, size_t n)

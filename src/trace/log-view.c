@@ -196,7 +196,6 @@ struct log_block *log_view_block(struct log_view *v, const struct log_item *item
 	return *at = b;
 }
 
-
 static void forget_open(struct log_view *v)
 {
 	for (int t = 0; t < TIERS; t++)

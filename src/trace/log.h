@@ -51,7 +51,7 @@ static inline int64_t log_span_cell(int64_t span, int level)
 	return (int64_t)((uint64_t)span << (LOG_SPAN_BITS * level));
 }
 
-extern const uint8_t log_magic[4], log_signature[8];
+extern const uint8_t log_signature[8];
 
 enum log_kind {
 	LOG_META = 1,
