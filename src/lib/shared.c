@@ -100,7 +100,13 @@ static int start(struct shared *s, struct err *e)
 	if (!s->engine || !(s->tally = tally_new(s->engine, e)))
 		return -1;
 	engine_unwatched(s->engine, LOG_CELL_ZOOM);
-	return engine_begin(s->engine, tally_sink(s->tally), e) < 0 ? -1 : engine_start(s->engine, e);
+	if (!s->wish.recorder)
+		return engine_begin(s->engine, tally_sink(s->tally), e) < 0 ? -1 : engine_start(s->engine, e);
+	/* The recording, which joins at once, counts joules from its beginning. */
+	if (engine_start(s->engine, e) < 0)
+		return -1;
+	engine_wait_warm(s->engine, ENGINE_WARM_MS(s->wish.hz[TIER_FAST]));
+	return engine_begin(s->engine, tally_sink(s->tally), e);
 }
 
 static void end(struct shared *s)
@@ -231,7 +237,7 @@ int shared_attach(struct shared *s, struct sink *sink, bool recording, bool watc
 
 	if (shared_refused(e) < 0)
 		return -1;
-	if (recording)
+	if (recording && !s->wish.recorder) /* else it was when that opened it */
 		engine_wait_warm(s->engine, ENGINE_WARM_MS(s->wish.hz[TIER_FAST]));
 	if (engine_call(s->engine, shared_join, &j, e) < 0)
 		return -1;
