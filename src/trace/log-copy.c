@@ -319,7 +319,8 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	return true;
 }
 
-/* Bins or statistics: if all of their span is here. After those of level 2 an INDEX is due. */
+/* Bins or statistics: if all of their span is here, and no loss waits to be told, which may be in it. After those of
+ * level 2 an INDEX is due. */
 static bool copy_span(struct log_out *o, const struct log_chunk *c)
 {
 	const struct log_entry *e = &c->about;
@@ -328,7 +329,7 @@ static bool copy_span(struct log_out *o, const struct log_chunk *c)
 
 	if (o->begins)
 		return true;
-	if (e->cell >= o->whole && (end <= o->to || o->to == INT64_MAX) && out_has_room(o, c->n) && !put_copy(o, c))
+	if (!o->skipped.any && e->cell >= o->whole && end <= o->to && out_has_room(o, c->n) && !put_copy(o, c))
 		return false;
 	if (e->kind == LOG_STAT && level == 2 && e->cell < o->to)
 		o->list_before = end;

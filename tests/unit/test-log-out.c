@@ -1,6 +1,7 @@
 /* What an output writes to a file or a pipe, and what happens when the disk or the reader is slow,
  * full or gone. */
 #include "test-log.h"
+#include "trace/trace.h"
 
 /* Across the boundary of a level 2 and a level 3 span. */
 static void round_trip(void **state)
@@ -235,6 +236,85 @@ static void slow_pipe(void **state)
 	free(f.p);
 }
 
+/* What the pipe has, to the file. Waits until nothing is queued, or for the end. */
+static void pipe_read(int from, FILE *to, struct log_out *o, bool end)
+{
+	struct log_out_stats st;
+	char buf[65536];
+	ssize_t n;
+
+	for (int i = 0; i < 1000; i++) {
+		bool done = log_out_done(o);
+
+		log_out_stats(o, &st);
+		while ((n = read(from, buf, sizeof(buf))) > 0)
+			assert_int_equal(fwrite(buf, 1, (size_t)n, to), n);
+		if (end ? done : !st.queued)
+			return;
+		nanosleep(&(struct timespec) {.tv_nsec = 2000000}, NULL);
+	}
+	fail_msg("%s", "the pipe is read, and is not written to");
+}
+
+/* Where rows of a span were dropped, its statistics are, too: those of a whole recording are those of its rows. What is
+ * dropped ends at many places: also just before the statistics. */
+static void dropped_spans(void **state)
+{
+	(void)state;
+	for (size_t buffer = 4000; buffer <= 64000; buffer += 4000) {
+		int ends[2];
+		struct err e = {.code = ERR_NONE};
+		struct log_out *w;
+		struct sink *s;
+		FILE *out = fopen(path, "w");
+		int64_t at = START;
+		struct trace *t;
+
+		assert_non_null(out);
+		assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+		assert_true(fcntl(ends[1], F_SETPIPE_SZ, 4096) > 0);
+		assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
+		w = log_out_fd(ends[1], &e);
+		assert_non_null(w);
+		log_out_options(w)->buffer = buffer;
+		s = stream_begin(w, &about, false);
+		for (int64_t until; at < START + 60 * NS_PER_S; at = until) {
+			int64_t group = log_cell_ns(log_span_cell(log_span(log_cell(at), 1) + 1, 1));
+
+			push(s, at, 2); /* some is read, then nothing until the group has just ended */
+			pipe_read(ends[0], out, w, false);
+			until = group + NS_PER_S;
+			push(s, at + 2 * NS_PER_S, (double)(until - at - 2 * NS_PER_S) / NS_PER_S);
+		}
+		stream_close(s);
+		log_out_finish(w);
+		pipe_read(ends[0], out, w, true);
+		assert_int_equal(log_out_end(w, &e), 0);
+		log_out_free(w);
+		close(ends[0]);
+		assert_int_equal(fclose(out), 0);
+		t = trace_open(path, &e);
+		assert_non_null(t);
+		for (size_t i = 0; i < about.n_channels; i++) {
+			const struct channel *c = &about.channels[i];
+			struct timeline *line = trace_timeline(t);
+			struct span_stats stat;
+			uint64_t known = 0, n = trace_rows(t, c->tier);
+
+			line->ops->stat(line, i, START, at, &stat);
+			for (uint64_t row = 0; row < n; row++) {
+				double v;
+
+				trace_row_values(t, i, row, 1, &v);
+				known += !isnan(v);
+			}
+			assert_int_equal(stat.n, known);
+		}
+		trace_close(t);
+		columns_free(pushed);
+	}
+}
+
 static void reader_gone(void **state)
 {
 	int ends[2];
@@ -454,6 +534,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(round_trip, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cadence, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(slow_pipe, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(dropped_spans, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reader_gone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(deaf_reader, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_disk, set_up, tear_down),
