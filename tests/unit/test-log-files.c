@@ -134,7 +134,7 @@ static double push_until(struct log_out *w, double from, bool (*is)(const struct
 
 static bool two_files(const struct log_out_stats *st)
 {
-	return st->files == 2 && st->bytes > 0 && st->queued == 0;
+	return st->files > 2 || (st->files == 2 && st->bytes > 0 && st->queued == 0);
 }
 
 static bool all_written(const struct log_out_stats *st)
