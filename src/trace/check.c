@@ -65,7 +65,7 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 			trace_row_times(r, t, row, n - row < BATCH ? (size_t)(n - row) : BATCH, t_ns);
 		}
 	}
-	while (!c->stopped && log_ranges_more(r))
+	while (!c->stopped && trace_ranges_more(&r->timeline))
 		;
 	trace_marks(r, &marks);
 	trace_damage(r, &damage);

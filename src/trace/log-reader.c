@@ -631,7 +631,7 @@ void trace_close(struct trace *r)
 	ranges_free(r->ranges);
 	ranges_free(r->other_ranges);
 	free(r->range_chunks);
-	bin_order_free(&r->order);
+	fold_free(&r->fold);
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
 	free(r->faulty);

@@ -52,7 +52,4 @@ void trace_damage(struct trace *r, struct log_damage *out);
 /* Writes a sentence about the damage. Returns false if there is none. */
 bool trace_damage_text(struct trace *r, char *out, size_t size);
 
-/* Bins first .. first + n - 1 of any zoom. */
-void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "model/fold.h"
 #include "trace/log-cache.h"
 #include "trace/log-reader.h"
 #include "trace/log-source.h"
@@ -134,13 +135,8 @@ struct trace {
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
 	struct log_cache *caches; /* LOG_CACHES of them */
-	struct {
-		uint64_t key;
-		unsigned column;
-		double values[4][LOG_BINS_MAX]; /* minima, maxima, sums, counts */
-	} lod; /* the bins of a channel that were decoded last */
 	struct log_unpacker *unpacker;
-	struct bin_order order;
+	struct row_fold fold;
 	struct log_bytes raw, raw_index;
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
@@ -184,6 +180,8 @@ void log_events_settle(struct trace *r);
 /* Reads the events and clocks of files. Returns false if out of memory. */
 bool log_events_read(struct trace *r);
 void log_events_free(struct trace *r);
+/* The operation of a timeline. */
+bool log_event_next(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out);
 
 /* log-groups.c */
 void log_items_add(struct log_items *items, const struct log_item *item);
@@ -217,10 +215,12 @@ struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, ui
 /* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
 
-/* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
+/* log-columns.c */
+/* Operations of a timeline. */
+int log_finest(struct timeline *t, size_t channel, int64_t t_ns);
+void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
+/* The rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
-/* The finest zoom with bins of their own at that time. */
-int log_finest(const struct trace *r, enum tier tier, int64_t t_ns);
 
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
@@ -228,12 +228,6 @@ extern const struct timeline_ops log_timeline_ops;
 /* log-ranges-read.c */
 /* The latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct trace *r);
-/* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
-void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
-/* The store of their names and lanes; NULL: there are no ranges. */
-struct ranges *log_ranges_store(struct trace *r);
-/* Reads some. Returns false once all were read. */
-bool log_ranges_more(struct trace *r);
 
 /* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
 void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);
