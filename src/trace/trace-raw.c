@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "trace/layout.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
