@@ -22,6 +22,14 @@ static int or_other(int found, int other)
 	return found >= 0 ? found : other;
 }
 
+/* A time that the record may have; none: it is not there, or cannot be. */
+static int64_t get_period(struct log_in *in, int64_t none)
+{
+	int64_t ns = in->p < in->end ? log_get_i64(in) : none;
+
+	return in->bad || ns < 0 || ns > PERIOD_MOST ? none : ns;
+}
+
 static bool get_channel(struct log_in *in, struct log_channel *from)
 {
 	struct channel *c = &from->c;
@@ -30,12 +38,8 @@ static bool get_channel(struct log_in *in, struct log_channel *from)
 	if (!log_channel_get(in, from))
 		return false;
 	log_get_str(in, former, sizeof(former));
-	c->window_ns = in->p < in->end ? log_get_i64(in) : WINDOW_UNKNOWN;
-	c->age_ns = in->p < in->end ? log_get_i64(in) : 0;
-	if (in->bad || c->window_ns < 0 || c->window_ns > PERIOD_MOST)
-		c->window_ns = WINDOW_UNKNOWN;
-	if (in->bad || c->age_ns < 0 || c->age_ns > PERIOD_MOST)
-		c->age_ns = 0;
+	c->window_ns = get_period(in, WINDOW_UNKNOWN);
+	c->age_ns = get_period(in, 0);
 	c->kind = (enum channel_kind)or_other(channel_kind_find(from->kind), CHANNEL_OTHER);
 	c->unit = (enum unit)or_other(unit_find(from->unit), UNIT_NONE);
 	c->family = (enum family)or_other(family_find(from->family), FAMILY_OTHER);

@@ -46,8 +46,7 @@ int log_undescribed(const struct trace *r, bool mangled, struct err *e)
 		       r->shown);
 }
 
-/* Takes the first full META that can be read: that of the first chunk, or else one found further on. What a newer version
- * requires is found near the beginning, too. */
+/* Takes the first full META that can be read: that of the first chunk, or else one found further on. */
 static int describe(struct trace *r, struct err *e)
 {
 	bool mangled = false;
@@ -56,11 +55,10 @@ static int describe(struct trace *r, struct err *e)
 	struct log_head h;
 
 	log_scan_begin(&s, r, r->begin, r->size, r->begin);
-	while (log_scan_next(&s, &item, &h) && (r->n_generations == 0 || item.at < r->begin + LOG_FRONT)) {
-		if (item.kind != LOG_META || r->n_generations > 0)
-			continue;
+	while (r->n_generations == 0 && log_scan_next(&s, &item, &h)) {
 		mangled |= log_through_terminal(r, &item);
-		log_meta_new(r, &item);
+		if (item.kind == LOG_META)
+			log_meta_new(r, &item);
 	}
 	return r->n_generations > 0 ? 0 : log_undescribed(r, mangled, e);
 }

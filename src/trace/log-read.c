@@ -28,6 +28,8 @@ struct trace *trace_new(const struct log_place *place, const struct timeline_ops
 	r->place = place;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->energy_lock, NULL);
+	pthread_mutex_init(&r->packed_lock, NULL);
+	r->version1 = -1;
 	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
@@ -59,27 +61,19 @@ void log_forget(struct trace *r)
 	r->to_ns = INT64_MIN;
 }
 
-static void opened_free(struct trace_opened *o)
-{
-	if (o->import)
-		job_cancel((struct job *)(void *)o->import);
-	if (o->raw)
-		munmap(o->raw, o->raw_size);
-	if (o->version1 >= 0)
-		close(o->version1);
-	pthread_mutex_destroy(&o->raw_lock);
-	while (o->n_paths > 0)
-		free(o->paths[--o->n_paths]);
-	free(o->paths);
-	free(o);
-}
-
 void trace_close(struct trace *r)
 {
 	if (!r)
 		return;
-	if (r->opened)
-		opened_free(r->opened);
+	if (r->import)
+		job_cancel((struct job *)(void *)r->import);
+	if (r->version1 >= 0)
+		close(r->version1);
+	if (r->packed.p)
+		munmap(r->packed.p, r->packed.size);
+	while (r->n_paths > 0)
+		free(r->paths[--r->n_paths]);
+	free(r->paths);
 	log_forget(r);
 	ranges_free(r->other_ranges);
 	free(r->caches);
@@ -101,6 +95,7 @@ void trace_close(struct trace *r)
 	free(r->facts);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->energy_lock);
+	pthread_mutex_destroy(&r->packed_lock);
 	free(r);
 }
 
@@ -118,7 +113,7 @@ const struct session *trace_session(const struct trace *r)
 
 const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
 {
-	*n = r->opened && r->opened->version1 >= 0 ? 0 : r->n_anchors;
+	*n = r->version1 >= 0 ? 0 : r->n_anchors;
 	return r->anchors;
 }
 

@@ -126,27 +126,12 @@ struct log_place {
 extern const struct log_place log_files_place; /* log-groups.c */
 
 struct import;
-/* How a trace was opened by trace_open(). */
-struct trace_opened {
-	char **paths; /* of its files, in their order */
-	size_t n_paths;
-	uint64_t bytes;	    /* of the files */
-	struct import *import; /* running, or NULL; its first member is a job */
-	int version1;	    /* descriptor of the file if it has sections of version 1, or -1 */
-	struct err damage, told;
-	pthread_mutex_t raw_lock;
-	uint8_t *raw; /* rows packed as in version 1; NULL: not made yet */
-	size_t raw_size;
-	uint64_t raw_at[TIERS];
-};
-
 struct log_view;
 
 struct trace {
 	struct timeline timeline;
 	const struct log_place *place;
-	struct trace_opened *opened; /* NULL: not by trace_open() */
-	struct log_view *view;	     /* of a log in memory, which has the groups and their lists; NULL: of files */
+	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
 	pthread_mutex_t lock, energy_lock;
 	char *shown; /* the name for messages */
 	struct log_piece *files; /* of one recording */
@@ -158,6 +143,20 @@ struct trace {
 	struct bin_order order;
 	struct log_bytes raw, raw_index;
 	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
+
+	/* How trace_open() opened it. */
+	char **paths; /* of its files, in their order */
+	size_t n_paths;
+	uint64_t bytes;	       /* of the files */
+	struct import *import; /* running, or NULL; its first member is a job */
+	int version1;	       /* descriptor of the file if it has sections of version 1, or -1 */
+	struct err wrong, told;
+	pthread_mutex_t packed_lock;
+	struct {
+		uint8_t *p; /* rows packed as in version 1; NULL: not made yet */
+		size_t size;
+		uint64_t at[TIERS];
+	} packed;
 
 	uint32_t id; /* its session number */
 	struct session session;

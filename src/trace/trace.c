@@ -109,7 +109,7 @@ static struct import *import_new(struct trace *t, struct err *e)
 		return NULL;
 	}
 	to = trace_temporary();
-	m->from = fcntl(t->opened->version1, F_DUPFD_CLOEXEC, 3);
+	m->from = fcntl(t->version1, F_DUPFD_CLOEXEC, 3);
 	m->shown = strdup(t->shown);
 	if (to >= 0)
 		t->files[t->n_files++].fd = to;
@@ -130,16 +130,16 @@ static struct import *import_new(struct trace *t, struct err *e)
 /* It has ended: takes over its results. */
 static int import_take(struct trace *t, struct err *e)
 {
-	struct import *m = t->opened->import;
+	struct import *m = t->import;
 	int rc = m->rc;
 
-	t->opened->import = NULL;
+	t->import = NULL;
 	if (rc == 0)
 		rc = log_files_read(t, e);
 	else
 		*e = m->err;
 	if (rc == 0)
-		t->opened->damage = m->err;
+		t->wrong = m->err;
 	import_free(&m->job);
 	return rc;
 }
@@ -157,7 +157,7 @@ static int import_open(struct trace *t, bool view, trace_progress *progress, voi
 		import_free(&m->job);
 		return -1;
 	}
-	t->opened->import = m;
+	t->import = m;
 	if (!view)
 		import_run(&m->job);
 	for (int64_t wait = FIRST_NS; view && !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
@@ -182,32 +182,24 @@ static void look_for_damage(struct trace *t)
 	if (size < t->size)
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 	if (text[0])
-		err_set(&t->opened->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
+		err_set(&t->wrong, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
 }
 
 /* Of these files, in this order. */
-static struct trace *opened_new(const struct trace_piece *list, size_t n, struct err *e)
+static struct trace *trace_of(const struct trace_piece *list, size_t n, struct err *e)
 {
 	char shown[sizeof(list->shown) + 64];
-	struct trace_opened *o = calloc(1, sizeof(*o));
+	size_t length = (size_t)snprintf(shown, sizeof(shown), "%s", list[0].shown);
 	struct trace *t;
 
-	snprintf(shown, sizeof(shown), "%s", list[0].shown);
 	if (n > 1)
-		snprintf(shown + strlen(shown), sizeof(shown) - strlen(shown),
-			 P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
-	t = o ? log_files_new(n, shown, e) : NULL;
-	if (!t) {
-		free(o);
-		return NULL;
-	}
-	t->opened = o;
-	o->version1 = -1;
-	pthread_mutex_init(&o->raw_lock, NULL);
-	o->paths = calloc(n, sizeof(*o->paths));
-	while (o->paths && o->n_paths < n && (o->paths[o->n_paths] = strdup(list[o->n_paths].path)))
-		o->bytes += list[o->n_paths++].bytes;
-	if (o->n_paths == n)
+		snprintf(shown + length, sizeof(shown) - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
+	t = log_files_new(n, shown, e);
+	if (t)
+		t->paths = calloc(n, sizeof(*t->paths));
+	while (t && t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(list[t->n_paths].path)))
+		t->bytes += list[t->n_paths++].bytes;
+	if (t && t->n_paths == n)
 		return t;
 	trace_close(t);
 	return NULL;
@@ -361,12 +353,12 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 	if (rc == 0 && n > 1)
 		rc = pieces_sort(list, n, &failed);
 	if (rc == 0)
-		t = opened_new(list, n, &failed);
+		t = trace_of(list, n, &failed);
 	for (size_t i = 0; i < opened; i++)
 		if (!t)
 			close(list[i].fd);
 		else if (list[i].version1)
-			t->opened->version1 = list[i].fd;
+			t->version1 = list[i].fd;
 		else
 			t->files[t->n_files++].fd = list[i].fd;
 	if (t && list[0].version1)
@@ -377,12 +369,12 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 		trace_close(t);
 		t = NULL;
 	}
-	if (t && !t->opened->import)
+	if (t && !t->import)
 		look_for_damage(t);
 	if (t)
-		t->opened->told = t->opened->damage;
+		t->told = t->wrong;
 	if (e)
-		*e = t ? t->opened->damage : failed;
+		*e = t ? t->wrong : failed;
 	free(list);
 	return t;
 }
@@ -411,38 +403,37 @@ uint32_t trace_recording(const char *path, uint64_t *seq)
 
 void trace_look(struct trace *t, struct trace_state *out)
 {
-	struct trace_opened *o = t->opened;
 	struct err unheard = {.code = ERR_NONE};
 
-	if (!o->import) {
+	if (!t->import) {
 		look_for_damage(t);
-	} else if (job_done(&o->import->job, 0)) {
-		import_take(t, &o->damage);
-	} else if (clock_now_ns() >= o->import->looked_ns + LOOK_NS) {
+	} else if (job_done(&t->import->job, 0)) {
+		import_take(t, &t->wrong);
+	} else if (clock_now_ns() >= t->import->looked_ns + LOOK_NS) {
 		log_files_read(t, &unheard);
-		o->import->looked_ns = clock_now_ns();
+		t->import->looked_ns = clock_now_ns();
 	}
-	out->building = o->import != NULL;
-	out->built = o->import ? atomic_load(&o->import->permille) / 1000.0 : 1;
-	out->news = strcmp(o->told.text, o->damage.text) != 0;
-	out->damage = o->damage;
-	o->told = o->damage;
+	out->building = t->import != NULL;
+	out->built = t->import ? atomic_load(&t->import->permille) / 1000.0 : 1;
+	out->news = strcmp(t->told.text, t->wrong.text) != 0;
+	out->damage = t->wrong;
+	t->told = t->wrong;
 }
 
 void trace_settle(struct trace *t)
 {
-	if (t->opened->import && job_done(&t->opened->import->job, INT64_MAX))
-		import_take(t, &t->opened->damage);
+	if (t->import && job_done(&t->import->job, INT64_MAX))
+		import_take(t, &t->wrong);
 }
 
 const char *trace_path(const struct trace *t)
 {
-	return t->opened->paths[0];
+	return t->paths[0];
 }
 
 const char *trace_last_path(const struct trace *t)
 {
-	return t->opened->paths[t->opened->n_paths - 1];
+	return t->paths[t->n_paths - 1];
 }
 
 const char *trace_name(const struct trace *t)
@@ -459,7 +450,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 
 	memset(out, 0, sizeof(*out));
 	trace_marks(t, &marks);
-	out->bytes = (int64_t)t->opened->bytes;
+	out->bytes = (int64_t)t->bytes;
 	out->duration_ns = trace_extent(t, &first, &last) ? last - session->start.mono_ns : 0;
 	for (enum tier i = 0; i < TIERS; i++)
 		out->rows[i] = trace_rows(t, i);
@@ -506,7 +497,7 @@ bool trace_is_single(const struct trace *t, size_t channel)
 
 bool trace_lists_gaps(const struct trace *t)
 {
-	return t->opened->version1 < 0 || t->opened->import;
+	return t->version1 < 0 || t->import;
 }
 
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)
