@@ -171,21 +171,21 @@ static bool clocks_read(struct trace *r)
 	return true;
 }
 
-bool log_events_read(struct trace *r)
+static void events_of(struct trace *r, const struct log_item *item)
 {
 	struct log_head h;
 
-	for (size_t g = 0; g < r->n_groups; g++) {
-		const struct log_list *l = r->groups[g].flags & LOG_GROUP_EVENTS ? log_list_of(r, &r->groups[g]) : NULL;
+	if (log_has_events(item->kind) && log_read_chunk(r, item, &h, &r->raw))
+		log_events_put(r, h.kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
+}
 
-		for (size_t i = 0; l && i < l->n; i++)
-			if (log_has_events(l->items[i].kind) && log_read_chunk(r, &l->items[i], &h, &r->raw))
-				log_events_put(r, h.kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
-	}
+bool log_events_read(struct trace *r)
+{
+	log_groups_visit(r, LOG_GROUP_EVENTS, events_of);
 	states_of_channels(r);
 	gaps_absent(r);
-	for (int i = 0; i < EVENTS_KINDS; i++)
-		log_events_sort(r, (enum trace_events)i);
+	for (enum trace_events of = 0; of < EVENTS_KINDS; of++)
+		log_events_sort(r, of);
 	if (!changes_absent(r) || r->events_failed || !clocks_read(r))
 		return false;
 	log_events_settle(r);

@@ -21,20 +21,14 @@
 
 #define ROOM_MIN (UINT64_C(4) << 20)
 
-/* Returns 0 or an errno; EBUSY: another has it. */
-static int try_lock(int fd)
+/* Returns 0 or an errno; EBUSY: another has it. Where locks are unsupported, O_EXCL alone must suffice. */
+static int file_lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 	if (fcntl(fd, F_OFD_SETLK, &l) == 0)
 		return 0;
 	return errno == EAGAIN || errno == EACCES ? EBUSY : errno;
-}
-
-/* Where locks are unsupported, O_EXCL alone must suffice. */
-static int lock(int fd)
-{
-	return try_lock(fd) == EBUSY ? EBUSY : 0;
 }
 
 static bool is_recording(int fd)
@@ -60,7 +54,7 @@ static int replaceable(const char *path)
 	fd = open(path, (link ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno;
-	num = link ? 0 : lock(fd);
+	num = !link && file_lock(fd) == EBUSY ? EBUSY : 0;
 	if (!num && st.st_size > 0 && !is_recording(fd))
 		num = EEXIST;
 	close(fd);
@@ -166,7 +160,7 @@ int log_file_make(const char *path, bool force, bool *unnamed, struct err *e)
 		num = errno;
 	}
 	if (fd >= 0)
-		lock(fd);
+		file_lock(fd);
 	if (fd >= 0 && force && rename(other, path) < 0) {
 		num = errno;
 		unlink(other);
@@ -286,7 +280,7 @@ static bool part_oldest(DIR *dir, const char *base, bool dated, int64_t after_ns
 static int part_remove(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int num = fd < 0 ? errno : try_lock(fd);
+	int num = fd < 0 ? errno : file_lock(fd);
 
 	if (!num && !is_recording(fd))
 		num = EEXIST;

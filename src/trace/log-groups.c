@@ -287,8 +287,7 @@ static void take_scanned(struct trace *r, uint64_t from, uint64_t to, uint64_t f
 
 		if (item->kind == LOG_END && i + 1 == items.n && to == r->size)
 			r->end = *item;
-		if (item->kind == LOG_META)
-			log_meta_new(r, item);
+		log_meta_new(r, item);
 		if (item->kind != LOG_INDEX && item->kind != LOG_END && (item->at > at || item->cell >= cell))
 			log_items_add(loose, item);
 	}
@@ -441,6 +440,16 @@ int log_groups_read(struct trace *r)
 }
 
 /* --- what is asked for --- */
+
+void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace *r, const struct log_item *item))
+{
+	for (size_t g = 0; g < r->n_groups; g++) {
+		const struct log_list *l = r->groups[g].flags & flag ? log_list_of(r, &r->groups[g]) : NULL;
+
+		for (size_t i = 0; l && i < l->n; i++)
+			visit(r, &l->items[i]);
+	}
+}
 
 const struct log_group *log_group_of(const struct trace *r, int64_t cell)
 {

@@ -170,7 +170,7 @@ void log_meta_new(struct trace *r, const struct log_item *item)
 {
 	struct log_head h;
 
-	if (r->n_generations < LOG_CHANNELS && log_head_at(r, item->at, &h) && !log_generation_find(r, h.generation) &&
+	if (item->kind == LOG_META && r->n_generations < LOG_CHANNELS && log_head_at(r, item->at, &h) && !log_generation_find(r, h.generation) &&
 	    log_read_chunk(r, item, &h, &r->raw_index))
 		log_meta_take(r, &h, &r->raw_index);
 }

@@ -57,8 +57,7 @@ static int describe(struct trace *r, struct err *e)
 	log_scan_begin(&s, r, r->begin, r->size, r->begin);
 	while (r->n_generations == 0 && log_scan_next(&s, &item, &h)) {
 		mangled |= log_through_terminal(r, &item);
-		if (item.kind == LOG_META)
-			log_meta_new(r, &item);
+		log_meta_new(r, &item);
 	}
 	return r->n_generations > 0 ? 0 : log_undescribed(r, mangled, e);
 }
@@ -107,8 +106,10 @@ static void extent(struct trace *r)
 	int64_t end_ns = log_ranges_end(r);
 	bool ranges = false;
 
-	r->from_ns = r->any ? r->first_ns : INT64_MAX;
-	r->to_ns = r->any ? r->last_ns : INT64_MIN;
+	if (r->any) {
+		r->from_ns = r->first_ns;
+		r->to_ns = r->last_ns;
+	}
 	if (r->events[EVENTS_MARK].n)
 		reach(r, marks[0].t_ns, marks[r->events[EVENTS_MARK].n - 1].t_ns);
 	if (r->events[EVENTS_CHANGE].n)
@@ -119,15 +120,11 @@ static void extent(struct trace *r)
 		reach(r, r->session.start.mono_ns, end_ns);
 }
 
-static int out_of_memory(const struct trace *r, struct err *e)
-{
-	return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
-}
-
 int log_files_read(struct trace *r, struct err *e)
 {
 	struct log_head h;
 	struct stat st;
+	bool good;
 	int rc;
 
 	log_forget(r);
@@ -146,21 +143,18 @@ int log_files_read(struct trace *r, struct err *e)
 		return rc < 0 ? -1 : err_set(e, ERR_FAILED, _("%s is not an nvmtop recording"), r->shown);
 	if (describe(r, e) < 0)
 		return -1;
-	if (log_groups_read(r) < 0)
-		return out_of_memory(r, e);
-	/* Channels may be added during a recording. */
-	for (size_t g = 0; r->newest > r->generations[0].number && g < r->n_groups; g++) {
-		const struct log_list *l = r->groups[g].flags & LOG_GROUP_META ? log_list_of(r, &r->groups[g]) : NULL;
-
-		for (size_t i = 0; l && i < l->n; i++)
-			if (l->items[i].kind == LOG_META)
-				log_meta_new(r, &l->items[i]);
+	good = log_groups_read(r) == 0;
+	if (good) {
+		/* Channels may be added during a recording. */
+		if (r->newest > r->generations[0].number || r->n_generations > 1)
+			log_groups_visit(r, LOG_GROUP_META, log_meta_new);
+		rows_extent(r);
+		if (r->end.kind && log_read_chunk(r, &r->end, &h, &r->raw))
+			log_end_take(r);
+		good = log_events_read(r);
 	}
-	rows_extent(r);
-	if (r->end.kind && log_read_chunk(r, &r->end, &h, &r->raw))
-		log_end_take(r);
-	if (!log_events_read(r))
-		return out_of_memory(r, e);
+	if (!good)
+		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	extent(r);
 	return r->newer ? log_undescribed(r, false, e) : 0;
 }

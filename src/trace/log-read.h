@@ -242,7 +242,7 @@ bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_hea
 const struct log_generation *log_generation_find(const struct trace *r, uint32_t number);
 /* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
 int log_meta_take(struct trace *r, const struct log_head *h, const struct log_bytes *raw);
-/* Reads a META if its generation is not known yet. */
+/* Reads a chunk that is a META if its generation is not known yet. */
 void log_meta_new(struct trace *r, const struct log_item *item);
 /* Reads a META for log_get_tagged(). Returns false if it cannot be used. */
 bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in);
@@ -274,6 +274,8 @@ void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct
 /* log-groups.c */
 /* Finds all groups. Returns -1 if out of memory. */
 int log_groups_read(struct trace *r);
+/* Visits the chunks of those with that flag; visit() must not ask for lists. */
+void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace *r, const struct log_item *item));
 /* Returns the group of the cell; NULL if there is none. */
 const struct log_group *log_group_of(const struct trace *r, int64_t cell);
 /* Returns the chunks of a group, valid until the next call; NULL if out of memory. */
