@@ -451,13 +451,6 @@ void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace
 	}
 }
 
-const struct log_group *log_group_of(const struct trace *r, int64_t cell)
-{
-	size_t i = groups_before(r, cell + 1);
-
-	return i > 0 && log_span(r->groups[i - 1].cell, 1) == log_span(cell, 1) ? &r->groups[i - 1] : NULL;
-}
-
 uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell)
 {
 	size_t i = groups_before(r, cell);
@@ -506,11 +499,11 @@ int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row)
 /* The place of LOD and STAT of the span of that level; 0: there are none. */
 static uint64_t sums_at(const struct trace *r, int level, int64_t cell)
 {
-	const struct log_group *g = level == 1 ? log_group_of(r, cell) : NULL;
 	struct log_sums key = {.level = level, .cell = log_span_cell(log_span(cell, level), level)}, *s;
+	size_t i = groups_before(r, cell + 1);
 
 	if (level == 1)
-		return g ? g->sums : 0;
+		return i > 0 && r->groups[i - 1].cell == key.cell ? r->groups[i - 1].sums : 0;
 	s = r->n_sums > 0 ? bsearch(&key, r->sums, r->n_sums, sizeof(key), by_span) : NULL;
 	return s ? s->at : 0;
 }

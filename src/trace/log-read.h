@@ -276,8 +276,6 @@ void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct
 int log_groups_read(struct trace *r);
 /* Visits the chunks of those with that flag; visit() must not ask for lists. */
 void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace *r, const struct log_item *item));
-/* Returns the group of the cell; NULL if there is none. */
-const struct log_group *log_group_of(const struct trace *r, int64_t cell);
 /* Returns the chunks of a group, valid until the next call; NULL if out of memory. */
 struct log_list *log_list_of(struct trace *r, const struct log_group *g);
 /* Returns the number of rows in all cells before that one. */
