@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "trace/log-lod.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
 #define LATE_ROWS 1024               /* looked at at a time */
@@ -118,7 +118,7 @@ static const struct log_block *sums_get(struct trace *r, int level, int64_t cell
 	size_t size;
 	int of;
 
-	if (b || !log_sums_of(r, level, cell, tier == SPAN_STAT ? LOG_STAT : LOG_LOD, zoom, &item))
+	if (b || !r->place->sums(r, level, cell, tier == SPAN_STAT ? LOG_STAT : LOG_LOD, zoom, &item))
 		return b;
 	if (!log_read_chunk(r, &item, &h, &r->raw))
 		return log_cache_add(cache, key, 0, 0, 0); /* empty, so that it is not read again */
@@ -296,7 +296,7 @@ int log_finest(struct timeline *t, size_t channel, int64_t t_ns)
 
 	if (t_ns >= r->rows_from_ns || !(r->session.hz[tier] > 0))
 		return r->session.hz[tier] > 0 ? zoom_base(r->session.hz[tier]) : ZOOM_MIN;
-	return log_view_finest(r->view, tier, t_ns);
+	return r->place->finest(r, tier, t_ns);
 }
 
 void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)

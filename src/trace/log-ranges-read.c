@@ -1,7 +1,7 @@
 /* Reads ranges: all of them once, a few chunks at a time if a screen waits, into a store that keeps what can be seen on a screen;
  * what is finer is decoded again, in the part of the time that is asked for. */
 #include "trace/log-range.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "util/array.h"
 #include "util/clock.h"
 
