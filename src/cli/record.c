@@ -315,11 +315,13 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 }
 
 /* Without real-time priority late ticks are likelier, and the user can change that. */
-static void say_priority(struct recorder *r, const struct engine_stats *now)
+static void say_priority(struct recorder *r)
 {
+	struct engine_stats now;
 	char how[160];
 
-	if (now->realtime || r->o->has_nice || r->o->quiet)
+	engine_stats(r->engine, &now);
+	if (now.realtime || r->o->has_nice || r->o->quiet)
 		return;
 	priority_text(r->o, how, sizeof how);
 	recorder_say(r, how);
@@ -465,7 +467,7 @@ static int record(struct recorder *r)
 	}
 	engine_wait_warm(r->engine, ENGINE_WARM_MS(r->o->hz[TIER_FAST]));
 	summary_moment(&before, r->engine);
-	say_priority(r, &before.stats);
+	say_priority(r);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
