@@ -11,10 +11,14 @@
 
 void recorder_written(const struct recorder *r, struct log_out_stats *out)
 {
-	if (r->keep)
-		pretrigger_written(r->keep, out);
-	else
+	struct pretrigger_stats k;
+
+	if (!r->keep) {
 		log_out_stats(r->writer, out);
+		return;
+	}
+	pretrigger_stats(r->keep, &k);
+	*out = k.written;
 }
 
 void recorder_line_wipe(struct recorder *r)
