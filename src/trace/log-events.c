@@ -225,13 +225,16 @@ static void gaps_absent(struct trace *r)
 			const struct log_block *b = row > 0 && row < r->rows[t] ? log_block_of(r, t, row - 1, &first) : NULL;
 			const struct gap *gaps = r->events[EVENTS_GAP].p;
 			int64_t missed;
+			double ticks;
 
 			g.from_ns = b ? b->t_ns[row - 1 - first] : 0;
 			b = b ? log_block_of(r, t, row, &first) : NULL;
 			if (!b)
 				continue;
 			g.to_ns = b->t_ns[row - first];
-			missed = llround((double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S) - 1;
+			/* A row that is late is in time for its tick, and one that was skipped before it is told with it. */
+			ticks = (double)(g.to_ns - g.from_ns) * r->session.hz[t] / NS_PER_S;
+			missed = ticks < 2 ? 0 : llround(ticks) - 1 - b->late[row - first];
 			for (size_t k = 0; missed > 0 && k < listed; k++)
 				if (gaps[k].tier == t && gaps[k].from_ns < g.to_ns && gaps[k].to_ns > g.from_ns)
 					missed = gaps[k].missed < (uint64_t)missed ? missed - (int64_t)gaps[k].missed : 0;
