@@ -288,8 +288,7 @@ static bool left_by_reader(const struct recorder *r)
 }
 
 /* Prints the summary and returns the exit status. */
-static int summary(struct recorder *r, const struct summary_moment *before,
-		   const struct summary_moment *after)
+static int summary(struct recorder *r, const struct summary_moment *before, const struct summary_moment *after)
 {
 	struct summary s = {.before = *before, .after = *after};
 	char names[8192], bin[PATH_MAX], why[256];
@@ -315,13 +314,11 @@ static int summary(struct recorder *r, const struct summary_moment *before,
 }
 
 /* Without real-time priority late ticks are likelier, and the user can change that. */
-static void say_priority(struct recorder *r)
+static void say_priority(struct recorder *r, const struct engine_stats *now)
 {
-	struct engine_stats now;
 	char how[160];
 
-	engine_stats(r->engine, &now);
-	if (now.realtime || r->o->has_nice || r->o->quiet)
+	if (now->realtime || r->o->has_nice || r->o->quiet)
 		return;
 	priority_text(r->o, how, sizeof how);
 	recorder_say(r, how);
@@ -467,7 +464,7 @@ static int record(struct recorder *r)
 	}
 	engine_wait_warm(r->engine, ENGINE_WARM_MS(r->o->hz[TIER_FAST]));
 	summary_moment(&before, r->engine);
-	say_priority(r);
+	say_priority(r, &before.stats);
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;

@@ -13,12 +13,10 @@ void recorder_written(const struct recorder *r, struct log_out_stats *out)
 {
 	struct pretrigger_stats k;
 
-	if (!r->keep) {
+	if (r->keep)
+		*out = (pretrigger_stats(r->keep, &k), k.written);
+	else
 		log_out_stats(r->writer, out);
-		return;
-	}
-	pretrigger_stats(r->keep, &k);
-	*out = k.written;
 }
 
 void recorder_line_wipe(struct recorder *r)
