@@ -376,7 +376,7 @@ static void tell_marks(const struct summary *s, char *buf, size_t size)
 void summary_moment(struct summary_moment *m, const struct engine *g)
 {
 	engine_stats(g, &m->stats);
-	engine_lateness(g, TIER_FAST, &m->fast);
+	m->fast = m->stats.lateness;
 	clock_anchor(&m->clocks);
 	m->cpu_ns = clock_cpu_ns();
 }
