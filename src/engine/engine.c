@@ -562,7 +562,6 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 	memset(out, 0, sizeof(*out));
 	sampler_stats(g->sampler, out);
 	out->cpu_percent = g->own ? atomic_load(&g->own->cpu) : NAN;
-	out->n_late_readings = probe_set_late(g->probes, out->late_readings);
 	if (g->phase != PHASE_RUNNING)
 		return;
 	out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);

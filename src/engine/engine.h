@@ -92,8 +92,6 @@ struct engine_stats {
 	uint64_t rows[TIERS];
 	uint64_t late[TIERS]; /* ticks skipped because the sampler woke too late */
 	uint64_t lost[TIERS]; /* rows dropped because they were not collected in time */
-	struct late_readings late_readings[LATE_GROUPS]; /* by what was read; n_late_readings of them */
-	size_t n_late_readings;
 	struct lateness lateness;    /* of the ticks of the fast tier */
 	int64_t newest_ns[TIERS];    /* time of the newest row; 0: none */
 	bool stalled[TIERS];         /* no row for more than a second and ten periods */

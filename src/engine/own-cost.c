@@ -17,7 +17,6 @@ static void own_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct own *o = (struct own *)p;
 	int64_t now_ns = clock_now_ns(), took_ns = now_ns - o->cpu_since_ns, used_ns;
-	struct late_readings of[LATE_GROUPS];
 	struct engine_stats n;
 	double *own = row + p->column;
 
@@ -30,15 +29,14 @@ static void own_read(struct probe *p, int64_t t_ns, double *row)
 		o->cpu_used_ns = used_ns;
 	}
 	own[OWN_CPU] = atomic_load(&o->cpu);
-	own[OWN_LATE] = own[OWN_LATE_READINGS] = 0;
+	own[OWN_LATE] = 0;
+	own[OWN_LATE_READINGS] = (double)probe_set_late(o->probes);
 	own[OWN_LOST] = (double)atomic_load(&o->lost);
 	sampler_stats(o->sampler, &n);
 	for (int t = 0; t < TIERS; t++) {
 		own[OWN_LATE] += (double)n.late[t];
 		own[OWN_LOST] += (double)n.lost[t];
 	}
-	for (size_t i = probe_set_late(o->probes, of); i--;)
-		own[OWN_LATE_READINGS] += (double)of[i].n;
 }
 
 static const struct probe_ops own_ops = {own_read, probe_free};
