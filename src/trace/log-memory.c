@@ -323,7 +323,7 @@ static void publish(struct log *l)
 			first[s] = q->at[s] < first[s] ? q->at[s] : first[s];
 	}
 	pthread_mutex_unlock(&l->lock);
-	if (l->own.serial != old.serial)
+	if (l->now.serial != old.serial) /* no queue waits for rows that are in no chunk */
 		pthread_cond_broadcast(&l->news);
 	if (full)
 		queues_skip(l);
