@@ -561,7 +561,7 @@ static void lost_ranges(void **state)
 	assert_true(log_out_file(w, 0, name, sizeof(name), NULL));
 	t = trace_open(name, &e);
 	assert_non_null(t);
-	trace_ranges(t, START, START + 100 * NS_PER_S, 0, take_range, got);
+	trace_ranges(trace_timeline(t), START, START + 100 * NS_PER_S, 0, take_range, got);
 	for (size_t i = 0; i < 40 * RANGES; i++)
 		n_got += got[i];
 	changes = trace_changes(t, &n);
