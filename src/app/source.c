@@ -91,7 +91,7 @@ static void begin_live(struct source *s, const struct err *lacking)
 		keeping_begun(s->o, s->live.keep, text, sizeof text);
 		s->tell(s->to, STYLE_TEXT, text);
 	}
-	s->marks = inbox_open(false, &no_marks);
+	s->marks = inbox_open(&no_marks);
 	if (no_marks.code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
 	if (s->marks)
@@ -376,12 +376,12 @@ static bool watch_trace(struct source *s)
 static void watch_keep(struct source *s)
 {
 	char text[sizeof((struct err *)NULL)->text];
-	struct log_out_stats w;
+	struct pretrigger_stats k;
 	bool failed;
 
 	if (s->live.keep) {
-		pretrigger_written(s->live.keep, &w);
-		recording_trouble(&s->keep_trouble, &w, text, sizeof text);
+		pretrigger_stats(s->live.keep, &k);
+		recording_trouble(&s->keep_trouble, &k.written, text, sizeof text);
 		if (text[0])
 			s->tell(s->to, STYLE_WARN, text);
 	}

@@ -6,6 +6,8 @@
 #ifndef NVMTOP_PROBE_PROBE_H
 #define NVMTOP_PROBE_PROBE_H
 
+#include <stdatomic.h>
+
 #include "probe/async-reader.h"
 #include "probe/attr.h"
 
@@ -33,6 +35,7 @@ struct probe {
 	bool hung;  /* a file did not answer when it was opened */
 	bool waits; /* a first read took longer than QUICK_NS: the thread of its bus reads it */
 	int64_t read_ns;
+	atomic_int_least64_t from_ns; /* what it counts is 0 in the first row from then on; set by any thread */
 	const char *thread; /* what is read is known to wait: another thread reads it in the fast tier, too; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
@@ -118,14 +121,8 @@ const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_n
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns);
 bool probes_left_me(void);
 
-/* How many readings came too late for the row that they were made for, by what was read: "rails". */
-#define LATE_GROUPS 8
-struct late_readings {
-	char of[16];
-	uint64_t n;
-};
-/* Returns how many there are. From any thread. */
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS]);
+/* How many readings came too late for the row that they were made for. From any thread. */
+uint64_t probe_set_late(const struct probe_set *r);
 
 /* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
  * was at the start. Returns false if there is none. */
