@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "util/intl.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
-
-#define BATCH 4096
 
 struct check {
 	void (*found)(void *to, const char *text);
@@ -46,7 +44,6 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	struct log_bytes raw = {.n = 0};
 	struct log_damage damage;
 	struct log_head h;
-	int64_t t_ns[BATCH];
 	char text[512];
 	size_t marks;
 
@@ -56,14 +53,13 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	for (size_t i = 0; i < items.n && check_goes_on(c, 0.5 * (double)i / (double)items.n); i++)
 		log_read_chunk(r, &items.p[i], &h, &raw);
 	for (int t = 0; t < TIERS; t++) {
-		uint64_t n = trace_rows(r, t);
+		const struct log_block *b;
+		uint64_t n = r->rows[t], row = 0, first;
 
 		c->out->rows[t] = n;
-		for (uint64_t row = 0; row < n; row += BATCH) {
-			if (!check_goes_on(c, 0.5 + 0.5 * ((double)row / (double)n + t) / TIERS))
+		for (; row < n && check_goes_on(c, 0.5 + 0.5 * ((double)row / (double)n + t) / TIERS); row = first + b->n)
+			if (!(b = log_block_of(r, t, row, &first)))
 				break;
-			trace_row_times(r, t, row, n - row < BATCH ? (size_t)(n - row) : BATCH, t_ns);
-		}
 	}
 	while (!c->stopped && log_ranges_more(r))
 		;

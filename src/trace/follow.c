@@ -14,22 +14,21 @@
 
 #include "util/intl.h"
 #include "trace/log-range.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
 #define PIECE	    65536
 #define PIECES	    4 /* per call of follow_take() */
 #define BUFFER	    (2 * (LOG_HEAD + LOG_STORED_MAX) + PIECE)
-#define FOREIGN	    65536 /* so many bytes without a chunk are no log */
 #define QUIET_NS    (2 * NS_PER_S) /* a file has ended after so long without growth or a writer */
 
 struct follow {
 	struct log_source source; /* first; its size: all bytes so far */
 	uint8_t *in; /* the newest of them */
 	size_t have;
-	struct log_chunks chunks;
 	struct trace *reader; /* has the chunk, the session, how the log ends, and the damage so far */
+	struct log_scan scan;
 	struct sink *to;
 	struct session about; /* that the sink has */
 	char path[4096], shown[512];
@@ -38,11 +37,10 @@ struct follow {
 	bool locked;  /* a writer was seen to lock the file */
 	int64_t grown_ns; /* when the file grew last */
 	bool ended;
-	bool any, other, mangled; /* a chunk came; one of another recording; bytes that went through a terminal */
-	unsigned other_version;	  /* of the first chunk; 0: it is that of this program */
-	bool rows_first;	  /* rows came before the first META that could be read */
+	bool any, mangled; /* a chunk came; bytes that went through a terminal */
+	bool rows_first;   /* rows came before the first META that could be read */
 	bool beginning_lost;
-	uint64_t first_seq, seq; /* of the first and the latest chunk */
+	uint64_t first_seq;    /* of the first chunk */
 	struct log_bytes rows; /* of a section */
 	struct follow_state state;
 	struct log_list list; /* last; of all rows so far, without their chunks */
@@ -61,14 +59,14 @@ static const uint8_t *follow_get(struct log_source *source, uint64_t at, size_t 
 
 /* Begins the sink's stream. The first chunk of a recording has number 0; those of a later file of a split one go on. Of
  * later META only the descriptions of channels that were missing are taken: those that are new have no column. */
-static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, struct err *e)
+static int follow_meta(struct follow *f, const struct log_head *h, const struct log_item *meta, struct err *e)
 {
 	struct trace *r = f->reader;
 	size_t known = r->n_generations;
 
 	if (known == LOG_CHANNELS || log_generation_find(r, h->generation))
 		return 0;
-	if (log_meta_take(r, h, r->raw.p, r->raw.n) < 0)
+	if (log_meta_take(r, h, &r->raw) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	f->about.channels = r->channels; /* they may have moved */
 	if (r->n_generations == known || r->session.n_channels == 0)
@@ -83,7 +81,7 @@ static int follow_meta(struct follow *f, const struct log_head *h, uint64_t at, 
 	f->state.newest_ns = f->about.start.mono_ns;
 	for (int t = 0; t < TIERS; t++)
 		f->list.last_ns[t] = f->about.start.mono_ns - 1;
-	f->beginning_lost = f->first_seq > 0 && log_part_at(r, at) <= 0;
+	f->beginning_lost = f->first_seq > 0 && log_part_at(r, meta->at) <= 0;
 	f->state.begun = f->to->ops->begin(f->to, &f->about, e) == 0;
 	return f->state.begun ? 0 : -1;
 }
@@ -137,16 +135,6 @@ static void follow_rows(struct follow *f, const struct log_item *item, enum tier
 		f->state.newest_ns = f->list.last_ns[t];
 }
 
-static void follow_data(struct follow *f, struct log_item *item)
-{
-	bool good = log_rows_count(f->reader, &f->list, item);
-
-	for (enum tier t = 0; good && t < TIERS; t++)
-		follow_rows(f, item, t);
-	if (f->to->ops->rest)
-		f->to->ops->rest(f->to);
-}
-
 static bool follow_range(void *arg, const struct range *range)
 {
 	struct follow *f = arg;
@@ -159,97 +147,83 @@ static bool follow_range(void *arg, const struct range *range)
 	return true;
 }
 
-static enum log_fault follow_ranges(struct follow *f)
+/* Returns false if it cannot be used. */
+static bool follow_ranges(struct follow *f)
 {
 	struct trace *r = f->reader;
 	struct err unheard;
 
-	if (!f->to->ops->ranges)
-		return LOG_FAULT_NONE;
 	if (!r->ranges)
 		r->ranges = ranges_new(0, &unheard);
-	return r->ranges && log_ranges_get(r->raw.p, r->raw.n, r->ranges, follow_range, f) ? LOG_FAULT_NONE
-											   : LOG_FAULT_CONTENT;
+	return !f->to->ops->ranges || (r->ranges && log_ranges_get(r->raw.p, r->raw.n, r->ranges, follow_range, f));
 }
 
-/* --- chunks --- */
-
 /* Returns -1 if the stream cannot go on. */
-static int follow_chunk(struct follow *f, const struct log_head *h, uint64_t at, struct err *e)
+static int follow_chunk(struct follow *f, struct log_item *item, struct err *e)
 {
-	struct log_item item = {.at = at, .stored = h->stored, .kind = h->kind, .cell = h->cell};
-	enum log_fault fault = LOG_FAULT_NONE;
 	struct trace *r = f->reader;
-	struct log_head head;
+	struct log_head h;
 
-	if (!f->any) {
-		r->id = h->session;
-		f->first_seq = h->seq;
-		f->other_version = h->version != LOG_VERSION ? h->version : 0;
-	} else if (h->session != r->id) {
-		f->other = true;
-	} else {
-		log_note_hole(r, f->chunks.skipped, at, f->seq, h->seq, h->cell);
-		fault = h->seq <= f->seq ? LOG_FAULT_ORDER : LOG_FAULT_NONE;
-	}
-	f->any = true;
-	if (f->other || f->other_version)
+	r->tail.ended = false;
+	if (!log_read_chunk(r, item, &h, &r->raw)) {
+		f->mangled |= log_through_terminal(r, item);
 		return 0;
-	if (!fault) {
-		f->seq = h->seq;
-		r->tail.ended = false;
-		if (h->version != LOG_VERSION || h->kind == 0 || h->kind >= LOG_KINDS) {
-			r->newer |= h->flags & LOG_CRITICAL;
-			log_note_newer(r, h, at, 0);
-			return 0;
-		}
-		if (!log_read_chunk(r, &item, &head, &r->raw)) {
-			f->mangled |= log_through_terminal(r, &item);
-			return 0;
-		}
-		if (h->kind == LOG_META)
-			return follow_meta(f, h, at, e);
-		if (h->kind == LOG_END)
-			log_end_take(r);
-		else if (!f->state.begun)
-			f->rows_first |= h->kind == LOG_DATA;
-		else if (h->kind == LOG_DATA)
-			follow_data(f, &item);
-		else if (h->kind == LOG_RANGE)
-			fault = follow_ranges(f);
-		else if (log_has_events(h->kind))
-			follow_events(f, h->kind);
 	}
-	if (fault)
-		log_note(r, fault, at, h->seq, h->cell, 0);
+	if (h.kind == LOG_META)
+		return follow_meta(f, &h, item, e);
+	if (h.kind == LOG_END)
+		log_end_take(r);
+	else if (!f->state.begun)
+		f->rows_first |= h.kind == LOG_DATA;
+	else if (h.kind == LOG_RANGE && !follow_ranges(f))
+		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, h.cell, 0);
+	else if (log_has_events(h.kind))
+		follow_events(f, h.kind);
+	if (h.kind != LOG_DATA || !f->state.begun)
+		return 0;
+	if (log_rows_count(r, &f->list, item))
+		for (enum tier t = 0; t < TIERS; t++)
+			follow_rows(f, item, t);
+	if (f->to->ops->rest)
+		f->to->ops->rest(f->to);
 	return 0;
 }
 
-/* No more of it is read. */
-static bool follow_stopped(const struct follow *f)
-{
-	return f->other || f->other_version || f->reader->newer;
-}
-
-/* Takes the chunks that are there. last: no more input follows. */
+/* Takes the chunks that are there. last: no more input follows. Returns -1 if it is not to be gone on. */
 static int follow_chunks(struct follow *f, bool last, struct err *e)
 {
+	struct log_chunks *c = &f->scan.chunks;
+	struct trace *r = f->reader;
+	uint64_t keep;
+	struct log_item item;
 	struct log_head h;
-	uint64_t at, size = f->source.size, keep;
-	int r = 0;
+	int rc = 0;
 
-	f->chunks.whole = last;
-	f->chunks.to = size;
-	while (r == 0 && !follow_stopped(f) && log_chunks_next(&f->chunks, &h, &at))
-		r = follow_chunk(f, &h, at, e);
-	if (last && f->any && !follow_stopped(f))
-		f->reader->damage.bytes += size - f->chunks.end;
+	if (!f->any) {
+		rc = log_begins_at(r, e);
+		if (rc <= 0)
+			return rc;
+		log_head_at(r, r->begin, &h);
+		f->first_seq = h.seq;
+		f->any = true;
+		log_scan_begin(&f->scan, r, r->begin, 0, r->begin);
+		c->session = 0;
+		rc = 0;
+	}
+	c->whole = last;
+	c->to = f->source.size;
+	while (rc == 0 && !r->newer && log_scan_next(&f->scan, &item, &h)) {
+		rc = follow_chunk(f, &item, e);
+		f->scan.before = f->scan.seq; /* one that was cut short was noted */
+	}
+	if (last && !f->scan.other && !r->newer && c->end < c->to && log_note(r, LOG_FAULT_BYTES, c->end, LOG_SEQ_NONE, f->scan.cell, 0))
+		r->damage.bytes += c->to - c->end;
 	/* The next one may be within the last one. */
-	keep = f->chunks.lost ? f->chunks.at : f->chunks.within;
-	keep = keep < size ? size - keep : 0;
+	keep = c->lost ? c->at : c->within;
+	keep = keep < c->to ? c->to - keep : 0;
 	memmove(f->in, f->in + f->have - keep, (size_t)keep);
 	f->have = (size_t)keep;
-	return r;
+	return rc;
 }
 
 /* --- the end --- */
@@ -266,46 +240,28 @@ static int follow_stop(struct follow *f)
 /* Says what is missing, or why nothing could be used. */
 static void follow_verdict(const struct follow *f, struct err *e)
 {
-	const struct log_damage *d = &f->reader->damage;
-	unsigned long long chunks = d->chunks;
+	char text[512];
 
-	if (f->other_version)
-		log_other_version(f->other_version, f->shown, e);
-	else if (f->reader->newer)
-		err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), f->shown);
+	if (f->reader->newer || (!f->state.begun && (f->mangled || f->rows_first)))
+		log_undescribed(f->reader, f->mangled, e);
 	else if (!f->state.begun && f->source.size == 0)
 		err_set(e, ERR_FAILED, _("no data on %s: the recorder did not start"), f->shown);
-	else if (!f->state.begun && f->mangled)
-		err_set(e, ERR_FAILED,
-			_("%s went through a terminal, which changed its bytes: use ssh -T"), f->shown);
-	else if (!f->state.begun && f->rows_first)
-		err_set(e, ERR_FAILED,
-			_("the beginning of the stream is damaged: its list of signals is lost"));
 	else if (!f->state.begun && f->any)
 		err_set(e, ERR_FAILED, _("the stream on %s ended before its first sample"), f->shown);
 	else if (!f->state.begun)
 		err_set(e, ERR_FAILED, _("%s is not a recording that nvmtop can follow"), f->shown);
-	else if (f->other)
+	else if (f->scan.other)
 		err_set(e, ERR_DAMAGED, _("only the first of the streams in %s was used"), f->shown);
 	else if (f->beginning_lost)
 		err_set(e, ERR_DAMAGED, _("the beginning of the stream is lost"));
 	else if (!f->reader->tail.ended)
 		err_set(e, ERR_DAMAGED, _("the stream was truncated: its recorder did not end it"));
-	else if (d->first == LOG_FAULT_CODEC || d->first == LOG_FAULT_VERSION || d->first == LOG_FAULT_COLUMN)
-		err_set(e, ERR_DAMAGED,
-			_("values of the stream are missing: this version of nvmtop cannot read %llu of its "
-			  "chunks"),
-			chunks);
-	else if (chunks > 0)
-		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu of its chunks are missing"), chunks);
-	else if (d->bytes > 0)
-		err_set(e, ERR_DAMAGED, _("the stream was damaged: %llu bytes could not be used"),
-			(unsigned long long)d->bytes);
-	else if (d->unknown > 0)
+	else if (trace_damage_text(f->reader, text, sizeof(text)))
+		err_set(e, ERR_DAMAGED, _("%s is damaged: %s"), f->shown, text);
+	else if (f->reader->damage.unknown > 0)
 		err_set(e, ERR_NONE,
-			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were "
-			  "skipped"),
-			f->shown, (unsigned long long)d->unknown);
+			_("%s has parts that this version of nvmtop does not know: %llu of its chunks were skipped"),
+			f->shown, (unsigned long long)f->reader->damage.unknown);
 }
 
 static int follow_finish(struct follow *f, struct err *e)
@@ -388,7 +344,7 @@ static int follow_piece(struct follow *f, struct err *e)
 	if (follow_chunks(f, false, e) < 0)
 		return follow_stop(f);
 	f->state.waits = !f->state.begun && f->rows_first;
-	return follow_stopped(f) || (!f->any && f->source.size >= FOREIGN) ? follow_finish(f, e) : 1;
+	return f->reader->newer || f->scan.other || (!f->any && f->source.size >= LOG_FRONT) ? follow_finish(f, e) : 1;
 }
 
 int follow_take(struct follow *f, struct err *e)
@@ -406,24 +362,21 @@ int follow_take(struct follow *f, struct err *e)
 /* Whether the file has its end already. */
 static bool is_complete(const struct follow *f)
 {
-	struct log_tail tail = {.ended = nvmt1_begins(f->fd)};
-	int fd = !tail.ended && log_begins(f->fd) ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
+	bool complete = nvmt1_begins(f->fd);
+	int fd = complete ? -1 : fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
 	struct err unheard;
 	struct trace *r = fd >= 0 ? trace_open_logs(&fd, 1, f->shown, &unheard) : NULL;
 
-	if (r)
-		tail = r->tail;
+	complete |= r && r->tail.ended && !r->tail.next[0];
 	trace_close(r);
-	return tail.ended && !tail.next[0];
+	return complete;
 }
 
 static int follow_input(struct follow *f, const char *path, struct err *e)
 {
 	bool piped = strcmp(path, "-") == 0;
-	const char *name = piped ? _("standard input") : path;
 	struct stat st;
 
-	text_printable(f->shown, sizeof(f->shown), name, strlen(name));
 	if (strlen(path) >= sizeof(f->path))
 		return err_sys(e, ERR_FAILED, ENAMETOOLONG, _("cannot read %s"), f->shown);
 	strcpy(f->path, path);
@@ -442,6 +395,7 @@ static int follow_input(struct follow *f, const char *path, struct err *e)
 
 struct follow *follow_open(const char *path, struct sink *to, struct err *e)
 {
+	const char *name = strcmp(path, "-") == 0 ? _("standard input") : path;
 	struct follow *f = calloc(1, sizeof(*f));
 
 	if (!f) {
@@ -452,14 +406,15 @@ struct follow *follow_open(const char *path, struct sink *to, struct err *e)
 	f->to = to;
 	f->source.get = follow_get;
 	f->grown_ns = clock_now_ns();
+	text_printable(f->shown, sizeof(f->shown), name, strlen(name));
 	f->in = malloc(BUFFER);
-	f->reader = trace_alloc();
-	if (!f->in || !f->reader) {
-		err_set(e, ERR_FAILED, _("out of memory"));
-	} else if (follow_input(f, path, e) == 0) {
+	f->reader = log_files_new(1, f->shown, e);
+	if (f->in && f->reader) {
 		f->reader->source = &f->source;
-		log_chunks_begin(&f->chunks, &f->source, 0, 0, 0);
-		return f;
+		if (follow_input(f, path, e) == 0)
+			return f;
+	} else {
+		err_set(e, ERR_FAILED, _("out of memory"));
 	}
 	follow_close(f);
 	return NULL;

@@ -6,7 +6,7 @@
 
 #include "model/energy.h"
 #include "trace/log-lod.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53 */
 #define LATE_ROWS 1024               /* looked at at a time */
@@ -163,7 +163,7 @@ static const struct log_block *lod_get(struct trace *r, int level, int zoom, enu
 	struct log_head h;
 	struct log_in in;
 
-	if (b || !log_sums_of(r, level, cell, LOG_LOD, zoom, &lod))
+	if (b || !r->place->sums(r, level, cell, LOG_LOD, zoom, &lod))
 		return b;
 	if (log_read_chunk(r, &lod, &h, &r->raw)) {
 		in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
@@ -369,7 +369,7 @@ int log_finest(const struct trace *r, enum tier tier, int64_t t_ns)
 {
 	if (t_ns >= r->rows_from_ns || !(r->session.hz[tier] > 0))
 		return r->session.hz[tier] > 0 ? zoom_base(r->session.hz[tier]) : ZOOM_MIN;
-	return log_view_finest(r->view, tier, t_ns);
+	return r->place->finest(r, tier, t_ns);
 }
 
 /* How much coarser than zoom + up the bins are that are left of that column. */
@@ -430,7 +430,7 @@ static const struct log_block *stat_get(struct trace *r, int level, int64_t cell
 	struct late_ticks late[LOG_TIERS];
 	struct log_head h;
 
-	if (b || !log_sums_of(r, level, cell, LOG_STAT, 0, &item))
+	if (b || !r->place->sums(r, level, cell, LOG_STAT, 0, &item))
 		return b;
 	if (log_read_chunk(r, &item, &h, &r->raw)) {
 		struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};

@@ -273,8 +273,6 @@ static bool copy_events(struct log_out *o, const struct log_chunk *c)
 			continue;
 		if (ev.kind == LOG_STATE)
 			facts_change(o->facts, o->about.n_facts, &ev.u.change);
-		if (ev.kind == LOG_STATE && !change_is_reason(&ev.u.change) && o->stats.changes++ < LOG_CHANGES)
-			o->stats.change[o->stats.changes - 1] = ev.u.change;
 		o->stats.marks += ev.kind == LOG_MARK;
 		if (ev.kind == LOG_GAP && ev.u.gap.cause == GAP_LATE)
 			o->stats.late[ev.u.gap.tier] += ev.u.gap.missed;
@@ -319,6 +317,19 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	return true;
 }
 
+/* Bins and statistics can be computed again, so they leave room for rows, until the end. */
+static bool copy_has_room(const struct log_out *o, size_t n)
+{
+	const struct trace_limits *l = &o->limits;
+	uint64_t limit = l->split.bytes;
+
+	if (!o->go_on)
+		return true;
+	if (l->max_bytes && (!limit || l->max_bytes - o->made < limit))
+		limit = l->max_bytes - o->made;
+	return !limit || o->at + n + limit / (o->quit ? 32 : 6) <= limit;
+}
+
 /* Bins or statistics: if all of their span is here, and no loss waits to be told, which may be in it. After those of
  * level 2 an INDEX is due. */
 static bool copy_span(struct log_out *o, const struct log_chunk *c)
@@ -329,7 +340,7 @@ static bool copy_span(struct log_out *o, const struct log_chunk *c)
 
 	if (o->begins)
 		return true;
-	if (!o->skipped.any && e->cell >= o->whole && end <= o->to && out_has_room(o, c->n) && !put_copy(o, c))
+	if (!o->skipped.any && e->cell >= o->whole && end <= o->to && copy_has_room(o, c->n) && !put_copy(o, c))
 		return false;
 	if (e->kind == LOG_STAT && level == 2 && e->cell < o->to)
 		o->list_before = end;

@@ -68,6 +68,19 @@ void log_event_put(struct log_bytes *raw, const struct log_event *ev)
 
 /* --- is it right? --- */
 
+/* Whether its clocks can be. */
+static bool meta_good(struct log_in *in)
+{
+	struct log_in record;
+	struct clock_anchor a;
+	unsigned tag;
+
+	while (log_get_tagged(in, &tag, &record))
+		if ((tag == LOG_TAG_START || tag == LOG_TAG_ANCHOR) && !log_anchor_get(&record, &a))
+			return false;
+	return !in->bad;
+}
+
 static bool data_good(const struct log_head *h, struct log_in *in, struct log_data *out)
 {
 	struct log_section s;
@@ -157,7 +170,7 @@ bool log_payload_good(const struct log_head *h, const uint8_t *p, size_t n, stru
 	struct log_in in = {p, p + n, false};
 
 	switch (h->kind) {
-	case LOG_META: return log_meta_good(p, n);
+	case LOG_META: return meta_good(&in);
 	case LOG_DATA: return data_good(h, &in, data);
 	case LOG_LOD: return lod_good(h, &in);
 	case LOG_STAT: return stat_good(h, &in);

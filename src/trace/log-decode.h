@@ -39,7 +39,5 @@ struct log_data {
 /* Checks an unpacked payload of a known kind: lengths, counts, times and their order. RANGE and INDEX are checked where
  * they are read. data is set for DATA. */
 bool log_payload_good(const struct log_head *h, const uint8_t *p, size_t n, struct log_data *data);
-/* Whether the clocks of a META can be. */
-bool log_meta_good(const uint8_t *p, size_t n);
 
 #endif

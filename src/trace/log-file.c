@@ -15,14 +15,14 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "util/text.h"
-#include "trace/log-reader.h"
 #include "trace/log-out.h"
+#include "trace/log-source.h"
 #include "trace/nvmt1.h"
 
 #define ROOM_MIN (UINT64_C(4) << 20)
 
-/* Returns 0 or an errno; EBUSY: another has it. */
-static int try_lock(int fd)
+/* Returns 0 or an errno; EBUSY: another has it. Where locks are unsupported, O_EXCL alone must suffice. */
+static int file_lock(int fd)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -31,15 +31,11 @@ static int try_lock(int fd)
 	return errno == EAGAIN || errno == EACCES ? EBUSY : errno;
 }
 
-/* Where locks are unsupported, O_EXCL alone must suffice. */
-static int lock(int fd)
-{
-	return try_lock(fd) == EBUSY ? EBUSY : 0;
-}
-
 static bool is_recording(int fd)
 {
-	return nvmt1_begins(fd) || log_begins(fd);
+	struct log_head first;
+
+	return nvmt1_begins(fd) || log_first(fd, &first);
 }
 
 /* May the file be replaced, if it exists? Only one that is empty or begins as ours. Returns 0 or an errno. */
@@ -58,7 +54,7 @@ static int replaceable(const char *path)
 	fd = open(path, (link ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno;
-	num = link ? 0 : lock(fd);
+	num = !link && file_lock(fd) == EBUSY ? EBUSY : 0;
 	if (!num && st.st_size > 0 && !is_recording(fd))
 		num = EEXIST;
 	close(fd);
@@ -89,31 +85,6 @@ static int cannot(const char *path, int num, struct err *e)
 		return err_num(e, ERR_FAILED, EBUSY,
 			       _("%s is being recorded by another process: choose another name"), shown);
 	return err_sys(e, ERR_FAILED, num, _("cannot record to %s"), shown);
-}
-
-/* Creates the file under another name and renames it: readers of the old file keep it. */
-static int replace(const char *path, int *num)
-{
-	char name[PATH_MAX];
-	int fd;
-
-	*num = replaceable(path);
-	if (*num)
-		return -1;
-	if (snprintf(name, sizeof(name), "%s.%d.new", path, (int)getpid()) >= (int)sizeof(name)) {
-		*num = ENAMETOOLONG;
-		return -1;
-	}
-	unlink(name);
-	fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0 && (lock(fd) || rename(name, path) == 0))
-		return fd;
-	*num = errno;
-	if (fd >= 0) {
-		unlink(name);
-		close(fd);
-	}
-	return -1;
 }
 
 int log_file_check(const char *path, bool force, struct err *e)
@@ -164,38 +135,41 @@ int log_file_link(int fd, const char *path)
 	return linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
+/* A file that replaces another is created under another name and renamed: readers of the old one keep it. */
 int log_file_make(const char *path, bool force, bool *unnamed, struct err *e)
 {
+	char other[PATH_MAX + 32];
+	const char *name = force ? other : path;
 	struct stat st;
-	int fd, num = 0;
+	int fd = -1, num = force ? replaceable(path) : 0, why;
 
 	if (!*path)
 		return err_set(e, ERR_USAGE, _("the name of the file to record to is empty"));
 	if (!has_room(path))
 		return cannot(path, ENOSPC, e);
-	if (force) {
-		fd = replace(path, &num);
-	} else {
-		/* Not all file systems have files without a name. */
-		fd = unnamed && *unnamed && lstat(path, &st) < 0 ? folder_open(path, O_WRONLY | O_APPEND | O_TMPFILE) : -1;
-		if (fd >= 0) {
-			lock(fd);
-			return fd;
-		}
-		if (unnamed)
-			*unnamed = false;
-		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	snprintf(other, sizeof(other), "%s.%d.new", path, (int)getpid());
+	if (force && !num)
+		unlink(other);
+	/* Not all file systems have files without a name. */
+	if (!force && unnamed && *unnamed && lstat(path, &st) < 0)
+		fd = folder_open(path, O_WRONLY | O_APPEND | O_TMPFILE);
+	if (unnamed)
+		*unnamed = fd >= 0;
+	if (fd < 0 && !num) {
+		fd = open(name, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		num = errno;
-		if (fd < 0 && num == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			num = EISDIR;
-		if (fd < 0 && num == EEXIST && replaceable(path) == EBUSY)
-			num = EBUSY;
-		if (fd >= 0)
-			lock(fd);
 	}
-	if (fd < 0)
-		return cannot(path, num, e);
-	return fd;
+	if (fd >= 0)
+		file_lock(fd);
+	if (fd >= 0 && force && rename(other, path) < 0) {
+		num = errno;
+		unlink(other);
+		close(fd);
+		fd = -1;
+	}
+	why = fd < 0 && num == EEXIST ? replaceable(path) : 0;
+	num = why == EISDIR || why == EBUSY ? why : num;
+	return fd < 0 ? cannot(path, num, e) : fd;
 }
 
 bool trace_name_free(const char *path, bool over)
@@ -306,7 +280,7 @@ static bool part_oldest(DIR *dir, const char *base, bool dated, int64_t after_ns
 static int part_remove(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	int num = fd < 0 ? errno : try_lock(fd);
+	int num = fd < 0 ? errno : file_lock(fd);
 
 	if (!num && !is_recording(fd))
 		num = EEXIST;

@@ -5,141 +5,12 @@
 #include <string.h>
 
 #include "trace/log-lod.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
+#include "util/array.h"
 
-#define HOLES	4096	    /* files that begin after a missing one */
-#define ITEMS	(4 << 20)	    /* chunks, enough for some days without an INDEX */
 #define BACK	(UINT64_C(64) << 10) /* bytes at the end first searched for an INDEX, */
 #define FURTHER (UINT64_C(1) << 20)  /* and then at a time */
-
-/* --- scan --- */
-
-void log_items_add(struct log_items *items, const struct log_item *item)
-{
-	if (items->n == items->room) {
-		size_t room = items->room ? 2 * items->room : 64;
-		struct log_item *p = room <= ITEMS ? reallocarray(items->p, room, sizeof(*p)) : NULL;
-
-		if (!p) {
-			items->failed = true;
-			return;
-		}
-		items->p = p;
-		items->room = room;
-	}
-	items->p[items->n++] = *item;
-}
-
-static bool head_at(struct trace *r, uint64_t at, struct log_head *h)
-{
-	const uint8_t *p = r->source->get(r->source, at, LOG_HEAD);
-
-	return p && log_head_get(p, h);
-}
-
-/* Notes the bytes after the last chunk: an unfinished chunk, or another recording. */
-static void note_tail(struct trace *r, uint64_t at, int64_t cell)
-{
-	uint64_t other = log_source_find(r->source, 0, at, r->size);
-	struct log_head h;
-
-	while (head_at(r, other, &h) && h.session == r->id)
-		other = log_source_find(r->source, 0, other + 1, r->size);
-	r->tail.torn = r->size - at;
-	r->tail.other = other + LOG_HEAD <= r->size ? r->size - other : 0;
-	if (r->tail.other && log_note(r, LOG_FAULT_OTHER, at, LOG_SEQ_NONE, cell, 0))
-		r->damage.bytes += r->tail.other;
-}
-
-void log_note_hole(struct trace *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell)
-{
-	uint64_t missing = next > seq + 1 ? next - seq - 1 : 0;
-
-	if ((missing == 0 && bytes == 0) || !log_note(r, missing ? LOG_FAULT_SEQ : LOG_FAULT_BYTES, at - bytes,
-						      missing ? seq + 1 : LOG_SEQ_NONE, cell, 0))
-		return;
-	r->damage.bytes += bytes;
-	r->damage.chunks += missing ? missing - 1 : 0;
-}
-
-int64_t log_part_at(struct trace *r, uint64_t at)
-{
-	struct log_in in, record;
-	struct log_item meta;
-	struct log_head h;
-	unsigned tag;
-
-	if (!head_at(r, at, &h) || h.session != r->id || h.kind != LOG_META)
-		return -1;
-	meta = (struct log_item) {.at = at, .stored = h.stored, .kind = LOG_META, .cell = h.cell};
-	if (!log_read_chunk(r, &meta, &h, &r->raw_index))
-		return -1;
-	in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
-	while (log_get_tagged(&in, &tag, &record))
-		if (tag == LOG_TAG_PART && record.end - record.p >= 4)
-			return log_get_u32(&record);
-	return -1;
-}
-
-/* Whether another file than that at *file begins with the chunk at that position. Chunks that are missing before it are
- * in no file, which is noted. */
-static bool file_begins(struct trace *r, uint64_t *file, uint64_t at, const struct log_head *h, uint64_t seq)
-{
-	int64_t part = h->kind == LOG_META ? log_part_at(r, *file) : -1, next = part >= 0 ? log_part_at(r, at) : -1, *more;
-	bool known = r->quiet || next <= part || h->seq <= seq + 1;
-
-	for (size_t i = 0; i < r->n_holes; i++)
-		known |= r->holes[i] == h->cell;
-	more = known || r->n_holes == HOLES ? NULL : reallocarray(r->holes, r->n_holes + 1, sizeof(*more));
-	if (more) {
-		r->holes = more;
-		more[r->n_holes++] = h->cell;
-		r->absent += (uint64_t)(next - part - 1);
-	}
-	if (next > part)
-		*file = at;
-	return next > part;
-}
-
-void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items)
-{
-	uint64_t seq = LOG_SEQ_NONE, before = LOG_SEQ_NONE, at;
-	bool ended = false;
-	int64_t cell = log_cell(r->session.start.mono_ns);
-	size_t known = items->n;
-	struct log_chunks c;
-	struct log_head h;
-
-	log_chunks_begin(&c, r->source, r->id, from, to);
-	while (!items->failed && log_chunks_next(&c, &h, &at)) {
-		if (c.cut) {
-			items->n -= items->n > known && items->p[items->n - 1].at + LOG_HEAD + items->p[items->n - 1].stored > at;
-			seq = before;
-		}
-		if (seq != LOG_SEQ_NONE && (!(ended || c.skipped || c.cut || h.seq > seq + 1) || !file_begins(r, &file, at, &h, seq)))
-			log_note_hole(r, c.skipped, at, seq, h.seq, cell);
-		if (seq != LOG_SEQ_NONE && h.seq <= seq) {
-			log_note(r, LOG_FAULT_ORDER, at, h.seq, h.cell, 0);
-			continue;
-		}
-		before = seq;
-		seq = h.seq;
-		ended = h.kind == LOG_END;
-		cell = h.cell;
-		if (h.version != LOG_VERSION || h.kind == 0 || h.kind >= LOG_KINDS) {
-			r->newer |= h.flags & LOG_CRITICAL;
-			log_note_newer(r, &h, at, 0);
-			continue;
-		}
-		if (h.generation > r->newest)
-			r->newest = h.generation;
-		log_items_add(items, &(struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell});
-	}
-	if (to == r->size && c.end < to)
-		note_tail(r, c.end, cell);
-	if (to < r->size && seq != LOG_SEQ_NONE && head_at(r, to, &h) && h.session == r->id && h.seq > seq + 1)
-		file_begins(r, &file, to, &h, seq);
-}
+#define SUMS_MOST 4		     /* LOD and STAT of a span */
 
 /* --- INDEX --- */
 
@@ -149,6 +20,7 @@ struct groups_index {
 	uint64_t first; /* lowest position of a chunk of its groups */
 	uint64_t begin, before, rest; /* before: 0 if it is the first one */
 	size_t n_groups, n_sums; /* that were known before */
+	bool events; /* it has them */
 };
 
 /* Whether there are at most twice the rows, plus 1000, that the rates of the tiers yield in a group. */
@@ -167,68 +39,54 @@ static bool cell_good(int64_t cell, int level)
 	return cell < LOG_CELL_LIMIT && cell > -LOG_CELL_LIMIT && cell == log_span_cell(log_span(cell, level), level);
 }
 
-static bool take_group(struct trace *r, struct groups_index *x, struct log_in in, bool events_known)
+static bool take_group(struct trace *r, struct groups_index *x, struct log_in in)
 {
 	struct log_group_entry e;
-	struct log_group g;
+	struct log_group *g;
 
 	log_group_entry_get(&in, &e);
-	g = (struct log_group) {.cell = e.cell, .at = x->at - e.first, .length = e.length, .flags = (uint8_t)e.flags};
-	if (events_known)
-		g.flags &= (uint8_t)~LOG_GROUP_EVENTS;
-	g.sums = e.sums ? x->at - e.sums : 0;
-	memcpy(g.rows, e.rows, sizeof(g.rows));
-	if (e.first == 0 || e.first > x->at - x->begin || e.length > e.first || e.sums >= e.first ||
-	    !rows_fit(r, g.rows) || !cell_good(e.cell, 1) ||
-	    (r->n_groups > x->n_groups && r->groups[r->n_groups - 1].cell >= e.cell))
+	if (e.first == 0 || e.first > x->at - x->begin || e.length > e.first || e.sums >= e.first || !rows_fit(r, e.rows) ||
+	    !cell_good(e.cell, 1) || (r->n_groups > x->n_groups && r->groups[r->n_groups - 1].cell >= e.cell))
 		return false;
-	x->first = g.at < x->first ? g.at : x->first;
-	r->groups[r->n_groups++] = g;
+	g = array_add(&r->groups, &r->n_groups, sizeof(*g));
+	if (!g)
+		return false;
+	*g = (struct log_group) {.cell = e.cell, .at = x->at - e.first, .length = e.length, .flags = (uint8_t)e.flags};
+	g->flags &= (uint8_t) ~(x->events ? LOG_GROUP_EVENTS : 0);
+	g->sums = e.sums ? x->at - e.sums : 0;
+	memcpy(g->rows, e.rows, sizeof(g->rows));
+	x->first = g->at < x->first ? g->at : x->first;
 	return true;
 }
 
-static bool take_sums(struct trace *r, const struct groups_index *x, struct log_in in)
+static bool take_sums(struct trace *r, struct groups_index *x, struct log_in in)
 {
 	struct log_sums_entry e;
+	struct log_sums *s;
 
 	log_sums_entry_get(&in, &e);
 	if (e.distance == 0 || e.distance > x->at - x->begin || e.level < 2 || e.level > LOG_LEVELS ||
 	    !cell_good(e.cell, (int)e.level))
 		return false;
-	r->sums[r->n_sums++] = (struct log_sums) {x->at - e.distance, x->begin, e.cell, (int)e.level};
-	return true;
+	s = array_add(&r->sums, &r->n_sums, sizeof(*s));
+	if (s)
+		*s = (struct log_sums) {x->at - e.distance, x->begin, e.cell, (int)e.level};
+	return s;
 }
 
-/* Returns n entries, which are shuffled, in order; to be freed. */
-static uint8_t *plain(struct log_in *in, size_t n, size_t size)
+/* Takes n entries, which are shuffled. */
+static bool take_entries(struct trace *r, struct groups_index *x, struct log_in *in, size_t n, size_t size,
+			 bool (*take)(struct trace *r, struct groups_index *x, struct log_in in))
 {
 	const uint8_t *p = log_in_take(in, n * size);
-	uint8_t *to = p ? malloc(n * size + 1) : NULL;
+	uint8_t *plain = p ? malloc(n * size + 1) : NULL;
+	bool good = plain;
 
-	if (to)
-		log_unshuffle(to, p, n, size);
-	return to;
-}
-
-static bool take_entries(struct trace *r, struct groups_index *x, const struct log_index_head *h, struct log_in *in)
-{
-	uint8_t *groups = plain(in, h->groups, h->size), *sums = plain(in, h->sums, LOG_SUMS_SIZE), *p;
-	struct log_group *g = reallocarray(r->groups, r->n_groups + h->groups + 1, sizeof(*g));
-	struct log_sums *s = reallocarray(r->sums, r->n_sums + h->sums + 1, sizeof(*s));
-	bool good = groups && sums && g && s;
-
-	r->groups = g ? g : r->groups;
-	r->sums = s ? s : r->sums;
-	for (uint32_t i = 0; good && i < h->groups; i++) {
-		p = groups + (size_t)i * h->size;
-		good = take_group(r, x, (struct log_in) {p, p + h->size, false}, !(h->flags & LOG_INCOMPLETE));
-	}
-	for (uint32_t i = 0; good && i < h->sums; i++) {
-		p = sums + (size_t)i * LOG_SUMS_SIZE;
-		good = take_sums(r, x, (struct log_in) {p, p + LOG_SUMS_SIZE, false});
-	}
-	free(groups);
-	free(sums);
+	if (plain)
+		log_unshuffle(plain, p, n, size);
+	for (size_t i = 0; good && i < n; i++)
+		good = take(r, x, (struct log_in) {plain + i * size, plain + (i + 1) * size, false});
+	free(plain);
 	return good;
 }
 
@@ -241,7 +99,7 @@ static bool take_index(struct trace *r, uint64_t at, struct groups_index *x)
 	struct log_in in;
 	bool good;
 
-	if (at < r->begin || !head_at(r, at, &head) || head.session != r->id || head.kind != LOG_INDEX ||
+	if (at < r->begin || !log_head_at(r, at, &head) || head.kind != LOG_INDEX ||
 	    head.stored > r->size - at - LOG_HEAD)
 		return false;
 	item = (struct log_item) {.at = at, .stored = head.stored, .kind = LOG_INDEX, .cell = head.cell};
@@ -252,15 +110,13 @@ static bool take_index(struct trace *r, uint64_t at, struct groups_index *x)
 	if (in.bad || h.size < LOG_GROUP_SIZE || h.groups > r->raw_index.n / h.size ||
 	    h.sums > r->raw_index.n / LOG_SUMS_SIZE || h.begin > at - r->begin || h.before > h.begin || h.rest > h.begin)
 		return false;
-	*x = (struct groups_index) {at, at, at - h.begin, at - h.before, at - h.rest, r->n_groups, r->n_sums};
-	if (h.before == 0)
-		x->before = 0;
-	if (h.rest == 0)
-		x->rest = at + LOG_HEAD + head.stored;
-	good = take_entries(r, x, &h, &in);
+	*x = (struct groups_index) {.at = at, .first = at, .begin = at - h.begin, .n_groups = r->n_groups, .n_sums = r->n_sums};
+	x->before = h.before ? at - h.before : 0;
+	x->rest = h.rest ? at - h.rest : at + LOG_HEAD + head.stored;
+	x->events = !(h.flags & LOG_INCOMPLETE);
 	/* If bytes are lost before it, its distances are wrong. */
-	if (good && h.groups > 0)
-		good = head_at(r, x->first, &head) && head.session == r->id;
+	good = take_entries(r, x, &in, h.groups, h.size, take_group) &&
+	       take_entries(r, x, &in, h.sums, LOG_SUMS_SIZE, take_sums) && (h.groups == 0 || log_head_at(r, x->first, &head));
 	if (good) {
 		log_events_put(r, LOG_INDEX, in);
 	} else {
@@ -277,18 +133,15 @@ static bool take_newest(struct trace *r, uint64_t to, struct groups_index *x)
 	size_t n = 0;
 
 	for (uint64_t step = BACK, from; to > r->begin; to = from, step = FURTHER) {
-		uint64_t end = r->size - to < LOG_HEAD ? r->size : to + LOG_HEAD - 1;
+		size_t size, at = 0;
 		const uint8_t *p;
 
 		from = to - r->begin > step ? to - step : r->begin;
-		p = r->source->get(r->source, from, (size_t)(end - from));
-		for (size_t at = 0, left = (size_t)(end - from), skip; p && left >= LOG_HEAD; at++, left--) {
-			skip = log_find(p + at, left, r->id);
-			at += skip;
-			left -= skip;
-			if (left >= LOG_HEAD && p[at + 4] == LOG_INDEX)
+		size = (size_t)((r->size - to < LOG_HEAD ? r->size : to + LOG_HEAD - 1) - from);
+		p = r->source->get(r->source, from, size);
+		for (; p && (at += log_find(p + at, size - at, r->id)) + LOG_HEAD <= size; at++)
+			if (p[at + 4] == LOG_INDEX)
 				found[n++ % 64] = from + at;
-		}
 		for (size_t i = n; i-- > 0 && i + 64 >= n;)
 			if (take_index(r, found[i % 64], x))
 				return true;
@@ -299,6 +152,12 @@ static bool take_newest(struct trace *r, uint64_t to, struct groups_index *x)
 
 /* --- lists --- */
 
+static void groups_sort(void *list, size_t n, size_t each, int (*order)(const void *a, const void *b))
+{
+	if (n > 1)
+		qsort(list, n, each, order);
+}
+
 static int by_cell(const void *a, const void *b)
 {
 	const struct log_item *i = a, *j = b;
@@ -308,16 +167,10 @@ static int by_cell(const void *a, const void *b)
 	return (i->at > j->at) - (i->at < j->at);
 }
 
-/* Makes a list of sorted items in `to` or, if that is NULL, in new memory. */
-static struct log_list *list_make(struct log_list *to, const struct log_item *p, size_t n)
+static struct log_list *list_fill(struct log_list *l, const struct log_item *p, size_t n)
 {
-	struct log_list *l = to ? to : malloc(sizeof(*l) + n * sizeof(*p));
-
-	if (!l)
-		return NULL;
 	*l = (struct log_list) {.n = n, .last_ns = {INT64_MIN, INT64_MIN, INT64_MIN}};
-	if (n > 0)
-		memcpy(l->items, p, n * sizeof(*p));
+	memcpy(l->items, p, n * sizeof(*p));
 	return l;
 }
 
@@ -355,7 +208,7 @@ static void rows_miss(struct trace *r, const struct log_list *l, struct log_item
 	}
 	if (missing > 0 && r->damage.first == LOG_FAULT_NONE)
 		log_note(r, LOG_FAULT_SEQ, l->items[0].at, LOG_SEQ_NONE, item->cell, missing);
-	else if (!r->quiet)
+	else
 		r->damage.rows += missing;
 }
 
@@ -379,15 +232,12 @@ static void list_count(struct trace *r, struct log_list *l, size_t to)
 	}
 }
 
-/* Adds the chunks of a group to items. */
+/* Adds the chunks of a group that an INDEX lists. */
 static void group_items(struct trace *r, const struct log_group *g, struct log_items *items)
 {
 	size_t kept = items->n;
 
-	if (!g->list)
-		log_scan(r, g->at, g->at + g->length, g->at, items);
-	for (size_t i = 0; g->list && i < g->list->n; i++)
-		log_items_add(items, &g->list->items[i]);
+	log_scan(r, g->at, g->at + g->length, g->at, items);
 	for (size_t i = kept; i < items->n; i++)
 		if (log_of_group(items->p[i].kind) && log_span(items->p[i].cell, 1) == log_span(g->cell, 1))
 			items->p[kept++] = items->p[i];
@@ -396,27 +246,20 @@ static void group_items(struct trace *r, const struct log_group *g, struct log_i
 
 struct log_list *log_list_of(struct trace *r, const struct log_group *g)
 {
-	uint64_t key = r->view ? (uint64_t)g->cell : g->at;
-	struct log_block *b = g->list ? NULL : log_cache_find(&r->caches[LOG_LISTS], key);
+	struct log_block *b = g->list ? NULL : log_cache_find(&r->caches[LOG_LISTS], (uint64_t)g->cell);
 	struct log_items items = {.n = 0};
-	struct log_list *l = NULL;
+	struct log_list *l = g->list;
 
-	if (g->list)
-		return g->list;
-	if (b)
-		return (struct log_list *)(void *)b->records;
-	if (r->view)
-		log_view_items(r->view, g, &items);
-	else
-		group_items(r, g, &items);
-	if (items.n > 1)
-		qsort(items.p, items.n, sizeof(*items.p), by_cell);
+	if (g->list || b)
+		return g->list ? g->list : (struct log_list *)(void *)b->records;
+	r->place->items(r, g, &items);
+	groups_sort(items.p, items.n, sizeof(*items.p), by_cell);
 	log_items_add(&items, &(struct log_item) {.at = UINT64_MAX, .cell = items.n ? items.p[items.n - 1].cell : g->cell});
 	if (!items.failed)
-		b = log_cache_add(&r->caches[LOG_LISTS], key, 0, 0, sizeof(*l) + items.n * sizeof(*items.p));
+		b = log_cache_add(&r->caches[LOG_LISTS], (uint64_t)g->cell, 0, 0, sizeof(*l) + items.n * sizeof(*items.p));
 	if (b) {
-		l = list_make((struct log_list *)(void *)b->records, items.p, items.n);
-		l->listed = !r->view;
+		l = list_fill((struct log_list *)(void *)b->records, items.p, items.n);
+		l->listed = r->source != NULL;
 		memcpy(l->due, g->rows, sizeof(l->due));
 	}
 	free(items.p);
@@ -429,9 +272,7 @@ static int by_group(const void *a, const void *b)
 {
 	const struct log_group *g = a, *h = b;
 
-	if (g->cell != h->cell)
-		return g->cell < h->cell ? -1 : 1;
-	return (g->at > h->at) - (g->at < h->at);
+	return (g->cell > h->cell) - (g->cell < h->cell);
 }
 
 /* Takes the chunks in [from, to), apart from those before `at` and that cell: an INDEX lists them. */
@@ -446,8 +287,7 @@ static void take_scanned(struct trace *r, uint64_t from, uint64_t to, uint64_t f
 
 		if (item->kind == LOG_END && i + 1 == items.n && to == r->size)
 			r->end = *item;
-		if (item->kind == LOG_META)
-			log_meta_new(r, item);
+		log_meta_new(r, item);
 		if (item->kind != LOG_INDEX && item->kind != LOG_END && (item->at > at || item->cell >= cell))
 			log_items_add(loose, item);
 	}
@@ -458,88 +298,75 @@ static void take_scanned(struct trace *r, uint64_t from, uint64_t to, uint64_t f
 /* Makes a group of n chunks of one span. */
 static bool make_group(struct trace *r, struct log_item *items, size_t n)
 {
-	struct log_group g = {.cell = log_span_cell(log_span(items[0].cell, 1), 1), .at = UINT64_MAX};
+	struct log_group g = {.cell = log_span_cell(log_span(items[0].cell, 1), 1), .at = UINT64_MAX}, *to;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool sums = !log_of_group(items[i].kind);
-
-		if (sums && (g.sums == 0 || items[i].at < g.sums))
-			g.sums = items[i].at;
-		if (sums)
+		if (!log_of_group(items[i].kind)) {
+			g.sums = g.sums == 0 || items[i].at < g.sums ? items[i].at : g.sums;
 			continue;
+		}
 		g.at = items[i].at < g.at ? items[i].at : g.at;
 		g.flags |= items[i].kind == LOG_RANGE ? LOG_GROUP_RANGES : 0;
+		g.flags |= items[i].kind == LOG_META ? LOG_GROUP_META : 0;
 		g.flags |= log_has_events(items[i].kind) ? LOG_GROUP_EVENTS : 0;
 		items[kept++] = items[i];
 	}
 	/* They are of a part of the group if rows follow them, as where files were concatenated. */
 	for (size_t i = 0; i < kept; i++)
 		g.sums = items[i].kind == LOG_DATA && items[i].at > g.sums ? 0 : g.sums;
-	g.list = kept ? list_make(NULL, items, kept) : NULL;
-	if (g.list)
-		r->groups[r->n_groups++] = g;
-	return g.list || kept == 0;
+	if (kept == 0)
+		return true;
+	g.list = malloc(sizeof(*g.list) + kept * sizeof(*items));
+	to = g.list ? array_add(&r->groups, &r->n_groups, sizeof(*to)) : NULL;
+	if (!to) {
+		free(g.list);
+		return false;
+	}
+	list_fill(g.list, items, kept);
+	*to = g;
+	return true;
 }
 
+/* Makes the groups of chunks that no INDEX lists. Where one lists others of the same span, as of files that were
+ * concatenated, all of these are one group. */
 static bool make_groups(struct trace *r, struct log_items *loose)
 {
-	struct log_group *more;
-	size_t n = 0;
-	bool good = true;
+	size_t kept = 0, scanned = loose->n;
+	int64_t before = INT64_MIN;
+	bool good;
 
-	if (loose->n > 1)
-		qsort(loose->p, loose->n, sizeof(*loose->p), by_cell);
-	for (size_t i = 0; i < loose->n; i++)
-		n += i == 0 || log_span(loose->p[i].cell, 1) != log_span(loose->p[i - 1].cell, 1);
-	more = reallocarray(r->groups, r->n_groups + n + 1, sizeof(*more));
-	r->groups = more ? more : r->groups;
-	for (size_t i = 0, end = 0; good && more && i < loose->n; i = end) {
+	groups_sort(r->groups, r->n_groups, sizeof(*r->groups), by_group);
+	groups_sort(loose->p, scanned, sizeof(*loose->p), by_cell);
+	for (size_t i = 0; i < r->n_groups; i++) {
+		struct log_group g = r->groups[i];
+		bool alone = g.cell != before && (i + 1 == r->n_groups || r->groups[i + 1].cell != g.cell);
+		size_t k = times_from(loose->p, scanned, sizeof(*loose->p), offsetof(struct log_item, cell), g.cell);
+
+		for (; alone && k < scanned && log_span(loose->p[k].cell, 1) == log_span(g.cell, 1); k++)
+			alone = !log_of_group(loose->p[k].kind);
+		before = g.cell;
+		if (alone)
+			r->groups[kept++] = g;
+		else
+			group_items(r, &g, loose);
+	}
+	r->n_groups = kept;
+	groups_sort(loose->p, loose->n, sizeof(*loose->p), by_cell);
+	good = !loose->failed;
+	for (size_t i = 0, end = 0; good && i < loose->n; i = end) {
 		while (end < loose->n && log_span(loose->p[end].cell, 1) == log_span(loose->p[i].cell, 1))
 			end++;
 		good = make_group(r, loose->p + i, end - i);
 	}
-	return good && more;
+	return good;
 }
 
-/* Makes one group of two of the same span, as there are where files were concatenated. */
-static bool join(struct trace *r, struct log_group *to, const struct log_group *from)
+/* Counts the rows before each. */
+static void count_groups(struct trace *r)
 {
-	struct log_items items = {.n = 0};
-	struct log_list *l;
-
-	group_items(r, to, &items);
-	group_items(r, from, &items);
-	if (items.n > 1)
-		qsort(items.p, items.n, sizeof(*items.p), by_cell);
-	l = items.failed ? NULL : list_make(NULL, items.p, items.n);
-	free(items.p);
-	if (!l)
-		return false;
-	free(to->list);
-	free(from->list);
-	to->list = l;
-	to->flags |= from->flags;
-	to->sums = 0;
-	return true;
-}
-
-static bool count_groups(struct trace *r)
-{
-	size_t kept = 0;
-	bool good = true;
-
-	if (r->n_groups > 1)
-		qsort(r->groups, r->n_groups, sizeof(*r->groups), by_group);
-	for (size_t i = 0; i < r->n_groups; i++)
-		if (kept > 0 && r->groups[kept - 1].cell == r->groups[i].cell)
-			good &= join(r, &r->groups[kept - 1], &r->groups[i]);
-		else
-			r->groups[kept++] = r->groups[i];
-	r->n_groups = kept;
-	for (size_t i = 0; i < kept; i++) {
-		struct log_group *g = &r->groups[i];
-
+	groups_sort(r->groups, r->n_groups, sizeof(*r->groups), by_group);
+	for (struct log_group *g = r->groups; g < r->groups + r->n_groups; g++) {
 		if (g->list)
 			list_count(r, g->list, g->list->n);
 		for (int t = 0; t < TIERS; t++) {
@@ -549,7 +376,6 @@ static bool count_groups(struct trace *r)
 			r->rows[t] += g->rows[t];
 		}
 	}
-	return good;
 }
 
 /* The number of groups that begin before the cell. */
@@ -572,8 +398,7 @@ static void drop_partial(struct trace *r)
 {
 	size_t kept = 0;
 
-	if (r->n_sums > 1)
-		qsort(r->sums, r->n_sums, sizeof(*r->sums), by_span);
+	groups_sort(r->sums, r->n_sums, sizeof(*r->sums), by_span);
 	for (size_t i = 0; i < r->n_sums; i++) {
 		const struct log_sums *s = &r->sums[i];
 		bool whole = (i == 0 || by_span(s - 1, s) != 0) && (i + 1 == r->n_sums || by_span(s, s + 1) != 0);
@@ -607,27 +432,23 @@ int log_groups_read(struct trace *r)
 		known = x.first < known ? x.first : known;
 		before = x.before ? x.at : x.first;
 	}
-	good = !loose.failed && make_groups(r, &loose) && count_groups(r);
+	good = make_groups(r, &loose);
+	count_groups(r);
 	drop_partial(r);
 	free(loose.p);
 	return good ? 0 : -1;
 }
 
-void log_groups_free(struct trace *r)
-{
-	for (size_t i = 0; i < r->n_groups; i++)
-		free(r->groups[i].list);
-	free(r->groups);
-	free(r->sums);
-}
-
 /* --- what is asked for --- */
 
-const struct log_group *log_group_of(const struct trace *r, int64_t cell)
+void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace *r, const struct log_item *item))
 {
-	size_t i = groups_before(r, cell + 1);
+	for (size_t g = 0; g < r->n_groups; g++) {
+		const struct log_list *l = r->groups[g].flags & flag ? log_list_of(r, &r->groups[g]) : NULL;
 
-	return i > 0 && log_span(r->groups[i - 1].cell, 1) == log_span(cell, 1) ? &r->groups[i - 1] : NULL;
+		for (size_t i = 0; l && i < l->n; i++)
+			visit(r, &l->items[i]);
+	}
 }
 
 uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell)
@@ -650,29 +471,21 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell)
 
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first)
 {
-	size_t lo = 0, hi = r->n_groups;
+	size_t of_tier = tier * sizeof(uint64_t), i;
 	const struct log_group *g;
 	struct log_list *l;
 
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		*(r->groups[mid].before[tier] <= row ? &lo : &hi) = mid;
-	}
-	g = &r->groups[lo];
-	l = lo < r->n_groups && row >= g->before[tier] ? log_list_of(r, g) : NULL;
+	i = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, before) + of_tier, (int64_t)row + 1);
+	g = i > 0 ? &r->groups[i - 1] : NULL;
+	l = g ? log_list_of(r, g) : NULL;
 	if (!l)
 		return NULL;
 	row -= g->before[tier];
 	while (l->counted < l->n && l->rows[tier] <= row)
 		list_count(r, l, l->counted + 1);
-	for (lo = 0, hi = l->counted; hi - lo > 1;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		*(l->items[mid].before[tier] <= row ? &lo : &hi) = mid;
-	}
-	*first = g->before[tier] + l->items[lo].before[tier];
-	return row - l->items[lo].before[tier] < l->items[lo].rows[tier] ? &l->items[lo] : NULL;
+	i = times_from(l->items, l->counted, sizeof(*l->items), offsetof(struct log_item, before) + of_tier, (int64_t)row + 1) - 1;
+	*first = g->before[tier] + l->items[i].before[tier];
+	return row - l->items[i].before[tier] < l->items[i].rows[tier] ? &l->items[i] : NULL;
 }
 
 int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row)
@@ -686,11 +499,11 @@ int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row)
 /* The place of LOD and STAT of the span of that level; 0: there are none. */
 static uint64_t sums_at(const struct trace *r, int level, int64_t cell)
 {
-	const struct log_group *g = level == 1 ? log_group_of(r, cell) : NULL;
 	struct log_sums key = {.level = level, .cell = log_span_cell(log_span(cell, level), level)}, *s;
+	size_t i = groups_before(r, cell + 1);
 
 	if (level == 1)
-		return g ? g->sums : 0;
+		return i > 0 && r->groups[i - 1].cell == key.cell ? r->groups[i - 1].sums : 0;
 	s = r->n_sums > 0 ? bsearch(&key, r->sums, r->n_sums, sizeof(key), by_span) : NULL;
 	return s ? s->at : 0;
 }
@@ -712,35 +525,24 @@ static int lod_number(const struct trace *r, int level, int zoom)
 	return -1;
 }
 
-bool log_sums_of(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
+static bool sums_of(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
 {
-	enum { MOST = 4 };
-	uint64_t at = sums_at(r, level, cell);
-	struct log_block *b = at ? log_cache_find(&r->caches[LOG_LISTS], ~at) : NULL;
 	int number = kind == LOG_LOD ? lod_number(r, level, zoom) : 0;
-	struct log_item *items;
+	uint64_t at = number < 0 ? 0 : sums_at(r, level, cell);
 	struct log_chunks c;
 	struct log_head h;
 
-	if (r->view)
-		return log_view_sums(r->view, level, cell, kind, zoom, out);
-	if (at == 0 || number < 0)
+	if (at == 0)
 		return false;
-	if (!b) {
-		b = log_cache_add(&r->caches[LOG_LISTS], ~at, 0, 0, MOST * sizeof(*items));
-		if (!b)
-			return false;
-		items = (struct log_item *)(void *)b->records;
-		log_chunks_begin(&c, r->source, r->id, at, r->size);
-		while (b->n < MOST && log_chunks_next(&c, &h, &at) && c.skipped == 0 && (h.kind == LOG_LOD || h.kind == LOG_STAT) &&
-		       h.cell == log_span_cell(log_span(cell, level), level))
-			items[b->n++] = (struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell};
-	}
-	items = (struct log_item *)(void *)b->records;
-	for (uint32_t i = 0; i < b->n; i++)
-		if (items[i].kind == kind && number-- == 0) {
-			*out = items[i];
+	log_chunks_begin(&c, r->source, r->id, at, r->size);
+	for (int i = 0; i < SUMS_MOST && log_chunks_next(&c, &h, &at) && c.skipped == 0 && !log_of_group(h.kind) &&
+			h.cell == log_span_cell(log_span(cell, level), level);
+	     i++)
+		if (h.kind == kind && number-- == 0) {
+			*out = (struct log_item) {.at = at, .stored = h.stored, .kind = h.kind, .cell = h.cell};
 			return true;
 		}
 	return false;
 }
+
+const struct log_place log_files_place = {.items = group_items, .sums = sums_of};

@@ -101,18 +101,6 @@ static uint64_t margin(const struct session *about, uint64_t limit)
 	return bytes < (double)limit / 6 ? (uint64_t)bytes : limit / 6;
 }
 
-bool out_has_room(const struct log_out *o, size_t n)
-{
-	const struct trace_limits *l = &o->limits;
-	uint64_t limit = l->split.bytes;
-
-	if (!o->go_on)
-		return true;
-	if (l->max_bytes && (!limit || l->max_bytes - o->made < limit))
-		limit = l->max_bytes - o->made;
-	return !limit || o->at + n + limit / (o->quit ? 32 : 6) <= limit;
-}
-
 /* Ends the file, or the recording, before that chunk if it is long or large enough. */
 static void limits_look(struct log_out *o, const struct log_chunk *c)
 {

@@ -120,8 +120,6 @@ void out_lose(struct log_out *o, const struct log_chunk *c);
 bool out_lost_tell(struct log_out *o, int64_t cell);
 /* Notes what goes on after the events of that chunk. */
 void out_states_note(struct log_out *o, const struct log_chunk *c);
-/* Bins and statistics can be computed again, so they leave room for rows, until the end. */
-bool out_has_room(const struct log_out *o, size_t n);
 
 /* log-disk.c */
 /* Opens the next file, which gets the next number that is not in use, and replaces none unless `over`. */

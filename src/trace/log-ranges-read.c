@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "trace/log-range.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "util/clock.h"
 
 #define STORE_MOST  (UINT32_C(1) << 20)

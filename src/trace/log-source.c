@@ -1,4 +1,6 @@
 /* The bytes of a log, by position. Heads and chunks are mostly read in order: then more is read at once. */
+#include <stdlib.h>
+
 #include "trace/log-source.h"
 #include "util/io.h"
 
@@ -110,4 +112,15 @@ void log_chunks_begin(struct log_chunks *c, struct log_source *s, uint32_t sessi
 {
 	*c = (struct log_chunks) {
 		.source = s, .session = session, .at = from, .within = from, .end = from, .to = to, .whole = true};
+}
+
+bool log_first(int fd, struct log_head *out)
+{
+	uint8_t *p = malloc(LOG_FRONT);
+	ssize_t n = p ? read_all(fd, p, LOG_FRONT, 0) : -1;
+	size_t at = n >= LOG_HEAD ? log_find(p, (size_t)n, 0) : 0;
+	bool found = n >= LOG_HEAD && at <= (size_t)n - LOG_HEAD && log_head_get(p + at, out);
+
+	free(p);
+	return found;
 }

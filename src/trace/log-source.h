@@ -14,6 +14,11 @@ struct log_source {
  * for one once there are more bytes. */
 uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, uint64_t to);
 
+#define LOG_FRONT 65536 /* so many other bytes may precede the first chunk */
+
+/* Finds the first chunk of any session in the file. Returns false if there is none. */
+bool log_first(int fd, struct log_head *out);
+
 /* One of several files, and where its bytes are. */
 struct log_piece {
 	int fd;

@@ -5,7 +5,7 @@
 
 #include "model/energy.h"
 #include "model/states.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 
 static struct trace *timeline_log(struct timeline *t)
 {

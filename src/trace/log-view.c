@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "trace/log-lod.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "util/array.h"
 #include "util/intl.h"
 
@@ -120,8 +120,9 @@ static struct log_item chunk_item(const struct log_chunk *c)
 	return item;
 }
 
-void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items)
+static void view_items(struct trace *r, const struct log_group *g, struct log_items *items)
 {
+	const struct log_view *v = r->view;
 	const struct look_shelf *rows = &v->look.shelf[SHELF_ROWS];
 
 	for (uint64_t i = g->at > rows->first ? g->at : rows->first; i < g->at + g->length; i++) {
@@ -157,10 +158,10 @@ static size_t chunk_from(const struct look_shelf *s, int64_t cell)
 	return lo;
 }
 
-bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
+static bool view_sums(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out)
 {
 	const struct log_entry e = {.kind = (uint8_t)kind, .aux = (uint8_t)(kind == LOG_STAT ? level : zoom)};
-	const struct look_shelf *s = &v->look.shelf[log_shelf_of(&e)];
+	const struct look_shelf *s = &r->view->look.shelf[log_shelf_of(&e)];
 
 	cell = log_span_cell(log_span(cell, level), level);
 	for (size_t i = chunk_from(s, cell); i < s->n && s->p[i]->about.cell == cell; i++)
@@ -171,8 +172,9 @@ bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_k
 	return false;
 }
 
-struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier)
+static struct log_block *view_open_rows(struct trace *r, const struct log_item *item, enum tier tier)
 {
+	struct log_view *v = r->view;
 	struct log_block **at = &v->open[tier][item->open - 1];
 	const struct look_open *o = &v->look.now.open[tier][item->open - 1];
 	size_t n = o->n, width = o->rows->width;
@@ -304,27 +306,27 @@ static int finest_in(const struct log_view *v, int level, int64_t cell, double h
 	return 0;
 }
 
-int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns)
+static int view_finest(const struct trace *r, enum tier tier, int64_t t_ns)
 {
 	int zoom = 0;
 
 	for (int level = 1; level <= LOG_LEVELS && !zoom; level++)
-		zoom = finest_in(v, level, log_cell(t_ns), v->reader->session.hz[tier]);
+		zoom = finest_in(r->view, level, log_cell(t_ns), r->session.hz[tier]);
 	return zoom ? zoom : ZOOM_MAX;
 }
+
+static const struct log_place view_place = {view_items, view_sums, view_open_rows, view_finest};
 
 struct log_view *log_view_new(struct log *l, struct err *e)
 {
 	struct log_view *v = calloc(1, sizeof(*v));
-	struct trace *r = v ? trace_alloc() : NULL;
+	struct trace *r = v ? trace_new(&view_place, &log_timeline_ops) : NULL;
 
 	if (r) {
 		v->reader = r;
 		v->log = l;
 		r->id = LOG_MEMORY_SESSION;
 		r->view = v;
-		r->from_ns = INT64_MAX;
-		r->to_ns = INT64_MIN;
 		return v;
 	}
 	free(v);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "trace/layout.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
@@ -28,30 +28,30 @@ static void prepare(struct trace *t)
 {
 	struct trace_summary s;
 	/* The sections are copied only if all their rows are usable. */
-	bool same = t->opened->version1 >= 0 && nvmt1_peek(t->opened->version1, &s);
+	bool same = t->version1 >= 0 && nvmt1_peek(t->version1, &s);
 	int fd = trace_temporary();
 	void *p = MAP_FAILED;
 
 	if (fd < 0)
 		return;
-	t->opened->raw_size = 0;
+	t->packed.size = 0;
 	for (enum tier i = 0; i < TIERS; i++) {
-		t->opened->raw_at[i] = t->opened->raw_size;
-		t->opened->raw_size += (size_t)trace_rows(t, i) * row_size[i];
+		t->packed.at[i] = t->packed.size;
+		t->packed.size += (size_t)trace_rows(t, i) * row_size[i];
 		same = same && s.rows[i] == trace_rows(t, i);
 	}
-	if (t->opened->raw_size > 0 && (same ? copy_rows(t->opened->version1, fd, t->opened->raw_size) : nvmt1_rows(t, fd)) == 0)
-		p = mmap(NULL, t->opened->raw_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (t->packed.size > 0 && (same ? copy_rows(t->version1, fd, t->packed.size) : nvmt1_rows(t, fd)) == 0)
+		p = mmap(NULL, t->packed.size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	t->opened->raw = p == MAP_FAILED ? NULL : p;
+	t->packed.p = p == MAP_FAILED ? NULL : p;
 }
 
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n)
 {
-	pthread_mutex_lock(&t->opened->raw_lock);
-	if (!t->opened->raw)
+	pthread_mutex_lock(&t->packed_lock);
+	if (!t->packed.p)
 		prepare(t);
-	pthread_mutex_unlock(&t->opened->raw_lock);
-	*n = t->opened->raw ? trace_rows(t, tier) : 0;
-	return *n > 0 ? t->opened->raw + t->opened->raw_at[tier] : NULL;
+	pthread_mutex_unlock(&t->packed_lock);
+	*n = t->packed.p ? trace_rows(t, tier) : 0;
+	return *n > 0 ? t->packed.p + t->packed.at[tier] : NULL;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "util/io.h"
 #include "util/text.h"
 #include "util/job.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/nvmt1.h"
 #include "trace/trace-file.h"
 
@@ -29,13 +28,12 @@
 struct import {
 	struct job job;
 	struct nvmt1_import file;
-	int from, to; /* the file of version 1, the temporary log */
+	int from; /* the file of version 1 */
 	struct log *log;
-	struct log_out *out; /* of it, to that file */
+	struct log_out *out; /* of it, to the temporary log */
 	char *shown;
 	trace_progress *progress;
 	void *arg;
-	atomic_bool stop;
 	atomic_int permille;
 	int64_t looked_ns;
 	int rc;
@@ -47,7 +45,7 @@ static bool import_goes_on(void *arg, double done)
 	struct import *m = arg;
 
 	atomic_store(&m->permille, (int)(done * 1000));
-	return log_out_ready(m->out) && !atomic_load(&m->stop) && (!m->progress || m->progress(m->arg, done));
+	return log_out_ready(m->out) && !job_is_cancelled(&m->job) && (!m->progress || m->progress(m->arg, done));
 }
 
 static void import_run(struct job *j)
@@ -70,8 +68,6 @@ static void import_free(struct job *j)
 	log_free(m->log);
 	if (m->from >= 0)
 		close(m->from);
-	if (m->to >= 0)
-		close(m->to);
 	free(m->shown);
 	free(m);
 }
@@ -102,21 +98,25 @@ static int no_temporary(const char *shown, struct err *e)
 	return err_sys(e, ERR_FAILED, errno, _("cannot read %s: no temporary file (TMPDIR)"), shown);
 }
 
-static struct import *import_new(int fd, const char *shown, struct err *e)
+/* Starts to import the file into a temporary log, which becomes that of the trace. */
+static struct import *import_new(struct trace *t, struct err *e)
 {
 	struct import *m = calloc(1, sizeof(*m));
+	int to;
 
 	if (!m) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	m->from = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	m->to = trace_temporary();
-	m->shown = strdup(shown);
-	if (m->from < 0 || m->to < 0 || !m->shown)
-		no_temporary(shown, e);
+	to = trace_temporary();
+	m->from = fcntl(t->version1, F_DUPFD_CLOEXEC, 3);
+	m->shown = strdup(t->shown);
+	if (to >= 0)
+		t->files[t->n_files++].fd = to;
+	if (to < 0 || m->from < 0 || !m->shown)
+		no_temporary(t->shown, e);
 	else if ((m->log = log_new(&(struct log_bound) {.now = false}, e)) != NULL)
-		m->out = log_out_fd(fcntl(m->to, F_DUPFD_CLOEXEC, 3), e);
+		m->out = log_out_fd(fcntl(to, F_DUPFD_CLOEXEC, 3), e);
 	if (m->out) /* a tier may be far ahead in hostile files: nothing is dropped */
 		log_out_options(m->out)->buffer = SIZE_MAX / 4;
 	if (m->out && log_out_begin(m->out, m->log, INT64_MIN, INT64_MAX, e) == 0) {
@@ -127,130 +127,82 @@ static struct import *import_new(int fd, const char *shown, struct err *e)
 	return NULL;
 }
 
-/* --- an open trace --- */
-
-static void damage(struct trace *t, const char *text)
-{
-	err_set(&t->opened->damage, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
-}
-
-/* Loads the chunks that a log has now. Takes over the descriptors of its files, also on error. */
-static int load(struct trace *t, const int *fds, size_t n_fds, struct err *e)
-{
-	struct trace *now = trace_open_logs(fds, n_fds, t->shown, e);
-
-	if (!now)
-		return -1;
-	trace_renew(t, now);
-	return 0;
-}
-
-static void look_for_damage(struct trace *t)
-{
-	uint64_t size = 0;
-	char text[512];
-	struct stat st;
-
-	if (trace_damage_text(t, text, sizeof(text)))
-		damage(t, text);
-	for (const struct log_piece *f = t->files; f < t->files + t->n_files; f++)
-		size += fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
-	if (size < t->size) {
-		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
-		damage(t, text);
-	}
-}
-
-static int load_import(struct trace *t, struct err *e)
-{
-	int fd = fcntl(t->opened->import->to, F_DUPFD_CLOEXEC, 3);
-
-	if (fd < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), t->shown);
-	return load(t, &fd, 1, e);
-}
-
-/* The import has ended: reload the log and take over its results. */
+/* It has ended: takes over its results. */
 static int import_take(struct trace *t, struct err *e)
 {
-	struct import *m = t->opened->import;
+	struct import *m = t->import;
 	int rc = m->rc;
 
-	if (rc < 0)
-		*e = m->err;
+	t->import = NULL;
+	if (rc == 0)
+		rc = log_files_read(t, e);
 	else
-		rc = load_import(t, e);
-	if (rc == 0) {
-		t->opened->damage = m->err;
-		t->opened->lists_gaps = false;
-	}
-	t->opened->import = NULL;
+		*e = m->err;
+	if (rc == 0)
+		t->wrong = m->err;
 	import_free(&m->job);
 	return rc;
 }
 
-/* For the screen: returns when a part of a long file can be read. */
-static int import_in_background(struct trace *t, struct err *e)
+/* view: returns when a part of a long file can be read, and goes on in the background. */
+static int import_open(struct trace *t, bool view, trace_progress *progress, void *arg, struct err *e)
 {
-	struct import *m = t->opened->import;
+	struct import *m = import_new(t, e);
 
-	if (job_start(&m->job, import_run, import_free, e) < 0) {
-		t->opened->import = NULL;
+	if (!m)
+		return -1;
+	m->progress = view ? NULL : progress;
+	m->arg = arg;
+	if (view && job_start(&m->job, import_run, import_free, e) < 0) {
 		import_free(&m->job);
 		return -1;
 	}
-	for (int64_t wait = FIRST_NS; !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
+	t->import = m;
+	if (!view)
+		import_run(&m->job);
+	for (int64_t wait = FIRST_NS; view && !job_done(&m->job, clock_now_ns() + wait); wait = LOOK_NS / 5) {
 		m->looked_ns = clock_now_ns();
-		if (load_import(t, e) == 0) {
-			t->opened->lists_gaps = true;
+		if (log_files_read(t, e) == 0)
 			return 0;
-		}
 	}
 	return import_take(t, e);
 }
 
-static int open_version1(struct trace *t, int fd, bool view, trace_progress *progress, void *arg, struct err *e)
+/* --- an open trace --- */
+
+static void look_for_damage(struct trace *t)
 {
-	t->opened->version1 = fd;
-	t->opened->import = import_new(fd, t->shown, e);
-	if (!t->opened->import)
-		return -1;
-	if (view)
-		return import_in_background(t, e);
-	t->opened->import->progress = progress;
-	t->opened->import->arg = arg;
-	import_run(&t->opened->import->job);
-	return import_take(t, e);
+	uint64_t size = 0;
+	char text[512] = "";
+	struct stat st;
+
+	trace_damage_text(t, text, sizeof(text));
+	for (const struct log_piece *f = t->files; f < t->files + t->n_files; f++)
+		size += fstat(f->fd, &st) == 0 && (uint64_t)st.st_size < f->size ? (uint64_t)st.st_size : f->size;
+	if (size < t->size)
+		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
+	if (text[0])
+		err_set(&t->wrong, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
 }
 
 /* Of these files, in this order. */
-static struct trace *trace_new(const struct trace_piece *list, size_t n)
+static struct trace *trace_of(const struct trace_piece *list, size_t n, struct err *e)
 {
-	size_t length = strlen(list[0].path), room = length + 64;
-	struct trace *t = trace_alloc();
-	struct trace_opened *o = t ? calloc(1, sizeof(*o)) : NULL;
+	char shown[sizeof(list->shown) + 64];
+	size_t length = (size_t)snprintf(shown, sizeof(shown), "%s", list[0].shown);
+	struct trace *t;
 
-	if (!o) {
-		trace_close(t);
-		return NULL;
-	}
-	t->opened = o;
-	o->version1 = -1;
-	o->lists_gaps = true;
-	pthread_mutex_init(&o->raw_lock, NULL);
-	t->shown = malloc(room);
-	o->paths = calloc(n, sizeof(*o->paths));
-	while (o->paths && o->n_paths < n && (o->paths[o->n_paths] = strdup(list[o->n_paths].path)))
-		o->bytes += list[o->n_paths++].bytes;
-	if (!t->shown || o->n_paths < n) {
-		trace_close(t);
-		return NULL;
-	}
-	text_printable(t->shown, length + 1, list[0].path, length);
-	length = strlen(t->shown);
 	if (n > 1)
-		snprintf(t->shown + length, room - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
-	return t;
+		snprintf(shown + length, sizeof(shown) - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
+	t = log_files_new(n, shown, e);
+	if (t)
+		t->paths = calloc(n, sizeof(*t->paths));
+	while (t && t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(list[t->n_paths].path)))
+		t->bytes += list[t->n_paths++].bytes;
+	if (t && t->n_paths == n)
+		return t;
+	trace_close(t);
+	return NULL;
 }
 
 /* --- files --- */
@@ -388,10 +340,10 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 			       struct err *e)
 {
 	struct trace_piece *list = calloc(n, sizeof(*list));
-	int *fds = calloc(n, sizeof(*fds)), rc = list && fds ? 0 : -1;
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = NULL;
 	size_t opened = 0;
+	int rc = list ? 0 : -1;
 
 	err_set(&failed, ERR_FAILED, _("out of memory"));
 	while (rc == 0 && opened < n) {
@@ -401,28 +353,29 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 	if (rc == 0 && n > 1)
 		rc = pieces_sort(list, n, &failed);
 	if (rc == 0)
-		t = trace_new(list, n);
-	for (size_t i = 0; i < opened; i++) {
-		fds[i] = list[i].fd;
+		t = trace_of(list, n, &failed);
+	for (size_t i = 0; i < opened; i++)
 		if (!t)
-			close(fds[i]);
-	}
+			close(list[i].fd);
+		else if (list[i].version1)
+			t->version1 = list[i].fd;
+		else
+			t->files[t->n_files++].fd = list[i].fd;
 	if (t && list[0].version1)
-		rc = open_version1(t, fds[0], view, progress, arg, &failed);
+		rc = import_open(t, view, progress, arg, &failed);
 	else if (t)
-		rc = load(t, fds, n, &failed);
-	if (t && rc < 0) {
+		rc = log_files_read(t, &failed);
+	if (rc < 0) {
 		trace_close(t);
 		t = NULL;
 	}
-	if (t && !t->opened->import)
+	if (t && !t->import)
 		look_for_damage(t);
 	if (t)
-		t->opened->told = t->opened->damage;
+		t->told = t->wrong;
 	if (e)
-		*e = t ? t->opened->damage : failed;
+		*e = t ? t->wrong : failed;
 	free(list);
-	free(fds);
 	return t;
 }
 
@@ -448,68 +401,39 @@ uint32_t trace_recording(const char *path, uint64_t *seq)
 	return p.first.session;
 }
 
-static void take_more(struct trace *t)
-{
-	struct import *m = t->opened->import;
-	struct err e = {.code = ERR_NONE};
-
-	if (job_done(&m->job, 0)) {
-		if (import_take(t, &e) < 0)
-			t->opened->damage = e;
-	} else if (clock_now_ns() >= m->looked_ns + LOOK_NS) {
-		load_import(t, &e);
-		m->looked_ns = clock_now_ns();
-	}
-}
-
 void trace_look(struct trace *t, struct trace_state *out)
 {
-	if (t->opened->import)
-		take_more(t);
-	else
+	struct err unheard = {.code = ERR_NONE};
+
+	if (!t->import) {
 		look_for_damage(t);
-	out->building = t->opened->import != NULL;
-	out->built = t->opened->import ? atomic_load(&t->opened->import->permille) / 1000.0 : 1;
-	out->news = strcmp(t->opened->told.text, t->opened->damage.text) != 0;
-	out->damage = t->opened->damage;
-	t->opened->told = t->opened->damage;
+	} else if (job_done(&t->import->job, 0)) {
+		import_take(t, &t->wrong);
+	} else if (clock_now_ns() >= t->import->looked_ns + LOOK_NS) {
+		log_files_read(t, &unheard);
+		t->import->looked_ns = clock_now_ns();
+	}
+	out->building = t->import != NULL;
+	out->built = t->import ? atomic_load(&t->import->permille) / 1000.0 : 1;
+	out->news = strcmp(t->told.text, t->wrong.text) != 0;
+	out->damage = t->wrong;
+	t->told = t->wrong;
 }
 
 void trace_settle(struct trace *t)
 {
-	struct err e = {.code = ERR_NONE};
-
-	if (t->opened->import && job_done(&t->opened->import->job, INT64_MAX) && import_take(t, &e) < 0)
-		t->opened->damage = e;
-}
-
-void trace_opened_free(struct trace_opened *o)
-{
-	if (!o)
-		return;
-	if (o->import) {
-		atomic_store(&o->import->stop, true);
-		job_cancel(&o->import->job);
-	}
-	if (o->raw)
-		munmap(o->raw, o->raw_size);
-	if (o->version1 >= 0)
-		close(o->version1);
-	pthread_mutex_destroy(&o->raw_lock);
-	while (o->n_paths > 0)
-		free(o->paths[--o->n_paths]);
-	free(o->paths);
-	free(o);
+	if (t->import && job_done(&t->import->job, INT64_MAX))
+		import_take(t, &t->wrong);
 }
 
 const char *trace_path(const struct trace *t)
 {
-	return t->opened->paths[0];
+	return t->paths[0];
 }
 
 const char *trace_last_path(const struct trace *t)
 {
-	return t->opened->paths[t->opened->n_paths - 1];
+	return t->paths[t->n_paths - 1];
 }
 
 const char *trace_name(const struct trace *t)
@@ -526,7 +450,7 @@ void trace_summary(const struct trace *t, struct trace_summary *out)
 
 	memset(out, 0, sizeof(*out));
 	trace_marks(t, &marks);
-	out->bytes = (int64_t)t->opened->bytes;
+	out->bytes = (int64_t)t->bytes;
 	out->duration_ns = trace_extent(t, &first, &last) ? last - session->start.mono_ns : 0;
 	for (enum tier i = 0; i < TIERS; i++)
 		out->rows[i] = trace_rows(t, i);
@@ -573,7 +497,7 @@ bool trace_is_single(const struct trace *t, size_t channel)
 
 bool trace_lists_gaps(const struct trace *t)
 {
-	return t->opened->lists_gaps;
+	return t->version1 < 0 || t->import;
 }
 
 uint64_t trace_epochs(const struct trace *t, struct trace_epoch *out, uint64_t max)

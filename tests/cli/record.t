@@ -185,6 +185,6 @@ ok 'the joules that were counted are those of the power' joules joules.nvmt
 nvmtop --demo --record --keep 1 --duration 3 --trigger 'cpu >= 0 for 2s' held.nvmt 2>err
 ok 'and those of a stretch that was held' joules held.nvmt
 nvmtop --record --sysroot "$roots/agx_orin-36" --duration 0.5 -o counted.nvmt 2>err
-nvmtop export jsonl counted.nvmt | grep -o '"energy.total":[0-9.e+-]*' | head -n 1 >first
+nvmtop export jsonl counted.nvmt | grep -o '"energy.total":[0-9][0-9.e+-]*' | head -n 1 >first
 ok 'which are counted from its first row' is "$(cat first)" '"energy.total":0'
 done_testing

@@ -331,8 +331,8 @@ static void test_newer(void **state)
 		const char *text;
 	} cases[] = {{LOG_LOD, 0, ERR_NONE, "does not know: 1 of its chunks were skipped"},
 		     {LOG_STAT, 1, ERR_NONE, "does not know: 1 of its chunks were skipped"},
-		     {LOG_DATA, 1, ERR_DAMAGED, "cannot read 1 of its chunks"},
-		     {LOG_DATA, 2, ERR_DAMAGED, "cannot read 1 of its chunks"}};
+		     {LOG_DATA, 1, ERR_DAMAGED, "1 of its chunks cannot be used"},
+		     {LOG_DATA, 2, ERR_DAMAGED, "1 of its chunks cannot be used"}};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

@@ -134,7 +134,7 @@ static double push_until(struct log_out *w, double from, bool (*is)(const struct
 
 static bool two_files(const struct log_out_stats *st)
 {
-	return st->files == 2 && st->bytes > 0 && st->queued == 0;
+	return st->files > 2 || (st->files == 2 && st->bytes > 0 && st->queued == 0);
 }
 
 static bool all_written(const struct log_out_stats *st)
@@ -446,6 +446,48 @@ static void next_after_error(void **state)
 }
 
 /* What is lost for lack of room is a gap where it was, and counted as such; what follows is whole. */
+/* A file that ends without its END is none that is missing, whatever the times of the rows at its edge: late, or late
+ * after a tick that was skipped. */
+static void late_at_an_edge(void **state)
+{
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
+	static char names[FILES][PATH_MAX];
+	const char *paths[FILES];
+	int64_t before_ns = START - NS_PER_MS;
+	struct stat st;
+	struct trace *t;
+	struct err e;
+	size_t n, count;
+
+	(void)state;
+	for (int64_t ns = START; ns < START + 12 * NS_PER_S; ns += NS_PER_MS) {
+		bool edge = log_cell(ns) != log_cell(ns - NS_PER_MS), skipped = edge && log_cell(ns) % 2;
+		int64_t t_ns = skipped ? ns + NS_PER_MS : edge ? ns + 6 * NS_PER_MS / 10 : ns;
+
+		if (skipped)
+			stream->ops->gap(stream, &(struct gap) {TIER_FAST, GAP_LATE, before_ns, t_ns, 1});
+		stream->ops->rows(stream, &(struct rows) {TIER_FAST, 1, about.width[TIER_FAST], &t_ns, (double[8]) {0}});
+		before_ns = t_ns;
+		ns += skipped ? NS_PER_MS : 0;
+		if (edge)
+			nanosleep(&(struct timespec) {.tv_nsec = 2000000}, NULL);
+	}
+	n = finish(w, true);
+	assert_in_range(n, 4, FILES);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(log_out_file(w, i, names[i], sizeof(names[i]), NULL));
+		paths[i] = names[i];
+		assert_int_equal(stat(names[i], &st), 0);
+		assert_int_equal(truncate(names[i], st.st_size - 30), 0);
+	}
+	t = trace_open_files(paths, n, false, NULL, NULL, &e);
+	assert_non_null(t);
+	trace_gaps(t, &count);
+	assert_int_equal(count, 0);
+	trace_close(t);
+	log_out_free(w);
+}
+
 static void gap_in_the_middle(void **state)
 {
 	struct column all[TIERS] = {{.n = 0}};
@@ -699,6 +741,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(split_by_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(max_size, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(next_after_error, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(late_at_an_edge, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gap_in_the_middle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(truncated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_empty_next, set_up, tear_down),

@@ -15,7 +15,7 @@
 #include "log-bytes.h"
 #include "random.h"
 #include "trace/format.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 
 #define SESSION	  UINT32_C(0x12345678)
 #define START	  INT64_C(1234567890123)

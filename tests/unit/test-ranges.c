@@ -3,7 +3,7 @@
 
 #include "model/range.h"
 #include "report/report.h"
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 #include "trace/trace.h"
 
 #define N 40000

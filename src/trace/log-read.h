@@ -1,19 +1,52 @@
-/* log-tree: the chunks of a log, by group. Private to what reads, checks and follows logs; callers must have locked
- * the trace. */
-#ifndef TRACE_LOG_TREE_H
-#define TRACE_LOG_TREE_H
+/* log-read: an open log, and what reads it. Private to src/trace; callers must have locked the trace. A file calls those
+ * only whose functions are declared before its own. */
+#ifndef TRACE_LOG_READ_H
+#define TRACE_LOG_READ_H
 
 #include <pthread.h>
 
 #include "trace/log-cache.h"
-#include "trace/log-reader.h"
 #include "trace/log-source.h"
+#include "trace/trace.h"
+
+/* How the log ends. */
+struct log_tail {
+	bool ended; /* false: the recorder wrote no END */
+	enum log_reason reason;
+	char next[256];		/* the next file of a split recording; may be empty */
+	uint64_t torn;		/* bytes after the last chunk */
+	uint64_t other;		/* of these, from the first chunk of another recording on */
+};
+
+/* The damage found so far. */
+enum log_fault {
+	LOG_FAULT_NONE,
+	LOG_FAULT_BYTES,   /* bytes that belong to no chunk */
+	LOG_FAULT_OTHER,   /* another recording at the end */
+	LOG_FAULT_SEQ,     /* missing chunks */
+	LOG_FAULT_SUM,     /* wrong checksum, or the codec cannot decode it */
+	LOG_FAULT_CODEC,   /* unknown codec */
+	LOG_FAULT_VERSION, /* DATA of an unknown version */
+	LOG_FAULT_COLUMN,  /* columns of an unknown form */
+	LOG_FAULT_CONTENT, /* invalid times, counts or lengths */
+	LOG_FAULT_ORDER,   /* older than the chunk before it */
+	LOG_FAULT_CHANNELS /* no META of its generation */
+};
+struct log_damage {
+	uint64_t chunks; /* missing or damaged */
+	uint64_t rows;	 /* in them, as far as known */
+	uint64_t bytes;	 /* between chunks */
+	uint64_t unknown; /* other chunks of an unknown kind or version; not damage */
+	enum log_fault first;
+	uint64_t seq;	 /* of the first */
+	int64_t t_ns;	 /* its approximate time, CLOCK_MONOTONIC */
+};
 
 /* A chunk that is known. Kind 0: it cannot be used, or rows that are in no chunk. */
 struct log_item {
 	uint64_t at; /* position of its head */
 	uint32_t stored;
-	uint8_t kind, aux; /* aux: zoom or level, for a check */
+	uint8_t kind, aux; /* aux: zoom or level, in memory */
 	int64_t cell;
 	uint32_t rows[TIERS];
 	uint64_t before[TIERS]; /* rows before it in its list */
@@ -23,7 +56,7 @@ struct log_item {
 
 struct log_items {
 	struct log_item *p;
-	size_t n, room;
+	size_t n;
 	bool failed;
 };
 
@@ -80,21 +113,52 @@ struct log_events {
 	int64_t *reach;
 };
 
+/* Where the log in memory and the one in files differ. */
+struct log_place {
+	/* Adds the chunks of a group, and its rows that are in no chunk. */
+	void (*items)(struct trace *r, const struct log_group *g, struct log_items *items);
+	/* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
+	bool (*sums)(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
+	/* Only in memory: rows that are in no chunk; the finest zoom that is left at a time of which the rows are gone. */
+	struct log_block *(*open_rows)(struct trace *r, const struct log_item *item, enum tier tier);
+	int (*finest)(const struct trace *r, enum tier tier, int64_t t_ns);
+};
+extern const struct log_place log_files_place; /* log-groups.c */
+
+struct import;
 struct log_view;
-struct trace_opened;
 
 struct trace {
 	struct timeline timeline;
-	struct trace_opened *opened; /* NULL: not by trace_open() */
-	pthread_mutex_t lock, energy_lock;
+	const struct log_place *place;
 	struct log_view *view; /* of a log in memory, which has the groups and their lists; NULL: of files */
+	pthread_mutex_t lock, energy_lock;
+	char *shown; /* the name for messages */
 	struct log_piece *files; /* of one recording */
 	size_t n_files;
 	struct log_file file;
 	struct log_source *source; /* of all bytes */
-	char *shown;
-	uint64_t begin, size; /* of its chunks */
-	uint32_t id;	      /* its session number */
+	struct log_unpacker *unpacker;
+	struct log_cache *caches; /* LOG_CACHES of them */
+	struct bin_order order;
+	struct log_bytes raw, raw_index;
+	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
+
+	/* How trace_open() opened it. */
+	char **paths; /* of its files, in their order */
+	size_t n_paths;
+	uint64_t bytes;	       /* of the files */
+	struct import *import; /* running, or NULL; its first member is a job */
+	int version1;	       /* descriptor of the file if it has sections of version 1, or -1 */
+	struct err wrong, told;
+	pthread_mutex_t packed_lock;
+	struct {
+		uint8_t *p; /* rows packed as in version 1; NULL: not made yet */
+		size_t size;
+		uint64_t at[TIERS];
+	} packed;
+
+	uint32_t id; /* its session number */
 	struct session session;
 	struct channel *channels;
 	uint32_t *numbers; /* of the channels */
@@ -102,6 +166,8 @@ struct trace {
 	struct log_generation *generations;
 	size_t n_generations;
 	uint32_t newest; /* generation */
+
+	/* What was found in the chunks so far, events first: log_forget() */
 	struct log_events events[EVENTS_KINDS];
 	bool events_new, events_failed; /* new: since log_events_settle(); failed: memory was out */
 	bool states_open;		/* one of them goes on */
@@ -113,10 +179,10 @@ struct trace {
 	int64_t *holes; /* cells in which files begin, and chunks before them are in no file */
 	size_t n_holes;
 	uint64_t absent; /* files that are missing in all of them */
-	uint64_t *faulty; /* sorted offsets of chunks that are counted in damage */
+	int64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
-	bool quiet; /* another scan will report the damage */
 	bool newer; /* a critical chunk of an unknown kind or version was found */
+	uint64_t begin, size; /* of its chunks */
 	int64_t first_ns, last_ns; /* of rows */
 	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
 	bool any;
@@ -128,72 +194,88 @@ struct trace {
 	size_t n_sums;
 	struct log_item end; /* END; kind 0: there is none */
 	struct ranges *ranges; /* NULL: not read yet, or there are none */
-	struct ranges *other_ranges; /* shown in their place, or NULL */
 	struct log_range_chunk *range_chunks;
 	size_t n_range_chunks;
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
-	struct log_cache *caches; /* LOG_CACHES of them */
 	struct {
 		uint64_t key;
 		unsigned column;
 		double values[4][LOG_BINS_MAX]; /* minima, maxima, sums, counts */
 	} lod; /* the bins of a channel that were decoded last */
-	struct log_unpacker *unpacker;
-	struct bin_order order;
-	struct log_bytes raw, raw_index;
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
 	struct log_data data; /* of raw, if it is DATA */
 };
 
-/* log-reader.c */
-/* A trace of nothing, for trace_close(). Returns NULL if out of memory. */
-struct trace *trace_alloc(void);
-/* Takes over what the newer trace of the same log, which has grown, has found, and closes it. The session, the name and how
- * it was opened stay; events are new. No other thread may use it meanwhile. */
-void trace_renew(struct trace *r, struct trace *newer);
-#define LOG_SEQ_NONE UINT64_MAX
-/* Counts a damaged chunk once. Returns false if it was counted before or the reader is quiet. */
-bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
-/* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
-void log_note_newer(struct trace *r, const struct log_head *h, uint64_t at, uint64_t rows);
-/* Notes so many bytes that end at that position, or that the numbers between two chunks are missing. */
-void log_note_hole(struct trace *r, uint64_t bytes, uint64_t at, uint64_t seq, uint64_t next, int64_t cell);
-/* Whether the signature of a META was altered by a terminal or a text conversion. */
-bool log_through_terminal(struct trace *r, const struct log_item *item);
-/* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
- * one place where damage is found in chunks. */
-bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
-const struct log_generation *log_generation_find(const struct trace *r, uint32_t number);
-
-/* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
-int log_meta_take(struct trace *r, const struct log_head *h, const uint8_t *p, size_t n);
-/* Reads a META if its generation is not known yet. */
-void log_meta_new(struct trace *r, const struct log_item *item);
-/* Takes the END that was read into r->raw. */
-void log_end_take(struct trace *r);
-/* The number of the file of a split recording whose META is at that position; -1: it does not say. */
-int64_t log_part_at(struct trace *r, uint64_t at);
-
 /* log-events.c */
 /* Adds the events of a chunk of that kind, or of an INDEX. */
 void log_events_put(struct trace *r, unsigned kind, struct log_in in);
-/* To be called after it, and while one of the states is open. */
+/* Adds one. At the most, or if memory is out, a log in memory drops the oldest eighth. */
+void log_event_add(struct trace *r, enum trace_events of, const void *event);
+/* Sorts those of a kind and removes duplicates. */
+void log_events_sort(struct trace *r, enum trace_events of);
+/* To be called after these, and while one of the states is open. */
 void log_events_settle(struct trace *r);
-/* Reads the events and clocks of files. Returns false if out of memory. */
-bool log_events_read(struct trace *r);
 void log_events_free(struct trace *r);
 
-/* log-groups.c */
+/* log-read.c */
+/* A trace of nothing, for trace_close(). Returns NULL if out of memory. */
+struct trace *trace_new(const struct log_place *place, const struct timeline_ops *ops);
+/* Forgets what was found in its chunks. The session, its channels and generations stay. */
+void log_forget(struct trace *r);
+#define LOG_SEQ_NONE UINT64_MAX
+/* Counts a damaged chunk once. Returns false if it was counted before. */
+bool log_note(struct trace *r, enum log_fault fault, uint64_t at, uint64_t seq, int64_t cell, uint64_t rows);
+/* Same for an unknown kind or version. Rows are missing without DATA, so for DATA it is damage. */
+void log_note_newer(struct trace *r, const struct log_head *h, uint64_t at, uint64_t rows);
+void trace_damage(struct trace *r, struct log_damage *out);
+/* Writes a sentence about the damage. Returns false if there is none. */
+bool trace_damage_text(struct trace *r, char *out, size_t size);
+/* Reads the head of a chunk of this recording. Returns false if there is none. */
+bool log_head_at(struct trace *r, uint64_t at, struct log_head *h);
+/* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
+ * one place where damage is found in chunks. */
+bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
+
+/* log-meta-read.c */
+const struct log_generation *log_generation_find(const struct trace *r, uint32_t number);
+/* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
+int log_meta_take(struct trace *r, const struct log_head *h, const struct log_bytes *raw);
+/* Reads a chunk that is a META if its generation is not known yet. */
+void log_meta_new(struct trace *r, const struct log_item *item);
+/* Reads a META for log_get_tagged(). Returns false if it cannot be used. */
+bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in);
+/* Whether the signature of a META was altered by a terminal or a text conversion. */
+bool log_through_terminal(struct trace *r, const struct log_item *item);
+/* The number of the file of a split recording whose META is at that position; -1: it does not say. */
+int64_t log_part_at(struct trace *r, uint64_t at);
+/* Takes the END that was read into r->raw. */
+void log_end_take(struct trace *r);
+
+/* log-scan.c */
 void log_items_add(struct log_items *items, const struct log_item *item);
-/* Adds the chunks in [from, to) to items, in the order of the bytes. file: where the file begins that has the first. */
+/* A cursor over the chunks that a reader can use, in the order of the bytes. What is missing between them is noted. */
+struct log_scan {
+	struct trace *r;
+	struct log_chunks chunks;
+	uint64_t file; /* where the file begins that has the chunk */
+	uint64_t seq, before; /* of the newest chunk, and of the one before it; LOG_SEQ_NONE: none */
+	int64_t cell;
+	bool ended; /* the newest is END */
+	bool other; /* the next one is of another recording: only where chunks of any are looked for */
+};
+void log_scan_begin(struct log_scan *s, struct trace *r, uint64_t from, uint64_t to, uint64_t file);
+/* Returns false if there is none (yet). */
+bool log_scan_next(struct log_scan *s, struct log_item *item, struct log_head *h);
+/* Adds the chunks in [from, to) to items. file: where the file begins that has the first. */
 void log_scan(struct trace *r, uint64_t from, uint64_t to, uint64_t file, struct log_items *items);
+
+/* log-groups.c */
 /* Finds all groups. Returns -1 if out of memory. */
 int log_groups_read(struct trace *r);
-void log_groups_free(struct trace *r);
-/* Returns the group of the cell; NULL if there is none. */
-const struct log_group *log_group_of(const struct trace *r, int64_t cell);
+/* Visits the chunks of those with that flag; visit() must not ask for lists. */
+void log_groups_visit(struct trace *r, unsigned flag, void (*visit)(struct trace *r, const struct log_item *item));
 /* Returns the chunks of a group, valid until the next call; NULL if out of memory. */
 struct log_list *log_list_of(struct trace *r, const struct log_group *g);
 /* Returns the number of rows in all cells before that one. */
@@ -202,13 +284,10 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell);
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns its cell; LOG_CELL_LIMIT: there is none. */
 int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row);
-/* Finds the LOD of that zoom, or the STAT, of the span of that level that contains the cell. */
-bool log_sums_of(struct trace *r, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
-
 /* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
 bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item);
 
-/* log-tree.c */
+/* log-blocks.c */
 /* Reads the rows of a chunk, as counted. Returns NULL if out of memory. */
 struct log_block *log_block_read(struct trace *r, const struct log_item *item, enum tier tier);
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
@@ -217,13 +296,13 @@ struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, ui
 /* Returns a column of the block's rows, which is decoded on first use. */
 const double *log_block_values(struct log_block *b, unsigned column);
 
-/* log-columns.c: the rows of a cell have changed, what was computed of them is not valid any more. */
+/* log-columns.c */
+/* Bins first .. first + n - 1 of any zoom. */
+void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
+/* The rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
 /* The finest zoom with bins of their own at that time. */
 int log_finest(const struct trace *r, enum tier tier, int64_t t_ns);
-
-/* log-timeline.c */
-extern const struct timeline_ops log_timeline_ops;
 
 /* log-ranges-read.c */
 /* The latest end of a range; INT64_MIN: there is none near the end of the recording. */
@@ -235,13 +314,26 @@ struct ranges *log_ranges_store(struct trace *r);
 /* Reads some. Returns false once all were read. */
 bool log_ranges_more(struct trace *r);
 
-/* log-view.c: adds the chunks of a group with rows, and its rows that are in no chunk. */
-void log_view_items(const struct log_view *v, const struct log_group *g, struct log_items *items);
-/* As the functions without _view; for an item with rows that are in no chunk: */
-bool log_view_sums(const struct log_view *v, int level, int64_t cell, enum log_kind kind, int zoom, struct log_item *out);
-struct log_block *log_view_block(struct log_view *v, const struct log_item *item, enum tier tier);
-/* The finest zoom that is left at a time of which the rows are gone. */
-int log_view_finest(const struct log_view *v, enum tier tier, int64_t t_ns);
+/* log-timeline.c */
+extern const struct timeline_ops log_timeline_ops;
+
+/* log-events-read.c: reads the events and clocks of files. Returns false if out of memory. */
+bool log_events_read(struct trace *r);
+
+/* log-open.c */
+/* Opens n files of one recording, which are read as if they were one, in this order. Takes over the descriptors, also on
+ * error. shown: the name for messages. Returns NULL and sets *e if nothing can be read. Damage is not an error. */
+struct trace *trace_open_logs(const int *fds, size_t n, const char *shown, struct err *e);
+/* The same in steps: n descriptors are to be added to r->files, then; the last step may be repeated when they have grown.
+ * What was found is forgotten, then, but the session stays. No other thread may use the trace meanwhile. */
+struct trace *log_files_new(size_t n, const char *shown, struct err *e);
+int log_files_read(struct trace *r, struct err *e);
+/* Finds the first chunk of any recording in the bytes that are there, and takes its session number. Returns 0 if there is
+ * none (yet), or -1 and sets *e if it is of another version of the format. */
+int log_begins_at(struct trace *r, struct err *e);
+/* Says why the log cannot be read: it is of a newer version, or has no META that can be read. Returns -1. mangled: one of
+ * them went through a terminal. */
+int log_undescribed(const struct trace *r, bool mangled, struct err *e);
 
 /* What is read or computed of a span is kept in LOG_STRIPS by its number: LOD of a zoom and tier, STAT of a level and, of a
  * cell, strips of a zoom and tier. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/log-tree.h"
+#include "trace/log-read.h"
 
 #define LOST    4096		 /* rows that no chunk has, in a block */
 #define NOWHERE (UINT64_C(1) << 60) /* their positions */
@@ -76,7 +76,7 @@ struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, ui
 	if (!found)
 		return NULL;
 	if (item.open)
-		return log_view_block(r->view, &item, tier);
+		return r->place->open_rows(r, &item, tier);
 	if (!item.kind) { /* some of the rows that no chunk has */
 		uint32_t skip = (uint32_t)(row - *first) / LOST * LOST;
 
