@@ -163,9 +163,9 @@ void machine_json(struct record *to, const char *name, const struct machine_sour
 	machine_put_units(&w, false);
 	machine_put_places(&w);
 	put_processes(&w);
-	if (!isnan(of->pinned))
-		machine_put_truth(&w, "jetson_clocks", of->pinned > 0);
-	else if (of->unpinned)
+	if (of->pinned && !isnan(*of->pinned))
+		machine_put_truth(&w, "jetson_clocks", *of->pinned > 0);
+	else if (of->pinned)
 		machine_missing(&w, "jetson_clocks", "", of->unpinned);
 	json_open(to, "missing", '{');
 	for (size_t i = 0; i < w.n_missing; i++)

@@ -66,8 +66,8 @@ struct machine_source {
 	const struct channel *channels;
 	size_t n;
 	const struct procs_list *procs; /* those that use the GPU; NULL: not known */
-	double pinned;			/* the switch of all clocks, which is read as the signal clocks.pinned; NaN: */
-	const char *unpinned;		/* why it has no value; NULL: there is no such signal */
+	const double *pinned;		/* the switch of all clocks, read as the signal clocks.pinned; NULL: there is none */
+	const char *unpinned;		/* why it is NaN */
 };
 /* Reads everything and writes it as one JSON object, described in docs/json.md; if open to others without what is personal:
  * serial number, addresses, command lines. Disks and addresses are those of the running machine, and are read only if the

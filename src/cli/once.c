@@ -152,13 +152,13 @@ static void put_reading(struct record *r, const struct reading *got, double mean
 static void put_machine(struct record *r, const struct live *l, struct procs *procs)
 {
 	const struct session *s = engine_session(l->engine);
-	struct machine_source of = {.root = l->root, .channels = s->channels, .n = s->n_channels, .pinned = NAN};
+	struct machine_source of = {.root = l->root, .channels = s->channels, .n = s->n_channels};
 	struct reading got;
 
 	for (size_t i = 0; i < s->n_channels; i++)
 		if (!strcmp(s->channels[i].name, "clocks.pinned")) {
 			reading_take(&got, l, i);
-			of.pinned = got.value;
+			of.pinned = &got.value;
 			of.unpinned = got.reason;
 		}
 	root_give_up(true);

@@ -40,7 +40,8 @@ struct describe {
 	struct channel *channels;
 	size_t n;
 	bool open;
-	double pinned;
+	double pinned; /* if has_pinned */
+	bool has_pinned;
 	char unpinned[300];
 	char *text; /* NULL: out of memory */
 };
@@ -218,8 +219,8 @@ static void describe_run(struct job *j)
 	root_give_up(true);
 	procs = procs_open(d->root, NULL);
 	machine_json(&to, NULL,
-		     &(struct machine_source) {d->root, d->channels, d->n, procs ? procs_read(procs) : NULL, d->pinned,
-					       *d->unpinned ? d->unpinned : NULL},
+		     &(struct machine_source) {d->root, d->channels, d->n, procs ? procs_read(procs) : NULL, d->has_pinned ? &d->pinned : NULL,
+					       d->unpinned},
 		     d->open);
 	procs_close(procs);
 	root_give_up(false);
@@ -246,10 +247,10 @@ static struct describe *describe_start(struct serve *s, bool open)
 		return NULL;
 	channels = tally_channels(s->tally, &d->n);
 	d->open = open;
-	d->pinned = NAN;
 	for (size_t i = 0; i < d->n; i++)
 		if (!strcmp(channels[i].name, "clocks.pinned")) {
 			struct tally_value v = tally_newest(s->tally, i, clock_now_ns());
+			d->has_pinned = true;
 			d->pinned = v.value;
 			if (isnan(v.value))
 				tally_reason(s->tally, i, v, d->unpinned, sizeof d->unpinned);

@@ -1,5 +1,4 @@
 /* The description of the machine, for programs. */
-#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -41,17 +40,14 @@ char *nvmtop_machine(int for_others, nvmtop_error *error)
 		struct procs *procs = procs_open(root, &unheard);
 		root_give_up(true);
 		machine_json(&to, NULL,
-			     &(struct machine_source) {root, probes->channels, probes->n_channels, read_processes(procs), NAN, NULL}, for_others);
+			     &(struct machine_source) {root, probes->channels, probes->n_channels, read_processes(procs), NULL, NULL},
+			     for_others);
 		root_give_up(false);
 		procs_close(procs);
-		if (fclose(to.f) != 0) {
-			free(text);
-			text = NULL;
-		}
+		if (fclose(to.f) != 0)
+			free(text), text = NULL;
 	}
-	if (text)
-		e.code = ERR_NONE;
-	else if (probes)
+	if (probes && !text)
 		err_set(&e, ERR_FAILED, _("out of memory"));
 	if (probes)
 		probe_set_free(probes);

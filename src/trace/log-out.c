@@ -558,8 +558,8 @@ static struct log_out *out_make(const char *path, int fd, int output, struct err
 	o->options.buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
 	o->options.sync_ns = SYNC_NS;
 	pthread_mutex_init(&o->lock, NULL);
-	thread_cond_init(&o->wake);
-	thread_cond_init(&o->changed);
+	pthread_cond_init(&o->wake, NULL);
+	pthread_cond_init(&o->changed, NULL);
 	return o;
 }
 

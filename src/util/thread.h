@@ -22,7 +22,6 @@ void thread_flag_set(_Atomic uint32_t *flag);
  * checks again. */
 void thread_flag_wait(const _Atomic uint32_t *flag, int64_t until_ns);
 
-#define thread_cond_init(c) pthread_cond_init(c, NULL)
 /* With the lock held, waits for c, at most until until_ns of clock_now_ns(). Returns false on timeout. */
 bool thread_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);
 

@@ -46,7 +46,7 @@ static char *read_tree(const struct tree *t)
 	struct record to = {.f = open_memstream(&text, &size)};
 
 	assert_non_null(to.f);
-	machine_json(&to, NULL, &(struct machine_source) {.root = t->root, .pinned = NAN}, false);
+	machine_json(&to, NULL, &(struct machine_source) {.root = t->root}, false);
 	assert_int_equal(fclose(to.f), 0);
 	return text;
 }
@@ -166,7 +166,7 @@ static void pci_gpu(void **state)
 	tree_file(&t, "/sys/class/devfreq/gpu-gpc-0/device/power/control", "on\n");
 	tree_file(&t, "/proc/driver/nvidia/gpus/0000:01:00.0/power", "Runtime D3 status: Enabled\nRail-Gating: Enabled\n");
 	tree_file(&t, "/sys/bus/pci/devices/0000:01:00.0/power/control", "auto\n");
-	machine_json(&to, NULL, &(struct machine_source) {t.root, &freq, 1, NULL, 1, NULL}, false);
+	machine_json(&to, NULL, &(struct machine_source) {.root = t.root, .channels = &freq, .n = 1, .pinned = &(double) {1}}, false);
 	assert_int_equal(fclose(to.f), 0);
 	assert_non_null(strstr(text, "\"gpu\":{\"governor\":\"nvhost_podgov\",\"railgating\":true,\"power_control\":\"auto\",\"gpc_hz\":[306000000]}"));
 	assert_non_null(strstr(text, "\"jetson_clocks\":true"));
