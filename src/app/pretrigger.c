@@ -149,7 +149,7 @@ int keeping_ended(const struct options *o, struct pretrigger *k)
 			s.files - s.failed);
 	else
 		fprintf(stderr, _("nvmtop: kept the last %s in %s; %llu samples, triggered: %llu, files: %zu\n"),
-		span, memory, (unsigned long long)s.rows[TIER_FAST], (unsigned long long)s.triggers,
+		span, memory, (unsigned long long)s.written.rows[TIER_FAST], (unsigned long long)s.triggers,
 		s.files - s.failed);
 	size_t first = s.files > PRETRIGGER_FILES ? s.files - PRETRIGGER_FILES : 0;
 	if (first)

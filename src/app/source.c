@@ -376,12 +376,12 @@ static bool watch_trace(struct source *s)
 static void watch_keep(struct source *s)
 {
 	char text[sizeof((struct err *)NULL)->text];
-	struct log_out_stats w;
+	struct pretrigger_stats k;
 	bool failed;
 
 	if (s->live.keep) {
-		pretrigger_written(s->live.keep, &w);
-		recording_trouble(&s->keep_trouble, &w, text, sizeof text);
+		pretrigger_stats(s->live.keep, &k);
+		recording_trouble(&s->keep_trouble, &k.written, text, sizeof text);
 		if (text[0])
 			s->tell(s->to, STYLE_WARN, text);
 	}

@@ -288,8 +288,7 @@ static bool left_by_reader(const struct recorder *r)
 }
 
 /* Prints the summary and returns the exit status. */
-static int summary(struct recorder *r, const struct summary_moment *before,
-		   const struct summary_moment *after)
+static int summary(struct recorder *r, const struct summary_moment *before, const struct summary_moment *after)
 {
 	struct summary s = {.before = *before, .after = *after};
 	char names[8192], bin[PATH_MAX], why[256];

@@ -11,8 +11,10 @@
 
 void recorder_written(const struct recorder *r, struct log_out_stats *out)
 {
+	struct pretrigger_stats k;
+
 	if (r->keep)
-		pretrigger_written(r->keep, out);
+		*out = (pretrigger_stats(r->keep, &k), k.written);
 	else
 		log_out_stats(r->writer, out);
 }

@@ -181,7 +181,6 @@ static void engine_measure_own(struct engine *g, int64_t now_ns)
 {
 	int64_t took = now_ns - g->cpu_since_ns, before = g->cpu_used_ns;
 	double own[OWN_VALUES] = {[OWN_LOST] = (double)atomic_load_explicit(&g->outputs_lost, memory_order_relaxed)};
-	struct late_readings of[LATE_GROUPS];
 	struct sampler_counts n;
 
 	if (took >= NS_PER_S) {
@@ -200,8 +199,7 @@ static void engine_measure_own(struct engine *g, int64_t now_ns)
 		own[OWN_LATE] += (double)n.late;
 		own[OWN_LOST] += (double)n.lost;
 	}
-	for (size_t i = probe_set_late(g->probes, of); i--;)
-		own[OWN_LATE_READINGS] += (double)of[i].n;
+	own[OWN_LATE_READINGS] = (double)probe_set_late(g->probes);
 	own_publish(g->own, own);
 }
 
@@ -686,7 +684,6 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 	out->cpu_percent = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
 	if (g->phase == PHASE_RUNNING)
 		out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);
-	out->n_late_readings = probe_set_late(g->probes, out->late_readings);
 	out->realtime = pacer_is_realtime(g->pacer);
 	for (int t = 0; t < TIERS; t++) {
 		struct sampler_counts n;

@@ -91,8 +91,6 @@ struct engine_stats {
 	uint64_t rows[TIERS];
 	uint64_t late[TIERS]; /* ticks skipped because the sampler woke too late */
 	uint64_t lost[TIERS]; /* rows dropped because they were not collected in time */
-	struct late_readings late_readings[LATE_GROUPS]; /* by what was read; n_late_readings of them */
-	size_t n_late_readings;
 	int64_t worst_late_ns[TIERS];
 	bool stalled[TIERS];         /* no row for more than a second and ten periods */
 	const struct channel *hangs; /* one whose file does not answer, or NULL */

@@ -138,27 +138,14 @@ bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns)
 	return rows;
 }
 
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS])
+uint64_t probe_set_late(const struct probe_set *r)
 {
-	static const char prefix[] = "nvmtop-";
 	struct walk w = {.i = 0};
 	struct probe *p;
-	size_t n = 0;
+	uint64_t n = 0;
 
-	while ((p = walk_next(r, &w))) {
-		const char *name = p->reader->name + sizeof prefix - 1;
-		size_t at = 0;
-
-		while (at < n && strcmp(out[at].of, name) != 0)
-			at++;
-		if (at == LATE_GROUPS)
-			continue;
-		if (at == n) {
-			out[n] = (struct late_readings) {.n = 0};
-			text_join(out[n++].of, sizeof out->of, name);
-		}
-		out[at].n += async_reader_late(p->reader);
-	}
+	while ((p = walk_next(r, &w)))
+		n += async_reader_late(p->reader);
 	return n;
 }
 

@@ -118,14 +118,8 @@ const struct channel *probe_set_hanging(const struct probe_set *r, int64_t now_n
 bool probe_set_rescue(struct probe_set *r, int64_t now_ns, int64_t *look_ns);
 bool probes_left_me(void);
 
-/* How many readings came too late for the row that they were made for, by what was read: "rails". */
-#define LATE_GROUPS 8
-struct late_readings {
-	char of[16];
-	uint64_t n;
-};
-/* Returns how many there are. From any thread. */
-size_t probe_set_late(const struct probe_set *r, struct late_readings out[LATE_GROUPS]);
+/* How many readings came too late for the row that they were made for. From any thread. */
+uint64_t probe_set_late(const struct probe_set *r);
 
 /* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
  * was at the start. Returns false if there is none. */

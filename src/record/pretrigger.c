@@ -15,29 +15,26 @@
 #define SLACK_NS    (3 * NS_PER_S) /* plus an eighth of `keep`: how much later than its time a trigger may come */
 #define EVENT_BYTES 4096	   /* of marks, gaps and changes per second */
 #define GROUP_NS    (CELL_NS << LOG_SPAN_BITS)
-
-/* A file that is being written. */
-struct stretch {
-	struct log_out *writer; /* NULL: none */
-	int64_t from_ns, to_ns;
-};
+#define STRETCHES   2 /* that are written at a time */
 
 struct pretrigger {
 	struct sink sink;
 	struct pretrigger_options o;
 	char path[4096];
 	struct log *log;
-	int64_t since_ns;	/* earlier rows trigger nothing: the past of a demo */
-	size_t most, most_used; /* bytes of chunks */
+	int64_t since_ns; /* earlier rows trigger nothing: the past of a demo */
+	size_t most;	  /* bytes of chunks */
 
 	pthread_mutex_t lock; /* for all following members */
 	bool ended;
 	struct watch watch;
-	uint64_t taken[TIERS];
-	struct stretch now, next; /* next: begins after `now` */
-	bool written;		  /* a stretch was requested; the latest ends at last_ns */
-	int64_t last_ns;
-	uint64_t triggers, marks;
+	uint64_t rows[TIERS], marks, triggers;
+	struct stretch {
+		struct log_out *writer;
+		int64_t from_ns, to_ns;
+	} now[STRETCHES]; /* that are being written, each behind the one before */
+	size_t n_now;
+	int64_t last_ns;   /* the end of the latest; INT64_MIN: there was none yet */
 	int64_t marked_ns; /* of the last trigger */
 	struct pretrigger_file files[PRETRIGGER_FILES];
 	size_t n_files, n_failed;
@@ -53,33 +50,31 @@ static double bytes_of(const struct session *about, int64_t span_ns)
 {
 	double second = EVENT_BYTES, cells = (double)NS_PER_S / (double)CELL_NS;
 
-	for (int t = 0; t < TIERS; t++) {
-		second += about->hz[t] * (8 * (double)about->width[t] + 4);
-		second += cells * ((double)about->width[t] + 32);
-	}
+	for (int t = 0; t < TIERS; t++)
+		second += about->hz[t] * (8 * (double)about->width[t] + 4) + cells * ((double)about->width[t] + 32);
 	second += cells * (double)(sizeof(struct log_chunk) + LOG_HEAD + sizeof(void *));
 	return second * ((double)span_ns / (double)NS_PER_S + 1);
 }
 
-/* --- files --- */
+/* --- files; call these with the lock held --- */
 
-/* Call these with the lock held. */
 static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 {
 	k->n_failed += f->err.code != ERR_NONE || f->lost_rows > 0;
 	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
 }
 
-/* It is complete, or not waited for any more. */
-static void stretch_end(struct pretrigger *k, struct stretch *s)
+/* The first stretch is complete, or not waited for any more. */
+static void stretch_end(struct pretrigger *k)
 {
-	struct pretrigger_file f = {.from_ns = s->from_ns, .to_ns = s->to_ns};
+	const struct stretch s = k->now[0];
+	struct pretrigger_file f = {.from_ns = s.from_ns, .to_ns = s.to_ns};
 	struct log_out_stats stats;
 	int64_t first_ns, last_ns;
 
-	log_out_result(s->writer, &f.err);
-	log_out_stats(s->writer, &stats);
-	if (!log_out_file(s->writer, 0, f.path, sizeof(f.path), NULL))
+	log_out_result(s.writer, &f.err);
+	log_out_stats(s.writer, &stats);
+	if (!log_out_file(s.writer, 0, f.path, sizeof(f.path), NULL))
 		memcpy(f.path, k->path, sizeof(f.path));
 	memcpy(f.rows, stats.rows, sizeof(f.rows));
 	f.marks = stats.marks;
@@ -88,32 +83,27 @@ static void stretch_end(struct pretrigger *k, struct stretch *s)
 	f.gap_rows = stats.gap_rows;
 	if (k->ended && log_kept(k->log, &first_ns, &last_ns) && last_ns < f.to_ns)
 		f.to_ns = last_ns > k->marked_ns ? last_ns : k->marked_ns;
-	log_out_free(s->writer);
-	s->writer = NULL;
+	log_out_free(s.writer);
 	file_add(k, &f);
+	k->n_now--;
+	memmove(k->now, k->now + 1, k->n_now * sizeof(*k->now));
 }
 
 /* Takes the results of files that are complete. */
 static void files_look(struct pretrigger *k)
 {
-	if (k->now.writer && log_out_done(k->now.writer))
-		stretch_end(k, &k->now);
-	if (!k->now.writer) {
-		k->now = k->next;
-		k->next.writer = NULL;
-		if (k->now.writer && log_out_done(k->now.writer))
-			stretch_end(k, &k->now);
-	}
+	while (k->n_now > 0 && log_out_done(k->now[0].writer))
+		stretch_end(k);
 }
 
 /* Starts to write that stretch, limited to the stream. */
-static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
+static void stretch_begin(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 {
-	struct stretch *s = k->now.writer ? &k->next : &k->now;
 	struct pretrigger_file f = {.from_ns = from_ns, .to_ns = to_ns};
 	uint32_t generation;
 	const struct session *about = log_session(k->log, &generation);
 	char name[64] = "";
+	struct log_out *w;
 
 	if (about && from_ns < about->start.mono_ns)
 		from_ns = about->start.mono_ns;
@@ -121,14 +111,13 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 		name_now(name, sizeof(name) - sizeof(".nvmt"));
 		strcat(name, ".nvmt");
 	}
-	*s = (struct stretch) {.from_ns = from_ns, .to_ns = to_ns};
-	s->writer = log_out_later(k->path[0] ? k->path : name, k->o.force && !k->n_files && s == &k->now, &f.err);
-	k->written = true;
 	k->last_ns = to_ns;
-	if (s->writer && log_out_begin(s->writer, k->log, from_ns, to_ns, &f.err) == 0)
+	w = log_out_later(k->path[0] ? k->path : name, k->o.force && !k->n_files && !k->n_now, &f.err);
+	if (w && log_out_begin(w, k->log, from_ns, to_ns, &f.err) == 0) {
+		k->now[k->n_now++] = (struct stretch) {w, from_ns, to_ns};
 		return;
-	log_out_free(s->writer);
-	s->writer = NULL;
+	}
+	log_out_free(w);
 	file_add(k, &f);
 }
 
@@ -136,32 +125,29 @@ static void want(struct pretrigger *k, int64_t from_ns, int64_t to_ns)
 
 static void trigger(struct pretrigger *k, int64_t t_ns, const char *label, bool by_condition)
 {
-	int64_t to_ns = t_ns + k->o.after_ns, after;
+	int64_t to_ns = t_ns + k->o.after_ns;
 	struct stretch *s;
 
 	files_look(k);
-	s = k->next.writer ? &k->next : &k->now;
+	s = k->n_now > 0 ? &k->now[k->n_now - 1] : NULL;
 	k->triggers++;
 	if (k->o.mark)
 		k->o.mark(k->o.mark_arg, t_ns, label);
 	if (t_ns > k->marked_ns)
 		k->marked_ns = t_ns;
-	if (s->writer && t_ns <= s->to_ns) {
-		/* A manual trigger shortens a file that was postponed because of the previous one. */
-		if (!by_condition && to_ns < s->to_ns && log_out_end_at(s->writer, &to_ns, true))
+	if ((s && t_ns <= s->to_ns) || k->n_now == STRETCHES) {
+		/* It is in that file, which becomes longer if there can be no other one. By hand one becomes shorter that was
+		 * postponed because of another. */
+		bool less = t_ns <= s->to_ns;
+
+		if ((!less || (!by_condition && to_ns < s->to_ns)) && log_out_end_at(s->writer, &to_ns, less))
 			s->to_ns = k->last_ns = to_ns;
-		return;
+	} else if (by_condition && k->last_ns != INT64_MIN && t_ns < k->last_ns + k->o.keep_ns) {
+		/* From what the file before does not have. */
+		stretch_begin(k, log_cell_ns(log_cell(k->last_ns) + 1), k->last_ns + k->o.keep_ns + k->o.after_ns);
+	} else {
+		stretch_begin(k, t_ns - k->o.keep_ns, to_ns);
 	}
-	if (s == &k->next) { /* no third one */
-		if (log_out_end_at(s->writer, &to_ns, false))
-			s->to_ns = k->last_ns = to_ns;
-		return;
-	}
-	after = log_cell_ns(log_cell(k->last_ns) + 1); /* what the file before does not have */
-	if (by_condition && k->written && t_ns < k->last_ns + k->o.keep_ns)
-		want(k, after, k->last_ns + k->o.keep_ns + k->o.after_ns);
-	else
-		want(k, t_ns - k->o.keep_ns, to_ns);
 }
 
 static bool take_condition(void *arg, int64_t t_ns)
@@ -198,7 +184,7 @@ static void sink_rows(struct sink *s, const struct rows *r)
 	struct pretrigger *k = (struct pretrigger *)s;
 
 	pthread_mutex_lock(&k->lock);
-	k->taken[r->tier] += r->n;
+	k->rows[r->tier] += r->n;
 	if (r->n && r->width && r->t_ns[0] >= k->since_ns)
 		watch_rows(&k->watch, r);
 	pthread_mutex_unlock(&k->lock);
@@ -232,17 +218,16 @@ void pretrigger_end(struct pretrigger *k, pretrigger_wait *wait, void *arg)
 	pthread_mutex_lock(&k->lock);
 	k->ended = true;
 	pthread_mutex_unlock(&k->lock);
-	/* Nothing else changes them now. */
-	for (struct stretch *each = &k->now; each; each = each == &k->now ? &k->next : NULL) {
-		if (!each->writer)
-			continue;
+	for (size_t i = 0; i < k->n_now; i++) { /* nothing else changes them now */
 		if (k->o.log) /* it goes on */
-			log_out_end_at(each->writer, &now, true);
-		log_out_finish(each->writer);
-		if (wait && !wait(arg, each->writer))
+			log_out_end_at(k->now[i].writer, &now, true);
+		log_out_finish(k->now[i].writer);
+	}
+	while (k->n_now > 0) {
+		if (wait && !wait(arg, k->now[0].writer))
 			wait = NULL;
 		pthread_mutex_lock(&k->lock);
-		stretch_end(k, each);
+		stretch_end(k);
 		pthread_mutex_unlock(&k->lock);
 	}
 }
@@ -276,11 +261,9 @@ static int check(const struct pretrigger_options *o, const struct session *about
 	return w ? 0 : -1;
 }
 
-struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
-				  struct err *e)
+struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
 	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .mark = sink_mark, .end = sink_end};
-	struct log_bound bound = {.rows_ns = span_of(o), .now = true};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)
@@ -290,17 +273,18 @@ struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const stru
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
-	k->log = o->log ? o->log : log_new(&bound, e);
+	k->log = o->log ? o->log : log_new(&(struct log_bound) {.rows_ns = span_of(o), .now = true}, e);
 	if (!k->log) {
 		free(k);
 		return NULL;
 	}
 	k->sink.ops = &ops;
 	k->o = *o;
-	k->most = (size_t)bytes_of(about, span_of(o) + GROUP_NS);
 	k->since_ns = o->log ? clock_now_ns() : INT64_MIN;
+	k->most = (size_t)bytes_of(about, span_of(o) + GROUP_NS);
 	k->watch.take = take_condition;
 	k->watch.arg = k;
+	k->last_ns = INT64_MIN;
 	if (o->path)
 		strcpy(k->path, o->path);
 	if (o->when)
@@ -328,17 +312,17 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	files_look(k);
 	if (log_kept(k->log, &from_ns, &to_ns))
 		out->held_ns = to_ns - from_ns < k->o.keep_ns ? to_ns - from_ns : k->o.keep_ns;
-	memcpy(out->rows, k->taken, sizeof(out->rows));
 	out->memory = log_bytes_kept(k->log);
-	if (out->memory < k->most_used)
-		out->memory = k->most_used;
-	k->most_used = out->memory;
 	out->memory_most = k->most + (log_range_store(k->log) ? LOG_RANGES_BYTES : 0);
 	out->triggers = k->triggers;
-	out->marks = k->marks;
 	out->files = k->n_files;
 	out->failed = k->n_failed;
-	out->writing = k->now.writer != NULL;
+	out->writing = k->n_now > 0;
+	if (out->writing)
+		log_out_stats(k->now[0].writer, &out->written);
+	memcpy(out->written.rows, k->rows, sizeof(k->rows));
+	out->written.marks = k->marks;
+	out->written.failed = out->written.full = false; /* the keeping goes on */
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -353,19 +337,6 @@ bool pretrigger_file(struct pretrigger *k, size_t i, struct pretrigger_file *out
 		*out = k->files[i % PRETRIGGER_FILES];
 	pthread_mutex_unlock(&k->lock);
 	return there;
-}
-
-void pretrigger_written(struct pretrigger *k, struct log_out_stats *out)
-{
-	memset(out, 0, sizeof(*out));
-	pthread_mutex_lock(&k->lock);
-	files_look(k);
-	if (k->now.writer)
-		log_out_stats(k->now.writer, out);
-	memcpy(out->rows, k->taken, sizeof(out->rows));
-	out->marks = k->marks;
-	out->failed = out->full = false; /* the keeping goes on */
-	pthread_mutex_unlock(&k->lock);
 }
 
 void pretrigger_free(struct pretrigger *k)

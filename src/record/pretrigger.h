@@ -58,21 +58,18 @@ struct pretrigger_file {
 #define PRETRIGGER_FILES 256 /* information is kept for this many, the newest */
 
 struct pretrigger_stats {
-	size_t memory;        /* peak size of the buffer in bytes */
-	size_t memory_most;   /* its upper bound, for any values */
-	int64_t held_ns;      /* duration in memory now, at most keep */
-	uint64_t rows[TIERS]; /* received so far */
+	size_t memory;	     /* size of the buffer in bytes */
+	size_t memory_most;  /* its upper bound, for any values */
+	int64_t held_ns;     /* duration in memory now, at most keep */
 	uint64_t triggers;
-	uint64_t marks; /* in the stream */
-	size_t files;   /* finished, complete or not */
-	size_t failed;  /* of these, those that are not complete, or lack rows */
+	size_t files;	     /* finished, complete or not */
+	size_t failed;	     /* of these, those that are not complete, or lack rows */
 	bool writing;
+	struct log_out_stats written; /* of the file that is being written, but rows and marks of the stream so far */
 };
 /* Safe from any thread, also after end(). Files are numbered from 0. */
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out);
 bool pretrigger_file(struct pretrigger *k, size_t i,
 		     struct pretrigger_file *out); /* false: not yet, or no longer kept */
-/* Of the file that is being written; what the stream had so far in place of its rows and marks. */
-void pretrigger_written(struct pretrigger *k, struct log_out_stats *out);
 
 #endif

@@ -14,6 +14,7 @@
 #include "util/text.h"
 
 #define CLOCK_STEP_NS (NS_PER_S / 10) /* smaller differences are normal clock discipline */
+#define CHANGES       4 /* that are told */
 
 /* Appends; truncates what does not fit. */
 static void add(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -50,6 +51,57 @@ static void span(char *buf, size_t size, int64_t ns)
 		snprintf(buf, size, "%.1f s", (double)ns / (double)NS_PER_S);
 }
 
+/* --- what the files have --- */
+
+void summary_read(struct summary *s)
+{
+	size_t n = 0, files = 0;
+	char(*names)[PATH_MAX];
+	const char **paths;
+	struct err e;
+
+	while (log_out_file(s->writer, files, NULL, 0, NULL))
+		files++;
+	names = calloc(files + 1, sizeof *names);
+	paths = calloc(files + 1, sizeof *paths);
+	power_parts_find(&s->parts, s->about);
+	/* One that is gone, or damaged from its beginning, is not read. */
+	for (size_t i = 0; names && paths && i < files; i++)
+		if (log_out_file(s->writer, i, names[n], sizeof *names, NULL) && trace_recording(names[n], NULL)) {
+			paths[n] = names[n];
+			n++;
+		}
+	s->trace = n ? trace_open_files(paths, n, false, NULL, NULL, &e) : NULL;
+	free(paths);
+	free(names);
+	if (s->trace && (!trace_extent(s->trace, &s->from_ns, &s->to_ns) ||
+			 trace_session(s->trace)->n_channels != s->about->n_channels))
+		summary_free(s);
+	for (size_t i = 0; i < s->parts.n; i++) {
+		const struct energy_source *source = s->trace ? trace_source(s->trace, s->parts.channel[i]) : NULL;
+
+		s->energy[i] = source ? energy_between(source, trace_timeline(s->trace), s->from_ns, s->to_ns)
+				      : (struct energy_result) {.joules = NAN, .within = NAN};
+	}
+}
+
+void summary_free(struct summary *s)
+{
+	trace_close(s->trace);
+	s->trace = NULL;
+}
+
+static struct span_stats readings(const struct summary *s, size_t channel)
+{
+	struct span_stats r = {.n = 0};
+
+	if (s->trace)
+		trace_stat(s->trace, channel, s->from_ns, s->to_ns + 1, &r);
+	return r;
+}
+
+/* --- each line --- */
+
 /* Rows that were sampled but not recorded, except those after the end of the recording. */
 static uint64_t summary_lost(const struct summary *s)
 {
@@ -84,21 +136,16 @@ bool summary_incomplete(const struct summary *s, char *buf, size_t size)
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
 {
-	const uint64_t *rows = s->written.rows, *by = s->late;
-	uint64_t late = by[TIER_FAST] + by[TIER_MEDIUM] + by[TIER_SLOW], lost = summary_lost(s);
+	const uint64_t *rows = s->written.rows, *late = s->written.late;
 
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
-		 (unsigned long long)rows[TIER_SLOW], (unsigned long long)late, (unsigned long long)lost);
-	for (size_t i = 0; i < s->after.stats.n_late_readings; i++) {
-		const struct late_readings *l = &s->after.stats.late_readings[i];
-		unsigned long long n = l->n;
-
-		if (i < s->before.stats.n_late_readings)
-			n -= s->before.stats.late_readings[i].n;
-		if (n) /* TRANSLATORS: "rails: 12 readings late" */
-			add(buf, size, P_("; %s: %llu reading late", "; %s: %llu readings late", n), l->of, n);
-	}
+		 (unsigned long long)rows[TIER_SLOW],
+		 (unsigned long long)(late[TIER_FAST] + late[TIER_MEDIUM] + late[TIER_SLOW]),
+		 (unsigned long long)summary_lost(s));
+	for (size_t i = 0; i < s->about->n_channels; i++)
+		if (!strcmp(s->about->channels[i].name, "nvmtop.late_readings") && readings(s, i).rise > 0)
+			add(buf, size, "; %s: %.0f", s->about->channels[i].label, readings(s, i).rise);
 }
 
 /* Only for the fast tier: the others have time to spare. */
@@ -122,113 +169,7 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 	add(buf, size, _("; longest interval %s"), text[0]);
 }
 
-void summary_read(struct summary *s)
-{
-	size_t n = 0, files = 0, n_gaps;
-	char(*names)[PATH_MAX];
-	const struct gap *gaps;
-	const char **paths;
-	struct err e;
-
-	while (log_out_file(s->writer, files, NULL, 0, NULL))
-		files++;
-	names = calloc(files + 1, sizeof *names);
-	paths = calloc(files + 1, sizeof *paths);
-	memcpy(s->late, s->written.late, sizeof s->late);
-	power_parts_find(&s->parts, s->about);
-	for (size_t i = 0; i < s->parts.n; i++)
-		s->energy[i] = (struct energy_result) {.joules = NAN, .within = NAN};
-	/* One that is gone, or damaged from its beginning, is not read. */
-	for (size_t i = 0; names && paths && i < files; i++)
-		if (log_out_file(s->writer, i, names[n], sizeof *names, NULL) && trace_recording(names[n], NULL)) {
-			paths[n] = names[n];
-			n++;
-		}
-	s->trace = n ? trace_open_files(paths, n, false, NULL, NULL, &e) : NULL;
-	free(paths);
-	free(names);
-	if (s->trace && (!trace_extent(s->trace, &s->from_ns, &s->to_ns) ||
-			 trace_session(s->trace)->n_channels != s->about->n_channels))
-		summary_free(s);
-	if (!s->trace)
-		return;
-	gaps = trace_gaps(s->trace, &n_gaps);
-	for (enum tier k = 0; k < TIERS; k++) {
-		struct late_ticks late;
-
-		trace_late_ticks(s->trace, k, 0, trace_rows(s->trace, k), &late);
-		s->late[k] = late.n;
-	}
-	for (size_t i = 0; i < n_gaps; i++)
-		s->late[gaps[i].tier] += gaps[i].cause == GAP_LATE ? gaps[i].missed : 0;
-	for (size_t i = 0; i < s->parts.n; i++) {
-		const struct energy_source *source = trace_source(s->trace, s->parts.channel[i]);
-
-		if (source)
-			s->energy[i] = energy_between(source, trace_timeline(s->trace), s->from_ns, s->to_ns);
-	}
-}
-
-void summary_free(struct summary *s)
-{
-	trace_close(s->trace);
-	s->trace = NULL;
-}
-
-static struct span_stats readings(const struct summary *s, const struct channel *c)
-{
-	struct span_stats r = {.n = 0};
-
-	if (s->trace)
-		trace_stat(s->trace, (size_t)(c - s->about->channels), s->from_ns, s->to_ns + 1, &r);
-	return r;
-}
-
-static const struct channel *first_of(const struct session *about, enum channel_kind kind)
-{
-	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++)
-		if (c->kind == kind && !c->missing[0])
-			return c;
-	return NULL;
-}
-
-/* The sum of those that add up, and its maximum in mW; NaN: of a sum, or of nothing. */
-static struct energy_result power_of(const struct summary *s, double *most)
-{
-	struct span_stats r = {.n = 0};
-
-	if (s->parts.n == 1)
-		r = readings(s, &s->about->channels[s->parts.channel[0]]);
-	*most = r.n ? r.max : NAN;
-	return power_parts_sum(s->energy, s->parts.add_up ? s->parts.n : 0);
-}
-
-/* The board's channel for the hottest zone if it has one, since that excludes some displayed zones; otherwise
- * the hottest of all zones. The label is that of the zone with this maximum. */
-static bool hottest_of(const struct summary *s, double *celsius, const char **label)
-{
-	const struct session *about = s->about;
-	const struct channel *all = first_of(about, CHANNEL_HOTTEST);
-	struct span_stats most = {.n = 0}, r;
-
-	if (all)
-		most = readings(s, all);
-	*label = all ? all->label : NULL;
-	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
-		if (c->kind != CHANNEL_TEMPERATURE || c->missing[0] || (r = readings(s, c)).n == 0)
-			continue;
-		if (all ? c->tier == all->tier && r.max >= most.max && r.max <= most.max : most.n == 0 || r.max > most.max) {
-			*label = c->label;
-			most = r;
-			if (all)
-				break;
-		}
-	}
-	*celsius = most.max;
-	return most.n > 0;
-}
-
-/* Appends it. */
+/* Appends it. most: in mW; NaN: it is not known. */
 static void tell_energy(const struct energy_result *r, double most, char *buf, size_t size)
 {
 	char text[32];
@@ -242,12 +183,22 @@ static void tell_energy(const struct energy_result *r, double most, char *buf, s
 	add(buf, size, _(", energy %s"), text);
 }
 
+/* Appends the sum of those that add up. Returns it; its joules are NaN if it is not known. */
+static struct energy_result tell_sum(const struct summary *s, char *buf, size_t size)
+{
+	const struct power_parts *p = &s->parts;
+	struct energy_result sum = power_parts_sum(s->energy, p->add_up ? p->n : 0);
+
+	if (!isnan(sum.joules))
+		tell_energy(&sum, p->n == 1 ? readings(s, p->channel[0]).max : NAN, buf, size);
+	return sum;
+}
+
 static void tell_power(const struct summary *s, char *buf, size_t size)
 {
-	double all = (double)summary_lasted_ns(s);
+	struct energy_result sum = tell_sum(s, buf, size);
+	double share = sum.known_s * 1e9 / (double)summary_lasted_ns(s);
 	char names[200];
-	double most;
-	struct energy_result sum = power_of(s, &most);
 
 	for (size_t i = 0; i < s->parts.n && isnan(sum.joules); i++) {
 		if (isnan(s->energy[i].joules))
@@ -257,9 +208,8 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 	}
 	if (isnan(sum.joules))
 		return;
-	tell_energy(&sum, most, buf, size);
-	if (sum.known_s * 1e9 < 0.95 * all)
-		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * sum.known_s * 1e9 / all);
+	if (share < 0.95)
+		add(buf, size, _(" (measured %.0f %% of the time)"), 100 * share);
 	if (s->about->channels[s->parts.channel[0]].kind == CHANNEL_POWER_TOTAL)
 		return;
 	power_parts_text(&s->parts, s->about, true, names, sizeof names);
@@ -267,26 +217,51 @@ static void tell_power(const struct summary *s, char *buf, size_t size)
 	add(buf, size, s->parts.n == 1 ? _("; %s alone") : _("; the sum of %s"), names);
 }
 
-/* Appends what throttled (or the notices), and for how long or how often. Channels that
- * were never read are skipped. */
-static void tell_throttling(const struct summary *s, bool notices, char *buf, size_t size)
+/* Appends the highest temperature, with the label of the zone that had it. The board may leave zones out. */
+static void tell_hottest(const struct summary *s, char *buf, size_t size)
 {
-	const struct session *about = s->about;
+	struct span_stats most = {.n = 0};
+	const char *label = NULL;
+	bool by_board = false;
+
+	for (size_t i = 0; i < s->about->n_channels && !by_board; i++)
+		if (s->about->channels[i].kind == CHANNEL_HOTTEST && (most = readings(s, i)).n > 0) {
+			label = s->about->channels[i].label;
+			by_board = true;
+		}
+	for (size_t i = 0; i < s->about->n_channels; i++) {
+		const struct channel *c = &s->about->channels[i];
+		struct span_stats r = {.n = 0};
+
+		if (c->kind == CHANNEL_TEMPERATURE)
+			r = readings(s, i);
+		if (r.n > 0 && (by_board ? fabs(r.max - most.max) <= 0 : !label || r.max > most.max)) {
+			most = r;
+			label = c->label;
+		}
+	}
+	if (label)
+		add(buf, size, "%s%s %.1f C", *buf ? "; " : "", label, most.max);
+}
+
+/* What throttled (or the notices), and for how long or how often. Channels that were never read are skipped. */
+static void tell_states(const struct summary *s, bool notices, char *buf, size_t size)
+{
 	bool known = false;
 	char time[32];
 
-	for (const struct channel *c = about->channels; c < about->channels + about->n_channels; c++) {
-		const char *between = buf[0] ? ", " : "";
+	for (size_t i = 0; i < s->about->n_channels; i++) {
+		const struct channel *c = &s->about->channels[i];
 		bool counts = c->kind == CHANNEL_THROTTLE_COUNT;
+		const char *between = buf[0] ? ", " : "";
 		struct span_stats r;
 
-		if (c->missing[0] || (notices ? c->kind != CHANNEL_NOTICE : c->kind != CHANNEL_THROTTLE && !counts) ||
-		    (r = readings(s, c)).n == 0)
+		if ((notices ? c->kind != CHANNEL_NOTICE : c->kind != CHANNEL_THROTTLE && !counts) || (r = readings(s, i)).n == 0)
 			continue;
 		known = true;
 		if (counts && r.rise >= 1) {
-			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", (uint64_t)r.rise), between,
-			    c->label, (unsigned long long)r.rise);
+			add(buf, size, P_("%s%s %llu time", "%s%s %llu times", (uint64_t)r.rise), between, c->label,
+			    (unsigned long long)r.rise);
 		} else if (!counts && r.max > 0) {
 			span(time, sizeof time, (int64_t)r.above_ns);
 			add(buf, size, _("%s%s for %s"), between, c->label, time);
@@ -296,71 +271,30 @@ static void tell_throttling(const struct summary *s, bool notices, char *buf, si
 		snprintf(buf, size, "%s", known ? _("none") : _("not measured"));
 }
 
-/* Appends changes of settings, and of sensors that stopped answering or answer again. */
-static void tell_changes(const struct summary *s, char *buf, size_t size)
-{
-	const struct log_out_stats *w = &s->written;
-	char text[CHANGE_TEXT];
-
-	snprintf(buf, size, "%s", w->changes ? "" : _("none"));
-	for (size_t i = 0; i < w->changes && i < LOG_CHANGES; i++) {
-		change_text(text, &w->change[i]);
-		add(buf, size, "%s%s", i ? "; " : "", text);
-	}
-	if (w->changes > LOG_CHANGES)
-		add(buf, size, P_("; and %llu more", "; and %llu more", w->changes - LOG_CHANGES),
-		    (unsigned long long)(w->changes - LOG_CHANGES));
-}
-
-/* Peak memory of this process in MB; NaN if the kernel does not report it. */
-static double peak_mb(void)
-{
-	FILE *f = fopen("/proc/self/status", "r");
-	unsigned long long kb;
-	double mb = NAN;
-	char line[128];
-
-	while (f && fgets(line, sizeof line, f))
-		if (sscanf(line, "VmHWM: %llu", &kb) == 1)
-			mb = (double)kb * 1.024 / 1000;
-	if (f)
-		fclose(f);
-	return mb;
-}
-
-static void tell_own(const struct summary *s, char *buf, size_t size)
-{
-	int64_t ran = s->after.clocks.mono_ns - s->before.clocks.mono_ns;
-	double mb = peak_mb(), cpu_ns = (double)(s->after.cpu_ns - s->before.cpu_ns);
-
-	/* In a shorter run, startup and exit alone would dominate. */
-	if (ran >= NS_PER_S / 10)
-		snprintf(buf, size, _("%.2f %% of a core"), 100 * cpu_ns / (double)ran);
-	else
-		snprintf(buf, size, "%s", _("too short to measure its CPU time"));
-	if (!isnan(mb))
-		add(buf, size, _(", %.1f MB of memory"), mb);
-	if (s->priority[0])
-		add(buf, size, "; %s", s->priority);
-}
-
-static void tell_hottest(const struct summary *s, char *buf, size_t size)
-{
-	const char *label;
-	double celsius;
-
-	if (hottest_of(s, &celsius, &label))
-		snprintf(buf, size, "%s %.1f C", label, celsius);
-}
-
 static void tell_throttles(const struct summary *s, char *buf, size_t size)
 {
-	tell_throttling(s, false, buf, size);
+	tell_states(s, false, buf, size);
 }
 
 static void tell_notices(const struct summary *s, char *buf, size_t size)
 {
-	tell_throttling(s, true, buf, size);
+	tell_states(s, true, buf, size);
+}
+
+/* Settings that changed, and sensors that stopped answering or answer again: the first ones. */
+static void tell_changes(const struct summary *s, char *buf, size_t size)
+{
+	size_t n = 0;
+	const struct change *list = s->trace ? trace_changes(s->trace, &n) : NULL;
+	char text[CHANGE_TEXT];
+
+	snprintf(buf, size, "%s", n > 0 ? "" : _("none"));
+	for (size_t i = 0; i < n && i < CHANGES; i++) {
+		change_text(text, &list[i]);
+		add(buf, size, "%s%s", i ? "; " : "", text);
+	}
+	if (n > CHANGES)
+		add(buf, size, P_("; and %llu more", "; and %llu more", n - CHANGES), (unsigned long long)(n - CHANGES));
 }
 
 static void tell_marks(const struct summary *s, char *buf, size_t size)
@@ -372,6 +306,30 @@ static void tell_marks(const struct summary *s, char *buf, size_t size)
 		       "; %llu were lost because they could not be written", s->written.lost_marks),
 		    (unsigned long long)s->written.lost_marks);
 }
+
+/* The cost of nvmtop, and how its samplers were scheduled. */
+static void tell_own(const struct summary *s, char *buf, size_t size)
+{
+	int64_t ran = s->after.clocks.mono_ns - s->before.clocks.mono_ns;
+	FILE *f = fopen("/proc/self/status", "r");
+	unsigned long long kb;
+	char line[128];
+
+	/* In a shorter run, startup and exit alone would dominate. */
+	if (ran >= NS_PER_S / 10)
+		snprintf(buf, size, _("%.2f %% of a core"), 100 * (double)(s->after.cpu_ns - s->before.cpu_ns) / (double)ran);
+	else
+		snprintf(buf, size, "%s", _("too short to measure its CPU time"));
+	while (f && fgets(line, sizeof line, f))
+		if (sscanf(line, "VmHWM: %llu", &kb) == 1)
+			add(buf, size, _(", %.1f MB of memory"), (double)kb * 1.024 / 1000);
+	if (f)
+		fclose(f);
+	if (s->priority[0])
+		add(buf, size, "; %s", s->priority);
+}
+
+/* --- all of them --- */
 
 void summary_moment(struct summary_moment *m, const struct engine *g)
 {
@@ -400,19 +358,17 @@ static void print_clocks(const struct summary *s, FILE *out)
 	if (asleep >= CLOCK_STEP_NS)
 		fprintf(out, _("  suspended: %s, not counted in the times of the file\n"), text);
 	text_lasted(text, sizeof text, set < 0 ? -set : set);
-	if (set >= CLOCK_STEP_NS)
-		fprintf(out, _("  clock: was set forward by %s; the file uses the time before the change\n"),
-			text);
-	else if (set <= -CLOCK_STEP_NS)
-		fprintf(out, _("  clock: was set back by %s; the file uses the time before the change\n"),
+	if (set >= CLOCK_STEP_NS || set <= -CLOCK_STEP_NS)
+		fprintf(out,
+			set > 0 ? _("  clock: was set forward by %s; the file uses the time before the change\n")
+				: _("  clock: was set back by %s; the file uses the time before the change\n"),
 			text);
 }
 
 static void print_hangs(const struct summary *s, FILE *out)
 {
-	char text[160];
-
 	int64_t from = s->before.clocks.mono_ns, to = from + summary_lasted_ns(s);
+	char text[160];
 
 	for (size_t i = 0; s->engine && hangs_line(s->engine, i, from, to, text, sizeof text); i++)
 		fprintf(out, _("  no answer: %s\n"), text);
@@ -428,7 +384,7 @@ void summary_print(const struct summary *s, FILE *out)
 		{N_("samples:"), tell_samples, false},     {N_("lateness:"), tell_lateness, false},
 		{N_("power:"), tell_power, true},          {N_("hottest:"), tell_hottest, true},
 		{N_("throttling:"), tell_throttles, true}, {N_("notices:"), tell_notices, true},
-		{N_("changes:"), tell_changes, false},     {N_("marks:"), tell_marks, false},
+		{N_("changes:"), tell_changes, true},      {N_("marks:"), tell_marks, false},
 		{N_("nvmtop:"), tell_own, false},
 	};
 	const size_t n = sizeof lines / sizeof *lines;
@@ -465,16 +421,11 @@ void summary_print(const struct summary *s, FILE *out)
 
 void summary_line(const struct summary *s, char *buf, size_t size)
 {
-	char text[128] = "";
-	double most;
-	struct energy_result sum = power_of(s, &most);
+	char power[128] = "";
 
-	snprintf(buf, size, _("%llu late"), (unsigned long long)s->late[TIER_FAST]);
-	if (!isnan(sum.joules)) {
-		add(buf, size, "; ");
-		tell_energy(&sum, most, buf, size);
-	}
-	tell_hottest(s, text, sizeof text);
-	if (text[0])
-		add(buf, size, "; %s", text);
+	snprintf(buf, size, _("%llu late"), (unsigned long long)s->written.late[TIER_FAST]);
+	tell_sum(s, power, sizeof power);
+	if (*power)
+		add(buf, size, "; %s", power);
+	tell_hottest(s, buf, size);
 }

@@ -9,7 +9,7 @@
 #include "trace/log-out.h"
 #include "util/clock.h"
 
-/* Counters of the engine and the process at the beginning or end of a recording. */
+/* What no file tells, at the beginning or end of a recording. */
 struct summary_moment {
 	struct engine_stats stats;
 	struct lateness fast;
@@ -30,7 +30,6 @@ struct summary {
 	/* By summary_read(): */
 	struct trace *trace; /* all of the files as one; NULL: there are none, as of a stream */
 	int64_t from_ns, to_ns;
-	uint64_t late[TIERS]; /* ticks */
 	struct power_parts parts;
 	struct energy_result energy[POWER_PARTS];
 };

@@ -9,27 +9,28 @@
 const size_t row_size[TIERS + 1] = {FAST_SIZE, MEDIUM_SIZE, SLOW_SIZE, SYNC_SIZE};
 
 const struct field_about field_about[FIELDS] = {
-	[FIELD_NONE] = {"", TIER_FAST, 0, 0, TENTHS, CHANNEL_OTHER, UNIT_NONE, FAMILY_OTHER, NULL, NULL},
-	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, TENTHS, CHANNEL_GPU_UTIL, UNIT_PERCENT, FAMILY_GPU,
-		       "gpu.util", "GPU"},
-	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, F32, CHANNEL_CORE_UTIL, UNIT_PERCENT,
-			FAMILY_CPU, NULL, NULL},
-	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, F32, CHANNEL_CPU_UTIL, UNIT_PERCENT, FAMILY_CPU,
-		       "cpu.util", "CPU"},
-	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, F_RAM_USED, U64, CHANNEL_RAM_USED, UNIT_KB,
-			    FAMILY_MEMORY, "ram.used", "RAM"},
-	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, F_RAM_AVAILABLE, U64,
-				 CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY, "ram.available", "RAM free"},
-	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, F_EMC, F32, CHANNEL_EMC_UTIL, UNIT_PERCENT, FAMILY_MEMORY,
-		       "emc.util", "EMC"},
-	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, M_VOLTAGE, U32, CHANNEL_RAIL_VOLTAGE,
-			   UNIT_MILLIVOLT, FAMILY_POWER, "voltage", NULL},
-	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, M_CURRENT, U32, CHANNEL_RAIL_CURRENT,
-			   UNIT_MILLIAMPERE, FAMILY_POWER, "current", NULL},
-	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, M_POWER, F32, CHANNEL_RAIL_POWER,
-			 UNIT_MILLIWATT, FAMILY_POWER, "power", NULL},
-	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, S_TEMPERATURE, F32, CHANNEL_TEMPERATURE,
-			       UNIT_CELSIUS, FAMILY_HEAT, NULL, NULL},
+	[FIELD_NONE] = {.source = "", .kind = CHANNEL_OTHER},
+	[FIELD_GPU] = {"fast.gpu_load", TIER_FAST, 1, F_GPU, 0, TENTHS, CHANNEL_GPU_UTIL, UNIT_PERCENT,
+		       FAMILY_GPU, "gpu.util", "", "GPU"},
+	[FIELD_CPU] = {"fast.cpu_aggregate", TIER_FAST, 1, F_CPU, 0, F32, CHANNEL_CPU_UTIL, UNIT_PERCENT,
+		       FAMILY_CPU, "cpu.util", "", "CPU"},
+	[FIELD_CORE] = {"fast.cpu_util", TIER_FAST, MAX_CORES, F_CORES, H_CORES, F32, CHANNEL_CORE_UTIL,
+			UNIT_PERCENT, FAMILY_CPU, "cpu", ".util", "cpu"},
+	[FIELD_RAM_USED] = {"fast.ram_used_kb", TIER_FAST, 1, F_RAM_USED, 0, U64, CHANNEL_RAM_USED, UNIT_KB,
+			    FAMILY_MEMORY, "ram.used", "", "RAM"},
+	[FIELD_RAM_AVAILABLE] = {"fast.ram_available_kb", TIER_FAST, 1, F_RAM_AVAILABLE, 0, U64,
+				 CHANNEL_RAM_AVAILABLE, UNIT_KB, FAMILY_MEMORY, "ram.available", "",
+				 "RAM free"},
+	[FIELD_EMC] = {"fast.emc_util", TIER_FAST, 1, F_EMC, H_EMC, F32, CHANNEL_EMC_UTIL, UNIT_PERCENT,
+		       FAMILY_MEMORY, "emc.util", "", "EMC"},
+	[FIELD_VOLTAGE] = {"medium.voltage_mv", TIER_MEDIUM, MAX_RAILS, M_VOLTAGE, H_RAILS, U32,
+			   CHANNEL_RAIL_VOLTAGE, UNIT_MILLIVOLT, FAMILY_POWER, "", ".voltage", ""},
+	[FIELD_CURRENT] = {"medium.current_ma", TIER_MEDIUM, MAX_RAILS, M_CURRENT, H_RAILS, U32,
+			   CHANNEL_RAIL_CURRENT, UNIT_MILLIAMPERE, FAMILY_POWER, "", ".current", ""},
+	[FIELD_POWER] = {"medium.power_mw", TIER_MEDIUM, MAX_RAILS, M_POWER, H_RAILS, F32, CHANNEL_RAIL_POWER,
+			 UNIT_MILLIWATT, FAMILY_POWER, "", ".power", ""},
+	[FIELD_TEMPERATURE] = {"slow.temp_c", TIER_SLOW, MAX_ZONES, S_TEMPERATURE, H_ZONES, F32,
+			       CHANNEL_TEMPERATURE, UNIT_CELSIUS, FAMILY_HEAT, "temp.", "", ""},
 };
 
 /* The field for a channel, or FIELD_NONE if its tier or index does not fit. */
@@ -184,9 +185,4 @@ double cell_decode(const uint8_t *row, enum field f, unsigned slot)
 	default:
 		return f == FIELD_EMC && get_f32(p) == -1 ? NAN : (double)get_f32(p);
 	}
-}
-
-bool cell_holds(enum field f, double v)
-{
-	return isnan(v) || range_holds(channel_range(field_about[f].kind), v);
 }

@@ -1,15 +1,16 @@
-/* layout: assigns channels to fields of version 1, and encodes their values. */
+/* layout: where version 1 has what, and how values are encoded there. */
 #ifndef NVMTOP_TRACE_LAYOUT_H
 #define NVMTOP_TRACE_LAYOUT_H
 
 #include "model/stream.h"
 #include "trace/format.h"
 
+/* In the order of the channels that are made of a file. */
 enum field {
 	FIELD_NONE, /* no field of version 1 */
 	FIELD_GPU,
-	FIELD_CORE,
 	FIELD_CPU,
+	FIELD_CORE,
 	FIELD_RAM_USED,
 	FIELD_RAM_AVAILABLE,
 	FIELD_EMC,
@@ -25,11 +26,12 @@ struct field_about {
 	const char *source; /* as in nvmtop-trace(5): "fast.gpu_load" */
 	enum tier tier;
 	unsigned slots, at; /* of 4 bytes each if there are several; at: offset in the row */
+	unsigned count;	    /* offset of their number in the header; 0: there is one */
 	enum field_type { TENTHS, U32, U64, F32 } type;
 	enum channel_kind kind;
 	enum unit unit;
 	enum family family;
-	const char *name, *label; /* of several slots: the end of the name, if any */
+	const char *before, *after, *label; /* the name of a slot is between the first two, and after the label */
 };
 extern const struct field_about field_about[FIELDS];
 
@@ -65,8 +67,6 @@ void cell_encode(uint8_t *row, enum field f, unsigned slot, double v);
 
 /* The value of a field of a row; NaN if it is marked as missing. */
 double cell_decode(const uint8_t *row, enum field f, unsigned slot);
-/* Is the value in the range of the field, or missing? */
-bool cell_holds(enum field f, double v);
 
 #define MAX_TIME_S 31622400.0 /* 366 days */
 /* The time of a row in ns since the start of the recording. Returns false if it is invalid: not finite,

@@ -273,8 +273,6 @@ static bool copy_events(struct log_out *o, const struct log_chunk *c)
 			continue;
 		if (ev.kind == LOG_STATE)
 			facts_change(o->facts, o->about.n_facts, &ev.u.change);
-		if (ev.kind == LOG_STATE && !change_is_reason(&ev.u.change) && o->stats.changes++ < LOG_CHANGES)
-			o->stats.change[o->stats.changes - 1] = ev.u.change;
 		o->stats.marks += ev.kind == LOG_MARK;
 		if (ev.kind == LOG_GAP && ev.u.gap.cause == GAP_LATE)
 			o->stats.late[ev.u.gap.tier] += ev.u.gap.missed;

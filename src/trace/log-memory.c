@@ -337,7 +337,8 @@ static void publish(struct log *l)
 			first[s] = q->at[s] < first[s] ? q->at[s] : first[s];
 	}
 	pthread_mutex_unlock(&l->lock);
-	pthread_cond_broadcast(&l->news);
+	if (l->now.serial != old.serial) /* no queue waits for rows that are in no chunk */
+		pthread_cond_broadcast(&l->news);
 	if (full)
 		queues_skip(l);
 	for (int s = 0; s < LOG_SHELVES; s++)

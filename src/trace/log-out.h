@@ -74,8 +74,6 @@ bool log_out_ready(struct log_out *o);
 /* Does not wait for a disk that does not respond: its thread frees o later. Removes a file without chunks. */
 void log_out_free(struct log_out *o);
 
-#define LOG_CHANGES 4
-
 struct log_out_stats {
 	uint64_t bytes, queued;   /* written; in memory */
 	size_t held;              /* of these, what is being written */
@@ -87,8 +85,6 @@ struct log_out_stats {
 	uint64_t given_lost;      /* rows that were lost before they came here */
 	uint64_t late[TIERS];     /* ticks */
 	int64_t longest_ns;               /* maximum between two fast rows */
-	uint64_t changes;
-	struct change change[LOG_CHANGES]; /* the first ones */
 	size_t files;        /* begun so far */
 	uint64_t holes;      /* how often writing was interrupted */
 	int64_t hole_ns;     /* total duration of these interruptions */

@@ -46,25 +46,7 @@ bool nvmt1_log_name(const char *path, char *out, size_t size)
 	return text_ends_in(path, ".bin") && n >= 0 && (size_t)n < size;
 }
 
-static int read_header(struct nvmt1 *f, struct err *e)
-{
-	ssize_t n = read_all(f->fd, f->header, HEADER_SIZE, 0);
-	struct stat st;
-
-	if (n < 0 || fstat(f->fd, &st) < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot read %s"), f->shown);
-	if (n < HEADER_SIZE)
-		return err_set(e, ERR_FAILED,
-			       _("%s is truncated in its header, at byte %zd of %d: nothing can be read"), f->shown, n,
-			       HEADER_SIZE);
-	if (get_u32(f->header + H_VERSION) != NVMT_VERSION)
-		return err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program reads version %d"),
-			       f->shown, get_u32(f->header + H_VERSION), NVMT_VERSION);
-	f->size = (uint64_t)st.st_size;
-	return 0;
-}
-
-static void check_header(struct nvmt1 *f)
+static void header_check(struct nvmt1 *f)
 {
 	static const double usual[TIERS] = {1000, 100, 10};
 	const uint8_t *h = f->header;
@@ -83,7 +65,7 @@ static void check_header(struct nvmt1 *f)
 	}
 }
 
-static void find_sections(struct nvmt1 *f)
+static void sections_find(struct nvmt1 *f)
 {
 	static const char *const names[] = {"fast", "medium", "slow", "sync point"};
 	uint64_t at = HEADER_SIZE, counts[TIERS + 1], all = 0;
@@ -118,28 +100,32 @@ static void find_sections(struct nvmt1 *f)
 struct nvmt1 *nvmt1_open(int fd, const char *shown, void (*found)(void *of, const char *text), void *of, struct err *e)
 {
 	struct nvmt1 *f = calloc(1, sizeof(*f));
+	ssize_t n = f ? read_all(fd, f->header, HEADER_SIZE, 0) : -1;
+	struct stat st;
 
 	if (!f) {
 		err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
-		return NULL;
+	} else if (n < 0 || fstat(fd, &st) < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot read %s"), shown);
+	} else if (n < HEADER_SIZE) {
+		err_set(e, ERR_FAILED, _("%s is truncated in its header, at byte %zd of %d: nothing can be read"), shown, n,
+			HEADER_SIZE);
+	} else if (get_u32(f->header + H_VERSION) != NVMT_VERSION) {
+		err_set(e, ERR_FAILED, _("%s is a trace of version %u: this program reads version %d"), shown,
+			get_u32(f->header + H_VERSION), NVMT_VERSION);
+	} else {
+		f->fd = fd;
+		f->shown = shown;
+		f->found = found;
+		f->of = of;
+		f->size = (uint64_t)st.st_size;
+		sections_find(f);
+		header_check(f);
+		nvmt1_session(f);
+		return f;
 	}
-	f->fd = fd;
-	f->shown = shown;
-	f->found = found;
-	f->of = of;
-	if (read_header(f, e) < 0) {
-		free(f);
-		return NULL;
-	}
-	find_sections(f);
-	check_header(f);
-	nvmt1_session(f);
-	return f;
-}
-
-void nvmt1_close(struct nvmt1 *f)
-{
 	free(f);
+	return NULL;
 }
 
 bool nvmt1_peek(int fd, struct trace_summary *out)
@@ -161,6 +147,6 @@ bool nvmt1_peek(int fd, struct trace_summary *out)
 			out->duration_ns = ns;
 	}
 	out->marks = f->rows[TIERS];
-	nvmt1_close(f);
+	free(f);
 	return true;
 }

@@ -30,9 +30,8 @@ struct nvmt1 {
 	struct err damage; /* the first */
 };
 
-/* Returns NULL and sets *e if nothing can be read. fd remains the caller's. */
+/* Returns NULL and sets *e if nothing can be read. fd remains the caller's, and the result is to be freed. */
 struct nvmt1 *nvmt1_open(int fd, const char *shown, void (*found)(void *of, const char *text), void *of, struct err *e);
-void nvmt1_close(struct nvmt1 *f);
 /* Reports damage; the first is kept in f->damage. */
 void nvmt1_damage(struct nvmt1 *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Returns false if fewer than n bytes could be read. */

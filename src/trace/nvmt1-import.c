@@ -1,5 +1,5 @@
-/* Imports a file of version 1, which has a section for each tier: merges them by time into a stream, and
- * checks times and values. */
+/* Imports a file of version 1, which has a section for each tier: merges them into a stream, one cell of a log after the
+ * other, so that each is one chunk; and checks times and values. */
 #include "trace/nvmt1.h"
 
 #include <math.h>
@@ -7,26 +7,18 @@
 
 #include "model/missing.h"
 #include "util/intl.h"
+#include "trace/log.h"
 #include "trace/nvmt1-file.h"
 
-#define BATCH	  256
-#define WINDOW_NS (100 * NS_PER_MS) /* by which a tier may be ahead of the others */
-#define LEAP_ROWS 100 /* periods, if that is longer */
-#define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a suspended recorder may pause that long */
+#define BATCH 256
 
 /* The section of a tier, of which some rows are in memory. */
 struct section {
 	uint64_t row, end; /* the first of these, and the end of the section, or of what can be used of it */
 	size_t n, at;	   /* their number; which of them is next */
-	uint8_t *bytes;
+	uint8_t bytes[BATCH * MEDIUM_SIZE];
 	int64_t t_ns[BATCH];
 	int64_t read_ns, made_ns; /* times of the last row: in the file, in the stream */
-};
-
-/* The number and the first of a channel's out-of-range values. */
-struct channel_state {
-	uint64_t n, row;
-	double v;
 };
 
 struct merge {
@@ -35,7 +27,11 @@ struct merge {
 	struct section sections[TIERS];
 	uint64_t sync; /* the next sync point */
 	double values[BATCH * NVMT1_CHANNELS];
-	struct channel_state channels[NVMT1_CHANNELS];
+	struct { /* values out of range: their number, and the first */
+		uint64_t n, row;
+		size_t channel;
+		double v;
+	} wrong;
 };
 
 /* Reads the next rows of a tier, if those before were used. Each is made at least 1 ns later than the one before
@@ -43,8 +39,6 @@ struct merge {
 static bool rows_read(struct merge *m, enum tier tier)
 {
 	struct section *s = &m->sections[tier];
-	double leap_ns = 1e9 * LEAP_ROWS / m->f->session.hz[tier];
-	unsigned long long row;
 	uint64_t at;
 	size_t n;
 
@@ -61,20 +55,17 @@ static bool rows_read(struct merge *m, enum tier tier)
 		s->end = s->row;
 	}
 	for (; s->n < n; s->n++) {
-		int64_t ns, before_ns = s->read_ns;
+		size_t skip = s->n * row_size[tier];
+		int64_t ns;
 
-		row = s->row + s->n;
-		if (!row_time(s->bytes + s->n * row_size[tier], &ns) || ns < before_ns) {
+		if (!row_time(s->bytes + skip, &ns) || ns < s->read_ns) {
+			s->end = s->row + s->n;
 			nvmt1_damage(m->f,
 				     _("the time of row %llu of the %s section, at offset %llu, is invalid; the rows before "
 				       "it are shown"),
-				     row, tier_name(tier), (unsigned long long)(at + s->n * row_size[tier]));
-			s->end = row;
+				     (unsigned long long)s->end, tier_name(tier), (unsigned long long)(at + skip));
 			break;
 		}
-		if (row > 0 && ns - before_ns > PAUSE_NS && (double)(ns - before_ns) > leap_ns)
-			nvmt1_damage(m->f, _("row %llu of the %s section comes %.3f s after the one before it"), row,
-				     tier_name(tier), (double)(ns - before_ns) / 1e9);
 		s->read_ns = ns;
 		s->made_ns = ns > s->made_ns ? ns : s->made_ns + 1;
 		s->t_ns[s->n] = s->made_ns;
@@ -82,17 +73,26 @@ static bool rows_read(struct merge *m, enum tier tier)
 	return s->n > 0;
 }
 
-static double checked(struct merge *m, const struct cell *c, uint64_t row, double v)
+/* Decodes a column of n rows. */
+static void column_decode(struct merge *m, const struct cell *c, const uint8_t *rows, uint64_t row, size_t n, double *to,
+			  size_t width)
 {
-	struct channel_state *p = &m->channels[c->channel];
+	struct value_range range = channel_range(field_about[c->field].kind);
+	size_t size = row_size[field_about[c->field].tier];
 
-	if (cell_holds(c->field, v))
-		return v;
-	if (p->n++ == 0) {
-		p->row = row;
-		p->v = v;
+	for (size_t i = 0; i < n; i++) {
+		double v = cell_decode(rows + i * size, c->field, c->slot);
+
+		if (!isnan(v) && !range_holds(range, v)) {
+			if (m->wrong.n++ == 0 || row + i < m->wrong.row) {
+				m->wrong.row = row + i;
+				m->wrong.channel = c->channel;
+				m->wrong.v = v;
+			}
+			v = (double)NAN;
+		}
+		to[i * width] = v;
 	}
-	return (double)NAN;
 }
 
 /* Computes the total of the rails, or the hottest zone, as a recorder does. */
@@ -122,15 +122,9 @@ static void rows_push(struct merge *m, enum tier tier, int64_t until_ns)
 	for (; rows_read(m, tier) && s->t_ns[s->at] < until_ns; s->at += n) {
 		for (n = 1; s->at + n < s->n && s->t_ns[s->at + n] < until_ns; n++)
 			;
-		for (size_t k = 0; k < f->layout.n[tier]; k++) {
-			const struct cell *c = &f->layout.cells[tier][k];
-			unsigned column = f->channels[c->channel].column;
-
-			for (size_t i = 0; i < n; i++)
-				m->values[i * width + column] = checked(
-					m, c, s->row + s->at + i,
-					cell_decode(s->bytes + (s->at + i) * row_size[tier], c->field, c->slot));
-		}
+		for (const struct cell *c = f->layout.cells[tier]; c < f->layout.cells[tier] + f->layout.n[tier]; c++)
+			column_decode(m, c, s->bytes + s->at * row_size[tier], s->row + s->at, n,
+				      m->values + f->channels[c->channel].column, width);
 		for (size_t i = 0; i < n; i++)
 			compute(&f->computed[tier], tier, m->values + i * width);
 		m->of->rows[tier] += n;
@@ -186,68 +180,42 @@ static bool push_all(struct merge *m)
 		if (m->of->progress && !m->of->progress(m->of->of, (double)done / total))
 			return false;
 		for (enum tier t = 0; t < TIERS && oldest < INT64_MAX; t++)
-			rows_push(m, t, oldest + WINDOW_NS);
+			rows_push(m, t, log_cell_ns(log_cell(oldest) + 1));
 		marks_push(m, oldest == INT64_MAX);
 	}
 	return true;
-}
-
-/* Reports values out of range: one message per channel to a check, a single one to a reader. */
-static void report_out_of_range(struct merge *m)
-{
-	struct nvmt1 *f = m->f;
-	const struct channel_state *first = NULL;
-	bool each = m->of->found;
-	uint64_t all = 0;
-
-	for (size_t c = 0; c < f->session.n_channels; c++) {
-		const struct channel_state *p = &m->channels[c];
-
-		all += p->n;
-		if (p->n > 0 && (!first || p->row < first->row))
-			first = p;
-	}
-	for (size_t c = 0; all > 0 && c < f->session.n_channels; c++) {
-		const struct channel_state *p = &m->channels[c];
-		const struct channel *channel = &f->session.channels[c];
-		unsigned long long n = each ? p->n : all;
-
-		if (each ? p->n > 0 : p == first)
-			nvmt1_damage(f,
-				     P_("%llu out-of-range value is treated as missing: %s is %g in row %llu of the "
-					"%s section",
-					"%llu out-of-range values are treated as missing: %s is %g in row %llu of "
-					"the %s section",
-					n),
-				     n, channel->name, p->v, (unsigned long long)p->row, tier_name(channel->tier));
-	}
 }
 
 int nvmt1_import(int fd, const char *shown, struct nvmt1_import *of, struct err *e)
 {
 	struct nvmt1 *f = nvmt1_open(fd, shown, of->found, of->of, e);
 	struct merge *m = f ? calloc(1, sizeof(*m)) : NULL;
-	bool ok = m;
 	int rc = -1;
 
-	for (int t = 0; ok && t < TIERS; t++) {
-		m->sections[t] = (struct section) {.end = f->rows[t], .made_ns = -1, .bytes = malloc(BATCH * row_size[t])};
-		ok = m->sections[t].bytes;
-	}
-	if (f && !ok) {
+	if (f && !m) {
 		err_set(e, ERR_FAILED, _("out of memory while reading %s"), shown);
 	} else if (f && (!of->to || of->to->ops->begin(of->to, &f->session, e) == 0)) {
 		m->f = f;
 		m->of = of;
+		for (int t = 0; t < TIERS; t++) {
+			m->sections[t].end = f->rows[t];
+			m->sections[t].made_ns = -1;
+		}
 		rc = push_all(m) ? 0 : err_set(e, ERR_FAILED, _("interrupted while reading %s"), shown);
-		report_out_of_range(m);
+		if (m->wrong.n > 0)
+			nvmt1_damage(f,
+				     P_("%llu out-of-range value is treated as missing: %s is %g in row %llu of the "
+					"%s section",
+					"%llu out-of-range values are treated as missing: %s is %g in row %llu of "
+					"the %s section",
+					m->wrong.n),
+				     (unsigned long long)m->wrong.n, f->channels[m->wrong.channel].name, m->wrong.v,
+				     (unsigned long long)m->wrong.row, tier_name(f->channels[m->wrong.channel].tier));
 		if (rc == 0 && of->to)
 			rc = of->to->ops->end(of->to, e);
 		*e = rc < 0 ? *e : f->damage;
 	}
-	for (int t = 0; m && t < TIERS; t++)
-		free(m->sections[t].bytes);
 	free(m);
-	nvmt1_close(f);
+	free(f);
 	return rc;
 }

@@ -23,7 +23,7 @@ struct output {
 	struct layout layout;
 	nvmt1_progress *progress;
 	void *arg;
-	uint64_t done, total; /* bytes; total 0: not known */
+	uint64_t done, total; /* bytes */
 	int fd;
 	int error; /* errno of a failed write */
 	bool stopped;
@@ -31,12 +31,25 @@ struct output {
 	uint8_t rows[BATCH * MEDIUM_SIZE];
 };
 
+static struct output *output_new(struct trace *t)
+{
+	struct output *o = calloc(1, sizeof(*o));
+
+	if (!o)
+		return NULL;
+	o->t = t;
+	layout_make(&o->layout, trace_session(t));
+	return o;
+}
+
 static void output_write(struct output *o, const void *p, size_t n)
 {
+	if (o->error || o->stopped)
+		return;
 	if (write_all(o->fd, p, n) < 0)
 		o->error = errno;
 	o->done += n;
-	o->stopped |= o->progress && !o->progress(o->arg, (double)o->done / (double)o->total);
+	o->stopped = o->progress && !o->progress(o->arg, (double)o->done / (double)o->total);
 }
 
 /* A field that cannot encode "missing" keeps the value of the row before. */
@@ -82,26 +95,21 @@ static int by_number(const void *a, const void *b)
 
 /* The rows and the numbers of the sync points, both increasing: readers of version 1 expect that, even if marks arrived
  * out of order. */
-static void output_points(struct output *o)
+static void output_points(struct output *o, const struct mark *marks, size_t n)
 {
-	size_t n;
-	const struct mark *marks = trace_marks(o->t, &n);
 	uint64_t *ids = calloc(n + 1, sizeof(*ids));
-	uint8_t *points = calloc(n + 1, SYNC_SIZE);
+	uint8_t point[SYNC_SIZE];
 
-	if (!ids || !points)
-		o->error = ENOMEM;
-	for (size_t i = 0; !o->error && i < n; i++)
+	o->error = !o->error && !ids ? ENOMEM : o->error;
+	for (size_t i = 0; ids && i < n; i++)
 		ids[i] = marks[i].id;
-	if (!o->error && n > 1)
+	if (ids)
 		qsort(ids, n, sizeof(*ids), by_number);
-	for (size_t i = 0; !o->error && i < n; i++) {
-		put_u64(points + i * SYNC_SIZE, ids[i]);
-		put_u64(points + i * SYNC_SIZE + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
+	for (size_t i = 0; ids && i < n; i++) {
+		put_u64(point, ids[i]);
+		put_u64(point + 8, trace_row_from(o->t, TIER_FAST, marks[i].t_ns));
+		output_write(o, point, SYNC_SIZE);
 	}
-	if (!o->error && !o->stopped)
-		output_write(o, points, n * SYNC_SIZE);
-	free(points);
 	free(ids);
 }
 
@@ -109,30 +117,19 @@ static void output_all(struct output *o)
 {
 	uint8_t header[HEADER_SIZE];
 	size_t n;
+	const struct mark *marks = trace_marks(o->t, &n);
 
-	trace_marks(o->t, &n);
 	header_encode(header, trace_session(o->t), &o->layout);
 	o->total = HEADER_SIZE + n * SYNC_SIZE;
 	for (enum tier t = 0; t < TIERS; t++) {
 		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, t));
 		o->total += trace_rows(o->t, t) * row_size[t];
 	}
-	put_u64(header + H_COUNTS + 24, n);
+	put_u64(header + H_COUNTS + 8 * TIERS, n);
 	output_write(o, header, HEADER_SIZE);
 	for (enum tier t = 0; t < TIERS; t++)
 		output_rows(o, t);
-	output_points(o);
-}
-
-static struct output *output_new(struct trace *t)
-{
-	struct output *o = calloc(1, sizeof(*o));
-
-	if (!o)
-		return NULL;
-	o->t = t;
-	layout_make(&o->layout, trace_session(t));
-	return o;
+	output_points(o, marks, n);
 }
 
 int nvmt1_rows(struct trace *t, int fd)
@@ -151,34 +148,23 @@ int nvmt1_rows(struct trace *t, int fd)
 	return error ? -1 : 0;
 }
 
-/* Syncs the file and gives it its name. Returns 0 or an errno. */
-static int publish(int fd, const char *temporary, const char *path)
-{
-	if (fsync(fd) < 0 || rename(temporary, path) < 0)
-		return errno;
-	log_file_list(path);
-	return 0;
-}
-
 /* Creates a file beside path with an unused name. Returns -1 and sets errno on error. */
-static int temporary_make(const char *path, char *name, size_t size)
+static int temporary_make(const char *path, char name[PATH_MAX])
 {
-	int n, fd;
+	int fd = -1;
 
-	for (unsigned i = 1;; i++) {
-		n = i == 1 ? snprintf(name, size, "%s.tmp", path) : snprintf(name, size, "%s.%u.tmp", path, i);
-		if (n < 0 || (size_t)n >= size) {
-			errno = ENAMETOOLONG;
-			return -1;
-		}
-		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0 || errno != EEXIST)
-			return fd;
+	errno = EEXIST;
+	for (unsigned i = 1; fd < 0 && errno == EEXIST; i++) {
+		int n = i == 1 ? snprintf(name, PATH_MAX, "%s.tmp", path) : snprintf(name, PATH_MAX, "%s.%u.tmp", path, i);
+
+		errno = ENAMETOOLONG;
+		if (n < PATH_MAX)
+			fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	}
+	return fd;
 }
 
-int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg,
-		struct err *e)
+int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char temporary[PATH_MAX], shown[512];
 	struct output *o;
@@ -192,20 +178,24 @@ int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *p
 		return err_set(e, ERR_FAILED, _("out of memory"));
 	o->progress = progress;
 	o->arg = arg;
-	o->fd = temporary_make(path, temporary, sizeof(temporary));
+	o->fd = temporary_make(path, temporary);
 	o->error = o->fd < 0 ? errno : 0;
-	if (!o->error)
-		output_all(o);
-	if (o->stopped)
-		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
-	else if (o->error || (o->error = publish(o->fd, temporary, path)) != 0)
+	output_all(o);
+	if (!o->error && !o->stopped && (fsync(o->fd) < 0 || rename(temporary, path) < 0))
+		o->error = errno;
+	if (o->error) {
 		err_sys(e, ERR_FAILED, o->error, _("cannot write %s"), shown);
-	else
+	} else if (o->stopped) {
+		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+	} else {
+		log_file_list(path);
 		rc = 0;
-	if (o->fd >= 0)
+	}
+	if (o->fd >= 0) {
 		close(o->fd);
-	if (rc < 0 && o->fd >= 0)
-		unlink(temporary);
+		if (rc < 0)
+			unlink(temporary);
+	}
 	free(o);
 	return rc;
 }

@@ -71,7 +71,7 @@ wait $file
 # made ERRORS: the changes that were made, of lines. On a busy machine another sensor may have no reading for 3 s, which
 # is told, too.
 made() {
-    if grep -q 'readings late' "$1"; then of='/"what":"temp.tj"/ || !/null/'; else of=1; fi
+    if grep -q 'late readings' "$1"; then of='/"what":"temp.tj"/ || !/null/'; else of=1; fi
     awk "/\"row\":\"change\"/ && ($of)"
 }
 nvmtop export jsonl live.nvms | made err >changes

@@ -76,6 +76,12 @@ control revert "$id"
 ok 'and back before' said 0 'clocks.gpu: 408M..612M -> 306M..612M'
 control clocks gpu=408M..612M --for 1s
 ok 'it ends by itself' soon grep -qx 306000000 $gpu/min_freq
+control clocks gpu=408M..612M --for 60s
+id=$(sed 's/.* //' out)
+control governor gpu=performance --for 60s
+control keep "$id" "$(sed 's/.* //' out)"
+ok 'two changes can be kept at once' sh -c 'test "$(grep -c "^clocks.gpu: .*\|^governor.gpu: " out)" = 2 && ! grep kept out'
+control restore
 control fan 80 --dry-run
 ok '--dry-run' says out '^fan: would change: quiet -> 80%: '
 ok 'changes nothing' test -d tree/sys/fs/cgroup/system.slice/nvfancontrol.service

@@ -532,7 +532,7 @@ static void noise(void **state)
 	trace_close(t);
 	pretrigger_stats(k, &after);
 	assert_int_equal(after.memory_most, before.memory_most);
-	assert_int_equal(after.marks, 2);
+	assert_int_equal(after.written.marks, 2);
 	assert_true(after.memory > raw && after.memory <= after.memory_most);
 	pretrigger_free(k);
 	script_free(s);

@@ -192,6 +192,22 @@ static void power_of_the_gpu_alone(void **state)
 	free(text);
 }
 
+/* Readings that came too late for their row, as the recording counts them. */
+static void late_readings(void **state)
+{
+	static struct channel late = {.name = "nvmtop.late_readings", .label = "late readings", .kind = CHANNEL_COUNTER, .tier = TIER_SLOW};
+	struct session of = {.channels = &late, .n_channels = 1, .width = {0, 0, 1}, .hz = {1000, 100, 10}, .start.mono_ns = NS_PER_S};
+	struct sink *s = begin(&of);
+	char *text;
+
+	(void)state;
+	for (int ms = 0; ms <= 2000; ms += 100)
+		row(s, TIER_SLOW, 1, ms, &(double) {ms < 1000 ? 7 : 10});
+	text = text_of();
+	line(text, " lost; late readings: 3\n");
+	free(text);
+}
+
 static void what_was_not_measured_says_so(void **state)
 {
 	char *text;
@@ -370,6 +386,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_is_told), cmocka_unit_test(power_of_the_gpu_alone),    cmocka_unit_test(what_was_not_measured_says_so),
+		cmocka_unit_test(late_readings),
 		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_dropped_does_not_count),
 		cmocka_unit_test(a_hole_has_no_energy),  cmocka_unit_test(no_throttling_is_none),
 		cmocka_unit_test(clocks_that_leap),      cmocka_unit_test(lateness_has_its_step),
