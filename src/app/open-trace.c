@@ -69,7 +69,7 @@ static void fetch_run(struct job *a)
 	if (!f->got.trace || job_is_cancelled(a))
 		return;
 	/* The first picture has the ranges if they are soon read. */
-	while (trace_ranges_more(f->got.trace) && clock_now_ns() < soon_ns)
+	while (trace_ranges_more(trace_timeline(f->got.trace)) && clock_now_ns() < soon_ns)
 		;
 	if (!f->waits)
 		look(f->got.trace);

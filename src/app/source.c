@@ -91,7 +91,7 @@ static void begin_live(struct source *s, const struct err *lacking)
 		keeping_begun(s->o, s->live.keep, text, sizeof text);
 		s->tell(s->to, STYLE_TEXT, text);
 	}
-	s->marks = inbox_open(false, &no_marks);
+	s->marks = inbox_open(&no_marks);
 	if (no_marks.code != ERR_NONE)
 		s->tell(s->to, STYLE_WARN, no_marks.text);
 	if (s->marks)

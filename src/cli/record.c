@@ -97,8 +97,8 @@ static void take_signals(struct recorder *r)
 	while ((sig = signals_next(r->signals, &from_terminal))) {
 		switch (sig) {
 		case SIGUSR1:
-			if (r->marks)
-				inbox_mark(r->marks, clock_now_ns(), "");
+			if (r->since_ns)
+				engine_mark(r->engine, clock_now_ns(), "");
 			break;
 		case SIGUSR2:
 			if (r->keep)
@@ -348,7 +348,7 @@ static void marks_end(struct recorder *r)
 			   "nvmtop: ignored %llu malformed or stale mark messages\n", refused),
 			(unsigned long long)refused);
 	/* The command may end if a mark fails. */
-	r->marks = r->child ? inbox_open(false, &e) : NULL;
+	r->marks = r->child ? inbox_open(&e) : NULL;
 }
 
 /* Waits until everything is on disk, and makes FILE.bin of it. */
@@ -462,6 +462,7 @@ static int record(struct recorder *r)
 		status = complain(&e);
 		return r->child_status ? r->child_status : status;
 	}
+	inbox_attach(r->marks, r->engine);
 	engine_wait_warm(r->engine, ENGINE_WARM_MS(r->o->hz[TIER_FAST]));
 	summary_moment(&before, r->engine);
 	say_priority(r, &before.stats);
@@ -479,7 +480,6 @@ static int record(struct recorder *r)
 			log_out_discard(r->writer);
 		return complain(&e);
 	}
-	inbox_discard(r->marks, false);
 	if (r->keep)
 		say_holding(r);
 	say_ready(r);
@@ -573,7 +573,7 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	int since;
 	int status = 0;
 
-	r->marks = inbox_open(true, &e);
+	r->marks = inbox_open(&e);
 	if (e.code != ERR_NONE)
 		status = complain(&e);
 	if (!r->marks)
@@ -608,8 +608,6 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 	else if (r->engine)
 		r->log = log_new(&(struct log_bound) {.now = true}, &e);
 	if ((r->keep || r->log) && engine_start(r->engine, &e) == 0) {
-		inbox_discard(r->marks, o->delay_ns > 0);
-		inbox_attach(r->marks, r->engine);
 		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);
 		if (r->progress)
 			ttykeys_start(&r->keys);
@@ -673,7 +671,7 @@ static int warm_up(struct recorder *r)
 	const struct options *o = r->o;
 	struct err e;
 
-	r->marks = inbox_open(false, &e); /* they are discarded, as no engine reads it */
+	r->marks = inbox_open(&e); /* they are discarded, as no engine reads it */
 	if (!r->marks || command_hold(o->command, o->kill, &r->child, &r->go, &e) < 0) {
 		inbox_close(r->marks);
 		return complain(&e);

@@ -1,8 +1,8 @@
-/* Finds changed settings, sensors that died or came back, and signals that were missing at the start. Clock settings
- * are channels and are compared in the newest rows; other settings are texts that the probe set watches.
+/* Finds changed settings, sensors that died or came back, signals that were missing at the start, and why values are
+ * missing. Clock settings are channels, of which each row is compared with the value before; other settings are texts
+ * that the probe set watches.
  *
- * When a channel has no value, its reason is reported once, and again when it is another one or a stream begins;
- * every row is looked at.
+ * When a channel has no value, its reason is reported once, and again when it is another one or a stream begins.
  *
  * A sensor has died if it had a value once and has had none for DEAD_NS. Channels that come and go with their
  * unit do not count, nor do derived ones; of a rail, only the power is checked. */
@@ -14,47 +14,33 @@
 #include <string.h>
 
 #include "model/missing.h"
-#include "util/clock.h"
 #include "util/intl.h"
 
-#define EVERY_NS (250 * NS_PER_MS)
+#define EVERY_NS (250 * NS_PER_MS) /* a setting is reported as often at most; texts are looked at as often */
 #define DEAD_NS  (3 * NS_PER_S)
 #define REASONS  8 /* reported of one channel: one that alternates between two reasons fills no trace */
 
-enum change_about { NOTHING, SETTING, LIFE, LATE };
+enum change_about { NOTHING, SETTING, LIFE };
 
 struct signal {
+	const struct channel *channel;
 	enum change_about about;
 	double last;     /* NaN: none yet */
 	int64_t gone_ns; /* when it lost its value; 0: it has one */
+	int64_t told_ns; /* when its last change of a setting was */
 	bool dead, late; /* late: it was missing at the start */
-	double reason;   /* that was reported last: a NaN */
-	unsigned told;   /* how many were */
+	unsigned told;   /* how many reasons were reported, */
+	double reason;   /* and the last one: a NaN */
 };
 
 struct changes {
 	const struct probe_set *probes;
-	struct sampler *const *samplers;
-	int64_t looked_ns;
-	int64_t seen_ns[TIERS]; /* the newest row whose missing values were looked at */
+	const struct sampler *sampler;
+	int64_t looked_ns;           /* at texts */
+	int64_t seen_ns[TIERS];      /* the newest row that was looked at */
+	struct signal *tiers[TIERS]; /* by column */
 	struct signal signals[];
 };
-
-static enum change_about changes_about(const struct channel *c)
-{
-	static const enum change_about known[CHANNEL_KINDS] = {
-		[CHANNEL_FREQ_LIMIT] = SETTING, [CHANNEL_GPU_UTIL] = LIFE, [CHANNEL_CPU_UTIL] = LIFE,
-		[CHANNEL_RAM_USED] = LIFE,      [CHANNEL_EMC_UTIL] = LIFE, [CHANNEL_RAIL_POWER] = LIFE,
-		[CHANNEL_TEMPERATURE] = LIFE,   [CHANNEL_GPU_FREQ] = LIFE, [CHANNEL_EMC_RATE] = LIFE,
-		[CHANNEL_FAN] = LIFE,           [CHANNEL_THROTTLE] = LIFE, [CHANNEL_THROTTLE_COUNT] = LIFE,
-	};
-
-	if (!strcmp(c->name, "clocks.pinned"))
-		return SETTING;
-	if (known[c->kind] != NOTHING || c->kind == CHANNEL_RAIL_VOLTAGE || c->kind == CHANNEL_RAIL_CURRENT)
-		return known[c->kind];
-	return c->missing[0] && c->unit != UNIT_JOULE ? LATE : NOTHING;
-}
 
 void changes_again(struct changes *c)
 {
@@ -64,26 +50,36 @@ void changes_again(struct changes *c)
 	}
 }
 
-struct changes *changes_new(const struct probe_set *probes, struct sampler *const *samplers)
+struct changes *changes_new(const struct probe_set *probes, const struct sampler *sampler)
 {
+	static const enum change_about known[CHANNEL_KINDS] = {
+		[CHANNEL_FREQ_LIMIT] = SETTING, [CHANNEL_GPU_UTIL] = LIFE, [CHANNEL_CPU_UTIL] = LIFE,
+		[CHANNEL_RAM_USED] = LIFE,      [CHANNEL_EMC_UTIL] = LIFE, [CHANNEL_RAIL_POWER] = LIFE,
+		[CHANNEL_TEMPERATURE] = LIFE,   [CHANNEL_GPU_FREQ] = LIFE, [CHANNEL_EMC_RATE] = LIFE,
+		[CHANNEL_FAN] = LIFE,           [CHANNEL_THROTTLE] = LIFE, [CHANNEL_THROTTLE_COUNT] = LIFE,
+	};
 	struct changes *c = calloc(1, sizeof(*c) + probes->n_channels * sizeof(c->signals[0]));
 
 	if (!c)
 		return NULL;
 	c->probes = probes;
-	c->samplers = samplers;
+	c->sampler = sampler;
+	for (size_t t = 0, n = 0; t < TIERS; n += probes->width[t++])
+		c->tiers[t] = c->signals + n;
 	for (size_t i = 0; i < probes->n_channels; i++) {
-		c->signals[i].about = changes_about(&probes->channels[i]);
-		c->signals[i].last = NAN;
-		c->signals[i].late = probes->channels[i].missing[0] != '\0';
+		const struct channel *ch = &probes->channels[i];
+		struct signal *s = &c->tiers[ch->tier][ch->column];
+
+		s->channel = ch;
+		s->about = !strcmp(ch->name, "clocks.pinned") ? SETTING : known[ch->kind];
+		s->last = NAN;
+		/* The power of a rail speaks for its voltage and current. */
+		s->late = ch->missing[0] && (s->about != NOTHING ||
+					     (ch->unit != UNIT_JOULE && ch->kind != CHANNEL_RAIL_VOLTAGE &&
+					      ch->kind != CHANNEL_RAIL_CURRENT));
 	}
 	changes_again(c);
 	return c;
-}
-
-void changes_free(struct changes *c)
-{
-	free(c);
 }
 
 static void changes_text(const struct channel *c, double v, char *out, size_t size)
@@ -98,105 +94,76 @@ static void changes_text(const struct channel *c, double v, char *out, size_t si
 		snprintf(out, size, "%.6g%s%s", v, *unit_name(c->unit) ? " " : "", unit_name(c->unit));
 }
 
-/* Compares the newest value with the one before. Returns true and fills *out if that is worth a report. */
-static bool changes_of_channel(struct changes *c, size_t i, struct change *out)
+/* Compares a value with those before it. Returns true and fills *out, but for its name, if that is worth a report. */
+static bool changes_of_value(const struct changes *c, struct signal *s, int64_t t_ns, double v,
+			     struct change *out)
 {
-	const struct channel *ch = &c->probes->channels[i];
-	struct signal *s = &c->signals[i];
-	struct ring *ring = c->samplers[ch->tier] ? sampler_ring(c->samplers[ch->tier]) : NULL;
-	size_t n = ring && s->about != NOTHING ? ring_count(ring) : 0;
-	const struct ring_row *row;
-	double v, before = s->last;
-	bool was_dead = s->dead;
+	const struct channel *ch = s->channel;
+	char why[MISSING_REASON];
 
-	if (!n)
-		return false;
-	do { /* a reading may be late, and a slow chip has none in most rows */
-		row = ring_at(ring, --n);
-		v = row->values[ch->column];
-	} while (n && isnan(v));
-	memset(out, 0, sizeof(*out));
-	memcpy(out->what, ch->name, sizeof(out->what));
-	out->t_ns = row->t_ns;
-	if (isnan(v)) { /* of a setting: the cores that share a clock are offline */
-		if (s->about != LIFE || isnan(before) || was_dead)
-			return false;
-		s->gone_ns = s->gone_ns ? s->gone_ns : row->t_ns;
-		s->dead = row->t_ns - s->gone_ns >= DEAD_NS;
-		out->t_ns = s->gone_ns;
-		changes_text(ch, before, out->from, sizeof(out->from));
-		return s->dead;
-	}
-	s->last = v;
-	s->gone_ns = 0;
-	s->dead = false;
-	if (s->late) {
-		s->late = false;
-		if (s->about == LATE)
-			s->about = NOTHING;
-		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
-		return true;
-	}
-	if (s->about == SETTING ? isnan(before) || !(before < v || before > v) : !was_dead)
-		return false;
-	if (s->about == SETTING)
-		changes_text(ch, before, out->from, sizeof(out->from));
-	changes_text(ch, v, out->to, sizeof(out->to));
-	return true;
-}
-
-/* Reports the reasons of the missing values of a row. */
-static void changes_of_row(struct changes *c, enum tier tier, const struct ring_row *row, change_fn *tell, void *to)
-{
-	const struct probe_set *r = c->probes;
-	struct change change = {.t_ns = row->t_ns};
-
-	for (size_t i = 0; i < r->n_channels; i++) {
-		const struct channel *ch = &r->channels[i];
-		struct signal *s = &c->signals[i];
-		char text[MISSING_REASON];
-		double v;
-
-		if (ch->tier != tier || !isnan(v = row->values[ch->column]) || missing_why(v) == MISSING ||
-		    !memcmp(&v, &s->reason, sizeof(v)) || s->told == REASONS)
-			continue;
+	out->t_ns = t_ns;
+	out->from[0] = out->to[0] = '\0';
+	if (isnan(v) && missing_why(v) != MISSING && memcmp(&v, &s->reason, sizeof(v)) != 0 &&
+	    s->told < REASONS) {
 		s->reason = v;
 		s->told++;
-		missing_reason(text, v, ch, r->channels, r->n_channels);
-		memcpy(change.what, ch->name, sizeof(change.what));
-		snprintf(change.to, sizeof(change.to), CHANGE_REASON "%.60s", text);
-		tell(to, &change);
+		missing_reason(why, v, ch, c->probes->channels, c->probes->n_channels);
+		snprintf(out->to, sizeof(out->to), CHANGE_REASON "%.60s", why);
+		s->gone_ns = s->gone_ns ? s->gone_ns : t_ns;
+		return true;
 	}
-}
-
-void changes_look_missing(struct changes *c, change_fn *tell, void *to)
-{
-	for (enum tier t = 0; c && t < TIERS; t++) {
-		struct ring *ring = c->samplers[t] ? sampler_ring(c->samplers[t]) : NULL;
-		size_t n = ring ? ring_count(ring) : 0;
-
-		for (size_t i = 0; i < n; i++) {
-			const struct ring_row *row = ring_at(ring, i);
-
-			if (row->t_ns <= c->seen_ns[t])
-				continue;
-			c->seen_ns[t] = row->t_ns;
-			changes_of_row(c, t, row, tell, to);
-		}
+	if (isnan(v)) { /* of a setting: the cores that share a clock are offline */
+		s->gone_ns = s->gone_ns ? s->gone_ns : t_ns;
+		if (s->about != LIFE || isnan(s->last) || s->dead || t_ns - s->gone_ns < DEAD_NS)
+			return false;
+		s->dead = true;
+		out->t_ns = s->gone_ns;
+		changes_text(ch, s->last, out->from, sizeof(out->from));
+		return true;
 	}
+	s->gone_ns = 0;
+	if (s->about == SETTING && !s->late && (s->last < v || s->last > v)) {
+		if (t_ns - s->told_ns < EVERY_NS)
+			return false;
+		s->told_ns = t_ns;
+		changes_text(ch, s->last, out->from, sizeof(out->from));
+	} else if (!s->late && !s->dead) {
+		s->last = v;
+		return false;
+	}
+	if (s->late)
+		snprintf(out->to, sizeof(out->to), "%s", _("now read"));
+	else
+		changes_text(ch, v, out->to, sizeof(out->to));
+	s->late = s->dead = false;
+	s->last = v;
+	return true;
 }
 
 void changes_look(struct changes *c, int64_t now_ns, change_fn *tell, void *to)
 {
-	struct change change;
+	struct change change = {.t_ns = 0};
 
-	changes_look_missing(c, tell, to);
+	for (enum tier t = 0; t < TIERS; t++) {
+		const struct ring *ring = sampler_ring(c->sampler, t);
+		size_t n = ring ? ring_count(ring) : 0;
+
+		for (size_t i = 0; i < n; i++) {
+			const struct ring_row row = ring_at(ring, i);
+
+			for (size_t k = 0; row.t_ns > c->seen_ns[t] && k < c->probes->width[t]; k++)
+				if (changes_of_value(c, &c->tiers[t][k], row.t_ns, row.values[k], &change)) {
+					memcpy(change.what, c->tiers[t][k].channel->name,
+					       sizeof(change.what));
+					tell(to, &change);
+				}
+		}
+		if (n)
+			c->seen_ns[t] = ring_at(ring, n - 1).t_ns;
+	}
 	if (now_ns - c->looked_ns < EVERY_NS)
 		return;
 	c->looked_ns = now_ns;
 	while (probe_set_changed(c->probes, &change))
 		tell(to, &change);
-	for (size_t i = 0; i < c->probes->n_channels; i++)
-		if (changes_of_channel(c, i, &change))
-			tell(to, &change);
 }

@@ -4,7 +4,6 @@
 #ifndef NVMTOP_ENGINE_COLLECTOR_H
 #define NVMTOP_ENGINE_COLLECTOR_H
 
-#include "model/stream.h"
 #include "engine/ring.h"
 
 #define COLLECT_BATCH        256               /* most rows in one call */
@@ -19,29 +18,18 @@ struct pending_mark {
 struct collector {
 	struct collector_tier {
 		struct ring *ring; /* NULL: the tier is not sampled */
-		size_t width;
 		int64_t period_ns;
-		int64_t newest_ns; /* time of the last row taken, or of the start; 0: none */
-		int64_t *t_ns;     /* the batch's times */
-		double *values;
+		int64_t newest_ns; /* time of the last row delivered, or of the start if there were rows before; 0: none */
 	} tiers[TIERS];
 	struct sink *sinks;		 /* the consumer; NULL: the stream has not begun */
 	int64_t start_ns;		 /* nothing in the stream is older */
-	const struct channel *counts;	 /* from the start of the stream; or NULL */
-	double before;			 /* its value there; NaN: none yet */
 	struct pending_mark *marks, **marks_end; /* in time order */
 	int64_t newest_mark_ns;			 /* time of the last one */
 	bool gave; /* something was delivered since the last rest() call */
 };
 
-/* rings[] are borrowed, NULL for tiers that are not sampled. Returns -1 if out of memory. */
-int collector_init(struct collector *c, struct ring *const rings[TIERS], const size_t width[TIERS],
-		   const int64_t period_ns[TIERS]);
-void collector_close(struct collector *c); /* does not call end() */
-
-/* Begins the stream. goes_on: there were rows before it; what counts since the first of them (NULL: nothing does) is 0 in
- * the first row of the stream. */
-void collector_begin(struct collector *c, struct sink *s, int64_t start_ns, bool goes_on, const struct channel *counts);
+/* Begins the stream. */
+void collector_begin(struct collector *c, struct sink *s, int64_t start_ns);
 
 /* Takes ownership of a chain of marks in order of arrival. */
 void collector_add_marks(struct collector *c, struct pending_mark *chain);

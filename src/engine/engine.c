@@ -1,17 +1,18 @@
-/* The engine: one controlling thread creates, starts and stops it; the engine thread takes the rows from the rings and
- * makes all calls of the consumer, so that a sink needs no lock against other calls for its stream. What another thread
- * wants done in between it asks the engine thread for, and waits. Marks never wait: they have a list of their own,
- * because that thread may be inside a slow sink.
+/* The engine. One thread makes the rows of all tiers (sampler.c) and puts them into a ring for each tier; the engine thread
+ * takes them out and passes them, with marks, changes and ranges, to a chain of sinks (collector.c). One controlling thread
+ * creates, starts and stops both.
+ *
+ * The lock `pass` makes the stream one sequence, so that a sink needs no lock against other calls: the engine thread
+ * holds it but for its sleep, and who changes the chain of sinks or ends the stream takes it and delivers what is left.
+ * Marks never wait for it: they have a list of their own, because a sink may be slow.
  *
  * A thread that hangs in the kernel cannot be ended: engine_stop() abandons it with everything that it may
- * still touch (its samplers, rings and the probe set), and that memory is leaked on purpose. */
+ * still touch (the sampler, its rings and the probe set), and that memory is leaked on purpose. */
 #include "engine/engine.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -22,7 +23,6 @@
 #include "engine/changes.h"
 #include "engine/collector.h"
 #include "engine/own-cost.h"
-#include "engine/pacer.h"
 #include "util/intl.h"
 #include "util/thread.h"
 
@@ -40,15 +40,6 @@
 #define GRID_AFTER_NS    NS_PER_MS        /* the sampler must run by then */
 #define FEEDS            2
 
-/* What a caller of engine_call() waits for. */
-struct order {
-	engine_fn *fn; /* or NULL */
-	void *arg;
-	struct err *e;
-	int result;
-	bool ends, done; /* ends: the stream and the thread end with it */
-};
-
 /* The channels as described from some time on; all threads may read them until engine_free(). */
 struct description {
 	struct description *next;
@@ -58,40 +49,33 @@ struct description {
 struct engine {
 	struct probe_set *probes;
 	double hz[TIERS];
-	struct sampler *samplers[TIERS]; /* NULL where the tier has no channel */
-	struct pacer *pacer;
-	struct session *session; /* returned by engine_session() */
-	enum { PHASE_NEW, PHASE_RUNNING, PHASE_STOPPED } phase; /* set by the controlling thread only */
+	struct sampler *sampler;
+	struct own *own;        /* the probe set's, or NULL */
+	struct session session; /* returned by engine_session() */
 	int64_t started_ns;
-	int64_t past_ns; /* how long before the start the rows begin */
+	int64_t past_ns;         /* how long before the start the rows begin */
 	_Atomic int64_t cell_ns; /* rows are delivered by cells of this length; 0: as they come */
 	pthread_t thread;
-	bool hangs; /* sampling hangs and was abandoned at the end: do not touch samplers and probes any more */
-	int wake;   /* an eventfd: there is an order */
-	atomic_uint_least64_t outputs_lost;
-	_Atomic double cpu_percent;
+	int wake;   /* an eventfd: ends the sleep of the engine thread */
+	bool hangs; /* sampling hangs and was abandoned at the end: do not touch sampler and probes any more */
 	const struct channel *_Atomic channels; /* as they are described now */
-	struct engine_feed *_Atomic feeds[FEEDS]; /* NULL: none */
 
-	pthread_mutex_t lock; /* protects what follows; held only briefly */
-	pthread_cond_t news;  /* an order was carried out, or it is warm */
-	struct order *order;  /* or NULL */
-	struct pending_mark *marks, **marks_end;
-	uint64_t next_id;
-	bool warm;
-	struct engine_hang hangs_log[ENGINE_HANGS]; /* files that did not answer */
-	size_t n_hangs;
-
-	/* Of the engine thread. */
+	pthread_mutex_t
+		pass; /* for what follows; the controlling thread alone changes the phase, and may read it */
+	enum { PHASE_STOPPED, PHASE_NEW, PHASE_RUNNING } phase;
 	struct collector collector;
 	struct session about; /* of the stream */
 	struct changes *changes;
-	struct fact *facts; /* the probe set's, kept up to date */
+	struct fact *facts;               /* the probe set's, kept up to date */
 	struct description *descriptions; /* to be freed */
-	struct own *own; /* the probe set's, or NULL */
-	bool has_row[TIERS], cpu_warm;     /* so far */
-	int64_t cpu_since_ns, cpu_used_ns; /* of the process, at the last measurement */
-	bool rowless;                      /* the sampler thread hangs, and no new one could be started */
+	struct engine_feed *feeds[FEEDS]; /* NULL: none */
+	bool rowless;                     /* the sampling thread hangs, and no new one could be started */
+
+	pthread_mutex_t lock; /* for what follows; held only briefly */
+	struct pending_mark *marks, **marks_end;
+	uint64_t next_id;
+	struct engine_hang hangs_log[ENGINE_HANGS]; /* files that did not answer */
+	size_t n_hangs;
 };
 
 /* --- what is found in the rows and beside them --- */
@@ -153,8 +137,8 @@ void engine_ranges(struct engine *g, const struct range *list, size_t n)
 	}
 }
 
-/* Describes the channels anew if the source of some was found. */
-static void engine_describe_found(struct engine *g)
+/* Describes the channels anew if the source of some was found, and reports changes. */
+static void engine_look(struct engine *g, int64_t now_ns)
 {
 	struct description *d = NULL;
 	struct channel now;
@@ -162,69 +146,19 @@ static void engine_describe_found(struct engine *g)
 
 	while (probe_set_found(g->probes, &i, &now)) {
 		if (!d && !(d = malloc(sizeof(*d) + size)))
-			return;
+			break;
 		if (!n++)
 			memcpy(d->channels, atomic_load(&g->channels), size);
 		d->channels[i] = now;
 	}
-	if (!d)
-		return;
-	d->next = g->descriptions;
-	g->descriptions = d;
-	atomic_store(&g->channels, d->channels);
-	g->about.channels = d->channels;
-	EACH_SINK(g->collector.sinks, described, d->channels);
-}
-
-/* Measures the CPU time of the process once a second, and publishes it with what was lost so far. */
-static void engine_measure_own(struct engine *g, int64_t now_ns)
-{
-	int64_t took = now_ns - g->cpu_since_ns, before = g->cpu_used_ns;
-	double own[OWN_VALUES] = {[OWN_LOST] = (double)atomic_load_explicit(&g->outputs_lost, memory_order_relaxed)};
-	struct sampler_counts n;
-
-	if (took >= NS_PER_S) {
-		g->cpu_since_ns = now_ns;
-		g->cpu_used_ns = clock_cpu_ns();
-		atomic_store_explicit(&g->cpu_percent, 100.0 * (double)(g->cpu_used_ns - before) / (double)took,
-				      memory_order_relaxed);
+	if (d) {
+		d->next = g->descriptions;
+		g->descriptions = d;
+		atomic_store(&g->channels, d->channels);
+		g->about.channels = d->channels;
+		EACH_SINK(g->collector.sinks, described, d->channels);
 	}
-	if (!g->own)
-		return;
-	own[OWN_CPU] = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
-	for (int t = 0; t < TIERS; t++) {
-		if (!g->samplers[t])
-			continue;
-		sampler_counts(g->samplers[t], &n);
-		own[OWN_LATE] += (double)n.late;
-		own[OWN_LOST] += (double)n.lost;
-	}
-	own[OWN_LATE_READINGS] = (double)probe_set_late(g->probes);
-	own_publish(g->own, own);
-}
-
-/* A tier is warm once it has a row. A CPU load is a mean over a window and has no value until that is full;
- * some kernels never provide one, so warming up takes a second at most. */
-static bool engine_is_warm(struct engine *g, int64_t now_ns)
-{
-	bool warm = true, cpu = true;
-
-	for (int t = 0; t < TIERS; t++) {
-		g->has_row[t] |= g->samplers[t] && ring_count(sampler_ring(g->samplers[t])) > 0;
-		warm &= g->has_row[t] || !g->samplers[t];
-	}
-	for (size_t i = 0; i < g->probes->n_channels && !g->cpu_warm; i++) {
-		const struct channel *c = &g->probes->channels[i];
-
-		if (c->kind != CHANNEL_CPU_UTIL || c->missing[0])
-			continue;
-		struct ring *ring = sampler_ring(g->samplers[c->tier]);
-		size_t n = ring_count(ring);
-
-		cpu = n && !isnan(ring_at(ring, n - 1)->values[c->column]);
-	}
-	g->cpu_warm |= cpu;
-	return (warm && g->cpu_warm) || now_ns - g->started_ns >= NS_PER_S;
+	changes_look(g->changes, now_ns, engine_take_change, g);
 }
 
 /* Logs the files that do not answer. A hang stays in the log after the read returns: the gap in the trace is found later
@@ -242,7 +176,8 @@ static void engine_log_hangs(struct engine *g, int64_t now_ns)
 		if (i == ENGINE_HANGS)
 			continue;
 		if (i == g->n_hangs)
-			g->hangs_log[g->n_hangs++] = (struct engine_hang) {.channel = c, .since_ns = since_ns};
+			g->hangs_log[g->n_hangs++] =
+				(struct engine_hang) {.channel = c, .since_ns = since_ns};
 		still[i] = true;
 	}
 	for (size_t i = 0; i < g->n_hangs; i++)
@@ -263,25 +198,15 @@ static void engine_take_marks(struct engine *g)
 
 int64_t engine_sample_past(struct engine *g, int64_t past_ns)
 {
-	int64_t due_ns = clock_now_ns() - past_ns, pass_ns = due_ns, next_ns;
+	int64_t pass_ns = clock_now_ns() - past_ns, due_ns = pass_ns;
 
-	for (int t = 0; t < TIERS; t++)
-		if (g->samplers[t])
-			sampler_begin(g->samplers[t], due_ns);
-	for (; due_ns < clock_now_ns() + AFTER_PAST_NS; due_ns = next_ns) {
-		next_ns = INT64_MAX;
-		for (int t = 0; t < TIERS; t++) {
-			if (!g->samplers[t])
-				continue;
-			if (sampler_due(g->samplers[t]) <= due_ns)
-				sampler_run_past(g->samplers[t]);
-			if (sampler_due(g->samplers[t]) < next_ns)
-				next_ns = sampler_due(g->samplers[t]);
-		}
+	for (sampler_begin(g->sampler, due_ns); due_ns < clock_now_ns() + AFTER_PAST_NS;
+	     due_ns = sampler_due(g->sampler)) {
+		sampler_run_past(g->sampler);
 		if (due_ns < pass_ns)
 			continue;
 		pass_ns = due_ns + PAST_PASS_NS;
-		changes_look(g->changes, due_ns, engine_take_change, g);
+		engine_look(g, due_ns);
 		engine_take_marks(g); /* no other thread sets any yet */
 		collector_run(&g->collector, due_ns, due_ns);
 	}
@@ -297,200 +222,162 @@ unsigned engine_left_behind(void)
 	return atomic_load(&samplers_left_behind) + probes_left_behind();
 }
 
-static int engine_carry_out(struct engine *g, const struct order *o)
+/* Leaves threads that hang behind, reports what has changed, and delivers what is old enough. Returns when that is due
+ * again. */
+static int64_t engine_pass(struct engine *g, int64_t now_ns)
 {
-	const struct timespec moment = {.tv_nsec = NS_PER_MS / 2};
-	int64_t until = clock_now_ns() + COLLECT_MARK_WAIT_NS;
-	struct engine_feed *f;
-	struct session now;
-	int result = 0;
+	int64_t cell_ns = atomic_load(&g->cell_ns), before_ns, next_ns;
 
-	for (int i = 0; i < FEEDS && o->ends; i++)
-		if ((f = atomic_load(&g->feeds[i])))
-			f->poll(f, true);
+	if (now_ns - g->started_ns < BEGIN_NS) {
+		before_ns = now_ns;
+		next_ns = now_ns + BEGIN_EVERY_NS;
+	} else if (cell_ns) {
+		before_ns = now_ns - CELL_BACK_NS;
+		before_ns -= before_ns % cell_ns;
+		next_ns = before_ns + cell_ns + CELL_BACK_NS;
+	} else {
+		before_ns = now_ns - HOLD_BACK_NS;
+		next_ns = now_ns + COLLECT_EVERY_NS;
+	}
+	if (probe_set_rescue(g->probes, now_ns, &next_ns) || g->rowless)
+		g->rowless = !sampler_replace(g->sampler);
+	engine_log_hangs(g, now_ns);
+	engine_look(g, now_ns);
 	engine_take_marks(g);
-	/* The fast row after a mark that was just set comes with the next tick. */
-	while (g->phase == PHASE_RUNNING && collector_mark_waits(&g->collector) && clock_now_ns() < until)
-		nanosleep(&moment, NULL);
-	if (o->ends && g->pacer) {
-		g->hangs = !pacer_stop(g->pacer, clock_now_ns() + JOIN_NS);
-		samplers_left_behind += g->hangs;
-	}
-	changes_look_missing(g->changes, engine_take_change, g);
-	collector_drain(&g->collector);
-	if (o->fn) {
-		engine_describe(g, g->facts, &now);
-		result = o->fn(o->arg, &now, o->e);
-	}
-	if (o->ends) {
-		EACH_SINK(g->collector.sinks, end, NULL);
-		g->collector.sinks = NULL;
-	}
-	return result;
-}
-
-/* Waits for an order until until_ns at the latest, and polls the feeds meanwhile. */
-static void engine_await(struct engine *g, int64_t until_ns)
-{
-	struct pollfd p[2 * FEEDS + 1] = {[2 * FEEDS] = {.fd = g->wake, .events = POLLIN}}, *order = &p[2 * FEEDS];
-	int64_t now = clock_now_ns();
-	struct engine_feed *f;
-	uint64_t orders;
-
-	do {
-		int64_t due_ns = until_ns, left;
-		struct timespec ts;
-
-		for (int i = 0; i < 2 * FEEDS; i++) {
-			f = atomic_load(&g->feeds[i / 2]);
-			p[i] = (struct pollfd) {.fd = f && f->due_ns == INT64_MAX ? f->fd[i % 2] : -1, .events = POLLIN};
-			due_ns = f && f->due_ns < due_ns ? f->due_ns : due_ns;
-		}
-		left = due_ns > now ? due_ns - now : 0;
-		ts = (struct timespec) {left / NS_PER_S, left % NS_PER_S};
-		if (ppoll(p, 2 * FEEDS + 1, &ts, NULL) < 0)
-			order->revents = 0;
-		now = clock_now_ns();
-		for (int i = 0; i < FEEDS; i++)
-			if ((f = atomic_load(&g->feeds[i])) && (p[2 * i].revents || p[2 * i + 1].revents || f->due_ns <= now))
-				f->due_ns = f->poll(f, false);
-	} while (now < until_ns && !order->revents);
-	if (order->revents && read(g->wake, &orders, sizeof(orders)) < 0)
-		orders = 0; /* it was taken with the one before */
-}
-
-/* Rows before that time are delivered now. */
-static int64_t engine_before_ns(const struct engine *g, bool begins, int64_t now_ns)
-{
-	int64_t cell_ns = atomic_load(&g->cell_ns), held = now_ns - (cell_ns ? CELL_BACK_NS : HOLD_BACK_NS);
-
-	if (begins)
-		return now_ns;
-	return cell_ns ? held - held % cell_ns : held;
+	collector_run(&g->collector, now_ns, before_ns);
+	return next_ns;
 }
 
 static void *engine_run(void *arg)
 {
 	struct engine *g = arg;
-	int64_t look_ns = INT64_MAX; /* the latest time for the next look at the reads */
-	bool ended = false;
+	int64_t next_ns = g->started_ns;
 
 	prctl(PR_SET_NAME, "nvmtop-engine");
-	while (!ended) {
-		int64_t now = clock_now_ns(), cell_ns = atomic_load(&g->cell_ns), next_ns = now + COLLECT_EVERY_NS;
-		bool begins = now - g->started_ns < BEGIN_NS, warm;
-		struct order *o;
+	pthread_mutex_lock(&g->pass);
+	while (g->phase == PHASE_RUNNING) {
+		struct pollfd p[FEEDS + 1] = {[FEEDS] = {.fd = g->wake, .events = POLLIN}};
+		int64_t due_ns = next_ns, now_ns = clock_now_ns(), left_ns;
+		struct engine_feed *f;
+		struct timespec ts;
+		uint64_t woken;
 
-		if (begins)
-			next_ns = now + BEGIN_EVERY_NS;
-		else if (cell_ns)
-			next_ns = engine_before_ns(g, begins, now) + cell_ns + CELL_BACK_NS;
-		engine_await(g, look_ns < next_ns ? look_ns : next_ns);
-		now = clock_now_ns();
-		pthread_mutex_lock(&g->lock);
-		o = g->order;
-		pthread_mutex_unlock(&g->lock);
-		engine_take_marks(g);
-
-		look_ns = INT64_MAX;
-		if (probe_set_rescue(g->probes, now, &look_ns) || g->rowless)
-			g->rowless = pacer_replace(g->pacer) < 0;
-		engine_log_hangs(g, now);
-		/* Before the collector empties the rings. */
-		engine_describe_found(g);
-		changes_look(g->changes, now, engine_take_change, g);
-		engine_measure_own(g, now);
-		warm = !g->warm && engine_is_warm(g, now);
-		if (o)
-			o->result = engine_carry_out(g, o);
-		else
-			collector_run(&g->collector, now, engine_before_ns(g, begins, now));
-		if (!o && !warm)
-			continue;
-		pthread_mutex_lock(&g->lock);
-		g->warm |= warm; /* its rows were delivered */
-		if (o) {
-			ended = o->ends;
-			o->done = true;
-			g->order = NULL;
+		for (int i = 0; i < FEEDS; i++) {
+			f = g->feeds[i];
+			p[i] = (struct pollfd) {.fd = f && f->due_ns == INT64_MAX ? f->fd : -1,
+						.events = POLLIN};
+			due_ns = f && f->due_ns < due_ns ? f->due_ns : due_ns;
 		}
-		pthread_cond_broadcast(&g->news);
-		pthread_mutex_unlock(&g->lock);
+		left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+		ts = (struct timespec) {left_ns / NS_PER_S, left_ns % NS_PER_S};
+		pthread_mutex_unlock(&g->pass);
+		if (ppoll(p, FEEDS + 1, &ts, NULL) > 0 && p[FEEDS].revents &&
+		    read(g->wake, &woken, sizeof(woken)) < 0)
+			p[FEEDS].revents = 0; /* nothing else reads it */
+		pthread_mutex_lock(&g->pass);
+		now_ns = clock_now_ns();
+		for (int i = 0; i < FEEDS && g->phase == PHASE_RUNNING; i++)
+			if ((f = g->feeds[i]) && (p[i].revents || f->due_ns <= now_ns))
+				f->due_ns = f->poll(f, false);
+		if (g->phase == PHASE_RUNNING && now_ns >= next_ns)
+			next_ns = engine_pass(g, now_ns);
 	}
+	pthread_mutex_unlock(&g->pass);
 	return NULL;
 }
 
-static int engine_give(struct engine *g, struct order *o)
+static void engine_wake(struct engine *g)
 {
 	uint64_t one = 1;
 
-	if (g->phase != PHASE_RUNNING)
-		return engine_carry_out(g, o);
-	pthread_mutex_lock(&g->lock);
-	while (g->order)
-		pthread_cond_wait(&g->news, &g->lock);
-	g->order = o;
 	while (write(g->wake, &one, sizeof(one)) < 0 && errno == EINTR)
 		continue;
-	while (!o->done)
-		pthread_cond_wait(&g->news, &g->lock);
-	pthread_mutex_unlock(&g->lock);
-	return o->result;
+}
+
+/* Delivers all rows and marks so far. */
+static void engine_catch_up(struct engine *g)
+{
+	const struct timespec moment = {.tv_nsec = NS_PER_MS / 2};
+	int64_t now_ns = clock_now_ns(), until_ns = now_ns + COLLECT_MARK_WAIT_NS;
+
+	engine_take_marks(g);
+	/* The fast row after a mark that was just set comes with the next tick. */
+	while (g->phase == PHASE_RUNNING && collector_mark_waits(&g->collector) && clock_now_ns() < until_ns)
+		nanosleep(&moment, NULL);
+	engine_look(g, now_ns);
+	collector_drain(&g->collector);
 }
 
 int engine_call(struct engine *g, engine_fn *fn, void *arg, struct err *e)
 {
-	return engine_give(g, &(struct order) {.fn = fn, .arg = arg, .e = e});
+	struct session now;
+	int result;
+
+	pthread_mutex_lock(&g->pass);
+	engine_catch_up(g);
+	engine_describe(g, g->facts, &now);
+	result = fn(arg, &now, e);
+	pthread_mutex_unlock(&g->pass);
+	return result;
+}
+
+int engine_begin(struct engine *g, struct sink *sinks, struct err *e)
+{
+	int result = 0;
+
+	pthread_mutex_lock(&g->pass);
+	if (g->phase == PHASE_RUNNING)
+		engine_look(g, clock_now_ns());
+	engine_describe(g, g->facts, &g->about);
+	for (struct sink *s = sinks; s && result == 0; s = s->next) {
+		result = s->ops->begin(s, &g->about, e);
+		for (struct sink *before = sinks; result < 0 && before != s; before = before->next)
+			before->ops->end(before, NULL);
+	}
+	if (result == 0) {
+		for (size_t i = 0; i < g->probes->n_probes; i++)
+			atomic_store(&g->probes->probes[i]->from_ns, g->about.start.mono_ns);
+		changes_again(g->changes);
+		collector_begin(&g->collector, sinks, g->about.start.mono_ns);
+	}
+	pthread_mutex_unlock(&g->pass);
+	return result;
+}
+
+void engine_add_feed(struct engine *g, struct engine_feed *f)
+{
+	pthread_mutex_lock(&g->pass);
+	for (int i = 0; i < FEEDS; i++)
+		if (!g->feeds[i]) {
+			g->feeds[i] = f;
+			break;
+		}
+	pthread_mutex_unlock(&g->pass);
+	engine_wake(g);
+}
+
+void engine_drop_feed(struct engine *g, struct engine_feed *f)
+{
+	pthread_mutex_lock(&g->pass);
+	for (int i = 0; i < FEEDS; i++)
+		if (g->feeds[i] == f)
+			g->feeds[i] = NULL;
+	pthread_mutex_unlock(&g->pass);
 }
 
 /* --- the controlling thread --- */
 
-static int engine_init(struct engine *g, struct err *e)
-{
-	struct ring *rings[TIERS] = {NULL};
-	int64_t period_ns[TIERS] = {0};
-	const struct probe_set *r = g->probes;
-
-	for (enum tier t = 0; t < TIERS; t++) {
-		if (!r->width[t])
-			continue;
-		g->samplers[t] = sampler_new(t, g->hz[t], r, e);
-		if (!g->samplers[t])
-			return -1;
-		rings[t] = sampler_ring(g->samplers[t]);
-		period_ns[t] = sampler_period_ns(g->samplers[t]);
-	}
-	g->pacer = pacer_new(g->samplers, e);
-	if (!g->pacer)
-		return -1;
-	g->changes = changes_new(r, g->samplers);
-	g->facts = calloc(r->n_facts + 1, sizeof(*g->facts));
-	g->wake = eventfd(0, EFD_CLOEXEC);
-	if (!g->changes || !g->facts || collector_init(&g->collector, rings, r->width, period_ns))
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	if (g->wake < 0)
-		return err_sys(e, ERR_FAILED, errno, _("cannot start the engine thread"));
-	if (r->n_facts)
-		memcpy(g->facts, r->facts, r->n_facts * sizeof(*g->facts));
-	return 0;
-}
-
 struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], struct err *e)
 {
-	struct engine *g = NULL;
+	struct engine *g = calloc(1, sizeof(*g));
+	enum tier t = 0;
 
-	for (enum tier t = 0; t < TIERS; t++) {
-		if (!(hz[t] >= 0.1 && hz[t] <= 10000)) {
-			err_set(e, ERR_USAGE, _("the rate of the %s tier must be 0.1 to 10000 Hz"),
-				tier_name(t));
-			goto fail;
-		}
-	}
-	g = calloc(1, sizeof(*g));
-	if (!g || !(g->session = calloc(1, sizeof(*g->session))) || thread_cond_init(&g->news)) {
+	if (!g) {
 		err_set(e, ERR_FAILED, _("out of memory"));
-		goto fail;
+		probe_set_free(probes);
+		return NULL;
 	}
+	pthread_mutex_init(&g->pass, NULL);
 	pthread_mutex_init(&g->lock, NULL);
 	g->wake = -1;
 	g->probes = probes;
@@ -498,71 +385,45 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
-	atomic_init(&g->cpu_percent, (double)NAN);
-	g->own = own_find(probes);
-	if (probe_set_guard(probes, hz, e) || engine_init(g, e)) {
-		engine_free(g);
-		return NULL;
+	while (t < TIERS && hz[t] >= 0.1 && hz[t] <= 10000)
+		t++;
+	if (t < TIERS) {
+		err_set(e, ERR_USAGE, _("the rate of the %s tier must be 0.1 to 10000 Hz"), tier_name(t));
+		goto failed;
 	}
+	if (probe_set_guard(probes, hz, e) < 0 || !(g->sampler = sampler_new(probes, hz, e)))
+		goto failed;
+	for (t = 0; t < TIERS; t++) {
+		g->collector.tiers[t].ring = sampler_ring(g->sampler, t);
+		g->collector.tiers[t].period_ns = sampler_period_ns(g->sampler, t);
+	}
+	g->own = own_find(probes);
+	if (g->own)
+		g->own->sampler = g->sampler;
+	g->changes = changes_new(probes, g->sampler);
+	g->facts = calloc(probes->n_facts + 1, sizeof(*g->facts));
+	if (!g->changes || !g->facts) {
+		err_set(e, ERR_FAILED, _("out of memory"));
+		goto failed;
+	}
+	if (probes->n_facts)
+		memcpy(g->facts, probes->facts, probes->n_facts * sizeof(*g->facts));
+	g->wake = eventfd(0, EFD_CLOEXEC);
+	if (g->wake < 0) {
+		err_sys(e, ERR_FAILED, errno, _("cannot start the engine thread"));
+		goto failed;
+	}
+	g->phase = PHASE_NEW;
 	return g;
-fail:
-	if (g)
-		free(g->session);
-	free(g);
-	probe_set_free(probes);
+failed:
+	engine_free(g);
 	return NULL;
 }
 
-const struct session *engine_session(const struct engine *g)
+const struct session *engine_session(struct engine *g)
 {
-	engine_describe(g, g->probes->facts, g->session); /* g->facts belongs to the engine thread */
-	return g->session;
-}
-
-struct engine_begin {
-	struct engine *engine;
-	struct sink *sinks;
-};
-
-static int engine_begin_sinks(void *arg, const struct session *now, struct err *e)
-{
-	const struct engine_begin *b = arg;
-	struct engine *g = b->engine;
-
-	g->about = *now;
-	for (struct sink *s = b->sinks; s; s = s->next) {
-		if (s->ops->begin(s, &g->about, e) == 0)
-			continue;
-		for (struct sink *before = b->sinks; before != s; before = before->next)
-			before->ops->end(before, NULL);
-		return -1;
-	}
-	changes_again(g->changes);
-	collector_begin(&g->collector, b->sinks, now->start.mono_ns, g->phase == PHASE_RUNNING,
-			probe_set_find(g->probes, "energy.total"));
-	return 0;
-}
-
-int engine_begin(struct engine *g, struct sink *s, struct err *e)
-{
-	return engine_call(g, engine_begin_sinks, &(struct engine_begin) {g, s}, e);
-}
-
-void engine_add_feed(struct engine *g, struct engine_feed *f)
-{
-	struct engine_feed *none = NULL;
-
-	for (int i = 0; i < FEEDS && !atomic_compare_exchange_strong(&g->feeds[i], &none, f); i++)
-		none = NULL;
-	engine_call(g, NULL, NULL, NULL); /* it waits for this one, too, from now on */
-}
-
-void engine_drop_feed(struct engine *g, struct engine_feed *f)
-{
-	for (int i = 0; i < FEEDS; i++)
-		if (atomic_load(&g->feeds[i]) == f)
-			atomic_store(&g->feeds[i], NULL);
-	engine_call(g, NULL, NULL, NULL); /* it may be inside poll() */
+	engine_describe(g, g->probes->facts, &g->session); /* g->facts may change */
+	return &g->session;
 }
 
 /* Marks are numbered in order of arrival. A mark keeps its time, even if it arrives late; a time in the
@@ -597,7 +458,7 @@ void engine_begin_again(struct engine *g)
 
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
-	if (pacer_set_nice(g->pacer, nice, e))
+	if (sampler_set_nice(g->sampler, nice, e) < 0)
 		return -1;
 	g->probes->has_nice = true;
 	g->probes->nice = nice;
@@ -616,7 +477,8 @@ void engine_begin_in_past(struct engine *g)
 
 void engine_add_lost(struct engine *g, uint64_t rows)
 {
-	atomic_fetch_add_explicit(&g->outputs_lost, rows, memory_order_relaxed);
+	if (g->own)
+		atomic_fetch_add(&g->own->lost, rows);
 }
 
 int engine_start(struct engine *g, struct err *e)
@@ -627,53 +489,70 @@ int engine_start(struct engine *g, struct err *e)
 	if (g->phase != PHASE_NEW)
 		return err_set(e, ERR_FAILED, _("the engine can be started only once"));
 	g->started_ns = clock_now_ns();
-	g->cpu_since_ns = g->started_ns;
-	g->cpu_used_ns = clock_cpu_ns();
 	grid_ns = g->started_ns + SOURCES_NS;
 	probe_set_start(g->probes, grid_ns);
 	least_ns = clock_now_ns() + GRID_AFTER_NS;
 	grid_ns = grid_ns > least_ns ? grid_ns : least_ns;
 	if (g->past_ns)
 		grid_ns = engine_sample_past(g, g->past_ns);
-	if (pacer_start(g->pacer, grid_ns, e) == 0) {
+	sampler_begin(g->sampler, grid_ns);
+	if (sampler_start(g->sampler, e) == 0) {
+		g->phase = PHASE_RUNNING;
 		failed = thread_start(&g->thread, engine_run, g);
-		if (!failed) {
-			g->phase = PHASE_RUNNING;
+		if (!failed)
 			return 0;
-		}
+		g->phase = PHASE_NEW;
 		err_sys(e, ERR_FAILED, failed, _("cannot start the engine thread"));
 	}
 	engine_stop(g);
 	return -1;
 }
 
-bool engine_wait_warm(struct engine *g, int timeout_ms)
+/* A CPU load is a mean over a window and has no value until that is full; some kernels never provide one. */
+bool engine_wait_warm(const struct engine *g, int timeout_ms)
 {
-	int64_t until_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
+	const struct timespec moment = {.tv_nsec = NS_PER_MS};
+	int64_t now_ns = clock_now_ns(),
+		until_ns = timeout_ms < 0 ? INT64_MAX : now_ns + timeout_ms * NS_PER_MS;
 	bool warm;
 
-	if (g->phase != PHASE_RUNNING)
-		return false;
-	pthread_mutex_lock(&g->lock);
-	while (!g->warm) {
-		if (timeout_ms < 0)
-			pthread_cond_wait(&g->news, &g->lock);
-		else if (!thread_wait(&g->news, &g->lock, until_ns))
+	/* Sleeps a millisecond at a time: nothing tells of a row. */
+	while (g->phase == PHASE_RUNNING) {
+		warm = true;
+		for (enum tier t = 0; t < TIERS; t++)
+			warm &= engine_made(g, t) > 0 || !sampler_ring(g->sampler, t);
+		for (size_t i = 0; i < g->probes->n_channels && warm; i++) {
+			const struct channel *c = &g->probes->channels[i];
+			double load = NAN;
+
+			if (c->kind == CHANNEL_CPU_UTIL && !c->missing[0])
+				warm = engine_peek(g, c->tier, engine_made(g, c->tier) - 1, &c->column, 1,
+						   &load) &&
+				       !isnan(load);
+		}
+		now_ns = clock_now_ns();
+		if (warm || now_ns - g->started_ns >= NS_PER_S)
+			return true;
+		if (now_ns >= until_ns)
 			break;
+		nanosleep(&moment, NULL);
 	}
-	warm = g->warm;
-	pthread_mutex_unlock(&g->lock);
-	return warm;
+	return false;
 }
 
 size_t engine_made(const struct engine *g, enum tier tier)
 {
-	return g->samplers[tier] ? ring_pushed(sampler_ring(g->samplers[tier])) : 0;
+	const struct ring *ring = sampler_ring(g->sampler, tier);
+
+	return ring ? ring_pushed(ring) : 0;
 }
 
-int64_t engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out)
+int64_t engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n,
+		    double *out)
 {
-	return g->samplers[tier] ? ring_peek(sampler_ring(g->samplers[tier]), row, columns, n, out) : 0;
+	const struct ring *ring = sampler_ring(g->sampler, tier);
+
+	return ring ? ring_peek(ring, row, columns, n, out) : 0;
 }
 
 void engine_stats(const struct engine *g, struct engine_stats *out)
@@ -681,25 +560,15 @@ void engine_stats(const struct engine *g, struct engine_stats *out)
 	int64_t now = clock_now_ns();
 
 	memset(out, 0, sizeof(*out));
-	out->cpu_percent = atomic_load_explicit(&g->cpu_percent, memory_order_relaxed);
-	if (g->phase == PHASE_RUNNING)
-		out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);
-	out->realtime = pacer_is_realtime(g->pacer);
-	for (int t = 0; t < TIERS; t++) {
-		struct sampler_counts n;
-		int64_t since;
-
-		if (!g->samplers[t])
-			continue;
-		sampler_counts(g->samplers[t], &n);
-		out->rows[t] = n.rows;
-		out->late[t] = n.late;
-		out->lost[t] = n.lost;
-		out->worst_late_ns[t] = n.worst_late_ns;
-		since = n.newest_ns ? n.newest_ns : g->started_ns;
-		out->stalled[t] = g->phase == PHASE_RUNNING &&
-				  now - since > NS_PER_S + 10 * sampler_period_ns(g->samplers[t]);
-	}
+	sampler_stats(g->sampler, out);
+	out->cpu_percent = g->own ? atomic_load(&g->own->cpu) : NAN;
+	if (g->phase != PHASE_RUNNING)
+		return;
+	out->hangs = probe_set_hanging(g->probes, now, 0, &out->hangs_since_ns);
+	for (enum tier t = 0; t < TIERS; t++)
+		out->stalled[t] = sampler_ring(g->sampler, t) &&
+				  now - (out->newest_ns[t] ? out->newest_ns[t] : g->started_ns) >
+					  NS_PER_S + 10 * sampler_period_ns(g->sampler, t);
 }
 
 bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out)
@@ -712,48 +581,55 @@ bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out)
 	return is;
 }
 
-void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out)
-{
-	memset(out, 0, sizeof(*out));
-	if (g->samplers[tier])
-		sampler_lateness(g->samplers[tier], out);
-}
-
 void engine_stop(struct engine *g)
 {
+	bool runs = g->phase == PHASE_RUNNING;
+
 	if (g->phase == PHASE_STOPPED)
 		return;
-	engine_give(g, &(struct order) {.ends = true});
-	if (g->phase == PHASE_RUNNING)
-		pthread_join(g->thread, NULL);
+	pthread_mutex_lock(&g->pass);
+	for (int i = 0; i < FEEDS; i++)
+		if (g->feeds[i])
+			g->feeds[i]->poll(g->feeds[i], true);
+	engine_catch_up(g);
+	g->hangs = !sampler_stop(g->sampler, clock_now_ns() + JOIN_NS);
+	samplers_left_behind += g->hangs;
 	g->phase = PHASE_STOPPED;
+	engine_catch_up(g);
+	EACH_SINK(g->collector.sinks, end, NULL);
+	g->collector.sinks = NULL;
+	pthread_mutex_unlock(&g->pass);
+	engine_wake(g);
+	if (runs)
+		pthread_join(g->thread, NULL);
 }
 
 void engine_free(struct engine *g)
 {
+	struct pending_mark *mark;
+	struct description *d;
+
 	if (!g)
 		return;
 	engine_stop(g);
 	if (!g->hangs) {
-		pacer_free(g->pacer);
-		for (int t = 0; t < TIERS; t++)
-			sampler_free(g->samplers[t]);
+		sampler_free(g->sampler);
 		probe_set_free(g->probes);
 	}
 	collector_add_marks(&g->collector, g->marks);
-	collector_close(&g->collector);
-	while (g->descriptions) {
-		struct description *gone = g->descriptions;
-
-		g->descriptions = gone->next;
-		free(gone);
+	while ((mark = g->collector.marks)) {
+		g->collector.marks = mark->next;
+		free(mark);
 	}
-	changes_free(g->changes);
+	while ((d = g->descriptions)) {
+		g->descriptions = d->next;
+		free(d);
+	}
+	free(g->changes);
 	if (g->wake >= 0)
 		close(g->wake);
-	pthread_cond_destroy(&g->news);
+	pthread_mutex_destroy(&g->pass);
 	pthread_mutex_destroy(&g->lock);
 	free(g->facts);
-	free(g->session);
 	free(g);
 }

@@ -1,7 +1,8 @@
 /* engine: samples a probe set and passes the stream to its consumer.
  *
- * It has a sampling thread, and the engine thread, which alone calls the consumer. All functions are called from one
- * controlling thread (the main thread), except where any thread is allowed. */
+ *	sampling thread -> a ring for each tier -> engine thread -> a chain of sinks
+ *
+ * All functions are called from one controlling thread (the main thread), except where any thread is allowed. */
 #ifndef NVMTOP_ENGINE_ENGINE_H
 #define NVMTOP_ENGINE_ENGINE_H
 
@@ -40,21 +41,21 @@ void engine_begin_in_past(struct engine *g);
 
 /* Waits until the engine is warm: every tier has a row, and every core that is online has a load; this takes a
  * second at most. Returns false after timeout_ms (-1: no timeout), or if the engine does not run. */
-bool engine_wait_warm(struct engine *g, int timeout_ms);
+bool engine_wait_warm(const struct engine *g, int timeout_ms);
 /* How long a recording waits for it; values that are missing then come later. */
 #define ENGINE_WARM_MS(fast_hz) (350 + (int)(2000 / (fast_hz)))
 
 /* The session as it is now, but with the facts of the start. The engine owns it; the next call overwrites it. */
-const struct session *engine_session(const struct engine *g);
+const struct session *engine_session(struct engine *g);
 
 /* The stream begins: the consumer gets the rows, gaps, marks, changes and ranges from now on, and the marks that were
  * set since engine_new(). If the engine has not started, these are all; else the rows before are dropped, such as
- * those of sources that are not warm, and energy.total is 0 in the first of the others. The consumer is a chain of sinks; of a chain that cannot begin, no sink has
- * begun. Call once. */
+ * those of sources that are not warm, and energy.total is 0 in the first of the others. The consumer is a chain of
+ * sinks; of a chain that cannot begin, no sink has begun. Call once. */
 int engine_begin(struct engine *g, struct sink *s, struct err *e);
 
-/* Has the engine thread deliver what is older than now and then call fn(), which may change the chain of sinks behind
- * the first one, and waits. Any thread may call it, but not that thread. Returns what fn() returns. */
+/* Delivers what is older than now and then calls fn(), which may change the chain of sinks behind the first one; the engine
+ * thread delivers nothing meanwhile. Any thread may call it, but no sink. Returns what fn() returns. */
 typedef int engine_fn(void *arg, const struct session *now, struct err *e);
 int engine_call(struct engine *g, engine_fn *fn, void *arg, struct err *e);
 
@@ -74,11 +75,11 @@ void engine_begin_again(struct engine *g);
 void engine_add_lost(struct engine *g, uint64_t rows);
 
 /* Where marks and ranges come from; the first member of that. The engine thread calls poll() with it at the time that it
- * returned last, or INT64_MAX: when one of the descriptors can be read (-1: none); and with `last` before the stream
- * ends. */
+ * returned last, or INT64_MAX: when the descriptor can be read (-1: none); engine_stop() calls it with `last`
+ * before the stream ends. */
 struct engine_feed {
 	int64_t (*poll)(void *of, bool last);
-	int fd[2];
+	int fd;
 	int64_t due_ns; /* of the first call */
 };
 void engine_add_feed(struct engine *g, struct engine_feed *f); /* two at a time */
@@ -91,11 +92,12 @@ struct engine_stats {
 	uint64_t rows[TIERS];
 	uint64_t late[TIERS]; /* ticks skipped because the sampler woke too late */
 	uint64_t lost[TIERS]; /* rows dropped because they were not collected in time */
-	int64_t worst_late_ns[TIERS];
+	struct lateness lateness;    /* of the ticks of the fast tier */
+	int64_t newest_ns[TIERS];    /* time of the newest row; 0: none */
 	bool stalled[TIERS];         /* no row for more than a second and ten periods */
 	const struct channel *hangs; /* one whose file does not answer, or NULL */
 	int64_t hangs_since_ns;      /* since when */
-	double cpu_percent;          /* of one core, the whole process, over the last second; NaN at first */
+	double cpu_percent;          /* of one core, the whole process, over the last second; NaN at first, and without own channels */
 	bool realtime;               /* SCHED_FIFO was granted */
 };
 void engine_stats(const struct engine *g, struct engine_stats *out);
@@ -111,9 +113,6 @@ bool engine_hang(struct engine *g, size_t nth, struct engine_hang *out);
 
 /* Samples the next `past` ns at once, for values that are computed. Call before engine_start(). */
 int64_t engine_sample_past(struct engine *g, int64_t past_ns);
-
-/* Gets how late the ticks of a tier were so far; all 0 if the tier is not sampled. */
-void engine_lateness(const struct engine *g, enum tier tier, struct lateness *out);
 
 /* Delivers all rows and marks, ends the consumer and both threads. Sampling that hangs in the kernel is abandoned
  * after half a second. */

@@ -1,31 +1,42 @@
 /* Provides nvmtop's CPU time, late ticks and lost rows as channels: a monitor that hides its own load cannot
  * be trusted, nor can a trace that hides its gaps.
  *
- * The engine thread publishes the counts and the slow tier reads them from memory: an abandoned sampler
- * then refers to nothing that engine_free() frees. */
+ * The probe refers to nothing that is freed while an abandoned sampling thread may still read it: the sampler and the
+ * probe set are abandoned with it. */
 #include "engine/own-cost.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/engine.h"
-#include "util/clock.h"
 #include "util/intl.h"
 
-struct own {
-	struct probe probe;
-	_Atomic double values[OWN_VALUES];
-};
+enum own_value { OWN_CPU, OWN_LATE, OWN_LATE_READINGS, OWN_LOST, OWN_VALUES };
 
 static void own_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct own *o = (struct own *)p;
+	int64_t now_ns = clock_now_ns(), took_ns = now_ns - o->cpu_since_ns, used_ns;
+	struct engine_stats n;
+	double *own = row + p->column;
 
-	(void)t_ns;
-	for (int i = 0; i < OWN_VALUES; i++)
-		row[p->column + i] = atomic_load_explicit(&o->values[i], memory_order_relaxed);
+	(void)t_ns; /* a demo's begins in the past */
+	if (took_ns >= NS_PER_S) {
+		used_ns = clock_cpu_ns();
+		if (o->cpu_since_ns)
+			atomic_store(&o->cpu, 100.0 * (double)(used_ns - o->cpu_used_ns) / (double)took_ns);
+		o->cpu_since_ns = now_ns;
+		o->cpu_used_ns = used_ns;
+	}
+	own[OWN_CPU] = atomic_load(&o->cpu);
+	own[OWN_LATE] = 0;
+	own[OWN_LATE_READINGS] = (double)probe_set_late(o->probes);
+	own[OWN_LOST] = (double)atomic_load(&o->lost);
+	sampler_stats(o->sampler, &n);
+	for (int t = 0; t < TIERS; t++) {
+		own[OWN_LATE] += (double)n.late[t];
+		own[OWN_LOST] += (double)n.lost[t];
+	}
 }
 
 static const struct probe_ops own_ops = {own_read, probe_free};
@@ -51,7 +62,8 @@ int engine_own_channels(struct probe_set *r, struct err *e)
 	o->probe.ops = &own_ops;
 	o->probe.tier = TIER_SLOW;
 	o->probe.column = (uint16_t)r->width[TIER_SLOW];
-	atomic_init(&o->values[OWN_CPU], (double)NAN);
+	o->probes = r;
+	atomic_init(&o->cpu, (double)NAN);
 	for (int i = 0; i < OWN_VALUES; i++) {
 		struct channel c = own[i];
 
@@ -75,10 +87,4 @@ struct own *own_find(const struct probe_set *r)
 		if (r->probes[i]->ops == &own_ops)
 			return (struct own *)r->probes[i];
 	return NULL;
-}
-
-void own_publish(struct own *o, const double values[OWN_VALUES])
-{
-	for (int i = 0; i < OWN_VALUES; i++)
-		atomic_store_explicit(&o->values[i], values[i], memory_order_relaxed);
 }

@@ -1,10 +1,8 @@
-/* sampler: samples one tier, from probes into a ring, without a lock. */
+/* sampler: the thread that makes the rows of all tiers, each tick when it is due. */
 #ifndef NVMTOP_ENGINE_SAMPLER_H
 #define NVMTOP_ENGINE_SAMPLER_H
 
-#include "util/err.h"
-#include "model/lateness.h"
-#include "probe/probe.h"
+#include "engine/engine.h"
 #include "engine/ring.h"
 
 /* The absolute times at which the ticks of a tier are due. Missed ticks are skipped and counted: catching up would
@@ -28,36 +26,42 @@ uint64_t grid_end(struct grid *g, int64_t now_ns);
 
 struct sampler;
 
-/* Samples the channels and probes that the probe set has in this tier; keeps pointers to those probes.
- * Returns NULL and sets *e if out of memory. */
-struct sampler *sampler_new(enum tier tier, double hz, const struct probe_set *probes, struct err *e);
-void sampler_free(struct sampler *s); /* NULL is fine */
+/* Samples the tiers in which the probe set has channels; keeps pointers to its probes. Returns NULL and sets *e if out
+ * of memory. */
+struct sampler *sampler_new(const struct probe_set *probes, const double hz[TIERS], struct err *e);
+void sampler_free(struct sampler *s); /* only if never started, or stopped; NULL is fine */
 
-/* Ticks are due at grid_ns (CLOCK_MONOTONIC), grid_ns + 1 / hz, ... */
+/* Call before sampler_start(): uses niceness nice instead of SCHED_FIFO. Returns -1 and sets *e if not
+ * permitted. */
+int sampler_set_nice(struct sampler *s, int nice, struct err *e);
+
+/* Ticks of a tier are due at grid_ns (CLOCK_MONOTONIC), grid_ns + 1 / hz, ... */
 void sampler_begin(struct sampler *s, int64_t grid_ns);
 int64_t sampler_due(const struct sampler *s); /* when the next tick is */
 
-/* Runs the tick that is due; now_ns is the current time. Returns the time afterwards, or -1 if a read hung
- * and another thread makes the rows now; see probe_set_rescue(). */
-int64_t sampler_run(struct sampler *s, int64_t now_ns);
+/* Starts the thread after sampler_begin(). Returns -1 and sets *e if no thread can be started. */
+int sampler_start(struct sampler *s, struct err *e);
 
-/* Runs the tick that is due as if it were that time, for values that are computed. */
+/* Starts another thread in place of one that hangs in an abandoned read; when that read returns, the old
+ * thread makes no more ticks. Returns false if no thread can be started. */
+bool sampler_replace(struct sampler *s);
+
+/* Wakes the thread and waits for its end until until_ns. Returns false if it hangs in the kernel; then neither the
+ * sampler nor the probe set may ever be freed. */
+bool sampler_stop(struct sampler *s, int64_t until_ns);
+
+/* Without a thread: runs the ticks that are due next as if it were that time, for values that are computed. */
 void sampler_run_past(struct sampler *s);
 
-struct ring *sampler_ring(struct sampler *s);
-int64_t sampler_period_ns(const struct sampler *s);
+struct ring *sampler_ring(const struct sampler *s, enum tier tier); /* NULL: the tier is not sampled */
+int64_t sampler_period_ns(const struct sampler *s, enum tier tier);
 
-struct sampler_counts {
-	uint64_t rows, late, lost;
-	int64_t worst_late_ns;
-	int64_t newest_ns; /* time of the newest row; 0: none */
-};
-void sampler_counts(const struct sampler *s, struct sampler_counts *out); /* from any thread */
-void sampler_lateness(const struct sampler *s, struct lateness *out);     /* the same */
+/* From any thread. Sets what is counted in ticks, and whether the thread runs in real time. */
+void sampler_stats(const struct sampler *s, struct engine_stats *out);
 
-/* Runs one tick that was due at due_ns and starts at now_ns, after `late` skipped ones: reads what is due and
- * puts one row into the ring. Returns false where sampler_run() returns -1. Called by sampler_run(), and by
- * tests with chosen times. */
-bool sampler_tick(struct sampler *s, int64_t due_ns, int64_t now_ns, uint64_t late);
+/* Runs one tick that was due at due_ns and starts at now_ns, after `late` skipped ones: reads what is due and puts one
+ * row into the ring. Returns false if a read hung and another thread makes the rows now; see probe_set_rescue(). Called
+ * by the thread, and by tests with chosen times. */
+bool sampler_tick(struct sampler *s, enum tier tier, int64_t due_ns, int64_t now_ns, uint64_t late);
 
 #endif

@@ -175,7 +175,7 @@ static uint64_t mark(nvmtop_recorder *r, int64_t t_ns, const char *label)
  * start leaves none. */
 static int start(nvmtop_recorder *r, bool marks, struct err *e)
 {
-	if (marks && (!(r->inbox = inbox_open(false, e)) || e->code != ERR_NONE))
+	if (marks && (!(r->inbox = inbox_open(e)) || e->code != ERR_NONE))
 		return -1;
 	if (log_out_begin(r->writer, r->log, INT64_MIN, INT64_MAX, e) < 0 ||
 	    shared_attach(r->shared, log_sink(r->log), true, false, e) < 0) {

@@ -34,73 +34,14 @@ void bin_add(struct bin *b, double v)
 		bin_merge(b, &(struct bin) {v, v, v, 1});
 }
 
-bool bin_order_set(struct bin_order *o, const int64_t *t_ns, size_t n, double hz)
+void bins_halve(struct bin *out, const struct bin *in, size_t n)
 {
-	size_t left = n, steps = 0;
-	uint16_t *at;
+	for (size_t i = 0; i < n; i++) {
+		struct bin later = in[2 * i + 1];
 
-	if (n > o->room) {
-		bin_order_free(o);
-		o->to = calloc(n, sizeof(*o->to));
-		o->from = calloc(n, sizeof(*o->from));
-		o->sums = calloc(n, sizeof(*o->sums));
-		if (!o->to || !o->from || !o->sums)
-			return false;
-		o->room = n;
+		out[i] = in[2 * i];
+		bin_merge(&out[i], &later);
 	}
-	o->n = n;
-	at = (uint16_t *)(void *)o->sums;
-	for (size_t i = 0; i < n; i++)
-		at[i] = (uint16_t)i;
-	for (int zoom = zoom_base(hz); left > 1 && zoom <= ZOOM_MAX; zoom++) {
-		size_t kept = 0;
-
-		for (size_t i = 0; i < left; i++) {
-			if (kept == 0 || t_ns[at[kept - 1]] >> zoom != t_ns[at[i]] >> zoom) {
-				at[kept++] = at[i];
-				continue;
-			}
-			o->to[steps] = at[kept - 1];
-			o->from[steps++] = at[i];
-		}
-		left = kept;
-	}
-	return true;
-}
-
-double bin_order_sum(const struct bin_order *o, const double *values)
-{
-	for (size_t i = 0; i < o->n; i++)
-		o->sums[i] = isnan(values[i]) ? -0.0 : values[i]; /* x + -0.0 is x */
-	for (size_t i = 0; i + 1 < o->n; i++)
-		o->sums[o->to[i]] += o->sums[o->from[i]];
-	return o->sums[0];
-}
-
-struct bin bin_order_fold(const struct bin_order *o, const double *values)
-{
-	struct bin b = {.n = 0};
-
-	for (size_t i = 0; i < o->n; i++) {
-		double v = values[i];
-
-		if (isnan(v))
-			continue;
-		b.min = b.n == 0 || v < b.min ? v : b.min;
-		b.max = b.n == 0 || v > b.max ? v : b.max;
-		b.n++;
-	}
-	if (b.n > 0)
-		b.sum = bin_order_sum(o, values);
-	return b;
-}
-
-void bin_order_free(struct bin_order *o)
-{
-	free(o->to);
-	free(o->from);
-	free(o->sums);
-	*o = (struct bin_order) {.n = 0};
 }
 
 double timeline_newest(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)

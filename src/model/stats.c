@@ -49,34 +49,7 @@ static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, dou
 	s->known_ns += (uint64_t)dt;
 }
 
-void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns)
-{
-	double mean;
-
-	*s = (struct span_stats) {.channel = s->channel};
-	for (size_t i = 0; i < n; i++) {
-		if (isnan(v[i]))
-			continue;
-		if (s->n++ == 0) {
-			s->first_ns = t_ns[i];
-			s->first = s->min = s->max = v[i];
-		} else {
-			between(s, s->last_ns, s->last, t_ns[i], v[i], hole_ns);
-		}
-		s->min = v[i] < s->min ? v[i] : s->min;
-		s->max = v[i] > s->max ? v[i] : s->max;
-		s->sum += v[i];
-		s->last_ns = t_ns[i];
-		s->last = v[i];
-	}
-	mean = s->sum / (double)s->n;
-	for (size_t i = 0; s->n > 0 && i < n; i++)
-		if (!isnan(v[i]))
-			s->squares += (v[i] - mean) * (v[i] - mean);
-}
-
-void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v, const double *weights,
-		      double known, size_t n)
+void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, const double *apart_ns, double known_ns, size_t n)
 {
 	double min[LANES], max[LANES], sum[LANES] = {0}, squares[LANES] = {0};
 	double area[LANES] = {0}, rise[LANES] = {0}, above = 0, mean;
@@ -91,7 +64,7 @@ void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v
 			min[k] = a < min[k] ? a : min[k];
 			max[k] = a > max[k] ? a : max[k];
 			sum[k] += a;
-			area[k] += (a + b) * weights[i + k];
+			area[k] += (a + b) * apart_ns[i + k];
 			rise[k] += step > 0 ? step : 0;
 		}
 	}
@@ -101,7 +74,7 @@ void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v
 		sum[k] += v[i];
 		if (i + 1 == n)
 			break;
-		area[k] += (v[i] + v[i + 1]) * weights[i];
+		area[k] += (v[i] + v[i + 1]) * apart_ns[i];
 		rise[k] += v[i + 1] > v[i] ? v[i + 1] - v[i] : 0;
 	}
 	for (k = 1; k < LANES; k++) {
@@ -118,9 +91,9 @@ void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v
 	for (; i < n; i++)
 		squares[0] += (v[i] - mean) * (v[i] - mean);
 	if (min[0] > 0)
-		above = known;
+		above = known_ns;
 	for (i = 0; i + 1 < n && min[0] <= 0 && max[0] > 0; i++)
-		above += v[i] > 0 ? weights[i] : 0;
+		above += v[i] > 0 ? apart_ns[i] : 0;
 	*s = (struct span_stats) {.channel = s->channel,
 				.n = n,
 				.min = min[0],
@@ -132,7 +105,7 @@ void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v
 				.first = v[0],
 				.last = v[n - 1],
 				.integral = area[0] / 2 / (double)NS_PER_S,
-				.known_ns = (uint64_t)known,
+				.known_ns = (uint64_t)known_ns,
 				.above_ns = (uint64_t)above,
 				.rise = rise[0]};
 }

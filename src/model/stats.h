@@ -47,12 +47,9 @@ static inline void late_join(struct late_ticks *l, const struct late_ticks *more
 	l->longest_ns = more->longest_ns > l->longest_ns ? more->longest_ns : l->longest_ns;
 }
 
-/* Of n readings; NaN is a missing one. */
-void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, size_t n, int64_t hole_ns);
-/* The same without missing readings, n > 0. weights[i] is the time in ns from reading i to the next one,
- * or 0 if a gap follows; known is their sum. Uses several sums in parallel so that it can be vectorised. */
-void span_stats_whole(struct span_stats *s, const int64_t *t_ns, const double *v, const double *weights,
-		      double known, size_t n);
+/* Of n > 0 readings. apart_ns[i] is the time from reading i to the next one, or 0 if a gap follows; known_ns is their sum. Uses
+ * several sums in parallel so that it can be vectorised. */
+void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, const double *apart_ns, double known_ns, size_t n);
 /* Appends the statistics of the span that follows. */
 void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns);
 

@@ -29,18 +29,8 @@ int zoom_base(double hz);
 void bin_add(struct bin *b, double v);			/* NaN is ignored */
 void bin_merge(struct bin *b, const struct bin *later);
 
-/* The same fold for a batch of rows: the order of additions, computed once for all channels of a tier.
- * Initialise with zeros. */
-struct bin_order {
-	uint16_t *to, *from; /* sums[to[i]] += sums[from[i]], in this order */
-	double *sums;
-	size_t n, room;
-};
-/* For 1 .. 65536 rows in one column of some zoom. Returns false if out of memory. */
-bool bin_order_set(struct bin_order *o, const int64_t *t_ns, size_t n, double hz);
-double bin_order_sum(const struct bin_order *o, const double *values);
-struct bin bin_order_fold(const struct bin_order *o, const double *values);
-void bin_order_free(struct bin_order *o);
+/* n bins of the next zoom, from twice as many; out may be in. */
+void bins_halve(struct bin *out, const struct bin *in, size_t n);
 
 /* Copies the marks in [from, to), at most max, from an array sorted by time. Returns their number. */
 size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,

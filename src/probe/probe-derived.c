@@ -12,7 +12,7 @@
 struct derived {
 	struct probe probe;
 	/* Of energy: values further apart have a gap between them. */
-	int64_t gap_ns, last_ns;
+	int64_t gap_ns, last_ns, from_ns;
 	double last_mw, joules;
 	size_t n;
 	uint16_t from[];
@@ -43,16 +43,22 @@ static void hottest_read(struct probe *p, int64_t t_ns, double *row)
 	row[p->column] = channel_round(CHANNEL_HOTTEST, most);
 }
 
-/* Energy since the start: trapezoids over the times at which power was really sampled, as in a report. Where
+/* Energy since the start of the stream: trapezoids over the times at which power was really sampled, as in a report. Where
  * power is missing the energy is missing, so that the gap is visible; a long gap adds nothing. */
 static void energy_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct derived *d = (struct derived *)p;
+	int64_t from_ns = atomic_load_explicit(&p->from_ns, memory_order_relaxed);
 	double mw = row[d->from[0]];
 
 	row[p->column] = missing_value(MISSING_PART, d->from[0]);
 	if (isnan(mw))
 		return;
+	if (from_ns != d->from_ns && t_ns >= from_ns) {
+		d->from_ns = from_ns;
+		d->last_ns = 0;
+		d->joules = 0;
+	}
 	if (d->last_ns && t_ns - d->last_ns <= d->gap_ns)
 		d->joules += (mw + d->last_mw) / 2 / 1000 * (double)(t_ns - d->last_ns) / (double)NS_PER_S;
 	d->last_ns = t_ns;

@@ -16,20 +16,13 @@ bool hangs_news(struct hangs_told *told, struct engine *g, char *out, size_t siz
 	struct engine_hang h;
 
 	for (size_t i = 0; engine_hang(g, i, &h); i++) {
-		const uint64_t bit = UINT64_C(1) << i;
-
-		if (!(told->begun & bit)) {
-			told->begun |= bit;
-			snprintf(out, size, _("%s has not answered for %.1f s: its driver hangs"),
-				 h.channel->name, hangs_seconds((h.until_ns ? h.until_ns : clock_now_ns()) - h.since_ns));
-			return true;
-		}
-		if (h.until_ns && !(told->ended & bit)) {
-			told->ended |= bit;
-			snprintf(out, size, _("%s answers again, after %.1f s"), h.channel->name,
-				 hangs_seconds(h.until_ns - h.since_ns));
-			return true;
-		}
+		if (told->of[i] > (h.until_ns != 0))
+			continue;
+		snprintf(out, size,
+			 told->of[i]++ ? _("%s answers again, after %.1f s")
+				       : _("%s has not answered for %.1f s: its driver hangs"),
+			 h.channel->name, hangs_seconds((h.until_ns ? h.until_ns : clock_now_ns()) - h.since_ns));
+		return true;
 	}
 	return false;
 }

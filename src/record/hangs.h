@@ -7,11 +7,10 @@
 
 #include "engine/engine.h"
 
-/* Which hangs were reported; initialize to zero. */
+/* What was reported of each hang: 1: that it began, 2: that it ended, too. Initialize to zero. */
 struct hangs_told {
-	uint64_t begun, ended; /* bit i: hang i */
+	unsigned char of[ENGINE_HANGS];
 };
-_Static_assert(ENGINE_HANGS <= 64, "a bit for each");
 
 /* Writes the next unreported message: a sensor does not answer, or answers again. Returns false if there is none. */
 bool hangs_news(struct hangs_told *told, struct engine *g, char *out, size_t size);

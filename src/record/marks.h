@@ -19,16 +19,12 @@ bool mark_parse(const char *text, size_t len, int64_t sent_ns, int64_t now_ns, i
 int runtime_folder(char *out, size_t size, struct err *e);
 
 /* Opens the socket of this process, at which marks of other programs wait, and removes those of recorders that were
- * killed. signals: SIGUSR1, which must be blocked, is a mark, too. Returns NULL if out of memory. *e is why marks of
- * other programs cannot be received, for example if the folder is not private to this user, or ERR_NONE. */
+ * killed. Returns NULL if out of memory. *e is why marks of other programs cannot be received, for example if the folder
+ * is not private to this user, or ERR_NONE. */
 struct inbox;
-struct inbox *inbox_open(bool signals, struct err *e);
+struct inbox *inbox_open(struct err *e);
 /* Has the engine read it from now on, and take the marks. */
 void inbox_attach(struct inbox *b, struct engine *g);
-/* Discards marks from now on, or no more. */
-void inbox_discard(struct inbox *b, bool discard);
-/* Sets a mark as if it had been received. */
-void inbox_mark(struct inbox *b, int64_t t_ns, const char *label);
 /* For a poll() where no engine reads it, else -1; and reads and discards what waits there. */
 int inbox_fd(const struct inbox *b);
 void inbox_read(struct inbox *b);

@@ -833,7 +833,7 @@ struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *p
 		return NULL;
 	}
 	if (n) {
-		n->feed = (struct engine_feed) {.poll = nvtx_poll, .fd = {-1, -1}};
+		n->feed = (struct engine_feed) {.poll = nvtx_poll, .fd = -1};
 		engine_add_feed(g, &n->feed);
 	}
 	return n;

@@ -155,7 +155,7 @@ static void tell_lateness(const struct summary *s, char *buf, size_t size)
 	char text[3][32];
 
 	for (int i = 0; i < 3; i++) {
-		int64_t ns = lateness_ns(&s->after.fast, &s->before.fast, shares[i]);
+		int64_t ns = lateness_ns(&s->after.stats.lateness, &s->before.stats.lateness, shares[i]);
 
 		if (ns < 0)
 			return;
@@ -334,7 +334,6 @@ static void tell_own(const struct summary *s, char *buf, size_t size)
 void summary_moment(struct summary_moment *m, const struct engine *g)
 {
 	engine_stats(g, &m->stats);
-	engine_lateness(g, TIER_FAST, &m->fast);
 	clock_anchor(&m->clocks);
 	m->cpu_ns = clock_cpu_ns();
 }

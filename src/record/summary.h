@@ -12,7 +12,6 @@
 /* What no file tells, at the beginning or end of a recording. */
 struct summary_moment {
 	struct engine_stats stats;
-	struct lateness fast;
 	struct clock_anchor clocks;
 	int64_t cpu_ns; /* of the whole process */
 };

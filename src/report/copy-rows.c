@@ -135,7 +135,7 @@ static void copy_ranges(struct part *part, int64_t until_ns)
 	if ((until_ns - part->from_ns < WINDOW_NS && until_ns < part->end_ns) || !part->p->sink->ops->ranges)
 		return;
 	part->until_ns = until_ns;
-	trace_ranges(part->p->t, part->from_ns, until_ns, 0, copy_range, part);
+	trace_ranges(trace_timeline(part->p->t), part->from_ns, until_ns, 0, copy_range, part);
 	part->from_ns = until_ns;
 }
 

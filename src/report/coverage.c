@@ -79,7 +79,7 @@ static void gaps_listed(const struct analysis *a, struct part *p)
 
 /* The part of the epoch between the first and the last row of a tier; the rest is the start or the end of
  * the recording. */
-static int64_t span_of(const struct trace *t, enum tier tier, const struct epoch *ep)
+static int64_t span_of(struct trace *t, enum tier tier, const struct epoch *ep)
 {
 	uint64_t rows = trace_rows(t, tier);
 	int64_t first, last;

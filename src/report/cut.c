@@ -39,7 +39,7 @@ int trace_cut(struct trace *t, const struct selection *range, const char *path, 
 									: last + 1;
 	any = from < end && copy_rows_of(t, from, end) > 0;
 	if (from < end && !any)
-		trace_ranges(t, from, end, 0, is_one, &any);
+		trace_ranges(trace_timeline(t), from, end, 0, is_one, &any);
 	if (!any)
 		return err_set(e, ERR_FAILED, _("%s has no samples in that range"), shown);
 	/* The new trace starts at the cut. */

@@ -368,7 +368,7 @@ static int prepare(struct flow *w, const struct selection *p, struct epochs *eps
 	w->gaps = trace_gaps(x->trace, &w->n_gaps);
 	w->changes = trace_changes(x->trace, &w->n_changes);
 	range_order_begin(&w->ranges, x->trace);
-	x->has_ranges = trace_lanes(x->trace, NULL, 0) > 0;
+	x->has_ranges = trace_lanes(trace_timeline(x->trace), NULL, 0) > 0;
 	w->tier = p->tier;
 	return 0;
 }

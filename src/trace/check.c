@@ -61,7 +61,7 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 			if (!(b = log_block_of(r, t, row, &first)))
 				break;
 	}
-	while (!c->stopped && log_ranges_more(r))
+	while (!c->stopped && trace_ranges_more(&r->timeline))
 		;
 	trace_marks(r, &marks);
 	trace_damage(r, &damage);

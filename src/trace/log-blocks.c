@@ -60,9 +60,12 @@ struct log_block *log_block_read(struct trace *r, const struct log_item *item, e
 	if (!b)
 		return NULL;
 	b->cell = item->cell;
-	if (!g || log_section_times(s, item->cell, b->t_ns, b->late) < 0)
+	if (!g || !log_section_times(s, item->cell, b->t_ns, b->late, NULL)) {
 		block_lose(r, tier, b);
-	else if (!log_section_arrays(s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width), b->arrays))
+		return b;
+	}
+	memcpy(b->arrays + width, s->arrays, s->size);
+	if (!log_section_arrays(s, g->column[tier], g->width[tier], width, (uint8_t *)(b->arrays + width), b->arrays))
 		log_note(r, LOG_FAULT_COLUMN, item->at, h.seq, item->cell, 0);
 	return b;
 }

@@ -25,26 +25,30 @@ static void cache_link(struct log_cache *c, struct log_block *b)
 	c->newest = b;
 }
 
-struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
+static struct log_block *cache_get(struct log_cache *c, uint64_t key)
 {
-	struct log_block *b;
+	struct log_block *b = *cache_slot(c, key);
 
-	if (c->newest && c->newest->key == key) { /* neighbouring bins are of one block */
-		c->newest->used = c->now;
-		return c->newest;
-	}
-	b = *cache_slot(c, key);
 	while (b && b->key != key)
 		b = b->same;
-	if (!b || (c->now > 0 && b->used == c->now)) /* once a frame is enough */
-		return b;
-	cache_unlink(c, b);
-	cache_link(c, b);
-	b->used = c->now;
 	return b;
 }
 
-void log_cache_drop(struct log_cache *c, struct log_block *b)
+struct log_block *log_cache_find(struct log_cache *c, uint64_t key)
+{
+	bool newest = c->newest && c->newest->key == key; /* neighbouring bins are of one block */
+	struct log_block *b = newest ? c->newest : cache_get(c, key);
+
+	if (b && !newest && (c->now == 0 || b->used != c->now)) { /* once a frame is enough */
+		cache_unlink(c, b);
+		cache_link(c, b);
+	}
+	if (b)
+		b->used = c->now;
+	return b;
+}
+
+static void cache_free(struct log_cache *c, struct log_block *b)
 {
 	struct log_block **at = cache_slot(c, b->key);
 
@@ -56,17 +60,25 @@ void log_cache_drop(struct log_cache *c, struct log_block *b)
 	free(b);
 }
 
+void log_cache_drop(struct log_cache *c, uint64_t key)
+{
+	struct log_block *b = cache_get(c, key);
+
+	if (b)
+		cache_free(c, b);
+}
+
 void log_cache_clear(struct log_cache *c)
 {
 	while (c->oldest)
-		log_cache_drop(c, c->oldest);
+		cache_free(c, c->oldest);
 }
 
 void log_cache_age(struct log_cache *c)
 {
 	c->now++;
 	while (c->oldest && c->now - c->oldest->used > FRAMES)
-		log_cache_drop(c, c->oldest);
+		cache_free(c, c->oldest);
 }
 
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records)
@@ -77,7 +89,7 @@ struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times,
 	if (!b)
 		return NULL;
 	while (c->oldest && c->bytes + bytes > c->most)
-		log_cache_drop(c, c->oldest);
+		cache_free(c, c->oldest);
 	*b = (struct log_block) {.key = key, .used = c->now, .bytes = bytes, .same = *slot};
 	b->t_ns = (int64_t *)(void *)(b + 1);
 	b->values = (double *)(void *)(b->t_ns + times);

@@ -61,9 +61,11 @@ static inline uint64_t unzigzag(uint64_t z)
 
 /* --- whole numbers --- */
 
+static const double scales[] = {1, 10, 1000, 1000}; /* those of the last one are rounded to f32 */
+
 static inline double scaled(double k, unsigned scale)
 {
-	double v = scale == 0 ? k : k / (scale == 1 ? 10 : 1000);
+	double v = scale == 0 ? k : k / scales[scale];
 
 	return scale < 3 ? v : (double)(float)v;
 }
@@ -71,7 +73,7 @@ static inline double scaled(double k, unsigned scale)
 /* Returns false if no whole number is exactly that value at that scale. */
 static inline bool whole(double v, unsigned scale, int64_t *k)
 {
-	double x = scale == 0 ? v : scale == 1 ? v * 10 : v * 1000;
+	double x = v * scales[scale];
 
 	if (!(fabs(x) < WHOLE_MAX))
 		return false;
@@ -206,27 +208,6 @@ static double cost(const uint8_t *p, size_t n, size_t m)
 	return bits;
 }
 
-struct about {
-	size_t there; /* values that are not NaN */
-	bool constant;
-	double value;
-};
-
-static struct about look(const double *v, size_t n)
-{
-	struct about a = {0, true, 0};
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		a.there += v[i] == v[i];
-	for (i = 0; a.there > 0 && isnan(v[i]); i++)
-		continue;
-	a.value = i < n ? v[i] : 0;
-	for (; a.constant && i < n; i++)
-		a.constant = bits_of(v[i]) == bits_of(a.value) || isnan(v[i]);
-	return a;
-}
-
 /* The payload of a NaN does not matter here: it is lost as f64, too. */
 static bool is_single(const double *v, size_t n)
 {
@@ -237,8 +218,8 @@ static bool is_single(const double *v, size_t n)
 	return !wrong;
 }
 
-/* Tries each form and returns the kind that costs least. */
-static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const struct about *a)
+/* Tries each form and returns the kind that costs least. there: values that are not NaN. */
+static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, size_t there)
 {
 	size_t start = b->n;
 	bool single = is_single(v, n);
@@ -249,10 +230,10 @@ static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const st
 		bool floats = way >= 4;
 
 		kind = floats ? put_floats(b, v, n, single, way == 5 ? LOG_XOR : 0)
-			      : put_whole(b, v, n, a->there, way);
+			      : put_whole(b, v, n, there, way);
 		if (!kind)
 			continue;
-		bits = b->failed ? 0 : cost(b->p + start, b->n - start, floats ? n : a->there);
+		bits = b->failed ? 0 : cost(b->p + start, b->n - start, floats ? n : there);
 		b->n = start;
 		if (bits < least) {
 			least = bits;
@@ -264,30 +245,31 @@ static uint8_t put_best(struct log_bytes *b, const double *v, size_t n, const st
 	return best;
 }
 
-uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t like)
+uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t *like)
 {
-	struct about a = look(v, n);
-	unsigned form = like & LOG_FORM;
-	uint8_t kind;
+	size_t there = 0, first = 0, i;
+	uint8_t kind = 0;
 
-	if (a.there == 0)
+	for (i = 0; i < n; i++)
+		there += v[i] == v[i];
+	if (there == 0)
 		return LOG_NONE;
-	if (a.constant) {
-		if (a.there < n)
+	while (isnan(v[first]))
+		first++;
+	for (i = first; i < n && (bits_of(v[i]) == bits_of(v[first]) || isnan(v[i])); i++)
+		continue;
+	if (i == n) {
+		if (there < n)
 			put_bitmap(b, v, n);
-		log_put_f64(b, a.value);
-		return a.there < n ? LOG_CONSTANT | LOG_BITMAP : LOG_CONSTANT;
+		log_put_f64(b, v[first]);
+		return there < n ? LOG_CONSTANT | LOG_BITMAP : LOG_CONSTANT;
 	}
-	if (like & LOG_OTHER || form < LOG_I8) {
-		like = put_best(b, v, n, &a);
-		form = like & LOG_FORM;
-	}
-	if (form <= LOG_I64) {
-		kind = put_whole(b, v, n, a.there, (like & LOG_SCALE) >> LOG_SCALE_BIT);
-		if (kind)
-			return kind;
-	}
-	return put_floats(b, v, n, is_single(v, n), like & LOG_XOR);
+	if (*like & LOG_OTHER || (*like & LOG_FORM) < LOG_I8)
+		*like = put_best(b, v, n, there);
+	if ((*like & LOG_FORM) <= LOG_I64)
+		kind = put_whole(b, v, n, there, (*like & LOG_SCALE) >> LOG_SCALE_BIT);
+	*like = kind ? kind : put_floats(b, v, n, is_single(v, n), *like & LOG_XOR);
+	return *like;
 }
 
 static size_t ones(const uint8_t *bitmap, size_t n)
@@ -373,12 +355,10 @@ static void get_whole(const uint8_t *p, unsigned form, unsigned scale, size_t m,
 		for (size_t i = 0; i < n; i++)
 			out[done + i] = (double)(int64_t)(k += unzigzag(z[i]));
 	}
-	for (size_t i = 0; scale == 1 && i < m; i++)
-		out[i] = scaled(out[i], 1);
-	for (size_t i = 0; scale == 2 && i < m; i++)
-		out[i] = scaled(out[i], 2);
+	for (size_t i = 0; scale > 0 && i < m; i++)
+		out[i] /= scales[scale];
 	for (size_t i = 0; scale == 3 && i < m; i++)
-		out[i] = scaled(out[i], 3);
+		out[i] = (double)(float)out[i];
 }
 
 static void get_floats(const uint8_t *p, size_t n, bool single, bool xor, double *out)
@@ -459,23 +439,10 @@ bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram 
 
 /* --- sections --- */
 
-/* Checks that the arrays, which begin at in->p, are complete. */
-static int section_arrays(struct log_in *in, struct log_section *s)
+int log_section_next(struct log_in *in, struct log_section *s, bool data)
 {
-	s->arrays = in->p;
-	for (uint32_t i = 0; i < s->columns; i++) {
-		ssize_t size = log_array_size(in->p, (size_t)(in->end - in->p), s->kinds[i], s->n);
+	ssize_t size;
 
-		if (size < 0)
-			return -1;
-		in->p += size;
-	}
-	s->size = (size_t)(in->p - s->arrays);
-	return 1;
-}
-
-static int section_next(struct log_in *in, struct log_section *s, bool data)
-{
 	if (in->bad)
 		return -1;
 	if (in->p >= in->end)
@@ -489,24 +456,20 @@ static int section_next(struct log_in *in, struct log_section *s, bool data)
 	if (in->bad || s->tier >= LOG_TIERS || s->columns > LOG_CHANNELS || s->n == 0 ||
 	    s->n > (data ? LOG_ROWS_MAX : LOG_BINS_MAX))
 		return -1;
-	s->columns *= data ? 1 : 4;
+	s->columns *= data ? 1 : LOG_PARTS;
 	s->kinds = log_in_take(in, s->columns);
 	s->times = data ? log_in_take(in, 4 * (size_t)s->n) : NULL;
-	return in->bad ? -1 : section_arrays(in, s);
+	s->arrays = in->p;
+	for (uint32_t i = 0; !in->bad && i < s->columns; i++, in->p += size) {
+		size = log_array_size(in->p, (size_t)(in->end - in->p), s->kinds[i], s->n);
+		if (size < 0)
+			return -1;
+	}
+	s->size = (size_t)(in->p - s->arrays);
+	return in->bad ? -1 : 1;
 }
 
-int log_data_next(struct log_in *in, struct log_section *s)
-{
-	return section_next(in, s, true);
-}
-
-int log_lod_next(struct log_in *in, struct log_section *s)
-{
-	return section_next(in, s, false);
-}
-
-/* Decodes the times to t_ns and the flags to late, unless these are NULL, and the last time. */
-static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns)
+bool log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns)
 {
 	uint32_t z[STRETCH];
 	bool rise = log_time_good(s->first) && log_cell(s->first) == cell;
@@ -527,75 +490,27 @@ static bool get_times(const struct log_section *s, int64_t cell, int64_t *t_ns, 
 		if (t_ns)
 			memcpy(t_ns + done, t, n * sizeof(*t));
 	}
-	*last_ns = before;
+	if (last_ns)
+		*last_ns = before;
 	return rise && log_cell(before) == cell;
 }
 
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late)
-{
-	int64_t last_ns;
-
-	return get_times(s, cell, t_ns, late, &last_ns) ? 0 : -1;
-}
-
-bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns)
-{
-	return get_times(s, cell, NULL, NULL, last_ns);
-}
-
-void log_walk_begin(struct log_walk *w, const struct log_section *s)
-{
-	*w = (struct log_walk) {s, 0, s->arrays};
-}
-
-void log_walk_skip(struct log_walk *w, uint32_t n)
-{
-	const struct log_section *s = w->s;
-
-	for (; n > 0 && w->next < s->columns; n--, w->next++)
-		w->p += log_array_size(w->p, (size_t)(s->arrays + s->size - w->p), s->kinds[w->next], s->n);
-}
-
-bool log_walk_get(struct log_walk *w, double *out)
-{
-	uint8_t kind = w->s->kinds[w->next];
-
-	log_array_get(w->p, kind, w->s->n, out);
-	log_walk_skip(w, 1);
-	return !(kind & LOG_OTHER);
-}
-
-static void put_times(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step)
-{
-	uint8_t *p = log_bytes_add(b, 4 * r->n);
-
-	for (size_t i = 0; p && i < r->n; i++)
-		put_plane(p, r->n, i,
-			  zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)) | (late[i] ? LOG_LATE : 0),
-			  4);
-}
-
-/* The period, unless it deviates too far from the times of the rows; then their mean distance. */
-static uint32_t step_for(const struct rows *r, uint32_t step)
-{
-	int64_t span = r->t_ns[r->n - 1] - r->t_ns[0];
-
-	if (r->n > 1 && (uint64_t)step * (r->n - 1) > UINT64_C(1) << (LOG_CELL_ZOOM + 1))
-		return (uint32_t)(span / (int64_t)(r->n - 1));
-	return r->n > 1 ? step : 0;
-}
-
-void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
-		  uint8_t *like)
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step, uint8_t *like)
 {
 	double *column = malloc(r->n * sizeof(*column));
+	int64_t span = r->t_ns[r->n - 1] - r->t_ns[0];
 	size_t kinds;
+	uint8_t *p;
 
 	if (!column) {
 		b->failed = true;
 		return;
 	}
-	step = step_for(r, step);
+	/* The period, unless it deviates too far from the times of the rows; then their mean distance. */
+	if (r->n == 1)
+		step = 0;
+	else if ((uint64_t)step * (r->n - 1) > UINT64_C(1) << (LOG_CELL_ZOOM + 1))
+		step = (uint32_t)(span / (int64_t)(r->n - 1));
 	log_put_u8(b, r->tier);
 	log_put_u8(b, 0);
 	log_put_u16(b, (unsigned)r->width);
@@ -604,15 +519,15 @@ void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late
 	log_put_u32(b, step);
 	kinds = b->n;
 	log_bytes_add(b, r->width);
-	put_times(b, r, late, step);
+	p = log_bytes_add(b, 4 * r->n);
+	for (size_t i = 0; p && i < r->n; i++)
+		put_plane(p, r->n, i, zigzag(r->t_ns[i] - r->t_ns[0] - (int64_t)(i * step)) | (late[i] ? LOG_LATE : 0), 4);
 	for (size_t c = 0; c < r->width; c++) {
 		uint8_t kind;
 
 		for (size_t i = 0; i < r->n; i++)
 			column[i] = r->values[i * r->width + c];
-		kind = log_array_put(b, column, r->n, like[c]);
-		if ((kind & LOG_FORM) >= LOG_I8)
-			like[c] = kind;
+		kind = log_array_put(b, column, r->n, &like[c]);
 		if (!b->failed)
 			b->p[kinds + c] = kind;
 	}

@@ -6,47 +6,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/format.h"
 #include "trace/log-lod.h"
 
-bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
-			uint8_t *bytes, struct log_array *out)
+bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width, const uint8_t *bytes,
+			struct log_array *out)
 {
-	struct log_walk walk;
+	size_t parts = s->times ? 1 : LOG_PARTS, each = s->columns / parts;
+	const uint8_t *p = s->arrays;
 	bool known = true;
 
-	memcpy(bytes, s->arrays, s->size);
-	for (size_t i = 0; i < width; i++)
+	for (size_t i = 0; i < parts * width; i++)
 		out[i] = (struct log_array) {bytes, LOG_NONE};
-	log_walk_begin(&walk, s);
 	for (uint32_t c = 0; c < s->columns; c++) {
-		if (c < n && column[c] < width) {
-			out[column[c]] = (struct log_array) {bytes + (walk.p - s->arrays), s->kinds[c]};
+		size_t of = c % each, to = of < n ? column ? column[of] : of : width;
+
+		if (to < width) {
+			out[c / each * width + to] = (struct log_array) {bytes + (p - s->arrays), s->kinds[c]};
 			known &= !(s->kinds[c] & LOG_OTHER);
 		}
-		log_walk_skip(&walk, 1);
+		p += log_array_size(p, (size_t)(s->arrays + s->size - p), s->kinds[c], s->n);
 	}
 	return known;
 }
 
+/* The records of events: begin and end, where they have one, in order. */
+static const struct event_form {
+	const struct log_field *fields;
+	size_t begin, end;
+} event_forms[LOG_KINDS] = {
+	[LOG_MARK] = {log_mark_fields, offsetof(struct mark, t_ns), offsetof(struct mark, t_ns)},
+	[LOG_GAP] = {log_gap_fields, offsetof(struct gap, from_ns), offsetof(struct gap, to_ns)},
+	[LOG_STATE] = {log_change_fields, offsetof(struct change, t_ns), offsetof(struct change, t_ns)},
+	[LOG_EVENT] = {log_state_fields, offsetof(struct state_event, from_ns), offsetof(struct state_event, to_ns)},
+};
+
 bool log_event_get(unsigned kind, struct log_in *record, struct log_event *ev)
 {
-	bool good = false;
+	const struct event_form *form = log_has_events(kind) ? &event_forms[kind] : NULL;
+	int64_t end_ns;
 
+	if (!form || !log_fields_get(record, form->fields, &ev->u))
+		return false;
 	ev->kind = (enum log_kind)kind;
-	if (kind == LOG_MARK) {
-		good = log_mark_get(record, &ev->u.mark);
-		ev->t_ns = good ? ev->u.mark.t_ns : 0;
-	} else if (kind == LOG_GAP) {
-		good = log_gap_get(record, &ev->u.gap);
-		ev->t_ns = good ? ev->u.gap.from_ns : 0;
-	} else if (kind == LOG_STATE) {
-		good = log_change_get(record, &ev->u.change);
-		ev->t_ns = good ? ev->u.change.t_ns : 0;
-	} else if (kind == LOG_EVENT) {
-		good = log_state_get(record, &ev->u.state) && ev->u.state.from_ns <= ev->u.state.to_ns;
-		ev->t_ns = good ? ev->u.state.from_ns : 0;
-	}
-	return good;
+	memcpy(&ev->t_ns, (char *)&ev->u + form->begin, sizeof(ev->t_ns));
+	memcpy(&end_ns, (char *)&ev->u + form->end, sizeof(end_ns));
+	return ev->t_ns <= end_ns && (kind != LOG_GAP || (unsigned)ev->u.gap.tier < TIERS);
 }
 
 void log_event_put(struct log_bytes *raw, const struct log_event *ev)
@@ -55,15 +60,9 @@ void log_event_put(struct log_bytes *raw, const struct log_event *ev)
 
 	log_put_u16(raw, 0);
 	start = raw->n;
-	if (ev->kind == LOG_MARK)
-		log_mark_put(raw, &ev->u.mark);
-	else if (ev->kind == LOG_GAP)
-		log_gap_put(raw, &ev->u.gap);
-	else if (ev->kind == LOG_STATE)
-		log_change_put(raw, &ev->u.change);
-	else
-		log_state_put(raw, &ev->u.state);
-	log_record_end(raw, start);
+	log_fields_put(raw, event_forms[ev->kind].fields, &ev->u);
+	if (!raw->failed)
+		put_u16(raw->p + start - 2, (uint16_t)(raw->n - start));
 }
 
 /* --- is it right? --- */
@@ -88,10 +87,10 @@ static bool data_good(const struct log_head *h, struct log_in *in, struct log_da
 	int got;
 
 	memset(out, 0, sizeof(*out));
-	while ((got = log_data_next(in, &s)) > 0) {
+	while ((got = log_section_next(in, &s, true)) > 0) {
 		int64_t end_ns;
 
-		if (seen & 1U << s.tier || !log_section_end(&s, h->cell, &end_ns))
+		if (seen & 1U << s.tier || !log_section_times(&s, h->cell, NULL, NULL, &end_ns))
 			return false;
 		seen |= 1U << s.tier;
 		if (s.tier >= TIERS)
@@ -123,7 +122,7 @@ static bool lod_good(const struct log_head *h, struct log_in *in)
 	if (!level)
 		return true; /* of a newer version */
 	log_in_take(in, 3);
-	while (!in->bad && (got = log_lod_next(in, &s)) > 0) {
+	while (!in->bad && (got = log_section_next(in, &s, false)) > 0) {
 		int64_t first = (int64_t)((uint64_t)log_span(h->cell, level) << bits);
 
 		if (s.first < first || (uint64_t)s.first - (uint64_t)first + s.n > UINT64_C(1) << bits)

@@ -7,15 +7,16 @@
 
 #define NO_COLUMN UINT16_MAX
 
-/* Copies the arrays of a section to bytes[s->size] for later use. out gets one array for each of `width`
- * columns; column[i] is the index among these of the section's column i, for the first n of them; NO_COLUMN skips it.
- * Returns false if one has an unknown form; its values are NaN. */
+/* An array of a section; p NULL: it was decoded. */
 struct log_array {
-	const uint8_t *p; /* NULL: none */
+	const uint8_t *p;
 	uint8_t kind;
 };
-bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width,
-			uint8_t *bytes, struct log_array *out);
+/* Finds the arrays of a section, whose bytes are those of s->arrays or a copy. out gets those of `width` columns for each part;
+ * column[i] is the index among these of the section's column i, for the first n of them; NO_COLUMN skips it. column may be NULL: i
+ * itself. Returns false if one has an unknown form; its values are NaN. */
+bool log_section_arrays(const struct log_section *s, const uint16_t *column, unsigned n, size_t width, const uint8_t *bytes,
+			struct log_array *out);
 
 struct log_event {
 	enum log_kind kind;

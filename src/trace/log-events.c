@@ -7,38 +7,28 @@
 
 #define EVENTS_MOST (1 << 20) /* of a kind, in files */
 
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 static int by_mark(const void *a, const void *b)
 {
 	const struct mark *m = a, *n = b;
 
-	if (m->t_ns != n->t_ns)
-		return m->t_ns < n->t_ns ? -1 : 1;
-	return (m->id > n->id) - (m->id < n->id);
+	return ORDER(m->t_ns, n->t_ns) ?: ORDER(m->id, n->id);
 }
 
 static int by_gap(const void *a, const void *b)
 {
 	const struct gap *g = a, *h = b;
 
-	if (g->from_ns != h->from_ns)
-		return g->from_ns < h->from_ns ? -1 : 1;
-	if (g->to_ns != h->to_ns)
-		return g->to_ns < h->to_ns ? -1 : 1;
-	if (g->tier != h->tier)
-		return g->tier < h->tier ? -1 : 1;
-	return g->cause != h->cause ? (int)g->cause - (int)h->cause : (g->missed > h->missed) - (g->missed < h->missed);
+	return ORDER(g->from_ns, h->from_ns) ?: ORDER(g->to_ns, h->to_ns) ?: ORDER(g->tier, h->tier) ?: ORDER(g->cause, h->cause) ?:
+		ORDER(g->missed, h->missed);
 }
 
 static int by_change(const void *a, const void *b)
 {
 	const struct change *c = a, *d = b;
-	int order;
 
-	if (c->t_ns != d->t_ns)
-		return c->t_ns < d->t_ns ? -1 : 1;
-	order = strcmp(c->what, d->what);
-	order = order ? order : strcmp(c->from, d->from);
-	return order ? order : strcmp(c->to, d->to);
+	return ORDER(c->t_ns, d->t_ns) ?: strcmp(c->what, d->what) ?: strcmp(c->from, d->from) ?: strcmp(c->to, d->to);
 }
 
 /* The last of those that begin together is what is known of them at the end. */
@@ -46,25 +36,21 @@ static int by_state(const void *a, const void *b)
 {
 	const struct state_event *e = a, *f = b;
 
-	if (e->from_ns != f->from_ns)
-		return e->from_ns < f->from_ns ? -1 : 1;
-	if (e->channel != f->channel)
-		return e->channel < f->channel ? -1 : 1;
-	if ((e->flags ^ f->flags) & STATE_OPEN)
-		return e->flags & STATE_OPEN ? -1 : 1;
-	return (e->to_ns > f->to_ns) - (e->to_ns < f->to_ns);
+	return ORDER(e->from_ns, f->from_ns) ?: ORDER(e->channel, f->channel) ?:
+		ORDER(f->flags & STATE_OPEN, e->flags & STATE_OPEN) ?: ORDER(e->to_ns, f->to_ns);
 }
 
 static const struct event_kind {
-	size_t each, end; /* end: where the end of one is; 0: it has none */
-	size_t most;	  /* in memory */
+	size_t each, begin, end; /* where the begin and the end of one are; end 0: it has none */
+	size_t most;		 /* in memory */
 	int (*order)(const void *a, const void *b);
 } event_kinds[EVENTS_KINDS] = {
-	[EVENTS_MARK] = {sizeof(struct mark), 0, 65536, by_mark},
-	[EVENTS_GAP] = {sizeof(struct gap), offsetof(struct gap, to_ns), 16384, by_gap},
-	[EVENTS_CHANGE] = {sizeof(struct change), 0, 4096, by_change},
-	[EVENTS_REASON] = {sizeof(struct change), 0, 4096, by_change},
-	[EVENTS_STATE] = {sizeof(struct state_event), offsetof(struct state_event, to_ns), 4096, by_state},
+	[EVENTS_MARK] = {sizeof(struct mark), offsetof(struct mark, t_ns), 0, 65536, by_mark},
+	[EVENTS_GAP] = {sizeof(struct gap), offsetof(struct gap, from_ns), offsetof(struct gap, to_ns), 16384, by_gap},
+	[EVENTS_CHANGE] = {sizeof(struct change), offsetof(struct change, t_ns), 0, 4096, by_change},
+	[EVENTS_REASON] = {sizeof(struct change), offsetof(struct change, t_ns), 0, 4096, by_change},
+	[EVENTS_STATE] = {sizeof(struct state_event), offsetof(struct state_event, from_ns), offsetof(struct state_event, to_ns), 4096,
+			  by_state},
 };
 
 void log_event_add(struct trace *r, enum trace_events of, const void *event)
@@ -96,11 +82,6 @@ void log_event_add(struct trace *r, enum trace_events of, const void *event)
 	r->events_new = true;
 }
 
-static bool state_good(const struct state_event *e)
-{
-	return e->kind < STATE_KINDS && e->from_ns <= e->to_ns && e->above_ns >= 0 && e->above_ns <= e->to_ns - e->from_ns;
-}
-
 /* In memory the newest of what is told of an event counts: one that had ended may go on. */
 static void state_add(struct trace *r, const struct state_event *e)
 {
@@ -122,6 +103,7 @@ void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 	bool each = kind == LOG_INDEX;
 	struct log_in record;
 	struct log_event ev;
+	const struct state_event *state = &ev.u.state;
 
 	while (in.p < in.end) {
 		if (each)
@@ -131,13 +113,14 @@ void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 		if (!log_event_get(kind, &record, &ev))
 			continue;
 		if (kind == LOG_MARK)
-			log_event_add(r, EVENTS_MARK, &ev.u.mark);
+			log_event_add(r, EVENTS_MARK, &ev.u);
 		else if (kind == LOG_GAP && ev.u.gap.cause <= GAP_ABSENT)
-			log_event_add(r, EVENTS_GAP, &ev.u.gap);
+			log_event_add(r, EVENTS_GAP, &ev.u);
 		else if (kind == LOG_STATE)
-			log_event_add(r, change_is_reason(&ev.u.change) ? EVENTS_REASON : EVENTS_CHANGE, &ev.u.change);
-		else if (kind == LOG_EVENT && state_good(&ev.u.state) && (!r->view || ev.u.state.channel < LOG_CHANNELS))
-			state_add(r, &ev.u.state);
+			log_event_add(r, change_is_reason(&ev.u.change) ? EVENTS_REASON : EVENTS_CHANGE, &ev.u);
+		else if (kind == LOG_EVENT && state->kind < STATE_KINDS && state->above_ns >= 0 &&
+			 state->above_ns <= state->to_ns - state->from_ns && (!r->view || state->channel < LOG_CHANNELS))
+			state_add(r, state);
 	}
 }
 
@@ -176,6 +159,36 @@ void log_events_settle(struct trace *r)
 		}
 	}
 	r->events_new = false;
+}
+
+bool log_event_next(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out)
+{
+	static const enum trace_events of[] = {EVENTS_STATE, EVENTS_CHANGE, EVENTS_GAP};
+	bool found = false;
+
+	for (size_t k = 0; k < sizeof(of) / sizeof(*of); k++) {
+		const struct log_events *l = &((struct trace *)t)->events[of[k]];
+		const struct event_kind *kind = &event_kinds[of[k]];
+		size_t i = times_from(l->p, l->n, kind->each, kind->begin, last ? to_ns : from_ns);
+
+		for (; last ? i > 0 : i < l->n; i = last ? i - 1 : i + 1) {
+			const char *event = (const char *)l->p + (last ? i - 1 : i) * kind->each;
+			const struct state_event *s = of[k] == EVENTS_STATE ? (const void *)event : NULL;
+			const struct gap *g = of[k] == EVENTS_GAP ? (const void *)event : NULL;
+			int64_t begin_ns;
+
+			memcpy(&begin_ns, event + kind->begin, sizeof(begin_ns));
+			if (last ? begin_ns < from_ns : begin_ns >= to_ns)
+				break;
+			if ((s && s->flags & STATE_BEFORE) || (g && (!gap_is_hole(g) || g->to_ns - g->from_ns < GAP_EVENT_NS)))
+				continue;
+			if (!found || (last ? begin_ns > *out : begin_ns < *out))
+				*out = begin_ns;
+			found = true;
+			break;
+		}
+	}
+	return found;
 }
 
 const void *trace_events(const struct trace *r, enum trace_events of, size_t *n)

@@ -1,18 +1,12 @@
 /* Rows are folded into bins and statistics as they are packed: once per cell, then from span to span. */
-/* Vectorise the loops over values at -O2, too. */
-#if defined(__OPTIMIZE__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/fold.h"
 #include "trace/log-lod.h"
 
-#define SLOTS_1 64  /* cells of a group */
-#define SLOTS   128 /* bins of zoom 32 in a level 2 span, of zoom 38 in a level 3 span */
-#define SETS    (LOG_LEVELS + 1)
-#define ZOOMS   8 /* 28, 30, ... 42 */
+#define ZOOMS 8 /* 28, 30, ... 42 */
 
 const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 30, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
 
@@ -25,62 +19,88 @@ int log_zoom_level(int zoom)
 	return 0;
 }
 
+bool log_zoom_has(int zoom, double hz)
+{
+	return hz > 0 && zoom_base(hz) + 2 <= zoom;
+}
+
+/* Of the bins in which a span of that level is folded: cells, or the finest of the level. */
+static int lod_finest(int level)
+{
+	return level > 1 ? log_zooms[level][0] : LOG_CELL_ZOOM;
+}
+
+/* How many bins of a zoom a span has. */
+static size_t lod_count(int level, int zoom)
+{
+	return (size_t)1 << (LOG_CELL_ZOOM + LOG_SPAN_BITS * level - zoom);
+}
+
 /* The contents of a span so far. */
-struct set {
+struct lod_span {
 	bool open;
-	int64_t span;
-	unsigned slots;
-	struct bin *bins;         /* `slots` per channel: cells of a group, else bins of the level's finest zoom */
+	int level, zoom; /* zoom: of its bins; it becomes coarser as LODs are made of them */
+	int64_t number;
+	struct bin *bins;         /* as many for each channel as there are of the finest zoom */
 	struct span_stats *stats; /* one per channel */
 	struct late_ticks late[LOG_TIERS];
 };
 
 struct log_fold {
 	const struct session *about;
-	struct set sets[SETS];    /* two groups, a level 2, a level 3 */
-	uint32_t *channel[TIERS]; /* by column */
-	struct bin_order order;
-	double *column, *weights;
+	struct lod_span spans[LOG_LEVELS + 1]; /* two groups, a level 2, a level 3 */
+	uint32_t *channel[TIERS];	       /* by column */
+	struct row_fold rows;
+	double *column; /* of the rows */
 	size_t room;
 	uint8_t *like; /* kind of the last array, by zoom, part and channel */
 };
 
-bool log_zoom_has(int zoom, double hz)
+static struct bin *span_bins(const struct lod_span *s, size_t channel)
 {
-	return hz > 0 && zoom_base(hz) + 2 <= zoom;
+	return s->bins + channel * lod_count(s->level, lod_finest(s->level));
 }
 
-static int set_init(struct set *s, size_t channels, unsigned slots)
+static void span_clear(struct lod_span *s, size_t channels)
 {
-	s->slots = slots;
-	s->bins = calloc(channels * slots + 1, sizeof(*s->bins));
-	s->stats = calloc(channels + 1, sizeof(*s->stats));
-	return s->bins && s->stats ? 0 : -1;
+	memset(s->bins, 0, channels * lod_count(s->level, lod_finest(s->level)) * sizeof(*s->bins));
+	memset(s->stats, 0, channels * sizeof(*s->stats));
+	memset(s->late, 0, sizeof(s->late));
+	s->zoom = lod_finest(s->level);
+	s->open = false;
 }
 
-/* Of the bins of a set. */
-static int set_zoom(int level)
+/* Merges halves up to a zoom, in the same order as a timeline does. */
+static void span_zoom_out(struct lod_span *s, size_t channels, int zoom)
 {
-	return level > 1 ? log_zooms[level][0] : LOG_CELL_ZOOM;
+	for (; s->zoom < zoom; s->zoom++)
+		for (size_t c = 0; c < channels; c++)
+			bins_halve(span_bins(s, c), span_bins(s, c), lod_count(s->level, s->zoom + 1));
 }
-
-enum { MINIMUM, MAXIMUM, SUM, COUNT, PARTS };
 
 static size_t likes(const struct log_fold *f)
 {
-	return (size_t)ZOOMS * PARTS * f->about->n_channels;
+	return (size_t)ZOOMS * LOG_PARTS * f->about->n_channels;
 }
 
 struct log_fold *log_fold_new(const struct session *about)
 {
 	struct log_fold *f = calloc(1, sizeof(*f));
+	size_t channels = about->n_channels;
 	bool ok = f != NULL;
 
 	if (!f)
 		return NULL;
 	f->about = about;
-	for (int i = 0; i < SETS; i++)
-		ok &= set_init(&f->sets[i], about->n_channels, i < 2 ? SLOTS_1 : SLOTS) == 0;
+	for (int i = 0; i <= LOG_LEVELS; i++) {
+		struct lod_span *s = &f->spans[i];
+
+		s->level = i > 1 ? i : 1;
+		s->zoom = lod_finest(s->level);
+		s->bins = calloc(channels * lod_count(s->level, s->zoom) + 1, sizeof(*s->bins));
+		s->stats = calloc(channels + 1, sizeof(*s->stats));
+		ok &= s->bins && s->stats;
+	}
 	f->like = malloc(likes(f) + 1);
 	ok &= f->like != NULL;
 	if (f->like)
@@ -89,7 +109,7 @@ struct log_fold *log_fold_new(const struct session *about)
 		f->channel[t] = calloc(about->width[t] + 1, sizeof(*f->channel[t]));
 		ok &= f->channel[t] != NULL;
 	}
-	for (size_t i = 0; ok && i < about->n_channels; i++)
+	for (size_t i = 0; ok && i < channels; i++)
 		f->channel[about->channels[i].tier][about->channels[i].column] = (uint32_t)i;
 	if (ok)
 		return f;
@@ -97,122 +117,82 @@ struct log_fold *log_fold_new(const struct session *about)
 	return NULL;
 }
 
-static void set_clear(struct set *s, size_t channels)
-{
-	memset(s->bins, 0, channels * s->slots * sizeof(*s->bins));
-	memset(s->stats, 0, channels * sizeof(*s->stats));
-	memset(s->late, 0, sizeof(s->late));
-	s->open = false;
-}
-
 void log_fold_free(struct log_fold *f)
 {
 	if (!f)
 		return;
-	for (int i = 0; i < SETS; i++) {
-		free(f->sets[i].bins);
-		free(f->sets[i].stats);
+	for (int i = 0; i <= LOG_LEVELS; i++) {
+		free(f->spans[i].bins);
+		free(f->spans[i].stats);
 	}
 	for (int t = 0; t < TIERS; t++)
 		free(f->channel[t]);
-	bin_order_free(&f->order);
+	fold_free(&f->rows);
 	free(f->column);
-	free(f->weights);
 	free(f->like);
 	free(f);
 }
 
-static bool reserve(struct log_fold *f, size_t n)
-{
-	if (n <= f->room)
-		return true;
-	free(f->column);
-	free(f->weights);
-	f->column = calloc(n, sizeof(*f->column));
-	f->weights = calloc(n, sizeof(*f->weights));
-	f->room = f->column && f->weights ? n : 0;
-	return f->room > 0;
-}
-
-/* Copies a column of the rows. Returns false if a value is missing. */
-static bool gather(struct log_fold *f, const struct rows *r, size_t column)
-{
-	size_t there = 0;
-
-	for (size_t i = 0; i < r->n; i++)
-		f->column[i] = r->values[i * r->width + column];
-	for (size_t i = 0; i < r->n; i++)
-		there += f->column[i] == f->column[i];
-	return there == r->n;
-}
-
 void log_fold_rows(struct log_fold *f, const struct rows *r)
 {
-	int64_t cell = log_cell(r->t_ns[0]), cover = stats_hole_ns(f->about->hz[r->tier]);
-	struct set *s = &f->sets[log_span(cell, 1) & 1];
-	size_t slot = (size_t)cell % SLOTS_1;
-	double known = 0;
+	int64_t cell = log_cell(r->t_ns[0]), hole_ns = stats_hole_ns(f->about->hz[r->tier]);
+	struct lod_span *s = &f->spans[log_span(cell, 1) & 1];
 
-	if (!reserve(f, r->n) || !bin_order_set(&f->order, r->t_ns, r->n, f->about->hz[r->tier]))
+	if (r->n > f->room) {
+		free(f->column);
+		f->column = calloc(r->n, sizeof(*f->column));
+		f->room = f->column ? r->n : 0;
+	}
+	if (f->room == 0 || !fold_begin(&f->rows, r->t_ns, r->n, f->about->hz[r->tier]))
 		return;
 	s->open = true;
-	s->span = log_span(cell, 1);
-	for (size_t i = 0; i + 1 < r->n; i++) {
-		int64_t dt = r->t_ns[i + 1] - r->t_ns[i];
-
-		f->weights[i] = dt <= cover ? (double)dt : 0;
-		known += f->weights[i];
-	}
+	s->number = log_span(cell, 1);
 	for (size_t c = 0; c < r->width; c++) {
 		uint32_t channel = f->channel[r->tier][c];
-		struct span_stats stat = {.channel = channel};
-		struct bin bin;
+		struct span_stats stat;
 
-		if (gather(f, r, c))
-			span_stats_whole(&stat, r->t_ns, f->column, f->weights, known, r->n);
-		else
-			span_stats_rows(&stat, r->t_ns, f->column, r->n, cover);
-		if (stat.n == 0)
-			continue;
-		stat.sum = bin_order_sum(&f->order, f->column);
-		bin = (struct bin) {stat.min, stat.max, stat.sum, stat.n};
-		bin_merge(&s->bins[channel * SLOTS_1 + slot], &bin);
-		span_stats_join(&s->stats[channel], &stat, cover);
+		for (size_t i = 0; i < r->n; i++)
+			f->column[i] = r->values[i * r->width + c];
+		stat = fold_stats(&f->rows, f->column);
+		stat.channel = channel;
+		bin_merge(&span_bins(s, channel)[cell - log_span_cell(s->number, 1)], &(struct bin) {stat.min, stat.max, stat.sum, stat.n});
+		span_stats_join(&s->stats[channel], &stat, hole_ns);
 	}
 }
 
 void log_fold_late(struct log_fold *f, enum tier tier, int64_t cell, const struct late_ticks *late)
 {
-	late_join(&f->sets[log_span(cell, 1) & 1].late[tier], late);
+	late_join(&f->spans[log_span(cell, 1) & 1].late[tier], late);
 }
 
-static struct set *set_of(const struct log_fold *f, int level)
+/* The earliest one of that level. */
+static struct lod_span *span_of(const struct log_fold *f, int level)
 {
-	const struct set *a = &f->sets[0], *b = &f->sets[1];
+	const struct lod_span *a = &f->spans[0], *b = &f->spans[1];
 
 	if (level > 1)
-		a = &f->sets[level];
-	else if (b->open && (!a->open || b->span < a->span))
+		a = &f->spans[level];
+	else if (b->open && (!a->open || b->number < a->number))
 		a = b;
-	return (struct set *)(uintptr_t)a;
+	return (struct lod_span *)(uintptr_t)a;
 }
 
 bool log_fold_open(const struct log_fold *f, int level, int64_t *span)
 {
-	const struct set *s = set_of(f, level);
+	const struct lod_span *s = span_of(f, level);
 
-	*span = s->span;
+	*span = s->number;
 	return s->open;
 }
 
 void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 {
-	const struct set *s = set_of(f, level);
-	size_t n = 0, channels = f->about->n_channels;
+	const struct lod_span *s = span_of(f, level);
 	struct log_bytes records = {.n = 0};
+	size_t n = 0;
 	uint8_t *to;
 
-	for (size_t i = 0; i < channels; i++)
+	for (size_t i = 0; i < f->about->n_channels; i++)
 		if (s->stats[i].n > 0) {
 			log_stat_put(&records, &s->stats[i]);
 			n++;
@@ -231,127 +211,82 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 	log_bytes_free(&records);
 }
 
-/* Bin i of a zoom, merged from halves in the same order as a timeline does. */
-static struct bin bin_at(const struct bin *finest, size_t i, int up)
+/* A section from the first to the last bin in which the tier has values. */
+static void put_section(const struct log_fold *f, const struct lod_span *s, enum tier tier, struct log_bytes *raw)
 {
-	struct bin b, later;
+	size_t bins = lod_count(s->level, s->zoom), first = bins, end = 0, width = f->about->width[tier], kinds;
+	uint8_t *like = f->like + (size_t)(s->zoom - 28) / 2 * LOG_PARTS * f->about->n_channels;
+	double v[LOG_BINS_MAX];
 
-	if (up == 0)
-		return finest[i];
-	b = bin_at(finest, 2 * i, up - 1);
-	later = bin_at(finest, 2 * i + 1, up - 1);
-	bin_merge(&b, &later);
-	return b;
-}
-
-/* The range of bins of the zoom in which the tier has values: first .. first + the result - 1. */
-static size_t used(const struct log_fold *f, const struct set *s, enum tier tier, int up, size_t *first)
-{
-	size_t from = s->slots, to = 0;
-
-	for (size_t c = 0; c < f->about->width[tier]; c++) {
-		const struct bin *bins = s->bins + f->channel[tier][c] * s->slots;
-
-		for (size_t i = 0; i < s->slots; i++) {
-			if (bins[i].n == 0)
-				continue;
-			from = i < from ? i : from;
-			to = i >= to ? i + 1 : to;
-		}
-	}
-	if (to == 0)
-		return 0;
-	*first = from >> up;
-	return ((to - 1) >> up) - *first + 1;
-}
-
-static double part_of(const struct bin *b, int part)
-{
-	if (part == COUNT)
-		return (double)b->n;
-	if (b->n == 0)
-		return (double)NAN;
-	return part == MINIMUM ? b->min : part == MAXIMUM ? b->max : b->sum;
-}
-
-static void put_section(const struct log_fold *f, const struct set *s, enum tier tier, int level, int zoom,
-			struct log_bytes *raw)
-{
-	int up = zoom - set_zoom(level);
-	size_t first = 0, n = used(f, s, tier, up, &first), width = f->about->width[tier], kinds;
-	double v[SLOTS];
-
-	if (n == 0)
+	for (size_t c = 0; c < width; c++)
+		for (size_t i = 0; i < bins; i++)
+			if (span_bins(s, f->channel[tier][c])[i].n > 0) {
+				first = i < first ? i : first;
+				end = i >= end ? i + 1 : end;
+			}
+	if (end == 0)
 		return;
 	log_put_u8(raw, tier);
 	log_put_u8(raw, 0);
 	log_put_u16(raw, (unsigned)width);
-	log_put_u32(raw, (uint32_t)n);
-	log_put_i64(raw, s->span * (s->slots >> up) + (int64_t)first);
+	log_put_u32(raw, (uint32_t)(end - first));
+	log_put_i64(raw, s->number * (int64_t)bins + (int64_t)first);
 	kinds = raw->n;
-	log_bytes_add(raw, PARTS * width);
-	for (int part = 0; part < PARTS; part++) {
+	log_bytes_add(raw, LOG_PARTS * width);
+	for (enum log_part part = 0; part < LOG_PARTS; part++, like += f->about->n_channels)
 		for (size_t c = 0; c < width; c++) {
-			uint32_t channel = f->channel[tier][c];
-			const struct bin *bins = s->bins + channel * s->slots;
-			size_t array =
-				((size_t)(zoom - 28) / 2 * PARTS + (size_t)part) * f->about->n_channels +
-				channel;
+			const struct bin *b = span_bins(s, f->channel[tier][c]);
 			uint8_t kind;
 
-			for (size_t i = 0; i < n; i++) {
-				struct bin b = bin_at(bins, first + i, up);
-
-				v[i] = part_of(&b, part);
-			}
-			kind = log_array_put(raw, v, n, f->like[array]);
-			f->like[array] = (kind & LOG_FORM) >= LOG_I8 ? kind : f->like[array];
+			for (size_t i = first; i < end; i++)
+				v[i - first] = part == LOG_COUNT     ? (double)b[i].n
+					       : b[i].n == 0	     ? (double)NAN
+					       : part == LOG_MINIMUM ? b[i].min
+					       : part == LOG_MAXIMUM ? b[i].max
+								     : b[i].sum;
+			kind = log_array_put(raw, v, end - first, &like[f->channel[tier][c]]);
 			if (!raw->failed)
-				raw->p[kinds + (size_t)part * width + c] = kind;
+				raw->p[kinds + part * width + c] = kind;
 		}
-	}
 }
 
 void log_fold_lod(struct log_fold *f, int level, int zoom, struct log_bytes *raw)
 {
-	const struct set *s = set_of(f, level);
+	struct lod_span *s = span_of(f, level);
 	size_t start = raw->n, head;
 
+	span_zoom_out(s, f->about->n_channels, zoom);
 	log_put_u8(raw, (unsigned)zoom);
 	log_put_u8(raw, 0);
 	log_put_u16(raw, 0);
 	head = raw->n;
 	for (enum tier t = 0; t < TIERS; t++)
 		if (log_zoom_has(zoom, f->about->hz[t]))
-			put_section(f, s, t, level, zoom, raw);
+			put_section(f, s, t, raw);
 	if (raw->n == head)
 		raw->n = start;
 }
 
 void log_fold_close(struct log_fold *f, int level)
 {
-	struct set *s = set_of(f, level), *to = level < LOG_LEVELS ? &f->sets[level + 1] : NULL;
-	int up = to ? set_zoom(level + 1) - set_zoom(level) : 0;
-	size_t n = s->slots >> up, channels = f->about->n_channels;
-	size_t slot = (size_t)s->span % (1 << LOG_SPAN_BITS) * n;
+	struct lod_span *s = span_of(f, level), *to = level < LOG_LEVELS ? &f->spans[level + 1] : NULL;
+	size_t channels = f->about->n_channels;
 
-	for (size_t c = 0; to && c < channels; c++) {
-		int64_t hole_ns = stats_hole_ns(f->about->hz[f->about->channels[c].tier]);
-
-		for (size_t i = 0; i < n; i++) {
-			struct bin b = bin_at(s->bins + c * s->slots, i, up);
-
-			bin_merge(&to->bins[c * to->slots + slot + i], &b);
-		}
-		span_stats_join(&to->stats[c], &s->stats[c], hole_ns);
-	}
-	for (int t = 0; to && t < LOG_TIERS; t++)
-		late_join(&to->late[t], &s->late[t]);
 	if (to) {
+		size_t n = lod_count(level, to->zoom), slot = (size_t)(s->number - log_span_cell(log_span(s->number, 1), 1)) * n;
+
+		span_zoom_out(s, channels, to->zoom);
+		for (size_t c = 0; c < channels; c++) {
+			for (size_t i = 0; i < n; i++)
+				bin_merge(&span_bins(to, c)[slot + i], &span_bins(s, c)[i]);
+			span_stats_join(&to->stats[c], &s->stats[c], stats_hole_ns(f->about->hz[f->about->channels[c].tier]));
+		}
+		for (int t = 0; t < LOG_TIERS; t++)
+			late_join(&to->late[t], &s->late[t]);
 		to->open = true;
-		to->span = log_span(s->span, 1);
+		to->number = log_span(s->number, 1);
 	}
 	if (level > 1)
 		memset(f->like, LOG_OTHER, likes(f));
-	set_clear(s, channels);
+	span_clear(s, channels);
 }

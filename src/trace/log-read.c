@@ -78,7 +78,7 @@ void trace_close(struct trace *r)
 	ranges_free(r->other_ranges);
 	free(r->caches);
 	log_unpacker_free(r->unpacker);
-	bin_order_free(&r->order);
+	fold_free(&r->fold);
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
 	log_file_end(&r->file);

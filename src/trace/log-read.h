@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "model/fold.h"
 #include "trace/log-cache.h"
 #include "trace/log-source.h"
 #include "trace/trace.h"
@@ -140,7 +141,7 @@ struct trace {
 	struct log_source *source; /* of all bytes */
 	struct log_unpacker *unpacker;
 	struct log_cache *caches; /* LOG_CACHES of them */
-	struct bin_order order;
+	struct row_fold fold;
 	struct log_bytes raw, raw_index;
 	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
 
@@ -198,11 +199,6 @@ struct trace {
 	size_t n_range_chunks;
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
-	struct {
-		uint64_t key;
-		unsigned column;
-		double values[4][LOG_BINS_MAX]; /* minima, maxima, sums, counts */
-	} lod; /* the bins of a channel that were decoded last */
 	struct log_head raw_of; /* the chunk in raw; stored 0: none */
 	uint64_t raw_at;
 	struct log_data data; /* of raw, if it is DATA */
@@ -218,6 +214,8 @@ void log_events_sort(struct trace *r, enum trace_events of);
 /* To be called after these, and while one of the states is open. */
 void log_events_settle(struct trace *r);
 void log_events_free(struct trace *r);
+/* The operation of a timeline. */
+bool log_event_next(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out);
 
 /* log-read.c */
 /* A trace of nothing, for trace_close(). Returns NULL if out of memory. */
@@ -297,22 +295,15 @@ struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, ui
 const double *log_block_values(struct log_block *b, unsigned column);
 
 /* log-columns.c */
-/* Bins first .. first + n - 1 of any zoom. */
-void trace_columns(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
+/* Operations of a timeline. */
+int log_finest(struct timeline *t, size_t channel, int64_t t_ns);
+void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
 /* The rows of a cell have changed, what was computed of them is not valid any more. */
 void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
-/* The finest zoom with bins of their own at that time. */
-int log_finest(const struct trace *r, enum tier tier, int64_t t_ns);
 
 /* log-ranges-read.c */
 /* The latest end of a range; INT64_MIN: there is none near the end of the recording. */
 int64_t log_ranges_end(struct trace *r);
-/* Ranges that touch [from_ns, to_ns); those shorter than least_ns may be missing. */
-void log_ranges_visit(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
-/* The store of their names and lanes; NULL: there are no ranges. */
-struct ranges *log_ranges_store(struct trace *r);
-/* Reads some. Returns false once all were read. */
-bool log_ranges_more(struct trace *r);
 
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;

@@ -129,12 +129,6 @@ bool log_get_tagged(struct log_in *in, unsigned *tag, struct log_in *record)
 	return get_part(in, log_get_u32(in), record);
 }
 
-void log_record_end(struct log_bytes *b, size_t start)
-{
-	if (!b->failed)
-		put_u16(b->p + start - 2, (uint16_t)(b->n - start));
-}
-
 void log_late_put(struct log_bytes *b, const struct late_ticks late[LOG_TIERS])
 {
 	for (int t = 0; t < LOG_TIERS; t++)

@@ -22,17 +22,7 @@ static bool timeline_extent(struct timeline *t, int64_t *first_ns, int64_t *last
 	return trace_extent(timeline_log(t), first_ns, last_ns);
 }
 
-static void timeline_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
-{
-	trace_columns(timeline_log(t), channel, zoom, first, n, out);
-}
-
-static int timeline_finest(struct timeline *t, size_t channel, int64_t t_ns)
-{
-	struct trace *r = timeline_log(t);
-
-	return log_finest(r, r->channels[channel].tier, t_ns);
-}
+#define COLUMNS 64 /* read at once where the rows are gone */
 
 /* Where the rows are gone, the mean of the newest column that is not empty and begins at or before t_ns. */
 static double timeline_value(struct timeline *t, size_t channel, int64_t t_ns, int64_t *at_ns)
@@ -45,20 +35,17 @@ static double timeline_value(struct timeline *t, size_t channel, int64_t t_ns, i
 	if (channel >= r->session.n_channels)
 		return NAN;
 	if (t_ns < r->rows_from_ns) {
-		int zoom = timeline_finest(t, channel, t_ns);
+		int zoom = log_finest(t, channel, t_ns), i = COLUMNS - 1;
+		int64_t first = (t_ns >> zoom) - i, end_ns;
+		struct bin b[COLUMNS];
 
-		for (int64_t at = t_ns >> zoom; at >= r->first_ns >> zoom && (t_ns >> zoom) - at < 64; at--) {
-			int64_t end_ns = ((at + 1) << zoom) - 1;
-			struct bin b;
-
-			trace_columns(r, channel, zoom, at, 1, &b);
-			if (b.n == 0)
-				continue;
-			if (at_ns)
-				*at_ns = end_ns < t_ns ? end_ns : t_ns;
-			return b.sum / (double)b.n;
-		}
-		return NAN;
+		log_columns(t, channel, zoom, first, COLUMNS, b);
+		while (i > 0 && b[i].n == 0)
+			i--;
+		end_ns = ((first + i + 1) << zoom) - 1;
+		if (at_ns && b[i].n > 0)
+			*at_ns = end_ns < t_ns ? end_ns : t_ns;
+		return b[i].n > 0 ? b[i].sum / (double)b[i].n : NAN;
 	}
 	row = t_ns == INT64_MAX ? r->rows[r->channels[channel].tier] : trace_row_from(r, r->channels[channel].tier, t_ns + 1);
 	if (row == 0)
@@ -81,13 +68,13 @@ static int64_t row_ns(struct trace *r, enum tier tier, uint64_t row)
 static int64_t timeline_step(struct timeline *t, enum tier tier, int64_t t_ns, int n)
 {
 	struct trace *r = timeline_log(t);
-	uint64_t rows = r->rows[tier], row = trace_row_from(r, tier, t_ns), far;
+	uint64_t rows = r->rows[tier], row = trace_row_from(r, tier, t_ns + (n > 0 && t_ns < INT64_MAX)), far = (uint64_t)llabs(n);
 
 	if (r->rows_from_ns > INT64_MIN && r->session.hz[tier] > 0) {
 		uint64_t first = trace_row_from(r, tier, r->rows_from_ns);
 		bool gone = t_ns < r->rows_from_ns;
 
-		if (gone || (n < 0 && row < first + (uint64_t)-(int64_t)n)) {
+		if (gone || (n < 0 && row < first + far)) {
 			n += gone ? 0 : (int)(row - first);
 			t_ns = (gone ? t_ns : row_ns(r, tier, first)) + n * llround((double)NS_PER_S / r->session.hz[tier]);
 			return t_ns < r->first_ns ? r->first_ns : t_ns > r->last_ns ? r->last_ns : t_ns;
@@ -95,14 +82,7 @@ static int64_t timeline_step(struct timeline *t, enum tier tier, int64_t t_ns, i
 	}
 	if (rows == 0)
 		return t_ns;
-	if (n > 0) {
-		if (row < rows && row_ns(r, tier, row) == t_ns)
-			row = trace_row_from(r, tier, t_ns + 1);
-		far = row + (unsigned)n - 1;
-		return row_ns(r, tier, far < rows ? far : rows - 1);
-	}
-	far = (uint64_t) - (int64_t)n;
-	row = row > far ? row - far : 0;
+	row = n > 0 ? row + far - 1 : row > far ? row - far : 0;
 	return row_ns(r, tier, row < rows ? row : rows - 1);
 }
 
@@ -154,61 +134,25 @@ static size_t timeline_changes(struct timeline *t, int64_t from_ns, int64_t to_n
 	return changes_between(l->p, l->n, from_ns, to_ns, out, max);
 }
 
-static bool timeline_event(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out)
-{
-	static const struct {
-		enum trace_events of;
-		size_t each, begin;
-	} kinds[] = {{EVENTS_STATE, sizeof(struct state_event), offsetof(struct state_event, from_ns)},
-		     {EVENTS_CHANGE, sizeof(struct change), offsetof(struct change, t_ns)},
-		     {EVENTS_GAP, sizeof(struct gap), offsetof(struct gap, from_ns)}};
-	bool found = false;
-
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-		const struct log_events *l = &timeline_log(t)->events[kinds[k].of];
-		size_t i = times_from(l->p, l->n, kinds[k].each, kinds[k].begin, last ? to_ns : from_ns);
-
-		for (; last ? i > 0 : i < l->n; i = last ? i - 1 : i + 1) {
-			const char *event = (const char *)l->p + (last ? i - 1 : i) * kinds[k].each;
-			const struct state_event *s = kinds[k].of == EVENTS_STATE ? (const void *)event : NULL;
-			const struct gap *g = kinds[k].of == EVENTS_GAP ? (const void *)event : NULL;
-			int64_t begin_ns;
-
-			memcpy(&begin_ns, event + kinds[k].begin, sizeof(begin_ns));
-			if (last ? begin_ns < from_ns : begin_ns >= to_ns)
-				break;
-			if ((s && s->flags & STATE_BEFORE) || (g && (!gap_is_hole(g) || g->to_ns - g->from_ns < GAP_EVENT_NS)))
-				continue;
-			if (!found || (last ? begin_ns > *out : begin_ns < *out))
-				*out = begin_ns;
-			found = true;
-			break;
-		}
-	}
-	return found;
-}
-
 /* Where the rows are gone, of the bins of one zoom. */
-static size_t columns_as_rows(struct trace *r, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
-			      size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns)
+static size_t columns_as_rows(struct timeline *t, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n, size_t most,
+			      int64_t *t_ns, double *const *values, int64_t *column_ns)
 {
-	int zoom = log_finest(r, tier, *from_ns);
+	struct trace *r = timeline_log(t);
+	int zoom = log_finest(t, channels[0], *from_ns);
+	int64_t first = *from_ns >> zoom;
+	struct bin b[COLUMNS];
 	size_t got = 0;
 
 	*column_ns = INT64_C(1) << zoom;
-	while (got < most && *from_ns < r->rows_from_ns && log_finest(r, tier, *from_ns) == zoom) {
-		int64_t end_ns = (*from_ns | (*column_ns - 1)) + 1;
-		struct bin b;
-
-		if (end_ns > to_ns || end_ns > r->last_ns)
-			break;
-		t_ns[got] = end_ns;
-		for (size_t i = 0; i < n; i++) {
-			trace_columns(r, channels[i], zoom, *from_ns >> zoom, 1, &b);
-			values[i][got] = b.n ? b.sum / (double)b.n : NAN;
-		}
-		*from_ns = end_ns;
-		got++;
+	to_ns = to_ns < r->last_ns ? to_ns : r->last_ns;
+	while (got < most && got < COLUMNS && *from_ns < r->rows_from_ns && log_finest(t, channels[0], *from_ns) == zoom &&
+	       (*from_ns | (*column_ns - 1)) < to_ns)
+		t_ns[got++] = *from_ns = (*from_ns | (*column_ns - 1)) + 1;
+	for (size_t i = 0; i < n; i++) {
+		log_columns(t, channels[i], zoom, first, got, b);
+		for (size_t k = 0; k < got; k++)
+			values[i][k] = b[k].n ? b[k].sum / (double)b[k].n : NAN;
 	}
 	return got;
 }
@@ -225,7 +169,7 @@ static size_t timeline_rows(struct timeline *t, enum tier tier, int64_t *from_ns
 		return 0;
 	*from_ns = *from_ns < r->first_ns ? r->first_ns : *from_ns;
 	if (*from_ns < r->rows_from_ns)
-		return columns_as_rows(r, tier, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
+		return columns_as_rows(t, from_ns, to_ns, channels, n, most, t_ns, values, column_ns);
 	row = trace_row_from(r, tier, *from_ns);
 	end = trace_row_from(r, tier, to_ns);
 	if (row < end)
@@ -300,9 +244,7 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 		n++;
 	}
 	pthread_mutex_lock(&r->lock);
-	b = log_cache_find(cache, key);
-	if (b)
-		log_cache_drop(cache, b);
+	log_cache_drop(cache, key);
 	b = log_cache_add(cache, key, 0, 0, n * sizeof(*parts));
 	if (b) {
 		b->n = (uint32_t)n;
@@ -355,23 +297,18 @@ static bool reading_near(struct trace *r, size_t channel, uint64_t row, int step
 
 /* Where the rows are gone, how long a state was above 0 is known by its events: of a part of one that flickered, by its
  * share. */
-static uint64_t above_by_events(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns)
+static uint64_t above_by_events(const struct trace *r, size_t channel, int64_t from_ns, int64_t to_ns)
 {
-	struct state_event page[64];
+	const struct log_events *l = &r->events[EVENTS_STATE];
+	const struct state_event *e = l->p;
 	double above_ns = 0;
-	size_t n;
 
-	do {
-		n = timeline_states(t, channel, from_ns, to_ns, page, 64);
-		for (size_t i = 0; i < n; i++) {
-			const struct state_event *e = &page[i];
-			int64_t from = e->from_ns > from_ns ? e->from_ns : from_ns, to = e->to_ns < to_ns ? e->to_ns : to_ns;
+	for (size_t i = times_from(e, l->n, sizeof(*e), offsetof(struct state_event, from_ns), to_ns); i > 0 && l->reach[i - 1] >= from_ns; i--) {
+		int64_t from = e[i - 1].from_ns > from_ns ? e[i - 1].from_ns : from_ns, to = e[i - 1].to_ns < to_ns ? e[i - 1].to_ns : to_ns;
 
-			if (to > from)
-				above_ns += (double)e->above_ns * (double)(to - from) / (double)(e->to_ns - e->from_ns);
-		}
-		to_ns = n ? page[0].from_ns : to_ns;
-	} while (n == 64 && to_ns > from_ns);
+		if (e[i - 1].channel == channel && to > from)
+			above_ns += (double)e[i - 1].above_ns * (double)(to - from) / (double)(e[i - 1].to_ns - e[i - 1].from_ns);
+	}
 	return (uint64_t)llround(above_ns);
 }
 
@@ -401,70 +338,27 @@ static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, i
 		out->rise += after_ns == to_ns && after > out->last ? after - out->last : 0;
 	}
 	if (from_ns < r->rows_from_ns)
-		out->above_ns = above_by_events(t, channel, from_ns, to_ns);
-}
-
-/* --- ranges: others may be shown in their place --- */
-
-void trace_show_ranges(struct trace *r, struct ranges *other)
-{
-	ranges_free(r->other_ranges);
-	r->other_ranges = other;
-}
-
-void trace_ranges(struct trace *r, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
-{
-	if (r->other_ranges)
-		ranges_visit(r->other_ranges, from_ns, to_ns, least_ns, visit, arg);
-	else
-		log_ranges_visit(r, from_ns, to_ns, least_ns, visit, arg);
-}
-
-bool trace_ranges_more(struct trace *r)
-{
-	return !r->other_ranges && log_ranges_more(r);
-}
-
-size_t trace_lanes(struct trace *r, const struct range_lane **out, size_t most)
-{
-	struct ranges *store = r->other_ranges ? r->other_ranges : log_ranges_store(r);
-
-	return store ? ranges_lanes(store, out, most) : 0;
-}
-
-static void timeline_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg)
-{
-	trace_ranges(timeline_log(t), from_ns, to_ns, least_ns, visit, arg);
-}
-
-static bool timeline_ranges_more(struct timeline *t)
-{
-	return trace_ranges_more(timeline_log(t));
-}
-
-static size_t timeline_lanes(struct timeline *t, const struct range_lane **out, size_t most)
-{
-	return trace_lanes(timeline_log(t), out, most);
+		out->above_ns = above_by_events(r, channel, from_ns, to_ns);
 }
 
 const struct timeline_ops log_timeline_ops = {
 	.session = timeline_session,
 	.extent = timeline_extent,
-	.columns = timeline_columns,
-	.finest = timeline_finest,
+	.columns = log_columns,
+	.finest = log_finest,
 	.value = timeline_value,
 	.step = timeline_step,
 	.marks = timeline_marks,
 	.gaps = timeline_gaps,
 	.states = timeline_states,
-	.event = timeline_event,
+	.event = log_event_next,
 	.changes = timeline_changes,
 	.rows = timeline_rows,
 	.energy_part = timeline_energy_part,
 	.energy = timeline_energy,
 	.reason = timeline_reason,
-	.ranges = timeline_ranges,
-	.ranges_more = timeline_ranges_more,
-	.lanes = timeline_lanes,
+	.ranges = trace_ranges,
+	.ranges_more = trace_ranges_more,
+	.lanes = trace_lanes,
 	.stat = timeline_stat,
 };

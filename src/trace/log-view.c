@@ -21,14 +21,11 @@ struct log_view {
 
 /* --- groups --- */
 
-/* The rows of a group are other ones: what is kept of it is not valid any more. */
-static void group_forget(struct log_view *v, const struct log_group *g)
+/* The rows of a cell are other ones: what is kept of them is not valid any more. */
+static void cell_forget(struct log_view *v, enum tier tier, int64_t cell)
 {
-	struct log_cache *lists = &v->reader->caches[LOG_LISTS];
-	struct log_block *b = log_cache_find(lists, (uint64_t)g->cell);
-
-	if (b)
-		log_cache_drop(lists, b);
+	log_cache_drop(&v->reader->caches[LOG_LISTS], (uint64_t)log_span_cell(log_span(cell, 1), 1));
+	log_strips_drop(v->reader, tier, cell);
 }
 
 /* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
@@ -65,8 +62,7 @@ static void count_open(struct log_view *v, bool add)
 			if (!g)
 				continue;
 			g->rows[t] += add ? (uint32_t)o->n : -(uint32_t)o->n;
-			group_forget(v, g);
-			log_strips_drop(v->reader, (enum tier)t, o->rows->cell);
+			cell_forget(v, (enum tier)t, o->rows->cell);
 		}
 }
 
@@ -78,11 +74,10 @@ static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t n
 		return;
 	g->at = number < g->at ? number : g->at;
 	g->length = (uint32_t)(number + 1 - g->at);
-	group_forget(v, g);
 	for (int t = 0; t < TIERS; t++) {
 		g->rows[t] += c->about.rows[t];
 		if (c->about.rows[t] > 0)
-			log_strips_drop(v->reader, (enum tier)t, c->about.cell);
+			cell_forget(v, (enum tier)t, c->about.cell);
 	}
 }
 
@@ -93,7 +88,7 @@ static void show_groups(struct log_view *v)
 	size_t gone = 0;
 
 	for (; gone < r->n_groups && r->groups[gone].cell < v->look.now.rows_from; gone++)
-		group_forget(v, &r->groups[gone]);
+		log_cache_drop(&r->caches[LOG_LISTS], (uint64_t)r->groups[gone].cell);
 	r->n_groups -= gone;
 	if (gone > 0)
 		memmove(r->groups, r->groups + gone, r->n_groups * sizeof(*r->groups));
@@ -292,27 +287,20 @@ void log_view_look(struct log_view *v)
 
 /* --- what is left of rows --- */
 
-/* The finest zoom of a level that is kept from the cell on. */
-static int finest_in(const struct log_view *v, int level, int64_t cell, double hz)
-{
-	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
-		const struct look_shelf *s = &v->look.shelf[log_shelf_of(&(struct log_entry) {.kind = LOG_LOD, .aux = *zoom})];
-		size_t i = chunk_from(s, log_span_cell(log_span(cell, level), level));
-
-		/* Where there is none, it is as the next one. */
-		if (log_zoom_has(*zoom, hz) && i < s->n && (i > 0 || s->first == 0 || s->p[i]->about.cell <= cell))
-			return *zoom;
-	}
-	return 0;
-}
-
 static int view_finest(const struct trace *r, enum tier tier, int64_t t_ns)
 {
-	int zoom = 0;
+	for (int level = 1; level <= LOG_LEVELS; level++)
+		for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
+			const struct look_shelf *s = &r->view->look.shelf[log_shelf_of(&(struct log_entry) {.kind = LOG_LOD, .aux = *zoom})];
+			int64_t cell = log_cell(t_ns);
+			size_t i = chunk_from(s, log_span_cell(log_span(cell, level), level));
 
-	for (int level = 1; level <= LOG_LEVELS && !zoom; level++)
-		zoom = finest_in(r->view, level, log_cell(t_ns), r->session.hz[tier]);
-	return zoom ? zoom : ZOOM_MAX;
+			/* Where there is none, it is as the next one. */
+			if (log_zoom_has(*zoom, r->session.hz[tier]) && i < s->n &&
+			    (i > 0 || s->first == 0 || s->p[i]->about.cell <= cell))
+				return *zoom;
+		}
+	return ZOOM_MAX;
 }
 
 static const struct log_place view_place = {view_items, view_sums, view_open_rows, view_finest};

@@ -230,9 +230,9 @@ enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, c
 #define LOG_OTHER     0x80
 enum log_form { LOG_NONE, LOG_CONSTANT, LOG_I8, LOG_I16, LOG_I32, LOG_I64, LOG_F32, LOG_F64 };
 
-/* Appends n values in the smallest lossless form and returns its kind. like: kind of an earlier array of the
- * same column, whose scale and XOR are reused if possible; LOG_OTHER: choose again. */
-uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t like);
+/* Appends n values in the smallest lossless form and returns its kind. *like: kind of an earlier array of the same column,
+ * whose scale and XOR are reused if possible, LOG_OTHER: choose again; becomes that of this one, if it has a choice. */
+uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t *like);
 /* Returns how many of the `left` bytes at p the array occupies, or -1 if it is invalid. n must not be 0. */
 ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
 /* Decodes an array that log_array_size() has accepted. */
@@ -240,41 +240,26 @@ void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
 /* Adds its values to a histogram without decoding them. Returns false if the form must be decoded. */
 bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to);
 
-/* A section of DATA or LOD in an unpacked payload. */
+/* A section of DATA or LOD in an unpacked payload. A LOD has arrays of all minima, then maxima, sums and counts. */
+enum log_part { LOG_MINIMUM, LOG_MAXIMUM, LOG_SUM, LOG_COUNT, LOG_PARTS };
 struct log_section {
 	uint8_t tier;
-	uint32_t n, columns; /* in LOD, columns counts arrays: 4 per column */
+	uint32_t n, columns; /* columns: of arrays, LOG_PARTS for each channel in LOD */
 	int64_t first;       /* time of the first row, or the first bin */
 	uint32_t step;
 	const uint8_t *times, *kinds, *arrays;
 	size_t size; /* of the arrays */
 };
-/* Return 1 for a section with complete arrays, 0 at the end, -1 on damage. */
-int log_data_next(struct log_in *in, struct log_section *s);
-int log_lod_next(struct log_in *in, struct log_section *s);
+/* The next section, of DATA or of LOD. Returns 1 if its arrays are complete, 0 at the end, -1 on damage. */
+int log_section_next(struct log_in *in, struct log_section *s, bool data);
 #define LOG_LATE (UINT32_C(1) << 31) /* flag of a residual: one tick before the row was skipped */
-/* Decodes the times, and whether one tick before a row was skipped (late may be NULL). Returns -1 if they do not
- * strictly increase or one is outside the cell. */
-int log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late);
-/* Checks the same, and returns the last time. */
-bool log_section_end(const struct log_section *s, int64_t cell, int64_t *last_ns);
-/* Visits the arrays in order. log_walk_get() returns false if the form is
- * unknown; all values are NaN then. */
-struct log_walk {
-	const struct log_section *s;
-	uint32_t next;
-	const uint8_t *p;
-};
-void log_walk_begin(struct log_walk *w, const struct log_section *s);
-bool log_walk_get(struct log_walk *w, double *out); /* s->n values */
-void log_walk_skip(struct log_walk *w, uint32_t n);
+/* Decodes the times, whether one tick before a row was skipped, and the last time, each unless it is NULL. Returns false if
+ * they do not strictly increase or one is outside the cell. */
+bool log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns);
 
 /* Appends a section. rows: n * width values, row by row; late: as of log_section_times(); like[width] is updated. */
 void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
 		  uint8_t *like);
-
-/* Stores the length of the record that starts at `start` and ends here, in the field before `start`. */
-void log_record_end(struct log_bytes *b, size_t start);
 
 /* STAT: one channel over one span. */
 #define LOG_STAT_HEAD 56 /* in front of the records */
@@ -354,9 +339,6 @@ struct log_channel {
 	{                                                                             \
 		return log_fields_get(in, log_##name##_fields, to);                   \
 	}
-LOG_RECORD(mark, mark)
-LOG_RECORD(change, change)
-LOG_RECORD(state, state_event)
 LOG_RECORD(anchor, clock_anchor)
 LOG_RECORD(fact, fact)
 LOG_RECORD(channel, log_channel)
@@ -364,15 +346,5 @@ LOG_RECORD(stat, span_stats)
 LOG_RECORD(index_head, log_index_head)
 LOG_RECORD(group_entry, log_group_entry)
 LOG_RECORD(sums_entry, log_sums_entry)
-
-static inline void log_gap_put(struct log_bytes *b, const struct gap *g)
-{
-	log_fields_put(b, log_gap_fields, g);
-}
-
-static inline bool log_gap_get(struct log_in *in, struct gap *g)
-{
-	return log_fields_get(in, log_gap_fields, g) && (unsigned)g->tier < TIERS && g->from_ns <= g->to_ns;
-}
 
 #endif

@@ -6,7 +6,7 @@
 
 struct range_order {
 	struct trace *trace;
-	int64_t done_ns, to_ns; /* ranges that begin before done_ns were read; up to to_ns they are wanted */
+	int64_t done_ns, next_ns, to_ns; /* ranges that begin before done_ns were read; wanted are those from next_ns up to to_ns */
 	int64_t window_ns;
 	struct range *list; /* those that begin in the last window */
 	size_t n, room, at;

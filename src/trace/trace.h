@@ -80,14 +80,23 @@ bool trace_extent(const struct trace *t, int64_t *first_ns, int64_t *last_ns);
 uint64_t trace_rows(const struct trace *t, enum tier tier);
 /* Returns the first row at or after t_ns, or trace_rows() if there is none. */
 uint64_t trace_row_from(const struct trace *t, enum tier tier, int64_t t_ns);
-/* In ns of CLOCK_MONOTONIC, increasing. */
-void trace_row_times(const struct trace *t, enum tier tier, uint64_t first, size_t n, int64_t *out);
-/* In the channel's unit, NaN where missing; rows of the channel's tier. */
-void trace_row_values(struct trace *t, size_t channel, uint64_t first, size_t n, double *out);
-/* Reads at most `most` rows of one chunk: their times unless t_ns is NULL, and the values of each channel
- * whose entry in `values` is not NULL. Returns their number. */
-size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels,
-		  size_t n_channels, double *const *values);
+/* Reads at most `most` rows of one chunk: their times, increasing, in ns of CLOCK_MONOTONIC, unless t_ns is NULL, and the values of
+ * each channel whose entry in `values` is not NULL: in its unit, NaN where missing. Returns their number. */
+size_t trace_read(struct trace *t, enum tier tier, uint64_t row, size_t most, int64_t *t_ns, const size_t *channels, size_t n_channels,
+		  double *const *values);
+/* The same of n rows, of one channel or the times alone. */
+static inline void trace_row_times(struct trace *t, enum tier tier, uint64_t row, size_t n, int64_t *out)
+{
+	for (size_t done = 0; done < n;)
+		done += trace_read(t, tier, row + done, n - done, out + done, NULL, 0, NULL);
+}
+
+static inline void trace_row_values(struct trace *t, size_t channel, uint64_t row, size_t n, double *out)
+{
+	for (size_t done = 0; done < n;)
+		done += trace_read(t, trace_session(t)->channels[channel].tier, row + done, n - done, NULL, &channel, 1, &(double *) {out + done});
+}
+
 /* Adds the values of n rows to the histogram of each channel that has one. Whole chunks are counted without
  * decoding them where possible. */
 void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
@@ -126,13 +135,13 @@ static inline const struct gap *trace_gaps(const struct trace *t, size_t *n)
 
 /* Ranges that touch [from_ns, to_ns), roughly in order of end; those shorter than least_ns may be missing, with 0
  * none is. Names and lanes are valid until trace_close(); visit() must not call the trace. */
-void trace_ranges(struct trace *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+void trace_ranges(struct timeline *t, int64_t from_ns, int64_t to_ns, int64_t least_ns, range_visit *visit, void *arg);
+/* Reads on in them, for a few ms. Returns false once all were read, as the other calls do before they return. */
+bool trace_ranges_more(struct timeline *t);
+/* The lanes, in order of appearance, at most `most`. Returns the number of all. */
+size_t trace_lanes(struct timeline *t, const struct range_lane **out, size_t most);
 /* From now on these are the ranges of the trace, which owns them, and not those that were recorded. */
 void trace_show_ranges(struct trace *t, struct ranges *r);
-/* Reads on in them, for a few ms. Returns false once all were read, as the other calls do before they return. */
-bool trace_ranges_more(struct trace *t);
-/* The lanes, in order of appearance, at most `most`. Returns the number of all. */
-size_t trace_lanes(struct trace *t, const struct range_lane **out, size_t most);
 /* Returns the first gap that ends at or after from_ns, or n of trace_gaps() if there is none. */
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
 /* Simultaneous readings of all clocks, that of the start first; *n is 0 if the file has none. */

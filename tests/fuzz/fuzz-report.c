@@ -30,7 +30,7 @@ static void numbers_of(struct trace *t, FILE *nowhere, uint32_t way)
 			     (enum report_part)((format + way) % 3), (enum report_format)format, nowhere, NULL, &e);
 	report_write(pair, 2, &all, 0, REPORT_PHASES, REPORT_JSON, nowhere, NULL, &e);
 	/* These take much memory: one form for each input. */
-	if (trace_lanes(t, NULL, 0) > 0)
+	if (trace_lanes(trace_timeline(t), NULL, 0) > 0)
 		report_ranges(pair, 1 + way % 2, way & 2 ? &some : &all, (enum report_by)(REPORT_BY_RANGE + way % 3),
 			      (enum report_format)(way / 4 % 4), nowhere, NULL, &e);
 	for (int form = EXPORT_csv; form <= EXPORT_perfetto; form++) {

@@ -52,7 +52,7 @@ bad=$(grep -rl --include='*.c' 'pthread_create(' src | grep -vx src/util/thread.
 result 3 'threads are created in one place' "$bad"
 
 # The main thread is the seventh; everything else that may block is a job.
-want='src/app/alert.c src/engine/engine.c src/engine/pacer.c src/probe/reader-thread.c src/trace/log-out.c src/util/job.c'
+want='src/app/alert.c src/engine/engine.c src/engine/sampler.c src/probe/reader-thread.c src/trace/log-out.c src/util/job.c'
 found=$(grep -rl --include='*.c' '\<thread_start(' src | grep -vxE 'src/util/thread.c|src/term/crash.c' | sort | tr '\n' ' ')
 test "$found" = "$want " && found=
 result 4 'there are seven kinds of threads' "${found:+# threads begin in $found}"

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "model/stats.h"
-#include "model/timeline.h"
+#include "model/fold.h"
 #include "util/clock.h"
 
 static void missing_is_not_counted(void **state)
@@ -84,7 +83,7 @@ static struct bin column(const int64_t *t, const double *v, size_t n, int zoom, 
 /* Rows in any order give bit-identical sums. */
 static void order_of_sums(void **state)
 {
-	struct bin_order order = {.n = 0};
+	struct row_fold fold = {.n = 0};
 	int64_t t[400];
 	double v[400];
 
@@ -104,15 +103,15 @@ static void order_of_sums(void **state)
 		}
 		struct bin is, want = column(t, v, n, zoom, zoom_base(hz));
 
-		assert_true(bin_order_set(&order, t, n, hz));
-		is = bin_order_fold(&order, v);
+		assert_true(fold_begin(&fold, t, n, hz));
+		is = fold_bin(&fold, v);
 		assert_int_equal(is.n, want.n);
 		if (want.n > 0) {
 			assert_true(is.min == want.min && is.max == want.max && is.sum == want.sum);
-			assert_true(bin_order_sum(&order, v) == want.sum);
+			assert_true(fold_stats(&fold, v).sum == want.sum);
 		}
 	}
-	bin_order_free(&order);
+	fold_free(&fold);
 }
 
 /* Several marks may have the same time. An interval includes its begin but not its end. */

@@ -160,22 +160,21 @@ static void bench_open(struct bench *b, bool fast)
 	for (int t = 0; t < TIERS; t++) {
 		b->rings[t] = t == TIER_FAST && !fast ? NULL : ring_new(widths[t], 512);
 		b->next_ns[t] = b->now;
+		b->c.tiers[t] = (struct collector_tier) {.ring = b->rings[t], .period_ns = periods[t]};
 	}
-	assert_int_equal(collector_init(&b->c, b->rings, widths, periods), 0);
 }
 
-static void bench_begin(struct bench *b, bool goes_on)
+static void bench_begin(struct bench *b)
 {
 	b->r.sink.ops = &rec_ops;
 	b->r.begun = 1;
 	b->r.start_ns = b->now;
 	memcpy(b->r.width, widths, sizeof(widths));
-	collector_begin(&b->c, &b->r.sink, b->now, goes_on, NULL);
+	collector_begin(&b->c, &b->r.sink, b->now);
 }
 
 static void bench_close(struct bench *b)
 {
-	collector_close(&b->c);
 	for (int t = 0; t < TIERS; t++)
 		ring_free(b->rings[t]);
 }
@@ -223,7 +222,7 @@ static void order_holds_at_random(void **state)
 		if (step == 500) { /* what is sampled before belongs to no stream */
 			b.now += MS;
 			last_mark = b.now;
-			bench_begin(&b, true);
+			bench_begin(&b);
 			memset(b.pushed, 0, sizeof(b.pushed));
 			for (int t = 0; t < TIERS; t++)
 				b.next_ns[t] = b.now;
@@ -259,7 +258,7 @@ static void lost_rows_are_told(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_begin(&b, false);
+	bench_begin(&b);
 	for (int64_t i = 0; i < 600; i++)
 		ring_push(b.rings[TIER_FAST], b.now + i * MS, 0, values);
 	collector_drain(&b.c);
@@ -280,7 +279,7 @@ static void gaps_are_told_from_one(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_begin(&b, false);
+	bench_begin(&b);
 	ring_push(b.rings[TIER_FAST], b.now + 1 * MS, 7, values); /* nothing before it */
 	ring_push(b.rings[TIER_FAST], b.now + 3 * MS, 1, values);
 	collector_drain(&b.c);
@@ -292,7 +291,7 @@ static void gaps_are_told_from_one(void **state)
 	ring_push(b.rings[TIER_FAST], b.now, 0, values);
 	collector_drain(&b.c);
 	b.now += 10 * MS;
-	bench_begin(&b, true);
+	bench_begin(&b);
 	ring_push(b.rings[TIER_FAST], b.now + 10 * MS, 16, values);
 	collector_drain(&b.c);
 	assert_int_equal(b.r.rows[TIER_FAST], 1);
@@ -308,7 +307,7 @@ static void marks_do_not_wait_for_ever(void **state)
 	(void)state;
 	for (int fast = 0; fast <= 1; fast++) {
 		bench_open(&b, fast);
-		bench_begin(&b, false);
+		bench_begin(&b);
 		bench_sample(&b, false);
 		b.now += 60 * MS;
 		bench_mark(&b, b.now);
@@ -332,7 +331,7 @@ static void a_rest_is_told(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_begin(&b, false);
+	bench_begin(&b);
 	collector_run(&b.c, b.now, b.now - 40 * MS);
 	assert_int_equal(b.r.rests, 0);
 	for (uint64_t i = 1; i <= 3; i++) {
@@ -387,7 +386,7 @@ static void late_marks_keep_their_time(void **state)
 	(void)state;
 	bench_open(&b, true);
 	t = b.now;
-	collector_begin(&b.c, &l.sink, t, false, NULL);
+	collector_begin(&b.c, &l.sink, t);
 	for (int64_t i = 0; i < 100; i++)
 		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
 	b.now = t + 100 * MS;
@@ -420,7 +419,7 @@ static void mark_goes_before_the_row_that_follows(void **state)
 
 	(void)state;
 	bench_open(&b, true);
-	bench_begin(&b, false);
+	bench_begin(&b);
 	t = b.now;
 	for (int64_t i = 0; i < 50; i++)
 		ring_push(b.rings[TIER_FAST], t + i * MS, 0, values);
@@ -451,7 +450,7 @@ static void marks_wait_for_the_stream(void **state)
 	collector_run(&b.c, b.now, b.now);
 	collector_drain(&b.c);
 	b.now += 5 * MS;
-	bench_begin(&b, true);
+	bench_begin(&b);
 	bench_mark(&b, b.now + 1 * MS);
 	collector_drain(&b.c);
 	assert_int_equal(b.r.rows[TIER_FAST], 0);
@@ -711,14 +710,14 @@ static int64_t feed_poll(void *feed, bool last)
 static void feeds_are_polled(void **state)
 {
 	struct engine *g = live(live_rig());
-	struct feed timed = {.feed = {.poll = feed_poll, .fd = {-1, -1}}, .fd = -1}, reads = timed, gone = timed;
+	struct feed timed = {.feed = {.poll = feed_poll, .fd = -1}, .fd = -1}, reads = timed, gone = timed;
 	struct recorder r;
 	struct err e;
 	int ends[2];
 
 	(void)state;
 	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
-	reads.feed.fd[1] = reads.fd = ends[0];
+	reads.feed.fd = reads.fd = ends[0];
 	begin(g, &r);
 	engine_add_feed(g, &timed.feed);
 	assert_int_equal(engine_start(g, &e), 0);

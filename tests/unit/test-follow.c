@@ -79,7 +79,7 @@ static struct text write_log(uint32_t session)
 		t.at[t.chunks] = at;
 		t.entry[t.chunks] = (struct log_entry) {.kind = h.kind, .cell = h.cell};
 		assert_int_equal(log_unpack(u, &h, t.p + at + LOG_HEAD, &raw), LOG_OK);
-		for (struct log_in in = {raw.p, raw.p + raw.n, false}; h.kind == LOG_DATA && log_data_next(&in, &s) > 0;)
+		for (struct log_in in = {raw.p, raw.p + raw.n, false}; h.kind == LOG_DATA && log_section_next(&in, &s, true) > 0;)
 			t.entry[t.chunks].rows[s.tier] = s.n;
 	}
 	log_unpacker_free(u);

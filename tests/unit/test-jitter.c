@@ -60,37 +60,37 @@ static double measured(const struct load *l, struct chip c, int64_t tick_ns, int
 	double last_mw = 0, sum = 0;
 
 	f->probe.timed = true;
-	s = sampler_new(TIER_MEDIUM, (double)NS_PER_S / (double)tick_ns, r, &e);
+	s = sampler_new(r, (const double[TIERS]) {1, (double)NS_PER_S / (double)tick_ns, 1}, &e);
 	assert_non_null(s);
 	sampler_begin(s, GRID);
 	c.due_ns = GRID - tick_ns;
 	for (int64_t due = GRID; due < GRID + seconds * NS_PER_S; due += tick_ns) {
-		const struct ring_row *row;
+		struct ring_row row;
 		bool fresh;
 
 		chip_until(&c, l, due);
 		fresh = c.read_ns != seen_ns;
 		f->probe.read_ns = fresh ? c.read_ns : 0;
 		f->value = fresh ? c.mw : (double)NAN;
-		sampler_tick(s, due, due + 20 * US, 0);
-		row = ring_at(sampler_ring(s), 0);
-		assert_true(row->t_ns > last_ns && row->t_ns <= due);
+		sampler_tick(s, TIER_MEDIUM, due, due + 20 * US, 0);
+		row = ring_at(sampler_ring(s, TIER_MEDIUM), 0);
+		assert_true(row.t_ns > last_ns && row.t_ns <= due);
 		if (fresh && c.cost_ns < LEAD)
-			assert_int_equal(row->t_ns, c.read_ns);
+			assert_int_equal(row.t_ns, c.read_ns);
 		if (c.period_ns == tick_ns && due > GRID + tick_ns)
-			assert_true(fresh && row->t_ns - last_ns < 2 * tick_ns + c.cost_ns);
+			assert_true(fresh && row.t_ns - last_ns < 2 * tick_ns + c.cost_ns);
 		seen_ns = c.read_ns;
-		if (isnan(row->values[0])) {
-			ring_take(sampler_ring(s), 1);
+		if (isnan(row.values[0])) {
+			ring_take(sampler_ring(s, TIER_MEDIUM), 1);
 			continue;
 		}
 		if (last_ns)
-			sum += (row->values[0] + last_mw) / 2 * (double)(row->t_ns - last_ns);
+			sum += (row.values[0] + last_mw) / 2 * (double)(row.t_ns - last_ns);
 		else
-			from_ns = row->t_ns;
-		last_ns = row->t_ns;
-		last_mw = row->values[0];
-		ring_take(sampler_ring(s), 1);
+			from_ns = row.t_ns;
+		last_ns = row.t_ns;
+		last_mw = row.values[0];
+		ring_take(sampler_ring(s, TIER_MEDIUM), 1);
 	}
 	sampler_free(s);
 	probe_set_free(r);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "random.h"
-#include "trace/log.h"
+#include "trace/log-decode.h"
 
 #define MUTATIONS 100000
 
@@ -106,7 +106,7 @@ static void round_trip(const double *v, size_t n, uint8_t like)
 
 	assert_non_null(back);
 	log_put_u8(&b, 0); /* arrays are not aligned */
-	kind = log_array_put(&b, v, n, like);
+	kind = log_array_put(&b, v, n, &like);
 	assert_false(b.failed);
 	copy = malloc(b.n - 1 ? b.n - 1 : 1);
 	assert_non_null(copy);
@@ -146,7 +146,7 @@ static void arrays(void **state)
 static uint8_t kind_of(const double *v, size_t n)
 {
 	struct log_bytes b = {.n = 0};
-	uint8_t kind = log_array_put(&b, v, n, LOG_OTHER);
+	uint8_t like = LOG_OTHER, kind = log_array_put(&b, v, n, &like);
 
 	log_bytes_free(&b);
 	return kind;
@@ -238,8 +238,8 @@ static void chunk(void **state)
 	struct log_bytes raw = {.n = 0}, bytes = {.n = 0}, out = {.n = 0};
 	struct log_unpacker *u = log_unpacker_new();
 	struct log_head h;
+	struct log_array arrays[WIDTH];
 	struct log_section s;
-	struct log_walk w;
 	struct log_in in;
 
 	(void)state;
@@ -250,20 +250,20 @@ static void chunk(void **state)
 	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_OK);
 	assert_memory_equal(out.p, raw.p, raw.n);
 	in = (struct log_in) {out.p, out.p + out.n, false};
-	assert_int_equal(log_data_next(&in, &s), 1);
+	assert_int_equal(log_section_next(&in, &s, true), 1);
 	assert_true(s.tier == TIER_MEDIUM && s.n == ROWS && s.columns == WIDTH);
-	assert_int_equal(log_section_times(&s, CELL, back, late), 0);
+	assert_true(log_section_times(&s, CELL, back, late, NULL));
 	assert_memory_equal(back, t_ns, sizeof(t_ns));
 	for (size_t i = 0; i < ROWS; i++)
 		assert_int_equal(late[i], i % 7 == 0);
-	assert_int_equal(log_section_times(&s, CELL + 1, back, NULL), -1);
-	log_walk_begin(&w, &s);
+	assert_false(log_section_times(&s, CELL + 1, back, NULL, NULL));
+	assert_true(log_section_arrays(&s, NULL, WIDTH, WIDTH, s.arrays, arrays));
 	for (unsigned c = 0; c < WIDTH; c++) {
-		assert_true(log_walk_get(&w, column));
+		log_array_get(arrays[c].p, arrays[c].kind, ROWS, column);
 		for (size_t i = 0; i < ROWS; i++)
 			assert_true(same(column[i], values[i * WIDTH + c]));
 	}
-	assert_int_equal(log_data_next(&in, &s), 0);
+	assert_int_equal(log_section_next(&in, &s, true), 0);
 	bytes.p[LOG_HEAD + 9] ^= 1;
 	assert_int_equal(log_unpack(u, &h, bytes.p + LOG_HEAD, &out), LOG_BAD_SUM);
 	log_unpacker_free(u);
@@ -285,8 +285,8 @@ static void bad_times(void **state)
 	t_ns[70] = t_ns[69];
 	chunk_make(&raw, &bytes, t_ns, values);
 	in = (struct log_in) {raw.p, raw.p + raw.n, false};
-	assert_int_equal(log_data_next(&in, &s), 1);
-	assert_int_equal(log_section_times(&s, CELL, back, NULL), -1);
+	assert_int_equal(log_section_next(&in, &s, true), 1);
+	assert_false(log_section_times(&s, CELL, back, NULL, NULL));
 	log_bytes_free(&raw);
 	log_bytes_free(&bytes);
 }
@@ -356,21 +356,21 @@ static unsigned decode(const uint8_t *p, size_t n)
 	static double column[LOG_ROWS_MAX];
 	static int64_t t_ns[LOG_ROWS_MAX];
 	struct log_in in = {p, p + n, false};
+	static struct log_array arrays[LOG_PARTS * LOG_CHANNELS];
 	struct log_section s;
-	struct log_walk w;
 	unsigned sections = 0;
 
-	while (log_data_next(&in, &s) > 0) {
-		sections += log_section_times(&s, CELL, t_ns, NULL) == 0;
-		log_walk_begin(&w, &s);
+	while (log_section_next(&in, &s, true) > 0) {
+		sections += log_section_times(&s, CELL, t_ns, NULL, NULL);
+		log_section_arrays(&s, NULL, s.columns, s.columns, s.arrays, arrays);
 		for (uint32_t c = 0; c < s.columns; c++)
-			log_walk_get(&w, column);
+			log_array_get(arrays[c].p, arrays[c].kind, s.n, column);
 	}
 	in = (struct log_in) {p, p + n, false};
-	while (log_lod_next(&in, &s) > 0) {
-		log_walk_begin(&w, &s);
+	while (log_section_next(&in, &s, false) > 0) {
+		log_section_arrays(&s, NULL, s.columns / LOG_PARTS, s.columns / LOG_PARTS, s.arrays, arrays);
 		for (uint32_t c = 0; c < s.columns; c++)
-			log_walk_get(&w, column);
+			log_array_get(arrays[c].p, arrays[c].kind, s.n, column);
 	}
 	return sections;
 }
@@ -469,18 +469,18 @@ static void records(void **state)
 	struct log_sums_entry se2;
 
 	(void)state;
-	log_mark_put(&b, &m);
-	log_gap_put(&b, &g);
-	log_change_put(&b, &c);
+	log_fields_put(&b, log_mark_fields, &m);
+	log_fields_put(&b, log_gap_fields, &g);
+	log_fields_put(&b, log_change_fields, &c);
 	in = (struct log_in) {b.p, b.p + b.n, false};
-	assert_true(log_mark_get(&in, &m2) && m2.id == 7 && m2.t_ns == -5);
+	assert_true(log_fields_get(&in, log_mark_fields, &m2) && m2.id == 7 && m2.t_ns == -5);
 	assert_string_equal(m2.label, m.label);
-	assert_true(log_gap_get(&in, &g2) && g2.tier == g.tier && g2.cause == g.cause && g2.from_ns == 3 &&
+	assert_true(log_fields_get(&in, log_gap_fields, &g2) && g2.tier == g.tier && g2.cause == g.cause && g2.from_ns == 3 &&
 		    g2.to_ns == 9 && g2.missed == 2);
-	assert_true(log_change_get(&in, &c2) && c2.t_ns == 11);
+	assert_true(log_fields_get(&in, log_change_fields, &c2) && c2.t_ns == 11);
 	assert_string_equal(c2.to, "40W");
 	assert_true(in.p == in.end);
-	assert_false(log_mark_get(&in, &m2));
+	assert_false(log_fields_get(&in, log_mark_fields, &m2));
 	b.n = 0;
 	log_stat_put(&b, &st);
 	assert_int_equal(b.n, LOG_STAT_SIZE);
@@ -525,18 +525,26 @@ static void gate(void **state)
 			struct log_in in;
 			bool all;
 
-			log_mark_put(&b, &m);
-			log_change_put(&b, &c);
-			log_gap_put(&b, &g);
+			log_fields_put(&b, log_mark_fields, &m);
+			log_fields_put(&b, log_change_fields, &c);
+			log_fields_put(&b, log_gap_fields, &g);
 			log_anchor_put(&b, &a);
 			log_stat_put(&b, &s);
 			in = (struct log_in) {b.p, b.p + b.n, false};
-			all = log_mark_get(&in, &m) && log_change_get(&in, &c) && log_gap_get(&in, &g) &&
-			      log_anchor_get(&in, &a) && log_stat_get(&in, &s);
-			if (field == 2 || field == 3)
-				assert_true(all == (times[i].good && (field == 2) == (t < 0)));
-			else
-				assert_true(all == (times[i].good || field == 9));
+			all = log_fields_get(&in, log_mark_fields, &m) && log_fields_get(&in, log_change_fields, &c) &&
+			      log_fields_get(&in, log_gap_fields, &g) && log_anchor_get(&in, &a) && log_stat_get(&in, &s);
+			assert_true(all == (times[i].good || field == 9));
+			if (field == 2 || field == 3) {
+				struct log_event ev = {.kind = LOG_GAP, .u.gap = {.from_ns = -(INT64_C(1) << 61), .to_ns = INT64_C(1) << 61}};
+				struct log_in record;
+
+				*(field == 2 ? &ev.u.gap.from_ns : &ev.u.gap.to_ns) = t;
+				b.n = 0;
+				log_event_put(&b, &ev);
+				in = (struct log_in) {b.p, b.p + b.n, false};
+				assert_true(log_get_record(&in, &record));
+				assert_true(log_event_get(LOG_GAP, &record, &ev) == (times[i].good && (field == 2) == (t < 0)));
+			}
 			log_bytes_free(&b);
 		}
 }

@@ -113,7 +113,7 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 	struct log_in in;
 	static int64_t t_ns[LOG_ROWS_MAX];
 	static double values[LOG_ROWS_MAX];
-	struct log_walk walk;
+	static struct log_array arrays[LOG_CHANNELS];
 
 	if (!u)
 		u = log_unpacker_new();
@@ -123,15 +123,15 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 	if (h.kind != LOG_DATA)
 		return;
 	in = (struct log_in) {raw.p, raw.p + raw.n, false};
-	while (log_data_next(&in, &s) > 0) {
+	while (log_section_next(&in, &s, true) > 0) {
 		enum tier t = (enum tier)s.tier;
 		size_t width = session.width[t];
 
-		assert_int_equal(log_section_times(&s, h.cell, t_ns, NULL), 0);
+		assert_true(log_section_times(&s, h.cell, t_ns, NULL, NULL));
+		assert_true(log_section_arrays(&s, NULL, s.columns, s.columns, s.arrays, arrays));
 		assert_int_equal(s.n, c->about.rows[t]);
-		log_walk_begin(&walk, &s);
 		for (size_t k = 0; k < width; k++) {
-			assert_true(log_walk_get(&walk, values));
+			log_array_get(arrays[k].p, arrays[k].kind, s.n, values);
 			for (size_t i = 0; i < s.n; i++)
 				assert_true(values[i] == value_of(t, at[t] + i, k));
 		}

@@ -282,7 +282,7 @@ static void check_columns(struct trace *l, const struct recording *r)
 
 			size_t c = random_below(s->width);
 
-			trace_columns(l, channel_of(r, t, c), zoom, first, n, b);
+			log_columns(trace_timeline(l), channel_of(r, t, c), zoom, first, n, b);
 			for (size_t i = 0; i < n; i++) {
 				struct bin want = bin_by_rows(s, c, zoom + up, (first + (int64_t)i) >> up, base < 27 ? base : 27);
 
@@ -649,7 +649,7 @@ static void parts(void **state)
 			for (int64_t i = r->rows[0].t[0] >> zoom; i <= r->rows[0].t[rows - 1] >> zoom; i++) {
 				struct bin want = bin_by_chunks(r, to[0], rows, c, zoom, i), b;
 
-				trace_columns(l, channel_of(r, TIER_FAST, c), zoom, i, 1, &b);
+				log_columns(trace_timeline(l), channel_of(r, TIER_FAST, c), zoom, i, 1, &b);
 				assert_int_equal(b.n, want.n);
 				assert_true(b.n == 0 || (b.min == want.min && b.max == want.max && same(b.sum, want.sum)));
 			}
@@ -677,7 +677,7 @@ static void rows_until(const struct recording *r, size_t chunks, size_t rows[TIE
 			continue;
 		assert_int_equal(log_unpack(u, &h, r->bytes.p + r->chunk[i] + LOG_HEAD, &raw), LOG_OK);
 		in = (struct log_in) {raw.p, raw.p + raw.n, false};
-		while (log_data_next(&in, &s) > 0)
+		while (log_section_next(&in, &s, true) > 0)
 			rows[s.tier] += s.n;
 	}
 	log_bytes_free(&raw);
@@ -726,7 +726,7 @@ static void check_columns_without(struct trace *l, const struct recording *r, in
 		int shift = zoom < LOG_CELL_ZOOM ? LOG_CELL_ZOOM - zoom : 0;
 		struct bin b[64];
 
-		trace_columns(l, channel_of(r, TIER_FAST, 1), zoom, first, 64, b);
+		log_columns(trace_timeline(l), channel_of(r, TIER_FAST, 1), zoom, first, 64, b);
 		for (int64_t i = 0; i < 64; i++) {
 			struct bin want = bin_by_rows(&r->rows[0], 1, zoom, first + i, zoom_base(1000));
 
@@ -1152,7 +1152,7 @@ static void ask_all(struct trace *l)
 			assert_true(trace_row_from(l, tier, t[0]) <= rows);
 		}
 		for (int zoom = ZOOM_MIN; zoom <= ZOOM_MAX; zoom += 2)
-			trace_columns(l, c, zoom, last >> zoom, 20, bins);
+			log_columns(trace_timeline(l), c, zoom, last >> zoom, 20, bins);
 		trace_stat(l, c, first, last, &stat);
 	}
 }

@@ -23,6 +23,7 @@
 
 #include "random.h"
 #include "stream-to.h"
+#include "trace/log-decode.h"
 #include "trace/log-lod.h"
 #include "trace/log-out.h"
 
@@ -184,26 +185,27 @@ static inline void see_data(struct seen *s, const struct log_head *h, struct log
 	struct log_section sec;
 	int r;
 
-	while ((r = log_data_next(in, &sec)) > 0) {
+	while ((r = log_section_next(in, &sec, true)) > 0) {
 		double *v = calloc(sec.n * sec.columns, sizeof(*v)), *column = calloc(sec.n, sizeof(*column));
 		int64_t *t_ns = calloc(sec.n, sizeof(*t_ns));
 		uint8_t *late = calloc(sec.n, 1);
-		struct log_walk w;
+		struct log_array *arrays = calloc(sec.columns + 1, sizeof(*arrays));
 
-		assert_true(v && column && t_ns && late);
+		assert_true(v && column && t_ns && late && arrays);
 		assert_int_equal(sec.columns, about.width[sec.tier]);
-		assert_int_equal(log_section_times(&sec, h->cell, t_ns, late), 0);
+		assert_true(log_section_times(&sec, h->cell, t_ns, late, NULL));
+		assert_true(log_section_arrays(&sec, NULL, sec.columns, sec.columns, sec.arrays, arrays));
 		for (size_t i = 0; i < sec.n; i++)
 			s->late[sec.tier] += late[i];
-		log_walk_begin(&w, &sec);
 		for (size_t c = 0; c < sec.columns; c++) {
-			assert_true(log_walk_get(&w, column));
+			log_array_get(arrays[c].p, arrays[c].kind, sec.n, column);
 			for (size_t i = 0; i < sec.n; i++)
 				v[i * sec.columns + c] = column[i];
 		}
 		for (size_t i = 0; i < sec.n; i++)
 			column_add(&s->rows[sec.tier], sec.columns, t_ns[i], v + i * sec.columns);
 		free(v);
+		free(arrays);
 		free(column);
 		free(late);
 		free(t_ns);
@@ -217,11 +219,11 @@ static inline void see_events(struct seen *s, const struct log_head *h, struct l
 
 	while (log_get_record(in, &record)) {
 		if (h->kind == LOG_MARK)
-			assert_true(s->n_marks < MARKS + 1 && log_mark_get(&record, &s->marks[s->n_marks++]));
+			assert_true(s->n_marks < MARKS + 1 && log_fields_get(&record, log_mark_fields, &s->marks[s->n_marks++]));
 		else if (h->kind == LOG_GAP)
-			assert_true(s->n_gaps < 64 && log_gap_get(&record, &s->gaps[s->n_gaps++]));
+			assert_true(s->n_gaps < 64 && log_fields_get(&record, log_gap_fields, &s->gaps[s->n_gaps++]));
 		else
-			assert_true(s->n_changes < 8 && log_change_get(&record, &s->changes[s->n_changes++]));
+			assert_true(s->n_changes < 8 && log_fields_get(&record, log_change_fields, &s->changes[s->n_changes++]));
 	}
 	assert_false(in->bad);
 }
@@ -257,18 +259,16 @@ static inline void check_section(const struct log_section *sec, int zoom)
 {
 	size_t width = about.width[sec->tier];
 	int base = zoom_base(about.hz[sec->tier]);
-	double part[4][LOG_BINS_MAX];
+	double part[LOG_PARTS][LOG_BINS_MAX];
+	struct log_array arrays[LOG_PARTS * 3];
 
-	assert_int_equal(sec->columns, 4 * width);
+	assert_int_equal(sec->columns, LOG_PARTS * width);
+	assert_true(width <= 3);
+	assert_true(log_section_arrays(sec, NULL, (unsigned)width, width, sec->arrays, arrays));
 	assert_true(base + 2 <= zoom);
 	for (size_t c = 0; c < width; c++) {
-		for (size_t k = 0; k < 4; k++) {
-			struct log_walk w;
-
-			log_walk_begin(&w, sec);
-			log_walk_skip(&w, (uint32_t)(k * width + c));
-			assert_true(log_walk_get(&w, part[k]));
-		}
+		for (size_t k = 0; k < LOG_PARTS; k++)
+			log_array_get(arrays[k * width + c].p, arrays[k * width + c].kind, sec->n, part[k]);
 		for (size_t i = 0; i < sec->n; i++) {
 			struct bin b =
 				bin_of(&pushed[sec->tier], width, c, zoom, sec->first + (int64_t)i, base);
@@ -287,7 +287,7 @@ static inline void check_lod(struct log_in *in)
 	int r;
 
 	log_in_take(in, 3);
-	while ((r = log_lod_next(in, &sec)) > 0)
+	while ((r = log_section_next(in, &sec, false)) > 0)
 		check_section(&sec, (int)zoom);
 	assert_int_equal(r, 0);
 }
@@ -397,7 +397,7 @@ static inline void check_group(const struct file *f, size_t at, const struct log
 		if (h.kind != LOG_DATA)
 			continue;
 		assert_int_equal(log_unpack(u, &h, f->p + i + LOG_HEAD, &raw), LOG_OK);
-		for (struct log_in data = {raw.p, raw.p + raw.n, false}; log_data_next(&data, &s) > 0;)
+		for (struct log_in data = {raw.p, raw.p + raw.n, false}; log_section_next(&data, &s, true) > 0;)
 			rows[s.tier] += s.n;
 	}
 	assert_memory_equal(rows, e->rows, sizeof(rows));

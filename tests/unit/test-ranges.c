@@ -301,17 +301,17 @@ static void recorded(void **state)
 	t = trace_open(path, &e);
 	assert_non_null(t);
 	assert_int_equal(e.code, ERR_NONE);
-	trace_ranges(t, INT64_MIN, INT64_MAX, 0, count, &f);
+	trace_ranges(trace_timeline(t), INT64_MIN, INT64_MAX, 0, count, &f);
 	assert_true(f.n == MOST + 1 && f.open == 1);
 	assert_string_equal(f.name, "run");
 	f = (struct found) {0};
-	trace_ranges(t, START + 7 * NS_PER_S, START + 7 * NS_PER_S + 10000 * 100 - 1, 1, count, &f);
+	trace_ranges(trace_timeline(t), START + 7 * NS_PER_S, START + 7 * NS_PER_S + 10000 * 100 - 1, 1, count, &f);
 	assert_true(f.n == 101);
 	f = (struct found) {0};
-	trace_ranges(t, INT64_MIN, INT64_MAX, NS_PER_MS, count, &f);
+	trace_ranges(trace_timeline(t), INT64_MIN, INT64_MAX, NS_PER_MS, count, &f);
 	assert_int_equal(f.n + f.folded, MOST + 1);
 	assert_in_range(f.folded, 1, MOST);
-	assert_int_equal(trace_lanes(t, NULL, 0), 1);
+	assert_int_equal(trace_lanes(trace_timeline(t), NULL, 0), 1);
 	trace_close(t);
 }
 
@@ -358,7 +358,7 @@ static void cut_short(void **state)
 		assert_int_equal(truncate(path, size), 0);
 		t = trace_open(path, &e);
 		assert_non_null(t);
-		trace_ranges(t, INT64_MIN, INT64_MAX, 0, once, &f);
+		trace_ranges(trace_timeline(t), INT64_MIN, INT64_MAX, 0, once, &f);
 		assert_in_range(f.n, 100, 300);
 		trace_close(t);
 	}
@@ -430,9 +430,9 @@ static void denied(void **state)
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		r = trace_open_logs(&fd, 1, path, &e);
 		assert_non_null(r);
-		log_ranges_visit(r, INT64_MIN, INT64_MAX, 0, count, &f);
+		trace_ranges(trace_timeline(r), INT64_MIN, INT64_MAX, 0, count, &f);
 		assert_int_equal(f.n, n);
-		assert_true((log_ranges_store(r) != NULL) == (n > 0));
+		assert_true((trace_lanes(trace_timeline(r), NULL, 0) > 0) == (n > 0));
 		trace_damage(r, &damage);
 		assert_int_equal(damage.chunks, 0);
 		trace_close(r);
@@ -455,7 +455,7 @@ static size_t ranges_in(const char *name)
 	struct trace *t = opened(name);
 	struct found f = {0};
 
-	trace_ranges(t, INT64_MIN, INT64_MAX, 0, count, &f);
+	trace_ranges(trace_timeline(t), INT64_MIN, INT64_MAX, 0, count, &f);
 	trace_close(t);
 	return f.n;
 }

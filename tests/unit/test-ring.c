@@ -24,14 +24,14 @@ static void rows_come_out_as_they_went_in(void **state)
 			continue;
 		assert_int_equal(ring_count(r), 5);
 		for (int k = 0; k < 5; k++) {
-			const struct ring_row *row = ring_at(r, (size_t)k);
+			const struct ring_row row = ring_at(r, (size_t)k);
 			int n = i - 4 + k;
 
-			assert_int_equal(row->t_ns, n);
-			assert_int_equal(row->late, n);
-			assert_int_equal(row->lost, 0);
-			assert_true(row->values[0] == n && row->values[1] == n + 0.25 &&
-				    row->values[2] == -n);
+			assert_int_equal(row.t_ns, n);
+			assert_int_equal(row.late, n);
+			assert_int_equal(row.lost, 0);
+			assert_true(row.values[0] == n && row.values[1] == n + 0.25 &&
+				    row.values[2] == -n);
 		}
 		ring_take(r, 5);
 		assert_int_equal(ring_count(r), 0);
@@ -72,16 +72,16 @@ static void full_ring_keeps_the_old(void **state)
 	assert_int_equal(ring_lost(r), 2);
 	assert_int_equal(ring_count(r), 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(ring_at(r, i)->t_ns, i);
+		assert_int_equal(ring_at(r, i).t_ns, i);
 	ring_take(r, 1);
 	assert_true(ring_push(r, 6, 1, &v));
-	assert_int_equal(ring_at(r, 3)->t_ns, 6);
-	assert_int_equal(ring_at(r, 3)->lost, 2);
-	assert_int_equal(ring_at(r, 3)->late, 10);
+	assert_int_equal(ring_at(r, 3).t_ns, 6);
+	assert_int_equal(ring_at(r, 3).lost, 2);
+	assert_int_equal(ring_at(r, 3).late, 10);
 	ring_take(r, 4);
 	assert_true(ring_push(r, 7, 0, &v));
-	assert_int_equal(ring_at(r, 0)->lost, 0);
-	assert_int_equal(ring_at(r, 0)->late, 0);
+	assert_int_equal(ring_at(r, 0).lost, 0);
+	assert_int_equal(ring_at(r, 0).late, 0);
 	assert_int_equal(ring_lost(r), 2);
 	ring_free(r);
 }
@@ -93,7 +93,7 @@ static void huge_late_is_clipped(void **state)
 
 	(void)state;
 	assert_true(ring_push(r, 1, UINT64_C(1) << 40, &v));
-	assert_int_equal(ring_at(r, 0)->late, UINT32_MAX);
+	assert_int_equal(ring_at(r, 0).late, UINT32_MAX);
 	ring_free(r);
 }
 
@@ -126,13 +126,13 @@ static void two_threads(void **state)
 		size_t n = ring_count(r);
 
 		for (size_t i = 0; i < n; i++) {
-			const struct ring_row *row = ring_at(r, i);
+			const struct ring_row row = ring_at(r, i);
 
-			assert_int_equal(row->t_ns, before + 1 + row->lost);
-			assert_true(row->values[0] == (double)row->t_ns);
-			assert_true(row->values[1] == (double)-row->t_ns);
-			before = row->t_ns;
-			told_lost += row->lost;
+			assert_int_equal(row.t_ns, before + 1 + row.lost);
+			assert_true(row.values[0] == (double)row.t_ns);
+			assert_true(row.values[1] == (double)-row.t_ns);
+			before = row.t_ns;
+			told_lost += row.lost;
 			got++;
 		}
 		ring_take(r, n);

@@ -11,7 +11,7 @@
 
 #include "fake-probes.h"
 #include "util/clock.h"
-#include "engine/pacer.h"
+#include "engine/sampler.h"
 
 #define MS NS_PER_MS
 
@@ -64,18 +64,23 @@ static void grid_never_keeps_a_thread_awake(void **state)
 static struct sampler *make(struct probe_set *r, double hz)
 {
 	struct err e;
-	struct sampler *s = sampler_new(TIER_FAST, hz, r, &e);
+	struct sampler *s = sampler_new(r, (const double[TIERS]) {hz, hz, hz}, &e);
 
 	assert_non_null(s);
 	return s;
 }
 
-static const struct ring_row *newest(struct sampler *s)
+static struct ring *fast(struct sampler *s)
 {
-	size_t n = ring_count(sampler_ring(s));
+	return sampler_ring(s, TIER_FAST);
+}
+
+static struct ring_row newest(struct sampler *s)
+{
+	size_t n = ring_count(fast(s));
 
 	assert_true(n > 0);
-	return ring_at(sampler_ring(s), n - 1);
+	return ring_at(fast(s), n - 1);
 }
 
 /* A probe with its own period is read when it has elapsed, and its value held in between. */
@@ -91,10 +96,10 @@ static void values_are_held_until_due(void **state)
 	for (int i = 0; i < 100; i++) {
 		each->value = i;
 		fifth->value = 1000 + i;
-		sampler_tick(s, i * MS, i * MS + 7, 0);
-		assert_int_equal(newest(s)->t_ns, i * MS + 7);
-		assert_true(newest(s)->values[0] == i);
-		assert_true(newest(s)->values[1] == 1000 + i / 5 * 5);
+		sampler_tick(s, TIER_FAST, i * MS, i * MS + 7, 0);
+		assert_int_equal(newest(s).t_ns, i * MS + 7);
+		assert_true(newest(s).values[0] == i);
+		assert_true(newest(s).values[1] == 1000 + i / 5 * 5);
 		assert_int_equal(each->last_read_ns, i * MS + 7);
 	}
 	assert_int_equal(each->reads, 100);
@@ -113,7 +118,7 @@ static void odd_period_does_not_drift(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3000; i++)
-		sampler_tick(s, i * MS, i * MS, 0);
+		sampler_tick(s, TIER_FAST, i * MS, i * MS, 0);
 	assert_int_equal(f->reads, 180);
 	sampler_free(s);
 	probe_set_free(r);
@@ -125,22 +130,22 @@ static void no_burst_after_a_gap(void **state)
 	struct probe_set *r = fake_probes();
 	struct fake *f = fake_add(r, TIER_FAST, CHANNEL_OTHER, 5 * MS);
 	struct sampler *s = make(r, 1000);
-	struct sampler_counts n;
+	struct engine_stats n;
 
 	(void)state;
-	sampler_tick(s, 0, 0, 0);
-	sampler_tick(s, 102 * MS, 102 * MS + 5, 101);
-	assert_int_equal(newest(s)->late, 101);
+	sampler_tick(s, TIER_FAST, 0, 0, 0);
+	sampler_tick(s, TIER_FAST, 102 * MS, 102 * MS + 5, 101);
+	assert_int_equal(newest(s).late, 101);
 	assert_int_equal(f->reads, 2);
 	for (int i = 103; i < 105; i++)
-		sampler_tick(s, i * MS, i * MS, 0);
+		sampler_tick(s, TIER_FAST, i * MS, i * MS, 0);
 	assert_int_equal(f->reads, 2);
-	sampler_tick(s, 105 * MS, 105 * MS, 0);
+	sampler_tick(s, TIER_FAST, 105 * MS, 105 * MS, 0);
 	assert_int_equal(f->reads, 3);
-	sampler_counts(s, &n);
-	assert_int_equal(n.rows, 5);
-	assert_int_equal(n.late, 101);
-	assert_int_equal(n.newest_ns, 105 * MS);
+	sampler_stats(s, &n);
+	assert_int_equal(n.rows[TIER_FAST], 5);
+	assert_int_equal(n.late[TIER_FAST], 101);
+	assert_int_equal(n.newest_ns[TIER_FAST], 105 * MS);
 	sampler_free(s);
 	probe_set_free(r);
 }
@@ -159,9 +164,9 @@ static void derived_come_last(void **state)
 	s = make(r, 1000);
 	for (int i = 0; i < 10; i++) {
 		base->value = i;
-		sampler_tick(s, i * MS, i * MS, 0);
-		assert_true(newest(s)->values[base->column] == i / 2 * 2);
-		assert_true(newest(s)->values[twice->column] == i / 2 * 4);
+		sampler_tick(s, TIER_FAST, i * MS, i * MS, 0);
+		assert_true(newest(s).values[base->column] == i / 2 * 2);
+		assert_true(newest(s).values[twice->column] == i / 2 * 4);
 	}
 	assert_int_equal(twice->reads, 5);
 	sampler_free(s);
@@ -183,11 +188,11 @@ static void rows_are_rounded_and_probes_are_not(void **state)
 	gpu->value = 12.345;
 	never->value = NAN;
 	s = make(r, 1000);
-	sampler_tick(s, 0, 1, 0);
-	assert_true(newest(s)->values[0] == channel_round(CHANNEL_GPU_UTIL, 12.345));
-	assert_true(newest(s)->values[0] != 12.345);
-	assert_true(newest(s)->values[1] == 2 * 12.345);
-	assert_true(isnan(newest(s)->values[2]));
+	sampler_tick(s, TIER_FAST, 0, 1, 0);
+	assert_true(newest(s).values[0] == channel_round(CHANNEL_GPU_UTIL, 12.345));
+	assert_true(newest(s).values[0] != 12.345);
+	assert_true(newest(s).values[1] == 2 * 12.345);
+	assert_true(isnan(newest(s).values[2]));
 	sampler_free(s);
 	probe_set_free(r);
 }
@@ -200,11 +205,11 @@ static void times_always_increase(void **state)
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 1000);
-	sampler_tick(s, 0, 500, 0);
-	sampler_tick(s, 0, 500, 0);
-	sampler_tick(s, 0, 400, 0);
+	sampler_tick(s, TIER_FAST, 0, 500, 0);
+	sampler_tick(s, TIER_FAST, 0, 500, 0);
+	sampler_tick(s, TIER_FAST, 0, 400, 0);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(ring_at(sampler_ring(s), i)->t_ns, 500 + i);
+		assert_int_equal(ring_at(fast(s), i).t_ns, 500 + i);
 	sampler_free(s);
 	probe_set_free(r);
 }
@@ -213,64 +218,55 @@ static void full_ring_counts_lost_rows(void **state)
 {
 	struct probe_set *r = fake_probes();
 	struct sampler *s;
-	struct sampler_counts n;
+	struct engine_stats n;
 	size_t ticks = 0;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 0.1);
-	for (n.lost = 0; n.lost < 3; ticks++) {
-		sampler_tick(s, (int64_t)ticks, (int64_t)ticks + 1, 0);
-		sampler_counts(s, &n);
+	for (n.lost[TIER_FAST] = 0; n.lost[TIER_FAST] < 3; ticks++) {
+		sampler_tick(s, TIER_FAST, (int64_t)ticks, (int64_t)ticks + 1, 0);
+		sampler_stats(s, &n);
 	}
-	assert_int_equal(ring_count(sampler_ring(s)), ticks - 3);
-	assert_int_equal(n.rows, ticks - 3);
+	assert_int_equal(ring_count(fast(s)), ticks - 3);
+	assert_int_equal(n.rows[TIER_FAST], ticks - 3);
 	sampler_free(s);
 	probe_set_free(r);
 }
 
-static struct pacer *start(struct sampler *fast, struct sampler *slow, int64_t grid_ns)
+static void start(struct sampler *s, int64_t grid_ns)
 {
-	struct sampler *const samplers[TIERS] = {[TIER_FAST] = fast, [TIER_SLOW] = slow};
 	struct err e;
-	struct pacer *p = pacer_new(samplers, &e);
 
-	assert_non_null(p);
-	assert_int_equal(pacer_start(p, grid_ns, &e), 0);
-	return p;
+	sampler_begin(s, grid_ns);
+	assert_int_equal(sampler_start(s, &e), 0);
 }
 
-static void end(struct pacer *p)
+static void wait_for_rows(struct sampler *s, enum tier tier, size_t rows)
 {
-	assert_true(pacer_stop(p, INT64_MAX));
-	pacer_free(p);
-}
-
-static void wait_for_rows(struct sampler *s, size_t rows)
-{
-	while (ring_count(sampler_ring(s)) < rows)
+	while (ring_count(sampler_ring(s, tier)) < rows)
 		sched_yield();
 }
 
 /* Each row lies in the period of the tick that the counts give. */
-static void assert_on_grid(struct sampler *s, int64_t grid)
+static void assert_on_grid(struct sampler *s, enum tier tier, int64_t grid)
 {
-	int64_t tick = -1, period = sampler_period_ns(s);
-	size_t rows = ring_count(sampler_ring(s));
-	struct sampler_counts n;
+	int64_t tick = -1, period = sampler_period_ns(s, tier);
+	size_t rows = ring_count(sampler_ring(s, tier));
+	struct engine_stats n;
 	uint64_t late = 0;
 
 	for (size_t i = 0; i < rows; i++) {
-		const struct ring_row *row = ring_at(sampler_ring(s), i);
+		const struct ring_row row = ring_at(sampler_ring(s, tier), i);
 
-		tick += 1 + (int64_t)row->late;
-		late += row->late;
-		assert_in_range(row->t_ns, grid + tick * period, grid + (tick + 1) * period - 1);
+		tick += 1 + (int64_t)row.late;
+		late += row.late;
+		assert_in_range(row.t_ns, grid + tick * period, grid + (tick + 1) * period - 1);
 	}
-	sampler_counts(s, &n);
-	assert_int_equal(n.rows, rows);
-	assert_int_equal(n.late, late);
-	assert_int_equal(n.lost, 0);
+	sampler_stats(s, &n);
+	assert_int_equal(n.rows[tier], rows);
+	assert_int_equal(n.late[tier], late);
+	assert_int_equal(n.lost[tier], 0);
 }
 
 static void thread_keeps_the_grid(void **state)
@@ -278,52 +274,42 @@ static void thread_keeps_the_grid(void **state)
 	struct probe_set *r = fake_probes();
 	struct sampler *s;
 	int64_t grid = clock_now_ns() + MS;
-	struct pacer *p;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 2000);
-	p = start(s, NULL, grid);
-	wait_for_rows(s, 300);
-	end(p);
-	assert_on_grid(s, grid);
+	start(s, grid);
+	wait_for_rows(s, TIER_FAST, 300);
+	assert_true(sampler_stop(s, INT64_MAX));
+	assert_on_grid(s, TIER_FAST, grid);
 	sampler_free(s);
 	probe_set_free(r);
-}
-
-static struct sampler *make_slow(struct probe_set *r, double hz)
-{
-	struct err e;
-	struct sampler *s = sampler_new(TIER_SLOW, hz, r, &e);
-
-	assert_non_null(s);
-	return s;
 }
 
 /* Even if their periods have no common factor and the slower tier runs faster. */
 static void tiers_keep_grids_of_their_own(void **state)
 {
-	static const double rates[][2] = {{1000, 300}, {130, 700}};
+	static const double rates[][TIERS] = {{1000, 1, 300}, {130, 1, 700}};
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		struct probe_set *r = fake_probes();
-		struct sampler *fast, *slow;
 		int64_t grid = clock_now_ns() + MS;
-		struct pacer *p;
+		struct sampler *s;
+		struct err e;
 
 		fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 		fake_add(r, TIER_SLOW, CHANNEL_OTHER, 0);
-		fast = make(r, rates[i][0]);
-		slow = make_slow(r, rates[i][1]);
-		p = start(fast, slow, grid);
-		wait_for_rows(fast, 60);
-		wait_for_rows(slow, 60);
-		end(p);
-		assert_on_grid(fast, grid);
-		assert_on_grid(slow, grid);
-		sampler_free(fast);
-		sampler_free(slow);
+		s = sampler_new(r, rates[i], &e);
+		assert_non_null(s);
+		assert_null(sampler_ring(s, TIER_MEDIUM));
+		start(s, grid);
+		wait_for_rows(s, TIER_FAST, 60);
+		wait_for_rows(s, TIER_SLOW, 60);
+		assert_true(sampler_stop(s, INT64_MAX));
+		assert_on_grid(s, TIER_FAST, grid);
+		assert_on_grid(s, TIER_SLOW, grid);
+		sampler_free(s);
 		probe_set_free(r);
 	}
 }
@@ -342,14 +328,13 @@ static void thread_takes_no_signal_but_its_own_faults(void **state)
 {
 	struct probe_set *r = fake_probes();
 	struct sampler *s;
-	struct pacer *p;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = look_around;
 	s = make(r, 1000);
-	p = start(s, NULL, clock_now_ns());
-	wait_for_rows(s, 1);
-	end(p);
+	start(s, clock_now_ns());
+	wait_for_rows(s, TIER_FAST, 1);
+	assert_true(sampler_stop(s, INT64_MAX));
 	assert_true(sigismember(&mask_seen, SIGINT) && sigismember(&mask_seen, SIGTERM));
 	assert_true(sigismember(&mask_seen, SIGUSR1) && sigismember(&mask_seen, SIGWINCH));
 	assert_false(sigismember(&mask_seen, SIGSEGV) || sigismember(&mask_seen, SIGBUS));
@@ -364,16 +349,14 @@ static void stop_ends_a_long_sleep(void **state)
 {
 	struct probe_set *r = fake_probes();
 	struct sampler *s;
-	struct pacer *p;
 
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 0.1);
-	p = start(s, NULL, clock_now_ns());
-	wait_for_rows(s, 1);
-	assert_true(pacer_stop(p, clock_now_ns() + 8 * NS_PER_S));
-	pacer_free(p);
-	assert_int_equal(ring_count(sampler_ring(s)), 1);
+	start(s, clock_now_ns());
+	wait_for_rows(s, TIER_FAST, 1);
+	assert_true(sampler_stop(s, clock_now_ns() + 8 * NS_PER_S));
+	assert_int_equal(ring_count(fast(s)), 1);
 	sampler_free(s);
 	probe_set_free(r);
 }
@@ -392,20 +375,18 @@ static void hanging_probe_does_not_hold_the_join(void **state)
 {
 	struct probe_set *r = fake_probes();
 	struct sampler *s;
-	struct pacer *p;
 
 	(void)state;
 	sem_init(&entered, 0, 0);
 	sem_init(&leave, 0, 0);
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0)->hook = hang;
 	s = make(r, 1000);
-	p = start(s, NULL, clock_now_ns());
+	start(s, clock_now_ns());
 	while (sem_wait(&entered))
 		continue;
-	assert_false(pacer_stop(p, clock_now_ns() + MS));
+	assert_false(sampler_stop(s, clock_now_ns() + MS));
 	sem_post(&leave);
-	assert_true(pacer_stop(p, INT64_MAX));
-	pacer_free(p);
+	assert_true(sampler_stop(s, INT64_MAX));
 	sampler_free(s);
 	probe_set_free(r);
 }
