@@ -10,7 +10,9 @@
 #include "trace/log.h"
 #include "trace/nvmt1-file.h"
 
-#define BATCH 256
+#define BATCH	  256
+#define LEAP_ROWS 100 /* periods, if that is longer than: */
+#define PAUSE_NS  (INT64_C(3600) * NS_PER_S) /* a suspended recorder may pause that long */
 
 /* The section of a tier, of which some rows are in memory. */
 struct section {
@@ -39,6 +41,7 @@ struct merge {
 static bool rows_read(struct merge *m, enum tier tier)
 {
 	struct section *s = &m->sections[tier];
+	double leap_ns = fmax((double)PAUSE_NS, 1e9 * LEAP_ROWS / m->f->session.hz[tier]);
 	uint64_t at;
 	size_t n;
 
@@ -66,6 +69,9 @@ static bool rows_read(struct merge *m, enum tier tier)
 				     (unsigned long long)s->end, tier_name(tier), (unsigned long long)(at + skip));
 			break;
 		}
+		if (s->row + s->n > 0 && (double)(ns - s->read_ns) > leap_ns)
+			nvmt1_damage(m->f, _("row %llu of the %s section comes %.3f s after the one before it"),
+				     (unsigned long long)(s->row + s->n), tier_name(tier), (double)(ns - s->read_ns) / 1e9);
 		s->read_ns = ns;
 		s->made_ns = ns > s->made_ns ? ns : s->made_ns + 1;
 		s->t_ns[s->n] = s->made_ns;
