@@ -428,22 +428,22 @@ static void say_ready(const struct recorder *r)
 static void say_ranges(struct recorder *r)
 {
 	const char *from = r->o->phases_from;
-	char text[1024], domain[64];
-	size_t left_out = nvtx_left_out(r->nvtx);
+	char missing[1024], text[1024], domain[64];
+	bool any = nvtx_news(r->nvtx, &r->ranges, missing, sizeof missing);
 
-	if (left_out > 0) {
+	if (r->ranges.left_out > 0) {
 		snprintf(text, sizeof text,
 			 P_("the NVTX ranges of %zu program that started before the command are left out; "
 			    "--nvtx-from=all records them",
 			    "the NVTX ranges of %zu programs that started before the command are left out; "
 			    "--nvtx-from=all records them",
-			    left_out),
-			 left_out);
+			    r->ranges.left_out),
+			 r->ranges.left_out);
 		recorder_say(r, text);
 	}
-	if (nvtx_news(r->nvtx, &r->ranges, text, sizeof text) && (r->ranges || !r->other_library))
-		recorder_say(r, text);
-	if (!from || !r->ranges || nvtx_had_domain(r->nvtx, from))
+	if (any && (r->ranges.any || !r->other_library))
+		recorder_say(r, missing);
+	if (!from || !r->ranges.any || r->ranges.phases)
 		return;
 	text_printable(domain, sizeof domain, from, strlen(from));
 	snprintf(text, sizeof text, _("no NVTX range was of the domain \"%s\": there are no phases of it"), domain);
@@ -642,7 +642,7 @@ static int print_stats(struct recorder *r)
 		return ERR_FAILED;
 	}
 	status = report_files(&o, stderr);
-	if (r->ranges && status == 0) {
+	if (r->ranges.any && status == 0) {
 		o.by = REPORT_BY_RANGE;
 		status = report_files(&o, stderr);
 	}

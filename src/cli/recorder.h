@@ -33,7 +33,7 @@ struct recorder {
 	struct label label;  /* a label being typed */
 	struct inbox *marks;
 	struct nvtx *nvtx; /* or NULL */
-	bool ranges;       /* some came */
+	struct nvtx_news ranges;
 	bool other_library; /* gets the ranges of the command */
 	struct hangs_told hangs_told; /* which hangs were reported */
 	bool no_keys;        /* standard input has ended */

@@ -329,14 +329,15 @@ int engine_begin(struct engine *g, struct sink *sinks, struct err *e)
 	if (g->phase == PHASE_RUNNING)
 		engine_look(g, clock_now_ns());
 	engine_describe(g, g->facts, &g->about);
+	/* Before rows of that time are made: the beginning of a sink may take a while. */
+	for (size_t i = 0; i < g->probes->n_probes; i++)
+		atomic_store(&g->probes->probes[i]->from_ns, g->about.start.mono_ns);
 	for (struct sink *s = sinks; s && result == 0; s = s->next) {
 		result = s->ops->begin(s, &g->about, e);
 		for (struct sink *before = sinks; result < 0 && before != s; before = before->next)
 			before->ops->end(before, NULL);
 	}
 	if (result == 0) {
-		for (size_t i = 0; i < g->probes->n_probes; i++)
-			atomic_store(&g->probes->probes[i]->from_ns, g->about.start.mono_ns);
 		changes_again(g->changes);
 		collector_begin(&g->collector, sinks, g->about.start.mono_ns);
 	}

@@ -26,54 +26,41 @@ _Static_assert(sizeof(struct nvtx_attributes) == 48 && offsetof(struct nvtx_attr
 /* A domain's handle is its number. */
 static uint32_t number(const void *domain)
 {
-	return (uint32_t)(uintptr_t)domain;
+	return (uintptr_t)domain < NVTX_DOMAINS ? (uint32_t)(uintptr_t)domain : NVTX_OVER;
 }
 
-/* The message of attributes, as two arguments. */
-#define MESSAGE(a)                                                                                           \
-	(a) && (a)->size >= sizeof *(a) ? (enum nvtx_message)(a)->message_type : NVTX_NO_MESSAGE,            \
-		(a) && (a)->size >= sizeof *(a) ? (a)->message : NULL
+/* The message of attributes, and these; none if they are not whole. */
+#define WHOLE(a)                                                                                             \
+	(a) && (a)->size >= sizeof *(a) ? STRING((a)->message, (enum nvtx_type)(a)->message_type)            \
+					: STRING(NULL, NVTX_NO_STRING),                                      \
+		(a) && (a)->size >= sizeof *(a) ? (a) : NULL
+#define STRING(s, type) ((struct nvtx_string) {(s), (type)})
 
 /* clang-format off */
-static void mark_ex(const struct nvtx_attributes *a) { nvtx_mark(0, MESSAGE(a), a); }
-static void mark_a(const char *s) { nvtx_mark(0, NVTX_TEXT, s, NULL); }
-static void mark_w(const wchar_t *s) { nvtx_mark(0, NVTX_WIDE, s, NULL); }
-static uint64_t start_ex(const struct nvtx_attributes *a) { return nvtx_start(0, MESSAGE(a), a); }
-static uint64_t start_a(const char *s) { return nvtx_start(0, NVTX_TEXT, s, NULL); }
-static uint64_t start_w(const wchar_t *s) { return nvtx_start(0, NVTX_WIDE, s, NULL); }
-static void end(uint64_t id) { nvtx_end(0, id); }
-static int push_ex(const struct nvtx_attributes *a) { return nvtx_push(0, MESSAGE(a), a); }
-static int push_a(const char *s) { return nvtx_push(0, NVTX_TEXT, s, NULL); }
-static int push_w(const wchar_t *s) { return nvtx_push(0, NVTX_WIDE, s, NULL); }
-static int pop(void) { return nvtx_pop(0); }
-static void category_a(uint32_t n, const char *s) { nvtx_name(NVTX_CATEGORY, 0, n, NVTX_TEXT, s); }
-static void category_w(uint32_t n, const wchar_t *s) { nvtx_name(NVTX_CATEGORY, 0, n, NVTX_WIDE, s); }
-static void thread_a(uint32_t tid, const char *s) { nvtx_name(NVTX_THREAD, 0, tid, NVTX_TEXT, s); }
-static void thread_w(uint32_t tid, const wchar_t *s) { nvtx_name(NVTX_THREAD, 0, tid, NVTX_WIDE, s); }
-
-static void domain_mark(const void *d, const struct nvtx_attributes *a) { nvtx_mark(number(d), MESSAGE(a), a); }
-static uint64_t domain_start(const void *d, const struct nvtx_attributes *a)
-{
-	return nvtx_start(number(d), MESSAGE(a), a);
-}
+static void domain_mark(const void *d, const struct nvtx_attributes *a) { nvtx_mark(number(d), WHOLE(a)); }
+static uint64_t domain_start(const void *d, const struct nvtx_attributes *a) { return nvtx_start(number(d), WHOLE(a)); }
 static void domain_end(const void *d, uint64_t id) { nvtx_end(number(d), id); }
-static int domain_push(const void *d, const struct nvtx_attributes *a)
-{
-	return nvtx_push(number(d), MESSAGE(a), a);
-}
+static int domain_push(const void *d, const struct nvtx_attributes *a) { return nvtx_push(number(d), WHOLE(a)); }
 static int domain_pop(const void *d) { return nvtx_pop(number(d)); }
-static void domain_category_a(const void *d, uint32_t n, const char *s)
-{
-	nvtx_name(NVTX_CATEGORY, number(d), n, NVTX_TEXT, s);
-}
-static void domain_category_w(const void *d, uint32_t n, const wchar_t *s)
-{
-	nvtx_name(NVTX_CATEGORY, number(d), n, NVTX_WIDE, s);
-}
-static void *register_a(const void *d, const char *s) { return nvtx_register(NVTX_TEXT, s); }
-static void *register_w(const void *d, const wchar_t *s) { return nvtx_register(NVTX_WIDE, s); }
-static void *domain_a(const char *s) { return (void *)(uintptr_t)nvtx_domain(NVTX_TEXT, s); }
-static void *domain_w(const wchar_t *s) { return (void *)(uintptr_t)nvtx_domain(NVTX_WIDE, s); }
+static void mark_ex(const struct nvtx_attributes *a) { nvtx_mark(0, WHOLE(a)); }
+static uint64_t start_ex(const struct nvtx_attributes *a) { return nvtx_start(0, WHOLE(a)); }
+static void end(uint64_t id) { nvtx_end(0, id); }
+static int push_ex(const struct nvtx_attributes *a) { return nvtx_push(0, WHOLE(a)); }
+static int pop(void) { return nvtx_pop(0); }
+
+/* What has a string, for each type of string. */
+#define FUNCTIONS(as, character, type) \
+static void mark_##as(const character *s) { nvtx_mark(0, STRING(s, type), NULL); } \
+static uint64_t start_##as(const character *s) { return nvtx_start(0, STRING(s, type), NULL); } \
+static int push_##as(const character *s) { return nvtx_push(0, STRING(s, type), NULL); } \
+static void category_##as(uint32_t n, const character *s) { nvtx_name(NVTX_CATEGORY, 0, n, STRING(s, type)); } \
+static void thread_##as(uint32_t tid, const character *s) { nvtx_name(NVTX_THREAD, 0, tid, STRING(s, type)); } \
+static void domain_category_##as(const void *d, uint32_t n, const character *s) \
+{ nvtx_name(NVTX_CATEGORY, number(d), n, STRING(s, type)); } \
+static void *register_##as(const void *d, const character *s) { (void)d; return nvtx_register(STRING(s, type)); } \
+static void *domain_##as(const character *s) { return (void *)(uintptr_t)nvtx_domain(STRING(s, type)); }
+FUNCTIONS(a, char, NVTX_TEXT)
+FUNCTIONS(w, wchar_t, NVTX_WIDE)
 
 /* Resources, and the end of a domain. */
 static void *nothing(void) { return NULL; }

@@ -19,8 +19,3 @@ int lstat(const char *path, struct stat *st)
 {
 	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
 }
-
-int fstat(int fd, struct stat *st)
-{
-	return (int)syscall(SYS_newfstatat, fd, "", st, AT_EMPTY_PATH);
-}

@@ -1,26 +1,26 @@
 /* nvtx-ring: the shared file in which a program's NVTX ranges reach the recorder.
  *
- * One process, one file nvtx-PID-STARTTIME[.N] in the folder.  STARTTIME is field 22 of /proc/PID/stat; .N is there if the
- * process made files before, which exec leaves behind.  PID is that of the process's own
- * PID namespace, whose inode is in the head.  The file has these areas, which are there
- * once they are used:
+ * One process, one file nvtx-PID-TIME in the folder; after exec it makes another, with a later time of
+ * CLOCK_MONOTONIC.  PID is that of the process's own PID namespace, whose inode is in the head.  The file has these
+ * areas, the last two as far as they are used:
  *
  *     0                          struct nvtx_head
- *     NVTX_NOTES_AT              notes: names of domains, threads and categories
+ *     NVTX_NOTES_AT              struct nvtx_note: names of domains, threads and categories
  *     NVTX_STRINGS_AT            strings: u32 length, bytes, NUL; 4 byte aligned
  *     NVTX_RINGS_AT              NVTX_RECORDS records for each ring
  *
  * A recorder holds flock(LOCK_EX) on the file NVTX_RECORDER of the folder (LOCK_NB, tried again later: libraries take
  * LOCK_SH for a moment), which begins with struct nvtx_recorder.  It writes this anew, with a number of its own as
- * `reading`, and 0 there at its end.  Programs that cannot have a file count in it what they lose.
+ * `reading`, and 0 there at its end.  Programs that cannot have a file count in it what they lose.  Another recorder
+ * sets `wanted` there: a live screen then lets the folder go.
  *
  * The library sets `reading` of its file to that number at the beginning if a recorder holds the lock, so that
  * programs are recorded from their first call on.  A recorder
  *   - if `reading` is not its number, sets each `read` to `written` (what is left is an earlier
  *     recorder's), then sets `reading`; sets it to 0 before it lets the file go;
- *   - removes a file that is drained and whose process is gone, or left it by exec;
+ *   - removes a file that is drained and whose process is gone, or has a later one;
  *   - ignores a POP or END without its PUSH or START: that came before it.
- * Without a recorder the library removes files of processes that are gone.
+ * Without a recorder the library removes files of processes that are gone, and earlier ones of its own.
  *
  * Nothing in the file can be trusted; a program can also truncate it. */
 #ifndef NVTX_RING_H
@@ -36,21 +36,23 @@
 #define NVTX_RECORDER "nvtx-recorder"
 #define NVTX_MAGIC    0x787476706f746d6eULL /* "nmtopvtx" */
 enum {
-	NVTX_VERSION = 3,
+	NVTX_VERSION = 4,
 	NVTX_RINGS = 256,
 	NVTX_RECORDS = 32768, /* of one ring, a power of two */
-	NVTX_NOTES = 16384,
 	NVTX_DOMAINS = 4096,
-	NVTX_NAME = 1023,             /* longest string in bytes; longer ones are cut */
-	NVTX_STRINGS = 16 << 20,      /* bytes */
-	NVTX_NOTES_AT = 64 << 10,     /* in the file */
-	NVTX_STRINGS_AT = 576 << 10,
+	NVTX_OVER = NVTX_DOMAINS - 1, /* the domains for which there is no place */
+	NVTX_NOTES = 6144,    /* domains, and names of threads and categories */
+	NVTX_NAME = 1023,     /* longest string in bytes; longer ones are cut */
+	NVTX_STRINGS = 16 << 20, /* bytes */
+	NVTX_NOTES_AT = 40 << 10, /* in the file */
+	NVTX_STRINGS_AT = 128 << 10,
 	NVTX_RINGS_AT = NVTX_STRINGS_AT + NVTX_STRINGS,
 	NVTX_RATE = 200000, /* ranges of a domain in a second, without NVMTOP_NVTX=all */
 };
 
 /* Why a range or mark is lost.  Each is counted once, where it is lost: made = recorded + lost. */
 enum nvtx_lost {
+	NVTX_NOT_LOST,
 	/* by the program, in its head */
 	NVTX_LOST_RATE,
 	NVTX_LOST_THREADS, /* there are NVTX_RINGS */
@@ -66,48 +68,52 @@ enum nvtx_lost {
 	/* the range is there, without this */
 	NVTX_LOST_NAME,
 	NVTX_LOST_END,
+	NVTX_LOST_FULL, /* the ring is full */
 	NVTX_CAUSES,
 	/* by the recorder */
-	NVTX_LOST_FULL = NVTX_CAUSES, /* `dropped` of the rings */
-	NVTX_LOST_OPEN,		      /* too many are open at a time */
+	NVTX_LOST_OPEN = NVTX_CAUSES, /* too many are open at a time */
 	NVTX_LOST_LANES,	      /* of too many domains of threads */
 	NVTX_LOST_LATE,		      /* it was read too late to be put in order */
 	NVTX_LOST_MARKS,
 	NVTX_ALL_CAUSES,
 };
 
-/* What a record says.  Those up to MORE are in rings, the others are notes. */
+/* What a record says, or a note. */
 enum nvtx_kind {
 	NVTX_NONE, /* a note that is not yet complete */
 	NVTX_PUSH,
 	NVTX_POP,
-	NVTX_START, /* value: the id that END has, of any thread and ring */
-	NVTX_END,
+	NVTX_START,
+	NVTX_END, /* with tid and id of its START, which may be in another ring */
 	NVTX_MARK,
-	NVTX_MORE,    /* of the PUSH or START that comes next in the ring: its category, as tid, and the payload of a START */
-	NVTX_DOMAIN,  /* domain, name */
-	NVTX_THREAD,  /* tid, name; the last one is valid */
-	NVTX_CATEGORY, /* domain, its number as tid, name */
+	NVTX_DOMAIN,
+	NVTX_THREAD, /* the last one of its number is valid */
+	NVTX_CATEGORY,
 };
 
-/* As in NVTX's event attributes. */
-enum nvtx_payload { NVTX_NO_PAYLOAD, NVTX_U64, NVTX_I64, NVTX_DOUBLE, NVTX_U32, NVTX_I32, NVTX_FLOAT };
+enum nvtx_payload { NVTX_NO_PAYLOAD, NVTX_UNSIGNED, NVTX_SIGNED, NVTX_FLOATING };
 
 struct nvtx_record {
-	int64_t t;       /* CLOCK_MONOTONIC, ns */
-	uint64_t value;  /* of PUSH and MARK the payload; U32, I32 and FLOAT are in its low half */
-	uint32_t name;   /* offset in the strings, 0: none */
-	uint32_t colour; /* ARGB, 0: none */
+	int64_t t;         /* CLOCK_MONOTONIC, ns */
+	uint64_t value;    /* the payload, 64 bits wide */
+	uint32_t name;     /* offset in the strings, 0: none */
+	uint32_t colour;   /* ARGB, 0: none */
+	uint32_t category; /* 0: none */
+	uint32_t tid, id;
 	uint16_t domain; /* 0: the default domain, which has no note */
 	uint8_t kind, payload;
-	uint32_t tid;
+};
+
+/* Kind is stored last. */
+struct nvtx_note {
+	uint32_t name, number; /* number: of a thread its ID, of a category that of the program */
+	uint16_t domain, kind;
 };
 
 /* A ring is written by one thread at a time.  Both counts grow without end: record i is in
  * slot i % NVTX_RECORDS, those from read to written - 1 are valid. */
 struct nvtx_ring {
 	_Alignas(64) _Atomic uint64_t written;
-	_Atomic uint64_t dropped;           /* ranges and marks, since the ring was full */
 	_Alignas(64) _Atomic uint64_t read; /* by the recorder */
 };
 
@@ -115,20 +121,15 @@ struct nvtx_ring {
 struct nvtx_process {
 	uint64_t magic;
 	uint32_t version, size; /* sizeof(struct nvtx_head) */
-	uint32_t pid, uid;
-	uint64_t start;  /* STARTTIME */
-	uint64_t pid_ns; /* inode of /proc/self/ns/pid */
+	uint64_t pid, start, pid_ns; /* start: field 22 of /proc/PID/stat; pid_ns: inode of /proc/self/ns/pid */
 };
-
-enum nvtx_ended { NVTX_RUNS, NVTX_EXITS, NVTX_EXECED };
 
 struct nvtx_head {
 	struct nvtx_process process;
 	_Alignas(64) _Atomic uint32_t reading;
 	_Alignas(64) _Atomic uint32_t rings; /* used so far */
 	_Atomic uint32_t strings;            /* bytes used; only offsets from records lead to whole ones */
-	_Atomic uint32_t notes;              /* used; kind is stored last */
-	_Atomic uint32_t ended;              /* enum nvtx_ended */
+	_Atomic uint32_t notes;              /* used */
 	uint32_t name;                       /* of the process */
 	_Atomic uint64_t lost[NVTX_CAUSES];
 	struct nvtx_ring ring[NVTX_RINGS];
@@ -140,7 +141,8 @@ struct nvtx_recorder {
 	uint32_t version;
 	_Atomic uint32_t reading;
 	_Atomic uint64_t lost[NVTX_CAUSES];
-	uint8_t rest[4080 - NVTX_CAUSES * 8]; /* of a page */
+	_Atomic uint32_t wanted;                       /* by another recorder */
+	uint8_t rest[4096 - 24 - NVTX_CAUSES * 8]; /* of a page */
 };
 
 /* The folder: $NVMTOP_NVTX_DIR, which sets *asked, or else that of the marks' sockets; where these are in /tmp, one in
@@ -166,13 +168,14 @@ static inline size_t nvtx_ring_folder(char *out, size_t size, int *asked)
 	return (size_t)snprintf(out, size, "/dev/shm%s", disk + 4);
 }
 
-/* STARTTIME of a process; 0: it is gone, if nobody has waited for it, too; a dead leader with other threads is not. */
+/* The start of a process, field 22 of /proc/PID/stat; 0: it is gone, if nobody has waited for it, too; a dead leader
+ * with other threads is not. */
 static inline uint64_t nvtx_started(int pid)
 {
-	char name[32], text[1024], *p, state = 'X';
-	uint64_t field = 0, threads = 0;
+	char name[32], text[1024], *p;
+	uint64_t field[23] = {0}; /* 3: state, 20: threads, 22: start */
 	ssize_t n = -1;
-	int fd, i;
+	int fd, i = 2;
 
 	snprintf(name, sizeof name, "/proc/%d/stat", pid);
 	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) >= 0) {
@@ -180,20 +183,17 @@ static inline uint64_t nvtx_started(int pid)
 		close(fd);
 	}
 	text[n < 0 ? 0 : n] = 0;
-	for (p = strrchr(text, ')'), i = 3; p && i <= 22; i++) {
-		p = strchr(p + 1, ' ');
-		state = p && i == 3 ? p[1] : state;
-		threads = i == 21 ? field : threads;
-		for (field = 0; p && p[1] >= '0' && p[1] <= '9' && p++;) /* strtoull() is another symbol since 2.38 */
-			field = field * 10 + (uint64_t)(*p - '0');
-	}
-	return p && ((state != 'Z' && state != 'X') || threads > 1) ? field : 0;
+	for (p = strrchr(text, ')'); p && *p && i < 23; p++) /* strtoull() is another symbol since 2.38 */
+		if (*p == ' ')
+			i++;
+		else
+			field[i] = i == 3 ? (uint64_t)*p : field[i] * 10 + (uint64_t)(*p - '0');
+	return i == 23 && ((field[3] != 'Z' && field[3] != 'X') || field[20] > 1) ? field[22] : 0;
 }
 
-_Static_assert(sizeof(struct nvtx_record) == 32 && sizeof(struct nvtx_ring) == 128 && sizeof(struct nvtx_recorder) == 4096,
-	       "layout");
-_Static_assert(sizeof(struct nvtx_head) <= NVTX_NOTES_AT &&
-		       NVTX_NOTES_AT + NVTX_NOTES * sizeof(struct nvtx_record) <= NVTX_STRINGS_AT,
+_Static_assert(sizeof(struct nvtx_record) == 40 && sizeof(struct nvtx_note) == 12 && sizeof(struct nvtx_ring) == 128 &&
+		       sizeof(struct nvtx_recorder) == 4096 && sizeof(struct nvtx_head) <= NVTX_NOTES_AT &&
+		       NVTX_NOTES_AT + NVTX_NOTES * sizeof(struct nvtx_note) <= NVTX_STRINGS_AT,
 	       "layout");
 
 #endif

@@ -32,12 +32,12 @@ void nvtx_free(struct nvtx *n); /* n may be NULL */
  * engine_free(). yields: as for a live screen; others have the folder from now on. Returns NULL and sets *e if out of
  * memory, or as nvtx_take(). */
 struct nvtx *nvtx_attach(struct engine *g, bool yields, int since, const char *phases_from, struct err *e);
-/* The end of a recording: what is missing, or that nothing came. Returns false if there is nothing to say. Call after
- * engine_stop(). *any: whether ranges came. */
-bool nvtx_news(const struct nvtx *n, bool *any, char *out, size_t size);
-/* Number of programs that were left out. */
-size_t nvtx_left_out(const struct nvtx *n);
-/* Whether there was a range of the domain ("default": the one without a name). */
-bool nvtx_had_domain(const struct nvtx *n, const char *domain);
+/* What came until the end of a recording. */
+struct nvtx_news {
+	bool any, phases; /* ranges, and those that begin a phase */
+	size_t left_out;     /* programs */
+};
+/* What is missing, or that nothing came. Returns false if there is nothing to say. Call after engine_stop(). */
+bool nvtx_news(const struct nvtx *n, struct nvtx_news *about, char *out, size_t size);
 
 #endif

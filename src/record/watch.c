@@ -3,6 +3,7 @@
 #include "record/watch.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Plus two periods: how far tiers may be apart before one counts as stalled. Tiers arrive one after the
  * other, each with the rows of the last 200 ms. */
@@ -40,42 +41,63 @@ static int64_t watch_horizon(const struct watch *w)
 	return low;
 }
 
+struct unseen {
+	int64_t t_ns;
+	double values[];
+};
+
+static size_t unseen_size(const struct watch *w, enum tier t)
+{
+	return sizeof(struct unseen) + w->about->width[t] * sizeof(double);
+}
+
 static void watch_evaluate(struct watch *w, int64_t until_ns)
 {
 	size_t at[TIERS] = {0};
 
 	for (;;) {
-		enum tier tier = TIERS;
-		int64_t t_ns = until_ns;
+		const struct unseen *next = NULL;
+		enum tier tier = 0;
 		bool holds;
 
 		for (enum tier t = 0; t < TIERS; t++) {
-			const struct row_queue *q = &w->unseen[t];
+			const struct unseen *u;
 
-			if (at[t] < q->n && (q->t_ns[at[t]] < t_ns || (q->t_ns[at[t]] == t_ns && tier == TIERS))) {
-				t_ns = q->t_ns[at[t]];
+			if (at[t] == w->unseen[t].n)
+				continue;
+			u = (const void *)(w->unseen[t].p + at[t]);
+			if (u->t_ns <= until_ns && (!next || u->t_ns < next->t_ns)) {
+				next = u;
 				tier = t;
 			}
 		}
-		if (tier == TIERS)
+		if (!next)
 			break;
-		holds = condition_row(&w->eval, tier, t_ns, w->unseen[tier].values + at[tier]++ * w->about->width[tier]);
-		w->armed = !holds || (w->armed && !w->take(w->arg, t_ns));
+		at[tier] += unseen_size(w, tier);
+		holds = condition_row(&w->eval, tier, next->t_ns, next->values);
+		w->armed = !holds || (w->armed && !w->take(w->arg, next->t_ns));
 	}
-	for (enum tier t = 0; t < TIERS; t++)
-		row_queue_drop(&w->unseen[t], at[t], w->about->width[t]);
+	for (enum tier t = 0; t < TIERS; t++) {
+		w->unseen[t].n -= at[t];
+		if (at[t] > 0)
+			memmove(w->unseen[t].p, w->unseen[t].p + at[t], w->unseen[t].n);
+	}
 }
 
 /* If out of memory, the condition does not see the remaining rows. */
 void watch_rows(struct watch *w, const struct rows *r)
 {
-	size_t i = 0;
+	struct log_bytes *to = &w->unseen[r->tier];
+	struct unseen *u;
 
 	w->newest_ns[r->tier] = r->t_ns[r->n - 1];
 	if (!condition_uses(&w->when, r->tier))
 		return;
-	while (i < r->n && row_queue_add(&w->unseen[r->tier], r->t_ns[i], r->values + i * r->width, r->width))
-		i++;
+	for (size_t i = 0; i < r->n && (u = (void *)log_bytes_add(to, unseen_size(w, r->tier))) != NULL; i++) {
+		u->t_ns = r->t_ns[i];
+		memcpy(u->values, r->values + i * r->width, r->width * sizeof(*u->values));
+	}
+	to->failed = false;
 	watch_evaluate(w, watch_horizon(w));
 }
 
@@ -87,5 +109,5 @@ void watch_end(struct watch *w)
 void watch_free(struct watch *w)
 {
 	for (int t = 0; t < TIERS; t++)
-		row_queue_free(&w->unseen[t]);
+		log_bytes_free(&w->unseen[t]);
 }

@@ -6,7 +6,7 @@
 #define NVMTOP_RECORD_WATCH_H
 
 #include "model/condition.h"
-#include "trace/log-builder.h"
+#include "trace/log.h"
 
 /* The condition has become true, and holds at t_ns. Returns false to be called again at the next row at which it holds,
  * else it is called again once it was false in between. */
@@ -21,7 +21,7 @@ struct watch {
 	const struct session *about;
 	struct condition_eval eval;
 	bool armed;
-	struct row_queue unseen[TIERS]; /* rows that are not evaluated yet */
+	struct log_bytes unseen[TIERS]; /* rows that are not evaluated yet: time and values */
 	int64_t newest_ns[TIERS];	/* of the rows so far; the start of the session without any */
 };
 

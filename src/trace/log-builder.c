@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/states.h"
 #include "util/intl.h"
 #include "trace/log-builder.h"
 #include "trace/log-lod.h"
@@ -20,9 +21,8 @@
 #define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
 
-/* Rows that wait for the end of their cell. */
+/* Of a tier. */
 struct waiting {
-	struct row_queue q;
 	int64_t newest_ns;	    /* of the last row received; INT64_MIN: none */
 	struct gap hole;	    /* rows lost for lack of room; missed 0: none */
 	struct gap late[LATE_MOST]; /* single late ticks, whose rows have not come yet */
@@ -33,8 +33,8 @@ struct waiting {
 
 struct log_builder {
 	const struct session *about;
-	bool now;
-	uint32_t session, generation;
+	bool clocks;
+	struct log_now *now;
 	log_emit *emit;
 	void *to;
 	struct log_packer *packer;
@@ -44,8 +44,10 @@ struct log_builder {
 		struct log_bytes raw;
 		uint32_t n;
 	} events[LOG_KINDS]; /* records that wait for the end of their cell */
-	struct state_event *states; /* of each channel, waiting as well; count 0: none */
-	int64_t event_ns;	    /* when the first of them is due; INT64_MAX: none */
+	struct state_watch *watches;
+	struct state_event *states; /* of each of them, waiting as well; count 0: none */
+	size_t n_watches;
+	int64_t event_ns; /* when the first of them is due; INT64_MAX: none */
 	struct range *ranges; /* LOG_RANGES_MAX, waiting as well; NULL: there were none */
 	size_t n_ranges;
 	uint64_t lost_ranges;
@@ -68,9 +70,9 @@ static int64_t period_ns(const struct log_builder *b, enum tier t)
 
 static bool put_chunk(struct log_builder *b, struct log_entry *e, struct log_bytes *raw)
 {
-	struct log_head h = {.kind = e->kind, .session = b->session, .generation = b->generation, .cell = e->cell};
+	struct log_head h = {.kind = e->kind, .session = LOG_MEMORY_SESSION, .generation = 1, .cell = e->cell};
 
-	b->chunk.n = 0;
+	log_bytes_reset(&b->chunk);
 	if (raw->failed || log_pack(b->packer, &h, raw->p, raw->n, &b->chunk) < 0)
 		return false;
 	e->stored = h.stored;
@@ -85,18 +87,34 @@ static void put_events(struct log_builder *b, enum log_kind kind)
 
 	if (e.events > 0)
 		put_chunk(b, &e, &b->events[kind].raw);
-	b->events[kind].raw.n = b->events[kind].n = 0;
-	b->events[kind].raw.failed = false;
+	b->events[kind].n = 0;
+	log_bytes_reset(&b->events[kind].raw);
+}
+
+/* What waits since the time t_ns is written with the next cell, or by the clock. */
+static void due_after(struct log_builder *b, int64_t t_ns)
+{
+	b->event_ns = t_ns + CELL_NS + LATE_NS < b->event_ns ? t_ns + CELL_NS + LATE_NS : b->event_ns;
+}
+
+static void put_note(struct log_builder *b, const struct log_event *ev)
+{
+	struct log_entry e = {.kind = (uint8_t)ev->kind, .cell = log_cell(ev->t_ns)};
+
+	log_bytes_reset(&b->chunk);
+	log_event_put(&b->chunk, ev);
+	if (!b->chunk.failed)
+		b->emit(b->to, &e, b->chunk.p, b->chunk.n);
 }
 
 /* known_ns: when the event was over. */
 static void put_record(struct log_builder *b, const struct log_event *ev, int64_t known_ns)
 {
-	int64_t due_ns = known_ns + CELL_NS + LATE_NS;
-
+	if (ev->kind != LOG_EVENT && (ev->kind != LOG_GAP || gap_is_hole(&ev->u.gap)))
+		put_note(b, ev);
 	log_event_put(&b->events[ev->kind].raw, ev);
 	b->events[ev->kind].n++;
-	b->event_ns = due_ns < b->event_ns ? due_ns : b->event_ns;
+	due_after(b, known_ns);
 	if (b->events[ev->kind].raw.n > EVENTS_BYTES)
 		put_events(b, ev->kind);
 }
@@ -119,34 +137,50 @@ static void put_state(struct log_builder *b, struct state_event *s)
 	s->count = 0;
 }
 
+/* A state is noted as it is at its begin and at its end, and whenever it grows; of what waits, the last is written. */
+static void state_add(struct log_builder *b, size_t k, const struct state_event *s, bool above)
+{
+	struct log_event ev = {.kind = LOG_EVENT, .t_ns = s->from_ns, .u.state = *s};
+
+	ev.u.state.flags |= above ? STATE_OPEN : 0;
+	put_note(b, &ev);
+	if (b->states[k].from_ns != s->from_ns)
+		put_state(b, &b->states[k]);
+	b->states[k] = ev.u.state;
+	due_after(b, s->to_ns);
+}
+
+static void states_take(struct log_builder *b, const struct rows *r)
+{
+	for (size_t k = 0; k < b->n_watches; k++)
+		for (size_t i = 0; b->watches[k].at.tier == r->tier && i < r->n; i++) {
+			struct state_watch *w = &b->watches[k];
+			struct state_event before = w->now, ended;
+			bool above = w->above;
+
+			if (state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended) && above)
+				state_add(b, k, &ended, false); /* at a hole */
+			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count))
+				state_add(b, k, &w->now, w->above);
+		}
+}
+
 void log_builder_event(struct log_builder *b, const struct log_event *ev)
 {
 	struct log_event fit = *ev;
 	const struct gap *g = &ev->u.gap;
-	struct state_event *s;
+	struct waiting *w = ev->kind == LOG_GAP ? &b->tier[g->tier] : NULL;
 
-	switch (ev->kind) {
-	case LOG_GAP:
-		/* A single late tick is a flag of the row behind it. */
-		if (!gap_is_hole(g) && g->to_ns > b->tier[g->tier].newest_ns && b->tier[g->tier].n_late < LATE_MOST &&
-		    g->to_ns - g->from_ns <= stats_hole_ns(b->about->hz[g->tier]))
-			b->tier[g->tier].late[b->tier[g->tier].n_late++] = *g;
-		else
-			put_gap(b, g);
-		break;
-	case LOG_EVENT:
-		s = &b->states[ev->u.state.channel];
-		if (s->from_ns != ev->u.state.from_ns)
-			put_state(b, s);
-		*s = ev->u.state;
-		if (s->to_ns + CELL_NS + LATE_NS < b->event_ns)
-			b->event_ns = s->to_ns + CELL_NS + LATE_NS;
-		break;
-	default:
+	if (!w) {
 		if (ev->t_ns < b->about->start.mono_ns) /* it was set before */
 			fit.t_ns = b->about->start.mono_ns;
 		*(ev->kind == LOG_MARK ? &fit.u.mark.t_ns : &fit.u.change.t_ns) = fit.t_ns;
 		put_record(b, &fit, ev->t_ns);
+	} else if (!gap_is_hole(g) && g->to_ns > w->newest_ns && w->n_late < LATE_MOST &&
+		   g->to_ns - g->from_ns <= stats_hole_ns(b->about->hz[g->tier])) {
+		w->late[w->n_late++] = *g; /* a single late tick is a flag of the row behind it */
+	} else {
+		put_gap(b, g);
 	}
 }
 
@@ -156,7 +190,7 @@ static void ranges_flush(struct log_builder *b)
 
 	if (b->n_ranges == 0)
 		return;
-	b->raw.n = 0;
+	log_bytes_reset(&b->raw);
 	log_ranges_put(&b->raw, b->ranges, b->n_ranges);
 	if (!put_chunk(b, &e, &b->raw))
 		b->lost_ranges += b->n_ranges;
@@ -170,8 +204,7 @@ void log_builder_ranges(struct log_builder *b, const struct range *list, size_t 
 	b->lost_ranges += b->ranges ? 0 : n;
 	for (size_t i = 0; b->ranges && i < n; i++) {
 		b->ranges[b->n_ranges++] = list[i];
-		if (list[i].end_ns + CELL_NS + LATE_NS < b->event_ns)
-			b->event_ns = list[i].end_ns + CELL_NS + LATE_NS;
+		due_after(b, list[i].end_ns);
 		if (b->n_ranges == LOG_RANGES_MAX)
 			ranges_flush(b);
 	}
@@ -198,8 +231,8 @@ static void ranges_tell(struct log_builder *b)
 static void events_flush(struct log_builder *b)
 {
 	ranges_flush(b);
-	for (size_t i = 0; i < b->about->n_channels; i++)
-		put_state(b, &b->states[i]);
+	for (size_t k = 0; k < b->n_watches; k++)
+		put_state(b, &b->states[k]);
 	for (enum log_kind kind = LOG_MARK; kind < LOG_KINDS; kind++)
 		put_events(b, kind);
 	b->event_ns = INT64_MAX;
@@ -211,7 +244,7 @@ static void clocks_read(struct log_builder *b)
 	struct clock_anchor was = b->anchor, now;
 	int64_t step, asleep;
 
-	if (!b->now)
+	if (!b->clocks)
 		return;
 	clock_anchor(&now);
 	b->anchor = now;
@@ -232,45 +265,37 @@ static void clocks_read(struct log_builder *b)
 
 /* --- rows --- */
 
-bool row_queue_add(struct row_queue *q, int64_t t_ns, const double *values, size_t width)
+void log_rows_free(struct log_rows *r)
 {
-	if (q->n == q->room) {
-		size_t room = q->room ? 2 * q->room : 256;
-		int64_t *t = reallocarray(q->t_ns, room, sizeof(*t));
-		uint8_t *late = realloc(q->late, room);
-		double *v;
+	if (atomic_fetch_sub(&r->refs, 1) == 1)
+		free(r);
+}
 
-		if (t)
-			q->t_ns = t;
-		if (late)
-			q->late = late;
-		v = t && late ? reallocarray(q->values, room, (width ? width : 1) * sizeof(*v)) : NULL;
-		if (!v)
+/* Adds a row to those that wait. Returns false if out of memory. */
+static bool row_add(struct log_builder *b, enum tier t, int64_t t_ns, const double *values)
+{
+	struct look_open *o = b->now->open[t] + b->now->n_open[t];
+	size_t width = b->about->width[t], most = SECTION_BYTES / sizeof(double) / (width + 1) + 1, room;
+	struct log_rows *r = o > b->now->open[t] ? o[-1].rows : NULL;
+
+	if (!r || r->cell != log_cell(t_ns) || o[-1].n == r->room) {
+		room = 8 + (size_t)(b->about->hz[t] * 1.25 * CELL_NS / 1e9);
+		room = room < most ? room : most;
+		r = malloc(sizeof(*r) + room * ((width + 1) * sizeof(double) + 1));
+		if (!r)
 			return false;
-		q->values = v;
-		q->room = room;
+		*r = (struct log_rows) {.cell = log_cell(t_ns), .width = width, .room = room};
+		atomic_init(&r->refs, 1);
+		r->t_ns = (int64_t *)(void *)(r + 1);
+		r->values = (double *)(void *)(r->t_ns + room);
+		r->late = (uint8_t *)(r->values + room * width);
+		*o++ = (struct look_open) {r, 0};
+		b->now->n_open[t]++;
 	}
-	q->t_ns[q->n] = t_ns;
-	q->late[q->n] = 0;
-	memcpy(q->values + q->n++ * width, values, width * sizeof(*values));
+	r->t_ns[o[-1].n] = t_ns;
+	r->late[o[-1].n] = 0;
+	memcpy(r->values + o[-1].n++ * width, values, width * sizeof(*values));
 	return true;
-}
-
-void row_queue_drop(struct row_queue *q, size_t n, size_t width)
-{
-	if (n == 0)
-		return;
-	q->n -= n;
-	memmove(q->t_ns, q->t_ns + n, q->n * sizeof(*q->t_ns));
-	memmove(q->late, q->late + n, q->n);
-	memmove(q->values, q->values + n * width, q->n * width * sizeof(*q->values));
-}
-
-void row_queue_free(struct row_queue *q)
-{
-	free(q->t_ns);
-	free(q->values);
-	free(q->late);
 }
 
 static void row_lost(struct log_builder *b, enum tier t, int64_t t_ns)
@@ -301,8 +326,8 @@ static int64_t first_cell(const struct log_builder *b)
 	int64_t cell = INT64_MAX;
 
 	for (int t = 0; t < TIERS; t++)
-		if (b->tier[t].q.n > 0 && log_cell(b->tier[t].q.t_ns[0]) < cell)
-			cell = log_cell(b->tier[t].q.t_ns[0]);
+		if (b->now->n_open[t] > 0 && b->now->open[t][0].rows->cell < cell)
+			cell = b->now->open[t][0].rows->cell;
 	return cell;
 }
 
@@ -330,14 +355,14 @@ static void level_close(struct log_builder *b, int level)
 	e.cell = log_span_cell(span, level);
 	for (const uint8_t *zoom = log_zooms[level]; *zoom; zoom++) {
 		e.aux = *zoom;
-		b->raw.n = 0;
+		log_bytes_reset(&b->raw);
 		log_fold_lod(b->fold, level, *zoom, &b->raw);
 		if (b->raw.n > 0)
 			put_chunk(b, &e, &b->raw);
 	}
 	e.kind = LOG_STAT;
 	e.aux = (uint8_t)level;
-	b->raw.n = 0;
+	log_bytes_reset(&b->raw);
 	log_fold_stat(b->fold, level, &b->raw);
 	if (b->raw.n > 0)
 		put_chunk(b, &e, &b->raw);
@@ -374,19 +399,6 @@ static void levels_close(struct log_builder *b, int64_t cell)
 	}
 }
 
-/* How many waiting rows go into one chunk of that cell. */
-static size_t rows_of(const struct log_builder *b, enum tier t, int64_t cell)
-{
-	const struct waiting *w = &b->tier[t];
-	size_t width = b->about->width[t] ? b->about->width[t] : 1,
-	       most = SECTION_BYTES / sizeof(double) / width;
-	size_t n = 0;
-
-	while (n < w->q.n && n < (most ? most : 1) && log_cell(w->q.t_ns[n]) == cell)
-		n++;
-	return n;
-}
-
 /* Writes one chunk with rows of the cell. If they come after their group, or there is no room, they are lost. */
 static void put_data(struct log_builder *b, int64_t cell)
 {
@@ -394,43 +406,46 @@ static void put_data(struct log_builder *b, int64_t cell)
 	struct late_ticks late[TIERS] = {{0, 0}};
 	bool written = log_span(cell, 1) > b->closed_span;
 
-	b->raw.n = 0;
+	log_bytes_reset(&b->raw);
 	for (enum tier t = 0; t < TIERS; t++) {
-		const struct waiting *w = &b->tier[t];
-		struct rows r = {t, rows_of(b, t, cell), b->about->width[t], w->q.t_ns, w->q.values};
-		int64_t step = tier_used(b, t) ? period_ns(b, t) : 0, before_ns = w->written_ns;
+		const struct look_open *o = b->now->open[t];
+		int64_t step = tier_used(b, t) ? period_ns(b, t) : 0, before_ns = b->tier[t].written_ns;
 
-		for (size_t i = 0; i < r.n; before_ns = r.t_ns[i++])
-			if (w->q.late[i])
+		if (b->now->n_open[t] == 0 || o->rows->cell != cell)
+			continue;
+		for (size_t i = 0; i < o->n; before_ns = o->rows->t_ns[i++])
+			if (o->rows->late[i])
 				late_join(&late[t], &(struct late_ticks) {
-							    1, before_ns == INT64_MIN ? 0 : r.t_ns[i] - before_ns});
-		e.rows[t] = (uint32_t)r.n;
+							    1, before_ns == INT64_MIN ? 0 : o->rows->t_ns[i] - before_ns});
+		e.rows[t] = (uint32_t)o->n;
 		e.late[t] = (uint16_t)late[t].n;
-		if (written && r.n > 0)
-			log_data_put(&b->raw, &r, w->q.late, step < CELL_NS ? (uint32_t)step : 0, w->like);
+		if (written)
+			log_data_put(&b->raw, &(struct rows) {t, o->n, o->rows->width, o->rows->t_ns, o->rows->values}, o->rows->late,
+				     step < CELL_NS ? (uint32_t)step : 0, b->tier[t].like);
 	}
 	written = written && put_chunk(b, &e, &b->raw);
 	for (enum tier t = 0; t < TIERS; t++) {
 		struct waiting *w = &b->tier[t];
-		struct rows r = {t, e.rows[t], b->about->width[t], w->q.t_ns, w->q.values};
+		struct look_open *o = b->now->open[t];
+		struct log_rows *of = o->rows;
 		int64_t before_ns = w->written_ns;
 
-		if (r.n == 0)
+		if (e.rows[t] == 0)
 			continue;
 		if (written) {
-			log_fold_rows(b->fold, &r);
+			log_fold_rows(b->fold, &(struct rows) {t, o->n, of->width, of->t_ns, of->values});
 			log_fold_late(b->fold, t, cell, &late[t]);
-			hole_end(b, t, r.t_ns[0]);
-			w->written_ns = r.t_ns[r.n - 1];
+			hole_end(b, t, of->t_ns[0]);
+			w->written_ns = of->t_ns[o->n - 1];
 		}
 		/* Without the rows, the late ticks before them are gaps. */
-		for (size_t i = 0; !written && i < r.n; before_ns = r.t_ns[i++]) {
-			if (w->q.late[i])
-				put_gap(b, &(struct gap) {t, GAP_LATE, before_ns == INT64_MIN ? r.t_ns[i] - 1 : before_ns,
-							  r.t_ns[i], 1});
-			row_lost(b, t, r.t_ns[i]);
+		for (size_t i = 0; !written && i < o->n; before_ns = of->t_ns[i++]) {
+			if (of->late[i])
+				put_gap(b, &(struct gap) {t, GAP_LATE, before_ns == INT64_MIN ? of->t_ns[i] - 1 : before_ns, of->t_ns[i], 1});
+			row_lost(b, t, of->t_ns[i]);
 		}
-		row_queue_drop(&w->q, r.n, r.width);
+		log_rows_free(of);
+		memmove(o, o + 1, --b->now->n_open[t] * sizeof(*o));
 	}
 }
 
@@ -472,13 +487,15 @@ static bool cell_due(const struct log_builder *b, int64_t now_ns, int64_t *cell)
 
 /* Flags the newest waiting row if a tick before it was skipped; until_ns: its time. Those of rows that did not come
  * are gaps. */
-static void late_take(struct log_builder *b, struct waiting *w, int64_t until_ns)
+static void late_take(struct log_builder *b, enum tier t, int64_t until_ns)
 {
+	const struct look_open *o = b->now->open[t] + b->now->n_open[t];
+	struct waiting *w = &b->tier[t];
 	size_t n = 0;
 
 	for (; n < w->n_late && w->late[n].to_ns <= until_ns; n++)
-		if (w->late[n].to_ns == until_ns && w->q.n > 0 && w->q.t_ns[w->q.n - 1] == until_ns)
-			w->q.late[w->q.n - 1] = 1;
+		if (w->late[n].to_ns == until_ns && o > b->now->open[t] && o[-1].rows->t_ns[o[-1].n - 1] == until_ns)
+			o[-1].rows->late[o[-1].n - 1] = 1;
 		else
 			put_gap(b, &w->late[n]);
 	w->n_late -= n;
@@ -488,6 +505,8 @@ static void late_take(struct log_builder *b, struct waiting *w, int64_t until_ns
 void log_builder_rows(struct log_builder *b, const struct rows *r)
 {
 	struct waiting *w = &b->tier[r->tier];
+	struct log_now *now = b->now;
+	enum tier t = r->tier;
 	int64_t cell;
 
 	for (size_t i = 0; i < r->n; i++) {
@@ -496,20 +515,24 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 		cell = log_cell(t_ns);
 		if (t_ns <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT)
 			continue;
-		if (t_ns < b->about->start.mono_ns || !row_queue_add(&w->q, t_ns, r->values + i * r->width, r->width))
-			row_lost(b, r->tier, t_ns);
+		while (now->n_open[t] == LOOK_OPEN)
+			cell_seal(b, first_cell(b));
+		if (t_ns < b->about->start.mono_ns || !row_add(b, t, t_ns, r->values + i * r->width)) {
+			row_lost(b, t, t_ns);
+		} else {
+			if (t == TIER_FAST && now->rows[t] > 0 && t_ns - w->newest_ns > now->longest_ns)
+				now->longest_ns = t_ns - w->newest_ns;
+			now->first_ns = !now->any || t_ns < now->first_ns ? t_ns : now->first_ns;
+			now->last_ns = !now->any || t_ns > now->last_ns ? t_ns : now->last_ns;
+			now->any = true;
+			now->rows[t]++;
+		}
 		w->newest_ns = t_ns;
-		late_take(b, w, t_ns);
+		late_take(b, t, t_ns);
 	}
+	states_take(b, r);
 	while (cell_due(b, INT64_MIN, &cell))
 		cell_seal(b, cell);
-}
-
-int64_t log_builder_waits(const struct log_builder *b, enum tier t)
-{
-	const struct row_queue *q = &b->tier[t].q;
-
-	return q->n > 0 ? q->t_ns[0] : INT64_MAX;
 }
 
 void log_builder_run(struct log_builder *b, int64_t now_ns)
@@ -526,11 +549,14 @@ void log_builder_end(struct log_builder *b)
 {
 	int64_t cell, span;
 
+	for (size_t k = 0; k < b->n_watches; k++)
+		if (b->watches[k].above)
+			state_add(b, k, &b->watches[k].now, true);
 	while ((cell = first_cell(b)) != INT64_MAX)
 		cell_seal(b, cell);
 	for (enum tier t = 0; t < TIERS; t++) {
 		hole_end(b, t, b->tier[t].hole.to_ns);
-		late_take(b, &b->tier[t], INT64_MAX);
+		late_take(b, t, INT64_MAX);
 	}
 	clocks_read(b);
 	ranges_flush(b);
@@ -543,26 +569,22 @@ void log_builder_end(struct log_builder *b)
 
 /* --- construction --- */
 
-void log_builder_described(struct log_builder *b)
-{
-	b->generation++;
-}
-
-struct log_builder *log_builder_new(const struct session *about, bool now, uint32_t session, log_emit *emit, void *to,
+struct log_builder *log_builder_new(const struct session *about, bool clocks, struct log_now *now, log_emit *emit, void *to,
 				    struct err *e)
 {
 	struct log_builder *b = calloc(1, sizeof(*b));
+	size_t n_watches = 0;
 	bool ok = b != NULL;
 
 	if (b) {
 		*b = (struct log_builder) {.about = about,
+					   .clocks = clocks,
 					   .now = now,
-					   .session = session,
-					   .generation = 1,
 					   .emit = emit,
 					   .to = to,
 					   .packer = log_packer_new(),
 					   .fold = log_fold_new(about),
+					   .watches = state_watches_new(about, &n_watches),
 					   .states = calloc(about->n_channels + 1, sizeof(*b->states)),
 					   .event_ns = INT64_MAX,
 					   .anchor = about->start,
@@ -570,7 +592,8 @@ struct log_builder *log_builder_new(const struct session *about, bool now, uint3
 					   .like_span = INT64_MIN,
 					   .group_span = log_span(log_cell(about->start.mono_ns), 1),
 					   .closed_span = INT64_MIN};
-		ok = b->packer && b->fold && b->states;
+		b->n_watches = n_watches;
+		ok = b->packer && b->fold && b->watches && b->states;
 	}
 	for (int t = 0; ok && t < TIERS; t++) {
 		b->tier[t].like = calloc(about->width[t] + 1, 1);
@@ -588,15 +611,14 @@ void log_builder_free(struct log_builder *b)
 {
 	if (!b)
 		return;
-	for (int t = 0; t < TIERS; t++) {
-		row_queue_free(&b->tier[t].q);
+	for (int t = 0; t < TIERS; t++)
 		free(b->tier[t].like);
-	}
 	for (int kind = 0; kind < LOG_KINDS; kind++)
 		log_bytes_free(&b->events[kind].raw);
 	log_bytes_free(&b->raw);
 	log_bytes_free(&b->chunk);
 	free(b->ranges);
+	free(b->watches);
 	free(b->states);
 	log_fold_free(b->fold);
 	log_packer_free(b->packer);

@@ -1,12 +1,9 @@
 /* Packs and unpacks chunks of the log: head, checksums and codec; finds the next head after damaged bytes. */
-#include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "trace/format.h"
 #include "trace/log.h"
-
-#define WINDOW_LOG 23 /* 8 MiB */
 
 /* Prepared arrays repeat only in long runs: short matches cost more than they save, and a small
  * table is faster to clear. */
@@ -90,32 +87,21 @@ size_t log_find(const uint8_t *p, size_t n, uint32_t session)
 	return end;
 }
 
-struct log_packer {
-	ZSTD_CCtx *zstd;
-};
-
 struct log_packer *log_packer_new(void)
 {
-	struct log_packer *k = calloc(1, sizeof(*k));
-	bool ok;
+	ZSTD_CCtx *zstd = ZSTD_createCCtx();
 
-	if (!k)
-		return NULL;
-	k->zstd = ZSTD_createCCtx();
-	ok = k->zstd != NULL;
-	for (size_t i = 0; ok && i < sizeof(packing) / sizeof(packing[0]); i++)
-		ok = !ZSTD_isError(ZSTD_CCtx_setParameter(k->zstd, packing[i].what, packing[i].value));
-	if (ok)
-		return k;
-	log_packer_free(k);
-	return NULL;
+	for (size_t i = 0; zstd && i < sizeof(packing) / sizeof(packing[0]); i++)
+		if (ZSTD_isError(ZSTD_CCtx_setParameter(zstd, packing[i].what, packing[i].value))) {
+			ZSTD_freeCCtx(zstd);
+			return NULL;
+		}
+	return (struct log_packer *)zstd;
 }
 
 void log_packer_free(struct log_packer *k)
 {
-	if (k)
-		ZSTD_freeCCtx(k->zstd);
-	free(k);
+	ZSTD_freeCCtx((ZSTD_CCtx *)k);
 }
 
 int log_pack(struct log_packer *k, struct log_head *h, const uint8_t *raw, size_t n, struct log_bytes *out)
@@ -127,7 +113,7 @@ int log_pack(struct log_packer *k, struct log_head *h, const uint8_t *raw, size_
 
 	if (!p)
 		return -1;
-	packed = ZSTD_compress2(k->zstd, to, ZSTD_compressBound(n), raw, n);
+	packed = ZSTD_compress2((ZSTD_CCtx *)k, to, ZSTD_compressBound(n), raw, n);
 	h->codec = !ZSTD_isError(packed) && packed < n ? LOG_ZSTD : LOG_PLAIN;
 	if (h->codec == LOG_PLAIN) {
 		memcpy(to, raw, n);
@@ -147,28 +133,14 @@ int log_pack(struct log_packer *k, struct log_head *h, const uint8_t *raw, size_
 	return 0;
 }
 
-struct log_unpacker {
-	ZSTD_DCtx *zstd;
-};
-
 struct log_unpacker *log_unpacker_new(void)
 {
-	struct log_unpacker *u = calloc(1, sizeof(*u));
-
-	if (!u)
-		return NULL;
-	u->zstd = ZSTD_createDCtx();
-	if (u->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, WINDOW_LOG)))
-		return u;
-	log_unpacker_free(u);
-	return NULL;
+	return (struct log_unpacker *)ZSTD_createDCtx();
 }
 
 void log_unpacker_free(struct log_unpacker *u)
 {
-	if (u)
-		ZSTD_freeDCtx(u->zstd);
-	free(u);
+	ZSTD_freeDCtx((ZSTD_DCtx *)u);
 }
 
 enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, const uint8_t *stored,
@@ -195,6 +167,6 @@ enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, c
 		memcpy(out->p, stored, n);
 		return LOG_OK;
 	}
-	done = ZSTD_decompressDCtx(u->zstd, out->p, h->raw, stored, n);
+	done = ZSTD_decompressDCtx((ZSTD_DCtx *)u, out->p, h->raw, stored, n);
 	return !ZSTD_isError(done) && done == h->raw ? LOG_OK : LOG_BAD_FRAME;
 }

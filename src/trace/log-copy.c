@@ -12,11 +12,7 @@
 
 void out_lose(struct log_out *o, const struct log_chunk *c)
 {
-	for (int t = 0; t < TIERS; t++) {
-		o->skipped.rows[t] += c->about.rows[t];
-		o->stats.lost_rows += c->about.rows[t];
-	}
-	o->skipped.any = true;
+	log_skip(&o->skipped, c);
 }
 
 /* Writes o->bytes, a chunk of the file; raw: its payload. */
@@ -41,11 +37,10 @@ static bool put_raw(struct log_out *o, struct log_entry *e)
 			     .seq = o->seq,
 			     .cell = e->cell};
 
-	o->bytes.n = 0;
+	log_bytes_reset(&o->bytes);
 	if (!o->raw.failed && log_pack(o->packer, &h, o->raw.p, o->raw.n, &o->bytes) == 0)
 		return put_bytes(o, e, &o->raw);
-	o->raw.failed = o->bytes.failed = false; /* out of memory: a reader does without it */
-	return true;
+	return true; /* out of memory: a reader does without it */
 }
 
 static bool put_kind(struct log_out *o, enum log_kind kind, int64_t cell)
@@ -59,14 +54,15 @@ static bool put_copy(struct log_out *o, const struct log_chunk *c)
 	struct log_entry e = c->about;
 	struct log_head h;
 
-	o->bytes.n = o->raw.n = 0;
+	log_bytes_reset(&o->bytes);
+	log_bytes_reset(&o->raw);
 	log_bytes_put(&o->bytes, c->bytes, c->n);
 	if (o->bytes.failed || !log_head_get(o->bytes.p, &h)) {
-		o->bytes.failed = false;
 		out_lose(o, c);
 		return true;
 	}
 	h.session = o->options.session;
+	h.generation = c->generation;
 	h.seq = o->seq;
 	log_head_put(o->bytes.p, &h);
 	return put_bytes(o, &e, &o->raw);
@@ -77,7 +73,7 @@ static bool put_index(struct log_out *o, int64_t before_cell)
 {
 	struct log_entry e;
 
-	o->raw.n = 0;
+	log_bytes_reset(&o->raw);
 	log_index_make(o->index, before_cell, o->at, &o->raw, &e);
 	o->list_before = INT64_MIN;
 	return put_raw(o, &e);
@@ -130,7 +126,7 @@ static void state_cut(const struct log_out *o, struct state_event *s)
 /* Says what goes on at t_ns, at the beginning of the file or at its end. */
 static bool put_states(struct log_out *o, int64_t cell, int64_t t_ns)
 {
-	o->raw.n = 0;
+	log_bytes_reset(&o->raw);
 	for (size_t i = 0; i < o->n_open; i++) {
 		struct log_event ev = {.kind = LOG_EVENT, .u.state = o->open[i]};
 
@@ -201,13 +197,13 @@ bool out_file_end(struct log_out *o, enum log_reason reason, const char *next)
 
 	if ((o->to != INT64_MAX && !put_states(o, cell, log_cell_ns(o->to))) || !put_index(o, INT64_MAX))
 		return false;
-	o->raw.n = 0;
+	log_bytes_reset(&o->raw);
 	log_put_u8(&o->raw, reason);
 	log_put_u64(&o->raw, log_index_newest(o->index, &newest) ? o->at - newest : 0);
 	log_put_str(&o->raw, next);
 	if (!put_kind(o, LOG_END, cell))
 		return false;
-	if (o->output == OUT_FILE)
+	if (!o->stream)
 		o->files[o->file.index].complete = true;
 	o->made += o->at;
 	return true;
@@ -261,7 +257,7 @@ static bool copy_events(struct log_out *o, const struct log_chunk *c)
 	out_states_note(o, c);
 	if (!events_of(o, c, &in))
 		return true;
-	o->raw.n = 0;
+	log_bytes_reset(&o->raw);
 	while (log_get_record(&in, &record))
 		if (log_event_get(c->about.kind, &record, &ev) && event_fit(o, &ev, c->serial <= o->until))
 			log_event_put(&o->raw, &ev);
@@ -286,9 +282,9 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 {
 	struct log_event ev = {.kind = LOG_GAP};
 
-	if (!o->skipped.any)
+	if (!o->skipped.chunks)
 		return true;
-	o->raw.n = 0;
+	log_bytes_reset(&o->raw);
 	for (enum tier t = 0; t < TIERS; t++) {
 		int64_t from = log_cell_ns(o->tier_cell[t]), to = log_cell_ns(cell);
 
@@ -305,13 +301,14 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 		struct log_event lost = {.kind = LOG_STATE, .u.change = {.t_ns = log_cell_ns(cell), .what = "ranges.lost"}};
 
 		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu room", (unsigned long long)o->skipped.ranges);
-		o->raw.n = 0;
+		log_bytes_reset(&o->raw);
 		log_event_put(&o->raw, &lost);
 		if (!put_kind(o, LOG_STATE, cell))
 			return false;
 	}
 	for (int t = 0; t < TIERS; t++)
 		o->stats.gap_rows += o->skipped.rows[t];
+	o->stats.lost_marks += o->skipped.marks;
 	memset(&o->skipped, 0, sizeof(o->skipped));
 	o->whole = cell + 1;
 	return true;
@@ -340,7 +337,7 @@ static bool copy_span(struct log_out *o, const struct log_chunk *c)
 
 	if (o->begins)
 		return true;
-	if (!o->skipped.any && e->cell >= o->whole && end <= o->to && copy_has_room(o, c->n) && !put_copy(o, c))
+	if (!o->skipped.chunks && e->cell >= o->whole && end <= o->to && copy_has_room(o, c->n) && !put_copy(o, c))
 		return false;
 	if (e->kind == LOG_STAT && level == 2 && e->cell < o->to)
 		o->list_before = end;

@@ -65,10 +65,10 @@ void disk_fail(struct log_out *o, int num)
 
 	if (o->stats.failed)
 		return;
-	o->stats.reader_gone = o->output != OUT_FILE && (num == EPIPE || num == ECONNRESET);
+	o->stats.reader_gone = o->stream && (num == EPIPE || num == ECONNRESET);
 	if (o->stats.reader_gone)
 		err_set(e, ERR_FAILED, _("the reader closed the stream: the recording ended"));
-	else if (o->output == OUT_FILE)
+	else if (!o->stream)
 		ended_early(e, num, o->file.path);
 	else if (num == ETIMEDOUT)
 		err_set(e, ERR_FAILED, _("the reader of the stream does not respond: its end is lost"));
@@ -183,7 +183,7 @@ static void file_failed(struct log_out *o, int num)
 	int64_t now = clock_now_ns(), lasted = now - o->file.since_ns;
 	struct err e;
 
-	if (!o->go_on || o->quit || o->output != OUT_FILE) {
+	if (!o->go_on || o->quit || o->stream) {
 		disk_fail(o, num);
 		return;
 	}
@@ -236,7 +236,7 @@ void disk_look(struct log_out *o)
 		disk_drop(&d->job);
 	}
 	sync = o->options.sync_ns > 0 && o->unsynced && now >= o->sync_ns;
-	if (o->output != OUT_FILE || o->file.fd < 0 || o->jobs || (now < o->look_ns && !sync))
+	if (o->stream || o->file.fd < 0 || o->jobs || (now < o->look_ns && !sync))
 		return;
 	o->look_ns = now + LOOK_NS;
 	fd = fcntl(o->file.fd, F_DUPFD_CLOEXEC, 3);
@@ -345,11 +345,12 @@ static bool quitting(struct log_out *o)
 	return quit;
 }
 
-static ssize_t write_some(const struct log_out *o, const uint8_t *p, size_t n)
+/* Only sockets have a way to write that never blocks; what else polls writable has room for a piece. */
+static ssize_t write_some(int fd, const uint8_t *p, size_t n)
 {
-	if (o->output == OUT_SOCKET)
-		return send(o->file.fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-	return write(o->file.fd, p, o->output == OUT_PIPE && n > PIECE ? PIECE : n);
+	ssize_t sent = send(fd, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	return sent < 0 && errno == ENOTSOCK ? write(fd, p, n < PIECE ? n : PIECE) : sent;
 }
 
 /* Waits for the reader without limit, except at the end. */
@@ -363,8 +364,8 @@ static int write_stream(struct log_out *o, const uint8_t *p, size_t size)
 		ssize_t n = -1;
 
 		errno = EAGAIN;
-		if (o->output == OUT_OTHER || poll(&ready, 1, LOOK_MS) > 0)
-			n = write_some(o, p + done, size - done);
+		if (poll(&ready, 1, LOOK_MS) > 0)
+			n = write_some(o->file.fd, p + done, size - done);
 		if (n > 0) {
 			done += (size_t)n;
 			give_up = INT64_MAX;
@@ -385,13 +386,12 @@ bool disk_write(struct log_out *o)
 	int num;
 
 	for (;;) {
-		if (o->output == OUT_FILE && o->file.fd < 0)
+		if (!o->stream && o->file.fd < 0)
 			return false;
 		o->write_ns = clock_now_ns();
 		o->stats.held = o->bytes.n;
 		pthread_mutex_unlock(&o->lock);
-		num = o->output == OUT_FILE ? write_file(&o->file, o->bytes.p, o->bytes.n)
-					    : write_stream(o, o->bytes.p, o->bytes.n);
+		num = o->stream ? write_stream(o, o->bytes.p, o->bytes.n) : write_file(&o->file, o->bytes.p, o->bytes.n);
 		if (num == 0 && o->file.unnamed) {
 			num = log_file_link(o->file.fd, o->file.path);
 			while (num == EEXIST && o->go_on && /* another program was first */
@@ -402,7 +402,7 @@ bool disk_write(struct log_out *o)
 		}
 		pthread_mutex_lock(&o->lock);
 		o->write_ns = 0;
-		if (o->output == OUT_FILE && o->files[o->file.index].number != o->file.number) {
+		if (!o->stream && o->files[o->file.index].number != o->file.number) {
 			o->number = o->files[o->file.index].number = o->file.number;
 			text_printable(o->stats.path, sizeof(o->stats.path), o->file.path, strlen(o->file.path));
 		}
@@ -430,11 +430,10 @@ bool disk_write(struct log_out *o)
 
 void disk_finish(struct log_out *o)
 {
-	if (o->output == OUT_FILE && o->file.fd >= 0 && o->file.bytes == 0) {
+	if (!o->stream && o->file.fd >= 0 && o->file.bytes == 0)
 		file_remove(o);
-	} else if (o->output == OUT_FILE) {
+	else if (!o->stream)
 		disk_close(o);
-	}
 	trouble_end(o);
 	while (o->jobs) {
 		struct disk_job *d = o->jobs;

@@ -3,14 +3,11 @@
  * numbers to be copied only. What a step drops is freed after it, once no queue needs it. */
 #include "trace/log-memory.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/states.h"
 #include "trace/log-builder.h"
-#include "trace/log-decode.h"
 #include "util/array.h"
 #include "util/intl.h"
 #include "util/thread.h"
@@ -47,6 +44,7 @@ struct shelf {
 struct edition {
 	struct edition *before;
 	struct session session;
+	struct channel channels[];
 };
 
 struct log {
@@ -57,15 +55,12 @@ struct log {
 	/* Of the appending thread. */
 	struct log_builder *builder;
 	struct session about; /* of the builder */
+	struct fact *facts;   /* of all editions */
 	struct log_now own;  /* as `now` will be */
 	int64_t closed_span; /* groups up to this one get no more rows */
-	int64_t newest_ns[TIERS];
-	struct state_watch *watches;
-	size_t n_watches;
 	struct energy_meter *meters; /* of the channels with power */
 	size_t n_meters;
-	struct energy_source *own_sources;
-	bool metered; /* these are not up to date */
+	bool metered; /* `sources` are not up to date */
 
 	pthread_mutex_t lock; /* for what follows */
 	struct log_now now;
@@ -75,8 +70,7 @@ struct log {
 	uint64_t version;
 	bool ended;
 	struct ranges *ranges;
-	struct energy_source *sources; /* of the meters */
-	bool sourced;
+	struct energy_source *sources; /* of the meters; power SIZE_MAX: not known yet */
 	struct log_queue *queues;
 	unsigned held, held_most;
 
@@ -112,15 +106,6 @@ void log_chunk_free(struct log_chunk *c)
 		free(c);
 }
 
-static void rows_free(struct log_rows *r)
-{
-	if (!r || atomic_fetch_sub(&r->refs, 1) > 1)
-		return;
-	free(r->t_ns);
-	free(r->values);
-	free(r);
-}
-
 /* The open rows are in one more place. */
 static void open_share(const struct log_now *now)
 {
@@ -133,7 +118,7 @@ static void open_free(const struct log_now *now)
 {
 	for (int t = 0; t < TIERS; t++)
 		for (unsigned i = 0; i < now->n_open[t]; i++)
-			rows_free(now->open[t][i].rows);
+			log_rows_free(now->open[t][i].rows);
 }
 
 /* --- shelves --- */
@@ -238,22 +223,48 @@ static int64_t shelf_shortened(const struct log *l, enum log_shelf s)
 
 /* --- queues --- */
 
-static struct log_chunk *queue_next(struct log_queue *q)
+/* Returns the oldest chunk, and its shelf; NULL: there is none. */
+static struct log_chunk *queue_oldest(const struct log_queue *q, int *shelf)
 {
 	const struct log *l = q->log;
 	struct log_chunk *c = NULL;
-	int of = 0;
 
 	for (int s = 0; s < SHELF_NOTES; s++)
 		if (q->at[s] < l->now.end[s] && (!c || (*shelf_at(&l->shelf[s], q->at[s]))->serial < c->serial)) {
 			c = *shelf_at(&l->shelf[s], q->at[s]);
-			of = s;
+			*shelf = s;
 		}
+	return c;
+}
+
+static struct log_chunk *queue_next(struct log_queue *q)
+{
+	int shelf;
+	struct log_chunk *c = queue_oldest(q, &shelf);
+
 	if (c) {
-		q->at[of]++;
+		q->at[shelf]++;
 		q->bytes -= chunk_bytes(c);
 	}
 	return c;
+}
+
+void log_skipped_add(struct log_skipped *to, const struct log_skipped *more)
+{
+	for (int t = 0; t < TIERS; t++)
+		to->rows[t] += more->rows[t];
+	to->chunks += more->chunks;
+	to->marks += more->marks;
+	to->ranges += more->ranges;
+}
+
+void log_skip(struct log_skipped *to, const struct log_chunk *c)
+{
+	for (int t = 0; t < TIERS; t++)
+		to->rows[t] += c->about.rows[t];
+	to->chunks++;
+	to->marks += c->about.kind == LOG_MARK ? c->about.events : 0;
+	to->ranges += c->about.kind == LOG_RANGE ? c->about.events : 0;
 }
 
 /* Skips the oldest chunks of queues with too much, some at a time. */
@@ -273,11 +284,7 @@ static void queues_skip(struct log *l)
 				q->full = c != NULL;
 				if (!c)
 					break;
-				q->skipped.chunks++;
-				q->skipped.marks += c->about.kind == LOG_MARK ? c->about.events : 0;
-				q->skipped.ranges += c->about.kind == LOG_RANGE ? c->about.events : 0;
-				for (int t = 0; t < TIERS; t++)
-					q->skipped.rows[t] += c->about.rows[t];
+				log_skip(&q->skipped, c);
 			}
 			held(l, n);
 			more |= q->full;
@@ -288,21 +295,6 @@ static void queues_skip(struct log *l)
 
 /* --- a step of the appending thread --- */
 
-/* The rows of sealed cells are in chunks now. */
-static void own_seal(struct log *l, enum tier t)
-{
-	int64_t waits_ns = log_builder_waits(l->builder, t);
-	struct look_open *open = l->own.open[t];
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < l->own.n_open[t]; i++)
-		if (open[i].rows->t_ns[open[i].n - 1] < waits_ns)
-			rows_free(open[i].rows);
-		else
-			open[kept++] = open[i];
-	l->own.n_open[t] = kept;
-}
-
 /* Shows all that was packed and all rows that wait. */
 static void publish(struct log *l)
 {
@@ -310,25 +302,19 @@ static void publish(struct log *l)
 	struct log_now old;
 	bool full = false;
 
-	for (enum tier t = 0; t < TIERS; t++)
-		own_seal(l, t);
 	for (enum log_shelf s = 0; s < LOG_SHELVES; s++)
 		shelf_retain(l, s);
 	l->own.rows_ns = shelf_shortened(l, SHELF_ROWS);
 	l->own.ranges_ns = shelf_shortened(l, SHELF_RANGES);
 	memcpy(first, l->own.kept, sizeof(first));
 	open_share(&l->own);
-	for (size_t k = 0; l->metered && k < l->n_meters; k++)
-		l->own_sources[k] = energy_meter_source(&l->meters[k]);
 	lock(l);
 	old = l->now;
 	l->now = l->own;
 	l->version++;
-	if (l->metered) {
-		memcpy(l->sources, l->own_sources, l->n_meters * sizeof(*l->sources));
-		l->sourced = true;
-		l->metered = false;
-	}
+	for (size_t k = 0; l->metered && k < l->n_meters; k++)
+		l->sources[k] = energy_meter_source(&l->meters[k]);
+	l->metered = false;
 	for (struct log_queue *q = l->queues; q; q = q->next) {
 		q->bytes += l->now.packed - old.packed;
 		q->full |= q->bytes > q->most;
@@ -350,43 +336,15 @@ static void publish(struct log *l)
 static bool chunk_emit(void *to, const struct log_entry *e, const uint8_t *bytes, size_t n)
 {
 	struct log *l = to;
-	struct log_chunk *c;
+	struct log_chunk *c = shelf_add(l, e->stored ? log_shelf_of(e) : SHELF_NOTES, e, bytes, n);
 
-	c = shelf_add(l, log_shelf_of(e), e, bytes, n);
-	if (!c)
-		return false;
+	if (!c || !e->stored)
+		return c;
 	c->serial = c->about.distance = ++l->own.serial;
 	l->own.packed += chunk_bytes(c);
 	if (e->kind == LOG_STAT && e->aux == 1 && log_span(e->cell, 1) > l->closed_span)
 		l->closed_span = log_span(e->cell, 1);
 	return true;
-}
-
-/* Returns the rows of that cell with room for one more; NULL: out of memory, or too many cells are open. */
-static struct look_open *own_open(struct log *l, enum tier t, int64_t cell)
-{
-	struct look_open *o = l->own.n_open[t] ? &l->own.open[t][l->own.n_open[t] - 1] : NULL;
-	size_t width = l->about.width[t];
-	struct log_rows *r;
-
-	if (o && o->rows->cell == cell && o->n < o->rows->room)
-		return o;
-	r = l->own.n_open[t] < LOOK_OPEN ? calloc(1, sizeof(*r)) : NULL;
-	if (!r)
-		return NULL;
-	atomic_init(&r->refs, 1);
-	r->cell = cell;
-	r->width = width;
-	r->room = 8 + (size_t)(l->about.hz[t] * 1.25 * (1 << LOG_CELL_ZOOM) / 1e9);
-	r->t_ns = calloc(r->room, sizeof(*r->t_ns));
-	r->values = calloc(r->room, (width ? width : 1) * sizeof(*r->values));
-	if (!r->t_ns || !r->values) {
-		rows_free(r);
-		return NULL;
-	}
-	o = &l->own.open[t][l->own.n_open[t]++];
-	*o = (struct look_open) {.rows = r};
-	return o;
 }
 
 static struct log *log_of(struct sink *s)
@@ -399,7 +357,7 @@ bool log_energy_source(struct log *l, size_t channel, struct energy_source *out)
 	bool found = false;
 
 	pthread_mutex_lock(&l->lock);
-	for (size_t i = 0; l->sourced && i < l->n_meters && !found; i++)
+	for (size_t i = 0; i < l->n_meters && !found; i++)
 		if (l->sources[i].power == channel) {
 			*out = l->sources[i];
 			found = true;
@@ -417,85 +375,21 @@ static bool meters_begin(struct log *l)
 		if (s->channels[i].unit == UNIT_MILLIWATT && s->channels[i].column < s->width[s->channels[i].tier])
 			energy_meter_begin(&l->meters[l->n_meters++], s, i);
 	l->sources = calloc(l->n_meters + 1, sizeof(*l->sources));
-	l->own_sources = calloc(l->n_meters + 1, sizeof(*l->own_sources));
-	return l->meters && l->sources && l->own_sources;
-}
-
-static void note_add(struct log *l, const struct log_event *ev)
-{
-	struct log_entry e = {.kind = (uint8_t)ev->kind, .cell = log_cell(ev->t_ns)};
-	struct log_bytes record = {.n = 0};
-
-	log_event_put(&record, ev);
-	if (!record.failed)
-		shelf_add(l, SHELF_NOTES, &e, record.p, record.n);
-	log_bytes_free(&record);
-}
-
-/* Both are seen with the next step. */
-static void event_add(struct log *l, const struct log_event *ev)
-{
-	if (ev->kind != LOG_GAP || gap_is_hole(&ev->u.gap))
-		note_add(l, ev);
-	log_builder_event(l->builder, ev);
-}
-
-static void state_add(struct log *l, const struct state_event *s, bool above)
-{
-	struct log_event ev = {.kind = LOG_EVENT, .t_ns = s->from_ns, .u.state = *s};
-
-	ev.u.state.flags |= above ? STATE_OPEN : 0;
-	event_add(l, &ev);
-}
-
-/* An event is recorded as it is at its begin and at its end, and whenever it grows. */
-static void states_take(struct log *l, const struct rows *r)
-{
-	for (size_t k = 0; k < l->n_watches; k++)
-		for (size_t i = 0; l->watches[k].at.tier == r->tier && i < r->n; i++) {
-			struct state_watch *w = &l->watches[k];
-			struct state_event before = w->now, ended;
-			bool above = w->above;
-
-			if (state_watch_take(w, r->t_ns[i], r->values[i * r->width + w->at.column], &ended) && above)
-				state_add(l, &ended, false); /* at a hole */
-			if (w->now.count > 0 && (w->above != above || w->now.from_ns != before.from_ns || w->now.count != before.count))
-				state_add(l, &w->now, w->above);
-		}
+	for (size_t k = 0; l->sources && k < l->n_meters; k++)
+		l->sources[k].power = SIZE_MAX;
+	return l->meters && l->sources;
 }
 
 static void take_rows(struct sink *s, const struct rows *r)
 {
 	struct log *l = log_of(s);
-	struct log_now *own = &l->own;
-	enum tier t = r->tier;
 
-	if (!l->builder || r->width != l->about.width[t])
+	if (!l->builder || r->width != l->about.width[r->tier])
 		return;
 	log_builder_rows(l->builder, r);
-	for (size_t i = 0; i < r->n; i++) {
-		int64_t t_ns = r->t_ns[i];
-		struct look_open *o;
-
-		if (t_ns <= l->newest_ns[t] || t_ns < l->about.start.mono_ns || !log_time_good(t_ns))
-			continue; /* nor does the builder take it */
-		if (t == TIER_FAST && own->rows[t] > 0 && t_ns - l->newest_ns[t] > own->longest_ns)
-			own->longest_ns = t_ns - l->newest_ns[t];
-		l->newest_ns[t] = t_ns;
-		own->first_ns = !own->any || t_ns < own->first_ns ? t_ns : own->first_ns;
-		own->last_ns = !own->any || t_ns > own->last_ns ? t_ns : own->last_ns;
-		own->any = true;
-		own->rows[t]++;
-		o = own_open(l, t, log_cell(t_ns));
-		if (!o)
-			continue;
-		o->rows->t_ns[o->n] = t_ns;
-		memcpy(o->rows->values + o->n++ * r->width, r->values + i * r->width, r->width * sizeof(double));
-	}
 	for (size_t k = 0; k < l->n_meters; k++)
 		for (size_t i = 0; i < r->n && energy_meter_row(&l->meters[k], r, i); i++)
 			l->metered = true;
-	states_take(l, r);
 	publish(l);
 }
 
@@ -522,7 +416,7 @@ static void take_event(struct sink *s, const struct log_event *ev)
 
 	if (!l->builder)
 		return;
-	event_add(l, ev);
+	log_builder_event(l->builder, ev);
 	publish(l);
 }
 
@@ -580,18 +474,14 @@ static void take_ranges(struct sink *s, const struct range *list, size_t n)
 /* Adds an edition of the session with these channels. */
 static bool edition_add(struct log *l, const struct channel *channels)
 {
-	struct edition *e = calloc(1, sizeof(*e));
-	size_t n = l->about.n_channels;
-	struct channel *own = calloc(n + 1, sizeof(*own));
+	size_t bytes = l->about.n_channels * sizeof(*channels);
+	struct edition *e = malloc(sizeof(*e) + bytes);
 
-	if (!e || !own) {
-		free(e);
-		free(own);
+	if (!e)
 		return false;
-	}
-	if (n > 0)
-		memcpy(own, channels, n * sizeof(*own));
-	l->about.channels = own;
+	if (bytes > 0)
+		memcpy(e->channels, channels, bytes);
+	l->about.channels = e->channels;
 	e->session = l->about;
 	lock(l);
 	e->before = l->edition;
@@ -610,30 +500,22 @@ static void take_description(struct sink *s, const struct channel *channels)
 		return;
 	for (size_t k = 0; k < l->n_meters; k++)
 		energy_meter_described(&l->meters[k], &l->about);
-	log_builder_described(l->builder);
 }
 
 static int begin(struct sink *s, const struct session *about, struct err *e)
 {
 	struct log *l = log_of(s);
-	struct fact *facts = calloc(about->n_facts + 1, sizeof(*facts));
+	size_t bytes = about->n_facts * sizeof(*about->facts);
 
-	if (l->builder) {
-		free(facts);
+	if (l->edition)
 		return err_set(e, ERR_FAILED, _("a log has only one stream"));
-	}
-	if (facts && about->n_facts > 0)
-		memcpy(facts, about->facts, about->n_facts * sizeof(*facts));
 	l->about = *about;
-	l->about.facts = facts;
-	if (facts && edition_add(l, about->channels) && meters_begin(l) && (l->watches = state_watches_new(&l->about, &l->n_watches)) != NULL)
-		l->builder = log_builder_new(&l->about, l->bound.now, LOG_MEMORY_SESSION, chunk_emit, l, e);
-	if (!l->builder) {
-		if (!l->edition)
-			free(facts);
-		return err_set(e, ERR_FAILED, _("out of memory for the history"));
-	}
-	return 0;
+	l->about.facts = l->facts = malloc(bytes + 1);
+	if (l->facts && bytes > 0)
+		memcpy(l->facts, about->facts, bytes);
+	if (l->facts && edition_add(l, about->channels) && meters_begin(l))
+		l->builder = log_builder_new(&l->about, l->bound.now, &l->own, chunk_emit, l, e);
+	return l->builder ? 0 : err_set(e, ERR_FAILED, _("out of memory for the history"));
 }
 
 static int end(struct sink *s, struct err *e)
@@ -644,9 +526,6 @@ static int end(struct sink *s, struct err *e)
 	if (l->ended)
 		return 0;
 	if (l->builder) {
-		for (size_t k = 0; k < l->n_watches; k++)
-			if (l->watches[k].above)
-				state_add(l, &l->watches[k].now, true);
 		log_builder_end(l->builder);
 		publish(l);
 		log_builder_free(l->builder);
@@ -785,36 +664,37 @@ void log_queue_free(struct log_queue *q)
 	free(q);
 }
 
-struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended)
+void log_queue_wait(struct log_queue *q, int64_t until_ns)
 {
-	struct log_chunk *c;
-	bool waits = true;
+	int shelf;
 
 	pthread_mutex_lock(&q->log->lock);
-	/* What came while the wait ran out is looked at, too. */
-	while (!(c = queue_next(q)) && !q->log->ended && waits)
-		waits = thread_wait(&q->log->news, &q->log->lock, until_ns);
+	while (!queue_oldest(q, &shelf) && !q->log->ended && thread_wait(&q->log->news, &q->log->lock, until_ns))
+		continue;
+	pthread_mutex_unlock(&q->log->lock);
+}
+
+struct log_chunk *log_queue_take(struct log_queue *q, struct log_skipped *skipped, bool *ended)
+{
+	struct log_chunk *c;
+
+	pthread_mutex_lock(&q->log->lock);
+	c = queue_next(q);
 	if (c)
 		atomic_fetch_add(&c->refs, 1);
-	*skipped = q->skipped;
+	log_skipped_add(skipped, &q->skipped);
 	q->skipped = (struct log_skipped) {.chunks = 0};
 	*ended = !c && q->log->ended;
 	pthread_mutex_unlock(&q->log->lock);
 	return c;
 }
 
-void log_queue_skipped(struct log_queue *q, struct log_skipped *out)
-{
-	pthread_mutex_lock(&q->log->lock);
-	*out = q->skipped;
-	pthread_mutex_unlock(&q->log->lock);
-}
-
-size_t log_queue_bytes(struct log_queue *q)
+size_t log_queue_look(struct log_queue *q, struct log_skipped *skipped)
 {
 	size_t n;
 
 	pthread_mutex_lock(&q->log->lock);
+	log_skipped_add(skipped, &q->skipped);
 	n = q->bytes;
 	pthread_mutex_unlock(&q->log->lock);
 	return n;
@@ -836,8 +716,6 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 	l->sink.ops = &ops;
 	l->bound = *bound;
 	l->closed_span = l->own.rows_from = l->now.rows_from = INT64_MIN;
-	for (int t = 0; t < TIERS; t++)
-		l->newest_ns[t] = INT64_MIN;
 	return l;
 }
 
@@ -854,20 +732,16 @@ static void log_drop(struct log *l)
 	}
 	open_free(&l->own);
 	open_free(&l->now);
-	if (l->edition)
-		free((void *)(uintptr_t)l->edition->session.facts);
 	while (l->edition) {
 		struct edition *gone = l->edition;
 
 		l->edition = gone->before;
-		free((void *)(uintptr_t)gone->session.channels);
 		free(gone);
 	}
+	free(l->facts);
 	ranges_free(l->ranges);
 	free(l->meters);
-	free(l->watches);
 	free(l->sources);
-	free(l->own_sources);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->news);
 	free(l);

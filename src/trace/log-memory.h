@@ -47,13 +47,14 @@ enum log_shelf {
 };
 enum log_shelf log_shelf_of(const struct log_entry *e); /* of a chunk */
 
-/* The rows of one tier in one cell. Those before n do not change. */
+/* Rows of one tier in one cell, for one section of a chunk. Those before n do not change. */
 struct log_rows {
 	atomic_uint refs;
 	int64_t cell;
 	size_t width, room;
 	int64_t *t_ns;
 	double *values; /* row by row */
+	uint8_t *late;	/* of the builder: one tick before the row was skipped */
 };
 
 struct look_open { /* rows that are in no chunk yet */
@@ -128,13 +129,17 @@ struct log_queue;
 struct log_skipped {
 	uint64_t rows[TIERS], chunks, marks, ranges;
 };
+void log_skip(struct log_skipped *to, const struct log_chunk *c); /* counts it */
+void log_skipped_add(struct log_skipped *to, const struct log_skipped *more);
 /* The chunks that come from now on; past: before them those that are kept, which do not count for `most`. */
 struct log_queue *log_queue_new(struct log *l, size_t most, bool past, struct err *e);
 void log_queue_free(struct log_queue *q);
-/* Takes the next chunk, with its reference; NULL: there is none until until_ns of clock_now_ns(), or ever (*ended).
- * *skipped: what was lost before that chunk since the last call. */
-struct log_chunk *log_queue_take(struct log_queue *q, int64_t until_ns, struct log_skipped *skipped, bool *ended);
-size_t log_queue_bytes(struct log_queue *q);
-void log_queue_skipped(struct log_queue *q, struct log_skipped *out); /* since the last call of log_queue_take() */
+/* Waits until there is a chunk, the log has ended, or it is until_ns of clock_now_ns(). */
+void log_queue_wait(struct log_queue *q, int64_t until_ns);
+/* Takes the next chunk, with its reference; NULL: there is none yet, or none any more (*ended). Adds to *skipped what was
+ * lost before that chunk since the last call. */
+struct log_chunk *log_queue_take(struct log_queue *q, struct log_skipped *skipped, bool *ended);
+/* Returns the bytes that wait, and adds to *skipped what was lost since the last log_queue_take(). */
+size_t log_queue_look(struct log_queue *q, struct log_skipped *skipped);
 
 #endif

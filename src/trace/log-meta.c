@@ -50,7 +50,7 @@ void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full)
 	const struct session *about = &o->about;
 	size_t start;
 
-	raw->n = 0;
+	log_bytes_reset(raw);
 	put_anchor(raw, LOG_TAG_ANCHOR, now);
 	if (full) {
 		start = tag_begin(raw, LOG_TAG_WRITER);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "trace/log-output.h"
@@ -74,8 +73,7 @@ static void past_take(struct log_out *o, const struct log_look *k)
 
 		n = n < k->now.gone[t] ? n : k->now.gone[t];
 		o->skipped.rows[t] += n;
-		o->stats.lost_rows += n;
-		o->skipped.any |= n > 0;
+		o->skipped.chunks += n > 0;
 	}
 	if (k->now.ranges_gone > 0 && o->from < k->now.ranges_from) {
 		int64_t first = log_cell(k->now.first_ns), from = o->from > first ? o->from : first,
@@ -83,7 +81,7 @@ static void past_take(struct log_out *o, const struct log_look *k)
 
 		if (to > from)
 			o->skipped.ranges = (uint64_t)((double)k->now.ranges_gone * (double)(to - from) / (double)(k->now.ranges_from - first) + 0.5);
-		o->skipped.any |= o->skipped.ranges > 0;
+		o->skipped.chunks += o->skipped.ranges > 0;
 	}
 	o->past = k->now.serial;
 }
@@ -113,14 +111,13 @@ static void limits_look(struct log_out *o, const struct log_chunk *c)
 		return;
 	if (l->max_bytes && o->made + bytes + margin(&o->about, l->max_bytes) >= l->max_bytes) {
 		o->to = cell;
-		o->then = THEN_LIMIT;
 		o->stats.full = true;
 		o->stats.until_ns = log_cell_ns(cell);
 	} else if (clock_now_ns() >= o->retry_ns &&
 		   ((l->split.bytes && bytes + margin(&o->about, l->split.bytes) >= l->split.bytes) ||
 		    (l->split.ns && cell >= due))) {
 		o->to = l->split.ns && cell >= due && due > o->newest ? due : cell;
-		o->then = THEN_NEXT;
+		o->split = true;
 		if (o->kept.at > 0) /* it is read again */
 			kept_drop(o, o->kept.at - 1);
 	}
@@ -176,7 +173,9 @@ static void next_begin(struct log_out *o)
 
 	o->kept.at = 0;
 	o->from = o->to;
-	o->to = INT64_MAX;
+	o->to = o->end;
+	o->split = false;
+	memset(o->seen, 0, sizeof(o->seen));
 	o->until = o->serial;
 	if (disk_open(o, false, &next, &e) < 0) {
 		err_set(&o->stats.err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
@@ -195,8 +194,6 @@ static void next_begin(struct log_out *o)
 /* The first chunk that is to be copied, with a reference; NULL: none for now, or ever (*ended). */
 static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 {
-	struct log_skipped skipped = {.chunks = 0};
-	int64_t until = clock_now_ns() + LOOK_NS;
 	struct log_chunk *c;
 
 	*ended = false;
@@ -205,24 +202,18 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 		atomic_fetch_add(&c->refs, 1);
 		return c;
 	}
-	if (o->to == INT64_MAX || o->then != THEN_NEXT)
+	if (!o->split)
 		kept_drop(o, o->kept.n);
 	pthread_mutex_unlock(&o->lock);
+	log_queue_wait(o->queue, clock_now_ns() + LOOK_NS);
+	pthread_mutex_lock(&o->lock);
 	/* Of what was before, marks can precede the rows of their cell. */
-	while ((c = log_queue_take(o->queue, until, &skipped, ended)) && c->serial <= o->past && c->about.cell < o->from - 1) {
+	while ((c = log_queue_take(o->queue, &o->skipped, ended)) && c->serial <= o->past && c->about.cell < o->from - 1) {
 		out_states_note(o, c);
 		log_chunk_free(c);
 	}
-	pthread_mutex_lock(&o->lock);
-	if (c && o->to != INT64_MAX && o->then == THEN_NEXT)
+	if (c && o->split)
 		kept_add(o, c);
-	for (int t = 0; t < TIERS; t++) {
-		o->skipped.rows[t] += skipped.rows[t];
-		o->stats.lost_rows += skipped.rows[t];
-	}
-	o->skipped.ranges += skipped.ranges;
-	o->skipped.any |= skipped.chunks > 0;
-	o->stats.lost_marks += skipped.marks;
 	return c;
 }
 
@@ -232,7 +223,7 @@ static void take_chunk(struct log_out *o, struct log_chunk *c)
 
 	o->serial = c->serial > o->serial ? c->serial : o->serial;
 	limits_look(o, c);
-	if (o->to != INT64_MAX && o->then == THEN_NEXT && o->kept.n == 0)
+	if (o->split && o->kept.n == 0)
 		kept_add(o, c);
 	for (int t = 0; t < TIERS && c->about.cell >= o->to; t++)
 		o->seen[t] |= c->about.rows[t] > 0;
@@ -248,11 +239,8 @@ static void take_chunk(struct log_out *o, struct log_chunk *c)
 			o->until = c->serial - 1;
 		file_follow(o, &next, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
 	}
-	if (o->stats.failed) {
-		for (int t = 0; t < TIERS && c->about.cell >= o->from; t++)
-			o->stats.lost_rows += c->about.rows[t];
-		o->stats.lost_marks += c->about.kind == LOG_MARK ? c->about.events : 0;
-	}
+	if (o->stats.failed && c->about.cell >= o->from)
+		out_lose(o, c);
 	pthread_cond_broadcast(&o->changed);
 }
 
@@ -286,11 +274,11 @@ static void file_finish(struct log_out *o)
 	struct out_file next;
 
 	while (o->begins && !o->stats.failed && !o->discard) {
-		if (o->output == OUT_FILE && o->file.fd < 0 && (!disk_need(o, &next) || !disk_use(o, &next)))
+		if (!o->stream && o->file.fd < 0 && (!disk_need(o, &next) || !disk_use(o, &next)))
 			return;
 		out_meta(o, o->from);
 	}
-	if (o->stats.failed || o->discard || (o->output == OUT_FILE && o->file.fd < 0))
+	if (o->stats.failed || o->discard || (!o->stream && o->file.fd < 0))
 		return;
 	if (out_lost_tell(o, o->to < INT64_MAX ? o->to : o->newest == INT64_MIN ? o->from : o->newest + 1))
 		out_file_end(o, o->stats.full ? LOG_LIMIT : o->options.reason, "");
@@ -331,13 +319,13 @@ static void *out_main(void *arg)
 		if (!o->facts && (c || (ended && log_session(o->log, &o->generation))) && !session_begin(o))
 			disk_fail(o, ENOMEM);
 		disk_look(o);
-		if (!c && ended && (o->to == INT64_MAX || o->then != THEN_NEXT))
+		if (!c && ended && !o->split)
 			break;
 		if (c)
 			take_chunk(o, c);
 		over = o->to != INT64_MAX && (ended || is_over(o, c));
 		log_chunk_free(c);
-		if (over && o->then != THEN_NEXT)
+		if (over && !o->split)
 			break;
 		if (over)
 			next_begin(o);
@@ -369,8 +357,7 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 	o->log = log;
 	o->all = from_ns == INT64_MIN;
 	o->from = o->all ? INT64_MIN : log_cell(from_ns);
-	o->to = to_ns == INT64_MAX ? to_ns : log_cell(to_ns) + 1;
-	o->then = THEN_END;
+	o->to = o->end = to_ns == INT64_MAX ? to_ns : log_cell(to_ns) + 1;
 	o->until = o->all ? 0 : UINT64_MAX;
 	o->newest = INT64_MIN;
 	for (int t = 0; t < TIERS; t++)
@@ -404,8 +391,12 @@ bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less)
 		to = o->newest + 1;
 		*to_ns = log_cell_ns(to) - 1;
 	}
-	if (open && (less || to > o->to))
-		o->to = to;
+	if (open && (less || to > o->end)) {
+		o->end = to;
+		o->split &= o->to < to; /* the next file has the rest */
+		if (!o->split)
+			o->to = to;
+	}
 	memset(o->seen, 0, sizeof(o->seen));
 	pthread_mutex_unlock(&o->lock);
 	return open;
@@ -421,10 +412,10 @@ void log_out_finish(struct log_out *o)
 
 /* --- results --- */
 
-/* Call with the lock held. */
-static size_t queued(const struct log_out *o)
+/* Bytes; adds what was lost. Call with the lock held. */
+static size_t queued(const struct log_out *o, struct log_skipped *lost)
 {
-	return o->stats.held + (o->queue && !o->over ? log_queue_bytes(o->queue) : 0);
+	return o->stats.held + (o->queue && !o->over ? log_queue_look(o->queue, lost) : 0);
 }
 
 bool log_out_wait(struct log_out *o, int64_t until_ns)
@@ -446,6 +437,7 @@ bool log_out_done(struct log_out *o)
 
 int log_out_result(struct log_out *o, struct err *e)
 {
+	struct log_skipped lost = {.chunks = 0};
 	char size[32];
 	int r = -1;
 
@@ -453,9 +445,9 @@ int log_out_result(struct log_out *o, struct err *e)
 	pthread_mutex_lock(&o->lock);
 	if (o->stats.failed)
 		*e = o->stats.err;
-	else if (o->thread && !o->done && queued(o) > 0)
+	else if (o->thread && !o->done && queued(o, &lost) > 0)
 		err_set(e, ERR_FAILED, _("the disk does not respond: the last %s of %s are not written"),
-			(text_bytes(size, sizeof(size), queued(o)), size), o->stats.path);
+			(text_bytes(size, sizeof(size), queued(o, &lost)), size), o->stats.path);
 	else if (o->thread && !o->done)
 		err_set(e, ERR_FAILED,
 			_("the disk does not respond: %s is written, but perhaps not stored yet"),
@@ -477,10 +469,11 @@ int log_out_end(struct log_out *o, struct err *e)
 
 bool log_out_ready(struct log_out *o)
 {
+	struct log_skipped lost = {.chunks = 0};
 	bool ready;
 
 	pthread_mutex_lock(&o->lock);
-	while (!o->stats.failed && o->thread && !o->done && queued(o) > READY_BYTES)
+	while (!o->stats.failed && o->thread && !o->done && queued(o, &lost) > READY_BYTES)
 		pthread_cond_wait(&o->changed, &o->lock);
 	ready = !o->stats.failed;
 	pthread_mutex_unlock(&o->lock);
@@ -489,25 +482,25 @@ bool log_out_ready(struct log_out *o)
 
 void log_out_stats(struct log_out *o, struct log_out_stats *out)
 {
-	struct log_skipped skipped = {.chunks = 0};
+	struct log_skipped lost = {.chunks = 0};
 	char size[32], most[32];
 
 	pthread_mutex_lock(&o->lock);
-	if (o->queue && !o->over)
-		log_queue_skipped(o->queue, &skipped);
 	*out = o->stats;
 	out->files = o->n_files;
-	out->queued = queued(o);
+	out->queued = queued(o, &lost);
 	if (o->queue && o->all)
 		out->longest_ns = log_longest_ns(o->log);
-	out->lost_marks += skipped.marks;
+	out->dropping = lost.chunks > 0;
+	log_skipped_add(&lost, &o->skipped);
+	out->lost_marks += lost.marks;
+	out->lost_rows = out->gap_rows;
 	for (int t = 0; t < TIERS; t++)
-		out->lost_rows += skipped.rows[t];
-	out->dropping = skipped.chunks > 0;
+		out->lost_rows += lost.rows[t];
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
-	else if (o->output == OUT_FILE && o->write_ns && clock_now_ns() - o->write_ns > HANGS_NS &&
+	else if (!o->stream && o->write_ns && clock_now_ns() - o->write_ns > HANGS_NS &&
 		 out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED,
 			_("the disk does not respond: %s wait in memory, of at most %s"),
@@ -540,7 +533,7 @@ bool log_out_file(struct log_out *o, size_t i, char *path, size_t size, bool *co
 
 /* --- construction --- */
 
-static struct log_out *out_make(const char *path, int fd, int output, struct err *e)
+static struct log_out *out_make(const char *path, int fd, bool stream, struct err *e)
 {
 	struct log_out *o = calloc(1, sizeof(*o));
 
@@ -553,9 +546,9 @@ static struct log_out *out_make(const char *path, int fd, int output, struct err
 	text_printable(o->shown, sizeof(o->shown), path, strlen(path));
 	memcpy(o->path, path, strnlen(path, sizeof(o->path) - 1));
 	o->file.fd = fd;
-	o->output = output;
+	o->stream = stream;
 	o->stats.until_ns = INT64_MAX;
-	o->options.buffer = output == OUT_FILE ? FILE_BUFFER : PIPE_BUFFER;
+	o->options.buffer = stream ? PIPE_BUFFER : FILE_BUFFER;
 	o->options.sync_ns = SYNC_NS;
 	pthread_mutex_init(&o->lock, NULL);
 	thread_cond_init(&o->wake);
@@ -573,7 +566,7 @@ struct log_out *log_out_new(const char *path, bool force, struct err *e)
 		return NULL;
 	}
 	fd = log_file_make(path, force, NULL, e);
-	o = fd < 0 ? NULL : out_make(path, fd, OUT_FILE, e);
+	o = fd < 0 ? NULL : out_make(path, fd, false, e);
 	if (!o)
 		return NULL;
 	o->force = force;
@@ -588,7 +581,7 @@ struct log_out *log_out_new(const char *path, bool force, struct err *e)
 
 struct log_out *log_out_later(const char *path, bool force, struct err *e)
 {
-	struct log_out *o = out_make(path, -1, OUT_FILE, e);
+	struct log_out *o = out_make(path, -1, false, e);
 
 	if (o) {
 		o->force = force;
@@ -599,13 +592,7 @@ struct log_out *log_out_later(const char *path, bool force, struct err *e)
 
 struct log_out *log_out_fd(int fd, struct err *e)
 {
-	struct stat st = {.st_mode = 0};
-	bool known = fstat(fd, &st) == 0;
-
-	return out_make("-", fd, known && S_ISFIFO(st.st_mode)   ? OUT_PIPE
-				: known && S_ISSOCK(st.st_mode) ? OUT_SOCKET
-								: OUT_OTHER,
-			e);
+	return out_make("-", fd, true, e);
 }
 
 struct log_out_options *log_out_options(struct log_out *o)
@@ -628,7 +615,7 @@ void log_out_discard(struct log_out *o)
 	pthread_cond_broadcast(&o->wake);
 	pthread_mutex_unlock(&o->lock);
 	log_out_wait(o, INT64_MAX);
-	if (o->output == OUT_FILE)
+	if (!o->stream)
 		unlink(o->file.path);
 }
 
@@ -642,7 +629,7 @@ void log_out_free(struct log_out *o)
 	o->quit = o->abandoned = true;
 	pthread_cond_broadcast(&o->wake);
 	last = o->done || !o->thread;
-	if (!o->thread && o->file.fd >= 0 && o->output == OUT_FILE)
+	if (!o->thread && o->file.fd >= 0 && !o->stream)
 		unlink(o->file.path);
 	pthread_mutex_unlock(&o->lock);
 	if (last)

@@ -26,7 +26,7 @@ struct log_out {
 	char path[PATH_MAX], shown[PATH_MAX]; /* as given */
 	bool force; /* the first file may replace another */
 	bool go_on; /* continue in further files */
-	enum { OUT_FILE, OUT_PIPE, OUT_SOCKET, OUT_OTHER } output;
+	bool stream; /* to a pipe, a socket or another open descriptor */
 	struct log *log; /* NULL: not begun */
 
 	pthread_mutex_t lock; /* for all following members; taken before that of the log */
@@ -52,18 +52,16 @@ struct log_out {
 	bool all;			     /* of the stream, from its begin */
 	uint64_t past;			     /* chunks up to this serial were there before the output */
 	int64_t from, to;		     /* cells; to INT64_MAX: not known */
-	enum { THEN_NEXT, THEN_LIMIT, THEN_END } then; /* at `to` */
-	bool seen[TIERS];			       /* rows of this tier from `to` on have come */
+	int64_t end;			     /* of all files */
+	bool split;			     /* at `to` the next file begins; else it is the end */
+	bool seen[TIERS];		     /* rows of this tier from `to` on have come */
 	uint64_t serial; /* of the newest chunk that was read */
 	uint64_t until;	 /* events up to this serial that are older than the file are in the one before */
 	struct {	 /* chunks of which the next file may want something; those from `at` on are read again */
 		struct log_chunk **p;
 		size_t at, n;
 	} kept;
-	struct {
-		uint64_t rows[TIERS], ranges;
-		bool any;
-	} skipped; /* and not told in the file yet */
+	struct log_skipped skipped; /* and not told in a file yet */
 	struct state_event open[OPEN_STATES]; /* throttling and the like that goes on */
 	size_t n_open;
 	int64_t due_ns; /* when the next file is due to begin */

@@ -1,11 +1,30 @@
 /* Ranges are written when they end, each name and lane once a chunk, the numbers in columns of bytes, which
  * compress well: successive ranges differ little. Categories, which few programs use, take no space without any. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/log-range.h"
 
 #define RECORD 40 /* bytes */
+
+#define FIELD(type, member, bytes) {offsetof(struct type, member), sizeof(((struct type *)0)->member), bytes, false}
+#define STR			   0
+#define LAST			   {0, 0, 0, false}
+
+/* A range as it is stored. */
+struct record {
+	int64_t step_ns, length_ns; /* from the end of the range before; from its begin */
+	uint32_t name, lane;	    /* in the tables of the chunk */
+	struct range r;
+};
+static const struct log_field record_fields[] = {
+	FIELD(record, step_ns, 8), FIELD(record, length_ns, 8), FIELD(record, name, 4),	     FIELD(record, lane, 4),
+	FIELD(record, r.colour, 4), FIELD(record, r.depth, 2),	FIELD(record, r.flags, 1), FIELD(record, r.payload, 1),
+	FIELD(record, r.value, 8), LAST};
+static const struct log_field lane_fields[] = {FIELD(range_lane, pid, 4),	FIELD(range_lane, tid, 4),
+					       FIELD(range_lane, process, STR), FIELD(range_lane, thread, STR),
+					       FIELD(range_lane, domain, STR),	LAST};
 
 /* The distinct pointers among those in the ranges; an index is the position in the sorted list. */
 struct distinct {
@@ -49,15 +68,8 @@ static void put_tables(struct log_bytes *raw, const struct distinct *names, cons
 {
 	put_names(raw, names->list, names->n);
 	log_put_u32(raw, (uint32_t)lanes->n);
-	for (size_t i = 0; i < lanes->n; i++) {
-		const struct range_lane *l = lanes->list[i];
-
-		log_put_u32(raw, l->pid);
-		log_put_u32(raw, l->tid);
-		log_put_str(raw, l->process);
-		log_put_str(raw, l->thread);
-		log_put_str(raw, l->domain);
-	}
+	for (size_t i = 0; i < lanes->n; i++)
+		log_fields_put(raw, lane_fields, lanes->list[i]);
 }
 
 void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
@@ -83,16 +95,10 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	put_tables(raw, &names, &lanes);
 	for (size_t i = 0; i < n; i++) {
 		const struct range *r = &list[i];
+		const struct record c = {r->end_ns - end_ns, r->end_ns - r->begin_ns, distinct_at(&names, r->name),
+					 distinct_at(&lanes, r->lane), *r};
 
-		log_put_i64(&records, r->end_ns - end_ns);
-		log_put_i64(&records, r->end_ns - r->begin_ns);
-		log_put_u32(&records, distinct_at(&names, r->name));
-		log_put_u32(&records, distinct_at(&lanes, r->lane));
-		log_put_u32(&records, r->colour);
-		log_put_u16(&records, r->depth);
-		log_put_u8(&records, r->flags);
-		log_put_u8(&records, r->payload);
-		log_put_u64(&records, r->value);
+		log_fields_put(&records, record_fields, &c);
 		end_ns = r->end_ns;
 	}
 	log_put_u32(raw, (uint32_t)n);
@@ -107,15 +113,6 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	raw->failed |= records.failed;
 	log_bytes_free(&records);
 	free(names.list);
-}
-
-static void get_lane(struct log_in *in, struct range_lane *l)
-{
-	l->pid = log_get_u32(in);
-	l->tid = log_get_u32(in);
-	log_get_str(in, l->process, sizeof(l->process));
-	log_get_str(in, l->thread, sizeof(l->thread));
-	log_get_str(in, l->domain, sizeof(l->domain));
 }
 
 struct tables {
@@ -146,7 +143,7 @@ static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t
 	if (t->n_lanes > LOG_RANGES_MAX)
 		return false;
 	for (uint32_t i = 0; i < t->n_lanes && !in->bad; i++) {
-		get_lane(in, &lane);
+		log_fields_get(in, lane_fields, &lane);
 		t->lanes[i] = ranges_lane(store, &lane);
 	}
 	return !in->bad;
@@ -155,22 +152,18 @@ static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t
 /* end_ns: of the range before. */
 static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns, struct range *out)
 {
-	struct log_in in = {p, p + RECORD, false};
-	int64_t step = log_get_i64(&in), length = log_get_i64(&in);
-	uint32_t name = log_get_u32(&in), lane = log_get_u32(&in);
+	struct record c = {.step_ns = 0};
 
-	*out = (struct range) {.colour = log_get_u32(&in)};
-	out->depth = (uint16_t)log_get_u16(&in);
-	out->flags = (uint8_t)log_get_u8(&in) & RANGE_AGAIN;
-	out->payload = (uint8_t)log_get_u8(&in);
-	out->value = log_get_u64(&in);
-	if (__builtin_add_overflow(*end_ns, step, end_ns) || length < 0 ||
-	    __builtin_sub_overflow(*end_ns, length, &out->begin_ns) || name >= t->n_names || lane >= t->n_lanes ||
+	log_fields_get(&(struct log_in) {p, p + RECORD, false}, record_fields, &c);
+	*out = c.r;
+	out->flags &= RANGE_AGAIN;
+	if (__builtin_add_overflow(*end_ns, c.step_ns, end_ns) || c.length_ns < 0 ||
+	    __builtin_sub_overflow(*end_ns, c.length_ns, &out->begin_ns) || c.name >= t->n_names || c.lane >= t->n_lanes ||
 	    out->payload > RANGE_DOUBLE || out->begin_ns < 0 || !log_time_good(*end_ns))
 		return false;
 	out->end_ns = *end_ns;
-	out->name = t->names[name];
-	out->lane = t->lanes[lane];
+	out->name = t->names[c.name];
+	out->lane = t->lanes[c.lane];
 	return true;
 }
 

@@ -114,6 +114,12 @@ struct log_bytes {
 	size_t n, room;
 	bool failed;
 };
+static inline void log_bytes_reset(struct log_bytes *b)
+{
+	b->n = 0;
+	b->failed = false;
+}
+
 uint8_t *log_bytes_add(struct log_bytes *b, size_t n); /* n more bytes at the end; NULL if out of memory */
 void log_bytes_put(struct log_bytes *b, const void *p, size_t n);
 void log_put_int(struct log_bytes *b, uint64_t v, size_t size);
@@ -201,7 +207,7 @@ void log_head_put(uint8_t p[LOG_HEAD], const struct log_head *h);
  * if n is smaller: no head begins before that. */
 size_t log_find(const uint8_t *p, size_t n, uint32_t session);
 
-struct log_packer; /* zstd */
+struct log_packer; /* a ZSTD_CCtx */
 struct log_packer *log_packer_new(void);
 void log_packer_free(struct log_packer *k);
 /* Appends a whole chunk and sets h->stored, raw, codec and crc. Returns -1 if out of memory or too long. */
@@ -214,7 +220,7 @@ enum log_unpacked {
 	LOG_BAD_CODEC, /* unknown codec */
 	LOG_NO_MEMORY
 };
-struct log_unpacker;
+struct log_unpacker; /* a ZSTD_DCtx */
 struct log_unpacker *log_unpacker_new(void);
 void log_unpacker_free(struct log_unpacker *u);
 /* Unpacks h->stored bytes at `stored` into the h->raw bytes of out, replacing its contents. */

@@ -112,11 +112,13 @@ static void frame(struct timeline *t, int64_t to_ns, int zoom)
 static void *other(void *arg)
 {
 	struct log_queue *q = arg;
-	struct log_skipped skipped;
+	struct log_skipped skipped = {.chunks = 0};
 	bool ended = false;
 
-	while (!done && !ended)
-		log_chunk_free(log_queue_take(q, clock_now_ns() + 10 * NS_PER_MS, &skipped, &ended));
+	while (!done && !ended) {
+		log_queue_wait(q, clock_now_ns() + 10 * NS_PER_MS);
+		log_chunk_free(log_queue_take(q, &skipped, &ended));
+	}
 	return NULL;
 }
 

@@ -87,7 +87,6 @@ static void measure(const char *what, const char *library, int threads, int reco
 	pthread_t id[8];
 	int status, fd, ready[2];
 	struct nvtx_head *h = NULL;
-	uint64_t dropped = 0;
 	pid_t pid;
 
 	if (!mkdtemp(folder) || pipe(ready) < 0)
@@ -123,10 +122,8 @@ static void measure(const char *what, const char *library, int threads, int reco
 		n += h ? nvtx_file_drain(h, NULL, NULL) : 0;
 		usleep(1000);
 	}
-	for (unsigned i = 0; h && i < h->rings; i++)
-		dropped += h->ring[i].dropped;
 	n += h ? nvtx_file_drain(h, NULL, NULL) : 0;
-	printf(", %llu records, %llu dropped\n", (unsigned long long)n, (unsigned long long)dropped);
+	printf(", %llu records, %llu dropped\n", (unsigned long long)n, (unsigned long long)(h ? h->lost[NVTX_LOST_FULL] : 0));
 	if (h)
 		unlink(path);
 	unlink(lock);

@@ -24,8 +24,7 @@ int main(int argc, char **argv)
 			return 1;
 		nvtx_file_drain(h, print, h);
 		printf("process %s\n", nvtx_file_string(h, h->name));
-		for (uint32_t n = 0; n < h->notes; n++)
-			nvtx_file_print(h, nvtx_file_note(h, n), stdout);
+		nvtx_file_notes(h, stdout);
 	}
 	return 0;
 }

@@ -62,11 +62,6 @@ static inline struct nvtx_head *nvtx_file_open(const char *path)
 	return h == MAP_FAILED || h->process.magic != NVTX_MAGIC ? NULL : h;
 }
 
-static inline const struct nvtx_record *nvtx_file_note(const struct nvtx_head *h, uint32_t i)
-{
-	return (const struct nvtx_record *)(const void *)((const char *)h + NVTX_NOTES_AT) + i;
-}
-
 static inline const char *nvtx_file_string(const struct nvtx_head *h, uint32_t at)
 {
 	return at ? (const char *)h + NVTX_STRINGS_AT + at + 4 : "-";
@@ -91,22 +86,35 @@ static inline uint64_t nvtx_file_drain(struct nvtx_head *h, void (*each)(const s
 	return n;
 }
 
-/* Prints a record without what differs in each run: "push 0 name ff00ff00 1:5". */
+static const char *const nvtx_file_kinds[] = {"none", "push", "pop", "start", "end", "mark", "domain", "thread", "category"};
+
+/* Prints a record without what differs in each run: "push 0 name #category ff00ff00 1:5". */
 static inline void nvtx_file_print(const struct nvtx_head *h, const struct nvtx_record *r, FILE *out)
 {
-	static const char *const kind[] = {"none", "push",   "pop",    "start",  "end",
-					   "mark", "more", "domain", "thread", "category"};
-
-	fprintf(out, "%s %u", kind[r->kind <= NVTX_CATEGORY ? r->kind : 0], (unsigned)r->domain);
-	if (r->kind != NVTX_POP && r->kind != NVTX_END && r->kind != NVTX_MORE)
+	fprintf(out, "%s %u", nvtx_file_kinds[r->kind <= NVTX_MARK ? r->kind : 0], (unsigned)r->domain);
+	if (r->kind != NVTX_POP && r->kind != NVTX_END)
 		fprintf(out, " %s", nvtx_file_string(h, r->name));
-	if ((r->kind == NVTX_MORE || r->kind == NVTX_CATEGORY || r->kind == NVTX_THREAD) && r->tid)
-		fprintf(out, " #%u", (unsigned)r->tid);
+	if (r->category)
+		fprintf(out, " #%u", (unsigned)r->category);
 	if (r->colour)
 		fprintf(out, " %08x", (unsigned)r->colour);
 	if (r->payload)
 		fprintf(out, " %u:%llx", (unsigned)r->payload, (unsigned long long)r->value);
 	fputc('\n', out);
+}
+
+/* Prints the notes: "category 0 name #7". */
+static inline void nvtx_file_notes(const struct nvtx_head *h, FILE *out)
+{
+	const struct nvtx_note *n = (const void *)((const char *)h + NVTX_NOTES_AT);
+
+	for (uint32_t i = 0; i < h->notes; i++, n++) {
+		fprintf(out, "%s %u %s", nvtx_file_kinds[n->kind <= NVTX_CATEGORY ? n->kind : 0], (unsigned)n->domain,
+			nvtx_file_string(h, n->name));
+		if (n->number)
+			fprintf(out, " #%u", (unsigned)n->number);
+		fputc('\n', out);
+	}
 }
 
 #endif

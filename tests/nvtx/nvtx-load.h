@@ -9,6 +9,8 @@
 #include <string.h>
 #include <wchar.h>
 
+enum nvtx_attr_payload { ATTR_U64 = 1, ATTR_I64, ATTR_DOUBLE, ATTR_U32, ATTR_I32, ATTR_FLOAT };
+
 struct nvtx_attr {
 	uint16_t version, size;
 	uint32_t category;

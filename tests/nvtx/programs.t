@@ -117,14 +117,11 @@ cat >want <<END
 push 0 frame
 push 0 in lib2
 pop 0
-more 1 #12 1:1267
-push 1 conv × 1 ff123456 1:1267
-more 1 #12 1:1267
-push 1 conv × 1 ff123456 1:1267
+push 1 conv × 1 #12 ff123456 1:1267
+push 1 conv × 1 #12 ff123456 1:1267
 pop 1
 pop 1
-more 1 #12 1:1267
-start 1 conv × 1 ff123456
+start 1 conv × 1 #12 ff123456 1:1267
 end 1
 start 0 wide
 end 0

@@ -518,6 +518,110 @@ static void gap_in_the_middle(void **state)
 	columns_free(all);
 }
 
+#define RANGES 500 /* a second */
+
+static bool take_range(void *arg, const struct range *r)
+{
+	uint8_t *got = arg;
+
+	assert_int_equal(got[r->value]++, 0);
+	return true;
+}
+
+/* Ranges that are lost for lack of room are counted in the file. */
+static void lost_ranges(void **state)
+{
+	static const struct range_lane lane = {.pid = 1, .tid = 1, .process = "p", .thread = "t"};
+	static struct range list[RANGES];
+	static uint8_t got[40 * RANGES];
+	const struct change *changes;
+	uint64_t n_got = 0, told = 0;
+	char name[PATH_MAX];
+	struct log_out *w;
+	struct trace *t;
+	struct err e;
+	size_t n;
+
+	(void)state;
+	memset(got, 0, sizeof(got));
+	disk_is(0, 0, true);
+	w = series_with(&(struct trace_limits) {0}, 100000);
+	for (size_t i = 0; i < 40; i++) {
+		for (size_t j = 0; j < RANGES; j++) {
+			int64_t at = START + (int64_t)i * NS_PER_S + (int64_t)j * NS_PER_MS;
+
+			list[j] = (struct range) {.begin_ns = at, .end_ns = at + 500, .name = "r", .lane = &lane, .value = i * RANGES + j};
+		}
+		stream->ops->ranges(stream, list, RANGES);
+		push(stream, START + (int64_t)i * NS_PER_S, 1);
+	}
+	disk_is(0, 0, false);
+	push_until(w, 40, no_trouble);
+	assert_int_equal(finish(w, true), 1);
+	assert_true(log_out_file(w, 0, name, sizeof(name), NULL));
+	t = trace_open(name, &e);
+	assert_non_null(t);
+	trace_ranges(trace_timeline(t), START, START + 100 * NS_PER_S, 0, take_range, got);
+	for (size_t i = 0; i < 40 * RANGES; i++)
+		n_got += got[i];
+	changes = trace_changes(t, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(changes[i].what, "ranges.lost"))
+			told += strtoull(changes[i].to, NULL, 10);
+	assert_true(n_got > 0 && told > 0);
+	assert_int_equal(n_got + told, 40 * RANGES);
+	trace_close(t);
+	log_out_free(w);
+}
+
+static void push_tier(enum tier tier, double from, double to)
+{
+	const int64_t period[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
+	const double v[3] = {1, 2, 3};
+
+	for (int64_t at = START + llround(from * 1e9); at < START + llround(to * 1e9); at += period[tier]) {
+		stream->ops->rows(stream, &(struct rows) {tier, 1, about.width[tier], &at, v});
+		column_add(&pushed[tier], about.width[tier], at, v);
+	}
+}
+
+/* A recording that is ended while a next file is due, and some tiers have not come that far, has all rows until its end. */
+static void ends_at_a_split(void **state)
+{
+	struct log_out *w = series(&(struct trace_limits) {.split.ns = 2 * NS_PER_S});
+	int64_t end_ns = START + 2400 * NS_PER_MS;
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_out_stats st = {.bytes = 0};
+	static struct seen seen;
+	size_t n;
+
+	(void)state;
+	push(stream, START, 1.9);
+	push_tier(TIER_FAST, 1.9, 2.6);
+	while (!all_written(&st)) {
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+		log_out_stats(w, &st);
+	}
+	assert_int_equal(st.files, 1);
+	assert_true(log_out_end_at(w, &end_ns, true));
+	push_tier(TIER_FAST, 2.6, 4);
+	push_tier(TIER_MEDIUM, 1.9, 4);
+	push_tier(TIER_SLOW, 1.9, 4);
+	n = finish(w, true);
+	for (size_t i = 0; i < n; i++)
+		read_one(w, i, &seen, all);
+	for (int t = 0; t < TIERS; t++) {
+		size_t want = 0;
+
+		while (pushed[t].t_ns[want] < log_cell_ns(log_cell(end_ns) + 1))
+			want++;
+		assert_int_equal(all[t].n, want);
+		assert_memory_equal(all[t].t_ns, pushed[t].t_ns, want * sizeof(*all[t].t_ns));
+	}
+	log_out_free(w);
+	columns_free(all);
+}
+
 /* Another program truncates the file: what comes is in the next one, and it is said. */
 static void truncated(void **state)
 {
@@ -743,6 +847,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(next_after_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(late_at_an_edge, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gap_in_the_middle, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lost_ranges, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ends_at_a_split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(truncated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_empty_next, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(late_start, set_up, tear_down),

@@ -450,9 +450,9 @@ static void a_queue_has_all_chunks(void **state)
 {
 	struct log *l;
 	struct log_look k = {.version = 0};
-	struct log_skipped skipped;
+	struct log_skipped skipped = {.chunks = 0};
 	struct log_chunk *c;
-	uint64_t next[TIERS] = {0}, at[TIERS] = {0}, serial = 0, lost = 0, got = 0;
+	uint64_t next[TIERS] = {0}, at[TIERS] = {0}, serial = 0, lost, got = 0;
 	struct log_queue *all, *later, *small;
 	bool ended = false;
 	struct err e;
@@ -467,7 +467,7 @@ static void a_queue_has_all_chunks(void **state)
 	assert_true(all && later && small && log_look(l, &k));
 	push_until(l, next, START + 40 * NS_PER_S);
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
-	while ((c = log_queue_take(all, 0, &skipped, &ended))) {
+	while ((c = log_queue_take(all, &skipped, &ended))) {
 		assert_int_equal(skipped.chunks, 0);
 		assert_int_equal(c->serial, ++serial);
 		expect_chunk(c, at);
@@ -476,13 +476,13 @@ static void a_queue_has_all_chunks(void **state)
 	assert_true(ended);
 	for (int t = 0; t < TIERS; t++)
 		assert_int_equal(at[t], next[t]);
-	for (serial = k.now.serial; (c = log_queue_take(later, 0, &skipped, &ended)); log_chunk_free(c))
+	for (serial = k.now.serial; (c = log_queue_take(later, &skipped, &ended)); log_chunk_free(c))
 		assert_int_equal(c->serial, ++serial);
-	while ((c = log_queue_take(small, 0, &skipped, &ended))) {
-		lost += skipped.rows[TIER_FAST];
+	log_queue_look(small, &skipped);
+	lost = skipped.rows[TIER_FAST];
+	for (skipped = (struct log_skipped) {.chunks = 0}; (c = log_queue_take(small, &skipped, &ended)); log_chunk_free(c))
 		got += c->about.rows[TIER_FAST];
-		log_chunk_free(c);
-	}
+	assert_int_equal(skipped.rows[TIER_FAST], lost);
 	assert_true(lost > 0 && lost + got > 19900 && lost + got <= 20200);
 	log_queue_free(small);
 	log_queue_free(later);
@@ -494,7 +494,7 @@ static void a_queue_has_all_chunks(void **state)
 /* What a queue waits for is there, however old; without one it goes. */
 static void a_queue_keeps_what_the_log_does_not(void **state)
 {
-	struct log_skipped skipped;
+	struct log_skipped skipped = {.chunks = 0};
 	struct log_queue *q;
 	uint64_t next[TIERS] = {0}, at[TIERS] = {0};
 	struct log_chunk *c;
@@ -507,12 +507,13 @@ static void a_queue_keeps_what_the_log_does_not(void **state)
 	l = make(&(struct log_bound) {.rows_ns = 0});
 	q = log_queue_new(l, SIZE_MAX, true, &e);
 	push_until(l, next, START + 100 * NS_PER_S);
-	assert_true(log_bytes_kept(l) < log_queue_bytes(q) / 3);
+	assert_true(log_bytes_kept(l) < log_queue_look(q, &skipped) / 3);
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
-	for (; (c = log_queue_take(q, 0, &skipped, &ended)); log_chunk_free(c))
+	for (; (c = log_queue_take(q, &skipped, &ended)); log_chunk_free(c))
 		expect_chunk(c, at);
 	assert_memory_equal(at, next, sizeof(at));
-	assert_int_equal(log_queue_bytes(q), 0);
+	assert_int_equal(log_queue_look(q, &skipped), 0);
+	assert_int_equal(skipped.chunks, 0);
 	log_queue_free(q);
 	log_free(l);
 }
@@ -535,7 +536,7 @@ static void a_queue_ends_after_the_last_chunk(void **state)
 	make_session(1000, 100, 10);
 	for (int i = 0; i < 60; i++) {
 		struct log *l = make(&(struct log_bound) {.rows_ns = LOG_ROWS_NS});
-		struct log_skipped skipped;
+		struct log_skipped skipped = {.chunks = 0};
 		uint64_t rows = 0;
 		struct log_chunk *c;
 		struct err e;
@@ -545,11 +546,11 @@ static void a_queue_ends_after_the_last_chunk(void **state)
 
 		assert_non_null(q);
 		assert_int_equal(pthread_create(&thread, NULL, ender, l), 0);
-		while (!ended)
-			if ((c = log_queue_take(q, 0, &skipped, &ended))) {
+		while (!ended) {
+			log_queue_wait(q, 0);
+			for (; (c = log_queue_take(q, &skipped, &ended)); log_chunk_free(c))
 				rows += c->about.rows[TIER_FAST];
-				log_chunk_free(c);
-			}
+		}
 		pthread_join(thread, NULL);
 		assert_int_equal(rows, 500);
 		log_queue_free(q);

@@ -124,9 +124,9 @@ static char *text_of(void)
 	s.written.bytes = 1234567;
 	s.written.lost_rows += 4;
 	s.after.cpu_ns = 20 * MS;
-	s.before.fast.n[lateness_step(1000)] = 10;
-	s.after.fast.n[lateness_step(1000)] = 109;
-	s.after.fast.n[lateness_step(5 * MS)] = 1;
+	s.before.stats.lateness.n[lateness_step(1000)] = 10;
+	s.after.stats.lateness.n[lateness_step(1000)] = 109;
+	s.after.stats.lateness.n[lateness_step(5 * MS)] = 1;
 	s.before.clocks = clocks_then;
 	s.after.clocks = clocks_now;
 	snprintf(s.priority, sizeof s.priority, "as a test has it");
