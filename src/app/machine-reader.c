@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "app/loop.h"
-#include "board/parsed.h"
+#include "board/board.h"
 #include "control/control.h"
 #include "util/job.h"
 
@@ -25,9 +25,9 @@ static void read_run(struct job *j)
 	struct machine_reader *h = (struct machine_reader *)j;
 
 	if (!h->read)
-		h->read = machine_new();
+		h->read = calloc(1, sizeof *h->read);
 	if (h->read)
-		machine_read(h->read, h->root, NULL, 0);
+		machine_read(h->read, h->root);
 	control_list_free(&h->list_read);
 	control_list(h->board, h->root, &h->list_read, &(struct err) {.code = ERR_NONE});
 }
@@ -38,8 +38,8 @@ static void read_drop(struct job *j)
 
 	root_close(h->root);
 	board_free(h->board);
-	machine_free(h->read);
-	machine_free(h->shown);
+	free(h->read);
+	free(h->shown);
 	control_list_free(&h->list_read);
 	control_list_free(&h->list_shown);
 	free(h);

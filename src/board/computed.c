@@ -2,7 +2,7 @@
  * rails and zones, and the name of the board. */
 #include <string.h>
 
-#include "board/parsed.h"
+#include "board/board.h"
 #include "probe/open.h"
 #include "util/intl.h"
 

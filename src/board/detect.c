@@ -1,4 +1,4 @@
-/* Detects the board from the best source that can be read.
+/* Chooses a board: by its name, or from the best source that can be read.
  *
  * That is the device tree; but it is masked in containers, where /proc/device-tree leads into /sys/firmware.
  * There, values passed in from outside come next (variables, a file with the model's name), then the sensors,
@@ -9,8 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "util/array.h"
 #include "util/intl.h"
-#include "board/parsed.h"
+#include "board/board.h"
 
 #define COMPATIBLE "/proc/device-tree/compatible"
 #define MODEL      "/proc/device-tree/model"
@@ -26,30 +27,46 @@ struct detection {
 	struct err unusable, closed;
 };
 
-/* Loads the board files that parse. A file that does not parse must not prevent the detection of another
- * board. */
-static int load_all(struct detection *d, struct err *e)
+struct board *board_load(const char *name, struct err *e)
 {
-	struct board_file *files;
-	size_t n_files;
+	char path[BOARD_PATH];
+	const char *found = board_find(name, path, sizeof path, e);
 
-	if (board_files(&files, &n_files, e) < 0)
-		return -1;
-	d->closed = *e;
-	d->all = calloc(n_files + 1, sizeof(struct board *));
-	if (!d->all)
-		err_sys(e, ERR_FAILED, errno, _("cannot list the board files"));
-	for (size_t i = 0; d->all && i < n_files; i++) {
-		struct err why;
+	return found ? board_parse(found, e) : NULL;
+}
 
-		d->all[d->n] = board_parse(files[i].path, &why);
-		if (d->all[d->n])
-			d->n++;
-		else if (d->unusable.code == ERR_NONE)
-			d->unusable = why;
+void board_each(void (*visit)(void *arg, struct board *b, const struct err *e), void *arg)
+{
+	struct err e;
+	size_t n;
+	struct board_file *files = board_files(&n, &e);
+
+	if (e.code != ERR_NONE)
+		visit(arg, NULL, &e);
+	for (size_t i = 0; i < n; i++) {
+		struct board *b = board_parse(files[i].path, &e);
+		if (b)
+			b->rank = files[i].rank;
+		visit(arg, b, b ? NULL : &e);
+		board_free(b);
 	}
 	free(files);
-	return d->all ? 0 : -1;
+}
+
+/* A file that does not parse must not prevent the detection of another board. */
+static void detect_take(void *arg, struct board *b, const struct err *e)
+{
+	struct detection *d = arg;
+	struct board **all = b ? array_add(&d->all, &d->n, sizeof *all) : NULL;
+
+	if (all)
+		*all = board_hold(b);
+	else if (b)
+		err_set(&d->unusable, ERR_FAILED, _("out of memory"));
+	else if (e->code == ERR_DAMAGED)
+		d->closed = *e;
+	else if (d->unusable.code == ERR_NONE)
+		d->unusable = *e;
 }
 
 /* How well a clue fits: a text, or for CLUE_SENSE what is below the root. 0: not. */
@@ -71,7 +88,7 @@ static size_t clue_fits(const struct clue *c, const char *text, const struct roo
 	return c->n_places;
 }
 
-/* Returns the board with the clue of that kind that fits best, the first of several; -1 if none fits. */
+/* Returns the board with the clue of that kind that fits best, of several that of the first folder; -1 if none fits. */
 static int best_clue(struct board *const *all, size_t n, enum clue_kind kind, const char *text, const struct root *r,
 		     const struct clue **clue)
 {
@@ -79,12 +96,15 @@ static int best_clue(struct board *const *all, size_t n, enum clue_kind kind, co
 	int which = -1;
 
 	for (size_t i = 0; i < n; i++)
-		for (const struct clue *c = all[i]->clues; c < all[i]->clues + all[i]->n_clues; c++)
-			if (c->kind == kind && (points = clue_fits(c, text, r)) > best) {
-				best = points;
-				which = (int)i;
-				*clue = c;
-			}
+		for (size_t k = 0; k < all[i]->n_clues; k++) {
+			const struct clue *c = &all[i]->clues[k];
+			if (c->kind != kind || (points = clue_fits(c, text, r)) == 0 || points < best ||
+			    (points == best && all[i]->rank >= all[which]->rank))
+				continue;
+			best = points;
+			which = (int)i;
+			*clue = c;
+		}
 	return which;
 }
 
@@ -170,37 +190,12 @@ static int by_model_file(struct detection *d, const char *path)
 	return -1;
 }
 
-/* The board whose `sense` line has the most places, all of which must exist. */
-static int by_sensors(struct detection *d)
-{
-	const struct clue *c;
-	char before[sizeof d->why];
-	int which = best_clue(d->all, d->n, CLUE_SENSE, "", d->root, &c);
-
-	memcpy(before, d->why, sizeof before);
-	if (which >= 0)
-		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), c->text, before);
-	return which;
-}
-
-/* With the release file it is a Jetson of unknown model; the file may be mounted into a container. */
-static void tell_unknown(struct detection *d)
-{
-	char before[sizeof d->why], line[96];
-
-	memcpy(before, d->why, sizeof before);
-	if (file_line(d->root, "/etc/nv_tegra_release", line, sizeof line))
-		snprintf(d->why, sizeof d->why,
-			 _("a Jetson of unknown model: %.120s; set NVMTOP_BOARD or mount %s"), before,
-			 MODEL_FILE);
-	else
-		snprintf(d->why, sizeof d->why, _("not a known Jetson: %.200s"), before);
-}
-
 static int identify(struct detection *d)
 {
 	/* a name such as JETSON_ORIN_NANO, or a model */
 	const char *name = root_is_live(d->root) ? getenv("JETSON_MODEL_NAME") : NULL;
+	char before[sizeof d->why], line[96];
+	const struct clue *c;
 	int which = by_compatible(d);
 
 	if (which < 0)
@@ -209,10 +204,18 @@ static int identify(struct detection *d)
 		which = by_text(d, (enum clue_kind)kind, name, "JETSON_MODEL_NAME");
 	if (which < 0)
 		which = by_model_file(d, MODEL_FILE);
-	if (which < 0)
-		which = by_sensors(d);
-	if (which < 0)
-		tell_unknown(d);
+	if (which >= 0)
+		return which;
+	memcpy(before, d->why, sizeof before);
+	which = best_clue(d->all, d->n, CLUE_SENSE, "", d->root, &c);
+	/* With the release file it is a Jetson; the file may be mounted into a container. */
+	if (which >= 0)
+		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), c->text, before);
+	else if (file_line(d->root, "/etc/nv_tegra_release", line, sizeof line))
+		snprintf(d->why, sizeof d->why, _("a Jetson of unknown model: %.120s; set NVMTOP_BOARD or mount %s"),
+			 before, MODEL_FILE);
+	else
+		snprintf(d->why, sizeof d->why, _("not a known Jetson: %.200s"), before);
 	return which;
 }
 
@@ -236,47 +239,32 @@ static void tell_ignored(const struct detection *d, bool recognised, struct err 
 			d->closed.text);
 }
 
-/* A board that the user names takes precedence over detection. */
-static struct board *by_wish(const struct root *r, char *why, size_t size, struct err *e)
-{
-	const char *name = root_is_live(r) ? getenv("NVMTOP_BOARD") : NULL;
-	struct err cause = {.code = ERR_NONE};
-
-	if (!name || !*name)
-		return NULL;
-	struct board *b = board_load(name, &cause);
-	if (b)
-		snprintf(why, size, _("%s says \"%s\""), "NVMTOP_BOARD", board_name(b));
-	else
-		err_set(e, cause.code, "NVMTOP_BOARD: %s", cause.text);
-	return b;
-}
-
 struct board *board_detect(const struct root *r, char *why, size_t size, struct err *e)
 {
+	const char *name = root_is_live(r) ? getenv("NVMTOP_BOARD") : NULL;
 	struct detection d = {.root = r};
 	struct err told = {.code = ERR_NONE};
-	struct board *found = by_wish(r, why, size, &told);
+	struct board *found = name && *name ? board_load(name, &told) : NULL;
 
-	if (found || told.code) {
-		if (e)
-			*e = told;
-		return found;
-	}
-	if (load_all(&d, &told) < 0) {
-		if (e)
-			*e = told;
+	/* What the user names takes precedence. */
+	if (told.code != ERR_NONE) {
+		err_set(e, told.code, "NVMTOP_BOARD: %s", told.text);
 		return NULL;
 	}
-	int which = identify(&d);
-	text_printable(why, size, d.why, strlen(d.why));
-	for (size_t i = 0; i < d.n; i++)
-		if ((int)i != which)
-			board_free(d.all[i]);
-		else
-			found = d.all[i];
-	free(d.all);
-	tell_ignored(&d, found, &told);
+	if (found) {
+		snprintf(why, size, _("%s says \"%s\""), "NVMTOP_BOARD", found->name);
+	} else {
+		board_each(detect_take, &d);
+		int which = identify(&d);
+		text_printable(why, size, d.why, strlen(d.why));
+		for (size_t i = 0; i < d.n; i++)
+			if ((int)i != which)
+				board_free(d.all[i]);
+			else
+				found = d.all[i];
+		free(d.all);
+		tell_ignored(&d, found, &told);
+	}
 	if (!found)
 		found = board_load("generic", e);
 	if (found && e)

@@ -1,4 +1,4 @@
-/* Finds board files. The first folder that has a name wins, so that a user's agx_orin.board replaces the
+/* Finds board files, and what lies beside them. The first folder that has a name wins, so that a user's agx_orin.board replaces the
  * installed one. */
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/text.h"
-#include "board/parsed.h"
+#include "board/board.h"
 
 #define FOLDERS    4
 #define FILES_MOST 512
@@ -69,16 +69,9 @@ bool board_find_file(const char *name, char *path, size_t size)
 	return false;
 }
 
-static bool is_board_file(const char *name)
-{
-	return strlen(name) < 64 && name[0] != '.' && text_ends_in(name, ".board");
-}
-
 static int compare(const void *x, const void *y)
 {
-	const struct board_file *a = x, *b = y;
-
-	return a->rank != b->rank ? a->rank - b->rank : strcmp(a->name, b->name);
+	return strcmp(((const struct board_file *)x)->name, ((const struct board_file *)y)->name);
 }
 
 /* Returns true if the error means that a path does not exist; with any other error it might. */
@@ -89,7 +82,7 @@ static bool is_absent(int error)
 
 /* Adds the board files of a folder, without names that earlier folders have. A folder that cannot be read has
  * no boards; e gets the reason. */
-static int add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
+static void add_folder(struct board_file **files, size_t *n, int rank, const char *dir, struct err *e)
 {
 	DIR *d = opendir(dir);
 	struct dirent *entry;
@@ -103,12 +96,12 @@ static int add_folder(struct board_file **files, size_t *n, int rank, const char
 		if (!is_absent(error))
 			err_sys(e, ERR_DAMAGED, error, _("cannot read the folder of board files \"%s\""),
 				shown);
-		return 0;
+		return;
 	}
 	while ((entry = readdir(d)) && *n < FILES_MOST) {
-		if (!is_board_file(entry->d_name))
-			continue;
 		int len = (int)strlen(entry->d_name) - 6;
+		if (entry->d_name[0] == '.' || len + 6 >= 64 || !text_ends_in(entry->d_name, ".board"))
+			continue;
 		size_t i = 0;
 		while (i < earlier &&
 		       (strncmp((*files)[i].name, entry->d_name, (size_t)len) != 0 || (*files)[i].name[len]))
@@ -117,68 +110,61 @@ static int add_folder(struct board_file **files, size_t *n, int rank, const char
 			continue;
 		struct board_file *f = array_add(files, n, sizeof *f);
 		if (!f) {
-			closedir(d);
-			return err_sys(e, ERR_FAILED, ENOMEM, _("cannot list the board files"));
+			err_sys(e, ERR_FAILED, ENOMEM, _("cannot list the board files"));
+			break;
 		}
 		f->rank = rank;
 		snprintf(f->name, sizeof f->name, "%.*s", len, entry->d_name);
 		snprintf(f->path, sizeof f->path, "%.440s/%.63s", dir, entry->d_name);
 	}
 	closedir(d);
-	return 0;
 }
 
-int board_files(struct board_file **files, size_t *n, struct err *e)
+struct board_file *board_files(size_t *n, struct err *e)
 {
+	struct board_file *files = NULL;
 	char dir[PATH_SIZE];
 
-	*files = NULL;
 	*n = 0;
 	e->code = ERR_NONE;
 	for (int rank = 0; rank < FOLDERS; rank++)
-		if (board_folder(rank, dir) && add_folder(files, n, rank, dir, e) < 0) {
-			free(*files);
-			return -1;
-		}
+		if (board_folder(rank, dir))
+			add_folder(&files, n, rank, dir, e);
 	if (*n)
-		qsort(*files, *n, sizeof **files, compare);
-	return 0;
+		qsort(files, *n, sizeof *files, compare);
+	return files;
 }
 
-struct board *board_load(const char *name, struct err *e)
+const char *board_find(const char *name, char *path, size_t size, struct err *e)
 {
-	char dir[PATH_SIZE], path[PATH_SIZE + 80], tried[512] = "", shown[256];
-	char hiding[PATH_SIZE];
+	char dir[PATH_SIZE], hiding[PATH_SIZE], tried[512] = "", shown[256];
 	size_t len = strlen(name), used = 0;
 	int hidden = 0;
 
 	text_printable(shown, sizeof shown, name, len);
 	if (strchr(name, '/') || text_ends_in(name, ".board")) {
 		if (access(name, F_OK) == 0 || !is_absent(errno))
-			return board_parse(name, e);
+			return name;
 		err_sys(e, ERR_USAGE, errno, _("there is no board file \"%s\""), shown);
 		return NULL;
 	}
 	for (int i = 0; i < FOLDERS && len && len < 64 && name[0] != '.'; i++) {
 		if (!board_folder(i, dir))
 			continue;
-		snprintf(path, sizeof path, "%s/%s.board", dir, name);
+		snprintf(path, size, "%s/%s.board", dir, name);
 		if (access(path, F_OK) == 0)
-			return board_parse(path, e);
+			return path;
 		if (!is_absent(errno) && !hidden) {
 			hidden = errno;
-			memcpy(hiding, dir, sizeof hiding);
+			text_printable(hiding, sizeof hiding, dir, strlen(dir));
 		}
 		int wrote = snprintf(tried + used, sizeof tried - used, "%s%s", used ? ", " : "", dir);
 		used += wrote > 0 && (size_t)wrote < sizeof tried - used ? (size_t)wrote : 0;
 	}
-	if (hidden) {
-		text_printable(dir, sizeof dir, hiding, strlen(hiding));
-		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, dir);
-		return NULL;
-	}
-	/* Every installation has it. */
-	if (*tried && !board_find_file("generic.board", path, sizeof path))
+	/* Every installation has generic.board. */
+	if (hidden)
+		err_sys(e, ERR_FAILED, hidden, _("cannot look for the board \"%s\" in \"%s\""), shown, hiding);
+	else if (*tried && !board_find_file("generic.board", path, size))
 		err_set(e, ERR_FAILED,
 			_("the board files of nvmtop are in none of the folders %s; run `make install`, or set "
 			  "NVMTOP_BOARDS to the folder they are in"),
@@ -187,34 +173,4 @@ struct board *board_load(const char *name, struct err *e)
 		err_set(e, ERR_USAGE, _("unknown board \"%s\"; searched %s; `nvmtop boards` lists all"),
 			shown, *tried ? tried : "-");
 	return NULL;
-}
-
-static int compare_name(const void *x, const void *y)
-{
-	const struct board_file *a = x, *b = y;
-
-	return strcmp(a->name, b->name);
-}
-
-void board_each(void (*visit)(void *arg, const struct board *b, const struct err *e), void *arg)
-{
-	struct board_file *files;
-	struct err e = {.code = ERR_NONE};
-	size_t n;
-
-	if (board_files(&files, &n, &e) < 0) {
-		visit(arg, NULL, &e);
-		return;
-	}
-	if (e.code != ERR_NONE)
-		visit(arg, NULL, &e);
-	if (n)
-		qsort(files, n, sizeof *files, compare_name);
-	for (size_t i = 0; i < n; i++) {
-		struct err why = {.code = ERR_NONE};
-		struct board *b = board_parse(files[i].path, &why);
-		visit(arg, b, b ? NULL : &why);
-		board_free(b);
-	}
-	free(files);
 }

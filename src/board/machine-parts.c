@@ -1,4 +1,4 @@
-/* Reads the parts of the machine of which there may be several: cores, engines, rails, disks, addresses. Where the
+/* Writes the parts of the machine of which there may be several: cores, engines, rails, swaps, disks, addresses. Where the
  * kernel has a clock was found already for its signal: its limits are beside it. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -11,7 +11,6 @@
 #include <sys/statvfs.h>
 
 #include "board/machine.h"
-#include "board/parsed.h"
 #include "probe/open.h"
 #include "util/intl.h"
 #include "util/num.h"
@@ -20,7 +19,6 @@
 #define DEBUG     "/sys/kernel/debug/"
 #define NVIDIA    "/proc/driver/nvidia/gpus"
 #define CORES_MAX 256
-#define PLACES    32
 #define GPCS      16
 
 /* --- cores --- */
@@ -67,7 +65,7 @@ static void core_model(const char *cpuinfo, int64_t core, char *out, size_t size
 	}
 }
 
-static void read_cores(struct machine *m, const struct root *r)
+void machine_put_cores(struct machine_writer *w)
 {
 	static const struct machine_field fields[] = {
 		{"governor", FIELD_TEXT, .file = "cpufreq/scaling_governor"},
@@ -79,48 +77,44 @@ static void read_cores(struct machine *m, const struct root *r)
 	static const struct machine_field idle[] = {
 		{"name", FIELD_TEXT, .file = "name"}, {"disabled", FIELD_TRUTH, .file = "disable"}, {.key = NULL}};
 	const size_t room = 256 * 1024;
-	char *cpuinfo = malloc(room), folder[96], at[64], model[48], **names;
-	bool set[CORES_MAX], known = cpulist_read(r, CPU "/online", set, CORES_MAX);
-	size_t n, n_cores = 0;
+	const struct root *r = w->of->root;
+	char *cpuinfo = malloc(room), folder[96], state[160], model[48], **names = NULL, **states;
+	bool set[CORES_MAX], known = cpulist_read(r, CPU "/online", set, CORES_MAX), any = false;
+	size_t n = 0, n_states;
+	int64_t id;
 
 	if (cpuinfo && root_read(r, "/proc/cpuinfo", cpuinfo, room) < 0) {
-		machine_missing(m, "cpu.", "cores.model", "/proc/cpuinfo", root_error(errno));
+		machine_missing(w, "cpu.cores.model", "/proc/cpuinfo", root_error(errno));
 		*cpuinfo = '\0';
 	}
-	if (root_list(r, CPU, &names, &n) < 0) {
-		machine_missing(m, "cpu.", "cores", CPU, root_error(errno));
-		n = 0;
-		names = NULL;
-	}
+	if (root_list(r, CPU, &names, &n) < 0)
+		machine_missing(w, "cpu.cores", CPU, root_error(errno));
 	for (size_t i = 0; i < n; i++) {
 		const char *digits = names[i] + 3, *end = names[i] + strlen(names[i]);
-		int64_t id;
-		char **states;
-		size_t n_states;
 
 		if (strncmp(names[i], "cpu", 3) != 0 || num_i64(digits, end, &id) != end || id < 0 || id >= CORES_MAX)
 			continue;
 		snprintf(folder, sizeof folder, CPU "/%.32s", names[i]);
-		snprintf(at, sizeof at, "cpu.cores[%zu].", n_cores);
-		machine_put_number(m, at, "id", (double)id);
+		machine_item(w, &any, "cores");
+		machine_put_number(w, "id", (double)id);
 		if (known)
-			machine_put_truth(m, at, "online", set[id]);
+			machine_put_truth(w, "online", set[id]);
 		core_model(cpuinfo ? cpuinfo : "", id, model, sizeof model);
-		machine_put_text(m, at, "model", model, 0);
-		machine_read_fields(m, r, fields, folder, at);
+		machine_put_text(w, "model", model, 0);
+		machine_put_fields(w, fields, folder, NULL);
 		text_join(folder, sizeof folder, folder, "/cpuidle");
-		n_states = 0;
-		states = NULL;
-		root_list(r, folder, &states, &n_states);
-		for (size_t k = 0; k < n_states; k++) {
-			char state[160];
-			snprintf(state, sizeof state, "%s/%.32s", folder, states[k]);
-			snprintf(at, sizeof at, "cpu.cores[%zu].idle_states[%zu].", n_cores, k);
-			machine_read_fields(m, r, idle, state, at);
+		bool any_state = false;
+		if (root_list(r, folder, &states, &n_states) == 0) {
+			for (size_t k = 0; k < n_states; k++) {
+				snprintf(state, sizeof state, "%s/%.32s", folder, states[k]);
+				machine_item(w, &any_state, "idle_states");
+				machine_put_fields(w, idle, state, NULL);
+			}
+			free(states);
 		}
-		free(states);
-		n_cores++;
+		machine_items_end(w, any_state);
 	}
+	machine_items_end(w, any);
 	free(names);
 	free(cpuinfo);
 }
@@ -134,41 +128,29 @@ static const struct machine_field clock_fields[] = {
 	{"max_hz", FIELD_NUMBER, .file = "max_freq|max_rate|clk_max_rate|emc_max_rate", .scale = 1},
 	{.key = NULL}};
 
-/* Below the folder of devfreq; the rest is in code, for a Thor. */
-static const struct machine_field gpu_fields[] = {
-	{"name", FIELD_TEXT, .file = "device/of_node/name"},
-	{"governor", FIELD_TEXT, .file = "governor"},
-	{"min_hz", FIELD_NUMBER, .file = "min_freq", .scale = 1},
-	{"max_hz", FIELD_NUMBER, .file = "max_freq", .scale = 1},
-	{"railgating", FIELD_TRUTH, .file = "device/railgate_enable"},
-	{"scaling_3d", FIELD_TRUTH, .file = "device/enable_3d_scaling"},
-	{"tpc_mask", FIELD_NUMBER, .file = "device/tpc_pg_mask", .scale = 1},
-	{"power_control", FIELD_TEXT, .file = "device/power/control"},
-	{.key = NULL}};
-
 /* Gets the folder of the file that a channel is read from. Returns false, with the reason if it has a key, if it is
  * read from no file. */
-static bool folder_of(struct machine *m, const struct channel *c, const char *key, char folder[160])
+static bool folder_of(struct machine_writer *w, const struct channel *c, const char *key, char folder[160])
 {
 	const char *slash = c && !c->missing[0] && *c->source == '/' ? strrchr(c->source, '/') : NULL;
 
 	if (slash)
 		snprintf(folder, 160, "%.*s", (int)(slash - c->source), c->source);
 	else if (*key)
-		machine_missing(m, "", key, "", c && c->missing[0] ? c->missing : _("no such signal"));
+		machine_missing(w, key, "", c && c->missing[0] ? c->missing : _("no such signal"));
 	return slash;
 }
 
-static const struct channel *channel_named(const struct channel *channels, size_t n, const char *name)
+static const struct channel *channel_named(const struct machine_writer *w, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(channels[i].name, name))
-			return &channels[i];
+	for (size_t i = 0; i < w->of->n; i++)
+		if (!strcmp(w->of->channels[i].name, name))
+			return &w->of->channels[i];
 	return NULL;
 }
 
 /* The clocks of the parts of the GPU, from the first source that has any. */
-static void read_gpcs(struct machine *m, const struct root *r)
+static void put_gpcs(struct machine_writer *w)
 {
 	static const struct {
 		const char *before, *after; /* after NULL: there is only one */
@@ -177,68 +159,95 @@ static void read_gpcs(struct machine *m, const struct root *r)
 		     {DEBUG "bpmp/debug/clk/gpcclk/rate", NULL},
 		     {DEBUG "clk/gpcclk/clk_rate", NULL}};
 	char path[96];
-	unsigned n = 0;
+	bool any = false;
 	int why = ENOENT;
+	long long hz;
 
-	for (size_t i = 0; i < sizeof files / sizeof *files && !n; i++)
+	for (size_t i = 0; i < sizeof files / sizeof *files && !any; i++)
 		for (unsigned k = 0; k < (files[i].after ? GPCS : 1); k++) {
-			long long hz;
 			text_number(path, sizeof path, files[i].before, k);
-			if (file_number_of(r, &hz, files[i].after ? path : files[i].before, files[i].after ? files[i].after : "") < 0) {
+			if (file_number_of(w->of->root, &hz, files[i].after ? path : files[i].before,
+					   files[i].after ? files[i].after : "") < 0) {
 				why = why == ENOENT ? errno : why;
 				break;
 			}
-			snprintf(path, sizeof path, "gpu.gpc_hz[%u]", n++);
-			machine_put_number(m, path, "", (double)hz);
+			if (!any)
+				json_open(w->to, "gpc_hz", '[');
+			any = true;
+			machine_put_number(w, NULL, (double)hz);
 		}
-	if (!n)
-		machine_missing(m, "gpu.", "gpc_hz", files[0].before, root_error(why));
+	if (any)
+		json_close(w->to, "]");
+	else
+		machine_missing(w, "gpu.gpc_hz", files[0].before, root_error(why));
 }
 
-/* A Thor's GPU is a PCI device of the driver nvidia, which tells whether its rail may be gated. */
-static void read_pci_gpu(struct machine *m, const struct root *r)
+void machine_put_gpu(struct machine_writer *w)
 {
-	char **names, path[128], text[32];
+	static const struct machine_field fields[] = {{"name", FIELD_TEXT, .file = "device/of_node/name"},
+						      {"governor", FIELD_TEXT, .file = "governor"},
+						      {"min_hz", FIELD_NUMBER, .file = "min_freq", .scale = 1},
+						      {"max_hz", FIELD_NUMBER, .file = "max_freq", .scale = 1},
+						      {"scaling_3d", FIELD_TRUTH, .file = "device/enable_3d_scaling"},
+						      {"tpc_mask", FIELD_NUMBER, .file = "device/tpc_pg_mask", .scale = 1},
+						      {.key = NULL}};
+	char folder[160], rail[128] = "device/railgate_enable", power[128] = "device/power/control", **names;
+	const struct machine_field rails[] = {
+		{"railgating", FIELD_TRUTH, .file = rail}, {"power_control", FIELD_TEXT, .file = power}, {.key = NULL}};
 	size_t n;
 
-	if (root_list(r, NVIDIA, &names, &n) < 0)
+	if (!folder_of(w, channel_named(w, "gpu.freq"), "gpu", folder))
 		return;
-	for (size_t i = 0; i < n && i < 1; i++) {
-		snprintf(path, sizeof path, NVIDIA "/%.32s/power", names[i]);
-		if (file_word(r, path, "Rail-Gating:", text, sizeof text))
-			machine_put_truth(m, "gpu.", "railgating", !strcmp(text, "Enabled"));
-		snprintf(path, sizeof path, "/sys/bus/pci/devices/%.32s/power/control", names[i]);
-		if (file_line(r, path, text, sizeof text))
-			machine_put_text(m, "gpu.", "power_control", text, 0);
+	machine_put_fields(w, fields, folder, "gpu.");
+	/* A Thor's GPU is a PCI device of the driver nvidia, which tells whether its rail may be gated. */
+	if (root_list(w->of->root, NVIDIA, &names, &n) == 0) {
+		if (n > 0) {
+			snprintf(rail, sizeof rail, NVIDIA "/%.32s/power Rail-Gating:", names[0]);
+			snprintf(power, sizeof power, "/sys/bus/pci/devices/%.32s/power/control", names[0]);
+		}
+		free(names);
 	}
-	free(names);
+	machine_put_fields(w, rails, *rail == '/' ? "" : folder, "gpu.");
+	put_gpcs(w);
 }
 
-/* Adds what a channel of an engine or of a rail tells to the unit that is called as it is before the dot. */
-static void read_unit(struct machine *m, const struct root *r, const struct channel *c)
+/* What is before the dot, if the channel is of an engine or of a rail. */
+static size_t unit_length(const struct channel *c, bool engine)
 {
-	bool engine = c->kind == CHANNEL_ENGINE_FREQ || c->kind == CHANNEL_ENGINE_UTIL, current = c->kind == CHANNEL_RAIL_CURRENT;
-	char at[32], path[40], name[40], folder[160];
-	const char *known;
+	bool is = engine ? c->kind == CHANNEL_ENGINE_FREQ || c->kind == CHANNEL_ENGINE_UTIL
+			 : c->kind == CHANNEL_RAIL_CURRENT || c->kind == CHANNEL_RAIL_POWER;
 
-	if (c->missing[0] || (!engine && !current && c->kind != CHANNEL_RAIL_POWER))
-		return;
-	text_printable(name, sizeof name, c->name, strcspn(c->name, "."));
-	for (unsigned i = 0;; i++) {
-		snprintf(at, sizeof at, "%s[%u].", engine ? "engines" : "rails", i);
-		text_join(path, sizeof path, at, "name");
-		known = machine_text(m, path);
-		if (!*known)
-			machine_put_text(m, at, "name", name, 0);
-		if (!*known || !strcmp(known, name))
-			break;
+	return is && !c->missing[0] ? strcspn(c->name, ".") : 0;
+}
+
+/* Puts each engine, or each rail, with what its channels tell. */
+void machine_put_units(struct machine_writer *w, bool engines)
+{
+	const struct channel *all = w->of->channels;
+	char name[40], folder[160];
+	bool any = false;
+
+	for (size_t i = 0, len, k; i < w->of->n; i++) {
+		len = unit_length(&all[i], engines);
+		for (k = 0; k < i && (unit_length(&all[k], engines) != len || strncmp(all[k].name, all[i].name, len) != 0);)
+			k++;
+		if (!len || k < i)
+			continue;
+		machine_item(w, &any, engines ? "engines" : "rails");
+		text_printable(name, sizeof name, all[i].name, len);
+		machine_put_text(w, "name", name, 0);
+		for (; k < w->of->n; k++) {
+			const struct channel *c = &all[k];
+			bool current = c->kind == CHANNEL_RAIL_CURRENT;
+			if (unit_length(c, engines) != len || strncmp(c->name, all[i].name, len) != 0)
+				continue;
+			if (c->kind == CHANNEL_ENGINE_FREQ && folder_of(w, c, "", folder))
+				machine_put_fields(w, clock_fields, folder, NULL);
+			machine_put_number(w, current ? "warn_ma" : "warn_mw", engines ? (double)NAN : c->warn);
+			machine_put_number(w, current ? "crit_ma" : "crit_mw", engines ? (double)NAN : c->crit);
+		}
 	}
-	if (c->kind == CHANNEL_ENGINE_FREQ && folder_of(m, c, "", folder))
-		machine_read_fields(m, r, clock_fields, folder, at);
-	if (engine)
-		return;
-	machine_put_number(m, at, current ? "warn_ma" : "warn_mw", c->warn);
-	machine_put_number(m, at, current ? "crit_ma" : "crit_mw", c->crit);
+	machine_items_end(w, any);
 }
 
 /* --- memory --- */
@@ -278,80 +287,59 @@ int swaps_read(const struct root *r, struct swap_area list[SWAPS_MAX])
 	return n;
 }
 
-static void read_swaps(struct machine *m, const struct root *r)
+void machine_put_memory(struct machine_writer *w)
 {
+	static const struct machine_field soc = {.file = FILE_COMPATIBLE, .find = find_soc};
+	const struct root *r = w->of->root;
 	struct swap_area swaps[SWAPS_MAX];
-	int n = swaps_read(r, swaps);
-	char at[32];
-
-	if (n < 0)
-		machine_missing(m, "memory.", "swaps", "/proc/swaps", root_error(errno));
-	for (int i = 0; i < n; i++) {
-		snprintf(at, sizeof at, "memory.swaps[%d].", i);
-		machine_put_text(m, at, "device", swaps[i].device, 0);
-		machine_put_text(m, at, "type", swaps[i].type, 0);
-		machine_put_number(m, at, "size_kb", swaps[i].kb);
-		machine_put_number(m, at, "used_kb", swaps[i].used_kb);
-		machine_put_number(m, at, "priority", swaps[i].priority);
-	}
-}
-
-/* The memory in the chip of a tegra210: its size in hexadecimal, and a table as that of other memory. */
-static void read_iram(struct machine *m, const struct root *r)
-{
-	char text[64];
+	int n = swaps_read(r, swaps), why;
+	char text[64], folder[160];
+	bool any = false;
 	int64_t kb;
 
-	if (root_read(r, DEBUG "nvmap/iram/size", text, sizeof text) <= 0) {
-		if (!strcmp(machine_text(m, "soc"), "tegra210"))
-			machine_missing(m, "memory.", "iram_total_kb", DEBUG "nvmap/iram/size", root_error(errno));
-		return;
+	if (n < 0)
+		machine_missing(w, "memory.swaps", "/proc/swaps", root_error(errno));
+	for (int i = 0; i < n; i++) {
+		machine_item(w, &any, "swaps");
+		machine_put_text(w, "device", swaps[i].device, 0);
+		machine_put_text(w, "type", swaps[i].type, 0);
+		machine_put_number(w, "size_kb", swaps[i].kb);
+		machine_put_number(w, "used_kb", swaps[i].used_kb);
+		machine_put_number(w, "priority", swaps[i].priority);
 	}
-	machine_put_number(m, "memory.", "iram_total_kb", floor((double)strtoull(text, NULL, 16) / 1024));
-	if (file_word(r, DEBUG "nvmap/iram/clients", "total", text, sizeof text) &&
-	    num_i64(text, text + strlen(text), &kb))
-		machine_put_number(m, "memory.", "iram_used_kb", (double)kb);
-}
-
-void machine_read_parts(struct machine *m, const struct root *r, const struct channel *channels, size_t n)
-{
-	const struct channel *emc = channel_named(channels, n, "emc.rate");
-	char folder[160];
-
-	read_cores(m, r);
-	if (folder_of(m, channel_named(channels, n, "gpu.freq"), "gpu", folder)) {
-		machine_read_fields(m, r, gpu_fields, folder, "gpu.");
-		read_pci_gpu(m, r);
-		read_gpcs(m, r);
+	machine_items_end(w, any);
+	/* The memory in the chip of a tegra210: its size in hexadecimal, and a table as that of other memory. */
+	if (root_read(r, DEBUG "nvmap/iram/size", text, sizeof text) > 0) {
+		machine_put_number(w, "iram_total_kb", floor((double)strtoull(text, NULL, 16) / 1024));
+		if (file_word(r, DEBUG "nvmap/iram/clients", "total", text, sizeof text) &&
+		    num_i64(text, text + strlen(text), &kb))
+			machine_put_number(w, "iram_used_kb", (double)kb);
+	} else {
+		why = errno;
+		if (machine_field_text(r, &soc, "", text, sizeof text) && !strcmp(text, "tegra210"))
+			machine_missing(w, "memory.iram_total_kb", DEBUG "nvmap/iram/size", root_error(why));
 	}
-	if (folder_of(m, emc, "memory.emc", folder))
-		machine_read_fields(m, r, clock_fields + 1, strstr(folder, "/override.emc") ? DEBUG "tegra_bwmgr" : folder,
-				    "memory.emc.");
-	read_swaps(m, r);
-	read_iram(m, r);
-	for (size_t i = 0; i < n; i++)
-		read_unit(m, r, &channels[i]);
-	if (!root_is_live(r)) {
-		machine_missing(m, "", "disks", "", _("only those of the running machine are read"));
-		machine_missing(m, "", "interfaces", "", _("only those of the running machine are read"));
-	}
+	json_open(w->to, "emc", '{');
+	if (folder_of(w, channel_named(w, "emc.rate"), "memory.emc", folder))
+		machine_put_fields(w, clock_fields + 1, strstr(folder, "/override.emc") ? DEBUG "tegra_bwmgr" : folder,
+				   "memory.emc.");
+	json_close(w->to, "}");
 }
 
 /* --- disks and addresses --- */
 
 /* Only disks of this machine: the server of another one may not answer. */
-static void read_disks(struct machine *m, const struct root *r)
+size_t disks_read(const struct root *r, struct disk_space list[PLACES_MOST])
 {
-	char text[32768], *save, *line, at[32];
-	double sizes[PLACES];
-	int n = 0;
+	char text[32768], *save, *line;
+	size_t n = 0, same;
 
-	if (root_read(r, "/proc/self/mounts", text, sizeof text) <= 0)
-		return;
-	for (line = strtok_r(text, "\n", &save); line && n < PLACES; line = strtok_r(NULL, "\n", &save)) {
+	if (!root_is_live(r) || root_read(r, "/proc/self/mounts", text, sizeof text) <= 0)
+		return 0;
+	for (line = strtok_r(text, "\n", &save); line && n < PLACES_MOST; line = strtok_r(NULL, "\n", &save)) {
 		char *mount = strchr(line, ' '), *end = mount ? strchr(mount + 1, ' ') : NULL;
+		struct disk_space *d = &list[n];
 		struct statvfs v;
-		int same = 0;
 
 		if (!end || strncmp(line, "/dev/", 5) != 0 || !strncmp(line, "/dev/loop", 9))
 			continue;
@@ -359,53 +347,68 @@ static void read_disks(struct machine *m, const struct root *r)
 		decode(mount);
 		if (statvfs(mount, &v) < 0 || !v.f_blocks)
 			continue;
+		text_shortened(d->mount, sizeof d->mount, mount, strlen(mount));
+		text_shortened(d->device, sizeof d->device, line, strlen(line));
+		d->total = (double)v.f_blocks * (double)v.f_frsize;
+		d->used = (double)(v.f_blocks - v.f_bfree) * (double)v.f_frsize;
+		d->available = (double)v.f_bavail * (double)v.f_frsize;
 		/* of those of the same size one: it is mounted again */
-		sizes[n] = (double)v.f_blocks * (double)v.f_frsize;
-		while (sizes[same] != sizes[n])
+		for (same = 0; list[same].total != d->total;)
 			same++;
-		if (same < n)
-			continue;
-		snprintf(at, sizeof at, "disks[%d].", n++);
-		machine_put_text(m, at, "mount", mount, 0);
-		machine_put_text(m, at, "device", line, 0);
-		machine_put_number(m, at, "total_bytes", sizes[same]);
-		machine_put_number(m, at, "used_bytes", (double)(v.f_blocks - v.f_bfree) * (double)v.f_frsize);
-		machine_put_number(m, at, "available_bytes", (double)v.f_bavail * (double)v.f_frsize);
+		n += same == n;
 	}
+	return n;
 }
 
-static void read_nets(struct machine *m)
+size_t addresses_read(const struct root *r, struct net_address list[PLACES_MOST])
 {
 	struct ifaddrs *all;
-	int n = 0;
+	size_t n = 0;
 
-	if (getifaddrs(&all) < 0)
-		return;
-	for (const struct ifaddrs *a = all; a && n < PLACES; a = a->ifa_next) {
+	if (!root_is_live(r) || getifaddrs(&all) < 0)
+		return 0;
+	for (const struct ifaddrs *a = all; a && n < PLACES_MOST; a = a->ifa_next) {
 		const struct sockaddr *of = a->ifa_addr;
 		bool four = of && of->sa_family == AF_INET, six = of && of->sa_family == AF_INET6;
 		const void *raw = four ? (const void *)&((const struct sockaddr_in *)(const void *)of)->sin_addr
 				       : (const void *)&((const struct sockaddr_in6 *)(const void *)of)->sin6_addr;
-		char address[48], at[32];
 
 		if ((!four && !six) || (a->ifa_flags & IFF_LOOPBACK) ||
-		    !inet_ntop(of->sa_family, raw, address, sizeof address))
+		    !inet_ntop(of->sa_family, raw, list[n].text, sizeof list[n].text))
 			continue;
-		snprintf(at, sizeof at, "interfaces[%d].", n++);
-		machine_put_text(m, at, "name", a->ifa_name, 0);
-		machine_put_text(m, at, "address", address, 0);
+		text_shortened(list[n].name, sizeof list[n].name, a->ifa_name, strlen(a->ifa_name));
+		n++;
 	}
 	freeifaddrs(all);
+	return n;
 }
 
-void machine_read_places(struct machine *m, const struct root *r)
+void machine_put_places(struct machine_writer *w)
 {
-	long long s;
+	struct disk_space disks[PLACES_MOST];
+	struct net_address addresses[PLACES_MOST];
+	size_t n_disks = disks_read(w->of->root, disks), n_addresses = addresses_read(w->of->root, addresses);
+	bool any = false;
 
-	if (root_read_i64(r, "/proc/uptime", &s) == 0 && s >= 0)
-		machine_put_number(m, "", "uptime_s", (double)s);
-	if (!root_is_live(r))
-		return;
-	read_disks(m, r);
-	read_nets(m);
+	for (const struct disk_space *d = disks; d < disks + n_disks; d++) {
+		machine_item(w, &any, "disks");
+		machine_put_text(w, "mount", d->mount, 0);
+		machine_put_text(w, "device", d->device, 0);
+		machine_put_number(w, "total_bytes", d->total);
+		machine_put_number(w, "used_bytes", d->used);
+		machine_put_number(w, "available_bytes", d->available);
+	}
+	machine_items_end(w, any);
+	any = false;
+	for (const struct net_address *a = addresses; a < addresses + n_addresses; a++) {
+		machine_item(w, &any, "interfaces");
+		machine_put_text(w, "name", a->name, 0);
+		if (!w->open)
+			machine_put_text(w, "address", a->text, 0);
+	}
+	machine_items_end(w, any);
+	if (!root_is_live(w->of->root)) {
+		machine_missing(w, "disks", "", _("only those of the running machine are read"));
+		machine_missing(w, "interfaces", "", _("only those of the running machine are read"));
+	}
 }

@@ -1,30 +1,14 @@
-/* Finds the versions of libraries, from files: none is loaded, and nothing is started. */
+/* Finds the versions of libraries, from files: none is loaded, and nothing is started. A package is named for its library,
+ * then the digits of its version, then perhaps "-cuda-12"; without a list of packages the file is named for its version. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "board/machine.h"
-#include "board/parsed.h"
-#include "util/intl.h"
+#include "probe/attr.h"
 
 #define STATUS      "/var/lib/dpkg/status"
 #define STATUS_SIZE ((size_t)16 * 1024 * 1024)
-
-/* A package is named for its library, then the digits of its version, then perhaps "-cuda-12"; without a list of
- * packages the file is named for its version. */
-static const struct {
-	const char *key, *package, *file;
-	bool plain; /* the package may have no digits */
-} libraries[LIBRARIES] = {
-	[LIBRARY_CUDA] = {"cuda", "cuda-cudart-", "libcudart.so.", false},
-	[LIBRARY_TENSORRT] = {"tensorrt", "libnvinfer", "libnvinfer.so.", false},
-	[LIBRARY_CUDNN] = {"cudnn", "libcudnn", "libcudnn.so.", false},
-	[LIBRARY_VPI] = {"vpi", "libnvvpi", "libnvvpi.so.", false},
-	[LIBRARY_OPENCV] = {"opencv", "libopencv", "libopencv_core.so.", true},
-	[LIBRARY_VULKAN] = {"vulkan", "libvulkan", "libvulkan.so.", false},
-	[LIBRARY_PYTHON] = {"python", "python3", NULL, true},
-	[LIBRARY_L4T] = {NULL, "nvidia-l4t-core", NULL, true},
-};
 
 static const char *const folders[] = {"/usr/lib/aarch64-linux-gnu",
 				      "/usr/lib/x86_64-linux-gnu",
@@ -35,7 +19,7 @@ static const char *const folders[] = {"/usr/lib/aarch64-linux-gnu",
 				      "/opt/nvidia/vpi2/lib/aarch64-linux-gnu"};
 
 /* Copies the digits and dots of a version. */
-static void take_version(char out[32], const char *p)
+static void take_version(char *out, const char *p)
 {
 	size_t len = strspn(p, "0123456789.");
 
@@ -44,44 +28,51 @@ static void take_version(char out[32], const char *p)
 	text_printable(out, 32, p, len);
 }
 
-/* True for "libnvinfer10" and "libcudnn9-cuda-12", false for "libnvinfer-dev". */
-static bool is_package(const char *p, size_t len, int l)
+char *packages_text(const struct root *r)
 {
-	size_t n = strlen(libraries[l].package), digits;
+	char *status = malloc(STATUS_SIZE);
 
-	if (len < n || strncmp(p, libraries[l].package, n) != 0)
-		return false;
-	digits = strspn(p + n, "0123456789");
-	if (libraries[l].plain)
-		return len == n || (digits && n + digits == len);
-	if (l == LIBRARY_CUDA)
-		return digits && !memchr(p + n, 'd', len - n); /* not -dev */
-	return digits && (n + digits == len || !strncmp(p + n + digits, "-cuda-", 6));
+	if (status && root_read_trusted(r, STATUS, status, STATUS_SIZE) > 0)
+		return status;
+	free(status);
+	return NULL;
 }
 
-void packages_parse(const char *status, library_versions out)
+bool package_next(const char **status, char name[64], char version[32])
 {
-	for (const char *p = status; p && *p;) {
-		const char *end = strstr(p, "\n\n"), *name, *version, *state;
+	while (*status && **status) {
+		const char *at = *status, *end = strstr(at, "\n\n"), *v = strstr(at, "\nVersion: "), *state = strstr(at, "\nStatus: ");
 		size_t len;
 
-		end = end ? end + 1 : p + strlen(p);
-		name = !strncmp(p, "Package: ", 9) ? p + 9 : NULL;
-		len = name ? strcspn(name, "\n") : 0;
-		version = strstr(p, "\nVersion: ");
-		state = strstr(p, "\nStatus: ");
-		for (int i = 0; name && i < LIBRARIES && version && version < end; i++)
-			if (!out[i][0] && is_package(name, len, i) && state && state < end &&
-			    strcspn(state + 1, "\n") >= 9 &&
-			    !strncmp(state + 1 + strcspn(state + 1, "\n") - 9, "installed", 9) &&
-			    strncmp(state + 1 + strcspn(state + 1, "\n") - 13, "not-", 4) != 0)
-				take_version(out[i], version + strlen("\nVersion: "));
-		p = *end ? end + 1 : end;
+		end = end ? end + 1 : at + strlen(at);
+		*status = *end ? end + 1 : end;
+		if (strncmp(at, "Package: ", 9) != 0 || !v || v >= end || !state || state >= end)
+			continue;
+		len = strcspn(++state, "\n");
+		if (strncmp(state + len - strlen(" installed"), " installed", strlen(" installed")) != 0)
+			continue;
+		text_printable(name, 64, at + 9, strcspn(at + 9, "\n"));
+		take_version(version, v + strlen("\nVersion: "));
+		return true;
 	}
+	return false;
+}
+
+/* True for "libnvinfer10" and "libcudnn9-cuda-12", false for "libnvinfer-dev". */
+static bool is_package(const char *name, const char *library)
+{
+	size_t n = strlen(library);
+
+	if (strncmp(name, library, n) != 0)
+		return false;
+	name += n + strspn(name + n, "0123456789-");
+	if (!strncmp(name, "cuda-", 5))
+		name += 5 + strspn(name + 5, "0123456789-");
+	return !*name;
 }
 
 /* {"cuda": {"name": ..., "version": "12.6.68"}, ...}; JetPack 4: "CUDA Version 10.2.300". */
-static void read_cuda(const struct root *r, char out[32])
+static void read_cuda(const struct root *r, char *out)
 {
 	char text[16384];
 	const char *p;
@@ -94,59 +85,42 @@ static void read_cuda(const struct root *r, char out[32])
 		take_version(out, text + 13);
 }
 
-/* Of "libcudnn.so", "libcudnn.so.9" and "libcudnn.so.9.3.0" the last tells most. Returns whether OpenCV has modules for
- * CUDA. */
-static bool read_files(const struct root *r, library_versions found)
+/* Of the packages the first counts; of "libcudnn.so", "libcudnn.so.9" and "libcudnn.so.9.3.0" the last, which tells most. */
+void libraries_read(const struct root *r, const struct machine_field f[LIBRARIES], char versions[LIBRARIES][64], int *opencv_cuda)
 {
-	bool cuda = false;
+	char *text = packages_text(r), name[64], version[32], **names;
+	bool cuda = false, packaged[LIBRARIES] = {false};
+	const char *status = text;
+	size_t n;
 
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		char **names;
-		size_t n;
-		if (root_list(r, folders[i], &names, &n) < 0)
+	*opencv_cuda = -1;
+	memset(versions, 0, LIBRARIES * sizeof *versions);
+	read_cuda(r, versions[0]);
+	packaged[0] = *versions[0];
+	while (package_next(&status, name, version))
+		for (size_t i = 0; i < LIBRARIES; i++)
+			if (!packaged[i] && *version && is_package(name, f[i].package)) {
+				text_join(versions[i], sizeof versions[i], version);
+				packaged[i] = true;
+			}
+	free(text);
+	for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+		if (root_list(r, folders[k], &names, &n) < 0)
 			continue;
-		for (size_t k = 0; k < n; k++) {
-			cuda |= !strncmp(names[k], "libopencv_cuda", 14);
-			for (int l = 0; l < LIBRARIES; l++) {
-				size_t len = libraries[l].file ? strlen(libraries[l].file) : 0;
-				char version[32];
-				if (!len || strncmp(names[k], libraries[l].file, len) != 0)
+		for (size_t l = 0; l < n; l++) {
+			if (!strncmp(names[l], "libopencv_core.so.", 18))
+				*opencv_cuda = 0;
+			cuda |= !strncmp(names[l], "libopencv_cuda", 14);
+			for (size_t i = 0; i < LIBRARIES; i++) {
+				size_t len = strlen(f[i].library);
+				if (packaged[i] || !len || strncmp(names[l], f[i].library, len) != 0)
 					continue;
-				take_version(version, names[k] + len);
-				if (strlen(version) > strlen(found[l]))
-					memcpy(found[l], version, sizeof version);
+				take_version(version, names[l] + len);
+				if (strlen(version) > strlen(versions[i]))
+					text_join(versions[i], sizeof versions[i], version);
 			}
 		}
 		free(names);
 	}
-	return cuda;
-}
-
-void packages_read(const struct root *r, library_versions out)
-{
-	char *status = malloc(STATUS_SIZE);
-
-	memset(out, 0, sizeof(library_versions));
-	if (status && root_read_trusted(r, STATUS, status, STATUS_SIZE) > 0)
-		packages_parse(status, out);
-	free(status);
-}
-
-void machine_read_libraries(struct machine *m, const struct root *r)
-{
-	library_versions packages, files = {""};
-	char cuda[32] = "";
-
-	read_cuda(r, cuda);
-	packages_read(r, packages);
-	bool opencv_cuda = read_files(r, files);
-	for (int i = 0; libraries[i].key; i++) {
-		const char *version = i == LIBRARY_CUDA && *cuda ? cuda : packages[i][0] ? packages[i] : files[i];
-		machine_put_text(m, "libraries.", libraries[i].key, version, 0);
-		if (!*version)
-			machine_missing(m, "libraries.", libraries[i].key, "",
-					_("not installed: no package and no file of it was found"));
-	}
-	if (files[LIBRARY_OPENCV][0])
-		machine_put_truth(m, "libraries.", "opencv_cuda", opencv_cuda);
+	*opencv_cuda = *opencv_cuda < 0 ? -1 : cuda;
 }

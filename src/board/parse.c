@@ -10,13 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/intl.h"
 #include "util/io.h"
 #include "util/num.h"
-#include "board/parsed.h"
+#include "board/board.h"
 
 #define FILE_MAX  (1024 * 1024)
 #define FILES_MAX 64
+#define SIGNALS_MAX 2048
 #define WORDS_MAX 64
 #define PAST_MAX_NS (600 * INT64_C(1000000000))
 
@@ -216,10 +218,9 @@ static int parse_clue(struct parser *p, int kind, struct err *e)
 	if (joined)
 		join_words(p, 1, text, size);
 	for (size_t i = 1; i < (joined ? 2 : p->n); i++) {
-		if (p->b->n_clues == CLUES_MAX)
-			return wrong(p, e, _("a board file can have at most %d entries of match, model, alias and sense"),
-				     CLUES_MAX);
-		c = &p->b->clues[p->b->n_clues++];
+		c = array_add(&p->b->clues, &p->b->n_clues, sizeof *c);
+		if (!c)
+			return wrong(p, e, _("out of memory"));
 		*c = (struct clue) {.kind = (enum clue_kind)kind, .text = joined ? text : p->word[i].text};
 	}
 	return kind == CLUE_SENSE ? parse_places(p, 1, &c->places, &c->n_places, e) : 0;
@@ -239,7 +240,7 @@ static int parse_control(struct parser *p, int unused, struct err *e)
 				  [CONTROL_GOVERNOR] = {" gpu cpu ", true},
 				  [CONTROL_3D] = {NULL, true}};
 	struct board *b = p->b;
-	struct control_statement *c = &b->controls[b->n_controls];
+	struct control_statement *c;
 	size_t from = p->n > 2 && !p->word[2].equals ? 3 : 2;
 	const char *word = p->word[1].text, *name = from == 3 ? p->word[2].text : "";
 	int kind = 0;
@@ -250,8 +251,6 @@ static int parse_control(struct parser *p, int unused, struct err *e)
 	if (kind == CONTROL_KINDS)
 		return wrong(p, e, _("\"%s\" cannot be set; expected fan, mode, clocks, governor, 3d-scaling, swap or drop-caches"), word);
 	kind += kind == CONTROL_PINNED && p->n > 2; /* all clocks together have no name and no place */
-	if (b->n_controls == CONTROLS_MAX)
-		return wrong(p, e, _("a board file can have at most %d entries of control"), CONTROLS_MAX);
 	snprintf(listed, sizeof listed, " %s ", name);
 	if (needs[kind].names ? !*name || !strstr(needs[kind].names, listed) : *name)
 		return needs[kind].names ? wrong(p, e, _("\"control %s\" needs one of the names%s"), word, needs[kind].names)
@@ -262,7 +261,9 @@ static int parse_control(struct parser *p, int unused, struct err *e)
 	for (size_t i = 0; i < b->n_controls; i++)
 		if ((int)b->controls[i].kind == kind && !strcmp(b->controls[i].name, name))
 			return wrong(p, e, _("%s is stated twice"), "control");
-	b->n_controls++;
+	c = array_add(&b->controls, &b->n_controls, sizeof *c);
+	if (!c)
+		return wrong(p, e, _("out of memory"));
 	*c = (struct control_statement) {.kind = (enum control_kind)kind, .name = name};
 	return parse_places(p, from, &c->places, &c->n_places, e);
 }
@@ -271,18 +272,20 @@ static int parse_control(struct parser *p, int unused, struct err *e)
 static int parse_fact(struct parser *p, int named, struct err *e)
 {
 	struct board *b = p->b;
-	struct fact *f = &b->facts[b->n_facts];
 	const char *key = p->word[named && p->n > 1].text;
+	struct fact *f;
 
 	if (p->n < (named ? 3u : 2u))
 		return wrong(p, e, _("\"%s\" needs a text"), key);
 	if (fact_get(b->facts, b->n_facts, key))
 		return wrong(p, e, _("%s is stated twice"), key);
-	if (b->n_facts == FACTS_MAX || strlen(key) >= sizeof f->key || !is_name(key))
-		return wrong(p, e, _("\"%s\" is not a valid fact key, or there are too many facts"), key);
+	if (strlen(key) >= sizeof f->key || !is_name(key))
+		return wrong(p, e, _("\"%s\" is not a valid name; use letters, digits, _ - . +"), key);
+	f = array_add(&b->facts, &b->n_facts, sizeof *f);
+	if (!f)
+		return wrong(p, e, _("out of memory"));
 	strcpy(f->key, key);
 	join_words(p, named ? 2 : 1, f->value, sizeof f->value);
-	b->n_facts++;
 	return 0;
 }
 
@@ -346,24 +349,20 @@ static const struct {
 	{"include", 2, 2, parse_include, 0, N_("\"include\" needs one file")},
 };
 
-static bool is_key(const char *text, const char *equals)
-{
-	return equals > text && strspn(text, "abcdefghijklmnopqrstuvwxyz_") == (size_t)(equals - text);
-}
-
 /* TIER PROBE [WORD...] [KEY=VALUE...] [= EXPRESSION] */
 static int parse_signal(struct parser *p, enum tier tier, struct err *e)
 {
 	struct board *b = p->b;
-	struct statement *s = &b->statements[b->n_statements];
+	const char **words = board_alloc(b, p->n * sizeof *words);
+	struct setting *settings = board_alloc(b, p->n * sizeof *settings);
+	struct statement *s;
 
 	if (p->n < 2)
 		return wrong(p, e, _("\"%s\" needs a probe"), p->word[0].text);
-	if (b->n_statements == STATEMENTS_MAX)
-		return wrong(p, e, _("more than %d signals"), STATEMENTS_MAX);
-	const char **words = board_alloc(b, p->n * sizeof *words);
-	struct setting *settings = board_alloc(b, p->n * sizeof *settings);
-	if (!words || !settings)
+	if (b->n_statements == SIGNALS_MAX)
+		return wrong(p, e, _("more than %d signals"), SIGNALS_MAX);
+	s = array_add(&b->statements, &b->n_statements, sizeof *s);
+	if (!words || !settings || !s)
 		return wrong(p, e, _("out of memory"));
 	*s = (struct statement) {.file = p->file,
 				 .line = p->line,
@@ -374,26 +373,20 @@ static int parse_signal(struct parser *p, enum tier tier, struct err *e)
 				 .expression = p->expression};
 	for (size_t i = 2; i < p->n; i++) {
 		char *text = p->word[i].text, *equals = p->word[i].equals;
+		if (!equals && s->n_settings)
+			return wrong(p, e, _("\"%s\" follows a KEY=VALUE; names come first"), text);
+		if (!equals && strcmp(text, "*") != 0 && !is_name(text))
+			return wrong(p, e, _("\"%s\" is not a valid name; use letters, digits, _ - . +"), text);
 		if (!equals) {
-			if (s->n_settings)
-				return wrong(p, e, _("\"%s\" follows a KEY=VALUE; names come first"), text);
-			if (strcmp(text, "*") != 0 && !is_name(text))
-				return wrong(p, e,
-					     _("\"%s\" is not a valid name; use letters, digits, _ - . "
-					       "+"),
-					     text);
 			words[s->n_words++] = text;
 			continue;
 		}
-		if (!is_key(text, equals))
+		if (equals == text || strspn(text, "abcdefghijklmnopqrstuvwxyz_") != (size_t)(equals - text))
 			return wrong(p, e, _("\"%s\": the key of a KEY=VALUE must be lower case"), text);
 		*equals = '\0';
 		settings[s->n_settings++] = (struct setting) {text, equals + 1};
 	}
-	if (probe_check(s, e) < 0)
-		return -1;
-	b->n_statements++;
-	return 0;
+	return probe_check(s, e);
 }
 
 static int parse_statement(struct parser *p, struct err *e)
@@ -426,11 +419,7 @@ static int parse_text(struct board *b, const char *file, const char *text, size_
 {
 	size_t mark = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
 	char *copy = board_alloc(b, len + 1), *line, *stop;
-	struct parser p = {.b = b,
-			   .outer = outer,
-			   .file = file,
-			   .line = 1,
-			   .next_line = 1};
+	struct parser p = {.b = b, .outer = outer, .file = file, .line = 1, .next_line = 1};
 
 	if (!copy)
 		return wrong(&p, e, _("out of memory"));
@@ -446,6 +435,7 @@ static int parse_text(struct board *b, const char *file, const char *text, size_
 	return 0;
 }
 
+/* outer: the file that includes this one, or NULL. */
 static int parse_file(struct board *b, const char *path, const struct parser *outer, struct err *e)
 {
 	char shown[512];
@@ -511,26 +501,9 @@ void board_free(struct board *b)
 		b->memory = m->next;
 		free(m);
 	}
+	free(b->clues);
+	free(b->facts);
+	free(b->statements);
+	free(b->controls);
 	free(b);
-}
-
-const struct control_statement *board_controls(const struct board *b, size_t *n)
-{
-	*n = b->n_controls;
-	return b->controls;
-}
-
-const char *board_name(const struct board *b)
-{
-	return b->name;
-}
-
-const char *board_title(const struct board *b)
-{
-	return b->title;
-}
-
-const char *board_path(const struct board *b)
-{
-	return b->path;
 }

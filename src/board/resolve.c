@@ -6,7 +6,7 @@
 
 #include "util/descriptors.h"
 #include "util/intl.h"
-#include "board/parsed.h"
+#include "board/board.h"
 #include "probe/lookout.h"
 
 /* Has the lookout open the statement again if channels from `from` on are missing, unless a file did not answer. NVML

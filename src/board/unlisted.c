@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/text.h"
-#include "board/parsed.h"
+#include "board/board.h"
 #include "probe/open.h"
 
 #define HWMON "/sys/class/hwmon"
@@ -48,14 +48,8 @@ static bool is_one_of(const char *const *patterns, const char *file)
 	return *patterns;
 }
 
-/* Returns false for USB sources (ucsi), which report what was negotiated and measure nothing, and for
- * ina3221x, whose rails are found by name or are missing with a reason. */
-static bool is_other(const char *name)
-{
-	return *name && !begins(name, "ucsi") && strcmp(name, "ina3221x") != 0;
-}
-
-/* Appends ", ina226 (hwmon6: VIN)" if that device measures something. */
+/* Appends ", ina226 (hwmon6: VIN)" if that device measures something. USB sources (ucsi) report what was negotiated; rails of
+ * ina3221x are found by name or are missing with a reason. */
 static void unlisted_add(const struct probe_set *probes, const struct root *r, const char *folder, const char *device, char *out, size_t size)
 {
 	char dir[128], name[40], label[40], named[120] = "", **files;
@@ -64,7 +58,8 @@ static void unlisted_add(const struct probe_set *probes, const struct root *r, c
 
 	snprintf(dir, sizeof dir, "%s/%.70s", folder, device);
 	line_of(r, dir, "name", name);
-	if (!is_other(name) || value_is_zone(probes, name) || root_list(r, dir, &files, &n) < 0)
+	if (!*name || begins(name, "ucsi") || !strcmp(name, "ina3221x") || value_is_zone(probes, name) ||
+	    root_list(r, dir, &files, &n) < 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		measured |= is_one_of(strcmp(folder, IIO) ? values : values_iio, files[i]);

@@ -122,15 +122,15 @@ static void print_channels(const struct options *o, const struct probe_set *prob
 		print_family(probes, rows, missing, (enum family)family, width);
 }
 
-static void print_known(void *arg, const struct board *b, const struct err *e)
+static void print_known(void *arg, struct board *b, const struct err *e)
 {
-	const char *current = board_name(*(struct board *const *)arg);
+	const char *current = (*(struct board *const *)arg)->name;
 	char path[PATH_MAX];
 
 	if (b) {
-		text_printable(path, sizeof path, board_path(b), strlen(board_path(b)));
-		printf("%s %-12s %s  (%s)\n", strcmp(board_name(b), current) ? " " : "*", board_name(b),
-		       board_title(b), path);
+		text_printable(path, sizeof path, b->path, strlen(b->path));
+		printf("%s %-12s %s  (%s)\n", strcmp(b->name, current) ? " " : "*", b->name,
+		       b->title, path);
 	} else
 		printf("  %s\n", e->text);
 }
@@ -176,7 +176,7 @@ static int cmd_boards(const struct options *o)
 		for (size_t i = 0; i < probes->width[t]; i++)
 			rows[t][i] = NAN;
 	}
-	printf(_("This is %s (%s): %s.\n"), board_title(board), board_name(board), why);
+	printf(_("This is %s (%s): %s.\n"), board->title, board->name, why);
 	print_facts(probes);
 	if (lacking.code != ERR_NONE)
 		printf("  %s: %s\n", _("Notice"), lacking.text);

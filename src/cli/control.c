@@ -89,7 +89,7 @@ static void list_text(const struct control_list *l, const struct board *b)
 
 	printf(l->n ? _("What can be set on %s (%s), as root; its value, and those that it takes:\n")
 		    : _("Nothing can be set on this machine: the board file of %s (%s) names nothing.\n"),
-	       board_title(b), board_name(b));
+	       b->title, b->name);
 	for (const struct control_item *i = l->at; i < l->at + l->n; i++) {
 		control_shown(i->name, i->value, text, sizeof text);
 		name = (int)strlen(i->name) > name ? (int)strlen(i->name) : name;

@@ -152,23 +152,19 @@ static void put_reading(struct record *r, const struct reading *got, double mean
 static void put_machine(struct record *r, const struct live *l, struct procs *procs)
 {
 	const struct session *s = engine_session(l->engine);
-	struct machine *m = machine_new();
+	struct machine_source of = {.root = l->root, .channels = s->channels, .n = s->n_channels};
+	struct reading got;
 
-	if (!m)
-		return;
+	for (size_t i = 0; i < s->n_channels; i++)
+		if (!strcmp(s->channels[i].name, "clocks.pinned")) {
+			reading_take(&got, l, i);
+			of.pinned = &got.value;
+			of.unpinned = got.reason;
+		}
 	root_give_up(true);
-	machine_read(m, l->root, s->channels, s->n_channels);
-	machine_take_processes(m, procs ? procs_read(procs) : NULL);
+	of.procs = procs ? procs_read(procs) : NULL;
+	machine_json(r, "machine", &of, false);
 	root_give_up(false);
-	for (size_t i = 0; i < s->n_channels; i++) {
-		struct reading got;
-		if (strcmp(s->channels[i].name, "clocks.pinned") != 0)
-			continue;
-		reading_take(&got, l, i);
-		machine_take_clocks(m, got.value, got.reason);
-	}
-	machine_json(r, "machine", m, false);
-	machine_free(m);
 }
 
 static void print_json(const struct live *l, struct procs *procs)

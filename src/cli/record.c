@@ -687,12 +687,12 @@ static int warm_up(struct recorder *r)
 /* The names of all runs, before the first of them, as far as they are known. */
 static int check_names(const struct options *o, struct err *e)
 {
-	char name[PATH_MAX];
+	char name[PATH_MAX], log[PATH_MAX];
 	struct err unknown;
 
 	for (int i = 1; i <= o->repeat; i++)
 		if (name_expand(o->out, 0, (unsigned)i, name, sizeof name, &unknown) == 0 &&
-		    record_check(name, o->force, e) < 0)
+		    (record_log(name, o->force, log, e) < 0 || log_file_check(log, o->force, e) < 0))
 			return -1;
 	return 0;
 }

@@ -127,11 +127,11 @@ static int print_live(const struct options *o)
 				 .now_ns = now.mono_ns,
 				 .wall_ns = now.real_ns,
 				 .own_cpu = NAN};
-	struct machine *machine = NULL;
+	struct machine machine = {.read = false};
 
-	if (o->view && !strcmp(o->view, "board") && (machine = machine_new())) {
-		machine_read(machine, l.root, NULL, 0);
-		scene.machine = machine;
+	if (o->view && !strcmp(o->view, "board")) {
+		machine_read(&machine, l.root);
+		scene.machine = &machine;
 	}
 	if (processes)
 		scene.procs = live_demo_procs(&l, now.mono_ns);
@@ -140,7 +140,6 @@ static int print_live(const struct options *o)
 	scene.procs_serial = scene.procs ? scene.procs->serial : 0;
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	procs_close(procs);
-	machine_free(machine);
 	live_close(&l);
 	return status;
 }

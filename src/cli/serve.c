@@ -39,7 +39,11 @@ struct describe {
 	struct root *root;
 	struct channel *channels;
 	size_t n;
-	struct machine *machine; /* NULL: out of memory */
+	bool open;
+	double pinned; /* if has_pinned */
+	bool has_pinned;
+	char unpinned[300];
+	char *text; /* NULL: out of memory */
 };
 
 struct serve {
@@ -51,7 +55,8 @@ struct serve {
 	struct alerts *alerts; /* or NULL */
 	bool demo;
 	struct describe *reads; /* a job that was started */
-	struct machine *machine; /* read at machine_ns; or NULL */
+	char *machine; /* its description, read at machine_ns; or NULL */
+	bool machine_open;
 	int64_t machine_ns;
 	struct door {
 		struct serve *serve;
@@ -205,17 +210,21 @@ static void answer_health(struct serve *s, struct http_reply *r)
 static void describe_run(struct job *j)
 {
 	struct describe *d = (struct describe *)j;
+	size_t size;
+	struct record to = {.f = open_memstream(&d->text, &size), .indented = true, .depth = 1};
 	struct procs *procs;
 
-	d->machine = machine_new();
-	if (!d->machine)
+	if (!to.f)
 		return;
 	root_give_up(true);
-	machine_read(d->machine, d->root, d->channels, d->n);
 	procs = procs_open(d->root, NULL);
-	machine_take_processes(d->machine, procs ? procs_read(procs) : NULL);
+	machine_json(&to, NULL,
+		     &(struct machine_source) {d->root, d->channels, d->n, procs ? procs_read(procs) : NULL, d->has_pinned ? &d->pinned : NULL,
+					       d->unpinned},
+		     d->open);
 	procs_close(procs);
 	root_give_up(false);
+	fclose(to.f);
 }
 
 static void describe_drop(struct job *j)
@@ -223,13 +232,13 @@ static void describe_drop(struct job *j)
 	struct describe *d = (struct describe *)j;
 
 	root_close(d->root);
-	machine_free(d->machine);
+	free(d->text);
 	free(d->channels);
 	free(d);
 }
 
-/* Starts to read it. The job may outlive the engine. */
-static struct describe *describe_start(struct serve *s)
+/* Starts to read it. The job may outlive the engine. The switch of all clocks is read as a signal. */
+static struct describe *describe_start(struct serve *s, bool open)
 {
 	struct describe *d = calloc(1, sizeof *d);
 	const struct channel *channels;
@@ -237,6 +246,15 @@ static struct describe *describe_start(struct serve *s)
 	if (!d)
 		return NULL;
 	channels = tally_channels(s->tally, &d->n);
+	d->open = open;
+	for (size_t i = 0; i < d->n; i++)
+		if (!strcmp(channels[i].name, "clocks.pinned")) {
+			struct tally_value v = tally_newest(s->tally, i, clock_now_ns());
+			d->has_pinned = true;
+			d->pinned = v.value;
+			if (isnan(v.value))
+				tally_reason(s->tally, i, v, d->unpinned, sizeof d->unpinned);
+		}
 	d->root = root_hold(s->root);
 	d->channels = malloc((d->n + 1) * sizeof *channels);
 	if (d->channels)
@@ -245,25 +263,6 @@ static struct describe *describe_start(struct serve *s)
 		return d;
 	describe_drop(&d->job);
 	return NULL;
-}
-
-/* The switch of all clocks is read as a signal. */
-static void put_clocks(struct serve *s, struct machine *m)
-{
-	size_t n;
-	const struct channel *c = tally_channels(s->tally, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		struct tally_value v;
-		char why[300] = "";
-
-		if (strcmp(c[i].name, "clocks.pinned") != 0)
-			continue;
-		v = tally_newest(s->tally, i, clock_now_ns());
-		if (isnan(v.value))
-			tally_reason(s->tally, i, v, why, sizeof why);
-		machine_take_clocks(m, v.value, why);
-	}
 }
 
 static void answer_machine(struct serve *s, bool local, struct http_reply *r)
@@ -278,21 +277,20 @@ static void answer_machine(struct serve *s, bool local, struct http_reply *r)
 		http_reply_line(r, 404, _("a simulated board has no description"));
 		return;
 	}
-	if (!s->reads && (!s->machine || now_ns - s->machine_ns > MACHINE_NS)) {
-		s->reads = describe_start(s);
+	if (!s->reads && (!s->machine || s->machine_open == local || now_ns - s->machine_ns > MACHINE_NS)) {
+		s->reads = describe_start(s, !local);
 		until_ns = now_ns + PATIENCE_NS;
 	}
 	if (s->reads && job_done(&s->reads->job, until_ns)) {
-		machine_free(s->machine);
-		s->machine = s->reads->machine;
+		free(s->machine);
+		s->machine = s->reads->text;
+		s->machine_open = s->reads->open;
 		s->machine_ns = clock_now_ns();
-		s->reads->machine = NULL;
+		s->reads->text = NULL;
 		describe_drop(&s->reads->job);
 		s->reads = NULL;
-		if (s->machine)
-			put_clocks(s, s->machine);
 	}
-	if (!s->machine) {
+	if (!s->machine || s->machine_open == local) {
 		http_reply_line(r, 503, _("the machine is being read: ask again"));
 		return;
 	}
@@ -303,7 +301,8 @@ static void answer_machine(struct serve *s, bool local, struct http_reply *r)
 	json_open(&to, NULL, '{');
 	PUT(&to, {"version", IN_JSON, COUNT_OF(MACHINE_JSON_VERSION)}, {"nvmtop", IN_JSON, TEXT_OF(PACKAGE_VERSION)},
 	    {"time", IN_JSON, TIME_OF(now.real_ns)});
-	machine_json(&to, "machine", s->machine, !local);
+	record_key(&to, "machine");
+	fputs(s->machine + strspn(s->machine, " \n"), to.f);
 	json_close(&to, "}");
 	putc('\n', to.f);
 	fclose(to.f);
@@ -455,7 +454,7 @@ static int cmd_serve(const struct options *o)
 	say_alerts(&s);
 	if (s.reads)
 		job_cancel(&s.reads->job);
-	machine_free(s.machine);
+	free(s.machine);
 	engine_free(s.engine);
 	alerts_free(s.alerts);
 	tally_free(s.tally);

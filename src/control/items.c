@@ -367,12 +367,9 @@ static void read_pinned(struct control_item *c)
 
 static bool find_all(const struct board *b, const struct root *r, struct control_list *u)
 {
-	size_t n;
-	const struct control_statement *s = board_controls(b, &n);
-
 	for (int kind = 0; kind < CONTROL_KINDS; kind++)
-		for (size_t i = 0; i < n; i++)
-			if ((int)s[i].kind == kind && !add_items(u, &s[i], r))
+		for (size_t i = 0; i < b->n_controls; i++)
+			if ((int)b->controls[i].kind == kind && !add_items(u, &b->controls[i], r))
 				return false;
 	for (struct control_item *c = u->at; c < u->at + u->n; c++) {
 		bool pinned = c->kind == CONTROL_PINNED, mode = c->kind == CONTROL_MODE;

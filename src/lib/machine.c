@@ -29,26 +29,26 @@ char *nvmtop_machine(int for_others, nvmtop_error *error)
 	static const double hz[TIERS] = {1000, 100, 10};
 	struct err e = {.code = ERR_NONE}, unheard;
 	char why[256], *text = NULL;
+	size_t size;
 
 	lib_begin();
 	struct root *root = root_open(lib_sysroot(), &e);
 	struct board *board = root ? board_detect(root, why, sizeof why, &e) : NULL;
 	struct probe_set *probes = board ? board_resolve(board, root, hz, why, &e) : NULL;
-	struct machine *m = probes ? machine_new() : NULL;
-	if (m) {
+	struct record to = {.f = probes ? open_memstream(&text, &size) : NULL};
+	if (to.f) {
 		struct procs *procs = procs_open(root, &unheard);
 		root_give_up(true);
-		machine_read(m, root, probes->channels, probes->n_channels);
-		machine_take_processes(m, read_processes(procs));
+		machine_json(&to, NULL,
+			     &(struct machine_source) {root, probes->channels, probes->n_channels, read_processes(procs), NULL, NULL},
+			     for_others);
 		root_give_up(false);
 		procs_close(procs);
-		text = machine_describe(m, for_others);
+		if (fclose(to.f) != 0)
+			free(text), text = NULL;
 	}
-	if (text)
-		e.code = ERR_NONE;
-	else if (probes)
+	if (probes && !text)
 		err_set(&e, ERR_FAILED, _("out of memory"));
-	machine_free(m);
 	if (probes)
 		probe_set_free(probes);
 	board_free(board);

@@ -100,8 +100,8 @@ int nvmtop_detect_board(char *name, size_t name_size, char *title, size_t title_
 	if (root)
 		board = board_detect(root, reason, sizeof(reason), &e);
 	if (board) {
-		text_out(name, name_size, board_name(board));
-		text_out(title, title_size, board_title(board));
+		text_out(name, name_size, board->name);
+		text_out(title, title_size, board->title);
 		text_out(why, why_size, reason);
 		e.code = ERR_NONE;
 	}

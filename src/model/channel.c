@@ -149,3 +149,8 @@ double channel_round(enum channel_kind kind, double v)
 		return missing_value(MISSING_RANGE, 0);
 	return k->stored == WHOLE ? round(v) : k->stored == TENTHS ? round(v * 10) / 10 : k->stored == SINGLE ? (double)(float)v : v;
 }
+
+bool channel_is_single(enum channel_kind kind)
+{
+	return kinds[kind].stored == SINGLE;
+}

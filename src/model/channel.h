@@ -155,5 +155,7 @@ static inline bool range_holds(struct value_range r, double v)
 /* Rounds v to what a version 1 trace can store for this kind, so that the live value and the one read
  * back are equal bit for bit. A value out of range becomes NaN, with that as its reason; a NaN keeps its own. */
 double channel_round(enum channel_kind kind, double v);
+/* Whether that is a float. */
+bool channel_is_single(enum channel_kind kind);
 
 #endif

@@ -107,18 +107,11 @@ int expr_take_name(struct expr_parser *p, char name[EXPR_NAME])
 
 int expr_take_number(struct expr_parser *p, double *v, const struct expr_unit **unit)
 {
-	const char *first = p->at, *end = first + (*first == '-' || *first == '+'), *exponent;
-	char digits[64];
+	const char *end = num_begin(p->at, v);
 	size_t n;
 
-	end += strspn(end, "0123456789.");
-	exponent = end + 1 + (*end && (end[1] == '-' || end[1] == '+'));
-	if ((*end == 'e' || *end == 'E') && strspn(exponent, "0123456789"))
-		end = exponent + strspn(exponent, "0123456789");
-	n = (size_t)(end - first);
-	snprintf(digits, sizeof(digits), "%.*s", (int)n, first);
-	if (n >= sizeof(digits) || !num_double(digits, v))
-		return expr_expected(p, first, _("a number"));
+	if (!end)
+		return expr_expected(p, p->at, _("a number"));
 	move_to(p, end);
 	n = strcspn(p->at, p->ends);
 	*unit = NULL;

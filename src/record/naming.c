@@ -44,30 +44,20 @@ struct log_out *record_now(const struct trace_limits *limits, struct err *e)
 	return w;
 }
 
-/* The log of a recording to path. */
-static int log_of(const char *path, char log[PATH_MAX], struct err *e)
+int record_log(const char *path, bool force, char log[PATH_MAX], struct err *e)
 {
 	bool bin = text_ends_in(path, ".bin");
 
-	if (bin ? nvmt1_log_name(path, log, PATH_MAX) : snprintf(log, PATH_MAX, "%s", path) < PATH_MAX)
-		return 0;
-	return err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
-}
-
-int record_check(const char *path, bool force, struct err *e)
-{
-	char log[PATH_MAX];
-
-	return log_of(path, log, e) < 0 || log_file_check(path, force, e) < 0 ? -1 : log_file_check(log, force, e);
+	if (bin ? !nvmt1_log_name(path, log, PATH_MAX) : snprintf(log, PATH_MAX, "%s", path) >= PATH_MAX)
+		return err_set(e, ERR_FAILED, _("the name of the file to record to is too long"));
+	return bin ? log_file_check(path, force, e) : 0;
 }
 
 struct log_out *record_to(const char *path, bool force, struct err *e)
 {
 	char log[PATH_MAX];
 
-	if (log_of(path, log, e) < 0 || (strcmp(path, log) && log_file_check(path, force, e) < 0))
-		return NULL;
-	return log_out_new(log, force, e);
+	return record_log(path, force, log, e) < 0 ? NULL : log_out_new(log, force, e);
 }
 
 int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progress, void *arg, struct err *e)
@@ -106,7 +96,7 @@ static int expand_one(const char **p, long pid, char *out, size_t size, struct e
 {
 	const char *from = *p, *end = from[1] == 'q' && from[2] == '{' ? strchr(from, '}') : NULL, *value;
 	char name[128];
-	int n = 0;
+	int n;
 
 	*p = end ? end + 1 : from + 2;
 	if (from[1] == 'p' && pid == 0)
@@ -137,31 +127,30 @@ static int expand_one(const char **p, long pid, char *out, size_t size, struct e
 
 int name_expand(const char *pattern, long pid, unsigned run, char *out, size_t size, struct err *e)
 {
-	char number[16] = "", *slash, *dot;
-	size_t used = 0, len;
-	int n;
+	char name[PATH_MAX], number[16] = "";
+	size_t used = 0;
+	const char *slash, *dot;
+	int n = 0;
 
-	for (const char *p = pattern; *p && used + 1 < size;) {
-		if (*p != '%') {
-			out[used++] = *p++;
-			continue;
+	for (const char *p = pattern; *p && n >= 0; used += n > 0 ? (size_t)n : 0) {
+		if (*p == '%') {
+			n = expand_one(&p, pid, name + used, sizeof name - used, e);
+		} else if (used + 1 < sizeof name) {
+			name[used] = *p++;
+			n = 1;
+		} else {
+			n = err_set(e, ERR_FAILED, _("the file name is too long"));
 		}
-		n = expand_one(&p, pid, out + used, size - used, e);
-		if (n < 0)
-			return -1;
-		used += (size_t)n;
 	}
-	out[used] = '\0';
+	if (n < 0)
+		return -1;
+	name[used] = '\0';
+	slash = strrchr(name, '/');
+	dot = strrchr(slash ? slash + 1 : name, '.');
+	if (!dot || dot == (slash ? slash + 1 : name))
+		dot = name + used;
 	if (run)
 		snprintf(number, sizeof number, "-%u", run);
-	len = strlen(number);
-	if (used + 1 + len >= size)
-		return err_set(e, ERR_FAILED, _("the file name is too long"));
-	slash = strrchr(out, '/');
-	dot = strrchr(slash ? slash + 1 : out, '.');
-	if (!dot || dot == (slash ? slash + 1 : out))
-		dot = out + used;
-	memmove(dot + len, dot, strlen(dot) + 1);
-	memcpy(dot, number, len);
-	return 0;
+	n = snprintf(out, size, "%.*s%s%s", (int)(dot - name), name, number, dot);
+	return (size_t)n < size ? 0 : err_set(e, ERR_FAILED, _("the file name is too long"));
 }

@@ -2,6 +2,7 @@
 #ifndef NVMTOP_RECORD_NAMING_H
 #define NVMTOP_RECORD_NAMING_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "trace/nvmt1.h"
@@ -17,8 +18,8 @@ struct log_out *record_now(const struct trace_limits *limits, struct err *e);
 /* Creates the file of a recording to path, which is path itself or, for run.bin, run.nvmt: run.bin is made of it at
  * the end, and must not exist either, unless force. Returns NULL and sets *e on error. */
 struct log_out *record_to(const char *path, bool force, struct err *e);
-/* Returns 0 if that can probably be done later; else -1 and sets *e. */
-int record_check(const char *path, bool force, struct err *e);
+/* The name of that file. Returns -1 and sets *e if path is one that cannot be made at the end. */
+int record_log(const char *path, bool force, char log[PATH_MAX], struct err *e);
 /* Makes the file of version 1 of the log. Returns -1 and sets *e, which says what makes it later. */
 int bin_make(const char *log, const char *bin, bool force, nvmt1_progress *progress, void *arg, struct err *e);
 /* The same for all files of a recording to run.bin, when everything is on the disk. */

@@ -68,7 +68,7 @@ static int source_make(struct flow *w, enum tier tier)
 
 		if (x->session->channels[channel].tier != tier)
 			continue;
-		x->places[i] = (struct place) {tier, s->n, w->hz <= 0 && trace_is_single(x->trace, channel)};
+		x->places[i] = (struct place) {tier, s->n, w->hz <= 0 && channel_is_single(x->session->channels[channel].kind)};
 		s->columns[s->n] = s->values + s->n * BLOCK;
 		s->channels[s->n++] = channel;
 	}

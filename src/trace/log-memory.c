@@ -706,7 +706,7 @@ struct log *log_new(const struct log_bound *bound, struct err *e)
 {
 	struct log *l = calloc(1, sizeof(*l));
 
-	if (!l || thread_cond_init(&l->news) != 0) {
+	if (!l || pthread_cond_init(&l->news, NULL) != 0) {
 		free(l);
 		err_set(e, ERR_FAILED, _("out of memory for the history"));
 		return NULL;

@@ -551,8 +551,8 @@ static struct log_out *out_make(const char *path, int fd, bool stream, struct er
 	o->options.buffer = stream ? PIPE_BUFFER : FILE_BUFFER;
 	o->options.sync_ns = SYNC_NS;
 	pthread_mutex_init(&o->lock, NULL);
-	thread_cond_init(&o->wake);
-	thread_cond_init(&o->changed);
+	pthread_cond_init(&o->wake, NULL);
+	pthread_cond_init(&o->changed, NULL);
 	return o;
 }
 

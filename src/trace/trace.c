@@ -480,21 +480,6 @@ int trace_peek(const char *path, struct trace_summary *out, struct err *e)
 	return done || t ? 0 : -1;
 }
 
-/* These values are rounded to float when sampled. */
-bool trace_is_single(const struct trace *t, size_t channel)
-{
-	switch (trace_session(t)->channels[channel].kind) {
-	case CHANNEL_CPU_UTIL:
-	case CHANNEL_CORE_UTIL:
-	case CHANNEL_EMC_UTIL:
-	case CHANNEL_RAIL_POWER:
-	case CHANNEL_TEMPERATURE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 bool trace_lists_gaps(const struct trace *t)
 {
 	return t->version1 < 0 || t->import;

@@ -141,8 +141,6 @@ void trace_show_ranges(struct trace *t, struct ranges *r);
 size_t trace_gap_from(const struct trace *t, int64_t from_ns);
 /* Simultaneous readings of all clocks, that of the start first; *n is 0 if the file has none. */
 const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n);
-/* Whether the channel's values were rounded to float. */
-bool trace_is_single(const struct trace *t, size_t channel);
 /* The single ticks that were skipped before rows row .. row + n - 1, at most n; they are not in trace_gaps(). Returns
  * their number. */
 size_t trace_late(struct trace *t, enum tier tier, uint64_t row, size_t n, struct gap *out);

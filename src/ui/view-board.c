@@ -85,13 +85,15 @@ static const struct machine *machine_of(const struct ui *u, const struct ui_scen
 /* A trace has some of the fields as facts; the others are those of the running machine. */
 static void add_fields(struct page *p, const struct ui *u, const struct machine *m, bool libraries)
 {
-	for (const struct machine_field *f = machine_fields; f->key; f++) {
+	for (size_t i = 0; i < MACHINE_FIELDS; i++) {
+		const struct machine_field *f = &machine_fields[i];
+
 		if (!f->title || !strncmp(f->key, "libraries.", 10) != libraries)
 			continue;
 		if (f->fact)
 			add_fact(p, u, _(f->title), f->fact);
-		else if (m && *machine_text(m, f->key))
-			add(p, _(f->title), machine_text(m, f->key));
+		else if (m && *m->text[i])
+			add(p, _(f->title), m->text[i]);
 	}
 }
 
@@ -106,8 +108,8 @@ static void add_machine(struct page *p, const struct ui *u, const struct ui_scen
 	add_fact(p, u, _("Board"), *screen_fact(u, "title") ? "title" : "board");
 	add_fields(p, u, m, false);
 	add_fact(p, u, _("Host"), "hostname");
-	if (m && !isnan(machine_number(m, "uptime_s"))) {
-		int64_t minutes = (int64_t)(machine_number(m, "uptime_s") / 60), days = minutes / 1440;
+	if (m && m->uptime_s > 0) {
+		int64_t minutes = m->uptime_s / 60, days = minutes / 1440;
 
 		snprintf(text, sizeof(text), days ? _("%lld d %lld h %02lld min") : "%.0lld%lld h %02lld min",
 			 (long long)days, (long long)(minutes / 60 % 24), (long long)(minutes % 60));
@@ -208,41 +210,23 @@ static void add_settings(struct page *p, struct ui *u, const struct ui_scene *s)
 	add_control(p, s, CONTROL_CACHES);
 }
 
-/* The text of the nth item of a list. */
-static const char *nth_text(const struct machine *m, const char *list, int n, const char *key)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s[%d].%s", list, n, key);
-	return machine_text(m, path);
-}
-
-static double nth_number(const struct machine *m, const char *list, int n, const char *key)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s[%d].%s", list, n, key);
-	return machine_number(m, path);
-}
-
 static void add_places(struct page *p, const struct ui *u, const struct ui_scene *s)
 {
 	const struct machine *m = machine_of(u, s);
-	char text[96];
+	char text[96], free[QUANTITY_TEXT], all[QUANTITY_TEXT];
 
 	add_head(p, _("Disks, network"));
-	for (int i = 0; m && nth_number(m, "disks", i, "total_bytes") > 0; i++) {
-		double bytes = nth_number(m, "disks", i, "total_bytes"), left = nth_number(m, "disks", i, "available_bytes");
-		char free[QUANTITY_TEXT], all[QUANTITY_TEXT];
+	for (size_t i = 0; m && i < m->n_disks; i++) {
+		const struct disk_space *d = &m->disks[i];
 
-		quantity_bytes(free, (uint64_t)left);
-		quantity_bytes(all, (uint64_t)bytes);
+		quantity_bytes(free, (uint64_t)d->available);
+		quantity_bytes(all, (uint64_t)d->total);
 		snprintf(text, sizeof(text), _("%s free of %s"), free, all);
-		add(p, nth_text(m, "disks", i, "mount"), text)->part = 1 - left / bytes;
+		add(p, d->mount, text)->part = 1 - d->available / d->total;
 	}
-	for (int i = 0; m && *nth_text(m, "interfaces", i, "name"); i++)
-		if (strncmp(nth_text(m, "interfaces", i, "address"), "fe80:", 5) != 0)
-			add(p, nth_text(m, "interfaces", i, "name"), nth_text(m, "interfaces", i, "address"));
+	for (size_t i = 0; m && i < m->n_addresses; i++)
+		if (strncmp(m->addresses[i].text, "fe80:", 5) != 0)
+			add(p, m->addresses[i].name, m->addresses[i].text);
 }
 
 /* The remedy after the last semicolon, or all of the reason if there is none. */

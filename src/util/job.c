@@ -14,49 +14,45 @@
 #define IDLE_NS NS_PER_S /* how long an idle worker waits for a job */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below, and all jobs */
-static pthread_cond_t ended, queued;
+static pthread_cond_t ended = PTHREAD_COND_INITIALIZER, queued = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct job *first, **end = &first;
 static unsigned n_queued, idle;     /* waiting jobs, idle workers */
 static unsigned workers, abandoned; /* abandoned: workers running a cancelled job */
 static int fd = -1;
 
-static void init(void)
-{
-	thread_cond_init(&ended);
-	thread_cond_init(&queued);
-	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-}
-
 /* After fork() there are no workers, and the lock may be held forever. Queued jobs are lost. */
 static void init_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	ended = queued = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	first = NULL;
 	end = &first;
 	workers = abandoned = n_queued = idle = 0;
 	if (fd >= 0)
 		close(fd);
-	init();
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
 static void init_first(void)
 {
-	init();
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_atfork(NULL, NULL, init_child);
 }
 
-static struct job *take_first(void)
+static void unqueue(struct job *j)
 {
-	struct job *j = first;
+	struct job **p = &first;
 
-	if (j && !(first = j->next))
-		end = &first;
-	n_queued -= j != NULL;
-	return j;
+	while (*p != j)
+		p = &(*p)->next;
+	*p = j->next;
+	n_queued--;
+	if (end == &j->next)
+		end = p;
 }
 
-/* Waits for the next job. Returns NULL after IDLE_NS, or if there are enough other workers. */
+/* Waits for the next job, and takes it. Returns NULL after IDLE_NS, or if there are enough other workers. */
 static struct job *wait_first(void)
 {
 	int64_t until = clock_now_ns() + IDLE_NS;
@@ -64,9 +60,11 @@ static struct job *wait_first(void)
 	bool waits = true;
 
 	idle++;
-	while (workers - abandoned <= JOBS_MAX && !(j = take_first()) && waits)
+	while (workers - abandoned <= JOBS_MAX && !(j = first) && waits)
 		waits = thread_wait(&queued, &lock, until);
 	idle--;
+	if (j)
+		unqueue(j);
 	return j;
 }
 
@@ -123,18 +121,6 @@ static int add_worker(void)
 		workers++;
 	}
 	return workers > abandoned ? 0 : num;
-}
-
-static void unqueue(struct job *j)
-{
-	struct job **p = &first;
-
-	while (*p != j)
-		p = &(*p)->next;
-	*p = j->next;
-	n_queued--;
-	if (end == &j->next)
-		end = p;
 }
 
 int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e)

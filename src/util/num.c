@@ -54,25 +54,33 @@ static const char *decimal(const char *p, double *out)
 	return p;
 }
 
-bool num_double(const char *text, double *out)
+const char *num_begin(const char *text, double *out)
 {
 	bool negative = *text == '-';
+	int64_t exponent;
 	double v;
 
 	const char *p = decimal(text + (*text == '-' || *text == '+'), &v);
-	if (!p)
-		return false;
-	if (*p == 'e' || *p == 'E') {
-		int64_t exponent;
-		const char *end = p + strlen(p);
-		p = num_i64(p + 1, end, &exponent);
+	if (p && (*p == 'e' || *p == 'E') && strspn(p + 1 + (p[1] == '-' || p[1] == '+'), "0123456789")) {
+		p = num_i64(p + 1, p + strlen(p), &exponent);
 		if (!p || exponent < -400 || exponent > 400)
-			return false;
+			return NULL;
 		v *= pow(10, (double)exponent);
 	}
-	if (*p || !isfinite(v))
-		return false;
+	if (!p || *p == '.' || !isfinite(v))
+		return NULL;
 	*out = negative ? -v : v;
+	return p;
+}
+
+bool num_double(const char *text, double *out)
+{
+	double v;
+	const char *end = num_begin(text, &v);
+
+	if (!end || *end)
+		return false;
+	*out = v;
 	return true;
 }
 

@@ -11,8 +11,9 @@
  * whatever follows (a unit suffix, a newline). */
 const char *num_i64(const char *p, const char *end, int64_t *out);
 
-/* Parses all of text as a finite decimal number such as "2", "0.5" or "1e3". Returns false for anything
- * else. */
+/* Parses the finite decimal number that text begins with, such as "2", "0.5" or "1e3". Returns the first byte after it, or NULL. */
+const char *num_begin(const char *text, double *out);
+/* Parses all of text as such a number. Returns false for anything else. */
 bool num_double(const char *text, double *out);
 
 /* Parses all of text as a duration: "90", "1.5", "250ms", "10s", "2m", "1h30m", "7d", "01:02:03.5" (h:m:s) or

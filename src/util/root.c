@@ -37,26 +37,20 @@ struct root *root_open(const char *dir, struct err *e)
 
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
-	struct root *r = malloc(sizeof *r + len + 1);
+	struct root *r = calloc(1, sizeof *r + len + 1);
 	char shown[256];
+	if (r) {
+		atomic_init(&r->holders, 1);
+		memcpy(r->dir, dir, len);
+		r->live = !strcmp(r->dir, "/");
+		r->fd = open(r->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (r && r->fd >= 0)
+		return r;
 	text_printable(shown, sizeof shown, dir, strlen(dir));
-	if (!r) {
-		err_sys(e, ERR_FAILED, errno, _("cannot open \"%s\" as the root of the kernel's files"),
-			shown);
-		return NULL;
-	}
-	atomic_init(&r->holders, 1);
-	memcpy(r->dir, dir, len);
-	r->dir[len] = '\0';
-	r->live = !strcmp(r->dir, "/");
-	r->fd = open(len ? r->dir : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (r->fd < 0) {
-		err_sys(e, ERR_FAILED, errno, _("cannot open \"%s\" as the root of the kernel's files"),
-			shown);
-		free(r);
-		return NULL;
-	}
-	return r;
+	err_sys(e, ERR_FAILED, errno, _("cannot open \"%s\" as the root of the kernel's files"), shown);
+	free(r);
+	return NULL;
 }
 
 struct root *root_hold(struct root *r)
@@ -238,56 +232,39 @@ int root_open_file(const struct root *r, const char *path, int flags)
 	return fd;
 }
 
-/* Sorts "hwmon2" before "hwmon10". */
-static int natural(const void *a, const void *b)
+static int is_listed(const struct dirent *d)
 {
-	return strverscmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Pointers, then the strings they point to, in one allocation. */
-static int pack(const char *text, size_t used, size_t count, char ***names)
-{
-	char **list = malloc(count * sizeof *list + used + 1);
-
-	if (!list)
-		return -1;
-	char *p = (char *)(list + count);
-	memcpy(p, text, used);
-	for (size_t i = 0; i < count; i++, p += strlen(p) + 1)
-		list[i] = p;
-	qsort(list, count, sizeof *list, natural);
-	*names = list;
-	return 0;
+	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
 }
 
 int root_list(const struct root *r, const char *path, char ***names, size_t *n)
 {
 	int fd = root_open_file(r, path, O_RDONLY | O_DIRECTORY), error;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	char *text = NULL;
-	size_t used = 0;
-	FILE *all = dir ? open_memstream(&text, &used) : NULL;
-	struct dirent *entry;
+	struct dirent **list;
+	int count = fd < 0 ? -1 : scandirat(fd, ".", &list, is_listed, versionsort);
+	size_t used = 1;
+	char *p;
 
-	*n = 0;
-	while (all && (errno = 0, entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		fwrite(entry->d_name, strlen(entry->d_name) + 1, 1, all);
-		++*n;
-	}
 	error = errno;
-	if (all && (ferror(all) | fclose(all)))
-		error = ENOMEM;
-	if (!error && pack(text, used, *n, names) < 0)
-		error = ENOMEM;
-	free(text);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
+	if (fd >= 0)
 		close(fd);
 	errno = error;
-	return error ? -1 : 0;
+	*n = 0;
+	if (count < 0)
+		return -1;
+	for (int i = 0; i < count; i++)
+		used += strlen(list[i]->d_name) + 1;
+	/* pointers, then the strings they point to */
+	*names = malloc((size_t)count * sizeof **names + used);
+	p = *names ? (char *)(*names + count) : NULL;
+	for (int i = 0; i < count; i++) {
+		if (p)
+			p = stpcpy((*names)[i] = p, list[i]->d_name) + 1;
+		free(list[i]);
+	}
+	free(list);
+	*n = *names ? (size_t)count : 0;
+	return *names ? 0 : -1;
 }
 
 /* Reads all of a file, and closes it. */

@@ -63,22 +63,9 @@ void thread_flag_wait(const _Atomic uint32_t *flag, int64_t until_ns)
 	syscall(SYS_futex, flag, FUTEX_WAIT_BITSET_PRIVATE, 0, &at, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
-int thread_cond_init(pthread_cond_t *c)
-{
-	pthread_condattr_t monotonic;
-	int failed = pthread_condattr_init(&monotonic);
-
-	if (failed)
-		return failed;
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	failed = pthread_cond_init(c, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	return failed;
-}
-
 bool thread_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)
 {
 	struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
 
-	return pthread_cond_timedwait(c, lock, &until) != ETIMEDOUT;
+	return pthread_cond_clockwait(c, lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT;
 }

@@ -22,10 +22,6 @@ void thread_flag_set(_Atomic uint32_t *flag);
  * checks again. */
 void thread_flag_wait(const _Atomic uint32_t *flag, int64_t until_ns);
 
-/* Initialises a condition for thread_wait(). Returns 0, or an error number. Release it with
- * pthread_cond_destroy(). */
-int thread_cond_init(pthread_cond_t *c);
-
 /* With the lock held, waits for c, at most until until_ns of clock_now_ns(). Returns false on timeout. */
 bool thread_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);
 

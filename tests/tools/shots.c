@@ -259,7 +259,7 @@ static void carry_out(struct shots *s, const char *verb, char *rest)
 
 int main(int argc, char **argv)
 {
-	struct shots s = {.machine = machine_new()};
+	struct shots s = {.machine = calloc(1, sizeof(struct machine))};
 	char line[256];
 
 	setlocale(LC_ALL, "");

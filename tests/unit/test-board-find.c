@@ -1,6 +1,8 @@
 /* Detection of the board, choice of its board file, and facts about the machine. */
 #include "test-probe-tree.h"
 
+#include "board/machine.h"
+
 static char boards[256]; /* of the source tree */
 
 static int match(const char *compatible, size_t len, const char *entry_wanted)
@@ -62,7 +64,7 @@ static void detect(struct tree *t, const char *name, char *why)
 
 	if (!b)
 		fail_msg("%s", e.text);
-	assert_string_equal(board_name(b), name);
+	assert_string_equal(b->name, name);
 	board_free(b);
 }
 
@@ -203,7 +205,7 @@ static void test_tables(void **state)
 		else
 			assert_null(releases[i][1]);
 	for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-		if (table_module(modules[i].entries, modules[i].len, text, sizeof text))
+		if (find_module(NULL, modules[i].entries, modules[i].len, text, sizeof text))
 			assert_string_equal(text, modules[i].name ? modules[i].name : "nothing");
 		else
 			assert_null(modules[i].name);
@@ -261,18 +263,20 @@ static void test_folders(void **state)
 	setenv("XDG_CONFIG_HOME", dir, 1);
 	struct board *b = board_load("agx_orin", &e);
 	assert_non_null(b);
-	assert_string_equal(board_title(b), "Mine");
+	assert_string_equal(b->title, "Mine");
 	board_free(b);
 	b = board_load("carrier", &e); /* its include is found in another directory */
 	if (!b)
 		fail_msg("%s", e.text);
-	assert_non_null(strstr(board_path(b), "/cfg/nvmtop/boards/carrier.board"));
+	assert_non_null(strstr(b->path, "/cfg/nvmtop/boards/carrier.board"));
 	assert_int_equal(b->n_statements, 1);
 	board_free(b);
 	assert_null(board_load("broken", &e));
 	assert_int_equal(e.code, ERR_FAILED);
 	tree_bytes(&t, "/proc/device-tree/compatible", "nvidia,p3701-0000", 18);
 	detect(&t, "carrier", why); /* the broken file affects nobody */
+	tree_file(&t, "/own/zz.board", "board zz\ntitle Z\nmatch nvidia,p3701-0000\nfast cpu\n");
+	detect(&t, "zz", why); /* of those that fit as well that of the first folder */
 	setenv("NVMTOP_BOARDS", boards, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	tree_end(&t);
@@ -299,7 +303,7 @@ struct seen {
 	char last[64];
 };
 
-static void visit(void *arg, const struct board *b, const struct err *e)
+static void visit(void *arg, struct board *b, const struct err *e)
 {
 	struct seen *s = arg;
 
@@ -308,8 +312,8 @@ static void visit(void *arg, const struct board *b, const struct err *e)
 		s->bad++;
 		return;
 	}
-	assert_true(strcmp(s->last, board_name(b)) < 0);
-	snprintf(s->last, sizeof s->last, "%s", board_name(b));
+	assert_true(strcmp(s->last, b->name) < 0);
+	snprintf(s->last, sizeof s->last, "%s", b->name);
 	s->good++;
 }
 
@@ -456,7 +460,7 @@ static void test_roots(void **state)
 			fail_msg("%s", e.text);
 		struct board *b = board_detect(r, why, sizeof why, &e);
 		assert_non_null(b);
-		assert_string_equal(board_name(b), roots[i].board);
+		assert_string_equal(b->name, roots[i].board);
 		t.probes = board_resolve(b, r, hz, why, &e);
 		if (!t.probes)
 			fail_msg("%s: %s", roots[i].root, e.text);

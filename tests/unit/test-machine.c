@@ -12,104 +12,109 @@ static const char status[] =
 	"Package: libnvvpi3\nStatus: install ok not-installed\n\n"
 	"Package: libopencv\nStatus: install ok installed\nArchitecture: arm64\nVersion: 4.8.0-1-g6371ee1";
 
+/* Only what is installed, with the digits of its version. */
 static void packages(void **state)
 {
-	library_versions found = {""};
+	static const char *const installed[][2] = {
+		{"libnvinfer-dev", "1.1"}, {"libnvinfer10", "10.3.0.30"}, {"libcudnn9-cuda-12", "9.3.0.75"}, {"libopencv", "4.8.0"}};
+	const char *at = status;
+	char name[64], version[32];
 
 	(void)state;
-	packages_parse(status, found);
-	assert_string_equal(found[LIBRARY_TENSORRT], "10.3.0.30");
-	assert_string_equal(found[LIBRARY_CUDNN], "9.3.0.75"); /* the installed one */
-	assert_string_equal(found[LIBRARY_VPI], "");
-	assert_string_equal(found[LIBRARY_OPENCV], "4.8.0");
-	assert_string_equal(found[LIBRARY_CUDA], "");
+	for (size_t i = 0; i < sizeof installed / sizeof *installed; i++) {
+		assert_true(package_next(&at, name, version));
+		assert_string_equal(name, installed[i][0]);
+		assert_string_equal(version, installed[i][1]);
+	}
+	assert_false(package_next(&at, name, version));
 	/* Truncated anywhere, it is still valid text. */
 	for (size_t n = 0; n < sizeof status; n++) {
 		char *part = strndup(status, n);
 
 		assert_non_null(part);
-		memset(found, 0, sizeof found);
-		packages_parse(part, found);
+		for (at = part; package_next(&at, name, version);)
+			continue;
 		free(part);
 	}
 }
 
-static struct machine *read_tree(const struct tree *t)
+/* All that is known, as a text to be freed. */
+static char *read_tree(const struct tree *t)
 {
-	struct machine *m = machine_new();
+	char *text = NULL;
+	size_t size;
+	struct record to = {.f = open_memstream(&text, &size)};
 
-	assert_non_null(m);
-	machine_read(m, t->root, NULL, 0);
-	return m;
+	assert_non_null(to.f);
+	machine_json(&to, NULL, &(struct machine_source) {.root = t->root}, false);
+	assert_int_equal(fclose(to.f), 0);
+	return text;
 }
 
-static const char *why(const struct machine *m, const char *key)
+static void says(const struct tree *t, const char *wanted)
 {
-	for (size_t i = 0; i < m->n_missing; i++)
-		if (!strcmp(m->missing[i].key, key))
-			return m->missing[i].text;
-	return "";
+	char *text = read_tree(t);
+
+	if (!strstr(text, wanted))
+		fail_msg("%s is not in %s", wanted, text);
+	free(text);
 }
 
-/* 1, 0; -1: not known */
-static int truth(const struct machine *m, const char *key)
+static void says_not(const struct tree *t, const char *unwanted)
 {
-	for (size_t i = 0; i < m->n; i++)
-		if (m->known[i].is == MACHINE_TRUTH && !strcmp(m->known[i].key, key))
-			return m->known[i].v > 0;
-	return -1;
+	char *text = read_tree(t);
+
+	if (strstr(text, unwanted))
+		fail_msg("%s is in %s", unwanted, text);
+	free(text);
 }
 
 static void files(void **state)
 {
-	struct machine *m;
+	static struct machine m;
 	struct tree t;
 	char path[256];
 
 	(void)state;
 	tree_begin(&t);
-	m = read_tree(&t);
-	assert_true(isnan(machine_number(m, "uptime_s")));
-	assert_string_equal(machine_text(m, "serial"), "");
-	assert_non_null(strstr(why(m, "serial"), "/proc/device-tree/serial-number"));
-	machine_free(m);
+	says(&t, "\"uptime_s\":\"/proc/uptime: "); /* why */
+	says(&t, "\"serial\":\"/proc/device-tree/serial-number: ");
+	says(&t, "\"power_mode\":{},\"fan\":{},");
 	tree_file(&t, "/usr/local/cuda/version.json",
 		  "{\n \"cuda\" : {\n \"name\" : \"CUDA SDK\",\n \"version\" : \"12.6.11\"\n }\n}\n");
 	tree_bytes(&t, "/proc/device-tree/serial-number", "14\x1b[2J23", 8);
 	tree_file(&t, "/proc/uptime", "93784.55 1000.00\n");
 	tree_file(&t, "/var/lib/dpkg/status", status);
-	m = read_tree(&t);
-	assert_string_equal(machine_text(m, "libraries.cuda"), "12.6.11");
-	assert_string_equal(machine_text(m, "libraries.tensorrt"), "10.3.0.30");
-	assert_null(strchr(machine_text(m, "serial"), '\x1b'));
-	assert_true(machine_number(m, "uptime_s") == 93784);
+	says(&t, "\"libraries\":{\"cuda\":\"12.6.11\",\"tensorrt\":\"10.3.0.30\",\"cudnn\":\"9.3.0.75\",\"opencv\":\"4.8.0\"}");
+	says(&t, "\"serial\":\"14?[2J23\"");
+	says(&t, "\"uptime_s\":93784");
 	/* A root other than "/" has no disks or addresses of its own. */
-	assert_string_equal(machine_text(m, "disks[0].mount"), "");
-	assert_string_equal(machine_text(m, "interfaces[0].name"), "");
-	assert_string_not_equal(why(m, "disks"), "");
-	/* The same again: what changes by itself is read anew. */
+	says(&t, "\"disks\":\"only");
+	says(&t, "\"interfaces\":\"only");
+	/* What the screen shows of it; again only what changes by itself. */
+	machine_read(&m, t.root);
+	assert_string_equal(m.text[machine_field_find("serial") - machine_fields], "14?[2J23");
+	assert_string_equal(m.text[machine_field_find("libraries.cudnn") - machine_fields], "9.3.0.75");
+	assert_string_equal(m.text[machine_field_find("part_number") - machine_fields], "");
+	assert_int_equal(m.uptime_s, 93784);
+	assert_int_equal(m.n_disks + m.n_addresses, 0);
 	tree_file(&t, "/proc/uptime", "93786.00 1000.00\n");
-	machine_read(m, t.root, NULL, 0);
-	assert_true(machine_number(m, "uptime_s") == 93786);
-	machine_free(m);
+	machine_read(&m, t.root);
+	assert_int_equal(m.uptime_s, 93786);
 	/* The name in JetPack 4, and a version that is not a number. */
 	tree_path(&t, "/usr/local/cuda/version.json", path);
 	unlink(path);
 	tree_file(&t, "/usr/local/cuda/version.txt", "CUDA Version 10.2.300\n");
-	m = read_tree(&t);
-	assert_string_equal(machine_text(m, "libraries.cuda"), "10.2.300");
-	machine_free(m);
+	says(&t, "\"cuda\":\"10.2.300\"");
 	tree_file(&t, "/usr/local/cuda/version.txt", "CUDA Version %n%n\n");
-	m = read_tree(&t);
-	assert_string_equal(machine_text(m, "libraries.cuda"), "");
-	machine_free(m);
+	says_not(&t, "\"cuda\":");
+	says(&t, "\"libraries.cuda\":\"not installed");
 	tree_end(&t);
 }
 
 /* Without a list of packages the files have their versions in their names. */
 static void file_names(void **state)
 {
-	struct machine *m;
 	struct tree t;
 
 	(void)state;
@@ -119,22 +124,14 @@ static void file_names(void **state)
 	tree_file(&t, "/usr/lib/libnvinfer.so.8", "");
 	tree_file(&t, "/usr/lib/libnvinfer_plugin.so.9", "");
 	tree_file(&t, "/usr/local/lib/libvulkan.so.\x1b", "");
-	m = read_tree(&t);
-	assert_string_equal(machine_text(m, "libraries.opencv"), "4.5.4");
-	assert_int_equal(truth(m, "libraries.opencv_cuda"), false);
-	assert_string_equal(machine_text(m, "libraries.tensorrt"), "8");
-	assert_string_equal(machine_text(m, "libraries.vulkan"), "");
-	machine_free(m);
+	says(&t, "\"libraries\":{\"tensorrt\":\"8\",\"opencv\":\"4.5.4\",\"opencv_cuda\":false}");
 	tree_file(&t, "/usr/local/lib/libopencv_cudaimgproc.so.405", "");
-	m = read_tree(&t);
-	assert_int_equal(truth(m, "libraries.opencv_cuda"), true);
-	machine_free(m);
+	says(&t, "\"opencv_cuda\":true");
 	tree_end(&t);
 }
 
 static void cores(void **state)
 {
-	struct machine *m;
 	struct tree t;
 
 	(void)state;
@@ -147,17 +144,33 @@ static void cores(void **state)
 	tree_file(&t, "/sys/devices/system/cpu/cpufreq/policy0/x", "1\n");
 	tree_file(&t, "/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x4e\nCPU part\t: 0x003\n\n"
 				       "processor\t: 1\nCPU implementer\t: 0x99\nCPU part\t: 0x001\n");
-	m = read_tree(&t);
-	assert_string_equal(machine_text(m, "cpu.cores[0].model"), "NVIDIA Denver 2");
-	assert_string_equal(machine_text(m, "cpu.cores[0].governor"), "schedutil");
-	assert_true(isnan(machine_number(m, "cpu.cores[0].min_hz")));
-	assert_int_equal(truth(m, "cpu.cores[0].online"), true);
-	assert_string_equal(machine_text(m, "cpu.cores[1].model"), "0x99/0x001");
-	assert_int_equal(truth(m, "cpu.cores[1].online"), false);
-	assert_int_equal(truth(m, "cpu.cores[1].idle_states[0].disabled"), true);
-	assert_int_equal(truth(m, "cpu.cores[1].idle_states[1].disabled"), -1);
-	assert_true(isnan(machine_number(m, "cpu.cores[2].id")));
-	machine_free(m);
+	says(&t, "\"cores\":[{\"id\":0,\"online\":true,\"model\":\"NVIDIA Denver 2\",\"governor\":\"schedutil\"},"
+		 "{\"id\":1,\"online\":false,\"model\":\"0x99/0x001\",\"idle_states\":[{\"name\":\"C1\",\"disabled\":true}]}]");
+	tree_end(&t);
+}
+
+/* The GPU of a Thor: whether its rail may be gated is said by its driver. */
+static void pci_gpu(void **state)
+{
+	static const struct channel freq = {
+		.name = "gpu.freq", .kind = CHANNEL_GPU_FREQ, .source = "/sys/class/devfreq/gpu-gpc-0/cur_freq"};
+	char *text = NULL;
+	size_t size;
+	struct record to = {.f = open_memstream(&text, &size)};
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	tree_file(&t, "/sys/class/devfreq/gpu-gpc-0/governor", "nvhost_podgov\n");
+	tree_file(&t, "/sys/class/devfreq/gpu-gpc-0/cur_freq", "306000000\n");
+	tree_file(&t, "/sys/class/devfreq/gpu-gpc-0/device/power/control", "on\n");
+	tree_file(&t, "/proc/driver/nvidia/gpus/0000:01:00.0/power", "Runtime D3 status: Enabled\nRail-Gating: Enabled\n");
+	tree_file(&t, "/sys/bus/pci/devices/0000:01:00.0/power/control", "auto\n");
+	machine_json(&to, NULL, &(struct machine_source) {.root = t.root, .channels = &freq, .n = 1, .pinned = &(double) {1}}, false);
+	assert_int_equal(fclose(to.f), 0);
+	assert_non_null(strstr(text, "\"gpu\":{\"governor\":\"nvhost_podgov\",\"railgating\":true,\"power_control\":\"auto\",\"gpc_hz\":[306000000]}"));
+	assert_non_null(strstr(text, "\"jetson_clocks\":true"));
+	free(text);
 	tree_end(&t);
 }
 
@@ -190,11 +203,10 @@ static void noise(void **state)
 			}
 			tree_bytes(&t, paths[i], text, n);
 		}
-		struct machine *m = read_tree(&t);
-		for (size_t i = 0; i < m->n; i++)
-			for (const char *p = m->known[i].text; p && *p; p++)
-				assert_true((unsigned char)*p >= ' ' && *p != 0x7f);
-		machine_free(m);
+		char *all = read_tree(&t);
+		assert_null(strstr(all, "\\u00")); /* a control character in JSON */
+		assert_null(strchr(all, 0x7f));
+		free(all);
 	}
 	tree_end(&t);
 }
@@ -203,7 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packages), cmocka_unit_test(files), cmocka_unit_test(file_names),
-		cmocka_unit_test(cores),    cmocka_unit_test(noise),
+		cmocka_unit_test(cores),    cmocka_unit_test(pci_gpu), cmocka_unit_test(noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "board/parsed.h"
+#include "board/board.h"
 #include "model/missing.h"
 
 #define MS INT64_C(1000000)
