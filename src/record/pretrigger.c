@@ -70,7 +70,7 @@ static void stretch_end(struct pretrigger *k)
 	const struct stretch s = k->now[0];
 	struct pretrigger_file f = {.from_ns = s.from_ns, .to_ns = s.to_ns};
 	struct log_out_stats stats;
-	int64_t first_ns, last_ns;
+	const struct log_known log = log_known(k->log);
 
 	log_out_result(s.writer, &f.err);
 	log_out_stats(s.writer, &stats);
@@ -81,8 +81,8 @@ static void stretch_end(struct pretrigger *k)
 	f.bytes = stats.bytes;
 	f.lost_rows = stats.lost_rows;
 	f.gap_rows = stats.gap_rows;
-	if (k->ended && log_kept(k->log, &first_ns, &last_ns) && last_ns < f.to_ns)
-		f.to_ns = last_ns > k->marked_ns ? last_ns : k->marked_ns;
+	if (k->ended && log.any && log.last_ns < f.to_ns)
+		f.to_ns = log.last_ns > k->marked_ns ? log.last_ns : k->marked_ns;
 	log_out_free(s.writer);
 	file_add(k, &f);
 	k->n_now--;
@@ -305,14 +305,14 @@ struct sink *pretrigger_sink(struct pretrigger *k)
 
 void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 {
-	int64_t from_ns, to_ns;
+	const struct log_known log = log_known(k->log);
 
 	memset(out, 0, sizeof(*out));
 	pthread_mutex_lock(&k->lock);
 	files_look(k);
-	if (log_kept(k->log, &from_ns, &to_ns))
-		out->held_ns = to_ns - from_ns < k->o.keep_ns ? to_ns - from_ns : k->o.keep_ns;
-	out->memory = log_bytes_kept(k->log);
+	if (log.any)
+		out->held_ns = log.last_ns - log.first_ns < k->o.keep_ns ? log.last_ns - log.first_ns : k->o.keep_ns;
+	out->memory = log.bytes;
 	out->memory_most = k->most + (log_range_store(k->log) ? LOG_RANGES_BYTES : 0);
 	out->triggers = k->triggers;
 	out->files = k->n_files;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define FRAMES 32
+#define FRAMES 8
 
 static struct log_block **cache_slot(struct log_cache *c, uint64_t key)
 {

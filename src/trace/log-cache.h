@@ -34,7 +34,7 @@ struct log_block *log_cache_find(struct log_cache *c, uint64_t key);
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records);
 void log_cache_drop(struct log_cache *c, uint64_t key);
 void log_cache_clear(struct log_cache *c);
-/* For a screen that follows: drops the blocks that were not used in the last 32 calls, as of columns that have left it. */
+/* For a screen that follows: drops the blocks that were not used in the last 8 calls, as of columns that have left it. */
 void log_cache_age(struct log_cache *c);
 
 #endif

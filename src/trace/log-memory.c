@@ -776,47 +776,20 @@ const struct session *log_session(struct log *l, uint32_t *generation)
 	return s;
 }
 
-int64_t log_longest_ns(struct log *l)
+struct log_known log_known(struct log *l)
 {
-	int64_t ns;
+	struct log_known k = {.bytes = 0};
 
 	pthread_mutex_lock(&l->lock);
-	ns = l->now.longest_ns;
-	pthread_mutex_unlock(&l->lock);
-	return ns;
-}
-
-unsigned log_held_most(struct log *l)
-{
-	unsigned n;
-
-	pthread_mutex_lock(&l->lock);
-	n = l->held_most;
-	pthread_mutex_unlock(&l->lock);
-	return n;
-}
-
-bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns)
-{
-	bool any;
-
-	pthread_mutex_lock(&l->lock);
-	any = l->now.any;
-	*to_ns = l->now.last_ns;
-	*from_ns = l->now.first_ns;
-	if (l->now.rows_from != INT64_MIN && log_cell_ns(l->now.rows_from) > *from_ns)
-		*from_ns = log_cell_ns(l->now.rows_from);
-	pthread_mutex_unlock(&l->lock);
-	return any;
-}
-
-uint64_t log_bytes_kept(struct log *l)
-{
-	uint64_t n = 0;
-
-	pthread_mutex_lock(&l->lock);
+	k.any = l->now.any;
+	k.last_ns = l->now.last_ns;
+	k.first_ns = l->now.first_ns;
+	if (l->now.rows_from != INT64_MIN && log_cell_ns(l->now.rows_from) > k.first_ns)
+		k.first_ns = log_cell_ns(l->now.rows_from);
+	k.longest_ns = l->now.longest_ns;
 	for (int s = 0; s < LOG_SHELVES; s++)
-		n += l->now.bytes[s];
+		k.bytes += l->now.bytes[s];
+	k.held_most = l->held_most;
 	pthread_mutex_unlock(&l->lock);
-	return n;
+	return k;
 }

@@ -103,8 +103,6 @@ void log_free(struct log *l); /* ends it, and drops a reference; a queue has one
 bool log_is_now(const struct log *l);  /* as its bound says */
 /* The session as it is described now, and the number of that edition; valid until log_free(). NULL: not begun. */
 const struct session *log_session(struct log *l, uint32_t *generation);
-/* The longest time between two fast rows. */
-int64_t log_longest_ns(struct log *l);
 struct sink *log_sink(struct log *l);
 /* Seals what is due by the clock: for the appending thread, where rows are of now. */
 void log_run(struct log *l, int64_t now_ns);
@@ -112,16 +110,20 @@ void log_run(struct log *l, int64_t now_ns);
 /* Brings the look up to date; zero it before the first. Returns false if out of memory: it is of an earlier state. */
 bool log_look(struct log *l, struct log_look *look);
 void log_look_free(struct log_look *look);
-/* The most chunks that were handled while the lock was held once. */
-unsigned log_held_most(struct log *l);
 /* The store of all ranges, NULL: there were none yet; valid until log_free(). */
 struct ranges *log_range_store(struct log *l);
 /* How the rows of a power channel become readings, as known by now. Returns false if that is not known yet. */
 bool log_energy_source(struct log *l, size_t channel, struct energy_source *out);
-/* The first and the last time of rows that are kept. Returns false if there are none. */
-bool log_kept(struct log *l, int64_t *from_ns, int64_t *to_ns);
-/* Bytes of chunks that are kept. */
-uint64_t log_bytes_kept(struct log *l);
+
+/* What is known without a look. */
+struct log_known {
+	bool any;		   /* there are rows */
+	int64_t first_ns, last_ns; /* of those that are kept */
+	int64_t longest_ns;	   /* between two fast rows */
+	uint64_t bytes;		   /* of chunks that are kept */
+	unsigned held_most;	   /* chunks that were handled while the lock was held once */
+};
+struct log_known log_known(struct log *l);
 
 /* The chunks for one output, in the order of a file; another thread takes them. Once they are more than `most` bytes, the
  * oldest are skipped, half of them: one long gap is better than many short ones. */

@@ -334,7 +334,7 @@ static void *out_main(void *arg)
 	if (o->facts)
 		file_finish(o);
 	disk_finish(o);
-	o->stats.longest_ns = o->all ? log_longest_ns(o->log) : 0;
+	o->stats.longest_ns = o->all ? log_known(o->log).longest_ns : 0;
 	log_queue_free(o->queue);
 	o->queue = NULL;
 	o->done = true;
@@ -490,7 +490,7 @@ void log_out_stats(struct log_out *o, struct log_out_stats *out)
 	out->files = o->n_files;
 	out->queued = queued(o, &lost);
 	if (o->queue && o->all)
-		out->longest_ns = log_longest_ns(o->log);
+		out->longest_ns = log_known(o->log).longest_ns;
 	out->dropping = lost.chunks > 0;
 	log_skipped_add(&lost, &o->skipped);
 	out->lost_marks += lost.marks;

@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	    pthread_create(&thread, NULL, other, q))
 		return 1;
 	learning = true;
-	log_bytes_kept(l);
+	log_known(l);
 	learning = false;
 	printf("MB of        ranges   rows    fine  middle  coarse     day   notes\n");
 	tell(v, 0);

@@ -257,7 +257,7 @@ static void too_many_rows_go(void **state)
 	push_until(l, next, START + 100 * NS_PER_S);
 	assert_true(log_look(l, &k));
 	expect_rows(&k, next);
-	assert_true(log_bytes_kept(l) < 100000 + 200000);
+	assert_true(log_known(l).bytes < 100000 + 200000);
 	assert_true(k.now.rows_ns > 5 * NS_PER_S && k.now.rows_ns < 90 * NS_PER_S);
 	log_look_free(&k);
 	log_free(l);
@@ -299,9 +299,9 @@ static void two_hundred_channels_have_less_time(void **state)
 		}
 	assert_true(log_look(l, &k));
 	assert_true(k.now.rows_ns > 60 * NS_PER_S && k.now.rows_ns < 590 * NS_PER_S);
-	assert_true(log_bytes_kept(l) < LOG_ROWS_BYTES + (12 << 20));
-	print_message("# %.0f s of rows in %.1f MB\n", (double)k.now.rows_ns / 1e9, (double)log_bytes_kept(l) / 1e6);
-	assert_true(log_held_most(l) <= HELD_MOST);
+	assert_true(log_known(l).bytes < LOG_ROWS_BYTES + (12 << 20));
+	print_message("# %.0f s of rows in %.1f MB\n", (double)k.now.rows_ns / 1e9, (double)log_known(l).bytes / 1e6);
+	assert_true(log_known(l).held_most <= HELD_MOST);
 	log_look_free(&k);
 	log_free(l);
 }
@@ -359,7 +359,7 @@ static void a_flood_of_ranges_stays_within_its_bytes(void **state)
 	assert_true(log_look(l, &k));
 	expect_rows(&k, next);
 	assert_true(k.now.ranges_ns > 0 && k.now.ranges_ns < 20 * NS_PER_S);
-	assert_true(log_bytes_kept(l) < LOG_RANGES_BYTES + (2 << 20));
+	assert_true(log_known(l).bytes < LOG_RANGES_BYTES + (2 << 20));
 	assert_int_equal(k.now.rows_ns, 0);
 	assert_int_equal(k.now.rows[TIER_FAST], next[TIER_FAST]);
 	for (size_t i = 0; i < k.shelf[SHELF_RANGES].n; i++)
@@ -385,12 +385,12 @@ static void two_days_are_as_large_as_one(void **state)
 		push_until(l, next, START + h * 3600 * NS_PER_S);
 		assert_true(log_look(l, &k));
 		if (h == 26) {
-			day = log_bytes_kept(l);
+			day = log_known(l).bytes;
 			chunks = chunks_in(&k);
 		}
 	}
 	expect_rows(&k, next);
-	assert_true(log_bytes_kept(l) < day + day / 50);
+	assert_true(log_known(l).bytes < day + day / 50);
 	assert_true(chunks_in(&k) <= chunks + 64);
 	assert_in_range(stats_in(&k) * 859, 359000, 363000); /* of an hour */
 	assert_in_range(k.now.last_ns - log_cell_ns(k.shelf[SHELF_DAY].p[0]->about.cell), 24 * 3600 * NS_PER_S, 44 * 3600 * NS_PER_S);
@@ -401,7 +401,7 @@ static void two_days_are_as_large_as_one(void **state)
 		for (size_t i = 0; i < k.shelf[s].n; i++)
 			assert_ptr_equal(fresh.shelf[s].p[i], k.shelf[s].p[i]);
 	}
-	assert_true(log_held_most(l) <= HELD_MOST);
+	assert_true(log_known(l).held_most <= HELD_MOST);
 	log_look_free(&fresh);
 	log_look_free(&k);
 	log_free(l);
@@ -440,7 +440,7 @@ static void notes_are_there_at_once(void **state)
 	assert_int_equal(n[LOG_MARK], 40000);
 	assert_int_equal(n[LOG_GAP], 40);
 	assert_int_equal(n[LOG_STATE], 40);
-	assert_true(log_held_most(l) <= HELD_MOST);
+	assert_true(log_known(l).held_most <= HELD_MOST);
 	log_look_free(&k);
 	log_free(l);
 }
@@ -507,7 +507,7 @@ static void a_queue_keeps_what_the_log_does_not(void **state)
 	l = make(&(struct log_bound) {.rows_ns = 0});
 	q = log_queue_new(l, SIZE_MAX, true, &e);
 	push_until(l, next, START + 100 * NS_PER_S);
-	assert_true(log_bytes_kept(l) < log_queue_look(q, &skipped) / 3);
+	assert_true(log_known(l).bytes < log_queue_look(q, &skipped) / 3);
 	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
 	for (; (c = log_queue_take(q, &skipped, &ended)); log_chunk_free(c))
 		expect_chunk(c, at);
