@@ -87,15 +87,18 @@ void ranges_free(struct ranges *r)
 /* The store's copy, which is made if there is none and add is set. */
 static const void *ranges_bytes(struct ranges *r, const void *bytes, size_t size, bool add)
 {
-	uint64_t hash = size, word;
+	uint64_t hash = size, word = 0;
 	struct range_bytes *p;
+	size_t i = 0;
 
-	for (size_t i = 0; i < size; i += sizeof(word)) {
-		word = 0;
-		memcpy(&word, (const char *)bytes + i, size - i < sizeof(word) ? size - i : sizeof(word));
-		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-		hash ^= hash >> 32;
+	for (; i + sizeof(word) <= size; i += sizeof(word)) {
+		memcpy(&word, (const char *)bytes + i, sizeof(word));
+		if (word) /* most of a lane is empty */
+			hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15) ^ hash >> 32;
 	}
+	memcpy(&word, (const char *)bytes + i, size - i);
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	hash ^= hash >> 32;
 	for (p = r->n_slots ? r->slots[hash & (r->n_slots - 1)] : NULL; p; p = p->next)
 		if (p->hash == (uint32_t)hash && p->size == size && memcmp(p->bytes, bytes, size) == 0)
 			return p->bytes;
@@ -105,7 +108,7 @@ static const void *ranges_bytes(struct ranges *r, const void *bytes, size_t size
 
 		if (!slots)
 			return NULL;
-		for (size_t i = 0; i < r->n_slots; i++)
+		for (i = 0; i < r->n_slots; i++)
 			for (p = r->slots[i]; p; p = next) {
 				next = p->next;
 				p->next = slots[p->hash & (n - 1)];
@@ -139,17 +142,13 @@ const char *ranges_name(struct ranges *r, const char *text)
 
 const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane)
 {
-	struct range_lane own = {.pid = lane->pid, .tid = lane->tid}; /* with nothing behind the names */
 	const struct range_lane *found, **place;
 
-	memccpy(own.process, lane->process, 0, sizeof(own.process));
-	memccpy(own.thread, lane->thread, 0, sizeof(own.thread));
-	memccpy(own.domain, lane->domain, 0, sizeof(own.domain));
 	pthread_mutex_lock(&r->lock);
-	found = ranges_bytes(r, &own, sizeof(own), false);
+	found = ranges_bytes(r, lane, sizeof(*lane), false);
 	if (!found && r->n_lanes < RANGE_LANES_MAX &&
 	    (place = array_add(&r->lanes, &r->n_lanes, sizeof(*place))) != NULL) {
-		found = ranges_bytes(r, &own, sizeof(own), true);
+		found = ranges_bytes(r, lane, sizeof(*lane), true);
 		*place = found;
 		r->n_lanes -= !found;
 	}
@@ -180,18 +179,15 @@ static void ranges_fold(struct ranges *r, const struct range *range)
 		return;
 	while (row < r->n_rows && (r->rows[row].lane != range->lane || r->rows[row].depth != range->depth))
 		row++;
-	if (row == FOLD_ROWS) { /* what is beyond the last row is counted in it */
-		row--;
-	} else if (row == r->n_rows) {
+	row -= row == FOLD_ROWS; /* what is beyond the last row is counted in it */
+	if (row == r->n_rows) {
 		r->folds_ns = row == 0 ? range->begin_ns : r->folds_ns;
 		r->rows[r->n_rows++] = (struct range) {
 			.name = "", .lane = range->lane, .depth = range->depth, .flags = RANGE_FOLDED};
 	}
 	/* Of times in a damaged file the difference may be large, but there is no overflow. */
-	for (;;) {
-		part = range->begin_ns > r->folds_ns
-			       ? (uint64_t)(range->begin_ns - r->folds_ns) >> r->fold_zoom
-			       : 0;
+	for (uint64_t ns = range->begin_ns > r->folds_ns ? (uint64_t)(range->begin_ns - r->folds_ns) : 0;;) {
+		part = ns >> r->fold_zoom;
 		if (part < FOLDS)
 			break;
 		for (size_t k = 0; k < r->n_rows; k++) {

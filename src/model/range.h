@@ -46,8 +46,8 @@ struct range {
 struct ranges;
 struct ranges *ranges_new(size_t most, struct err *e);
 void ranges_free(struct ranges *r);
-/* The store's copy of a name or a lane, valid until ranges_free(); NULL: out of memory, or too many
- * lanes. */
+/* The store's copy of a name, or of a lane, which has zeros behind its names; valid until ranges_free(). NULL: out of
+ * memory, or too many lanes. */
 const char *ranges_name(struct ranges *r, const char *text);
 const struct range_lane *ranges_lane(struct ranges *r, const struct range_lane *lane);
 /* In order of end, within a second. Name and lane are the store's. Returns false if out of memory. */

@@ -136,13 +136,13 @@ static uint32_t get_names(struct log_in *in, struct ranges *store, const char *n
 
 static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t)
 {
-	struct range_lane lane;
-
 	t->n_names = get_names(in, store, t->names);
 	t->n_lanes = log_get_u32(in);
 	if (t->n_lanes > LOG_RANGES_MAX)
 		return false;
 	for (uint32_t i = 0; i < t->n_lanes && !in->bad; i++) {
+		struct range_lane lane = {.pid = 0};
+
 		log_fields_get(in, lane_fields, &lane);
 		t->lanes[i] = ranges_lane(store, &lane);
 	}
