@@ -175,26 +175,6 @@ void histogram_add(struct histogram *h, const double *v, size_t n)
 	}
 }
 
-/* Single precision shifts a value by at most 1/100 of a bin. */
-void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit)
-{
-	float scale = (float)(unit * h->scale), from = (float)(first * unit * h->scale - h->first);
-	float last = (float)h->last;
-	int32_t at[STRETCH];
-
-	for (size_t m; n > 0; k += m, n -= m) {
-		m = n < STRETCH ? n : STRETCH;
-		for (size_t i = 0; i < m; i++) {
-			float bin = (float)k[i] * scale + from;
-
-			bin = bin > 0 ? bin : 0;
-			at[i] = (int32_t)(bin < last ? bin : last);
-		}
-		for (size_t i = 0; i < m; i++)
-			h->bins[at[i]]++;
-	}
-}
-
 void histogram_repeat(struct histogram *h, double v, uint64_t n)
 {
 	h->bins[v == v ? histogram_bin(h, v) : (size_t)h->last + 1] += n;

@@ -65,8 +65,6 @@ struct histogram {
 int histogram_init(struct histogram *h, double min, double max);
 void histogram_free(struct histogram *h);
 void histogram_add(struct histogram *h, const double *v, size_t n); /* NaN is ignored */
-/* Adds (first + k[i]) * unit for n values. */
-void histogram_add_whole(struct histogram *h, const int32_t *k, size_t n, double first, double unit);
 void histogram_repeat(struct histogram *h, double v, uint64_t n);
 static inline size_t histogram_bin(const struct histogram *h, double v)
 {

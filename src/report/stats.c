@@ -201,9 +201,8 @@ static void quantiles_end(struct column *c)
 struct block {
 	uint64_t row;
 	size_t n, n_channels;
-	size_t *at, *channels;   /* columns of the statistics, and their channels */
-	double **values;         /* of each column; NULL: only counted */
-	struct histogram **bins; /* NULL: not counted */
+	size_t *at, *channels; /* columns of the statistics, and their channels */
+	double **values;       /* of each column */
 	int64_t t_ns[BLOCK];
 	double *room;
 };
@@ -241,7 +240,7 @@ static void block_flow(struct stats *st, enum tier tier, const struct block *b)
 	size_t n, at = (size_t)(rows_new(st, tier, b, &n) - b->row);
 
 	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
-		if (b->values[i] && st->columns[b->at[i]].counted)
+		if (st->columns[b->at[i]].counted)
 			flow_rows(&st->columns[b->at[i]], st->span, b->t_ns + at, b->values[i] + at, n);
 }
 
@@ -258,8 +257,9 @@ static void block_add(struct stats *st, enum tier tier, const struct block *b)
 
 		if (c->all)
 			quantiles_add(c, b->values[i] + (lo - b->row), (size_t)(hi - lo));
+		else if (c->bins.bins)
+			histogram_add(&c->bins, b->values[i] + (lo - b->row), (size_t)(hi - lo));
 	}
-	trace_count(st->t, tier, lo, (size_t)(hi - lo), b->channels, b->n_channels, b->bins);
 }
 
 static bool block_read(const struct stats *st, enum tier tier, struct block *b)
@@ -304,18 +304,15 @@ static int block_init(struct block *b, struct stats *st, enum tier tier)
 	b->at = calloc(st->n + 1, sizeof(*b->at));
 	b->channels = calloc(st->n + 1, sizeof(*b->channels));
 	b->values = calloc(st->n + 1, sizeof(double *));
-	b->bins = calloc(st->n + 1, sizeof(struct histogram *));
 	b->room = malloc((st->n * BLOCK + 1) * sizeof(*b->room));
-	if (!b->at || !b->channels || !b->values || !b->bins || !b->room)
+	if (!b->at || !b->channels || !b->values || !b->room)
 		return -1;
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
-		bool read = c->counted || c->all;
 
-		if (c->about->tier != tier || !(read || c->bins.bins))
+		if (c->about->tier != tier || !(c->counted || c->all || c->bins.bins))
 			continue;
-		b->values[b->n_channels] = read ? b->room + b->n_channels * BLOCK : NULL;
-		b->bins[b->n_channels] = c->bins.bins && !c->all ? &c->bins : NULL;
+		b->values[b->n_channels] = b->room + b->n_channels * BLOCK;
 		b->at[b->n_channels] = i;
 		b->channels[b->n_channels++] = st->channels[i];
 	}
@@ -327,7 +324,6 @@ static void block_free(struct block *b)
 	free(b->at);
 	free(b->channels);
 	free(b->values);
-	free(b->bins);
 	free(b->room);
 }
 

@@ -308,52 +308,31 @@ ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n)
 	return size > left ? -1 : (ssize_t)size;
 }
 
-/* Decodes values stored as differences of 8 or 16 bits, relative to the first value: even 65 536 of them stay
- * within 32 bits. Everything but the sum is vectorised. */
-struct narrow {
-	const uint8_t *p;
-	size_t stride, left;
-	bool wide;
-	uint32_t sum;
-};
-
-static size_t narrow_next(struct narrow *w, int32_t k[STRETCH])
-{
-	size_t n = w->left < STRETCH ? w->left : STRETCH;
-	uint32_t z[STRETCH], sum = w->sum;
-
-	get_planes(w->p, w->stride, n, w->wide ? 2 : 1, z);
-	for (size_t i = 0; i < n; i++)
-		z[i] = z[i] >> 1 ^ -(z[i] & 1);
-	for (size_t i = 0; i < n; i++)
-		k[i] = (int32_t)(sum += z[i]);
-	w->sum = sum;
-	w->p += n;
-	w->left -= n;
-	return n;
-}
-
-static struct narrow narrow_begin(const uint8_t *p, unsigned form, size_t m)
-{
-	return (struct narrow) {p + 8, m - 1, m - 1, form == LOG_I16, 0};
-}
-
+/* Differences of 8 or 16 bits are added up relative to the first value: even 65 536 of them stay within 32 bits. Everything but
+ * the sum is vectorised. */
 static void get_whole(const uint8_t *p, unsigned form, unsigned scale, size_t m, double *out)
 {
-	uint64_t k = get_u64(p), z[STRETCH];
-	struct narrow w = narrow_begin(p, form, m);
-	int32_t part[STRETCH];
-	size_t done = 1, n;
+	uint64_t k = get_u64(p), wide[STRETCH];
+	uint32_t z[STRETCH], sum = 0;
 
 	out[0] = (double)(int64_t)k;
-	for (; form <= LOG_I16 && (n = narrow_next(&w, part)) > 0; done += n)
-		for (size_t i = 0; i < n; i++)
-			out[done + i] = out[0] + part[i];
-	for (; done < m; done += n) {
+	for (size_t done = 1, n; done < m; done += n) {
+		const uint8_t *planes = p + 8 + done - 1;
+
 		n = m - done < STRETCH ? m - done : STRETCH;
-		get_wide(p + 8 + done - 1, m - 1, n, form == LOG_I32 ? 4 : 8, z);
+		if (form > LOG_I16) {
+			get_wide(planes, m - 1, n, form == LOG_I32 ? 4 : 8, wide);
+			for (size_t i = 0; i < n; i++)
+				out[done + i] = (double)(int64_t)(k += unzigzag(wide[i]));
+			continue;
+		}
+		get_planes(planes, m - 1, n, form == LOG_I16 ? 2 : 1, z);
 		for (size_t i = 0; i < n; i++)
-			out[done + i] = (double)(int64_t)(k += unzigzag(z[i]));
+			z[i] = z[i] >> 1 ^ -(z[i] & 1);
+		for (size_t i = 0; i < n; i++)
+			z[i] = sum += z[i];
+		for (size_t i = 0; i < n; i++)
+			out[done + i] = out[0] + (int32_t)z[i];
 	}
 	for (size_t i = 0; scale > 0 && i < m; i++)
 		out[i] /= scales[scale];
@@ -409,32 +388,6 @@ void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out)
 		get_whole(p, form, (kind & LOG_SCALE) >> LOG_SCALE_BIT, m, out);
 	if (kind & LOG_BITMAP)
 		spread(bitmap, n, m, out);
-}
-
-bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to)
-{
-	static const double unit[] = {1, 0.1, 0.001, 0.001};
-	unsigned form = kind & LOG_FORM, scale = (kind & LOG_SCALE) >> LOG_SCALE_BIT;
-	size_t m = n, part;
-	int32_t k[STRETCH];
-	struct narrow w;
-	double first;
-
-	if (kind & LOG_OTHER || form < LOG_CONSTANT || form > LOG_I16)
-		return false;
-	if (kind & LOG_BITMAP) {
-		m = ones(p, n);
-		p += (n + 7) / 8;
-	}
-	if (form == LOG_CONSTANT) {
-		histogram_repeat(to, get_f64(p), m);
-		return true;
-	}
-	first = (double)(int64_t)get_u64(p);
-	histogram_repeat(to, scaled(first, scale), 1);
-	for (w = narrow_begin(p, form, m); (part = narrow_next(&w, k)) > 0;)
-		histogram_add_whole(to, k, part, first, unit[scale]);
-	return true;
 }
 
 /* --- sections --- */

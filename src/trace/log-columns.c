@@ -35,28 +35,6 @@ size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, in
 	return n;
 }
 
-void trace_count(struct trace *r, enum tier tier, uint64_t row, size_t n, const size_t *channels,
-		      size_t n_channels, struct histogram *const *to)
-{
-	pthread_mutex_lock(&r->lock);
-	while (n > 0) {
-		uint64_t first;
-		struct log_block *b = log_block_of(r, tier, row, &first);
-		size_t skip = b ? (size_t)(row - first) : 0, part = b && b->n - skip < n ? b->n - skip : n;
-
-		for (size_t c = 0; b && c < n_channels; c++) {
-			unsigned column = r->channels[channels[c]].column;
-			const struct log_array *a = &b->arrays[column];
-
-			if (to[c] && (part < b->n || !a->p || !log_array_count(a->p, a->kind, b->n, to[c])))
-				histogram_add(to[c], log_block_values(b, column) + skip, part);
-		}
-		row += part;
-		n -= part;
-	}
-	pthread_mutex_unlock(&r->lock);
-}
-
 /* Returns the first of the block's rows at or after t_ns, or b->n if there is none. */
 static uint32_t block_from(const struct log_block *b, int64_t t_ns)
 {

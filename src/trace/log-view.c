@@ -208,36 +208,30 @@ static void show_session(struct log_view *v)
 	struct trace *r = v->reader;
 	const struct session *s = v->look.session;
 
-	while (s && r->n_generations < v->look.generation) {
-		struct log_generation *more = reallocarray(r->generations, r->n_generations + 1, sizeof(*more));
+	if (!s)
+		return;
+	if (!r->generations) {
+		struct log_generation *g = calloc(1, sizeof(*g));
 
-		if (!more)
-			return;
-		r->generations = more;
-		more += r->n_generations;
-		*more = (struct log_generation) {.number = (uint32_t)r->n_generations + 1};
-		for (int t = 0; t < TIERS; t++) {
-			more->width[t] = (unsigned)s->width[t];
-			more->column[t] = calloc(s->width[t] + 1, sizeof(*more->column[t]));
-			for (unsigned c = 0; more->column[t] && c < s->width[t]; c++)
-				more->column[t][c] = (uint16_t)c;
-		}
-		r->n_generations++;
-	}
-	if (s && !r->numbers) {
+		r->generations = g;
+		r->n_generations = g != NULL;
 		r->numbers = calloc(s->n_channels + 1, sizeof(*r->numbers));
+		r->sources = calloc(s->n_channels + 1, sizeof(*r->sources));
 		for (uint32_t i = 0; r->numbers && i < s->n_channels; i++)
 			r->numbers[i] = i;
+		for (int t = 0; g && t < TIERS; t++) {
+			g->number = 1; /* in the heads of all its chunks */
+			g->width[t] = (unsigned)s->width[t];
+			g->column[t] = calloc(s->width[t] + 1, sizeof(*g->column[t]));
+			for (unsigned c = 0; g->column[t] && c < s->width[t]; c++)
+				g->column[t][c] = (uint16_t)c;
+		}
 	}
-	if (s && !r->sources)
-		r->sources = calloc(s->n_channels + 1, sizeof(*r->sources));
-	for (size_t i = 0; s && r->sources && i < s->n_channels; i++)
+	for (size_t i = 0; r->sources && i < s->n_channels; i++)
 		if (s->channels[i].unit == UNIT_MILLIWATT && !log_energy_source(v->log, i, &r->sources[i]))
 			energy_source_of(&r->sources[i], s, i);
-	if (s) {
-		r->session = *s;
-		r->channels = (struct channel *)(uintptr_t)s->channels;
-	}
+	r->session = *s;
+	r->channels = (struct channel *)(uintptr_t)s->channels;
 }
 
 void log_view_look(struct log_view *v)

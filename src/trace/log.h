@@ -243,8 +243,6 @@ uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t *l
 ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
 /* Decodes an array that log_array_size() has accepted. */
 void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
-/* Adds its values to a histogram without decoding them. Returns false if the form must be decoded. */
-bool log_array_count(const uint8_t *p, uint8_t kind, size_t n, struct histogram *to);
 
 /* A section of DATA or LOD in an unpacked payload. A LOD has arrays of all minima, then maxima, sums and counts. */
 enum log_part { LOG_MINIMUM, LOG_MAXIMUM, LOG_SUM, LOG_COUNT, LOG_PARTS };

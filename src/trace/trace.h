@@ -97,11 +97,6 @@ static inline void trace_row_values(struct trace *t, size_t channel, uint64_t ro
 		done += trace_read(t, trace_session(t)->channels[channel].tier, row + done, n - done, NULL, &channel, 1, &(double *) {out + done});
 }
 
-/* Adds the values of n rows to the histogram of each channel that has one. Whole chunks are counted without
- * decoding them where possible. */
-void trace_count(struct trace *t, enum tier tier, uint64_t row, size_t n, const size_t *channels,
-		 size_t n_channels, struct histogram *const *to);
-
 /* Statistics of the channel's rows in [from_ns, to_ns). */
 void trace_stat(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 

@@ -69,35 +69,6 @@ static bool same(double a, double b)
 	return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof(a));
 }
 
-/* In its stored form a value may fall into the adjacent bin. */
-static void counted(const uint8_t *p, uint8_t kind, const double *v, size_t n)
-{
-	struct histogram plain, h;
-	double min = (double)INFINITY, max = -(double)INFINITY;
-	int64_t ahead = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		min = v[i] < min ? v[i] : min;
-		max = v[i] > max ? v[i] : max;
-	}
-	if (!(min < max))
-		return;
-	assert_int_equal(histogram_init(&plain, min, max), 0);
-	assert_int_equal(histogram_init(&h, min, max), 0);
-	histogram_add(&plain, v, n);
-	if (log_array_count(p, kind, n, &h)) {
-		assert_int_equal(histogram_count(&h), histogram_count(&plain));
-		for (size_t i = 0; i <= (size_t)h.last; i++) {
-			uint64_t next = i < (size_t)h.last ? plain.bins[i + 1] : 0;
-
-			ahead += (int64_t)h.bins[i] - (int64_t)plain.bins[i];
-			assert_true(ahead <= (int64_t)next && -ahead <= (int64_t)plain.bins[i]);
-		}
-	}
-	histogram_free(&plain);
-	histogram_free(&h);
-}
-
 static void round_trip(const double *v, size_t n, uint8_t like)
 {
 	struct log_bytes b = {.n = 0};
@@ -117,7 +88,6 @@ static void round_trip(const double *v, size_t n, uint8_t like)
 	log_array_get(copy, kind, n, back);
 	for (size_t i = 0; i < n; i++)
 		assert_true(same(v[i], back[i]));
-	counted(copy, kind, v, n);
 	free(copy);
 	free(back);
 	log_bytes_free(&b);
