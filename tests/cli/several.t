@@ -75,8 +75,8 @@ for files in 'r.5.nvmt r.nvmt r.4.nvmt r.2.nvmt' c2.nvmt; do
     grep '"row":"gap".*"tier":"fast","cause":"absent"' out >gap
     missed=$(sed 's/.*"missed":\([0-9]*\).*/\1/' gap)
     ok "$files: a gap" is "$(wc -l <gap)" 1
-    # Late ticks at its edges are gaps of their own.
-    ok "$files: as long as what was in it" test "$missed" -ge "$rows3" -a "$missed" -lt $((rows3 * 3 / 2))
+    # Late ticks at its edges are gaps of their own, and a row at an edge may be late by almost a tick.
+    ok "$files: as long as what was in it" test "$missed" -ge $((rows3 - 1)) -a "$missed" -lt $((rows3 * 3 / 2))
     ok "$files: the other rows" is "$(grep -c '"row":"fast"' out)" $(($(said fast) - rows3))
     ok "$files: said" says err '1 of the files of this recording is missing'
     run nvmtop report $files
