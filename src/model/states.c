@@ -52,7 +52,6 @@ bool state_watch_take(struct state_watch *w, int64_t t_ns, double v, struct stat
 		now->from_ns = t_ns;
 		now->above_ns = 0;
 		now->flags = first ? STATE_BEFORE : 0;
-		w->told = false;
 	}
 	if (begins) {
 		now->to_ns = t_ns;

@@ -16,7 +16,6 @@ struct state_watch {
 	double last;
 	struct state_event now; /* the latest event, to which more may be added; count 0: none */
 	bool above;             /* it goes on */
-	bool told;              /* for the caller: that it goes on was recorded */
 };
 /* One for each such channel of the session; *n is their number. Returns NULL if out of memory. */
 struct state_watch *state_watches_new(const struct session *about, size_t *n);

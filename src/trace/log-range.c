@@ -13,7 +13,7 @@
 #define LAST			   {0, 0, 0, false}
 
 /* A range as it is stored. */
-struct record {
+struct range_record {
 	int64_t step_ns, length_ns; /* from the end of the range before; from its begin */
 	uint32_t name, lane;	    /* in the tables of the chunk */
 	struct range r;
@@ -95,7 +95,7 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	put_tables(raw, &names, &lanes);
 	for (size_t i = 0; i < n; i++) {
 		const struct range *r = &list[i];
-		const struct record c = {r->end_ns - end_ns, r->end_ns - r->begin_ns, distinct_at(&names, r->name),
+		const struct range_record c = {r->end_ns - end_ns, r->end_ns - r->begin_ns, distinct_at(&names, r->name),
 					 distinct_at(&lanes, r->lane), *r};
 
 		log_fields_put(&records, record_fields, &c);
@@ -152,7 +152,7 @@ static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t
 /* end_ns: of the range before. */
 static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns, struct range *out)
 {
-	struct record c = {.step_ns = 0};
+	struct range_record c = {.step_ns = 0};
 
 	log_fields_get(&(struct log_in) {p, p + RECORD, false}, record_fields, &c);
 	*out = c.r;
