@@ -13,15 +13,16 @@
 #define LAST			   {0, 0, 0, false}
 
 /* A range as it is stored. */
-struct record {
+struct range_record {
 	int64_t step_ns, length_ns; /* from the end of the range before; from its begin */
 	uint32_t name, lane;	    /* in the tables of the chunk */
 	struct range r;
 };
 static const struct log_field record_fields[] = {
-	FIELD(record, step_ns, 8), FIELD(record, length_ns, 8), FIELD(record, name, 4),	     FIELD(record, lane, 4),
-	FIELD(record, r.colour, 4), FIELD(record, r.depth, 2),	FIELD(record, r.flags, 1), FIELD(record, r.payload, 1),
-	FIELD(record, r.value, 8), LAST};
+	FIELD(range_record, step_ns, 8),   FIELD(range_record, length_ns, 8), FIELD(range_record, name, 4),
+	FIELD(range_record, lane, 4),	   FIELD(range_record, r.colour, 4),  FIELD(range_record, r.depth, 2),
+	FIELD(range_record, r.flags, 1),   FIELD(range_record, r.payload, 1), FIELD(range_record, r.value, 8),
+	LAST};
 static const struct log_field lane_fields[] = {FIELD(range_lane, pid, 4),	FIELD(range_lane, tid, 4),
 					       FIELD(range_lane, process, STR), FIELD(range_lane, thread, STR),
 					       FIELD(range_lane, domain, STR),	LAST};
@@ -95,7 +96,7 @@ void log_ranges_put(struct log_bytes *raw, const struct range *list, size_t n)
 	put_tables(raw, &names, &lanes);
 	for (size_t i = 0; i < n; i++) {
 		const struct range *r = &list[i];
-		const struct record c = {r->end_ns - end_ns, r->end_ns - r->begin_ns, distinct_at(&names, r->name),
+		const struct range_record c = {r->end_ns - end_ns, r->end_ns - r->begin_ns, distinct_at(&names, r->name),
 					 distinct_at(&lanes, r->lane), *r};
 
 		log_fields_put(&records, record_fields, &c);
@@ -152,7 +153,7 @@ static bool get_tables(struct log_in *in, struct ranges *store, struct tables *t
 /* end_ns: of the range before. */
 static bool get_record(const uint8_t *p, const struct tables *t, int64_t *end_ns, struct range *out)
 {
-	struct record c = {.step_ns = 0};
+	struct range_record c = {.step_ns = 0};
 
 	log_fields_get(&(struct log_in) {p, p + RECORD, false}, record_fields, &c);
 	*out = c.r;
