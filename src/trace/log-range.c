@@ -19,9 +19,10 @@ struct range_record {
 	struct range r;
 };
 static const struct log_field record_fields[] = {
-	FIELD(record, step_ns, 8), FIELD(record, length_ns, 8), FIELD(record, name, 4),	     FIELD(record, lane, 4),
-	FIELD(record, r.colour, 4), FIELD(record, r.depth, 2),	FIELD(record, r.flags, 1), FIELD(record, r.payload, 1),
-	FIELD(record, r.value, 8), LAST};
+	FIELD(range_record, step_ns, 8),   FIELD(range_record, length_ns, 8), FIELD(range_record, name, 4),
+	FIELD(range_record, lane, 4),	   FIELD(range_record, r.colour, 4),  FIELD(range_record, r.depth, 2),
+	FIELD(range_record, r.flags, 1),   FIELD(range_record, r.payload, 1), FIELD(range_record, r.value, 8),
+	LAST};
 static const struct log_field lane_fields[] = {FIELD(range_lane, pid, 4),	FIELD(range_lane, tid, 4),
 					       FIELD(range_lane, process, STR), FIELD(range_lane, thread, STR),
 					       FIELD(range_lane, domain, STR),	LAST};
