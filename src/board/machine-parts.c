@@ -143,10 +143,9 @@ static bool folder_of(struct machine_writer *w, const struct channel *c, const c
 
 static const struct channel *channel_named(const struct machine_writer *w, const char *name)
 {
-	for (size_t i = 0; i < w->of->n; i++)
-		if (!strcmp(w->of->channels[i].name, name))
-			return &w->of->channels[i];
-	return NULL;
+	size_t i = channel_find(w->of->channels, w->of->n, name);
+
+	return i < w->of->n ? &w->of->channels[i] : NULL;
 }
 
 /* The clocks of the parts of the GPU, from the first source that has any. */

@@ -153,14 +153,14 @@ static void put_machine(struct record *r, const struct live *l, struct procs *pr
 {
 	const struct session *s = engine_session(l->engine);
 	struct machine_source of = {.root = l->root, .channels = s->channels, .n = s->n_channels};
+	size_t pinned = channel_find(s->channels, s->n_channels, "clocks.pinned");
 	struct reading got;
 
-	for (size_t i = 0; i < s->n_channels; i++)
-		if (!strcmp(s->channels[i].name, "clocks.pinned")) {
-			reading_take(&got, l, i);
-			of.pinned = &got.value;
-			of.unpinned = got.reason;
-		}
+	if (pinned < s->n_channels) {
+		reading_take(&got, l, pinned);
+		of.pinned = &got.value;
+		of.unpinned = got.reason;
+	}
 	root_give_up(true);
 	of.procs = procs ? procs_read(procs) : NULL;
 	machine_json(r, "machine", &of, false);

@@ -242,19 +242,20 @@ static struct describe *describe_start(struct serve *s, bool open)
 {
 	struct describe *d = calloc(1, sizeof *d);
 	const struct channel *channels;
+	size_t pinned;
 
 	if (!d)
 		return NULL;
 	channels = tally_channels(s->tally, &d->n);
 	d->open = open;
-	for (size_t i = 0; i < d->n; i++)
-		if (!strcmp(channels[i].name, "clocks.pinned")) {
-			struct tally_value v = tally_newest(s->tally, i, clock_now_ns());
-			d->has_pinned = true;
-			d->pinned = v.value;
-			if (isnan(v.value))
-				tally_reason(s->tally, i, v, d->unpinned, sizeof d->unpinned);
-		}
+	pinned = channel_find(channels, d->n, "clocks.pinned");
+	if (pinned < d->n) {
+		struct tally_value v = tally_newest(s->tally, pinned, clock_now_ns());
+		d->has_pinned = true;
+		d->pinned = v.value;
+		if (isnan(v.value))
+			tally_reason(s->tally, pinned, v, d->unpinned, sizeof d->unpinned);
+	}
 	d->root = root_hold(s->root);
 	d->channels = malloc((d->n + 1) * sizeof *channels);
 	if (d->channels)

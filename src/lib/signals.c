@@ -60,10 +60,9 @@ int nvmtop_get_signal(const nvmtop_trace *t, uint64_t index, nvmtop_signal *out)
 
 int64_t nvmtop_find_signal(const nvmtop_trace *t, const char *name)
 {
-	for (size_t i = 0; t && name && i < about(t)->n_channels; i++)
-		if (!strcmp(about(t)->channels[i].name, name))
-			return (int64_t)i;
-	return -1;
+	size_t n = t && name ? about(t)->n_channels : 0, i = n ? channel_find(about(t)->channels, n, name) : 0;
+
+	return i < n ? (int64_t)i : -1;
 }
 
 /* The number of existing rows among the n from first on. */

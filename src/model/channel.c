@@ -95,6 +95,15 @@ int channel_kind_find(const char *name)
 	return k < CHANNEL_KINDS ? k : -1;
 }
 
+size_t channel_find(const struct channel *list, size_t n, const char *name)
+{
+	size_t i = 0;
+
+	while (i < n && strcmp(list[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 const char *fact_get(const struct fact *facts, size_t n, const char *key)
 {
 	for (size_t i = 0; i < n; i++)

@@ -133,6 +133,8 @@ int tier_find(const char *name);
 int unit_find(const char *name);
 int family_find(const char *name);
 int channel_kind_find(const char *name);
+/* The channel of that name among n; n: there is none. */
+size_t channel_find(const struct channel *list, size_t n, const char *name);
 
 /* True for a counter, of which the increase is reported instead of the mean. Joules are counters. */
 bool channel_counts(const struct channel *c);

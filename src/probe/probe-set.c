@@ -82,10 +82,9 @@ int probe_set_add_fact(struct probe_set *r, const char *key, const char *value)
 
 const struct channel *probe_set_find(const struct probe_set *r, const char *name)
 {
-	for (size_t i = 0; i < r->n_channels; i++)
-		if (!strcmp(r->channels[i].name, name))
-			return &r->channels[i];
-	return NULL;
+	size_t i = channel_find(r->channels, r->n_channels, name);
+
+	return i < r->n_channels ? &r->channels[i] : NULL;
 }
 
 static const struct channel *at_column(const struct probe_set *r, enum tier tier, uint16_t column)

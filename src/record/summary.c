@@ -137,15 +137,16 @@ bool summary_incomplete(const struct summary *s, char *buf, size_t size)
 static void tell_samples(const struct summary *s, char *buf, size_t size)
 {
 	const uint64_t *rows = s->written.rows, *late = s->written.late;
+	size_t n = channel_find(s->about->channels, s->about->n_channels, "nvmtop.late_readings");
+	double rise = n < s->about->n_channels ? readings(s, n).rise : 0;
 
 	snprintf(buf, size, _("%llu fast, %llu medium, %llu slow; %llu late, %llu lost"),
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
 		 (unsigned long long)rows[TIER_SLOW],
 		 (unsigned long long)(late[TIER_FAST] + late[TIER_MEDIUM] + late[TIER_SLOW]),
 		 (unsigned long long)summary_lost(s));
-	for (size_t i = 0; i < s->about->n_channels; i++)
-		if (!strcmp(s->about->channels[i].name, "nvmtop.late_readings") && readings(s, i).rise > 0)
-			add(buf, size, "; %s: %.0f", s->about->channels[i].label, readings(s, i).rise);
+	if (rise > 0)
+		add(buf, size, "; %s: %.0f", s->about->channels[n].label, rise);
 }
 
 /* Only for the fast tier: the others have time to spare. */

@@ -153,7 +153,7 @@ static void metrics_add(struct comparison *c, enum what what, bool all)
 }
 
 /* Returns SIZE_MAX if the run has no such signal. */
-static size_t channel_find(const struct analysis *a, const char *name)
+static size_t compared_named(const struct analysis *a, const char *name)
 {
 	size_t i;
 
@@ -193,7 +193,7 @@ struct comparison compare_make(const struct analysis *list, size_t n, size_t n_f
 	for (size_t i = 0; c.ok && i < cells; i++) {
 		const struct metric *m = &c.metrics[i / n];
 
-		c.at[i] = m->channel ? channel_find(&list[i % n], m->name) : 0;
+		c.at[i] = m->channel ? compared_named(&list[i % n], m->name) : 0;
 	}
 	for (size_t f = 0; f < n; f++)
 		for (size_t i = 0; i < list[f].epochs.n; i++) {

@@ -239,14 +239,15 @@ static int intervals_end(struct sink *sink, struct err *e)
 static void intervals_change(struct sink *sink, const struct change *c)
 {
 	struct intervals *v = of_sink(sink);
+	size_t i;
 
 	if (!change_is_reason(c)) {
 		facts_change(v->facts, v->about->n_facts, c);
 		return;
 	}
-	for (size_t i = 0; i < v->n; i++)
-		if (!strcmp(v->about->channels[i].name, c->what))
-			snprintf(v->reasons[i], sizeof(v->reasons[i]), "%s", c->to + strlen(CHANGE_REASON));
+	i = channel_find(v->about->channels, v->n, c->what);
+	if (i < v->n)
+		snprintf(v->reasons[i], sizeof(v->reasons[i]), "%s", c->to + strlen(CHANGE_REASON));
 }
 
 /* A channel that had no source has one now, and perhaps a counter. */

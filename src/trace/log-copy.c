@@ -10,11 +10,6 @@
 
 /* --- chunks --- */
 
-void out_lose(struct log_out *o, const struct log_chunk *c)
-{
-	log_skip(&o->skipped, c);
-}
-
 /* Writes o->bytes, a chunk of the file; raw: its payload. */
 static bool put_bytes(struct log_out *o, struct log_entry *e, const struct log_bytes *raw)
 {
@@ -58,7 +53,7 @@ static bool put_copy(struct log_out *o, const struct log_chunk *c)
 	log_bytes_reset(&o->raw);
 	log_bytes_put(&o->bytes, c->bytes, c->n);
 	if (o->bytes.failed || !log_head_get(o->bytes.p, &h)) {
-		out_lose(o, c);
+		log_skip(&o->skipped, c);
 		return true;
 	}
 	h.session = o->options.session;
@@ -354,7 +349,7 @@ bool out_copy(struct log_out *o, const struct log_chunk *c)
 	if (e->kind == LOG_LOD || e->kind == LOG_STAT)
 		return copy_span(o, c);
 	if (is_row && e->cell < o->from && c->serial > o->until)
-		out_lose(o, c);
+		log_skip(&o->skipped, c);
 	if (is_row && (e->cell < o->from || e->cell >= o->to))
 		return true;
 	if (o->generation != c->generation) {

@@ -48,7 +48,7 @@ static void kept_add(struct log_out *o, struct log_chunk *c)
 		*at = c;
 		o->kept.at = o->kept.n;
 	} else if (c->about.cell >= o->to) {
-		out_lose(o, c);
+		log_skip(&o->skipped, c);
 	}
 }
 
@@ -240,7 +240,7 @@ static void take_chunk(struct log_out *o, struct log_chunk *c)
 		file_follow(o, &next, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
 	}
 	if (o->stats.failed && c->about.cell >= o->from)
-		out_lose(o, c);
+		log_skip(&o->skipped, c);
 	pthread_cond_broadcast(&o->changed);
 }
 

@@ -112,8 +112,6 @@ bool out_file_end(struct log_out *o, enum log_reason reason, const char *next);
 void out_session_take(struct log_out *o);
 /* Copies what of the chunk belongs to the file. */
 bool out_copy(struct log_out *o, const struct log_chunk *c);
-/* Its rows are not written; the next chunk is preceded by a gap. */
-void out_lose(struct log_out *o, const struct log_chunk *c);
 /* Says which rows before that cell never came here, because too much waited. */
 bool out_lost_tell(struct log_out *o, int64_t cell);
 /* Notes what goes on after the events of that chunk. */

@@ -23,6 +23,7 @@ static void take(struct ui *u, const struct ui_scene *s, unsigned char *settled,
 {
 	const struct session *about = u->about;
 	struct present *p = &u->present;
+	size_t channel;
 
 	for (size_t i = 0; i < about->n_facts; i++)
 		if (!strcmp(p->facts[i].key, c->what)) {
@@ -33,14 +34,11 @@ static void take(struct ui *u, const struct ui_scene *s, unsigned char *settled,
 	/* A change of a limit has both values. */
 	if (c->from[0] && c->to[0])
 		return;
-	for (size_t i = 0; i < about->n_channels; i++)
-		if (!strcmp(about->channels[i].name, c->what)) {
-			if (settle(settled, about->n_facts + i) && !c->to[0] && p->n_dead < DEAD_MAX) {
-				p->dead[p->n_dead].channel = i;
-				screen_moment(u, s, c->t_ns, p->dead[p->n_dead++].since);
-			}
-			return;
-		}
+	channel = channel_find(about->channels, about->n_channels, c->what);
+	if (channel < about->n_channels && settle(settled, about->n_facts + channel) && !c->to[0] && p->n_dead < DEAD_MAX) {
+		p->dead[p->n_dead].channel = channel;
+		screen_moment(u, s, c->t_ns, p->dead[p->n_dead++].since);
+	}
 }
 
 /* Take the changes before to_ns. The oldest time of a page can continue on the next page. */

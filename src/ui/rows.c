@@ -111,10 +111,9 @@ int rows_find(const struct session *about, enum channel_kind kind, int index)
 
 int rows_named(const struct session *about, const char *name)
 {
-	for (size_t i = 0; i < about->n_channels; i++)
-		if (!strcmp(about->channels[i].name, name))
-			return (int)i;
-	return -1;
+	size_t i = channel_find(about->channels, about->n_channels, name);
+
+	return i < about->n_channels ? (int)i : -1;
 }
 
 int rows_build(struct ui *u, const struct session *about)
