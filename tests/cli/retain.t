@@ -81,7 +81,10 @@ rm -rf f
 run nvmtop --demo --record --duration 6.5 --split 1 --retain 70k split.nvmt
 ok 'while it records: status 0' is "$status" 0
 ok 'while it records: the first files are gone' test ! -e split.nvmt -a ! -e split.2.nvmt
-ok 'while it records: the last ones are not' test -s split.6.nvmt -a -s split.7.nvmt
+# The last two of those that it names: a slow machine makes six, a quick one seven.
+last=$(grep 'recorded' err | grep -o 'split\.[0-9]*' | tail -n 1)
+last=${last#split.}
+ok 'while it records: the last ones are not' test "$last" -ge 5 -a -s "split.$last.nvmt" -a -s "split.$((last - 1)).nvmt"
 for f in split.*.nvmt; do ok "$f: sound" judge "$f" "t['counts']['fast'] > 0 and t['end']"; done
 ok 'while it records: it says so several times' test "$(told)" -ge 2
 
