@@ -248,7 +248,7 @@ static void record_tell(struct recording *r)
 		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
 	fclose(out);
-	if (summary_incomplete(&s, text, sizeof text))
+	if (lost_text(&s.written, text, sizeof text))
 		fail(r, STYLE_WARN, text);
 	summary_free(&s);
 }

@@ -291,7 +291,7 @@ static bool left_by_reader(const struct recorder *r)
 static int summary(struct recorder *r, const struct summary_moment *before, const struct summary_moment *after)
 {
 	struct summary s = {.before = *before, .after = *after};
-	char names[8192], bin[PATH_MAX], why[256];
+	char names[8192], bin[PATH_MAX], why[512];
 
 	if (r->to_pipe) {
 		snprintf(names, sizeof names, "%s", _("standard output"));
@@ -307,7 +307,7 @@ static int summary(struct recorder *r, const struct summary_moment *before, cons
 	if (!r->o->quiet)
 		summary_print(&s, stderr);
 	summary_free(&s);
-	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
+	if (left_by_reader(r) || !lost_text(&s.written, why, sizeof why))
 		return 0;
 	recorder_say(r, why);
 	return ERR_FAILED;

@@ -60,7 +60,7 @@ static double bytes_of(const struct session *about, int64_t span_ns)
 
 static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 {
-	k->n_failed += f->err.code != ERR_NONE || f->lost_rows > 0;
+	k->n_failed += f->err.code != ERR_NONE || log_out_lacks(&f->written);
 	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
 }
 
@@ -69,18 +69,12 @@ static void stretch_end(struct pretrigger *k)
 {
 	const struct stretch s = k->now[0];
 	struct pretrigger_file f = {.from_ns = s.from_ns, .to_ns = s.to_ns};
-	struct log_out_stats stats;
 	const struct log_known log = log_known(k->log);
 
 	log_out_result(s.writer, &f.err);
-	log_out_stats(s.writer, &stats);
+	log_out_stats(s.writer, &f.written);
 	if (!log_out_file(s.writer, 0, f.path, sizeof(f.path), NULL))
 		memcpy(f.path, k->path, sizeof(f.path));
-	memcpy(f.rows, stats.rows, sizeof(f.rows));
-	f.marks = stats.marks;
-	f.bytes = stats.bytes;
-	f.lost_rows = stats.lost_rows;
-	f.gap_rows = stats.gap_rows;
 	if (k->ended && log.any && log.last_ns < f.to_ns)
 		f.to_ns = log.last_ns > k->marked_ns ? log.last_ns : k->marked_ns;
 	log_out_free(s.writer);

@@ -292,18 +292,19 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	}
 	if (o->raw.n > 0 && !put_kind(o, LOG_GAP, cell))
 		return false;
-	if (o->skipped.ranges > 0) {
-		struct log_event lost = {.kind = LOG_STATE, .u.change = {.t_ns = log_cell_ns(cell), .what = "ranges.lost"}};
+	log_bytes_reset(&o->raw);
+	for (int i = 0; i < 2; i++) {
+		uint64_t n = i ? o->skipped.marks + o->skipped.events : o->skipped.ranges;
 
-		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu room", (unsigned long long)o->skipped.ranges);
-		log_bytes_reset(&o->raw);
-		log_event_put(&o->raw, &lost);
-		if (!put_kind(o, LOG_STATE, cell))
-			return false;
+		ev = (struct log_event) {.kind = LOG_STATE, .u.change.t_ns = log_cell_ns(cell)};
+		strcpy(ev.u.change.what, i ? CHANGE_EVENTS_LOST : CHANGE_RANGES_LOST);
+		snprintf(ev.u.change.to, sizeof(ev.u.change.to), "%llu room", (unsigned long long)n);
+		if (n > 0)
+			log_event_put(&o->raw, &ev);
 	}
-	for (int t = 0; t < TIERS; t++)
-		o->stats.gap_rows += o->skipped.rows[t];
-	o->stats.lost_marks += o->skipped.marks;
+	if (o->raw.n > 0 && !put_kind(o, LOG_STATE, cell))
+		return false;
+	log_skipped_add(&o->stats.lost, &o->skipped);
 	memset(&o->skipped, 0, sizeof(o->skipped));
 	o->whole = cell + 1;
 	return true;

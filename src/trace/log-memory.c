@@ -256,6 +256,7 @@ void log_skipped_add(struct log_skipped *to, const struct log_skipped *more)
 	to->chunks += more->chunks;
 	to->marks += more->marks;
 	to->ranges += more->ranges;
+	to->events += more->events;
 }
 
 void log_skip(struct log_skipped *to, const struct log_chunk *c)
@@ -263,8 +264,7 @@ void log_skip(struct log_skipped *to, const struct log_chunk *c)
 	for (int t = 0; t < TIERS; t++)
 		to->rows[t] += c->about.rows[t];
 	to->chunks++;
-	to->marks += c->about.kind == LOG_MARK ? c->about.events : 0;
-	to->ranges += c->about.kind == LOG_RANGE ? c->about.events : 0;
+	*(c->about.kind == LOG_MARK ? &to->marks : c->about.kind == LOG_RANGE ? &to->ranges : &to->events) += c->about.events;
 }
 
 /* Skips the oldest chunks of queues with too much, some at a time. */

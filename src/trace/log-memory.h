@@ -130,7 +130,12 @@ struct log_known log_known(struct log *l);
 struct log_queue;
 struct log_skipped {
 	uint64_t rows[TIERS], chunks, marks, ranges;
+	uint64_t events; /* gaps, changes and state events */
 };
+static inline uint64_t log_skipped_rows(const struct log_skipped *s)
+{
+	return s->rows[TIER_FAST] + s->rows[TIER_MEDIUM] + s->rows[TIER_SLOW];
+}
 void log_skip(struct log_skipped *to, const struct log_chunk *c); /* counts it */
 void log_skipped_add(struct log_skipped *to, const struct log_skipped *more);
 /* The chunks that come from now on; past: before them those that are kept, which do not count for `most`. */

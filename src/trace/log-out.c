@@ -492,11 +492,10 @@ void log_out_stats(struct log_out *o, struct log_out_stats *out)
 	if (o->queue && o->all)
 		out->longest_ns = log_known(o->log).longest_ns;
 	out->dropping = lost.chunks > 0;
-	log_skipped_add(&lost, &o->skipped);
-	out->lost_marks += lost.marks;
-	out->lost_rows = out->gap_rows;
-	for (int t = 0; t < TIERS; t++)
-		out->lost_rows += lost.rows[t];
+	out->gap_rows = log_skipped_rows(&out->lost);
+	log_skipped_add(&out->lost, &o->skipped);
+	log_skipped_add(&out->lost, &lost);
+	out->lost_rows = log_skipped_rows(&out->lost);
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
