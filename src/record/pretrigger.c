@@ -28,7 +28,7 @@ struct pretrigger {
 	pthread_mutex_t lock; /* for all following members */
 	bool ended;
 	struct watch watch;
-	uint64_t rows[TIERS], marks, triggers;
+	uint64_t triggers;
 	struct stretch {
 		struct log_out *writer;
 		int64_t from_ns, to_ns;
@@ -162,7 +162,7 @@ void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* --- the sink: what the condition sees, and what is counted; the log has the rest --- */
+/* --- the sink: what the condition sees --- */
 
 static int sink_begin(struct sink *s, const struct session *about, struct err *e)
 {
@@ -178,19 +178,8 @@ static void sink_rows(struct sink *s, const struct rows *r)
 	struct pretrigger *k = (struct pretrigger *)s;
 
 	pthread_mutex_lock(&k->lock);
-	k->rows[r->tier] += r->n;
 	if (r->n && r->width && r->t_ns[0] >= k->since_ns)
 		watch_rows(&k->watch, r);
-	pthread_mutex_unlock(&k->lock);
-}
-
-static void sink_mark(struct sink *s, const struct mark *m)
-{
-	struct pretrigger *k = (struct pretrigger *)s;
-
-	(void)m;
-	pthread_mutex_lock(&k->lock);
-	k->marks++;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -257,7 +246,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
-	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .mark = sink_mark, .end = sink_end};
+	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .end = sink_end};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)
@@ -314,8 +303,8 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	out->writing = k->n_now > 0;
 	if (out->writing)
 		log_out_stats(k->now[0].writer, &out->written);
-	memcpy(out->written.rows, k->rows, sizeof(k->rows));
-	out->written.marks = k->marks;
+	memcpy(out->written.rows, log.rows, sizeof(log.rows));
+	out->written.marks = log.marks;
 	out->written.failed = out->written.full = false; /* the keeping goes on */
 	pthread_mutex_unlock(&k->lock);
 }

@@ -35,7 +35,7 @@ struct pretrigger;
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e);
 struct log *pretrigger_log(struct pretrigger *k); /* valid until pretrigger_free() */
-/* Needed for a condition, and to count rows and marks. */
+/* For the condition. */
 struct sink *pretrigger_sink(struct pretrigger *k);
 /* Ends the files, after which there are no others. wait (may be NULL: none is waited for) returns once a file is on the
  * disk, or false when that is not to be waited for any more. Call it after the end of the sink, and of its own log. */

@@ -86,7 +86,6 @@ static void both_mark(struct sink *s, const struct mark *m)
 {
 	(void)s;
 	both.log->ops->mark(both.log, m);
-	both.watch->ops->mark(both.watch, m);
 }
 
 static void both_gap(struct sink *s, const struct gap *g)
