@@ -285,7 +285,7 @@ static int summary(struct recorder *r, const struct summary_moment *before, cons
 	if (r->to_pipe) {
 		snprintf(names, sizeof names, "%s", _("standard output"));
 	} else {
-		recording_names(r->writer, names, sizeof names);
+		recording_names(r->writer, MANY_FILES, names, sizeof names);
 		text_printable(bin, sizeof bin, r->o->out ? r->o->out : "", r->o->out ? strlen(r->o->out) : 0);
 		if (r->bins && log_out_file(r->writer, 1, NULL, 0, NULL))
 			snprintf(names + strlen(names), sizeof names - strlen(names), "%s", _(", and each as .bin"));
