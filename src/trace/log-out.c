@@ -375,7 +375,7 @@ bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less)
 		to = o->newest + 1;
 		*to_ns = log_cell_ns(to) - 1;
 	}
-	if (open && (less || to > o->end)) {
+	if (open && (less ? to < o->end : to > o->end)) {
 		o->end = to;
 		if (!splits || o->to > to)
 			o->to = to;
