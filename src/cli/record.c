@@ -321,16 +321,27 @@ static void marks_end(struct recorder *r)
 	r->marks = r->child ? inbox_open(&e) : NULL;
 }
 
-/* Waits until everything is on disk, and makes FILE.bin of it. */
-static int finish_files(struct recorder *r, struct err *e)
+/* Ends the stream and waits until it is stored, and makes FILE.bin of it. */
+static int stream_end(struct recorder *r, struct err *e)
 {
+	bool bin = r->o->out && text_ends_in(r->o->out, ".bin");
 	struct err making;
 	int failed;
 
-	if (!recording_wait(r->writer, r->signals))
-		return log_out_result(r->writer, e);
+	ttykeys_stop(&r->keys);
+	engine_stop(r->engine);
+	if (r->keep) {
+		keeping_end(r->keep, r->signals);
+		return 0;
+	}
+	log_out_finish(r->writer);
+	if (r->to_pipe) {
+		failed = log_out_end(r->writer, e);
+		return failed && left_by_reader(r) ? 0 : failed;
+	}
+	bin &= recording_wait(r->writer, r->signals);
 	failed = log_out_result(r->writer, e);
-	if (!r->o->out || !text_ends_in(r->o->out, ".bin"))
+	if (!bin)
 		return failed;
 	progress_watch(r->signals);
 	if (record_bins(r->writer, r->o->force, progress_step, NULL, &making) < 0) {
@@ -341,24 +352,6 @@ static int finish_files(struct recorder *r, struct err *e)
 	}
 	r->bins = true;
 	return failed;
-}
-
-/* Ends the stream and waits until it is stored. */
-static int stream_end(struct recorder *r, struct err *e)
-{
-	int failed;
-
-	ttykeys_stop(&r->keys);
-	engine_stop(r->engine);
-	if (r->keep) {
-		keeping_end(r->keep, r->signals);
-		return 0;
-	}
-	log_out_finish(r->writer);
-	if (!r->to_pipe)
-		return finish_files(r, e);
-	failed = log_out_end(r->writer, e);
-	return failed && left_by_reader(r) ? 0 : failed;
 }
 
 /* Waits for the command if the recording ended first or never began. */

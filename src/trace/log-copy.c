@@ -298,6 +298,8 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	}
 	if (o->raw.n > 0 && !put_kind(o, LOG_STATE, cell))
 		return false;
+	if (o->skipped.events > 0)
+		o->n_open = 0; /* what went on may have ended meanwhile */
 	log_skipped_add(&o->stats.lost, &o->skipped);
 	memset(&o->skipped, 0, sizeof(o->skipped));
 	o->whole = cell + 1;

@@ -247,16 +247,6 @@ void disk_look(struct log_out *o)
 
 /* --- files --- */
 
-void disk_name(const struct log_out *o, size_t file, char *out, size_t size)
-{
-	char path[PATH_MAX];
-	const char *slash;
-
-	part_path(o->path, o->files[file].number, path, sizeof(path));
-	slash = strrchr(path, '/');
-	snprintf(out, size, "%s", slash ? slash + 1 : path);
-}
-
 int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e)
 {
 	unsigned number = o->n_files > 0 ? o->files[o->n_files - 1].number + 1 : 1;

@@ -152,7 +152,6 @@ static int64_t edge(int64_t t_ns, bool group)
 static void next_begin(struct log_out *o)
 {
 	struct out_file next;
-	const char *slash;
 	struct err e;
 
 	o->kept.at = 0;
@@ -168,8 +167,7 @@ static void next_begin(struct log_out *o)
 	}
 	if (!o->failed_ns)
 		o->stats.err.code = ERR_NONE;
-	slash = strrchr(next.path, '/');
-	if (out_file_end(o, LOG_SPLIT, slash ? slash + 1 : next.path))
+	if (out_file_end(o, LOG_SPLIT, basename(next.path)))
 		disk_close(o);
 	out_file_begin(o, o->from);
 	disk_use(o, &next);

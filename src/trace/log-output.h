@@ -123,8 +123,6 @@ void out_states_note(struct log_out *o, const struct log_chunk *c);
 int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e);
 /* The same until it is possible. Returns false if it is not before the recording ends: it has failed. */
 bool disk_need(struct log_out *o, struct out_file *out);
-/* The name of a file of the recording, counted from 0, without its folder. */
-void disk_name(const struct log_out *o, size_t file, char *out, size_t size);
 /* Ends the recording because of an errno: there is no next file. */
 void disk_fail(struct log_out *o, int num);
 /* Makes it the current one. Returns false if the recording has failed. */
