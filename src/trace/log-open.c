@@ -163,6 +163,8 @@ struct trace *log_files_new(size_t n, const char *shown, struct err *e)
 	if (r) {
 		r->shown = strdup(shown);
 		r->files = calloc(n, sizeof(*r->files));
+		/* A picture of some hours has up to 8 MB of LOD, and asks for all of it again for each channel. */
+		r->caches[LOG_STRIPS].most *= 2;
 	}
 	if (r && r->shown && r->files)
 		return r;

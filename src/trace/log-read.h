@@ -281,6 +281,8 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell);
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns its cell; LOG_CELL_LIMIT: there is none. */
 int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row);
+/* Returns the first cell of its group, without reading the group. */
+int64_t log_group_of_row(const struct trace *r, enum tier tier, uint64_t row);
 /* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
 bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item);
 
