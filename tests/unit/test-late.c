@@ -17,7 +17,6 @@
 static const char here[] = "fast ram\n"
 			   "fast gpu dir=/sys/devices/gpu.0\n"
 			   "fast emc activity=/sys/kernel/debug/cactmon/mc_all rate=/sys/kernel/debug/emc/rate\n"
-			   "medium value emc.rate path=/sys/kernel/debug/emc/rate\n"
 			   "medium rail VDD_IN\n"
 			   "medium rail VDD_SOC hwmon=ina3221/VDD_SOC\n"
 			   "medium total VDD_IN\n"
