@@ -35,7 +35,7 @@ struct probe {
 	bool hung;  /* a file did not answer when it was opened */
 	bool waits; /* a first read took longer than QUICK_NS: the thread of its bus reads it */
 	int64_t read_ns;
-	atomic_int_least64_t from_ns; /* what it counts is 0 in the first row from then on; set by any thread */
+	atomic_int_least64_t from_ns; /* the stream begins then, and what it counts is 0 in its first row; set by any thread */
 	const char *thread; /* what is read is known to wait: another thread reads it in the fast tier, too; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
