@@ -46,27 +46,6 @@ static void emc_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops emc_ops = {emc_read, probe_free};
 
-/* The driver averages over its sample period: reading more often gives nothing new. */
-static int64_t sample_period(const struct root *r, const char *activity)
-{
-	char dir[sizeof((struct attr *)0)->path];
-	long long us;
-
-	text_join(dir, (size_t)(strrchr(activity, '/') - activity) + 1, activity);
-	if (file_number_of(r, &us, dir, "/sample_period_usec") < 0 || us <= 0 || us > 1000000)
-		return READ_NS;
-	return us * 1000 > READ_NS ? us * 1000 : READ_NS;
-}
-
-static const char *doubt(const char *activity)
-{
-	if (strstr(activity, "/bpmp/"))
-		return _("not validated: the unit of the firmware's count is not public");
-	if (strstr(activity, "/cactmon/"))
-		return _("not validated: not yet compared with tegrastats");
-	return "";
-}
-
 static int open_emc(struct probe_ctx *o, struct err *e)
 {
 	static const struct value_row activity = {.keys = " activity ", .attribute = ""},
@@ -75,6 +54,8 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	struct reason why = {.denied = false}, why_no_clock = why;
 	struct place busy, clock;
 	struct channel load, ch;
+	char dir[sizeof busy.path];
+	long long us;
 
 	if (!p)
 		return -1;
@@ -90,9 +71,15 @@ static int open_emc(struct probe_ctx *o, struct err *e)
 	if (ticks && counts) {
 		p->waits |= busy.took_ns > QUICK_NS;
 		attr_open(&p->attrs[ACTIVITY], o->root, busy.path);
-		p->period_ns = load.window_ns = sample_period(o->root, busy.path);
+		/* The driver averages over its sample period: reading more often gives nothing new. */
+		text_join(dir, (size_t)(strrchr(busy.path, '/') - busy.path) + 1, busy.path);
+		if (file_number_of(o->root, &us, dir, "/sample_period_usec") == 0 && us <= 1000000 && us * 1000 > READ_NS)
+			p->period_ns = us * 1000;
+		load.window_ns = p->period_ns;
 		snprintf(load.source, sizeof load.source, "%.70s kHz / %.70s Hz", busy.path, clock.path);
-		snprintf(load.note, sizeof load.note, "%s", doubt(busy.path));
+		snprintf(load.note, sizeof load.note, "%s",
+			 strstr(busy.path, "/bpmp/") ? _("not validated: the unit of the firmware's count is not public")
+			 : strstr(busy.path, "/cactmon/") ? _("not validated: not yet compared with tegrastats") : "");
 	} else {
 		reason_set(counts ? &why_no_clock : &why, o, &load);
 		p->column++;
