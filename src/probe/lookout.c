@@ -60,7 +60,6 @@ struct found {
 	} *places;
 	size_t base[TIERS];
 	double *rows[TIERS];
-	int64_t *due_ns; /* of each probe */
 };
 
 /* Owned by the reader; may outlive the probe set. */
@@ -150,7 +149,6 @@ static void found_free(struct found *f)
 	for (int t = 0; t < TIERS; t++)
 		free(f->rows[t]);
 	free(f->places);
-	free(f->due_ns);
 	probe_set_free(&f->set); /* frees f, whose first member it is */
 }
 
@@ -245,12 +243,11 @@ static bool found_start(struct found *f, const struct lookout *l)
 
 	if (probe_set_guard(&f->set, l->hz, &unheard) < 0)
 		return false;
-	f->due_ns = calloc(f->set.n_probes + 1, sizeof *f->due_ns);
 	for (int t = 0; t < TIERS; t++) {
 		f->rows[t] = calloc(f->set.width[t] + 1, sizeof *f->rows[t]);
 		for (size_t i = 0; f->rows[t] && i < f->set.width[t]; i++)
 			f->rows[t][i] = NAN;
-		if (!f->rows[t] || !f->due_ns)
+		if (!f->rows[t])
 			return false;
 	}
 	/* Rows of every tier come at multiples of a second after the first. */
@@ -333,14 +330,14 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 	memcpy(own, row, f->base[late->tier] * sizeof *own); /* what derived values are computed from */
 	for (size_t i = 0; i < f->set.n_probes; i++) {
 		struct probe *p = f->set.probes[i];
-		if (p->tier != late->tier || p->derived != late->derived || t_ns < f->due_ns[i])
+		if (p->tier != late->tier || p->derived != late->derived || t_ns < p->due_ns)
 			continue;
 		atomic_store_explicit(&p->from_ns, late->from_ns, memory_order_relaxed);
 		probe_read(p, t_ns, own);
 		if (probes_left_me())
 			return false;
 		if (p->period_ns > 0)
-			f->due_ns[i] = (t_ns / p->period_ns + 1) * p->period_ns;
+			p->due_ns = (t_ns / p->period_ns + 1) * p->period_ns;
 		late->timed |= p->timed;
 		late->read_ns = p->read_ns > late->read_ns ? p->read_ns : late->read_ns;
 	}

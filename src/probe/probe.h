@@ -27,6 +27,7 @@ struct probe {
 	const struct probe_ops *ops;
 	enum tier tier;
 	int64_t period_ns; /* read no more often than this; 0 = at every tick */
+	int64_t due_ns;    /* if it has a period: the tick at which it is read next */
 	bool computes;     /* read() touches no file */
 	bool derived;      /* computed from the row: read after the others, at every tick that read one */
 	/* It is read at a random moment before the row, which then has the time of that: read_ns, which is 0 if it has
