@@ -192,7 +192,8 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 			newest_ns = s->slots[i].probe->read_ns;
 	if (s->timed)
 		t_ns = newest_ns ? newest_ns : due_ns - s->grid.period_ns;
-	s->newest_ns = t_ns = t_ns > s->newest_ns ? t_ns : s->newest_ns + 1;
+	t_ns -= t_ns % NS_PER_US; /* a reading takes longer, and the rest would be a twelfth of a recording */
+	s->newest_ns = t_ns = t_ns > s->newest_ns ? t_ns : s->newest_ns + NS_PER_US;
 	for (size_t i = s->n_read; renewed && i < s->n_slots; i++)
 		probe_read(s->slots[i].probe, t_ns, s->row);
 	/* Most values did not change since they were rounded. Bits are compared, so that NaN equals NaN. */
