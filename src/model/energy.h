@@ -80,7 +80,8 @@ struct energy {
 	int64_t from_ns, to_ns;
 	struct sum joules;
 	int64_t known_ns;
-	double noise; /* variance */
+	double noise;	 /* variance */
+	double hidden_s; /* squares of the times between readings that are too far apart to show what was there */
 	double step;
 	struct power_last last;
 	struct {
@@ -106,7 +107,7 @@ struct energy_part {
 	struct energy_state before, after;
 	struct sum joules;
 	int64_t known_ns;
-	double noise;
+	double noise, hidden_s;
 };
 void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 
