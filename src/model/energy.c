@@ -504,7 +504,7 @@ void energy_source_read(struct energy_source *s, struct timeline *t, size_t powe
 {
 	int64_t first_ns, last_ns, column, t_ns[BLOCK];
 	double room[METER_VALUES][BLOCK], *const values[] = {room[0], room[1], room[2]}, row[METER_VALUES];
-	struct bin bins[2];
+	struct bin sum = {.n = 0}, bin;
 	struct energy_meter m;
 	size_t n;
 
@@ -525,11 +525,13 @@ void energy_source_read(struct energy_source *s, struct timeline *t, size_t powe
 		*s = energy_meter_source(&m);
 		return;
 	}
-	t->ops->columns(t, power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
-	bin_merge(&bins[0], &bins[1]);
-	if (bins[0].n == 0)
+	for (int64_t i = first_ns >> ZOOM_MAX; i <= last_ns >> ZOOM_MAX; i++) {
+		t->ops->columns(t, power, ZOOM_MAX, i, 1, &bin);
+		bin_merge(&sum, &bin);
+	}
+	if (sum.n == 0)
 		return;
-	s->least = bins[0].min / 1e3;
-	s->most = bins[0].max / 1e3;
-	s->mean = bins[0].sum / 1e3 / (double)bins[0].n;
+	s->least = sum.min / 1e3;
+	s->most = sum.max / 1e3;
+	s->mean = sum.sum / 1e3 / (double)sum.n;
 }

@@ -267,15 +267,17 @@ static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns,
 
 	if (!r->any || (r->rows_from_ns > INT64_MIN && from_ns - r->sources[channel].reach_ns < r->rows_from_ns))
 		return false;
-	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) > ENERGY_ROWS) {
-		trace_stat(r, channel, from_ns, to_ns, &stat);
-		*out = (struct energy_result) {stat.integral / 1e3, NAN, (double)stat.known_ns / 1e9, NULL};
-		return stat.n > 0;
-	}
 	s = trace_source(r, channel);
-	if (s)
+	if (!s)
+		return false;
+	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) <= ENERGY_ROWS) {
 		*out = energy_between(s, t, from_ns, to_ns);
-	return s != NULL;
+		return true;
+	}
+	trace_stat(r, s->counts ? s->counter : channel, from_ns, to_ns, &stat);
+	*out = s->counts ? (struct energy_result) {stat.rise, NAN, (double)(stat.last_ns - stat.first_ns) / 1e9, NULL}
+			 : (struct energy_result) {stat.integral / 1e3 * s->scale, NAN, (double)stat.known_ns / 1e9, NULL};
+	return stat.n > 0;
 }
 
 /* Stores the reading of a channel next to row, row itself included, in direction step (1 or -1), if it is less
@@ -317,17 +319,24 @@ static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, i
 	struct trace *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
 	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns = 0, next_ns;
-	double before, after;
-	bool follows;
+	double before, after = NAN, next;
+	struct span_stats earlier;
+	bool follows, precedes;
 
 	trace_stat(r, channel, from_ns, to_ns, out);
 	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after);
 	next_ns = out->n ? out->first_ns : after_ns;
+	next = out->n ? out->first : after;
+	precedes = reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before);
+	/* What a count rose by in a gap belongs to where it ends. */
+	if (!precedes && channel_counts(&r->channels[channel]) && next_ns > from_ns && next_ns <= to_ns) {
+		trace_stat(r, channel, INT64_MIN, from_ns, &earlier);
+		precedes = earlier.n > 0;
+		before_ns = earlier.last_ns;
+		before = earlier.last;
+	}
 	/* A step at an edge belongs to the interval before it. */
-	if (reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before) &&
-	    (out->n || follows)) {
-		double next = out->n ? out->first : after;
-
+	if (precedes && (out->n || follows)) {
 		out->above_ns += (uint64_t)above_between(before_ns, before, next_ns, hole, from_ns, to_ns);
 		out->known_ns += (uint64_t)above_between(before_ns, 1, next_ns, hole, from_ns, to_ns);
 		out->rise += next_ns > from_ns && next_ns <= to_ns && next > before ? next - before : 0;

@@ -623,10 +623,52 @@ static void a_range_reaches_the_end(void **state)
 	live_log_free(h);
 }
 
+static bool days_extent(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
+{
+	(void)t;
+	*first_ns = START;
+	*last_ns = START + 240 * 3600 * NS_PER_S;
+	return true;
+}
+
+/* One reading in each: 10 W, on the fifth day 50 W. */
+static void days_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	(void)t;
+	assert_int_equal(channel, 0);
+	for (size_t i = 0; i < n; i++) {
+		double mw = (((first + (int64_t)i) << zoom) - START) / (96 * 3600 * NS_PER_S) == 1 ? 50e3 : 10e3;
+
+		out[i] = (struct bin) {mw, mw, mw, 1};
+	}
+}
+
+static const struct session *days_session(struct timeline *t)
+{
+	static const struct channel rail = {.name = "VDD.power", .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT};
+	static const struct session about = {.channels = &rail, .n_channels = 1, .width = {0, 1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+
+	(void)t;
+	return &about;
+}
+
+/* The greatest power of a recording of ten days, in the middle of it, is known. */
+static void days_are_read(void **state)
+{
+	static const struct timeline_ops days = {.session = days_session, .extent = days_extent, .columns = days_columns};
+	struct timeline t = {&days};
+	struct energy_source s;
+
+	(void)state;
+	energy_source_read(&s, &t, 0);
+	assert_true(fabs(s.least - 10) < 1e-9 && fabs(s.most - 50) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds),
 					   cmocka_unit_test(gaps_are_in_the_bound),
+					   cmocka_unit_test(days_are_read),
 					   cmocka_unit_test(a_recording_is_known_to_its_edges),
 					   cmocka_unit_test(a_counter_tells_of_bursts),
 					   cmocka_unit_test(samples_add_up_to_their_counter),
