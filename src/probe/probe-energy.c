@@ -15,12 +15,14 @@
 
 #define POWERCAP "/sys/class/powercap"
 #define RAPL     "intel-rapl:"
+#define MOST_W	 1e5 /* of one counter */
 
 struct counter {
 	struct probe probe;
 	double range_uj;     /* where it starts at 0 again; NaN: nowhere */
 	bool power;          /* the second column is the power */
 	double uj, total_uj; /* the newest reading, NaN at first; the sum of its steps */
+	int64_t read_ns;     /* of the newest reading */
 	int64_t t_ns;        /* when it changed last; 0: not yet */
 };
 
@@ -38,9 +40,16 @@ static void counter_read(struct probe *p, int64_t t_ns, double *row)
 	}
 	if (step < 0)
 		step += c->range_uj;
+	/* It was reset, perhaps while the machine was suspended, or went on then while time did not. What it had counted since the
+	 * last reading is not known: the sum begins again, and what falls is no rise of any time. */
+	if (!isnan(c->uj) && !(step <= MOST_W / 1e3 * (double)(t_ns - c->read_ns))) {
+		row[p->column] = c->total_uj = 0;
+		step = NAN;
+	}
 	c->uj = uj;
+	c->read_ns = t_ns;
 	if (isnan(step))
-		c->t_ns = 0; /* the first reading, or it was reset */
+		c->t_ns = 0; /* it is the first reading since then */
 	if (!(step > 0))
 		return;
 	c->total_uj += step;
