@@ -262,13 +262,10 @@ static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns,
 {
 	struct trace *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
-	const struct energy_source *s;
+	const struct energy_source *s = r->any ? trace_source(r, channel) : NULL;
 	struct span_stats stat;
 
-	if (!r->any || (r->rows_from_ns > INT64_MIN && from_ns - r->sources[channel].reach_ns < r->rows_from_ns))
-		return false;
-	s = trace_source(r, channel);
-	if (!s)
+	if (!s || (r->rows_from_ns > INT64_MIN && from_ns - s->reach_ns < r->rows_from_ns))
 		return false;
 	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) <= ENERGY_ROWS) {
 		*out = energy_between(s, t, from_ns, to_ns);
@@ -314,38 +311,32 @@ static uint64_t above_by_events(const struct trace *r, size_t channel, int64_t f
 	return (uint64_t)llround(above_ns);
 }
 
+/* Adds what two neighbouring readings, of which one or both are outside, say of an interval. A step belongs to where it ends. */
+static void stat_edge(struct span_stats *out, int64_t hole_ns, int64_t from_ns, int64_t to_ns, int64_t t0, double v0, int64_t t1, double v1)
+{
+	out->above_ns += (uint64_t)above_between(t0, v0, t1, hole_ns, from_ns, to_ns);
+	out->known_ns += (uint64_t)above_between(t0, 1, t1, hole_ns, from_ns, to_ns);
+	out->rise += t1 > from_ns && t1 <= to_ns && v1 > v0 ? v1 - v0 : 0;
+}
+
 static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct trace *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
-	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns = 0, next_ns;
-	double before, after = NAN, next;
-	struct span_stats earlier;
-	bool follows, precedes;
+	int64_t hole_ns = stats_hole_ns(r->session.hz[tier]), after_ns = to_ns;
+	struct span_stats before = {.n = 0};
+	double after = NAN;
+	bool follows;
 
 	trace_stat(r, channel, from_ns, to_ns, out);
-	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after);
-	next_ns = out->n ? out->first_ns : after_ns;
-	next = out->n ? out->first : after;
-	precedes = reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before);
-	/* What a count rose by in a gap belongs to where it ends. */
-	if (!precedes && channel_counts(&r->channels[channel]) && next_ns > from_ns && next_ns <= to_ns) {
-		trace_stat(r, channel, INT64_MIN, from_ns, &earlier);
-		precedes = earlier.n > 0;
-		before_ns = earlier.last_ns;
-		before = earlier.last;
-	}
-	/* A step at an edge belongs to the interval before it. */
-	if (precedes && (out->n || follows)) {
-		out->above_ns += (uint64_t)above_between(before_ns, before, next_ns, hole, from_ns, to_ns);
-		out->known_ns += (uint64_t)above_between(before_ns, 1, next_ns, hole, from_ns, to_ns);
-		out->rise += next_ns > from_ns && next_ns <= to_ns && next > before ? next - before : 0;
-	}
-	if (out->n && follows) {
-		out->above_ns += (uint64_t)above_between(out->last_ns, out->last, after_ns, hole, from_ns, to_ns);
-		out->known_ns += (uint64_t)above_between(out->last_ns, 1, after_ns, hole, from_ns, to_ns);
-		out->rise += after_ns == to_ns && after > out->last ? after - out->last : 0;
-	}
+	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole_ns, &after_ns, &after);
+	before.n = reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole_ns, &before.last_ns, &before.last);
+	if (!before.n && channel_counts(&r->channels[channel])) /* what it rose by in a gap */
+		trace_stat(r, channel, INT64_MIN, from_ns, &before);
+	if (before.n && out->n)
+		stat_edge(out, hole_ns, from_ns, to_ns, before.last_ns, before.last, out->first_ns, out->first);
+	if (follows && (out->n || before.n))
+		stat_edge(out, hole_ns, from_ns, to_ns, out->n ? out->last_ns : before.last_ns, out->n ? out->last : before.last, after_ns, after);
 	if (from_ns < r->rows_from_ns)
 		out->above_ns = above_by_events(r, channel, from_ns, to_ns);
 }
