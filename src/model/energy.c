@@ -179,10 +179,10 @@ static void line_add(struct energy *e, const struct power_line *l, double varian
 
 	if (to <= from)
 		return;
-	sum_add(&e->joules, (l->from + slope * ((double)(from - l->from_ns) + part / 2)) * (part / 1e9));
-	e->known_ns += to - from;
-	e->noise += variance * part / all;
-	e->hidden_s += unread * (part / 1e9) * (all / 1e9);
+	sum_add(&e->sum.joules, (l->from + slope * ((double)(from - l->from_ns) + part / 2)) * (part / 1e9));
+	e->sum.known_ns += to - from;
+	e->sum.noise += variance * part / all;
+	e->sum.hidden_s += unread * (part / 1e9) * (all / 1e9);
 }
 
 void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *r)
@@ -225,15 +225,15 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 			end[0].to_ns = e.to_ns;
 		line_add(&e, end, 0, 2);
 	}
-	r.known_s = (double)e.known_ns / 1e9;
-	if (e.known_ns == 0) {
+	r.known_s = (double)e.sum.known_ns / 1e9;
+	if (e.sum.known_ns == 0) {
 		r.why = N_("power was not read in this time");
 		return r;
 	}
-	r.joules = sum_get(&e.joules);
+	r.joules = sum_get(&e.sum.joules);
 	/* A step of the recording's range at any moment between two readings, or between the last one and what is next. */
 	swing = fmax(s->most - s->least, 0);
-	variance = e.noise + swing * swing * e.hidden_s / 12;
+	variance = e.sum.noise + swing * swing * e.sum.hidden_s / 12;
 	for (int k = 0; k < 2; k++) {
 		double n = (double)e.edge[k].n;
 		double width = (double)s->window_ns / 1e9 + (n > 0 ? e.edge[k].apart / n : (double)s->tick_ns / 1e9);
@@ -292,15 +292,10 @@ void energy_part_read(struct energy_part *p, const struct energy_source *s, stru
 				   .most_ns = to_ns};
 	energy_read_to(&e, &rows, s, t, from_ns, NULL);
 	p->before = (struct energy_state) {rows, e.last, e.step};
-	e.joules = (struct sum) {0, 0};
-	e.known_ns = 0;
-	e.noise = e.hidden_s = 0;
+	e.sum = (struct energy_sum) {.known_ns = 0};
 	energy_read_to(&e, &rows, s, t, to_ns, p);
 	p->after = (struct energy_state) {rows, e.last, e.step};
-	p->joules = e.joules;
-	p->known_ns = e.known_ns;
-	p->noise = e.noise;
-	p->hidden_s = e.hidden_s;
+	p->sum = e.sum;
 }
 
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
@@ -319,11 +314,11 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 		rows = p.after.rows;
 		e.last = p.after.last;
 		e.step = p.after.step;
-		sum_add(&e.joules, p.joules.value);
-		e.joules.rest += p.joules.rest;
-		e.known_ns += p.known_ns;
-		e.noise += p.noise;
-		e.hidden_s += p.hidden_s;
+		sum_add(&e.sum.joules, p.sum.joules.value);
+		e.sum.joules.rest += p.sum.joules.rest;
+		e.sum.known_ns += p.sum.known_ns;
+		e.sum.noise += p.sum.noise;
+		e.sum.hidden_s += p.sum.hidden_s;
 	}
 	energy_read_to(&e, &rows, s, t, to_ns + s->reach_ns, NULL);
 	r = energy_get(&e, s);
@@ -426,8 +421,7 @@ static void rise_add(struct energy_meter *m, const struct power_reading *r)
 	if (m->n_counted == 0 || gap || start_ns != m->last_ns) {
 		m->told = told(m);
 		m->run.from_ns = gap ? r->end_ns : start_ns;
-		m->run.known_ns = 0;
-		m->run.joules = (struct sum) {0, 0};
+		m->run.sum = (struct energy_sum) {.known_ns = 0};
 	}
 	m->last_ns = r->end_ns;
 	if (gap)

@@ -255,28 +255,6 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 	return found;
 }
 
-#define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
-
-/* Of rows that are gone only their bins are known. */
-static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
-{
-	struct trace *r = timeline_log(t);
-	enum tier tier = r->channels[channel].tier;
-	const struct energy_source *s = r->any ? trace_source(r, channel) : NULL;
-	struct span_stats stat;
-
-	if (!s || (r->rows_from_ns > INT64_MIN && from_ns - s->reach_ns < r->rows_from_ns))
-		return false;
-	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) <= ENERGY_ROWS) {
-		*out = energy_between(s, t, from_ns, to_ns);
-		return true;
-	}
-	trace_stat(r, s->counts ? s->counter : channel, from_ns, to_ns, &stat);
-	*out = s->counts ? (struct energy_result) {stat.rise, NAN, (double)(stat.last_ns - stat.first_ns) / 1e9, NULL}
-			 : (struct energy_result) {stat.integral / 1e3 * s->scale, NAN, (double)stat.known_ns / 1e9, NULL};
-	return stat.n > 0;
-}
-
 /* Stores the reading of a channel next to row, row itself included, in direction step (1 or -1), if it is less
  * than hole_ns away from t_ns. */
 static bool reading_near(struct trace *r, size_t channel, uint64_t row, int step, int64_t t_ns, int64_t hole_ns, int64_t *at,
@@ -311,14 +289,6 @@ static uint64_t above_by_events(const struct trace *r, size_t channel, int64_t f
 	return (uint64_t)llround(above_ns);
 }
 
-/* Adds what two neighbouring readings, of which one or both are outside, say of an interval. A step belongs to where it ends. */
-static void stat_edge(struct span_stats *out, int64_t hole_ns, int64_t from_ns, int64_t to_ns, int64_t t0, double v0, int64_t t1, double v1)
-{
-	out->above_ns += (uint64_t)above_between(t0, v0, t1, hole_ns, from_ns, to_ns);
-	out->known_ns += (uint64_t)above_between(t0, 1, t1, hole_ns, from_ns, to_ns);
-	out->rise += t1 > from_ns && t1 <= to_ns && v1 > v0 ? v1 - v0 : 0;
-}
-
 static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out)
 {
 	struct trace *r = timeline_log(t);
@@ -334,11 +304,34 @@ static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, i
 	if (!before.n && channel_counts(&r->channels[channel])) /* what it rose by in a gap */
 		trace_stat(r, channel, INT64_MIN, from_ns, &before);
 	if (before.n && out->n)
-		stat_edge(out, hole_ns, from_ns, to_ns, before.last_ns, before.last, out->first_ns, out->first);
-	if (follows && (out->n || before.n))
-		stat_edge(out, hole_ns, from_ns, to_ns, out->n ? out->last_ns : before.last_ns, out->n ? out->last : before.last, after_ns, after);
+		span_stats_between(out, before.last_ns, before.last, out->first_ns, out->first, hole_ns, from_ns, to_ns);
+	before = out->n ? *out : before;
+	if (follows && before.n)
+		span_stats_between(out, before.last_ns, before.last, after_ns, after, hole_ns, from_ns, to_ns);
 	if (from_ns < r->rows_from_ns)
 		out->above_ns = above_by_events(r, channel, from_ns, to_ns);
+}
+
+#define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
+
+/* Of rows that are gone only their bins are known. */
+static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
+{
+	struct trace *r = timeline_log(t);
+	enum tier tier = r->channels[channel].tier;
+	const struct energy_source *s = r->any ? trace_source(r, channel) : NULL;
+	struct span_stats stat;
+
+	if (!s || (r->rows_from_ns > INT64_MIN && from_ns - s->reach_ns < r->rows_from_ns))
+		return false;
+	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) <= ENERGY_ROWS) {
+		*out = energy_between(s, t, from_ns, to_ns);
+		return true;
+	}
+	timeline_stat(t, s->counts ? s->counter : channel, from_ns, to_ns, &stat);
+	*out = s->counts ? (struct energy_result) {stat.rise, NAN, (double)(stat.last_ns - stat.first_ns) / 1e9, NULL}
+			 : (struct energy_result) {stat.integral / 1e3 * s->scale, NAN, (double)stat.known_ns / 1e9, NULL};
+	return stat.n > 0;
 }
 
 const struct timeline_ops log_timeline_ops = {
