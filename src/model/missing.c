@@ -120,8 +120,10 @@ void missing_reason(char out[MISSING_REASON], double v, const struct channel *c,
 
 void missing_at(char *out, size_t size, const struct channel *c, const char *reason)
 {
-	bool file = c->source[0] == '/' && !strchr(c->source, ' ');
+	bool file = c->source[0] == '/' && !strchr(c->source, ' ') && !c->missing[0];
 
+	if (!strncmp(reason, CHANGE_REASON, strlen(CHANGE_REASON)))
+		reason += strlen(CHANGE_REASON);
 	snprintf(out, size, "%s%s%s", file ? c->source : "", file ? ": " : "",
-		 *reason ? reason : _("no reason is known"));
+		 c->missing[0] ? c->missing : *reason ? reason : _("no reason is known"));
 }
