@@ -83,6 +83,7 @@ static void engine_describe(const struct engine *g, const struct fact *facts, st
 	memcpy(out->width, g->probes->width, sizeof(out->width));
 	memcpy(out->hz, g->hz, sizeof(out->hz));
 	clock_anchor(&out->start);
+	out->start.mono_ns -= out->start.mono_ns % NS_PER_US; /* as of rows: none is before the start */
 	if (g->phase == PHASE_NEW) {
 		out->start.mono_ns -= g->past_ns;
 		out->start.real_ns -= g->past_ns;
@@ -477,7 +478,7 @@ int engine_start(struct engine *g, struct err *e)
 
 	if (g->phase != PHASE_NEW)
 		return err_set(e, ERR_FAILED, _("the engine can be started only once"));
-	g->started_ns = clock_now_ns();
+	g->started_ns = clock_now_ns() / NS_PER_US * NS_PER_US;
 	grid_ns = g->started_ns + SOURCES_NS;
 	probe_set_start(g->probes, grid_ns);
 	least_ns = clock_now_ns() + GRID_AFTER_NS;

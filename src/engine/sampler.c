@@ -182,7 +182,8 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 			newest_ns = s->probes[i]->read_ns;
 	if (s->timed)
 		t_ns = newest_ns ? newest_ns : due_ns - s->grid.period_ns;
-	t_ns = t_ns > last_ns ? t_ns : last_ns + 1;
+	t_ns -= t_ns % NS_PER_US; /* a reading takes longer, and the rest would be a twelfth of a recording */
+	t_ns = t_ns > last_ns ? t_ns : last_ns + NS_PER_US;
 	for (size_t i = s->n_read; renewed && i < s->n_probes; i++)
 		probe_read(s->probes[i], t_ns, s->row);
 	/* Most values did not change since they were rounded. Bits are compared, so that NaN equals NaN. */
