@@ -253,6 +253,7 @@ static void tidy(const char *folder, const struct nvtx_process *me)
 	DIR *list = opendir(folder);
 	struct nvtx_process of;
 	struct dirent *d;
+	uint64_t start;
 	int fd;
 
 	while (list && (d = readdir(list))) {
@@ -260,7 +261,8 @@ static void tidy(const char *folder, const struct nvtx_process *me)
 		    (fd = openat(dirfd(list), d->d_name, how)) < 0)
 			continue;
 		if (pread(fd, &of, sizeof of, 0) == sizeof of && of.magic == NVTX_MAGIC &&
-		    of.pid_ns == me->pid_ns && (of.pid == me->pid || nvtx_started((int)of.pid) != of.start))
+		    of.pid_ns == me->pid_ns &&
+		    (of.pid == me->pid || (nvtx_started((int)of.pid, &start) == 0 && start != of.start)))
 			unlinkat(dirfd(list), d->d_name, 0);
 		close(fd);
 	}
@@ -310,8 +312,7 @@ static struct nvtx_head *make_file(void)
 {
 	struct nvtx_process me = {.version = NVTX_VERSION,
 				  .size = sizeof(struct nvtx_head),
-				  .pid = (uint64_t)getpid(),
-				  .start = nvtx_started(getpid())};
+				  .pid = (uint64_t)getpid()};
 	const uint32_t strings = inherited ? LOAD(strings_ready) : CHUNK;
 	char folder[sizeof path - 64];
 	int fd, asked, recorded;
@@ -320,7 +321,7 @@ static struct nvtx_head *make_file(void)
 	struct stat st;
 
 	errno = 0;
-	if (!nvtx_ring_folder(folder, sizeof folder, &asked))
+	if (!nvtx_ring_folder(folder, sizeof folder, &asked) || nvtx_started(getpid(), &me.start) < 0)
 		return NULL;
 	mkdir(folder, 0700);
 	if (!asked && !nvmtop_mark_safe(folder, 0)) /* others can write to it */

@@ -329,7 +329,8 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields
 	n->reader.phases_from = phases_from;
 	n->reader.before_ns = n->reader.now_ns = clock_now_ns();
 	n->yields = yields;
-	n->reader.since = since ? nvtx_started(since) : 0;
+	if (since)
+		nvtx_started(since, &n->reader.since);
 	n->reader.dir = n->lock = -1;
 	n->reader.pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	return n;

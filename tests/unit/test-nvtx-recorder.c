@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -360,6 +361,39 @@ static void marks_and_payloads(void **state)
 	program_end();
 }
 
+/* Without a descriptor it is not known whether a program lives, and it is not taken for dead: its file stays, and it is told
+ * at the end that nobody reads it. */
+static void without_descriptors(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	struct rlimit most, none;
+	int fd = dup(0);
+	bool there;
+
+	(void)state;
+	program(getpid(), true);
+	push(0, t, 0, RUN);
+	nvtx_poll(n, false);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+	none = (struct rlimit) {(rlim_t)fd, most.rlim_max};
+	close(fd);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	fd = open("/proc/self/stat", O_RDONLY);
+	nvtx_poll(n, true);
+	there = access(path, F_OK) == 0;
+	pop(0, t + 10, 0);
+	nvtx_poll(n, false);
+	nvtx_free(n);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+	assert_int_equal(fd, -1);
+	assert_true(there && access(path, F_OK) == 0);
+	assert_int_equal(head->reading, 0);
+	assert_int_equal(n_got, 2); /* once as open */
+	assert_true(got[1].flags == 0 && got[1].end_ns == t + 10);
+	program_end();
+}
+
 /* What was open when its process ended, or is open when a sink ends. */
 static void open_ranges(void **state)
 {
@@ -675,6 +709,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(start_and_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(categories, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_and_payloads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_descriptors, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(open_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many, set_up, tear_down),
