@@ -56,6 +56,7 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-live tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
+tests_unit_test_clocks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_anchor
 tests_unit_test_log_out_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
 tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -457,10 +458,18 @@ void engine_begin_again(struct engine *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
+/* On Linux niceness is a property of the thread, and 0 means the calling one. */
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
-	if (sampler_set_nice(g->sampler, nice, e) < 0)
-		return -1;
+	int now = getpriority(PRIO_PROCESS, 0), refused;
+
+	if (nice < now) { /* lowering it needs a privilege, raising it does not */
+		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
+		if (refused)
+			return err_sys(e, ERR_FAILED, refused,
+				       _("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"), nice, now);
+		setpriority(PRIO_PROCESS, 0, now);
+	}
 	g->probes->has_nice = true;
 	g->probes->nice = nice;
 	return 0;

@@ -134,7 +134,12 @@ bool change_is_reason(const struct change *c)
 
 void change_text(char out[CHANGE_TEXT], const struct change *c)
 {
-	if (change_is_reason(c))
+	static const char *const told[] = {CHANGE_CLOCK, CHANGE_SUSPENDED, CHANGE_RANGES_LOST, CHANGE_EVENTS_LOST};
+	bool alone = change_is_reason(c);
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		alone |= !strcmp(c->what, told[i]);
+	if (alone)
 		snprintf(out, CHANGE_TEXT, "%.47s: %.63s", c->what, c->to);
 	else
 		snprintf(out, CHANGE_TEXT, "%.47s: %.63s -> %.63s", c->what, c->from[0] ? c->from : "--",

@@ -1,8 +1,8 @@
 /* Looks for what may come late: a driver that is loaded after nvmtop was started, a swap file, rights. Channels without a
  * source keep their columns, so that rows have one width; the statements that they came from are opened again, in a
  * probe set of the lookout whose rows continue those of the first one. What is found there stays: its probes are read
- * by one probe for each tier of the first set, which copies their values into the reserved columns. Sets are only
- * appended to the list, so that the sampling thread walks it without a lock.
+ * by two probes for each tier of the first set, of which one is derived, as those of it that are: both copy the values
+ * into the reserved columns. Sets are only appended to the list, so that the sampling thread walks it without a lock.
  *
  * Texts count when two looks in a row have found them: one may fall into the middle of a change, of a file or of
  * several that belong together. A file that is missing or empty has no text.
@@ -60,7 +60,6 @@ struct found {
 	} *places;
 	size_t base[TIERS];
 	double *rows[TIERS];
-	int64_t *due_ns; /* of each probe */
 };
 
 /* Owned by the reader; may outlive the probe set. */
@@ -89,7 +88,7 @@ struct lookout {
 	size_t n_told;
 };
 
-/* One for each tier that may be missing something. */
+/* Two for each tier that may be missing something: the second is derived. */
 struct late {
 	struct probe probe;
 	struct lookout *lookout;
@@ -150,7 +149,6 @@ static void found_free(struct found *f)
 	for (int t = 0; t < TIERS; t++)
 		free(f->rows[t]);
 	free(f->places);
-	free(f->due_ns);
 	probe_set_free(&f->set); /* frees f, whose first member it is */
 }
 
@@ -245,12 +243,11 @@ static bool found_start(struct found *f, const struct lookout *l)
 
 	if (probe_set_guard(&f->set, l->hz, &unheard) < 0)
 		return false;
-	f->due_ns = calloc(f->set.n_probes + 1, sizeof *f->due_ns);
 	for (int t = 0; t < TIERS; t++) {
 		f->rows[t] = calloc(f->set.width[t] + 1, sizeof *f->rows[t]);
 		for (size_t i = 0; f->rows[t] && i < f->set.width[t]; i++)
 			f->rows[t][i] = NAN;
-		if (!f->rows[t] || !f->due_ns)
+		if (!f->rows[t])
 			return false;
 	}
 	/* Rows of every tier come at multiples of a second after the first. */
@@ -333,13 +330,14 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 	memcpy(own, row, f->base[late->tier] * sizeof *own); /* what derived values are computed from */
 	for (size_t i = 0; i < f->set.n_probes; i++) {
 		struct probe *p = f->set.probes[i];
-		if (p->tier != late->tier || t_ns < f->due_ns[i])
+		if (p->tier != late->tier || p->derived != late->derived || t_ns < p->due_ns)
 			continue;
+		atomic_store_explicit(&p->from_ns, late->from_ns, memory_order_relaxed);
 		probe_read(p, t_ns, own);
 		if (probes_left_me())
 			return false;
 		if (p->period_ns > 0)
-			f->due_ns[i] = (t_ns / p->period_ns + 1) * p->period_ns;
+			p->due_ns = (t_ns / p->period_ns + 1) * p->period_ns;
 		late->timed |= p->timed;
 		late->read_ns = p->read_ns > late->read_ns ? p->read_ns : late->read_ns;
 	}
@@ -454,14 +452,15 @@ int lookout_reserve(struct lookout *l, struct probe_set *probes)
 
 	for (size_t w = 0; w < l->n_wanted; w++)
 		missing[probes->channels[l->wanted[w].first].tier] = true;
-	for (enum tier t = 0; t < TIERS; t++) {
-		if (!missing[t])
+	for (int i = 0; i < 2 * TIERS; i++) {
+		if (!missing[i / 2])
 			continue;
 		struct late *late = calloc(1, sizeof *late);
 		if (!late)
 			return -1;
 		late->probe.ops = &late_ops;
-		late->probe.tier = t;
+		late->probe.tier = (enum tier)(i / 2);
+		late->probe.derived = i % 2;
 		late->lookout = l;
 		if (probe_set_add_probe(probes, &late->probe) < 0)
 			return -1;

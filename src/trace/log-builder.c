@@ -218,7 +218,7 @@ static void put_change(struct log_builder *b, const struct change *c)
 /* Says how many ranges were lost since the last time. */
 static void ranges_tell(struct log_builder *b)
 {
-	struct change c = {.t_ns = log_cell_ns(b->newest_cell + 1), .what = "ranges.lost"};
+	struct change c = {.t_ns = log_cell_ns(b->newest_cell + 1), .what = CHANGE_RANGES_LOST};
 
 	if (b->lost_ranges == 0)
 		return;
@@ -243,6 +243,7 @@ static void clocks_read(struct log_builder *b)
 {
 	struct clock_anchor was = b->anchor, now;
 	int64_t step, asleep;
+	struct change c;
 
 	if (!b->clocks)
 		return;
@@ -250,14 +251,13 @@ static void clocks_read(struct log_builder *b)
 	b->anchor = now;
 	step = now.real_ns - now.boot_ns - (was.real_ns - was.boot_ns);
 	asleep = now.boot_ns - now.mono_ns - (was.boot_ns - was.mono_ns);
-	if (asleep > NS_PER_MS)
-		put_gap(b, &(struct gap) {.cause = LOG_SUSPENDED,
-					  .from_ns = was.mono_ns,
-					  .to_ns = now.mono_ns,
-					  .missed = (uint64_t)asleep});
+	if (asleep > NS_PER_MS) {
+		c = (struct change) {.t_ns = now.mono_ns, .what = CHANGE_SUSPENDED};
+		snprintf(c.to, sizeof(c.to), "%.3f s", (double)asleep / (double)NS_PER_S);
+		put_change(b, &c);
+	}
 	if (step > STEP_NS || step < -STEP_NS) {
-		struct change c = {.t_ns = now.mono_ns, .what = "clock"};
-
+		c = (struct change) {.t_ns = now.mono_ns, .what = CHANGE_CLOCK};
 		snprintf(c.to, sizeof(c.to), "%+.3f s", (double)step / (double)NS_PER_S);
 		put_change(b, &c);
 	}

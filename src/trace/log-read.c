@@ -242,6 +242,8 @@ static enum log_fault chunk_get(struct trace *r, const struct log_item *item, st
 		return LOG_FAULT_SUM;
 	if (h->version != LOG_VERSION)
 		return LOG_FAULT_VERSION;
+	if (h->kind == LOG_META && h->stored >= sizeof(log_signature) && memcmp(p + LOG_HEAD, log_signature, 4) == 0)
+		r->mangled |= memcmp(p + LOG_HEAD, log_signature, sizeof(log_signature)) != 0;
 	switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
 	case LOG_OK: break;
 	case LOG_BAD_CODEC: return LOG_FAULT_CODEC;

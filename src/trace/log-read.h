@@ -183,6 +183,7 @@ struct trace {
 	int64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
 	bool newer; /* a critical chunk of an unknown kind or version was found */
+	bool mangled; /* a terminal or a text conversion has changed a META */
 	uint64_t begin, size; /* of its chunks */
 	int64_t first_ns, last_ns; /* of rows */
 	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
@@ -244,8 +245,6 @@ int log_meta_take(struct trace *r, const struct log_head *h, const struct log_by
 void log_meta_new(struct trace *r, const struct log_item *item);
 /* Reads a META for log_get_tagged(). Returns false if it cannot be used. */
 bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in);
-/* Whether the signature of a META was altered by a terminal or a text conversion. */
-bool log_through_terminal(struct trace *r, const struct log_item *item);
 /* The number of the file of a split recording whose META is at that position; -1: it does not say. */
 int64_t log_part_at(struct trace *r, uint64_t at);
 /* Takes the END that was read into r->raw. */
@@ -282,6 +281,8 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell);
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns its cell; LOG_CELL_LIMIT: there is none. */
 int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row);
+/* Returns the first cell of its group, without reading the group. */
+int64_t log_group_of_row(const struct trace *r, enum tier tier, uint64_t row);
 /* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
 bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item);
 
@@ -322,9 +323,8 @@ int log_files_read(struct trace *r, struct err *e);
 /* Finds the first chunk of any recording in the bytes that are there, and takes its session number. Returns 0 if there is
  * none (yet), or -1 and sets *e if it is of another version of the format. */
 int log_begins_at(struct trace *r, struct err *e);
-/* Says why the log cannot be read: it is of a newer version, or has no META that can be read. Returns -1. mangled: one of
- * them went through a terminal. */
-int log_undescribed(const struct trace *r, bool mangled, struct err *e);
+/* Says why the log cannot be read: it is of a newer version, or has no META that can be read. Returns -1. */
+int log_undescribed(const struct trace *r, struct err *e);
 
 /* What is read or computed of a span is kept in LOG_STRIPS by its number: LOD of a zoom and tier, STAT of a level and, of a
  * cell, strips of a zoom and tier. */

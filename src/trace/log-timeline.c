@@ -211,7 +211,7 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 	pthread_mutex_lock(&r->lock);
 	row = log_rows_before(r, s->tier, log_span_cell(span, 1));
 	if (row < r->rows[s->tier])
-		of_row = log_span(log_cell_of_row(r, s->tier, row), 1);
+		of_row = log_span(log_group_of_row(r, s->tier, row), 1);
 	span = of_row > span ? of_row : span;
 	key = log_span_key(span, SPAN_PARTS, s->tier);
 	begin_ns = log_cell_ns(log_span_cell(span, 1));

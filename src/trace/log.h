@@ -79,7 +79,6 @@ static inline bool log_of_group(unsigned kind)
 	return kind == LOG_META || kind == LOG_DATA || kind == LOG_RANGE || log_has_events(kind);
 }
 
-#define LOG_SUSPENDED ((enum gap_cause)2) /* a cause of gaps in the file only */
 
 enum log_codec { LOG_PLAIN, LOG_ZSTD };
 

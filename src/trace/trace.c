@@ -384,11 +384,6 @@ struct trace *trace_open(const char *path, struct err *e)
 	return trace_open_files(&path, 1, false, NULL, NULL, e);
 }
 
-struct trace *trace_open_view(const char *path, struct err *e)
-{
-	return trace_open_files(&path, 1, true, NULL, NULL, e);
-}
-
 uint32_t trace_recording(const char *path, uint64_t *seq)
 {
 	struct trace_piece p = {.fd = -1};
@@ -418,12 +413,6 @@ void trace_look(struct trace *t, struct trace_state *out)
 	out->news = strcmp(t->told.text, t->wrong.text) != 0;
 	out->damage = t->wrong;
 	t->told = t->wrong;
-}
-
-void trace_settle(struct trace *t)
-{
-	if (t->import && job_done(&t->import->job, INT64_MAX))
-		import_take(t, &t->wrong);
 }
 
 const char *trace_path(const struct trace *t)

@@ -126,7 +126,7 @@ run nvmtop --demo --record 's-%p.nvmt' --repeat 2 -- sh -c 'echo $$'
 ok '--repeat with %p' is "$(echo s-*)" "$(sed 's/.*/s-&/; 1s/$/-1.nvmt/; 2s/$/-2.nvmt/' out | sort | tr '\n' ' ' | sed 's/ $//')"
 # A command may set marks, and end if one fails: in a run to warm up, too, and after --duration. They are of no run.
 demo_without_marks
-run nvmtop --demo --record m3.nvmt --repeat 2 --warmup 2 -- sh -ec "$EMU $NVMTOP mark begin; kill -USR1 \$PPID; $EMU $NVMTOP mark end"
+run nvmtop --demo --record m3.nvmt --repeat 2 --warmup 2 -- sh -ec "$EMU $NVMTOP mark begin; kill -USR1 \$PPID; sleep 0.2; $EMU $NVMTOP mark end"
 ok 'marks during a run to warm up are taken' is "$status" 0
 ok 'and dropped' sh -c 'grep "marks: " err | tr -s " " | sort -u | grep -qx " marks: 3"'
 run nvmtop --demo --record m4.nvmt --duration 0.3 --kill none -- sh -ec "sleep 0.6; $EMU $NVMTOP mark late; exit 3"
