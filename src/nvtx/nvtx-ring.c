@@ -337,11 +337,11 @@ static struct nvtx_head *make_file(void)
 		return NULL;
 	if (grow(fd, 0, NVTX_STRINGS_AT + strings))
 		h = mmap(NULL, NVTX_RINGS_AT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (h == MAP_FAILED)
-		unlink(path);
 	close(fd);
-	if (h == MAP_FAILED)
+	if (h == MAP_FAILED) {
+		unlink(path);
 		return NULL;
+	}
 	atomic_store(&strings_ready, strings);
 	atomic_store(&strings_most, NVTX_STRINGS);
 	atomic_store(&h->strings, 8);
@@ -549,6 +549,12 @@ static int is_gone(uint32_t tid)
 	return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
 }
 
+/* Whether it asks for what it cannot have: at first, and again after so many calls. */
+static int asks(struct ring_thread *t)
+{
+	return !t->wait || !--t->wait;
+}
+
 /* Gets a free slot, or that of a thread that is gone, with its levels, or t->why. */
 static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 {
@@ -556,10 +562,6 @@ static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 	int before = errno;
 	uint32_t i, of;
 
-	if (t->wait) {
-		t->wait--;
-		return;
-	}
 	t->busy = 1;
 	FENCE();
 	for (i = 0; i < NVTX_RINGS; i++) {
@@ -593,7 +595,7 @@ static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 /* NULL: there is none for this thread. */
 static struct ring_level *level(struct ring_thread *t, uint32_t domain)
 {
-	if (!t->level && !t->busy)
+	if (!t->level && !t->busy && asks(t))
 		slot_get(t);
 	return t->level ? &t->level[domain] : NULL;
 }
@@ -603,10 +605,6 @@ static int ring_get(struct ring_thread *t, struct nvtx_head *h)
 	struct ring_slot *s = &slots[t->slot];
 	uint32_t seen;
 
-	if (t->wait) {
-		t->wait--;
-		return 0;
-	}
 	t->why = s->records ? NVTX_NOT_LOST
 			    : grow_later(NVTX_RINGS_AT + t->slot * (size_t)RING, RING, &s->records);
 	if (t->why) {
@@ -688,7 +686,7 @@ static enum nvtx_lost record_write(struct ring_thread *t, struct ring_level *l, 
 	domain = (uint32_t)(l - t->level);
 	if (domain == NVTX_OVER)
 		return NVTX_LOST_DOMAINS;
-	if (!t->ring && !ring_get(t, h))
+	if (!t->ring && (!asks(t) || !ring_get(t, h)))
 		return t->why;
 	if (t->written - t->read + need >= NVTX_RECORDS)
 		t->read = SEE(t->ring->read);
@@ -714,12 +712,20 @@ static enum nvtx_lost record_write(struct ring_thread *t, struct ring_level *l, 
 	return NVTX_NOT_LOST;
 }
 
-/* True: it is written, else it is counted why not; a range without its end is there. */
-static int put(struct ring_thread *t, struct ring_level *l, enum nvtx_kind kind, uint64_t id,
+static int on(uint32_t domain)
+{
+	return LOAD(*LOAD(reading)) != 0 && !LOAD(domains[domain].off);
+}
+
+/* True: it is written, else it is counted why not, if it is to be recorded; a range without its end is there. */
+static int put(struct ring_thread *t, uint32_t domain, enum nvtx_kind kind, uint64_t id,
 	       struct nvtx_string message, const struct nvtx_attributes *a)
 {
+	struct ring_level *l = level(t, domain);
 	enum nvtx_lost why = NVTX_LOST_BUSY;
 
+	if (!on(domain))
+		return 0;
 	if (!t->busy) {
 		t->busy = 1;
 		FENCE();
@@ -730,11 +736,6 @@ static int put(struct ring_thread *t, struct ring_level *l, enum nvtx_kind kind,
 	if (why)
 		count(kind == NVTX_POP || kind == NVTX_END ? NVTX_LOST_END : why);
 	return !why;
-}
-
-static int on(uint32_t domain)
-{
-	return LOAD(*LOAD(reading)) != 0 && !LOAD(domains[domain].off);
 }
 
 /* Whether the range that is open at that depth was written. */
@@ -749,11 +750,9 @@ int nvtx_push(uint32_t domain, struct nvtx_string message, const struct nvtx_att
 	struct ring_level *l = level(t, domain);
 	uint32_t depth = l ? l->depth++ : 0;
 
-	if (!on(domain))
-		return l ? (int)depth : -1;
-	if (depth > LEVELS && !kept(l, depth - 1)) {
+	if (on(domain) && depth > LEVELS && !kept(l, depth - 1)) {
 		count(NVTX_LOST_DEPTH);
-	} else if (put(t, l, NVTX_PUSH, 0, message, a)) {
+	} else if (put(t, domain, NVTX_PUSH, 0, message, a)) {
 		if (depth < LEVELS)
 			l->kept[depth / 32] |= 1U << depth % 32;
 		else
@@ -782,8 +781,7 @@ int nvtx_pop(uint32_t domain)
 	l->depth = depth;
 	if (!written)
 		return (int)depth;
-	if (on(domain))
-		put(t, l, NVTX_POP, 0, none, NULL);
+	put(t, domain, NVTX_POP, 0, none, NULL);
 	t->open -= t->open > 0;
 	return (int)depth;
 }
@@ -794,21 +792,16 @@ uint64_t nvtx_start(uint32_t domain, struct nvtx_string message, const struct nv
 	struct ring_thread *t = own();
 	uint64_t id = (uint64_t)own_tid(t) << 32 | (t->ids += 2);
 
-	return on(domain) && put(t, level(t, domain), NVTX_START, id | 1, message, a) ? id | 1 : id;
+	return put(t, domain, NVTX_START, id | 1, message, a) ? id | 1 : id;
 }
 
 void nvtx_end(uint32_t domain, uint64_t id)
 {
-	struct ring_thread *t = own();
-
-	if ((id & 1) && on(domain))
-		put(t, level(t, domain), NVTX_END, id, none, NULL);
+	if (id & 1)
+		put(own(), domain, NVTX_END, id, none, NULL);
 }
 
 void nvtx_mark(uint32_t domain, struct nvtx_string message, const struct nvtx_attributes *a)
 {
-	struct ring_thread *t = own();
-
-	if (on(domain))
-		put(t, level(t, domain), NVTX_MARK, 0, message, a);
+	put(own(), domain, NVTX_MARK, 0, message, a);
 }

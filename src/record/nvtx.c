@@ -185,6 +185,8 @@ static int try_take(struct nvtx *n, struct err *e)
 		return -1;
 	n->lock = openat(n->reader.dir, NVTX_RECORDER, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 	busy = n->lock >= 0 && flock(n->lock, LOCK_EX | LOCK_NB) < 0;
+	if (busy && !n->yields) /* until it is taken, which writes all of it */
+		(void)!pwrite(n->lock, &(uint32_t) {1}, sizeof(uint32_t), offsetof(struct nvtx_recorder, wanted));
 	if (n->lock >= 0 && !busy && page_write(n, (uint32_t)n->reader.now_ns | 1) == 0) {
 		n->changed_ns = n->reader.now_ns; /* the files are free again, which the folder does not show */
 		return 0;
@@ -203,20 +205,10 @@ static int try_take(struct nvtx *n, struct err *e)
 
 int nvtx_take(struct nvtx *n, struct err *e)
 {
-	uint32_t wanted = 1;
-	int fd = -1, r;
+	int r;
 
-	for (int tries = 0; (r = try_take(n, e)) == 1 && tries < TAKE_TRIES; tries++) {
-		fd = fd < 0 ? openat(n->reader.dir, NVTX_RECORDER, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : fd;
-		if (fd >= 0)
-			(void)!pwrite(fd, &wanted, sizeof(wanted), offsetof(struct nvtx_recorder, wanted));
+	for (int tries = 0; (r = try_take(n, e)) == 1 && tries < TAKE_TRIES; tries++)
 		nanosleep(&(struct timespec) {.tv_nsec = BUSY_NS}, NULL);
-	}
-	wanted = 0;
-	if (fd >= 0) {
-		(void)!pwrite(fd, &wanted, sizeof(wanted), offsetof(struct nvtx_recorder, wanted));
-		close(fd);
-	}
 	return r == 0 ? 0 : -1;
 }
 
