@@ -36,11 +36,10 @@ struct sampler_tier {
 	struct probe **probes;      /* those that read, then the derived ones */
 	size_t n_read, n_probes;
 	bool timed; /* a row has the time at which its rails were read */
-	int64_t newest_ns;
 	uint64_t skipped; /* ticks skipped since the previous row */
 
-	atomic_uint_least64_t rows, late;
-	atomic_int_least64_t newest;
+	atomic_uint_least64_t late;
+	atomic_int_least64_t newest_ns;
 };
 
 struct sampler {
@@ -158,7 +157,7 @@ void sampler_free(struct sampler *s)
 bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64_t now_ns, uint64_t late)
 {
 	struct sampler_tier *s = &sampler->tiers[tier];
-	int64_t t_ns = now_ns, newest_ns = 0;
+	int64_t t_ns = now_ns, newest_ns = 0, last_ns = atomic_load_explicit(&s->newest_ns, memory_order_relaxed);
 	bool renewed = false;
 
 	for (size_t i = 0; i < s->n_read; i++) {
@@ -183,7 +182,8 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 			newest_ns = s->probes[i]->read_ns;
 	if (s->timed)
 		t_ns = newest_ns ? newest_ns : due_ns - s->grid.period_ns;
-	s->newest_ns = t_ns = t_ns > s->newest_ns ? t_ns : s->newest_ns + 1;
+	t_ns -= t_ns % NS_PER_US; /* a reading takes longer, and the rest would be a twelfth of a recording */
+	t_ns = t_ns > last_ns ? t_ns : last_ns + NS_PER_US;
 	for (size_t i = s->n_read; renewed && i < s->n_probes; i++)
 		probe_read(s->probes[i], t_ns, s->row);
 	/* Most values did not change since they were rounded. Bits are compared, so that NaN equals NaN. */
@@ -193,11 +193,10 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 		s->seen[i] = s->row[i];
 		s->rounded[i] = channel_round(s->kinds[i], s->row[i]);
 	}
-	if (ring_push(s->ring, t_ns, late, s->rounded))
-		atomic_fetch_add_explicit(&s->rows, 1, memory_order_relaxed);
+	ring_push(s->ring, t_ns, late, s->rounded);
 	if (late)
 		atomic_fetch_add_explicit(&s->late, late, memory_order_relaxed);
-	atomic_store_explicit(&s->newest, t_ns, memory_order_relaxed);
+	atomic_store_explicit(&s->newest_ns, t_ns, memory_order_relaxed);
 	return true;
 }
 
@@ -337,9 +336,9 @@ void sampler_stats(const struct sampler *s, struct engine_stats *out)
 	for (int i = 0; i < TIERS; i++) {
 		const struct sampler_tier *t = &s->tiers[i];
 
-		out->rows[i] = atomic_load_explicit(&t->rows, memory_order_relaxed);
+		out->rows[i] = t->ring ? ring_pushed(t->ring) : 0;
 		out->late[i] = atomic_load_explicit(&t->late, memory_order_relaxed);
 		out->lost[i] = t->ring ? ring_lost(t->ring) : 0;
-		out->newest_ns[i] = atomic_load_explicit(&t->newest, memory_order_relaxed);
+		out->newest_ns[i] = atomic_load_explicit(&t->newest_ns, memory_order_relaxed);
 	}
 }

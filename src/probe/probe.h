@@ -125,9 +125,9 @@ bool probes_left_me(void);
 /* How many readings came too late for the row that they were made for. From any thread. */
 uint64_t probe_set_late(const struct probe_set *r);
 
-/* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
- * was at the start. Returns false if there is none. */
-bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now);
+/* Returns the channels as they are described now, if some were missing and have a source; those of the set stay as they
+ * were at the start. What is returned never changes, and is valid as long as the set. Any thread may call this. */
+const struct channel *probe_set_channels(const struct probe_set *r);
 
 /* Gets the next change of a text that is watched, or the next mark of a probe. Returns false if there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);

@@ -184,8 +184,6 @@ static int follow_chunks(struct follow *f, bool last, struct err *e)
 		rc = follow_chunk(f, &item, e);
 		f->scan.before = f->scan.seq; /* one that was cut short was noted */
 	}
-	if (last && !f->scan.other && !r->newer && c->end < c->to && log_note(r, LOG_FAULT_BYTES, c->end, LOG_SEQ_NONE, f->scan.cell, 0))
-		r->damage.bytes += c->to - c->end;
 	/* The next one may be within the last one. */
 	keep = c->lost ? c->at : c->within;
 	keep = keep < c->to ? c->to - keep : 0;

@@ -136,7 +136,7 @@ static size_t lod_bins(const struct log_block *b, size_t width, unsigned column,
 	size_t done;
 
 	for (size_t part = 0; part < LOG_PARTS; part++)
-		log_array_get(b->arrays[part * width + column].p, b->arrays[part * width + column].kind, b->n, v[part]);
+		log_array_get(&b->arrays[part * width + column], b->n, v[part]);
 	for (done = 0; done < n; done++) {
 		size_t i = (size_t)(first + (int64_t)done - b->first);
 

@@ -289,12 +289,13 @@ bool disk_use(struct log_out *o, const struct out_file *file)
 	return true;
 }
 
-bool disk_need(struct log_out *o, struct out_file *out)
+bool disk_next(struct log_out *o)
 {
+	struct out_file next;
 	struct err e;
 
 	pause_until(o, o->retry_ns);
-	while (disk_open(o, o->force && o->stats.bytes == 0, out, &e) < 0) {
+	while (disk_open(o, o->force && o->stats.bytes == 0, &next, &e) < 0) {
 		trouble_begin(o);
 		if (o->stats.err.code == ERR_NONE || o->n_files == 0)
 			err_set(&o->stats.err, ERR_FAILED,
@@ -307,7 +308,7 @@ bool disk_need(struct log_out *o, struct out_file *out)
 		o->retry_ns = clock_now_ns() + RETRY_NS;
 		pause_until(o, o->retry_ns);
 	}
-	return true;
+	return disk_use(o, &next);
 }
 
 /* --- chunks --- */

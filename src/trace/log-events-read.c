@@ -141,7 +141,7 @@ static void anchor_add(struct trace *r, int64_t cell, int step, size_t groups)
 }
 
 /* The clocks after each change of them, and at last: a META was written when the change was noticed. */
-static bool clocks_read(struct trace *r)
+static void clocks_read(struct trace *r)
 {
 	const struct log_events *changes = &r->events[EVENTS_CHANGE];
 	const struct change *c = changes->p;
@@ -149,7 +149,7 @@ static bool clocks_read(struct trace *r)
 
 	r->anchors = calloc(changes->n + 2, sizeof(*r->anchors));
 	if (!r->anchors)
-		return false;
+		return;
 	r->anchors[r->n_anchors++] = r->session.start;
 	for (size_t i = 0; i < changes->n; i++)
 		if (strcmp(c[i].what, CHANGE_CLOCK) == 0 || strcmp(c[i].what, CHANGE_SUSPENDED) == 0)
@@ -161,7 +161,18 @@ static bool clocks_read(struct trace *r)
 		if (by_anchor(&r->anchors[kept - 1], &r->anchors[i]) != 0)
 			r->anchors[kept++] = r->anchors[i];
 	r->n_anchors = kept;
-	return true;
+}
+
+const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
+{
+	struct trace *r = (struct trace *)(uintptr_t)t;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->anchors && r->version1 < 0)
+		clocks_read(r);
+	*n = r->n_anchors;
+	pthread_mutex_unlock(&r->lock);
+	return r->anchors;
 }
 
 static void events_of(struct trace *r, const struct log_item *item)
@@ -179,7 +190,7 @@ bool log_events_read(struct trace *r)
 	gaps_absent(r);
 	for (enum trace_events of = 0; of < EVENTS_KINDS; of++)
 		log_events_sort(r, of);
-	if (!changes_absent(r) || r->events_failed || !clocks_read(r))
+	if (!changes_absent(r) || r->events_failed)
 		return false;
 	log_events_settle(r);
 	return true;

@@ -196,31 +196,28 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 		out_states_note(o, c);
 		log_chunk_free(c);
 	}
-	if (c && out_splits(o))
-		kept_add(o, c);
 	return c;
 }
 
 static void take_chunk(struct log_out *o, struct log_chunk *c)
 {
-	struct out_file next;
-
 	o->serial = c->serial > o->serial ? c->serial : o->serial;
 	limits_look(o, c);
-	if (out_splits(o) && o->kept.n == 0)
+	if (out_splits(o) && (o->kept.at == 0 || o->kept.p[o->kept.at - 1] != c))
 		kept_add(o, c);
 	for (int t = 0; t < TIERS; t++)
 		if (c->about.rows[t] > 0 && c->about.cell > o->read[t])
 			o->read[t] = c->about.cell;
 	while (!o->stats.failed && !out_copy(o, c)) {
-		if (o->stats.failed || !disk_need(o, &next))
+		if (o->stats.failed)
 			break;
-		if (o->file.bytes > 0) { /* else there is no file before it */
+		if (o->file.bytes > 0) { /* else there is no file before the next */
 			if (o->kept.at == o->kept.n)
 				o->until = c->serial - 1;
 			out_file_begin(o, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
 		}
-		disk_use(o, &next);
+		if (!disk_next(o))
+			break;
 	}
 	if (o->stats.failed && c->about.cell >= o->from)
 		log_skip(&o->skipped, c);
@@ -254,10 +251,8 @@ static bool session_begin(struct log_out *o)
 /* All of it was copied. A recording without a row has a file, too. */
 static void file_finish(struct log_out *o)
 {
-	struct out_file next;
-
 	while (o->file.bytes == 0 && !o->stats.failed && !o->discard)
-		if ((!o->stream && o->file.fd < 0 && (!disk_need(o, &next) || !disk_use(o, &next))) || out_meta(o, o->from))
+		if ((!o->stream && o->file.fd < 0 && !disk_next(o)) || out_meta(o, o->from))
 			break;
 	if (o->stats.failed || o->discard || (!o->stream && o->file.fd < 0))
 		return;

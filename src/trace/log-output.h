@@ -121,8 +121,9 @@ void out_states_note(struct log_out *o, const struct log_chunk *c);
 /* log-disk.c */
 /* Opens the next file, which gets the next number that is not in use, and replaces none unless `over`. */
 int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e);
-/* The same until it is possible. Returns false if it is not before the recording ends: it has failed. */
-bool disk_need(struct log_out *o, struct out_file *out);
+/* The same until it is possible, and makes it the current one. Returns false if it is not before the recording ends: it has
+ * failed. */
+bool disk_next(struct log_out *o);
 /* Ends the recording because of an errno: there is no next file. */
 void disk_fail(struct log_out *o, int num);
 /* Makes it the current one. Returns false if the recording has failed. */

@@ -146,8 +146,6 @@ struct trace {
 	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
 
 	/* How trace_open() opened it. */
-	char **paths; /* of its files, in their order */
-	size_t n_paths;
 	uint64_t bytes;	       /* of the files */
 	struct import *import; /* running, or NULL; its first member is a job */
 	int version1;	       /* descriptor of the file if it has sections of version 1, or -1 */
@@ -172,7 +170,7 @@ struct trace {
 	struct log_events events[EVENTS_KINDS];
 	bool events_new, events_failed; /* new: since log_events_settle(); failed: memory was out */
 	bool states_open;		/* one of them goes on */
-	struct clock_anchor *anchors;
+	struct clock_anchor *anchors; /* NULL: not asked for yet */
 	size_t n_anchors;
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
 	struct log_tail tail;
@@ -309,7 +307,7 @@ int64_t log_ranges_end(struct trace *r);
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
-/* log-events-read.c: reads the events and clocks of files. Returns false if out of memory. */
+/* log-events-read.c: reads the events of files. Returns false if out of memory. */
 bool log_events_read(struct trace *r);
 
 /* log-open.c */

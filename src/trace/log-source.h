@@ -19,9 +19,10 @@ uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, ui
 /* Finds the first chunk of any session in the file. Returns false if there is none. */
 bool log_first(int fd, struct log_head *out);
 
-/* One of several files, and where its bytes are. */
+/* One of several files, and where its bytes are. path: for who opened it; may be NULL. */
 struct log_piece {
 	int fd;
+	char *path;
 	uint64_t at, size;
 };
 
