@@ -544,11 +544,6 @@ void nvtx_name(enum nvtx_kind kind, uint32_t domain, uint32_t number, struct nvt
 
 /* --- threads --- */
 
-static int is_gone(uint32_t tid)
-{
-	return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
-}
-
 /* Whether it asks for what it cannot have: at first, and again after so many calls. */
 static int asks(struct ring_thread *t)
 {
@@ -566,7 +561,7 @@ static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 	FENCE();
 	for (i = 0; i < NVTX_RINGS; i++) {
 		of = LOAD(slots[i].tid);
-		if ((!of || of == own_tid(t) || is_gone(of)) &&
+		if ((!of || of == own_tid(t) || (syscall(SYS_tgkill, getpid(), of, 0) < 0 && errno == ESRCH)) &&
 		    atomic_compare_exchange_strong(&slots[i].tid, &of, own_tid(t)))
 			break;
 	}
@@ -712,20 +707,12 @@ static enum nvtx_lost record_write(struct ring_thread *t, struct ring_level *l, 
 	return NVTX_NOT_LOST;
 }
 
-static int on(uint32_t domain)
-{
-	return LOAD(*LOAD(reading)) != 0 && !LOAD(domains[domain].off);
-}
-
-/* True: it is written, else it is counted why not, if it is to be recorded; a range without its end is there. */
-static int put(struct ring_thread *t, uint32_t domain, enum nvtx_kind kind, uint64_t id,
+/* True: it is written, else it is counted why not; a range without its end is there. */
+static int put(struct ring_thread *t, struct ring_level *l, enum nvtx_kind kind, uint64_t id,
 	       struct nvtx_string message, const struct nvtx_attributes *a)
 {
-	struct ring_level *l = level(t, domain);
 	enum nvtx_lost why = NVTX_LOST_BUSY;
 
-	if (!on(domain))
-		return 0;
 	if (!t->busy) {
 		t->busy = 1;
 		FENCE();
@@ -736,6 +723,11 @@ static int put(struct ring_thread *t, uint32_t domain, enum nvtx_kind kind, uint
 	if (why)
 		count(kind == NVTX_POP || kind == NVTX_END ? NVTX_LOST_END : why);
 	return !why;
+}
+
+static int on(uint32_t domain)
+{
+	return LOAD(*LOAD(reading)) != 0 && !LOAD(domains[domain].off);
 }
 
 /* Whether the range that is open at that depth was written. */
@@ -750,9 +742,11 @@ int nvtx_push(uint32_t domain, struct nvtx_string message, const struct nvtx_att
 	struct ring_level *l = level(t, domain);
 	uint32_t depth = l ? l->depth++ : 0;
 
-	if (on(domain) && depth > LEVELS && !kept(l, depth - 1)) {
+	if (!on(domain))
+		return l ? (int)depth : -1;
+	if (depth > LEVELS && !kept(l, depth - 1)) {
 		count(NVTX_LOST_DEPTH);
-	} else if (put(t, domain, NVTX_PUSH, 0, message, a)) {
+	} else if (put(t, l, NVTX_PUSH, 0, message, a)) {
 		if (depth < LEVELS)
 			l->kept[depth / 32] |= 1U << depth % 32;
 		else
@@ -781,7 +775,8 @@ int nvtx_pop(uint32_t domain)
 	l->depth = depth;
 	if (!written)
 		return (int)depth;
-	put(t, domain, NVTX_POP, 0, none, NULL);
+	if (on(domain))
+		put(t, l, NVTX_POP, 0, none, NULL);
 	t->open -= t->open > 0;
 	return (int)depth;
 }
@@ -792,16 +787,21 @@ uint64_t nvtx_start(uint32_t domain, struct nvtx_string message, const struct nv
 	struct ring_thread *t = own();
 	uint64_t id = (uint64_t)own_tid(t) << 32 | (t->ids += 2);
 
-	return put(t, domain, NVTX_START, id | 1, message, a) ? id | 1 : id;
+	return on(domain) && put(t, level(t, domain), NVTX_START, id | 1, message, a) ? id | 1 : id;
 }
 
 void nvtx_end(uint32_t domain, uint64_t id)
 {
-	if (id & 1)
-		put(own(), domain, NVTX_END, id, none, NULL);
+	struct ring_thread *t = own();
+
+	if ((id & 1) && on(domain))
+		put(t, level(t, domain), NVTX_END, id, none, NULL);
 }
 
 void nvtx_mark(uint32_t domain, struct nvtx_string message, const struct nvtx_attributes *a)
 {
-	put(own(), domain, NVTX_MARK, 0, message, a);
+	struct ring_thread *t = own();
+
+	if (on(domain))
+		put(t, level(t, domain), NVTX_MARK, 0, message, a);
 }
