@@ -120,7 +120,8 @@ NVMTOP_PUBLIC uint64_t nvmtop_sample_count(nvmtop_recorder *recorder);
 NVMTOP_PUBLIC int nvmtop_is_running(nvmtop_recorder *recorder);
 
 /* Ends the recording; the file is complete and on the disk when this returns 0.  After a
- * failure *error describes what is readable and where.  Later calls return the same. */
+ * failure, as where the disk was too slow for some of it, *error describes what is readable
+ * and where, or what is missing.  Later calls return the same. */
 NVMTOP_PUBLIC int nvmtop_stop(nvmtop_recorder *recorder, nvmtop_error *error);
 
 /* Stops first if necessary.  NULL is allowed. */

@@ -18,6 +18,7 @@
 #include "util/text.h"
 #include "record/marks.h"
 #include "record/naming.h"
+#include "record/summary.h"
 #include "nvmtop/nvmtop.h"
 #include "trace/trace.h"
 
@@ -367,6 +368,8 @@ static int make_bin(const nvmtop_recorder *r, struct err *e)
 
 int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 {
+	struct log_out_stats s;
+	char lost[512];
 	struct err e;
 	bool first;
 
@@ -386,6 +389,9 @@ int nvmtop_stop(nvmtop_recorder *r, nvmtop_error *error)
 			r->status = log_out_end(r->writer, &r->err);
 		if (r->status == 0 && r->bin)
 			r->status = make_bin(r, &r->err);
+		log_out_stats(r->writer, &s);
+		if (r->status == 0 && lost_text(&s, lost, sizeof(lost)))
+			r->status = err_set(&r->err, ERR_FAILED, "%s", lost);
 		if (r->status == 0)
 			r->err.code = ERR_NONE;
 		shared_close(r->shared, true);

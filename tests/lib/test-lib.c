@@ -10,11 +10,15 @@
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <nvmtop/mark.h>
@@ -32,6 +36,15 @@ static nvmtop_recorder *start(nvmtop_error *e)
 	o.board = "demo";
 	o.force = 1;
 	return nvmtop_start(path, &o, e);
+}
+
+/* In place of that of libc: a disk that does not respond for a while. */
+static atomic_bool disk_hangs;
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *p, size_t n)
+{
+	while (atomic_load(&disk_hangs))
+		nanosleep(&(struct timespec) {.tv_nsec = 1000000}, NULL);
+	return syscall(SYS_write, fd, p, n);
 }
 
 static void test_versions(void **state)
@@ -170,6 +183,36 @@ static void test_refused(void **state)
 }
 
 /* What a program gets wrong is an error, and no crash. */
+/* More came than was kept for a disk that hung: the rest is a recording, and its end says what it lacks. */
+static void test_lost(void **state)
+{
+	nvmtop_error e = NVMTOP_ERROR_INIT, again = NVMTOP_ERROR_INIT;
+	nvmtop_recorder *r = start(&e);
+	nvmtop_trace *t;
+	char label[64] = "";
+
+	(void)state;
+	assert_non_null(r);
+	assert_int_equal(nvmtop_wait_for_warmup(r, -1), 1);
+	atomic_store(&disk_hangs, true);
+	srandom(1);
+	for (int i = 0; i < 800000; i++) {
+		for (size_t k = 0; k < sizeof(label) - 1; k++)
+			label[k] = (char)(' ' + 1 + random() % 94);
+		nvmtop_sync(r, label);
+	}
+	atomic_store(&disk_hangs, false);
+	assert_int_equal(nvmtop_stop(r, &e), -1);
+	assert_int_equal(e.code, NVMTOP_FAILED);
+	assert_non_null(strstr(e.text, "lost because"));
+	assert_int_equal(nvmtop_stop(r, &again), -1);
+	assert_string_equal(again.text, e.text);
+	nvmtop_free(r);
+	t = nvmtop_open(path, &e);
+	assert_non_null(t);
+	nvmtop_close(t);
+}
+
 static void test_wrong_calls(void **state)
 {
 	nvmtop_error e = NVMTOP_ERROR_INIT, unset = {.size = 3, .code = 77};
@@ -235,7 +278,8 @@ static void test_last_mark(void **state)
 		assert_non_null(r);
 		nvmtop_wait_for_warmup(r, -1);
 		assert_int_equal(nvmtop_sync(r, "last"), 1);
-		assert_int_equal(nvmtop_stop(r, &e), 0);
+		if (nvmtop_stop(r, &e) != 0)
+			fail_msg("%s", e.text);
 		nvmtop_free(r);
 		nvmtop_trace *t = nvmtop_open(path, &e);
 		assert_int_equal(nvmtop_epochs(t, epoch, 3), 2);
@@ -665,7 +709,7 @@ int main(void)
 		cmocka_unit_test(test_old_options), cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_detect),      cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_marks),	    cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_machine),      cmocka_unit_test(test_lost),
 	};
 
 	if (!mkdtemp(folder))
