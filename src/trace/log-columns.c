@@ -218,6 +218,8 @@ void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 
+	if (cell < r->settled)
+		log_cache_clear(&r->caches[LOG_TILES]);
 	log_cache_drop(cache, log_span_key(log_span(cell, 1), SPAN_PARTS, tier));
 	log_cache_drop(cache, log_span_key(cell, SPAN_CELL, tier));
 	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
@@ -267,6 +269,36 @@ static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t
 	}
 }
 
+enum { TILE = 32 }; /* bins */
+
+/* Bins first .. first + n - 1 of a zoom that has them. They are kept in tiles, from the first one of a tile on, so that a frame
+ * needs those only that are new since the last one. In a tile the bins of a channel follow each other, as they are drawn. */
+static void tiles_get(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	int up = zoom - LOG_CELL_ZOOM;
+	int64_t settled = up > 0 ? r->settled >> up : (int64_t)((uint64_t)r->settled << -up);
+
+	for (size_t run; n > 0; first += (int64_t)run, out += run, n -= run) {
+		int64_t begin = (int64_t)((uint64_t)first / TILE * TILE);
+		uint64_t key = (uint64_t)begin / TILE << 22 | channel << 6 | (uint64_t)zoom;
+		size_t in = (size_t)(first - begin);
+		struct log_block *tile = log_cache_find(&r->caches[LOG_TILES], key);
+		struct bin *bins;
+
+		run = TILE - in < n ? TILE - in : n;
+		tile = tile ? tile : log_cache_add(&r->caches[LOG_TILES], key, 0, 0, TILE * sizeof(*bins));
+		if (!tile)
+			continue;
+		bins = (struct bin *)(void *)tile->records;
+		if (tile->n < in + run)
+			bins_get(r, &r->channels[channel], zoom, begin + tile->n, in + run - tile->n, bins + tile->n);
+		memcpy(out, bins + in, run * sizeof(*bins));
+		tile->n = (uint32_t)(tile->n > in + run ? tile->n : in + run);
+		if (begin + tile->n > settled)
+			tile->n = settled > begin ? (uint32_t)(settled - begin) : 0;
+	}
+}
+
 int log_finest(struct timeline *t, size_t channel, int64_t t_ns)
 {
 	const struct trace *r = (const struct trace *)t;
@@ -309,7 +341,7 @@ void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, si
 			by = left;
 		}
 		if (by == 0) {
-			bins_get(r, c, zoom, at, (size_t)(next - at), out + (at - first));
+			tiles_get(r, channel, zoom, at, (size_t)(next - at), out + (at - first));
 			continue;
 		}
 		bins_get(r, c, zoom + by, at >> by, 1, &b);

@@ -98,8 +98,8 @@ struct log_generation {
 };
 
 /* Rows, by their chunk and tier, the fast ones apart, because a view of a minute has too many of them; lists, by the offset of
- * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span. */
-enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
+ * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span; tiles, which a screen draws. */
+enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_TILES, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -185,6 +185,7 @@ struct trace {
 	bool newer; /* a critical chunk of an unknown kind or version was found */
 	uint64_t begin, size; /* of its chunks */
 	int64_t first_ns, last_ns; /* of rows */
+	int64_t settled;	   /* cell; what is before it stays as it is */
 	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
 	bool any;
 	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */

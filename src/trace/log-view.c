@@ -267,6 +267,10 @@ void log_view_look(struct log_view *v)
 			first = of->p[0]->about.cell;
 	}
 	show_groups(v);
+	r->settled = log_cell(now->last_ns);
+	for (int t = 0; t < TIERS; t++)
+		if (now->n_open[t] > 0 && now->open[t][0].rows->cell < r->settled)
+			r->settled = now->open[t][0].rows->cell;
 	r->rows_from_ns = now->rows_from == INT64_MIN ? INT64_MIN : log_cell_ns(now->rows_from);
 	r->any = now->any;
 	r->first_ns = now->first_ns;
