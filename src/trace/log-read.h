@@ -299,8 +299,8 @@ const double *log_block_values(struct log_block *b, unsigned column);
 /* Operations of a timeline. */
 int log_finest(struct timeline *t, size_t channel, int64_t t_ns);
 void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
-/* The rows of a cell have changed, what was computed of them is not valid any more. */
-void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
+/* Rows were added to a cell: what was computed of all of them is not valid any more. */
+void log_cell_forget(struct trace *r, enum tier tier, int64_t cell);
 
 /* log-ranges-read.c */
 /* The latest end of a range; INT64_MIN: there is none near the end of the recording. */

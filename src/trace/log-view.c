@@ -21,13 +21,6 @@ struct log_view {
 
 /* --- groups --- */
 
-/* The rows of a cell are other ones: what is kept of them is not valid any more. */
-static void cell_forget(struct log_view *v, enum tier tier, int64_t cell)
-{
-	log_cache_drop(&v->reader->caches[LOG_LISTS], (uint64_t)log_span_cell(log_span(cell, 1), 1));
-	log_strips_drop(v->reader, tier, cell);
-}
-
 /* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
 static struct log_group *group_of(struct log_view *v, int64_t cell)
 {
@@ -62,7 +55,7 @@ static void count_open(struct log_view *v, bool add)
 			if (!g)
 				continue;
 			g->rows[t] += add ? (uint32_t)o->n : -(uint32_t)o->n;
-			cell_forget(v, (enum tier)t, o->rows->cell);
+			log_cell_forget(v->reader, (enum tier)t, o->rows->cell);
 		}
 }
 
@@ -77,7 +70,7 @@ static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t n
 	for (int t = 0; t < TIERS; t++) {
 		g->rows[t] += c->about.rows[t];
 		if (c->about.rows[t] > 0)
-			cell_forget(v, (enum tier)t, c->about.cell);
+			log_cell_forget(v->reader, (enum tier)t, c->about.cell);
 	}
 }
 
