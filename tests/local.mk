@@ -56,10 +56,12 @@ if HAVE_CMOCKA
 check_PROGRAMS += $(unit_tests) tests/lib/test-lib tests/lib/test-live tests/lib/test-threads
 endif
 # Tests with functions of their own in front of others.
+tests_unit_test_clocks_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=clock_anchor
 tests_unit_test_log_out_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync
 tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wrap=write
 tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \
 	-Wl,--wrap=canvas_textf -Wl,--wrap=canvas_right
+tests_unit_test_tally_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=engine_made -Wl,--wrap=engine_peek
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads

@@ -129,7 +129,7 @@ void progress_watch(int signals_fd);
 /* As trace_open_files(), with a progress line. */
 struct trace *open_trace(const char *const *paths, size_t n, struct err *e);
 
-/* Aligns t (the trace of --with) to the shown trace; t and *e are the results of trace_open_view().
+/* Aligns t (the trace of --with) to the shown trace; t and *e are the results of trace_open_files().
  * Returns t; or NULL if t is NULL or cannot be aligned, and then t is closed. */
 struct trace *with_aligned(const struct options *o, struct trace *shown, struct trace *t,
 			   struct ui_align *align, struct err *e);

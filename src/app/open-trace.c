@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "util/clock.h"
 #include "util/job.h"
@@ -16,9 +15,7 @@
 
 struct fetch {
 	struct job job;
-	bool beside;              /* path is that of an open trace: */
-	int64_t was;              /* its bytes */
-	int by;                   /* offset of the file to open; 0: path, if its size has changed */
+	int by;                   /* path is that of an open trace: offset of the file to open; 0: path itself */
 	bool waits, none;
 	struct fetched got;
 	const char *const *paths; /* of n files, or NULL: only path */
@@ -47,13 +44,6 @@ static void look(struct trace *t)
 	free(bins);
 }
 
-static bool same_size(const struct fetch *f)
-{
-	struct stat st;
-
-	return stat(f->path, &st) < 0 || st.st_size == f->was;
-}
-
 static void fetch_run(struct job *a)
 {
 	struct fetch *f = (struct fetch *)a;
@@ -62,7 +52,7 @@ static void fetch_run(struct job *a)
 	int64_t soon_ns = clock_now_ns() + 50 * NS_PER_MS;
 
 	memcpy(path, f->path, sizeof path);
-	f->none = f->beside && (f->by ? !part_beside(f->path, f->by, path, sizeof path) : same_size(f));
+	f->none = f->by && !part_beside(f->path, f->by, path, sizeof path);
 	if (f->none || job_is_cancelled(a))
 		return;
 	f->got.trace = trace_open_files(f->paths ? f->paths : &one, f->paths ? f->n : 1, true, NULL, NULL, &f->got.err);
@@ -121,14 +111,9 @@ struct fetch *fetch_start(const char *const *paths, size_t n, bool waits, struct
 struct fetch *fetch_beside(const struct trace *t, int by, struct err *e)
 {
 	struct fetch *f = calloc(1, sizeof *f);
-	struct trace_summary was;
 
-	trace_summary(t, &was);
-	if (f) {
-		f->beside = true;
+	if (f)
 		f->by = by;
-		f->was = was.bytes;
-	}
 	return begin(f, by > 0 ? trace_last_path(t) : trace_path(t), e);
 }
 

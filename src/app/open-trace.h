@@ -15,13 +15,11 @@ struct fetch;
 /* Starts to open a trace; returns NULL with *e on failure. The paths of several files must stay valid. waits: reading
  * the first frame may block as well, since nothing else is running. */
 struct fetch *fetch_start(const char *const *paths, size_t n, bool waits, struct err *e);
-/* The same for the next (by = 1) or previous (-1) file of the recording that t belongs to, or for t (0),
- * which is still being copied: it is opened again if its size has changed. */
+/* The same for the next (by = 1) or previous (-1) file of the recording that t belongs to. */
 struct fetch *fetch_beside(const struct trace *t, int by, struct err *e);
 /* Waits until the result is known, at most until until_ns of clock_now_ns(). Returns true if it is. */
 bool fetch_done(struct fetch *f, int64_t until_ns);
-/* Stores the result of a completed fetch and frees f. Returns false if the file does not exist or has not
- * grown. */
+/* Stores the result of a completed fetch and frees f. Returns false if the file does not exist. */
 bool fetch_take(struct fetch *f, struct fetched *out);
 /* Cancels a fetch in any state and frees it. */
 void fetch_leave(struct fetch *f);

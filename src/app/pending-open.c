@@ -91,7 +91,7 @@ void pending_open_start(struct top *t, const char *path, bool second)
 	struct err e;
 	struct fetch *f;
 
-	if (second && (!t->source.trace || t->source.growing)) {
+	if (second && !t->source.trace) {
 		top_say(t, STYLE_WARN, _("to compare two traces, open the first one before the second"));
 		return;
 	}

@@ -87,23 +87,18 @@ void keeping_progress(struct pretrigger *k, char *held, char *files, size_t size
 
 static void tell_file(const struct pretrigger_file *f, char *buf, size_t size)
 {
-	char shown[512], bytes[32], span[32], lost[256];
+	char shown[512], bytes[32], span[32], lost[512];
 
 	text_printable(shown, sizeof shown, f->path, strlen(f->path));
 	if (f->err.code != ERR_NONE) {
 		snprintf(buf, size, "%s", f->err.text);
 		return;
 	}
-	text_bytes(bytes, sizeof bytes, f->bytes);
+	text_bytes(bytes, sizeof bytes, f->written.bytes);
 	snprintf(span, sizeof span, "%.1f s", (double)(f->to_ns - f->from_ns) / (double)NS_PER_S);
-	snprintf(buf, size, P_("%s: %s, %s, %llu mark", "%s: %s, %s, %llu marks", f->marks), shown, span,
-		 bytes, (unsigned long long)f->marks);
-	if (f->lost_rows) {
-		size_t n = strlen(buf);
-
-		rows_lost_text(f->lost_rows, f->gap_rows, lost, sizeof lost);
-		snprintf(buf + n, size - n, "; %s", lost);
-	}
+	lost_text(&f->written, lost, sizeof lost);
+	snprintf(buf, size, P_("%s: %s, %s, %llu mark%s%s", "%s: %s, %s, %llu marks%s%s", f->written.marks), shown, span, bytes,
+		 (unsigned long long)f->written.marks, *lost ? "; " : "", lost);
 }
 
 bool keeping_news(struct pretrigger *k, size_t *told, char *buf, size_t size, bool *failed)

@@ -50,44 +50,25 @@ static bool name_of(struct log_out *w, size_t i, char *out, size_t size)
 	return true;
 }
 
-static size_t parts_of(struct log_out *w)
+void recording_names(struct log_out *s, size_t most, char *out, size_t size)
 {
-	size_t n = 0;
+	char shown[4096];
+	size_t n = 0, used = 0;
 
-	while (log_out_file(w, n, NULL, 0, NULL))
+	while (log_out_file(s, n, NULL, 0, NULL))
 		n++;
-	return n;
-}
-
-/* For a line that has little room: "a.bin", "a.bin (5 files)". */
-static void recording_name(struct log_out *s, char *out, size_t size)
-{
-	char shown[4096];
-	size_t n = parts_of(s);
-
-	name_of(s, 0, shown, sizeof shown);
-	if (n > 1)
-		snprintf(out, size, P_("%s (%zu file)", "%s (%zu files)", n), shown, n);
-	else
-		name_of(s, 0, out, size);
-}
-
-/* Beyond some the first and the last say it. */
-void recording_names(struct log_out *s, char *out, size_t size)
-{
-	char shown[4096];
-	size_t n = parts_of(s), used = 0;
-
 	out[0] = '\0';
 	for (size_t i = 0; i < n && used < size; i++) {
-		if (n > 8 && i == 2) {
+		if (n > most && i == 2) {
 			used += (size_t)snprintf(out + used, size - used, " ...");
 			i = n - 1;
 		}
 		name_of(s, i, shown, sizeof shown);
 		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", shown);
+		if (most == 1)
+			break;
 	}
-	if (n > 8 && used < size)
+	if (n > most && used < size)
 		snprintf(out + used, size - used, P_(" (%zu file)", " (%zu files)", n), n);
 }
 
@@ -220,8 +201,8 @@ static void record_tell(struct recording *r)
 	FILE *out;
 
 	look(r);
-	recording_names(r->writer, names, sizeof names);
-	recording_name(r->writer, name, sizeof name);
+	recording_names(r->writer, MANY_FILES, names, sizeof names);
+	recording_names(r->writer, 1, name, sizeof name);
 	recording_summary(&s, r->o, r->engine, r->writer, names);
 	text_lasted(elapsed, sizeof elapsed, summary_lasted_ns(&s));
 	text_bytes(size, sizeof size, s.written.bytes);
@@ -248,7 +229,7 @@ static void record_tell(struct recording *r)
 		fprintf(out, "nvmtop: %s\n", recording_full());
 	summary_print(&s, out);
 	fclose(out);
-	if (summary_incomplete(&s, text, sizeof text))
+	if (lost_text(&s.written, text, sizeof text))
 		fail(r, STYLE_WARN, text);
 	summary_free(&s);
 }

@@ -14,8 +14,10 @@ struct trouble {
 };
 void recording_trouble(struct trouble *was, const struct log_out_stats *now, char *out, size_t size);
 const char *recording_full(void); /* it has ended by itself */
-/* The names of its files, "a.bin, a.2.bin", after it has ended. */
-void recording_names(struct log_out *s, char *out, size_t size);
+/* The names of its files, after it has ended: "a.nvmt, a.2.nvmt"; of more than most, the first and the last of them: "a.nvmt,
+ * a.2.nvmt ..., a.9.nvmt (9 files)", or, most 1, "a.nvmt (9 files)". */
+#define MANY_FILES 8
+void recording_names(struct log_out *s, size_t most, char *out, size_t size);
 /* What was written, in files of these names. */
 void recording_summary(struct summary *s, const struct options *o, struct engine *g, struct log_out *w,
 		       const char *names);

@@ -35,15 +35,14 @@ struct remote {
 
 static void relate(struct remote *r)
 {
-	struct follow_state s;
+	struct log_known known = log_known(r->log);
 	int64_t now = clock_now_ns(), apart;
 
-	follow_state(r->follow, &s);
-	if (s.newest_ns == r->newest_ns)
+	if (!known.any || known.last_ns == r->newest_ns)
 		return;
-	r->newest_ns = s.newest_ns;
+	r->newest_ns = known.last_ns;
 	r->came_ns = now;
-	apart = s.newest_ns - now;
+	apart = known.last_ns - now;
 	if (r->related)
 		r->offset_ns -= (now - r->looked_ns) / CREEP;
 	if (!r->related || apart > r->offset_ns)
@@ -82,7 +81,8 @@ int remote_patience_ms(const struct remote *r)
 /* Until the session is known. -1 when there will be none, or the wait was ended. */
 static int wait_for_session(struct remote *r, int signals, struct err *e)
 {
-	struct follow_state s;
+	const struct follow_state *s = follow_state(r->follow);
+	uint32_t generation;
 	bool said = false;
 	int sig;
 
@@ -91,18 +91,17 @@ static int wait_for_session(struct remote *r, int signals, struct err *e)
 				      {.fd = signals, .events = POLLIN}};
 
 		remote_take(r);
-		follow_state(r->follow, &s);
-		if (r->ended && r->end.code != ERR_NONE && r->newest_ns == 0) {
+		if (r->ended && r->end.code != ERR_NONE && !log_session(r->log, &generation)) {
 			*e = r->end;
 			return -1;
 		}
-		if (s.begun || r->ended)
+		if (s->begun || r->ended)
 			return 0;
-		if (s.waits && !said)
+		if (s->waits && !said)
 			fputs(_("nvmtop: the beginning of the stream is missing: waiting for the list of "
 				"signals, which is repeated every 9 s\n"),
 			      stderr);
-		said = s.waits;
+		said = s->waits;
 		while ((sig = signals_next(signals, NULL)))
 			if (signal_ends(sig))
 				return err_set(e, ERR_FAILED, _("stopped before the recording arrived"));
@@ -189,18 +188,19 @@ static void say_where(struct remote *r, int64_t behind_ns, int64_t silent_ns)
 
 void remote_scene(struct remote *r, struct ui_scene *s)
 {
-	struct follow_state st;
+	const struct follow_state *state = follow_state(r->follow);
+	const struct clock_anchor *start;
 	int64_t now = clock_now_ns();
 
-	follow_state(r->follow, &st);
 	log_view_look(r->view);
 	s->timeline = log_view_timeline(r->view);
+	start = &s->timeline->ops->session(s->timeline)->start;
 	s->rows_ns = log_view_state(r->view)->now.rows_ns;
 	s->live = !r->ended;
-	s->now_ns = r->related ? now + r->offset_ns : st.start.mono_ns;
-	s->wall_ns = st.start.real_ns ? clock_wall_ns(&st.start, s->now_ns) : 0;
-	s->late = st.late[TIER_FAST];
-	s->lost = st.lost[TIER_FAST];
+	s->now_ns = r->related ? now + r->offset_ns : start->mono_ns;
+	s->wall_ns = start->real_ns ? clock_wall_ns(start, s->now_ns) : 0;
+	s->late = state->late[TIER_FAST];
+	s->lost = state->lost[TIER_FAST];
 	say_where(r, r->related ? s->now_ns - r->newest_ns : 0, r->related ? now - r->came_ns : 0);
 	s->trace_name = s->remote = r->where;
 	s->notice = r->notice[0] ? r->notice : NULL;

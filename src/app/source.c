@@ -118,12 +118,9 @@ static bool take_live(struct source *s)
 	return true;
 }
 
-/* Closes the shown trace, the second one and a pending reopen. */
+/* Closes the shown trace and the second one. */
 static void drop_trace(struct source *s)
 {
-	if (s->growth)
-		fetch_leave(s->growth);
-	s->growth = NULL;
 	fetch_close(s->with);
 	s->with = NULL;
 	fetch_close(s->trace);
@@ -143,14 +140,12 @@ bool source_has_live(const struct source *s)
 void source_show_live(struct source *s)
 {
 	drop_trace(s);
-	s->growing = false;
 }
 
 void source_take_trace(struct source *s, struct trace *trace, const struct err *damage)
 {
 	char notice[sizeof damage->text];
 
-	s->growing &= !s->trace; /* false if another trace replaces it */
 	drop_trace(s);
 	s->trace = trace;
 	s->built[0] = '\0';
@@ -221,7 +216,7 @@ static int show_with(struct source *s, struct err *e)
 	return s->with ? 0 : -1;
 }
 
-/* Opens a recording made elsewhere, or a trace that is still being copied. */
+/* Opens a recording made elsewhere, which may go on; what is complete is shown as a trace. */
 static int follow(struct source *s, struct err *e)
 {
 	bool complete;
@@ -231,7 +226,6 @@ static int follow(struct source *s, struct err *e)
 		return 0;
 	if (!complete)
 		return -1;
-	s->growing = true;
 	return show_trace(s, e);
 }
 
@@ -312,33 +306,6 @@ int source_patience_ms(const struct source *s)
 	return !s->trace || (remote >= 0 && remote < ms) ? remote : ms;
 }
 
-/* Reopens a trace that is being copied if it has grown; limited to a tenth of the time. */
-static bool take_growth(struct source *s)
-{
-	int64_t now = clock_now_ns(), begun = s->growth_look_ns;
-	struct fetched got;
-	struct err e;
-
-	if (!s->growth) {
-		if (now < s->growth_look_ns)
-			return false;
-		s->growth = fetch_beside(s->trace, 0, &e);
-		s->growth_look_ns = s->growth ? now : now + NS_PER_S;
-		return false;
-	}
-	if (!fetch_done(s->growth, 0))
-		return false;
-	s->growth_look_ns = now + NS_PER_S;
-	bool grown = fetch_take(s->growth, &got);
-	s->growth = NULL;
-	if (!grown || !got.trace)
-		return false;
-	fetch_close(s->trace);
-	s->trace = got.trace;
-	s->growth_look_ns += 10 * (now - begun);
-	return true;
-}
-
 /* Combines the states of both traces: news of either is news. */
 static void look_with(struct source *s, struct trace_state *st)
 {
@@ -404,8 +371,6 @@ bool source_take(struct source *s, bool *ended)
 	*ended = s->remote && remote_take(s->remote);
 	news |= *ended && !s->trace;
 	news |= take_live(s);
-	if (s->growing)
-		news |= take_growth(s);
 	watch_keep(s);
 	watch_sensors(s);
 	news |= watch_trace(s);

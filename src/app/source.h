@@ -33,9 +33,6 @@ struct source {
 	int64_t trace_look_ns;  /* when to poll it next */
 	int64_t begun_ns;       /* when sampling started */
 	struct hangs_told hangs_told; /* reports of sensors that do not answer */
-	bool growing;           /* --follow of a trace: reopened as it grows */
-	struct fetch *growth;   /* a pending reopen, or NULL */
-	int64_t growth_look_ns; /* start of the pending reopen, else the earliest time of the next */
 };
 
 /* Opens the source that the options ask for: a saved trace at once, the local board in the background until

@@ -208,8 +208,7 @@ bool find_release(const struct root *r, const char *os_release, size_t len, char
 	(void)os_release;
 	file_line(r, FILE_RELEASE, line, sizeof line);
 	if (!find_l4t(r, line, len, l4t, sizeof l4t))
-		return file_word(r, "/etc/os-release", "PRETTY_NAME=", out, size) ||
-		       file_word(r, "/usr/lib/os-release", "PRETTY_NAME=", out, size);
+		return machine_field_text(r, machine_field_find("distribution"), "", out, size);
 	snprintf(out, size, "L4T %s", l4t);
 	return true;
 }

@@ -197,28 +197,11 @@ static bool watch_disk(struct recorder *r)
 	return !s.full && !s.failed;
 }
 
-static void watch_keep(struct recorder *r)
-{
-	char text[1024];
-	bool failed;
-
-	while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed))
-		recorder_say(r, text);
-}
-
 static void watch_alerts(struct recorder *r)
 {
 	char text[ALERT_NEWS];
 
 	while (r->alerts && alerts_news(r->alerts, text, sizeof text))
-		recorder_say(r, text);
-}
-
-static void watch_sensors(struct recorder *r)
-{
-	char text[256];
-
-	while (hangs_news(&r->hangs_told, r->engine, text, sizeof text))
 		recorder_say(r, text);
 }
 
@@ -239,8 +222,12 @@ static void kill_command(struct recorder *r)
 /* Records until the time is over, a signal arrives, the command ends or the size limit is reached. */
 static void run(struct recorder *r)
 {
+	char text[1024];
+	bool failed;
+
 	while (!r->stop) {
 		int64_t now = clock_now_ns();
+
 		if (now >= r->until_ns) {
 			kill_command(r);
 			break;
@@ -255,9 +242,11 @@ static void run(struct recorder *r)
 		take_signals(r);
 		take_keys(r, true);
 		take_eof(r);
-		watch_keep(r);
+		while (r->keep && keeping_news(r->keep, &r->kept_told, text, sizeof text, &failed))
+			recorder_say(r, text);
+		while (hangs_news(&r->hangs_told, r->engine, text, sizeof text))
+			recorder_say(r, text);
 		watch_alerts(r);
-		watch_sensors(r);
 		if (!watch_disk(r))
 			break;
 	}
@@ -291,12 +280,12 @@ static bool left_by_reader(const struct recorder *r)
 static int summary(struct recorder *r, const struct summary_moment *before, const struct summary_moment *after)
 {
 	struct summary s = {.before = *before, .after = *after};
-	char names[8192], bin[PATH_MAX], why[256];
+	char names[8192], bin[PATH_MAX], why[512];
 
 	if (r->to_pipe) {
 		snprintf(names, sizeof names, "%s", _("standard output"));
 	} else {
-		recording_names(r->writer, names, sizeof names);
+		recording_names(r->writer, MANY_FILES, names, sizeof names);
 		text_printable(bin, sizeof bin, r->o->out ? r->o->out : "", r->o->out ? strlen(r->o->out) : 0);
 		if (r->bins && log_out_file(r->writer, 1, NULL, 0, NULL))
 			snprintf(names + strlen(names), sizeof names - strlen(names), "%s", _(", and each as .bin"));
@@ -307,29 +296,10 @@ static int summary(struct recorder *r, const struct summary_moment *before, cons
 	if (!r->o->quiet)
 		summary_print(&s, stderr);
 	summary_free(&s);
-	if (left_by_reader(r) || !summary_incomplete(&s, why, sizeof why))
+	if (left_by_reader(r) || !lost_text(&s.written, why, sizeof why))
 		return 0;
 	recorder_say(r, why);
 	return ERR_FAILED;
-}
-
-/* Without real-time priority late ticks are likelier, and the user can change that. */
-static void say_priority(struct recorder *r, const struct engine_stats *now)
-{
-	char how[160];
-
-	if (now->realtime || r->o->has_nice || r->o->quiet)
-		return;
-	priority_text(r->o, how, sizeof how);
-	recorder_say(r, how);
-}
-
-static void say_holding(struct recorder *r)
-{
-	char text[512];
-
-	keeping_begun(r->o, r->keep, text, sizeof text);
-	recorder_say(r, text);
 }
 
 static void marks_end(struct recorder *r)
@@ -351,16 +321,27 @@ static void marks_end(struct recorder *r)
 	r->marks = r->child ? inbox_open(&e) : NULL;
 }
 
-/* Waits until everything is on disk, and makes FILE.bin of it. */
-static int finish_files(struct recorder *r, struct err *e)
+/* Ends the stream and waits until it is stored, and makes FILE.bin of it. */
+static int stream_end(struct recorder *r, struct err *e)
 {
+	bool bin = r->o->out && text_ends_in(r->o->out, ".bin");
 	struct err making;
 	int failed;
 
-	if (!recording_wait(r->writer, r->signals))
-		return log_out_result(r->writer, e);
+	ttykeys_stop(&r->keys);
+	engine_stop(r->engine);
+	if (r->keep) {
+		keeping_end(r->keep, r->signals);
+		return 0;
+	}
+	log_out_finish(r->writer);
+	if (r->to_pipe) {
+		failed = log_out_end(r->writer, e);
+		return failed && left_by_reader(r) ? 0 : failed;
+	}
+	bin &= recording_wait(r->writer, r->signals);
 	failed = log_out_result(r->writer, e);
-	if (!r->o->out || !text_ends_in(r->o->out, ".bin"))
+	if (!bin)
 		return failed;
 	progress_watch(r->signals);
 	if (record_bins(r->writer, r->o->force, progress_step, NULL, &making) < 0) {
@@ -371,24 +352,6 @@ static int finish_files(struct recorder *r, struct err *e)
 	}
 	r->bins = true;
 	return failed;
-}
-
-/* Ends the stream and waits until it is stored. */
-static int stream_end(struct recorder *r, struct err *e)
-{
-	int failed;
-
-	ttykeys_stop(&r->keys);
-	engine_stop(r->engine);
-	if (r->keep) {
-		keeping_end(r->keep, r->signals);
-		return 0;
-	}
-	log_out_finish(r->writer);
-	if (!r->to_pipe)
-		return finish_files(r, e);
-	failed = log_out_end(r->writer, e);
-	return failed && left_by_reader(r) ? 0 : failed;
 }
 
 /* Waits for the command if the recording ended first or never began. */
@@ -413,15 +376,6 @@ static bool delay(struct recorder *r, struct err *e)
 	wait_for_command(r);
 	err_set(e, ERR_NONE, "%s", _("stopped before the recording began; nothing was written"));
 	return false;
-}
-
-/* --ready-fd: as s6 and others expect it. */
-static void say_ready(const struct recorder *r)
-{
-	if (!r->o->ready_fd)
-		return;
-	write_all(r->o->ready_fd, "\n", 1);
-	close(r->o->ready_fd);
 }
 
 /* What is missing of the NVTX ranges. */
@@ -455,6 +409,7 @@ static int record(struct recorder *r)
 {
 	struct sink *sink = r->keep ? pretrigger_sink(r->keep) : log_sink(r->log);
 	struct summary_moment before, after;
+	char text[512];
 	struct err e;
 	int status = 0, lost = 0;
 
@@ -465,7 +420,11 @@ static int record(struct recorder *r)
 	inbox_attach(r->marks, r->engine);
 	engine_wait_warm(r->engine, ENGINE_WARM_MS(r->o->hz[TIER_FAST]));
 	summary_moment(&before, r->engine);
-	say_priority(r, &before.stats);
+	/* Without real-time priority late ticks are likelier, and the user can change that. */
+	if (!before.stats.realtime && !r->o->has_nice && !r->o->quiet) {
+		priority_text(r->o, text, sizeof text);
+		recorder_say(r, text);
+	}
 	r->since_ns = clock_now_ns();
 	r->until_ns = r->o->duration_ns ? r->since_ns + r->o->duration_ns : INT64_MAX;
 	r->kill_ns = r->o->kill ? r->until_ns : INT64_MAX;
@@ -480,9 +439,14 @@ static int record(struct recorder *r)
 			log_out_discard(r->writer);
 		return complain(&e);
 	}
-	if (r->keep)
-		say_holding(r);
-	say_ready(r);
+	if (r->keep) {
+		keeping_begun(r->o, r->keep, text, sizeof text);
+		recorder_say(r, text);
+	}
+	if (r->o->ready_fd) { /* as s6 and others expect it */
+		write_all(r->o->ready_fd, "\n", 1);
+		close(r->o->ready_fd);
+	}
 	command_release(&r->go);
 	run(r);
 	marks_end(r);
@@ -567,11 +531,12 @@ static int open_output(struct recorder *r, struct options *o, unsigned run, char
 /* Opens everything, and records. Returns the exit status. */
 static int session(struct recorder *r, struct options *o, unsigned run)
 {
+	struct probe_set *probes = NULL;
 	struct board *board;
 	char name[PATH_MAX];
 	struct err e;
-	int since;
-	int status = 0;
+	int since, status = 0;
+	bool open;
 
 	r->marks = inbox_open(&e);
 	if (e.code != ERR_NONE)
@@ -580,32 +545,21 @@ static int session(struct recorder *r, struct options *o, unsigned run)
 		return status;
 	r->to_pipe = is_stream(o->out);
 	r->quiet = r->to_pipe && stream_is_shown_elsewhere();
-	if (open_output(r, o, run, name, &e) < 0) {
-		log_out_free(r->writer);
-		inbox_close(r->marks);
-		return complain(&e);
-	}
-	struct probe_set *probes = open_probes(o, &r->root, &board, NULL, 0, &e);
-	if (probes) {
+	open = open_output(r, o, run, name, &e) == 0 && (probes = open_probes(o, &r->root, &board, NULL, 0, &e)) != NULL;
+	if (open) {
 		if (e.code != ERR_NONE)
 			complain(&e);
 		board_free(board);
+		since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? (int)r->child : 0;
 		r->engine = engine_for(o, probes, &e);
+		open = r->engine && (!o->nvtx || (r->nvtx = nvtx_attach(r->engine, false, since, o->phases_from, &e))) &&
+		       (!o->n_on || (r->alerts = alerts_new(o, r->engine, &e)));
 	}
-	since = o->command && o->nvtx_from == NVTX_FROM_COMMAND ? (int)r->child : 0;
-	if (r->engine && o->nvtx && !(r->nvtx = nvtx_attach(r->engine, false, since, o->phases_from, &e))) {
-		engine_free(r->engine);
-		r->engine = NULL;
-	}
-	if (r->engine && o->n_on && !(r->alerts = alerts_new(o, r->engine, &e))) {
-		engine_free(r->engine);
-		r->engine = NULL;
-	}
-	if (r->engine && !r->to_pipe)
+	if (open && !r->to_pipe)
 		engine_unwatched(r->engine, LOG_CELL_ZOOM);
-	if (r->engine && o->keep_ns)
+	if (open && o->keep_ns)
 		r->keep = keeping_new(o, r->engine, NULL, o->keep_ns, &e);
-	else if (r->engine)
+	else if (open)
 		r->log = log_new(&(struct log_bound) {.now = true}, &e);
 	if ((r->keep || r->log) && engine_start(r->engine, &e) == 0) {
 		r->progress = !o->command && !r->quiet && isatty(STDERR_FILENO);

@@ -69,7 +69,7 @@ static int draw(const struct options *o, struct ui_scene *scene, struct err *e)
 static int print_trace(const struct options *o)
 {
 	struct err e, damage;
-	struct trace *t = trace_open_files(o->files, o->n_files, true, NULL, NULL, &damage);
+	struct trace *t = trace_open_files(o->files, o->n_files, false, NULL, NULL, &damage);
 
 	if (!t)
 		return complain(&damage);
@@ -77,20 +77,18 @@ static int print_trace(const struct options *o)
 	struct trace *with = NULL;
 	struct ui_align align;
 	if (o->with) {
-		with = with_aligned(o, t, trace_open_view(o->with, &e), &align, &e);
+		with = with_aligned(o, t, trace_open(o->with, &e), &align, &e);
 		if (!with) {
 			trace_close(t);
 			return complain(&e);
 		}
 		if (damage.code == ERR_NONE)
 			damage = e;
-		trace_settle(with);
 		scene.with = trace_timeline(with);
 		scene.with_name = trace_name(with);
 		scene.align = &align;
 	}
 	scene.now_ns = clock_now_ns();
-	trace_settle(t); /* there is only one frame: make it exact */
 	int status = draw(o, &scene, &e) < 0 ? complain(&e) : 0;
 	if (!status && damage.code != ERR_NONE)
 		status = complain(&damage);

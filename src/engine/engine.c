@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,12 +41,6 @@
 #define GRID_AFTER_NS    NS_PER_MS        /* the sampler must run by then */
 #define FEEDS            2
 
-/* The channels as described from some time on; all threads may read them until engine_free(). */
-struct description {
-	struct description *next;
-	struct channel channels[];
-};
-
 struct engine {
 	struct probe_set *probes;
 	double hz[TIERS];
@@ -58,7 +53,6 @@ struct engine {
 	pthread_t thread;
 	int wake;   /* an eventfd: ends the sleep of the engine thread */
 	bool hangs; /* sampling hangs and was abandoned at the end: do not touch sampler and probes any more */
-	const struct channel *_Atomic channels; /* as they are described now */
 
 	pthread_mutex_t
 		pass; /* for what follows; the controlling thread alone changes the phase, and may read it */
@@ -67,7 +61,6 @@ struct engine {
 	struct session about; /* of the stream */
 	struct changes *changes;
 	struct fact *facts;               /* the probe set's, kept up to date */
-	struct description *descriptions; /* to be freed */
 	struct engine_feed *feeds[FEEDS]; /* NULL: none */
 	bool rowless;                     /* the sampling thread hangs, and no new one could be started */
 
@@ -83,13 +76,14 @@ struct engine {
 static void engine_describe(const struct engine *g, const struct fact *facts, struct session *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->channels = atomic_load(&g->channels);
+	out->channels = probe_set_channels(g->probes);
 	out->n_channels = g->probes->n_channels;
 	out->facts = facts;
 	out->n_facts = g->probes->n_facts;
 	memcpy(out->width, g->probes->width, sizeof(out->width));
 	memcpy(out->hz, g->hz, sizeof(out->hz));
 	clock_anchor(&out->start);
+	out->start.mono_ns -= out->start.mono_ns % NS_PER_US; /* as of rows: none is before the start */
 	if (g->phase == PHASE_NEW) {
 		out->start.mono_ns -= g->past_ns;
 		out->start.real_ns -= g->past_ns;
@@ -140,23 +134,11 @@ void engine_ranges(struct engine *g, const struct range *list, size_t n)
 /* Describes the channels anew if the source of some was found, and reports changes. */
 static void engine_look(struct engine *g, int64_t now_ns)
 {
-	struct description *d = NULL;
-	struct channel now;
-	size_t i, n = 0, size = g->probes->n_channels * sizeof(d->channels[0]);
+	const struct channel *now = probe_set_channels(g->probes);
 
-	while (probe_set_found(g->probes, &i, &now)) {
-		if (!d && !(d = malloc(sizeof(*d) + size)))
-			break;
-		if (!n++)
-			memcpy(d->channels, atomic_load(&g->channels), size);
-		d->channels[i] = now;
-	}
-	if (d) {
-		d->next = g->descriptions;
-		g->descriptions = d;
-		atomic_store(&g->channels, d->channels);
-		g->about.channels = d->channels;
-		EACH_SINK(g->collector.sinks, described, d->channels);
+	if (now != g->about.channels) {
+		g->about.channels = now;
+		EACH_SINK(g->collector.sinks, described, now);
 	}
 	changes_look(g->changes, now_ns, engine_take_change, g);
 }
@@ -382,7 +364,6 @@ struct engine *engine_new(struct probe_set *probes, const double hz[TIERS], stru
 	pthread_mutex_init(&g->lock, NULL);
 	g->wake = -1;
 	g->probes = probes;
-	atomic_init(&g->channels, probes->channels);
 	memcpy(g->hz, hz, sizeof(g->hz));
 	g->marks_end = &g->marks;
 	g->next_id = 1;
@@ -457,10 +438,18 @@ void engine_begin_again(struct engine *g)
 	pthread_mutex_unlock(&g->lock);
 }
 
+/* On Linux niceness is a property of the thread, and 0 means the calling one. */
 int engine_set_nice(struct engine *g, int nice, struct err *e)
 {
-	if (sampler_set_nice(g->sampler, nice, e) < 0)
-		return -1;
+	int now = getpriority(PRIO_PROCESS, 0), refused;
+
+	if (nice < now) { /* lowering it needs a privilege, raising it does not */
+		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
+		if (refused)
+			return err_sys(e, ERR_FAILED, refused,
+				       _("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"), nice, now);
+		setpriority(PRIO_PROCESS, 0, now);
+	}
 	g->probes->has_nice = true;
 	g->probes->nice = nice;
 	return 0;
@@ -489,7 +478,7 @@ int engine_start(struct engine *g, struct err *e)
 
 	if (g->phase != PHASE_NEW)
 		return err_set(e, ERR_FAILED, _("the engine can be started only once"));
-	g->started_ns = clock_now_ns();
+	g->started_ns = clock_now_ns() / NS_PER_US * NS_PER_US;
 	grid_ns = g->started_ns + SOURCES_NS;
 	probe_set_start(g->probes, grid_ns);
 	least_ns = clock_now_ns() + GRID_AFTER_NS;
@@ -608,7 +597,6 @@ void engine_stop(struct engine *g)
 void engine_free(struct engine *g)
 {
 	struct pending_mark *mark;
-	struct description *d;
 
 	if (!g)
 		return;
@@ -621,10 +609,6 @@ void engine_free(struct engine *g)
 	while ((mark = g->collector.marks)) {
 		g->collector.marks = mark->next;
 		free(mark);
-	}
-	while ((d = g->descriptions)) {
-		g->descriptions = d->next;
-		free(d);
 	}
 	free(g->changes);
 	if (g->wake >= 0)

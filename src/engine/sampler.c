@@ -25,13 +25,6 @@
 #define RING_SECONDS  2 /* the engine thread may stall for this long */
 #define RING_ROWS_MIN 64
 
-/* What a tick needs of a probe, in one place: after a sleep the caches are cold, and visiting each probe that
- * is not due would cost a miss. */
-struct sampler_slot {
-	int64_t due_ns;
-	struct probe *probe;
-};
-
 struct sampler_tier {
 	struct ring *ring; /* NULL: the tier has no channel */
 	struct grid grid;
@@ -40,14 +33,13 @@ struct sampler_tier {
 	double *seen;               /* the row when it was last rounded */
 	double *rounded;            /* the rounded values for the stream */
 	enum channel_kind *kinds;   /* by column */
-	struct sampler_slot *slots; /* the probes that read, then the derived ones */
-	size_t n_read, n_slots;
+	struct probe **probes;      /* those that read, then the derived ones */
+	size_t n_read, n_probes;
 	bool timed; /* a row has the time at which its rails were read */
-	int64_t newest_ns;
 	uint64_t skipped; /* ticks skipped since the previous row */
 
-	atomic_uint_least64_t rows, late;
-	atomic_int_least64_t newest;
+	atomic_uint_least64_t late;
+	atomic_int_least64_t newest_ns;
 };
 
 struct sampler {
@@ -55,8 +47,7 @@ struct sampler {
 	atomic_uint_least32_t lateness[LATENESS_STEPS]; /* of the fast tier */
 	pthread_t thread;
 	bool started;
-	bool has_nice; /* run at this niceness, and not with SCHED_FIFO */
-	int nice;
+	const struct probe_set *probes; /* whose niceness it runs at, and not with SCHED_FIFO, if that has one */
 	_Atomic uint32_t stop, done;
 	atomic_bool realtime;
 };
@@ -107,9 +98,9 @@ static bool sampler_set_up(struct sampler_tier *s, enum tier tier, const struct 
 		return true;
 	s->kinds = calloc(s->width, sizeof(*s->kinds));
 	s->row = calloc(3 * s->width, sizeof(*s->row));
-	s->slots = calloc(probes->n_probes + 1, sizeof(*s->slots));
+	s->probes = calloc(probes->n_probes + 1, sizeof(*s->probes));
 	s->ring = ring_new(s->width, rows < RING_ROWS_MIN ? RING_ROWS_MIN : rows);
-	if (!s->kinds || !s->row || !s->slots || !s->ring)
+	if (!s->kinds || !s->row || !s->probes || !s->ring)
 		return false;
 	s->seen = s->row + s->width;
 	s->rounded = s->seen + s->width;
@@ -124,11 +115,11 @@ static bool sampler_set_up(struct sampler_tier *s, enum tier tier, const struct 
 
 			if (p->tier != tier || p->derived != derived)
 				continue;
-			s->slots[s->n_slots++].probe = p;
+			s->probes[s->n_probes++] = p;
 			s->timed |= p->timed && tier != TIER_FAST;
 		}
 		if (!derived)
-			s->n_read = s->n_slots;
+			s->n_read = s->n_probes;
 	}
 	return true;
 }
@@ -137,7 +128,9 @@ struct sampler *sampler_new(const struct probe_set *probes, const double hz[TIER
 {
 	struct sampler *s = calloc(1, sizeof(*s));
 
-	if (!s)
+	if (s)
+		s->probes = probes;
+	else
 		err_set(e, ERR_FAILED, _("out of memory"));
 	for (enum tier t = 0; s && t < TIERS; t++) {
 		if (sampler_set_up(&s->tiers[t], t, probes, hz[t]))
@@ -154,7 +147,7 @@ void sampler_free(struct sampler *s)
 {
 	for (struct sampler_tier *t = s ? s->tiers : NULL; s && t < s->tiers + TIERS; t++) {
 		ring_free(t->ring);
-		free(t->slots);
+		free(t->probes);
 		free(t->row);
 		free(t->kinds);
 	}
@@ -164,23 +157,20 @@ void sampler_free(struct sampler *s)
 bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64_t now_ns, uint64_t late)
 {
 	struct sampler_tier *s = &sampler->tiers[tier];
-	int64_t t_ns = now_ns, newest_ns = 0;
+	int64_t t_ns = now_ns, newest_ns = 0, last_ns = atomic_load_explicit(&s->newest_ns, memory_order_relaxed);
 	bool renewed = false;
 
-	for (struct sampler_slot *slot = s->slots; slot < s->slots + s->n_read; slot++) {
-		struct probe *p = slot->probe;
+	for (size_t i = 0; i < s->n_read; i++) {
+		struct probe *p = s->probes[i];
 
-		if (due_ns < slot->due_ns)
+		if (due_ns < p->due_ns)
 			continue;
 		/* Due times stay on multiples of the probe's period, independent of the tier's. */
 		if (p->period_ns > 0)
-			slot->due_ns = s->grid.start_ns +
-				       ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
+			p->due_ns = s->grid.start_ns + ((due_ns - s->grid.start_ns) / p->period_ns + 1) * p->period_ns;
 		probe_read(p, now_ns, s->row);
 		if (probes_left_me())
 			return false; /* the sampler may have been freed */
-		if (p->period_ns <= 0)
-			slot->due_ns = INT64_MIN;
 		s->timed |= p->timed && tier != TIER_FAST; /* rails that came late */
 		renewed = true;
 	}
@@ -188,13 +178,14 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 	 * is that of the previous tick, because a later reading goes into a later row. It is always later than the last
 	 * row's. */
 	for (size_t i = 0; s->timed && i < s->n_read; i++)
-		if (s->slots[i].probe->read_ns > newest_ns)
-			newest_ns = s->slots[i].probe->read_ns;
+		if (s->probes[i]->read_ns > newest_ns)
+			newest_ns = s->probes[i]->read_ns;
 	if (s->timed)
 		t_ns = newest_ns ? newest_ns : due_ns - s->grid.period_ns;
-	s->newest_ns = t_ns = t_ns > s->newest_ns ? t_ns : s->newest_ns + 1;
-	for (size_t i = s->n_read; renewed && i < s->n_slots; i++)
-		probe_read(s->slots[i].probe, t_ns, s->row);
+	t_ns -= t_ns % NS_PER_US; /* a reading takes longer, and the rest would be a twelfth of a recording */
+	t_ns = t_ns > last_ns ? t_ns : last_ns + NS_PER_US;
+	for (size_t i = s->n_read; renewed && i < s->n_probes; i++)
+		probe_read(s->probes[i], t_ns, s->row);
 	/* Most values did not change since they were rounded. Bits are compared, so that NaN equals NaN. */
 	for (size_t i = 0; i < s->width; i++) {
 		if (!memcmp(&s->row[i], &s->seen[i], sizeof(s->row[i])))
@@ -202,11 +193,10 @@ bool sampler_tick(struct sampler *sampler, enum tier tier, int64_t due_ns, int64
 		s->seen[i] = s->row[i];
 		s->rounded[i] = channel_round(s->kinds[i], s->row[i]);
 	}
-	if (ring_push(s->ring, t_ns, late, s->rounded))
-		atomic_fetch_add_explicit(&s->rows, 1, memory_order_relaxed);
+	ring_push(s->ring, t_ns, late, s->rounded);
 	if (late)
 		atomic_fetch_add_explicit(&s->late, late, memory_order_relaxed);
-	atomic_store_explicit(&s->newest, t_ns, memory_order_relaxed);
+	atomic_store_explicit(&s->newest_ns, t_ns, memory_order_relaxed);
 	return true;
 }
 
@@ -215,8 +205,6 @@ void sampler_begin(struct sampler *s, int64_t grid_ns)
 	for (struct sampler_tier *t = s->tiers; t < s->tiers + TIERS; t++) {
 		t->grid.start_ns = grid_ns;
 		t->grid.tick = 0;
-		for (size_t i = 0; i < t->n_slots; i++)
-			t->slots[i].due_ns = INT64_MIN;
 	}
 }
 
@@ -243,25 +231,6 @@ void sampler_run_past(struct sampler *s)
 
 /* --- the thread --- */
 
-/* On Linux niceness is a property of the thread, and 0 means the calling one. */
-int sampler_set_nice(struct sampler *s, int nice, struct err *e)
-{
-	int now = getpriority(PRIO_PROCESS, 0), refused;
-
-	if (nice < now) { /* lowering it needs a privilege, raising it does not */
-		refused = setpriority(PRIO_PROCESS, 0, nice) ? errno : 0;
-		if (refused)
-			return err_sys(
-				e, ERR_FAILED, refused,
-				_("cannot sample at niceness %d; use sudo, or a niceness from %d to 19"),
-				nice, now);
-		setpriority(PRIO_PROCESS, 0, now);
-	}
-	s->has_nice = true;
-	s->nice = nice;
-	return 0;
-}
-
 int engine_realtime_refused(void)
 {
 	struct sched_param fifo = {.sched_priority = PRIORITY}, before;
@@ -283,8 +252,8 @@ static void *sampler_run(void *arg)
 
 	prctl(PR_SET_NAME, "nvmtop-sampler");
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	if (s->has_nice)
-		setpriority(PRIO_PROCESS, 0, s->nice);
+	if (s->probes->has_nice)
+		setpriority(PRIO_PROCESS, 0, s->probes->nice);
 	else if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) == 0)
 		atomic_store_explicit(&s->realtime, true, memory_order_relaxed);
 	now = clock_now_ns();
@@ -367,9 +336,9 @@ void sampler_stats(const struct sampler *s, struct engine_stats *out)
 	for (int i = 0; i < TIERS; i++) {
 		const struct sampler_tier *t = &s->tiers[i];
 
-		out->rows[i] = atomic_load_explicit(&t->rows, memory_order_relaxed);
+		out->rows[i] = t->ring ? ring_pushed(t->ring) : 0;
 		out->late[i] = atomic_load_explicit(&t->late, memory_order_relaxed);
 		out->lost[i] = t->ring ? ring_lost(t->ring) : 0;
-		out->newest_ns[i] = atomic_load_explicit(&t->newest, memory_order_relaxed);
+		out->newest_ns[i] = atomic_load_explicit(&t->newest_ns, memory_order_relaxed);
 	}
 }

@@ -26,14 +26,10 @@ uint64_t grid_end(struct grid *g, int64_t now_ns);
 
 struct sampler;
 
-/* Samples the tiers in which the probe set has channels; keeps pointers to its probes. Returns NULL and sets *e if out
+/* Samples the tiers in which the probe set has channels; keeps pointers to it and its probes. Returns NULL and sets *e if out
  * of memory. */
 struct sampler *sampler_new(const struct probe_set *probes, const double hz[TIERS], struct err *e);
 void sampler_free(struct sampler *s); /* only if never started, or stopped; NULL is fine */
-
-/* Call before sampler_start(): uses niceness nice instead of SCHED_FIFO. Returns -1 and sets *e if not
- * permitted. */
-int sampler_set_nice(struct sampler *s, int nice, struct err *e);
 
 /* Ticks of a tier are due at grid_ns (CLOCK_MONOTONIC), grid_ns + 1 / hz, ... */
 void sampler_begin(struct sampler *s, int64_t grid_ns);

@@ -1,7 +1,7 @@
 /* live: the newest values of a stream, and what all its rows come to, for those who ask at times of their own: other
  * programs (libnvmtop), the verbs that pass values on, a scrape.
  *
- *	struct tally *t = tally_new(engine, &e);             engine NULL: rows come from another stream than an engine's
+ *	struct tally *t = tally_new(engine, &e);
  *	engine_begin(engine, tally_sink(t), &e);
  *	...
  *	struct tally_value v = tally_newest(t, i, clock_now_ns());
@@ -25,7 +25,7 @@
 struct engine;
 struct tally;
 
-/* engine: whose rows these will be, or NULL. Returns NULL and sets *e if out of memory. */
+/* engine: whose rows these will be. Returns NULL and sets *e if out of memory. */
 struct tally *tally_new(struct engine *engine, struct err *e);
 struct sink *tally_sink(struct tally *t);
 void tally_free(struct tally *t); /* after end(), or if it never began; NULL is fine */
@@ -40,7 +40,7 @@ struct tally_value {
 	int64_t t_ns; /* when it was read (a missing one: or should have been); its age is now_ns - t_ns. 0: never */
 	bool old;     /* it is missing because there is no newer one */
 };
-/* now_ns: clock_now_ns(); of a stream without an engine, a time of its clock, such as that of its newest row. */
+/* now_ns: clock_now_ns(). */
 struct tally_value tally_newest(struct tally *t, size_t channel, int64_t now_ns);
 /* The same of many, in one pass. Returns -1 if a channel does not exist; its value is NaN, its time 0. */
 int tally_read(struct tally *t, const int64_t *channels, size_t n, double *values, int64_t *t_ns);

@@ -51,7 +51,6 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 
 	pthread_mutex_lock(&t->lock);
 	t->bins = calloc(SECONDS * n + 1, sizeof(*t->bins));
-	t->kept = calloc(n + 1, sizeof(*t->kept));
 	t->busy = calloc(n + 1, sizeof(*t->busy));
 	t->facts = calloc(about->n_facts + 1, sizeof(*t->facts));
 	t->powers = calloc(n + 1, sizeof(*t->powers));
@@ -61,9 +60,7 @@ static int tally_begin(struct sink *s, const struct session *about, struct err *
 		if (c->unit == UNIT_MILLIWATT && c->column < about->width[c->tier])
 			whole = power_set(&t->powers[t->n_powers++], about, i);
 	}
-	whole = whole && t->bins && t->kept && t->busy && t->facts && t->powers;
-	for (size_t i = 0; t->kept && i < n; i++)
-		t->kept[i].value = t->kept[i].missing = (double)NAN;
+	whole = whole && t->bins && t->busy && t->facts && t->powers;
 	if (whole) {
 		memcpy(t->hz, about->hz, sizeof(t->hz));
 		if (about->n_facts)
@@ -133,24 +130,6 @@ static void take_readings(struct power *p, const struct rows *r)
 			}
 }
 
-static void keep_rows(struct tally *t, const struct rows *r)
-{
-	for (size_t c = 0; c < t->n_channels; c++) {
-		const struct channel *ch = &t->about->channels[c];
-		struct kept *k = &t->kept[c];
-
-		if (ch->tier != r->tier || ch->column >= r->width)
-			continue;
-		for (size_t i = 0; i < r->n; i++) {
-			double v = r->values[i * r->width + ch->column];
-
-			k->row_ns = r->t_ns[i];
-			*(isnan(v) ? &k->missing : &k->value) = v;
-			k->t_ns = isnan(v) ? k->t_ns : r->t_ns[i];
-		}
-	}
-}
-
 static void tally_rows(struct sink *s, const struct rows *r)
 {
 	struct tally *t = of_sink(s);
@@ -162,8 +141,6 @@ static void tally_rows(struct sink *s, const struct rows *r)
 		take_bins(t, r, from, to);
 	}
 	take_busy(t, r);
-	if (!t->engine)
-		keep_rows(t, r);
 	for (size_t k = 0; k < t->n_powers; k++)
 		take_readings(&t->powers[k], r);
 	if (r->n > 0)
@@ -244,7 +221,6 @@ void tally_free(struct tally *t)
 	free(t->powers);
 	free(t->facts);
 	free(t->busy);
-	free(t->kept);
 	free(t->bins);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
@@ -268,23 +244,14 @@ struct tally_value tally_newest(struct tally *t, size_t channel, int64_t now_ns)
 	struct tally_value out = {(double)NAN, 0, false};
 	const struct channel *all = atomic_load(&t->channels), *c;
 	int64_t stale_ns;
-	struct kept k;
 
 	if (!all || channel >= t->n_channels || all[channel].missing[0])
 		return out;
 	c = &all[channel];
 	stale_ns = STALE_PERIODS * (int64_t)fmax((double)c->period_ns, 1e9 / t->hz[c->tier]);
 	stale_ns = now_ns - (stale_ns > STALE_NS ? stale_ns : STALE_NS);
-	if (!t->engine) {
-		pthread_mutex_lock(&t->lock);
-		k = t->kept[channel];
-		pthread_mutex_unlock(&t->lock);
-		if (k.t_ns && k.t_ns >= stale_ns)
-			return (struct tally_value) {k.value, k.t_ns, false};
-		out = (struct tally_value) {k.missing, k.row_ns, k.row_ns < stale_ns};
-	}
 	/* A reading that came too late for its row left it without value and reason: the one before counts. */
-	for (size_t made = t->engine ? engine_made(t->engine, c->tier) : 0, back = 1; back <= made && back <= ROWS_BACK; back++) {
+	for (size_t made = engine_made(t->engine, c->tier), back = 1; back <= made && back <= ROWS_BACK; back++) {
 		struct tally_value v = {.value = (double)NAN};
 
 		v.t_ns = engine_peek(t->engine, c->tier, made - back, &c->column, 1, &v.value);

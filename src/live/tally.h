@@ -35,11 +35,6 @@ struct window {
 	struct window_part parts[]; /* of each power channel and track */
 };
 
-struct kept {
-	double value, missing;
-	int64_t t_ns, row_ns;
-};
-
 /* Of a load: seconds at 100 % that come to the same. */
 struct busy {
 	double seconds;
@@ -50,7 +45,7 @@ struct busy {
 
 struct tally {
 	struct sink sink;
-	struct engine *engine; /* or NULL */
+	struct engine *engine;
 	const struct channel *_Atomic channels;
 	size_t n_channels;
 	double hz[TIERS];
@@ -59,7 +54,6 @@ struct tally {
 	const struct session *about; /* NULL: it has not begun, or has ended */
 	int64_t second[SECONDS], now[TIERS], row_ns[TIERS];
 	struct bin *bins; /* of each second and channel */
-	struct kept *kept; /* of each channel, without an engine */
 	struct busy *busy; /* of each channel */
 	struct fact *facts; /* of now */
 	struct power *powers;

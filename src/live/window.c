@@ -186,7 +186,7 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 
 	a.e.to_ns = to_ns;
 	part_feed(&a, &p->meter.source[track], &p->tracks[track], INT64_MAX);
-	if (t->engine && t->about)
+	if (t->about)
 		add_fresh(t, p, track, &a);
 	/* A source that is silent for longer is not waited for. */
 	if (a.e.last.begun && a.e.last.at_ns < to_ns && clock_now_ns() - a.e.last.at_ns <= s.reach_ns)

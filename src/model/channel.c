@@ -59,41 +59,24 @@ static const struct channel_traits {
 	[CHANNEL_NOTICE] = {"notice", COUNT, AS_IS},
 };
 
-static int names_find(const char *const *names, int n, const char *name)
-{
-	for (int i = 0; i < n; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	return -1;
-}
-
 /* Defines tier_name() and tier_find(), and so on. */
-#define NAMES(what, names, n)                                                                                \
+#define NAMES(what, text, n)                                                                                 \
 	const char *what##_name(enum what i)                                                                 \
 	{                                                                                                    \
-		return (unsigned)i < n ? names[i] : "";                                                      \
+		return (unsigned)i < n ? text : "";                                                          \
 	}                                                                                                    \
 	int what##_find(const char *name)                                                                    \
 	{                                                                                                    \
-		return names_find(names, n, name);                                                                 \
+		int i = 0;                                                                                   \
+                                                                                                             \
+		while (i < n && strcmp(text, name) != 0)                                                     \
+			i++;                                                                                 \
+		return i < n ? i : -1;                                                                       \
 	}
-NAMES(tier, tiers, TIERS)
-NAMES(unit, units, UNITS)
-NAMES(family, families, FAMILIES)
-
-const char *channel_kind_name(enum channel_kind k)
-{
-	return (unsigned)k < CHANNEL_KINDS ? kinds[k].name : "";
-}
-
-int channel_kind_find(const char *name)
-{
-	int k = 0;
-
-	while (k < CHANNEL_KINDS && strcmp(kinds[k].name, name) != 0)
-		k++;
-	return k < CHANNEL_KINDS ? k : -1;
-}
+NAMES(tier, tiers[i], TIERS)
+NAMES(unit, units[i], UNITS)
+NAMES(family, families[i], FAMILIES)
+NAMES(channel_kind, kinds[i].name, CHANNEL_KINDS)
 
 size_t channel_find(const struct channel *list, size_t n, const char *name)
 {
@@ -134,7 +117,12 @@ bool change_is_reason(const struct change *c)
 
 void change_text(char out[CHANGE_TEXT], const struct change *c)
 {
-	if (change_is_reason(c))
+	static const char *const told[] = {CHANGE_CLOCK, CHANGE_SUSPENDED, CHANGE_RANGES_LOST, CHANGE_EVENTS_LOST};
+	bool alone = change_is_reason(c);
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		alone |= !strcmp(c->what, told[i]);
+	if (alone)
 		snprintf(out, CHANGE_TEXT, "%.47s: %.63s", c->what, c->to);
 	else
 		snprintf(out, CHANGE_TEXT, "%.47s: %.63s -> %.63s", c->what, c->from[0] ? c->from : "--",

@@ -116,7 +116,13 @@ struct change {
 #define CHANGE_REASON "-- "
 bool change_is_reason(const struct change *c);
 
-/* Formats "mode: 15W -> 40W", or "gpu.freq: -- out of range"; "--" is no value. */
+/* `what` of changes that are none of a fact or channel: to says how much, from is "". */
+#define CHANGE_CLOCK	   "clock"     /* the wall clock was set */
+#define CHANGE_SUSPENDED   "suspended" /* the machine was: no row is missing, since CLOCK_MONOTONIC stood still */
+#define CHANGE_RANGES_LOST "ranges.lost"
+#define CHANGE_EVENTS_LOST "events.lost"
+
+/* Formats "mode: 15W -> 40W", "gpu.freq: -- out of range" or "clock: +3.000 s"; "--" is no value. */
 #define CHANGE_TEXT (sizeof(struct change) + 16)
 void change_text(char out[CHANGE_TEXT], const struct change *c);
 

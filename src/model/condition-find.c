@@ -34,12 +34,18 @@ static bool breaks(const struct condition_term *t, const struct bin *b)
 	return b->n && (!term_compare(t, b->min) || !term_compare(t, b->max));
 }
 
-/* The first zoom, from this one up, at which the length fits into one query. */
-static int zoom_for(int zoom, int64_t length)
+/* The columns from one time to the other, both included, at a zoom at which they are few. Returns their number. */
+static size_t look(const struct condition_search *s, const struct condition_term *t, int64_t from_ns, int64_t to_ns,
+		   struct bin bins[MOST])
 {
-	while (zoom < ZOOM_MAX && (length >> zoom) > MOST - 3)
+	int zoom = s->zoom;
+	size_t n;
+
+	while (zoom < ZOOM_MAX && (to_ns - from_ns) >> zoom > MOST - 3)
 		zoom++;
-	return zoom;
+	n = (size_t)less((to_ns >> zoom) - (from_ns >> zoom) + 1, MOST);
+	s->timeline->ops->columns(s->timeline, t->channel, zoom, from_ns >> zoom, n, bins);
+	return n;
 }
 
 /* Can comparison i be true at some time in [low_ns, end_ns)? False is certain. */
@@ -47,37 +53,20 @@ static bool term_possible(void *arg, size_t i)
 {
 	struct condition_search *s = arg;
 	const struct condition_term *t = &s->eval.c->terms[i];
-	const struct timeline_ops *ops = s->timeline->ops;
-	int64_t from = s->low_ns, to = s->end_ns - 1;
-	int64_t before = from - s->eval.bridge_ns[t->tier]; /* the newest row at `from` may be this old */
-	int64_t first, n;
+	int64_t to_ns = s->end_ns - 1, before_ns = s->low_ns - s->eval.bridge_ns[t->tier]; /* the newest row then may be this old */
 	struct bin bins[MOST];
-	bool any = false;
-	int zoom = zoom_for(s->zoom, to - before);
+	size_t n = look(s, t, before_ns, to_ns, bins), k = 0;
 
-	first = before >> zoom;
-	n = less((to >> zoom) - first + 1, MOST);
-	ops->columns(s->timeline, t->channel, zoom, first, (size_t)n, bins);
-	for (int64_t k = 0; k < n && !any; k++)
-		any = may_hold(t, &bins[k]);
-	if (!any || !t->hold_ns || before <= to - t->hold_ns)
-		return any;
+	while (k < n && !may_hold(t, &bins[k]))
+		k++;
+	if (k == n || !t->hold_ns || before_ns <= to_ns - t->hold_ns)
+		return k < n;
 	/* With "for", every row in between must have been true. */
-	zoom = zoom_for(s->zoom, before - (to - t->hold_ns));
-	first = ((to - t->hold_ns) >> zoom) + 1;
-	n = less((before >> zoom) - first, MOST);
-	if (n > 0)
-		ops->columns(s->timeline, t->channel, zoom, first, (size_t)n, bins);
-	for (int64_t k = 0; k < n; k++)
+	n = look(s, t, to_ns - t->hold_ns, before_ns, bins);
+	for (k = 1; k + 1 < n; k++)
 		if (breaks(t, &bins[k]))
 			return false;
 	return true;
-}
-
-static bool possible(struct condition_search *s)
-{
-	return expr_run(s->eval.c->ops, s->eval.c->n_ops,
-			&(struct expr_inputs) {.term = term_possible, .arg = s}) > 0;
 }
 
 /* The result of a comparison at a row, or -1 if it has no value. If the row itself is no longer available, only a mean and extremes
@@ -106,59 +95,35 @@ static void walk_next(struct condition_search *s, enum tier tier, int64_t t_ns)
 	s->next_ns[tier] = next > t_ns ? next : INT64_MAX;
 }
 
-static void walk_begin(struct condition_search *s)
-{
-	s->walking = true;
-	s->found = false;
-	/* Continue where the last walk ended; its state is still valid. */
-	if (s->walked_ns == s->low_ns)
-		return;
-	condition_start(&s->eval, s->eval.c, s->timeline->ops->session(s->timeline)->hz);
-	s->was = false;
-	for (int t = 0; t < TIERS; t++)
-		walk_next(s, (enum tier)t, s->low_ns - s->warm_ns - 1);
-}
-
-static bool is_wanted(const struct condition_search *s, int64_t t_ns, bool holds)
-{
-	return t_ns >= s->low_ns && holds && !s->was && (s->back ? t_ns < s->from_ns : t_ns > s->from_ns);
-}
-
-/* Evaluates at most *rows rows. Returns true when the walk is complete. */
-static bool walk(struct condition_search *s, size_t *rows)
+/* Evaluates the next row before end_ns. Returns false if there is none. */
+static bool walk(struct condition_search *s)
 {
 	const struct condition *c = s->eval.c;
+	int64_t t_ns = s->end_ns;
+	bool holds;
 
-	for (; *rows && s->walking; --*rows) {
-		int64_t t_ns = s->end_ns;
-		bool holds;
-
-		for (int t = 0; t < TIERS; t++)
-			if (s->next_ns[t] < t_ns)
-				t_ns = s->next_ns[t];
-		if (t_ns == s->end_ns) {
-			s->walking = false;
-			s->walked_ns = s->end_ns;
-			break;
-		}
-		for (size_t i = 0; i < c->n; i++) {
-			int is = s->next_ns[c->terms[i].tier] == t_ns ? term_at(s, &c->terms[i], t_ns) : -1;
-
-			if (is >= 0)
-				condition_note(&s->eval, i, t_ns, is);
-		}
-		for (int t = 0; t < TIERS; t++)
-			if (s->next_ns[t] == t_ns)
-				walk_next(s, (enum tier)t, t_ns);
-		holds = condition_holds(&s->eval, t_ns);
-		if (is_wanted(s, t_ns, holds)) {
-			s->found = true;
-			s->at_ns = t_ns;
-			s->walking = s->back;
-		}
-		s->was = holds;
+	for (int t = 0; t < TIERS; t++)
+		t_ns = less(t_ns, s->next_ns[t]);
+	if (t_ns == s->end_ns) {
+		s->walked_ns = s->end_ns;
+		return false;
 	}
-	return !s->walking;
+	for (size_t i = 0; i < c->n; i++) {
+		int is = s->next_ns[c->terms[i].tier] == t_ns ? term_at(s, &c->terms[i], t_ns) : -1;
+
+		if (is >= 0)
+			condition_note(&s->eval, i, t_ns, is);
+	}
+	for (int t = 0; t < TIERS; t++)
+		if (s->next_ns[t] == t_ns)
+			walk_next(s, (enum tier)t, t_ns);
+	holds = condition_holds(&s->eval, t_ns);
+	if (t_ns >= s->low_ns && holds && !s->was && (s->back ? t_ns < s->from_ns : t_ns > s->from_ns)) {
+		s->found = true;
+		s->at_ns = t_ns;
+	}
+	s->was = holds;
+	return true;
 }
 
 void condition_search_begin(struct condition_search *s, const struct condition *c, struct timeline *t,
@@ -189,52 +154,52 @@ void condition_search_begin(struct condition_search *s, const struct condition *
 	s->pos_ns = back ? less(from_ns, s->last_ns) + 1 : more(from_ns, s->first_ns);
 }
 
-/* Selects the next part to search at the current zoom. */
-static void next_stretch(struct condition_search *s)
+/* Takes the part next to what is done, as long as a column of the zoom. Returns false if the condition holds nowhere in it. */
+static bool part_possible(struct condition_search *s)
 {
+	const struct condition *c = s->eval.c;
 	int64_t column = (s->pos_ns - s->back) >> s->zoom;
 
 	s->low_ns = s->back ? more((int64_t)((uint64_t)column << s->zoom), s->first_ns) : s->pos_ns;
-	if (s->back)
-		s->end_ns = s->pos_ns;
-	else if (column < s->last_ns >> s->zoom)
-		s->end_ns = (int64_t)((uint64_t)(column + 1) << s->zoom);
-	else
-		s->end_ns = s->last_ns + 1;
-}
-
-static void passed(struct condition_search *s)
-{
-	int64_t done = s->back ? s->last_ns + 1 - s->low_ns : s->end_ns - s->first_ns;
-	int64_t whole = s->last_ns + 1 - s->first_ns;
-
-	s->pos_ns = s->back ? s->low_ns : s->end_ns;
-	s->over = s->found || done >= whole;
-	s->part = s->found ? 1 : (double)done / (double)whole;
-	if (s->zoom < ZOOM_MAX && (s->pos_ns & ((INT64_C(1) << (s->zoom + 1)) - 1)) == 0)
-		s->zoom++;
+	s->end_ns = s->back ? s->pos_ns
+		    : column < s->last_ns >> s->zoom ? (int64_t)((uint64_t)(column + 1) << s->zoom)
+						     : s->last_ns + 1;
+	return expr_run(c->ops, c->n_ops, &(struct expr_inputs) {.term = term_possible, .arg = s}) > 0;
 }
 
 enum condition_found condition_search_go(struct condition_search *s, size_t rows)
 {
+	int64_t done;
+
 	while (!s->over) {
 		if (!rows)
 			return CONDITION_MORE;
-		if (s->walking) {
-			if (walk(s, &rows))
-				passed(s);
-			if (!s->walking && s->found)
-				return CONDITION_FOUND;
-			continue;
+		if (!s->walking) {
+			rows -= rows < LOOK_COST ? rows : LOOK_COST;
+			s->walking = part_possible(s);
+			if (s->walking && s->zoom > s->leaf) {
+				s->walking = false;
+				s->zoom--;
+				continue;
+			}
+			/* Where the last walk ended, its state is still valid. */
+			if (s->walking && s->walked_ns != s->low_ns) {
+				condition_start(&s->eval, s->eval.c, s->timeline->ops->session(s->timeline)->hz);
+				s->was = false;
+				for (int t = 0; t < TIERS; t++)
+					walk_next(s, (enum tier)t, s->low_ns - s->warm_ns - 1);
+			}
 		}
-		next_stretch(s);
-		rows -= rows < LOOK_COST ? rows : LOOK_COST;
-		if (!possible(s))
-			passed(s);
-		else if (s->zoom > s->leaf)
-			s->zoom--;
-		else
-			walk_begin(s);
+		for (; s->walking && rows > 0; rows--)
+			s->walking = walk(s) && (s->back || !s->found);
+		if (s->walking)
+			continue;
+		done = s->back ? s->last_ns + 1 - s->low_ns : s->end_ns - s->first_ns;
+		s->pos_ns = s->back ? s->low_ns : s->end_ns;
+		s->over = s->found || done > s->last_ns - s->first_ns;
+		s->part = s->found ? 1 : (double)done / (double)(s->last_ns + 1 - s->first_ns);
+		if (s->zoom < ZOOM_MAX && (s->pos_ns & ((INT64_C(1) << (s->zoom + 1)) - 1)) == 0)
+			s->zoom++;
 	}
-	return CONDITION_NOWHERE;
+	return s->found ? CONDITION_FOUND : CONDITION_NOWHERE;
 }

@@ -39,8 +39,8 @@ static void source_set(struct energy_source *s)
 
 	s->unsure_ns = s->age != SIZE_MAX ? 0 : s->every_ns > s->tick_ns ? s->tick_ns : s->window_ns;
 	s->hole_ns = COVER_PERIODS * (late && longest > s->tick_ns ? longest : s->tick_ns) + 2 * longest;
-	s->hold_ns = late ? s->hole_ns : longest > s->tick_ns ? s->tick_ns + 2 * longest + s->window_ns / 2 : s->window_ns;
-	s->edge_ns = 2 * s->tick_ns + (s->unsure_ns + s->window_ns) / 2 + s->age_ns;
+	s->hold_ns = late ? 2 * (longest + s->tick_ns) : longest > s->tick_ns ? s->tick_ns + 2 * longest + s->window_ns / 2 : s->window_ns;
+	s->edge_ns = late ? s->hole_ns : 2 * s->tick_ns + (s->unsure_ns + s->window_ns) / 2 + s->age_ns;
 	s->reach_ns = s->hole_ns + 3 * (longest + s->tick_ns) + s->age_ns + (late ? LATE : 0);
 }
 
@@ -171,17 +171,18 @@ size_t power_lines(const struct energy_source *s, struct power_last *last, const
 	return n;
 }
 
-/* Adds a line as far as it is inside. */
-static void line_add(struct energy *e, const struct power_line *l, double variance)
+/* Adds a line as far as it is inside. unread: between readings, or beyond one (2), that should have been closer. */
+static void line_add(struct energy *e, const struct power_line *l, double variance, int unread)
 {
 	int64_t from = l->from_ns > e->from_ns ? l->from_ns : e->from_ns, to = l->to_ns < e->to_ns ? l->to_ns : e->to_ns;
 	double all = (double)(l->to_ns - l->from_ns), slope = (l->to - l->from) / all, part = (double)(to - from);
 
 	if (to <= from)
 		return;
-	sum_add(&e->joules, (l->from + slope * ((double)(from - l->from_ns) + part / 2)) * (part / 1e9));
-	e->known_ns += to - from;
-	e->noise += variance * part / all;
+	sum_add(&e->sum.joules, (l->from + slope * ((double)(from - l->from_ns) + part / 2)) * (part / 1e9));
+	e->sum.known_ns += to - from;
+	e->sum.noise += variance * part / all;
+	e->sum.hidden_s += unread * (part / 1e9) * (all / 1e9);
 }
 
 void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *r)
@@ -194,8 +195,11 @@ void energy_add(struct energy *e, const struct energy_source *s, const struct po
 
 	if (n == 0)
 		return;
-	for (size_t i = 0; i < n; i++)
-		line_add(e, &lines[i], s->counts ? 0 : (step * step / 12 + fmax(0, -step * e->step)) * s_apart * s_apart);
+	for (size_t i = 0; i < n; i++) {
+		int unread = s->counts && i + 1 == n ? 0 : !joined ? 2 : lines[i].to_ns - lines[i].from_ns > 3 * s->every_ns;
+
+		line_add(e, &lines[i], s->counts ? 0 : (step * step / 12 + fmax(0, -step * e->step)) * s_apart * s_apart, unread);
+	}
 	for (int k = 0; k < 2; k++) {
 		double off = fabs((double)(r->end_ns - r->window_ns / 2) - (double)(k ? e->to_ns : e->from_ns)) / 1e9;
 
@@ -214,24 +218,27 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 	struct energy e = *of;
 	struct energy_result r = {NAN, NAN, 0, NULL};
 	struct power_line end[3];
-	double variance;
+	double variance, swing;
 
 	if (power_lines(s, &e.last, NULL, end) > 0) {
 		if (end[0].to_ns < e.to_ns && e.to_ns - end[0].from_ns <= s->edge_ns)
 			end[0].to_ns = e.to_ns;
-		line_add(&e, end, 0);
+		line_add(&e, end, 0, 2);
 	}
-	r.known_s = (double)e.known_ns / 1e9;
-	if (e.known_ns == 0) {
+	r.known_s = (double)e.sum.known_ns / 1e9;
+	if (e.sum.known_ns == 0) {
 		r.why = N_("power was not read in this time");
 		return r;
 	}
-	r.joules = sum_get(&e.joules);
-	variance = e.noise;
+	r.joules = sum_get(&e.sum.joules);
+	/* A step of the recording's range at any moment between two readings, or between the last one and what is next. */
+	swing = fmax(s->most - s->least, 0);
+	variance = e.sum.noise + swing * swing * e.sum.hidden_s / 12;
 	for (int k = 0; k < 2; k++) {
-		double swing = e.edge[k].most - e.edge[k].least, n = (double)e.edge[k].n;
+		double n = (double)e.edge[k].n;
 		double width = (double)s->window_ns / 1e9 + (n > 0 ? e.edge[k].apart / n : (double)s->tick_ns / 1e9);
 
+		swing = e.edge[k].most - e.edge[k].least;
 		if (n < 2 || s->window_ns > s->tick_ns)
 			swing = fmax(swing, fmax(s->most - s->least, s->window_ns > s->tick_ns ? s->mean : 0));
 		swing = fmax(swing, GAIN * fabs(r.joules / r.known_s));
@@ -285,14 +292,10 @@ void energy_part_read(struct energy_part *p, const struct energy_source *s, stru
 				   .most_ns = to_ns};
 	energy_read_to(&e, &rows, s, t, from_ns, NULL);
 	p->before = (struct energy_state) {rows, e.last, e.step};
-	e.joules = (struct sum) {0, 0};
-	e.known_ns = 0;
-	e.noise = 0;
+	e.sum = (struct energy_sum) {.known_ns = 0};
 	energy_read_to(&e, &rows, s, t, to_ns, p);
 	p->after = (struct energy_state) {rows, e.last, e.step};
-	p->joules = e.joules;
-	p->known_ns = e.known_ns;
-	p->noise = e.noise;
+	p->sum = e.sum;
 }
 
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
@@ -311,10 +314,11 @@ struct energy_result energy_between(const struct energy_source *s, struct timeli
 		rows = p.after.rows;
 		e.last = p.after.last;
 		e.step = p.after.step;
-		sum_add(&e.joules, p.joules.value);
-		e.joules.rest += p.joules.rest;
-		e.known_ns += p.known_ns;
-		e.noise += p.noise;
+		sum_add(&e.sum.joules, p.sum.joules.value);
+		e.sum.joules.rest += p.sum.joules.rest;
+		e.sum.known_ns += p.sum.known_ns;
+		e.sum.noise += p.sum.noise;
+		e.sum.hidden_s += p.sum.hidden_s;
 	}
 	energy_read_to(&e, &rows, s, t, to_ns + s->reach_ns, NULL);
 	r = energy_get(&e, s);
@@ -417,8 +421,7 @@ static void rise_add(struct energy_meter *m, const struct power_reading *r)
 	if (m->n_counted == 0 || gap || start_ns != m->last_ns) {
 		m->told = told(m);
 		m->run.from_ns = gap ? r->end_ns : start_ns;
-		m->run.known_ns = 0;
-		m->run.joules = (struct sum) {0, 0};
+		m->run.sum = (struct energy_sum) {.known_ns = 0};
 	}
 	m->last_ns = r->end_ns;
 	if (gap)
@@ -495,7 +498,7 @@ void energy_source_read(struct energy_source *s, struct timeline *t, size_t powe
 {
 	int64_t first_ns, last_ns, column, t_ns[BLOCK];
 	double room[METER_VALUES][BLOCK], *const values[] = {room[0], room[1], room[2]}, row[METER_VALUES];
-	struct bin bins[2];
+	struct bin sum = {.n = 0}, bin;
 	struct energy_meter m;
 	size_t n;
 
@@ -516,11 +519,13 @@ void energy_source_read(struct energy_source *s, struct timeline *t, size_t powe
 		*s = energy_meter_source(&m);
 		return;
 	}
-	t->ops->columns(t, power, ZOOM_MAX, first_ns >> ZOOM_MAX, 2, bins);
-	bin_merge(&bins[0], &bins[1]);
-	if (bins[0].n == 0)
+	for (int64_t i = first_ns >> ZOOM_MAX; i <= last_ns >> ZOOM_MAX; i++) {
+		t->ops->columns(t, power, ZOOM_MAX, i, 1, &bin);
+		bin_merge(&sum, &bin);
+	}
+	if (sum.n == 0)
 		return;
-	s->least = bins[0].min / 1e3;
-	s->most = bins[0].max / 1e3;
-	s->mean = bins[0].sum / 1e3 / (double)bins[0].n;
+	s->least = sum.min / 1e3;
+	s->most = sum.max / 1e3;
+	s->mean = sum.sum / 1e3 / (double)sum.n;
 }

@@ -74,13 +74,19 @@ struct energy_result {
 	const char *why;       /* no joules; a message id */
 };
 
+/* What lines come to. */
+struct energy_sum {
+	struct sum joules;
+	int64_t known_ns;
+	double noise;	 /* variance */
+	double hidden_s; /* squares of the times between readings that are too far apart to show what was there */
+};
+
 /* One interval, to which readings in order of time are added from reach_ns before it to reach_ns after it. Begin with
  * the interval, and zeros. */
 struct energy {
 	int64_t from_ns, to_ns;
-	struct sum joules;
-	int64_t known_ns;
-	double noise; /* variance */
+	struct energy_sum sum;
 	double step;
 	struct power_last last;
 	struct {
@@ -104,9 +110,7 @@ struct energy_part {
 	bool counts;
 	int64_t from_ns, to_ns, least_ns, most_ns;
 	struct energy_state before, after;
-	struct sum joules;
-	int64_t known_ns;
-	double noise;
+	struct energy_sum sum;
 };
 void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 

@@ -11,7 +11,7 @@
 
 struct formula {
 	size_t n;
-	struct expr_op op[]; /* followed by the numbers */
+	struct expr_op op[];
 };
 
 EXPR_FUNCTION(static, value_of_column, in->row[op->index])
@@ -157,14 +157,14 @@ static int call(struct expr_parser *p, const struct function *f)
 		if (expr_parse_level(p, 0) < 0)
 			return -1;
 		const struct expr_op *last = &p->op[p->n - 1];
-		if (++n == f->positive && last->apply == expr_number && !(*last->args > 0))
+		if (++n == f->positive && !last->apply && !(last->number > 0))
 			return expr_expected(p, at, _("a number above 0"));
 	} while (n < f->most && expr_take(p, ","));
 	if (n < f->least || (n - f->least) % f->step)
 		return expr_expected(p, p->at, _("\",\" and another argument"));
 	if (!expr_take(p, ")"))
 		return expr_expected(p, p->at, _("an operator or \")\""));
-	return expr_emit(p, f->apply, n, 0, f->timed);
+	return (f->timed ? expr_emit : expr_emit_pure)(p, &(struct expr_op) {.apply = f->apply, .n = n});
 }
 
 static int named(struct expr_parser *p)
@@ -182,25 +182,25 @@ static int named(struct expr_parser *p)
 		return expr_expected(p, at, _("a function such as hold, track, smooth or max"));
 	}
 	if (strcmp(name, "t") == 0)
-		return expr_emit(p, value_of_time, 0, 0, true);
+		return expr_emit(p, &(struct expr_op) {.apply = value_of_time});
 	if (strcmp(name, "nan") == 0)
-		return expr_emit_number(p, NAN);
+		return expr_emit(p, &(struct expr_op) {.number = NAN});
 	column = p->column(p->arg, name);
 	if (column < 0)
 		return expr_expected(p, at, _("the name of a signal that this tier has above this line"));
-	return expr_emit(p, value_of_column, 0, (unsigned)column, true);
+	return expr_emit(p, &(struct expr_op) {.apply = value_of_column, .index = (unsigned)column});
 }
 
 static int operand(struct expr_parser *p)
 {
+	struct expr_op number = {.n = 0};
 	const struct expr_unit *unit;
-	double v;
 
 	if (expr_take(p, "-"))
-		return expr_parse_level(p, LEVEL_SIGN) < 0 ? -1 : expr_emit(p, negated, 1, 0, false);
+		return expr_parse_level(p, LEVEL_SIGN) < 0 ? -1 : expr_emit_pure(p, &(struct expr_op) {.apply = negated, .n = 1});
 	if (!strspn(p->at, "0123456789."))
 		return named(p);
-	return expr_take_number(p, &v, &unit) < 0 ? -1 : expr_emit_number(p, v);
+	return expr_take_number(p, &number.number, &unit) < 0 ? -1 : expr_emit(p, &number);
 }
 
 struct formula *formula_compile(const char *text, int (*column)(void *arg, const char *name), void *arg,
@@ -214,21 +214,16 @@ struct formula *formula_compile(const char *text, int (*column)(void *arg, const
 				.column = column,
 				.arg = arg};
 	struct formula *f;
-	double *numbers;
 
 	if (expr_parse(&p, text, e) < 0)
 		return NULL;
-	f = malloc(sizeof(*f) + p.n * sizeof(f->op[0]) + p.n_numbers * sizeof(*numbers));
+	f = malloc(sizeof(*f) + p.n * sizeof(f->op[0]));
 	if (!f) {
 		err_set(e, ERR_FAILED, _("out of memory"));
 		return NULL;
 	}
 	f->n = p.n;
 	memcpy(f->op, p.op, p.n * sizeof(f->op[0]));
-	numbers = memcpy(f->op + p.n, p.number, p.n_numbers * sizeof(*numbers));
-	for (size_t i = 0; i < f->n; i++)
-		if (f->op[i].args)
-			f->op[i].args = numbers + (f->op[i].args - p.number);
 	return f;
 }
 

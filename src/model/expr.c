@@ -23,7 +23,6 @@ const struct expr_unit expr_units[] = {
 	{"J", UNIT_JOULE, 1},        {"kJ", UNIT_JOULE, 1e3},     {NULL, UNIT_NONE, 0},
 };
 
-EXPR_FUNCTION(extern, expr_number, a[0])
 EXPR_FUNCTION(extern, expr_term, in->term(in->arg, op->index))
 EXPR_FUNCTION(extern, expr_or, EXPR_MISSING2 ? NAN : a[0] != 0 || a[1] != 0)
 EXPR_FUNCTION(extern, expr_and, EXPR_MISSING2 ? NAN : a[0] != 0 && a[1] != 0)
@@ -128,44 +127,33 @@ int expr_take_number(struct expr_parser *p, double *v, const struct expr_unit **
 
 static int too_large(struct expr_parser *p)
 {
-	return err_set(p->e, ERR_USAGE,
-		       _("column %d: the expression is too large: at most %d levels, %d operations and "
-			 "%d numbers"),
-		       (int)(p->at - p->text) + 1, EXPR_DEPTH, EXPR_OPS, EXPR_NUMBERS);
+	return err_set(p->e, ERR_USAGE, _("column %d: the expression is too large: at most %d levels, and %d operations and numbers"),
+		       (int)(p->at - p->text) + 1, EXPR_DEPTH, EXPR_OPS);
 }
 
-static int push(struct expr_parser *p, const struct expr_op *op)
+int expr_emit(struct expr_parser *p, const struct expr_op *op)
 {
-	if (p->n == EXPR_OPS || p->n_numbers == EXPR_NUMBERS)
+	if (p->n == EXPR_OPS)
 		return too_large(p);
 	p->op[p->n++] = *op;
 	return 0;
 }
 
-int expr_emit_number(struct expr_parser *p, double v)
+int expr_emit_pure(struct expr_parser *p, const struct expr_op *op)
 {
-	if (push(p, &(struct expr_op) {.apply = expr_number, .args = &p->number[p->n_numbers], .n = 1}) < 0)
+	struct expr_op *args;
+	unsigned known = 0;
+
+	if (expr_emit(p, op) < 0)
 		return -1;
-	p->number[p->n_numbers++] = v;
-	return 0;
-}
-
-/* Numbers are stored contiguously, so constant arguments are used in place. */
-int expr_emit(struct expr_parser *p, expr_apply *apply, unsigned n, unsigned index, bool timed)
-{
-	struct expr_op op = {.apply = apply, .n = n, .index = index};
-	unsigned constant = 0;
-
-	while (constant < n && p->op[p->n - 1 - constant].apply == expr_number)
-		constant++;
-	if (n && constant == n) {
-		p->n -= n;
-		op.args = p->op[p->n].args;
+	args = &p->op[p->n - 1 - op->n];
+	while (known < op->n && !args[known].apply)
+		known++;
+	if (known == op->n) {
+		*args = (struct expr_op) {.number = expr_run(args, op->n + 1, NULL)};
+		p->n -= op->n;
 	}
-	if (!op.args || timed)
-		return push(p, &op);
-	p->n_numbers = (size_t)(op.args - p->number);
-	return expr_emit_number(p, apply(&op, op.args, NULL));
+	return 0;
 }
 
 int expr_parse_level(struct expr_parser *p, unsigned level)
@@ -184,7 +172,7 @@ int expr_parse_level(struct expr_parser *p, unsigned level)
 		return expr_expected(p, p->at, _("an operator or \")\""));
 	}
 	while ((apply = expr_take_operator(p, level, p->highest, &found)))
-		if (expr_parse_level(p, found + 1) < 0 || expr_emit(p, apply, 2, 0, false) < 0)
+		if (expr_parse_level(p, found + 1) < 0 || expr_emit_pure(p, &(struct expr_op) {.apply = apply, .n = 2}) < 0)
 			return -1;
 	p->depth--;
 	return 0;
@@ -205,9 +193,9 @@ double expr_run(const struct expr_op *op, size_t n, const struct expr_inputs *in
 	double stack[EXPR_OPS], *top = stack;
 
 	stack[0] = NAN;
-	for (; n > 0; n--, op++) {
-		const double *a = op->args ? op->args : (top -= op->n);
-		*top++ = op->apply(op, a, in);
+	for (; n > 0; n--, op++, top++) {
+		top -= op->n;
+		*top = op->apply ? op->apply(op, top, in) : op->number;
 	}
 	return stack[0];
 }

@@ -36,10 +36,9 @@
 #include "model/channel.h"
 #include "util/err.h"
 
-#define EXPR_DEPTH   32	/* nested brackets, calls and signs */
-#define EXPR_OPS     256
-#define EXPR_NUMBERS 512
-#define EXPR_NAME    64	/* bytes, with the NUL */
+#define EXPR_DEPTH 32	/* nested brackets, calls and signs */
+#define EXPR_OPS   768	/* operations, and numbers that are not known before */
+#define EXPR_NAME  64	/* bytes, with the NUL */
 
 enum { LEVEL_OR, LEVEL_AND, LEVEL_COMPARE, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_SIGN };
 
@@ -51,10 +50,10 @@ struct expr_inputs {
 	void *arg;
 };
 
-/* An operation on n values: at args, or else on top of the stack. */
+/* An operation on the n values on top of the stack, which a[] are; NULL: the number is put there. */
 struct expr_op {
 	double (*apply)(const struct expr_op *op, const double *a, const struct expr_inputs *in);
-	const double *args;
+	double number;
 	unsigned n, index;	/* index of the column or comparison */
 };
 typedef double expr_apply(const struct expr_op *op, const double *a, const struct expr_inputs *in);
@@ -70,7 +69,7 @@ typedef double expr_apply(const struct expr_op *op, const double *a, const struc
 	}
 #define EXPR_MISSING2 (isnan(a[0]) || isnan(a[1]))
 
-expr_apply expr_number, expr_term, expr_above, expr_and, expr_or;
+expr_apply expr_term, expr_above, expr_and, expr_or;
 
 /* Runs operations in reverse Polish order and returns the one value left; NaN if n is 0. */
 double expr_run(const struct expr_op *op, size_t n, const struct expr_inputs *in);
@@ -97,9 +96,8 @@ struct expr_parser {
 	struct err *e;
 	const char *text, *at;
 	unsigned depth;
-	size_t n, n_numbers;
+	size_t n;
 	struct expr_op op[EXPR_OPS];
-	double number[EXPR_NUMBERS];
 };
 
 int expr_parse(struct expr_parser *p, const char *text, struct err *e);	/* compiles the whole text */
@@ -112,9 +110,9 @@ int expr_take_name(struct expr_parser *p, char name[EXPR_NAME]);
 /* *v is in the channel's unit; *unit is NULL if none was given. */
 int expr_take_number(struct expr_parser *p, double *v, const struct expr_unit **unit);
 expr_apply *expr_take_operator(struct expr_parser *p, unsigned lowest, unsigned highest, unsigned *level);
-/* Folds a constant operation, unless it depends on time. */
-int expr_emit(struct expr_parser *p, expr_apply *apply, unsigned n, unsigned index, bool timed);
-int expr_emit_number(struct expr_parser *p, double v);
+int expr_emit(struct expr_parser *p, const struct expr_op *op);
+/* The same of one that depends on its arguments only: of numbers, it is computed now. */
+int expr_emit_pure(struct expr_parser *p, const struct expr_op *op);
 
 /* A formula; release it with free(). column(arg, name) returns the index in the row, or -1 if not found. */
 struct formula;

@@ -1,4 +1,4 @@
-/* The payload of the NaN has the kind of reason, a number and the number of a text. Texts of files are few, because a
+/* The payload of the NaN has the kind of reason, the number of a text and, in the lower 16 bits, a number. Texts of files are few, because a
  * driver that has no value says the same each time: they are kept in a table that only grows. What does not fit is
  * left out of the reason. */
 #include "model/missing.h"
@@ -23,18 +23,13 @@ static struct {
 } texts[TEXTS];
 enum { FREE, TAKEN, READY };
 
-static double of(enum missing why, unsigned number, unsigned text)
+double missing_value(enum missing why, unsigned number)
 {
-	uint64_t bits = QUIET | (uint64_t)why << 32 | (uint64_t)text << 16 | (number & 0xFFFF);
+	uint64_t bits = QUIET | (uint64_t)why << 32 | number;
 	double v;
 
 	memcpy(&v, &bits, sizeof(v));
 	return v;
-}
-
-double missing_value(enum missing why, unsigned number)
-{
-	return of(why, number, 0);
 }
 
 double missing_said(enum missing why, const char *text, size_t len)
@@ -50,12 +45,12 @@ double missing_said(enum missing why, const char *text, size_t len)
 		if (atomic_compare_exchange_strong(&texts[i].state, &state, TAKEN)) {
 			memcpy(texts[i].text, said, sizeof(said));
 			atomic_store(&texts[i].state, READY);
-			return of(why, 0, i);
+			return missing_value(why, i << 16);
 		}
 		if (state == READY && !strcmp(texts[i].text, said))
-			return of(why, 0, i);
+			return missing_value(why, i << 16);
 	}
-	return of(why, 0, 0);
+	return missing_value(why, 0);
 }
 
 static uint64_t payload(double v)

@@ -28,25 +28,17 @@ int64_t stats_hole_ns(double hz)
 	return hz > 0 ? (int64_t)llround(COVER_PERIODS * 1e9 / hz) : 0;
 }
 
-int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
+void span_stats_between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns, int64_t from_ns, int64_t to_ns)
 {
 	int64_t from = t0 > from_ns ? t0 : from_ns, to = t1 < to_ns ? t1 : to_ns;
+	double middle = (double)(from - t0 + to - t0) / 2;
 
-	return v0 > 0 && t1 - t0 <= hole_ns && to > from ? to - from : 0;
-}
-
-/* Adds the interval between two neighbouring readings. */
-static void between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns)
-{
-	int64_t dt = t1 - t0;
-
-	if (v1 > v0)
-		s->rise += v1 - v0;
-	s->above_ns += (uint64_t)above_between(t0, v0, t1, hole_ns, t0, t1);
-	if (dt > hole_ns)
+	s->rise += t1 > from_ns && t1 <= to_ns && v1 > v0 ? v1 - v0 : 0;
+	if (t1 - t0 > hole_ns || to <= from)
 		return;
-	s->integral += (v0 + v1) / 2 * ((double)dt / (double)NS_PER_S);
-	s->known_ns += (uint64_t)dt;
+	s->integral += (v0 + (v1 - v0) * (middle / (double)(t1 - t0))) * ((double)(to - from) / (double)NS_PER_S);
+	s->known_ns += (uint64_t)(to - from);
+	s->above_ns += v0 > 0 ? (uint64_t)(to - from) : 0;
 }
 
 void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, const double *apart_ns, double known_ns, size_t n)
@@ -120,7 +112,7 @@ void span_stats_join(struct span_stats *s, const struct span_stats *later, int64
 		*s = *later;
 		return;
 	}
-	between(s, s->last_ns, s->last, later->first_ns, later->first, hole_ns);
+	span_stats_between(s, s->last_ns, s->last, later->first_ns, later->first, hole_ns, s->last_ns, later->first_ns);
 	apart = later->sum / m - s->sum / n;
 	s->squares += later->squares + apart * apart * (n * m / (n + m));
 	s->n += later->n;

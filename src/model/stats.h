@@ -19,11 +19,6 @@ static inline double sum_get(const struct sum *s)
 /* Two readings further apart than this are a gap, for a tier of that rate. */
 int64_t stats_hole_ns(double hz);
 
-/* How much of [from_ns, to_ns) a state was above 0 between two neighbouring readings, at t0 and t1: from a
- * reading above 0 until the next one, if that is not more than hole_ns later. Each "throttled for" is a sum of
- * these. */
-int64_t above_between(int64_t t0, double v0, int64_t t1, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
-
 /* Statistics of one channel over a time span. */
 struct span_stats {
 	uint32_t channel;                /* chosen by the caller */
@@ -32,7 +27,7 @@ struct span_stats {
 	int64_t first_ns, last_ns;
 	double first, last;
 	double integral;                 /* by trapezoids between neighbouring values, without gaps */
-	uint64_t known_ns, above_ns;     /* above_ns: sum of above_between() */
+	uint64_t known_ns, above_ns;     /* above_ns: how long a state was above 0 */
 	double rise;                     /* sum of the increases */
 };
 /* Single ticks of a tier that were skipped because the sampler woke late, and the longest time between the rows around
@@ -50,6 +45,10 @@ static inline void late_join(struct late_ticks *l, const struct late_ticks *more
 /* Of n > 0 readings. apart_ns[i] is the time from reading i to the next one, or 0 if a gap follows; known_ns is their sum. Uses
  * several sums in parallel so that it can be vectorised. */
 void span_stats_rows(struct span_stats *s, const int64_t *t_ns, const double *v, const double *apart_ns, double known_ns, size_t n);
+/* Adds what two neighbouring readings, v0 at t0 and v1 at t1, say of [from_ns, to_ns): the area below the line between them, and
+ * that a state above 0 lasts from a reading to the next one, if that is not more than hole_ns later; each "throttled for" is a
+ * sum of these. A step belongs to where it ends. */
+void span_stats_between(struct span_stats *s, int64_t t0, double v0, int64_t t1, double v1, int64_t hole_ns, int64_t from_ns, int64_t to_ns);
 /* Appends the statistics of the span that follows. */
 void span_stats_join(struct span_stats *s, const struct span_stats *later, int64_t hole_ns);
 

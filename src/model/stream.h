@@ -57,7 +57,7 @@ struct state_event {
 enum gap_cause {
 	GAP_LATE,		/* the sampler woke too late and skipped ticks */
 	GAP_LOST,		/* rows were sampled but dropped because a queue was full */
-	GAP_ABSENT = 3,		/* rows were recorded in a file that is missing; 2 is used in files only */
+	GAP_ABSENT = 3,		/* rows were recorded in a file that is missing */
 };
 
 /* Ticks of a tier without a row, between two rows. */

@@ -96,8 +96,8 @@ struct timeline_ops {
 	bool (*ranges_more)(struct timeline *t);
 	/* Lanes of all ranges, in order of appearance. Returns their number; NULL as above. */
 	size_t (*lanes)(struct timeline *t, const struct range_lane **out, size_t most);
-	/* Statistics of the readings in [from_ns, to_ns). What those beside it say of it is counted, too: how long a state was
-	 * above 0, the time for which that is known, and by how much a count rose. */
+	/* Statistics of the readings in [from_ns, to_ns). What those beside it say of it is counted, too: the area, how long a
+	 * state was above 0, the time for which that is known, and by how much a count rose. */
 	void (*stat)(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct span_stats *out);
 	/* What the rows of the first span that begins at or after from_ns add to the joules of a channel. Returns false if none
 	 * ends before to_ns. NULL: not supported. */

@@ -1,8 +1,8 @@
 /* Looks for what may come late: a driver that is loaded after nvmtop was started, a swap file, rights. Channels without a
  * source keep their columns, so that rows have one width; the statements that they came from are opened again, in a
  * probe set of the lookout whose rows continue those of the first one. What is found there stays: its probes are read
- * by one probe for each tier of the first set, which copies their values into the reserved columns. Sets are only
- * appended to the list, so that the sampling thread walks it without a lock.
+ * by two probes for each tier of the first set, of which one is derived, as those of it that are: both copy the values
+ * into the reserved columns. Sets are only appended to the list, so that the sampling thread walks it without a lock.
  *
  * Texts count when two looks in a row have found them: one may fall into the middle of a change, of a file or of
  * several that belong together. A file that is missing or empty has no text.
@@ -54,13 +54,12 @@ struct found {
 	struct found *_Atomic next;
 	size_t n;
 	struct place_found {
-		size_t channel;     /* of the first set */
-		uint16_t from;      /* its column in this set */
-		struct channel now; /* as it is described from now on, with the column of the first set */
+		size_t channel; /* of the first set */
+		size_t from;    /* of this one */
 	} *places;
+	struct channel *channels; /* the first set's, as they are described from now on */
 	size_t base[TIERS];
 	double *rows[TIERS];
-	int64_t *due_ns; /* of each probe */
 };
 
 /* Owned by the reader; may outlive the probe set. */
@@ -74,7 +73,7 @@ struct lookout {
 	size_t n_wanted;
 	void *board;
 	void (*release)(void *board);
-	struct channel *known; /* the first set's, as they are described now */
+	struct channel *first, *known; /* the first set's, and as they are described now */
 	size_t n_known, width[TIERS];
 	double hz[TIERS];
 	bool has_nice, gentle;
@@ -83,13 +82,9 @@ struct lookout {
 	int64_t often_until_ns, searched_ns;
 	int64_t grid_ns; /* of the first set's rows */
 	struct found *_Atomic found, *_Atomic *end;
-
-	/* Used by the thread that calls lookout_found(). */
-	struct found *told;
-	size_t n_told;
 };
 
-/* One for each tier that may be missing something. */
+/* Two for each tier that may be missing something: the second is derived. */
 struct late {
 	struct probe probe;
 	struct lookout *lookout;
@@ -150,7 +145,7 @@ static void found_free(struct found *f)
 	for (int t = 0; t < TIERS; t++)
 		free(f->rows[t]);
 	free(f->places);
-	free(f->due_ns);
+	free(f->channels);
 	probe_set_free(&f->set); /* frees f, whose first member it is */
 }
 
@@ -208,11 +203,7 @@ static bool found_places(struct found *f, const struct lookout *l, const struct 
 		struct place_found *place = array_add(&f->places, &f->n, sizeof *place);
 		if (!place)
 			return false;
-		*place = (struct place_found) {.channel = i, .from = c->column, .now = *c};
-		memcpy(place->now.name, l->known[i].name, sizeof place->now.name);
-		memcpy(place->now.label, l->known[i].label, sizeof place->now.label);
-		place->now.index = l->known[i].index;
-		place->now.column = l->known[i].column;
+		*place = (struct place_found) {i, k};
 	}
 	return f->n > before;
 }
@@ -238,19 +229,28 @@ static void found_open(struct found *f, const struct lookout *l, struct wanted *
 	}
 }
 
-/* Starts its readers. Returns false if out of memory. */
+/* Describes the channels as they are from now on, and starts its readers. Returns false if out of memory. */
 static bool found_start(struct found *f, const struct lookout *l)
 {
 	struct err unheard;
 
-	if (probe_set_guard(&f->set, l->hz, &unheard) < 0)
+	f->channels = calloc(l->n_known, sizeof *f->channels);
+	if (!f->channels || probe_set_guard(&f->set, l->hz, &unheard) < 0)
 		return false;
-	f->due_ns = calloc(f->set.n_probes + 1, sizeof *f->due_ns);
+	memcpy(f->channels, l->known, l->n_known * sizeof *f->channels);
+	for (size_t i = 0; i < f->n; i++) {
+		struct channel now = f->set.channels[f->places[i].from], *was = &f->channels[f->places[i].channel];
+		memcpy(now.name, was->name, sizeof now.name);
+		memcpy(now.label, was->label, sizeof now.label);
+		now.index = was->index;
+		now.column = was->column;
+		*was = now;
+	}
 	for (int t = 0; t < TIERS; t++) {
 		f->rows[t] = calloc(f->set.width[t] + 1, sizeof *f->rows[t]);
 		for (size_t i = 0; f->rows[t] && i < f->set.width[t]; i++)
 			f->rows[t][i] = NAN;
-		if (!f->rows[t] || !f->due_ns)
+		if (!f->rows[t])
 			return false;
 	}
 	/* Rows of every tier come at multiples of a second after the first. */
@@ -261,8 +261,7 @@ static bool found_start(struct found *f, const struct lookout *l)
 	return true;
 }
 
-/* Opens again what is missing, starts what is found, and describes its channels as they are now. What is complete is not
- * looked for any more. */
+/* Opens again what is missing, and starts what is found. What is complete is not looked for any more. */
 static void search(struct lookout *l)
 {
 	struct found *f = found_new(l);
@@ -278,8 +277,7 @@ static void search(struct lookout *l)
 			found_free(f);
 		return;
 	}
-	for (size_t i = 0; i < f->n; i++)
-		l->known[f->places[i].channel] = f->places[i].now;
+	l->known = f->channels;
 	for (size_t w = 0; w < l->n_wanted; w++) {
 		bool missing = false;
 		for (size_t i = 0; i < l->wanted[w].n; i++)
@@ -333,23 +331,25 @@ static bool found_read(struct found *f, struct probe *late, int64_t t_ns, double
 	memcpy(own, row, f->base[late->tier] * sizeof *own); /* what derived values are computed from */
 	for (size_t i = 0; i < f->set.n_probes; i++) {
 		struct probe *p = f->set.probes[i];
-		if (p->tier != late->tier || t_ns < f->due_ns[i])
+		if (p->tier != late->tier || p->derived != late->derived || t_ns < p->due_ns)
 			continue;
+		atomic_store_explicit(&p->from_ns, late->from_ns, memory_order_relaxed);
 		probe_read(p, t_ns, own);
 		if (probes_left_me())
 			return false;
 		if (p->period_ns > 0)
-			f->due_ns[i] = (t_ns / p->period_ns + 1) * p->period_ns;
+			p->due_ns = (t_ns / p->period_ns + 1) * p->period_ns;
 		late->timed |= p->timed;
 		late->read_ns = p->read_ns > late->read_ns ? p->read_ns : late->read_ns;
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		const struct place_found *place = &f->places[i];
-		if (place->now.tier != late->tier)
+		const struct channel *c = &f->channels[place->channel];
+		if (c->tier != late->tier)
 			continue;
 		bool again = i && place->channel == f->places[i - 1].channel;
-		double *to = row + place->now.column;
-		*to = again ? fmax(*to, own[place->from]) : own[place->from];
+		double v = own[f->set.channels[place->from].column];
+		row[c->column] = again ? fmax(row[c->column], v) : v;
 	}
 	return true;
 }
@@ -363,19 +363,14 @@ static void late_read(struct probe *p, int64_t t_ns, double *row)
 		f = atomic_load_explicit(&f->next, memory_order_acquire);
 }
 
-bool lookout_found(struct lookout *l, size_t *channel, struct channel *now)
+const struct channel *lookout_channels(const struct lookout *l)
 {
-	while (!l->told || l->n_told == l->told->n) {
-		struct found *next = atomic_load_explicit(l->told ? &l->told->next : &l->found,
-								memory_order_acquire);
-		if (!next)
-			return false;
-		l->told = next;
-		l->n_told = 0;
-	}
-	*channel = l->told->places[l->n_told].channel;
-	*now = l->told->places[l->n_told++].now;
-	return true;
+	const struct channel *now = NULL;
+
+	for (struct found *f = atomic_load_explicit(&l->found, memory_order_acquire); f;
+	     f = atomic_load_explicit(&f->next, memory_order_acquire))
+		now = f->channels;
+	return now;
 }
 
 struct probe_set *lookout_set(const struct lookout *l, size_t nth)
@@ -406,7 +401,7 @@ static void lookout_free(void *arg)
 	if (l->uevents >= 0)
 		close(l->uevents);
 	free(l->wanted);
-	free(l->known);
+	free(l->first);
 	root_close(l->root);
 	free(l);
 }
@@ -454,14 +449,15 @@ int lookout_reserve(struct lookout *l, struct probe_set *probes)
 
 	for (size_t w = 0; w < l->n_wanted; w++)
 		missing[probes->channels[l->wanted[w].first].tier] = true;
-	for (enum tier t = 0; t < TIERS; t++) {
-		if (!missing[t])
+	for (int i = 0; i < 2 * TIERS; i++) {
+		if (!missing[i / 2])
 			continue;
 		struct late *late = calloc(1, sizeof *late);
 		if (!late)
 			return -1;
 		late->probe.ops = &late_ops;
-		late->probe.tier = t;
+		late->probe.tier = (enum tier)(i / 2);
+		late->probe.derived = i % 2;
 		late->lookout = l;
 		if (probe_set_add_probe(probes, &late->probe) < 0)
 			return -1;
@@ -474,7 +470,7 @@ void lookout_start(struct lookout *l, const struct probe_set *probes, int64_t gr
 	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK, .nl_groups = 1};
 	int64_t now = clock_now_ns();
 
-	l->known = calloc(probes->n_channels + 1, sizeof *l->known);
+	l->first = l->known = calloc(probes->n_channels + 1, sizeof *l->known);
 	if (!l->known)
 		l->n_wanted = 0;
 	else if (probes->n_channels)

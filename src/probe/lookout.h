@@ -31,10 +31,12 @@ void lookout_start(struct lookout *l, const struct probe_set *probes, int64_t gr
 void lookout_be_gentle(struct lookout *l); /* probe_set_be_gentle() of what is found later */
 void lookout_stop(struct lookout *l);      /* and frees it; a thread that hangs does so later */
 
-/* Gets the next change of a text that was not returned yet; gets the next channel that has a source since then, as it is described now. Both return false if there is
- * none, and are called from one thread. */
+/* Gets the next change of a text that was not returned yet. Returns false if there is none. Call from one thread. */
 bool lookout_changed(struct lookout *l, struct change *out);
-bool lookout_found(struct lookout *l, size_t *channel, struct channel *now);
+
+/* Returns the channels of the probe set as they are described since the last source was found; NULL: none was. They never
+ * change, and are valid until lookout_stop(). Any thread may call it. */
+const struct channel *lookout_channels(const struct lookout *l);
 
 /* Returns the nth probe set (from 0) with what was found, or NULL. Any thread may call it. */
 struct probe_set *lookout_set(const struct lookout *l, size_t nth);

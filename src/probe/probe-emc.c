@@ -1,4 +1,5 @@
-/* Measures the load of the memory controller: its busy clock cycles relative to its clock.
+/* Measures the load of the memory controller: its busy clock cycles relative to its clock, which is a signal of its own and
+ * read once for both.
  *
  * actmon_avg_activity (tegra210 to 194) and cactmon (tegra234) contain a rate in kHz: count * 1000 /
  * sample_period_us. So the percentage does not depend on the sample period. The unit of the firmware's files
@@ -23,11 +24,15 @@
 
 enum { RATE, ACTIVITY, FILES };
 
+/* The last column is the clock, the one before it the load, if there is one. */
 static void emc_read(struct probe *p, int64_t t_ns, double *row)
 {
-	double busy_khz = attr_number(&p->attrs[ACTIVITY], p->root, t_ns, 1, CHANNEL_OTHER);
-	double rate_hz = attr_number(&p->attrs[RATE], p->root, t_ns, 1, CHANNEL_OTHER), v;
+	double rate_hz = attr_number(&p->attrs[RATE], p->root, t_ns, 1, CHANNEL_EMC_RATE), busy_khz, v;
 
+	row[p->column + p->width - 1] = channel_round(CHANNEL_EMC_RATE, rate_hz);
+	if (p->width == 1)
+		return;
+	busy_khz = attr_number(&p->attrs[ACTIVITY], p->root, t_ns, 1, CHANNEL_OTHER);
 	if (isnan(rate_hz) || isnan(busy_khz))
 		v = isnan(rate_hz) ? rate_hz : busy_khz;
 	else if (rate_hz <= 0)
@@ -41,54 +46,48 @@ static void emc_read(struct probe *p, int64_t t_ns, double *row)
 
 static const struct probe_ops emc_ops = {emc_read, probe_free};
 
-/* The driver averages over its sample period: reading more often gives nothing new. */
-static int64_t sample_period(const struct root *r, const char *activity)
-{
-	char dir[sizeof((struct attr *)0)->path];
-	long long us;
-
-	text_join(dir, (size_t)(strrchr(activity, '/') - activity) + 1, activity);
-	if (file_number_of(r, &us, dir, "/sample_period_usec") < 0 || us <= 0 || us > 1000000)
-		return READ_NS;
-	return us * 1000 > READ_NS ? us * 1000 : READ_NS;
-}
-
-static const char *doubt(const char *activity)
-{
-	if (strstr(activity, "/bpmp/"))
-		return _("not validated: the unit of the firmware's count is not public");
-	if (strstr(activity, "/cactmon/"))
-		return _("not validated: not yet compared with tegrastats");
-	return "";
-}
-
 static int open_emc(struct probe_ctx *o, struct err *e)
 {
 	static const struct value_row activity = {.keys = " activity ", .attribute = ""},
 				      rate = {.keys = " rate ", .attribute = ""};
 	struct probe *p = probe_new(o, sizeof *p, FILES, &emc_ops, READ_NS, e);
-	struct reason why = {.denied = false};
+	struct reason why = {.denied = false}, why_no_clock = why;
 	struct place busy, clock;
-	struct channel ch;
+	struct channel load, ch;
+	char dir[sizeof busy.path];
+	long long us;
 
 	if (!p)
 		return -1;
 	p->thread = "nvmtop-emc";
-	channel_describe(o, &ch, "emc.util", false);
-	bool found = value_find(o, &activity, &busy, &why) && value_find(o, &rate, &clock, &why);
-	if (found) {
-		p->waits = busy.took_ns > QUICK_NS || clock.took_ns > QUICK_NS;
-		attr_open(&p->attrs[ACTIVITY], o->root, busy.path);
+	channel_describe(o, &load, "emc.util", false);
+	channel_describe(o, &ch, "emc.rate", false);
+	bool ticks = value_find(o, &rate, &clock, &why_no_clock), counts = value_find(o, &activity, &busy, &why);
+	channel_source(o, &ch, ticks ? clock.path : NULL, &why_no_clock);
+	if (ticks) {
+		p->waits = clock.took_ns > QUICK_NS;
 		attr_open(&p->attrs[RATE], o->root, clock.path);
-		p->period_ns = ch.period_ns = ch.window_ns = sample_period(o->root, busy.path);
-		snprintf(ch.source, sizeof ch.source, "%.70s kHz / %.70s Hz", busy.path, clock.path);
-		if (!ch.note[0])
-			snprintf(ch.note, sizeof ch.note, "%s", doubt(busy.path));
-	} else {
-		reason_set(&why, o, &ch);
 	}
-	return probe_ctx_finish(o, p, probe_ctx_add(o, &ch, e), found, e);
+	if (ticks && counts) {
+		p->waits |= busy.took_ns > QUICK_NS;
+		attr_open(&p->attrs[ACTIVITY], o->root, busy.path);
+		/* The driver averages over its sample period: reading more often gives nothing new. */
+		text_join(dir, (size_t)(strrchr(busy.path, '/') - busy.path) + 1, busy.path);
+		if (file_number_of(o->root, &us, dir, "/sample_period_usec") == 0 && us <= 1000000 && us * 1000 > READ_NS)
+			p->period_ns = us * 1000;
+		load.window_ns = p->period_ns;
+		snprintf(load.source, sizeof load.source, "%.70s kHz / %.70s Hz", busy.path, clock.path);
+		snprintf(load.note, sizeof load.note, "%s",
+			 strstr(busy.path, "/bpmp/") ? _("not validated: the unit of the firmware's count is not public")
+			 : strstr(busy.path, "/cactmon/") ? _("not validated: not yet compared with tegrastats") : "");
+	} else {
+		reason_set(counts ? &why_no_clock : &why, o, &load);
+		p->column++;
+	}
+	load.period_ns = ch.period_ns = p->period_ns;
+	int added = probe_ctx_add(o, &load, e) < 0 ? -1 : probe_ctx_add(o, &ch, e);
+	return probe_ctx_finish(o, p, added, ticks, e);
 }
 
 const struct probe_kind probe_kind_emc = {
-	"emc", 0, 0, " activity rate label note hint ", false, false, open_emc};
+	"emc", 0, 0, " activity rate hint ", false, false, open_emc};

@@ -15,40 +15,42 @@
 
 #define POWERCAP "/sys/class/powercap"
 #define RAPL     "intel-rapl:"
+#define MOST_W	 1e5 /* of one counter */
 
 struct counter {
 	struct probe probe;
 	double range_uj;     /* where it starts at 0 again; NaN: nowhere */
 	bool power;          /* the second column is the power */
 	double uj, total_uj; /* the newest reading, NaN at first; the sum of its steps */
+	int64_t read_ns;     /* of the newest reading */
 	int64_t t_ns;        /* when it changed last; 0: not yet */
 };
 
 static void counter_read(struct probe *p, int64_t t_ns, double *row)
 {
 	struct counter *c = (struct counter *)p;
-	double uj = attr_number(p->attrs, p->root, t_ns, 1, CHANNEL_OTHER), step = uj - c->uj;
+	double uj = attr_number(p->attrs, p->root, t_ns, 1, CHANNEL_OTHER), step = uj - c->uj, *power = row + p->column + c->power;
 
-	row[p->column] = NAN;
-	if (c->power)
-		row[p->column + 1] = NAN;
+	*power = row[p->column] = NAN;
 	if (isnan(uj)) {
 		c->t_ns = 0; /* an increment over a gap is no power of a window */
 		return;
 	}
-	if (step < 0)
-		step += c->range_uj;
+	step += step < 0 ? c->range_uj : 0;
 	c->uj = uj;
-	if (isnan(step))
-		c->t_ns = 0; /* the first reading, or it was reset */
-	if (!(step > 0))
-		return;
-	c->total_uj += step;
-	row[p->column] = c->total_uj / 1e6;
-	if (c->power && c->t_ns)
-		row[p->column + 1] = channel_round(CHANNEL_RAIL_POWER,
-						   step / 1000 * (double)NS_PER_S / (double)(t_ns - c->t_ns));
-	c->t_ns = t_ns;
+	/* The first reading; or it was reset, perhaps by a suspend, or went on in one, which took no time. What it had counted since
+	 * the last reading is not known: the sum begins again, and what falls is no rise of any time. */
+	if (!(step <= MOST_W / 1e3 * (double)(t_ns - c->read_ns))) {
+		row[p->column] = c->total_uj = 0;
+		c->t_ns = 0;
+	} else if (step > 0) {
+		c->total_uj += step;
+		if (c->power && c->t_ns)
+			*power = channel_round(CHANNEL_RAIL_POWER, step / 1000 * (double)NS_PER_S / (double)(t_ns - c->t_ns));
+		row[p->column] = c->total_uj / 1e6;
+		c->t_ns = t_ns;
+	}
+	c->read_ns = t_ns;
 }
 
 static const struct probe_ops counter_ops = {counter_read, probe_free};

@@ -156,9 +156,11 @@ bool probe_set_changed(const struct probe_set *r, struct change *out)
 	return r->lookout && lookout_changed(r->lookout, out);
 }
 
-bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now)
+const struct channel *probe_set_channels(const struct probe_set *r)
 {
-	return r->lookout && lookout_found(r->lookout, channel, now);
+	const struct channel *now = r->lookout ? lookout_channels(r->lookout) : NULL;
+
+	return now ? now : r->channels;
 }
 
 void probe_set_be_gentle(struct probe_set *r)

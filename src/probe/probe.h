@@ -27,6 +27,7 @@ struct probe {
 	const struct probe_ops *ops;
 	enum tier tier;
 	int64_t period_ns; /* read no more often than this; 0 = at every tick */
+	int64_t due_ns;    /* if it has a period: the tick at which it is read next */
 	bool computes;     /* read() touches no file */
 	bool derived;      /* computed from the row: read after the others, at every tick that read one */
 	/* It is read at a random moment before the row, which then has the time of that: read_ns, which is 0 if it has
@@ -35,7 +36,7 @@ struct probe {
 	bool hung;  /* a file did not answer when it was opened */
 	bool waits; /* a first read took longer than QUICK_NS: the thread of its bus reads it */
 	int64_t read_ns;
-	atomic_int_least64_t from_ns; /* what it counts is 0 in the first row from then on; set by any thread */
+	atomic_int_least64_t from_ns; /* the stream begins then, and what it counts is 0 in its first row; set by any thread */
 	const char *thread; /* what is read is known to wait: another thread reads it in the fast tier, too; or NULL */
 	/* column: the first of its columns in a row. width: how many it writes, if another thread than the
 	 * one that makes rows may make its reads, and at other times; 0: it may not. */
@@ -124,9 +125,9 @@ bool probes_left_me(void);
 /* How many readings came too late for the row that they were made for. From any thread. */
 uint64_t probe_set_late(const struct probe_set *r);
 
-/* Gets the next channel that was missing and has a source now, and its description, of which the set's own stays as it
- * was at the start. Returns false if there is none. */
-bool probe_set_found(const struct probe_set *r, size_t *channel, struct channel *now);
+/* Returns the channels as they are described now, if some were missing and have a source; those of the set stay as they
+ * were at the start. What is returned never changes, and is valid as long as the set. Any thread may call this. */
+const struct channel *probe_set_channels(const struct probe_set *r);
 
 /* Gets the next change of a text that is watched, or the next mark of a probe. Returns false if there is none. */
 bool probe_set_changed(const struct probe_set *r, struct change *out);

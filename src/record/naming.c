@@ -129,7 +129,7 @@ int name_expand(const char *pattern, long pid, unsigned run, char *out, size_t s
 {
 	char name[PATH_MAX], number[16] = "";
 	size_t used = 0;
-	const char *slash, *dot;
+	const char *base, *dot;
 	int n = 0;
 
 	for (const char *p = pattern; *p && n >= 0; used += n > 0 ? (size_t)n : 0) {
@@ -145,9 +145,9 @@ int name_expand(const char *pattern, long pid, unsigned run, char *out, size_t s
 	if (n < 0)
 		return -1;
 	name[used] = '\0';
-	slash = strrchr(name, '/');
-	dot = strrchr(slash ? slash + 1 : name, '.');
-	if (!dot || dot == (slash ? slash + 1 : name))
+	base = basename(name);
+	dot = strrchr(base, '.');
+	if (!dot || dot == base)
 		dot = name + used;
 	if (run)
 		snprintf(number, sizeof number, "-%u", run);

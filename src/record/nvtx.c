@@ -69,7 +69,7 @@ static const struct nvtx_cause {
 
 static void tell_lost(struct nvtx *n)
 {
-	struct change c = {.t_ns = n->reader.now_ns, .what = "ranges.lost"};
+	struct change c = {.t_ns = n->reader.now_ns, .what = CHANGE_RANGES_LOST};
 
 	for (int i = NVTX_NOT_LOST + 1; i < NVTX_ALL_CAUSES; i++) {
 		uint64_t lost = n->reader.lost[i] - n->told[i];

@@ -28,7 +28,7 @@ struct pretrigger {
 	pthread_mutex_t lock; /* for all following members */
 	bool ended;
 	struct watch watch;
-	uint64_t rows[TIERS], marks, triggers;
+	uint64_t triggers;
 	struct stretch {
 		struct log_out *writer;
 		int64_t from_ns, to_ns;
@@ -60,7 +60,7 @@ static double bytes_of(const struct session *about, int64_t span_ns)
 
 static void file_add(struct pretrigger *k, const struct pretrigger_file *f)
 {
-	k->n_failed += f->err.code != ERR_NONE || f->lost_rows > 0;
+	k->n_failed += f->err.code != ERR_NONE || log_out_lacks(&f->written);
 	k->files[k->n_files++ % PRETRIGGER_FILES] = *f;
 }
 
@@ -69,18 +69,12 @@ static void stretch_end(struct pretrigger *k)
 {
 	const struct stretch s = k->now[0];
 	struct pretrigger_file f = {.from_ns = s.from_ns, .to_ns = s.to_ns};
-	struct log_out_stats stats;
 	const struct log_known log = log_known(k->log);
 
 	log_out_result(s.writer, &f.err);
-	log_out_stats(s.writer, &stats);
+	log_out_stats(s.writer, &f.written);
 	if (!log_out_file(s.writer, 0, f.path, sizeof(f.path), NULL))
 		memcpy(f.path, k->path, sizeof(f.path));
-	memcpy(f.rows, stats.rows, sizeof(f.rows));
-	f.marks = stats.marks;
-	f.bytes = stats.bytes;
-	f.lost_rows = stats.lost_rows;
-	f.gap_rows = stats.gap_rows;
 	if (k->ended && log.any && log.last_ns < f.to_ns)
 		f.to_ns = log.last_ns > k->marked_ns ? log.last_ns : k->marked_ns;
 	log_out_free(s.writer);
@@ -168,7 +162,7 @@ void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label)
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* --- the sink: what the condition sees, and what is counted; the log has the rest --- */
+/* --- the sink: what the condition sees --- */
 
 static int sink_begin(struct sink *s, const struct session *about, struct err *e)
 {
@@ -184,19 +178,8 @@ static void sink_rows(struct sink *s, const struct rows *r)
 	struct pretrigger *k = (struct pretrigger *)s;
 
 	pthread_mutex_lock(&k->lock);
-	k->rows[r->tier] += r->n;
 	if (r->n && r->width && r->t_ns[0] >= k->since_ns)
 		watch_rows(&k->watch, r);
-	pthread_mutex_unlock(&k->lock);
-}
-
-static void sink_mark(struct sink *s, const struct mark *m)
-{
-	struct pretrigger *k = (struct pretrigger *)s;
-
-	(void)m;
-	pthread_mutex_lock(&k->lock);
-	k->marks++;
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -263,7 +246,7 @@ static int check(const struct pretrigger_options *o, const struct session *about
 
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about, struct err *e)
 {
-	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .mark = sink_mark, .end = sink_end};
+	static const struct sink_ops ops = {.begin = sink_begin, .rows = sink_rows, .end = sink_end};
 	struct pretrigger *k;
 
 	if (check(o, about, e) < 0)
@@ -320,8 +303,8 @@ void pretrigger_stats(struct pretrigger *k, struct pretrigger_stats *out)
 	out->writing = k->n_now > 0;
 	if (out->writing)
 		log_out_stats(k->now[0].writer, &out->written);
-	memcpy(out->written.rows, k->rows, sizeof(k->rows));
-	out->written.marks = k->marks;
+	memcpy(out->written.rows, log.rows, sizeof(log.rows));
+	out->written.marks = log.marks;
 	out->written.failed = out->written.full = false; /* the keeping goes on */
 	pthread_mutex_unlock(&k->lock);
 }

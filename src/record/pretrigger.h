@@ -35,7 +35,7 @@ struct pretrigger;
 struct pretrigger *pretrigger_new(const struct pretrigger_options *o, const struct session *about,
 				  struct err *e);
 struct log *pretrigger_log(struct pretrigger *k); /* valid until pretrigger_free() */
-/* Needed for a condition, and to count rows and marks. */
+/* For the condition. */
 struct sink *pretrigger_sink(struct pretrigger *k);
 /* Ends the files, after which there are no others. wait (may be NULL: none is waited for) returns once a file is on the
  * disk, or false when that is not to be waited for any more. Call it after the end of the sink, and of its own log. */
@@ -50,9 +50,8 @@ void pretrigger_trigger(struct pretrigger *k, int64_t t_ns, const char *label);
 struct pretrigger_file {
 	char path[4096];
 	int64_t from_ns, to_ns;
-	uint64_t rows[TIERS], marks, bytes;
-	uint64_t lost_rows, gap_rows; /* not in it; of these, those recorded as gaps */
-	struct err err;		      /* ERR_NONE: complete, but for lost rows */
+	struct log_out_stats written;
+	struct err err; /* ERR_NONE: complete, but for what was lost */
 };
 
 #define PRETRIGGER_FILES 256 /* information is kept for this many, the newest */
@@ -63,7 +62,7 @@ struct pretrigger_stats {
 	int64_t held_ns;     /* duration in memory now, at most keep */
 	uint64_t triggers;
 	size_t files;	     /* finished, complete or not */
-	size_t failed;	     /* of these, those that are not complete, or lack rows */
+	size_t failed;	     /* of these, those that are not complete, or lack something */
 	bool writing;
 	struct log_out_stats written; /* of the file that is being written, but rows and marks of the stream so far */
 };

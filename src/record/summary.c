@@ -102,36 +102,31 @@ static struct span_stats readings(const struct summary *s, size_t channel)
 
 /* --- each line --- */
 
-/* Rows that were sampled but not recorded, except those after the end of the recording. */
-static uint64_t summary_lost(const struct summary *s)
+bool lost_text(const struct log_out_stats *w, char *buf, size_t size)
 {
-	return s->written.lost_rows + s->written.given_lost;
-}
+	uint64_t lost = w->lost_rows + w->given_lost, gaps = w->gap_rows + w->given_lost, events = log_out_lost_events(w);
 
-void rows_lost_text(uint64_t lost, uint64_t gaps, char *buf, size_t size)
-{
-	if (gaps >= lost)
-		snprintf(buf, size,
-			 P_("%llu row was lost because it could not be written in time; it is recorded as a gap",
-			    "%llu rows were lost because they could not be written in time; they are recorded "
-			    "as gaps",
-			    lost),
-			 (unsigned long long)lost);
-	else
+	buf[0] = '\0';
+	if (lost > gaps)
 		snprintf(buf, size,
 			 P_("%llu row was lost because it could not be written; no file has a gap for it",
 			    "%llu rows were lost because they could not be written; the files have gaps for "
 			    "%llu of them",
 			    lost),
 			 (unsigned long long)lost, (unsigned long long)gaps);
-}
-
-bool summary_incomplete(const struct summary *s, char *buf, size_t size)
-{
-	uint64_t lost = summary_lost(s);
-
-	rows_lost_text(lost, s->written.gap_rows + s->written.given_lost, buf, size);
-	return lost > 0;
+	else if (lost > 0)
+		snprintf(buf, size,
+			 P_("%llu row was lost because it could not be written in time; it is recorded as a gap",
+			    "%llu rows were lost because they could not be written in time; they are recorded "
+			    "as gaps",
+			    lost),
+			 (unsigned long long)lost);
+	if (events > 0)
+		add(buf, size,
+		    P_("%s%llu event (a mark, change, notice or range) was lost because it could not be written",
+		       "%s%llu events (marks, changes, notices, ranges) were lost because they could not be written", events),
+		    lost > 0 ? "; " : "", (unsigned long long)events);
+	return log_out_lacks(w);
 }
 
 static void tell_samples(const struct summary *s, char *buf, size_t size)
@@ -144,7 +139,7 @@ static void tell_samples(const struct summary *s, char *buf, size_t size)
 		 (unsigned long long)rows[TIER_FAST], (unsigned long long)rows[TIER_MEDIUM],
 		 (unsigned long long)rows[TIER_SLOW],
 		 (unsigned long long)(late[TIER_FAST] + late[TIER_MEDIUM] + late[TIER_SLOW]),
-		 (unsigned long long)summary_lost(s));
+		 (unsigned long long)(s->written.lost_rows + s->written.given_lost));
 	if (rise > 0)
 		add(buf, size, "; %s: %.0f", s->about->channels[n].label, rise);
 }
@@ -301,11 +296,11 @@ static void tell_changes(const struct summary *s, char *buf, size_t size)
 static void tell_marks(const struct summary *s, char *buf, size_t size)
 {
 	snprintf(buf, size, "%llu", (unsigned long long)s->written.marks);
-	if (s->written.lost_marks)
+	if (s->written.lost.marks)
 		add(buf, size,
 		    P_("; %llu was lost because it could not be written",
-		       "; %llu were lost because they could not be written", s->written.lost_marks),
-		    (unsigned long long)s->written.lost_marks);
+		       "; %llu were lost because they could not be written", s->written.lost.marks),
+		    (unsigned long long)s->written.lost.marks);
 }
 
 /* The cost of nvmtop, and how its samplers were scheduled. */

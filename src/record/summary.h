@@ -40,11 +40,8 @@ void summary_free(struct summary *s);
 /* Duration of the recording. */
 int64_t summary_lasted_ns(const struct summary *s);
 
-/* If the recording is incomplete, writes the reason and returns true. */
-bool summary_incomplete(const struct summary *s, char *buf, size_t size);
-
-/* Rows that could not be written, some of them recorded as gaps. */
-void rows_lost_text(uint64_t lost, uint64_t gaps, char *buf, size_t size);
+/* Says what of the time of a recording is in no file; "" if it has all. Returns whether something is lost. */
+bool lost_text(const struct log_out_stats *w, char *buf, size_t size);
 
 /* Prints "nvmtop: recorded ..." and a line for each quantity that was measured, or could not be. */
 void summary_print(const struct summary *s, FILE *out);

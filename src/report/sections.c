@@ -278,7 +278,7 @@ static void clock_note(const struct page *o, const struct analysis *a)
 	char when[40];
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(list[i].what, "clock") && sscanf(list[i].to, "%lf s", &changed_s) == 1)
+		if (!strcmp(list[i].what, CHANGE_CLOCK) && sscanf(list[i].to, "%lf s", &changed_s) == 1)
 			set_s += changed_s;
 	if (fabs(set_s) >= 1 && fabs(set_s) < CLOCK_MOST_S && start_ns &&
 	    date_text(start_ns + (int64_t)(set_s * NS_PER_S), when, sizeof(when)))

@@ -9,8 +9,6 @@ struct follow;
 struct follow_state {
 	bool begun; /* the sink's stream has begun */
 	bool waits; /* rows arrive, but no META yet: it is repeated */
-	struct clock_anchor start;
-	int64_t newest_ns; /* of the latest row, on the recorder's clock; start if there is none */
 	uint64_t late[TIERS], lost[TIERS];
 };
 
@@ -24,7 +22,7 @@ int follow_fd(const struct follow *f); /* to poll for input; -1: call every FOLL
  * stream have ended; e->code is then ERR_NONE after END, maybe with a text, ERR_DAMAGED if some of it is
  * missing, or ERR_FAILED if nothing could be used. */
 int follow_take(struct follow *f, struct err *e);
-void follow_state(const struct follow *f, struct follow_state *out);
+const struct follow_state *follow_state(const struct follow *f);
 void follow_close(struct follow *f); /* ends the sink's stream if it runs; f may be NULL */
 
 #endif

@@ -30,7 +30,7 @@ const double *log_block_values(struct log_block *b, unsigned column)
 	double *v = b->values + (size_t)column * b->n;
 
 	if (a->p)
-		log_array_get(a->p, a->kind, b->n, v);
+		log_array_get(a, b->n, v);
 	a->p = NULL;
 	return v;
 }

@@ -18,7 +18,6 @@
 #define SECTION_BYTES 300000 /* maximum per tier and chunk, so that a chunk always fits */
 #define EVENTS_BYTES  32768  /* of marks, gaps or changes in one chunk */
 #define LATE_MOST     256    /* single late ticks before the rows of one call */
-#define LIKE_GROUPS   4
 #define STEP_NS       (50 * NS_PER_MS)
 
 /* Of a tier. */
@@ -28,7 +27,6 @@ struct waiting {
 	struct gap late[LATE_MOST]; /* single late ticks, whose rows have not come yet */
 	size_t n_late;
 	int64_t written_ns; /* of the last row in a chunk */
-	uint8_t *like;
 };
 
 struct log_builder {
@@ -53,7 +51,7 @@ struct log_builder {
 	uint64_t lost_ranges;
 	struct log_bytes raw, chunk;
 	struct clock_anchor anchor;
-	int64_t newest_cell, like_span;
+	int64_t newest_cell;
 	int64_t group_span;  /* of the newest cell */
 	int64_t closed_span; /* rows of this group and earlier ones are too late */
 };
@@ -218,7 +216,7 @@ static void put_change(struct log_builder *b, const struct change *c)
 /* Says how many ranges were lost since the last time. */
 static void ranges_tell(struct log_builder *b)
 {
-	struct change c = {.t_ns = log_cell_ns(b->newest_cell + 1), .what = "ranges.lost"};
+	struct change c = {.t_ns = log_cell_ns(b->newest_cell + 1), .what = CHANGE_RANGES_LOST};
 
 	if (b->lost_ranges == 0)
 		return;
@@ -243,6 +241,7 @@ static void clocks_read(struct log_builder *b)
 {
 	struct clock_anchor was = b->anchor, now;
 	int64_t step, asleep;
+	struct change c;
 
 	if (!b->clocks)
 		return;
@@ -250,14 +249,13 @@ static void clocks_read(struct log_builder *b)
 	b->anchor = now;
 	step = now.real_ns - now.boot_ns - (was.real_ns - was.boot_ns);
 	asleep = now.boot_ns - now.mono_ns - (was.boot_ns - was.mono_ns);
-	if (asleep > NS_PER_MS)
-		put_gap(b, &(struct gap) {.cause = LOG_SUSPENDED,
-					  .from_ns = was.mono_ns,
-					  .to_ns = now.mono_ns,
-					  .missed = (uint64_t)asleep});
+	if (asleep > NS_PER_MS) {
+		c = (struct change) {.t_ns = now.mono_ns, .what = CHANGE_SUSPENDED};
+		snprintf(c.to, sizeof(c.to), "%.3f s", (double)asleep / (double)NS_PER_S);
+		put_change(b, &c);
+	}
 	if (step > STEP_NS || step < -STEP_NS) {
-		struct change c = {.t_ns = now.mono_ns, .what = "clock"};
-
+		c = (struct change) {.t_ns = now.mono_ns, .what = CHANGE_CLOCK};
 		snprintf(c.to, sizeof(c.to), "%+.3f s", (double)step / (double)NS_PER_S);
 		put_change(b, &c);
 	}
@@ -421,7 +419,7 @@ static void put_data(struct log_builder *b, int64_t cell)
 		e.late[t] = (uint16_t)late[t].n;
 		if (written)
 			log_data_put(&b->raw, &(struct rows) {t, o->n, o->rows->width, o->rows->t_ns, o->rows->values}, o->rows->late,
-				     step < CELL_NS ? (uint32_t)step : 0, b->tier[t].like);
+				     step < CELL_NS ? step : 0);
 	}
 	written = written && put_chunk(b, &e, &b->raw);
 	for (enum tier t = 0; t < TIERS; t++) {
@@ -460,10 +458,6 @@ static void cell_seal(struct log_builder *b, int64_t cell)
 		clocks_read(b);
 		ranges_tell(b);
 	}
-	/* The form of each column is chosen again in every fourth group. */
-	for (int t = 0; t < TIERS && span / LIKE_GROUPS != b->like_span; t++)
-		memset(b->tier[t].like, LOG_OTHER, b->about->width[t]);
-	b->like_span = span / LIKE_GROUPS;
 	events_flush(b); /* before the rows of their time, as in a stream */
 	while (first_cell(b) == cell)
 		put_data(b, cell);
@@ -589,17 +583,13 @@ struct log_builder *log_builder_new(const struct session *about, bool clocks, st
 					   .event_ns = INT64_MAX,
 					   .anchor = about->start,
 					   .newest_cell = log_cell(about->start.mono_ns),
-					   .like_span = INT64_MIN,
 					   .group_span = log_span(log_cell(about->start.mono_ns), 1),
 					   .closed_span = INT64_MIN};
 		b->n_watches = n_watches;
 		ok = b->packer && b->fold && b->watches && b->states;
 	}
-	for (int t = 0; ok && t < TIERS; t++) {
-		b->tier[t].like = calloc(about->width[t] + 1, 1);
+	for (int t = 0; ok && t < TIERS; t++)
 		b->tier[t].newest_ns = b->tier[t].written_ns = INT64_MIN;
-		ok = b->tier[t].like != NULL;
-	}
 	if (ok)
 		return b;
 	log_builder_free(b);
@@ -611,8 +601,6 @@ void log_builder_free(struct log_builder *b)
 {
 	if (!b)
 		return;
-	for (int t = 0; t < TIERS; t++)
-		free(b->tier[t].like);
 	for (int kind = 0; kind < LOG_KINDS; kind++)
 		log_bytes_free(&b->events[kind].raw);
 	log_bytes_free(&b->raw);

@@ -118,10 +118,15 @@ static const struct log_block *sums_get(struct trace *r, int level, int64_t cell
 	g = log_generation_find(r, h.generation);
 	if (!g)
 		log_note(r, LOG_FAULT_CHANNELS, item.at, h.seq, item.cell, 0);
-	while (g && of == zoom && log_section_next(&in, &s, false) > 0)
-		if (s.tier == tier && s.columns > 0)
-			return lod_keep(r, g, &s, key);
-	return log_cache_add(cache, key, 0, 0, 0);
+	/* The other tiers are asked for next. */
+	while (g && of == zoom && log_section_next(&in, &s, false) > 0) {
+		uint64_t of_tier = log_span_key(log_span(cell, level), zoom, s.tier);
+
+		if (s.tier < TIERS && s.columns > 0 && !log_cache_find(cache, of_tier))
+			lod_keep(r, g, &s, of_tier);
+	}
+	b = log_cache_find(cache, key);
+	return b ? b : log_cache_add(cache, key, 0, 0, 0);
 }
 
 /* Reads bins first .. first + n - 1 of a LOD. Returns how many of them, from the first on, can be used. */
@@ -131,7 +136,7 @@ static size_t lod_bins(const struct log_block *b, size_t width, unsigned column,
 	size_t done;
 
 	for (size_t part = 0; part < LOG_PARTS; part++)
-		log_array_get(b->arrays[part * width + column].p, b->arrays[part * width + column].kind, b->n, v[part]);
+		log_array_get(&b->arrays[part * width + column], b->n, v[part]);
 	for (done = 0; done < n; done++) {
 		size_t i = (size_t)(first + (int64_t)done - b->first);
 
@@ -415,7 +420,7 @@ static struct stat_walk stat_walk_begin(struct trace *r, enum tier tier, int64_t
 	struct stat_walk w = {r, tier, from_ns, to_ns, 0, 0, NULL};
 
 	if (from_ns <= r->first_ns)
-		w.from_ns = log_cell_ns(log_span_cell(log_span(log_cell(r->first_ns), 1), 1));
+		w.from_ns = log_cell_ns(log_span_cell(log_span(log_cell(r->first_ns), LOG_LEVELS), LOG_LEVELS));
 	if (to_ns > r->last_ns)
 		w.to_ns = log_cell_ns(log_span_end(log_cell(r->last_ns), LOG_LEVELS));
 	w.next = log_cell(w.from_ns);
@@ -426,22 +431,25 @@ static bool stat_walk_next(struct stat_walk *w)
 {
 	struct trace *r = w->r;
 	uint64_t row = log_rows_before(r, w->tier, w->next);
-	int64_t at = row < r->rows[w->tier] ? log_cell_of_row(r, w->tier, row) : LOG_CELL_LIMIT;
+	int64_t from = w->next, at = log_group_of_row(r, w->tier, row);
 
-	/* Spans without rows have no STAT. */
-	w->cell = log_span(at, 1) > log_span(w->next, 1) ? log_span_cell(log_span(at, 1), 1) : w->next;
+	/* A span may begin with cells that have no rows; one without any has no STAT. */
+	w->cell = at > from ? at : from;
 	w->stat = NULL;
 	if (log_cell_ns(w->cell) >= w->to_ns)
 		return false;
-	for (int level = LOG_LEVELS; level > 0 && log_cell_ns(w->cell) >= w->from_ns; level--) {
+	for (int level = LOG_LEVELS; level > 0; level--) {
+		int64_t first = log_span_cell(log_span(w->cell, level), level);
+
 		w->next = log_span_end(w->cell, (unsigned)level);
-		if (log_span_cell(log_span(w->cell, level), level) != w->cell || w->next > log_cell(w->to_ns))
+		if (first < from || log_cell_ns(first) < w->from_ns || w->next > log_cell(w->to_ns))
 			continue;
 		w->stat = sums_get(r, level, w->cell, level, SPAN_STAT);
 		if (w->stat && w->stat->n > 0)
 			return true;
 	}
 	w->stat = NULL;
+	at = log_cell_of_row(r, w->tier, row);
 	w->cell = w->cell > at ? w->cell : at;
 	w->next = w->cell + 1;
 	return log_cell_ns(w->cell) < w->to_ns;

@@ -15,9 +15,8 @@ static bool put_bytes(struct log_out *o, struct log_entry *e, const struct log_b
 {
 	if (!disk_write(o))
 		return false;
-	e->distance = o->at;
+	e->distance = o->file.bytes - o->bytes.n;
 	e->stored = (uint32_t)(o->bytes.n - LOG_HEAD);
-	o->at += o->bytes.n;
 	o->seq++;
 	log_index_add(o->index, e, o->generation, raw->p, raw->n);
 	return true;
@@ -69,7 +68,7 @@ static bool put_index(struct log_out *o, int64_t before_cell)
 	struct log_entry e;
 
 	log_bytes_reset(&o->raw);
-	log_index_make(o->index, before_cell, o->at, &o->raw, &e);
+	log_index_make(o->index, before_cell, o->file.bytes, &o->raw, &e);
 	o->list_before = INT64_MIN;
 	return put_raw(o, &e);
 }
@@ -146,11 +145,9 @@ void out_file_begin(struct log_out *o, int64_t cell)
 {
 	int64_t ns = log_cell_ns(cell);
 
-	o->begins = true;
 	o->full_due = FULL_METAS;
 	o->from = o->whole = cell;
 	o->newest = INT64_MIN;
-	o->at = 0;
 	o->list_before = INT64_MIN;
 	log_index_free(o->index);
 	o->index = log_index_new();
@@ -170,8 +167,9 @@ void out_file_begin(struct log_out *o, int64_t cell)
 bool out_meta(struct log_out *o, int64_t cell)
 {
 	struct clock_anchor anchor = o->start;
+	bool begins = o->file.bytes == 0;
 
-	if (!o->begins && log_is_now(o->log))
+	if (!begins && log_is_now(o->log))
 		clock_anchor(&anchor);
 	out_meta_make(o, &anchor, o->full_due > 0 || log_span(cell, 2) != o->full_span);
 	if (!put_kind(o, LOG_META, cell))
@@ -179,10 +177,7 @@ bool out_meta(struct log_out *o, int64_t cell)
 	o->meta_span = log_span(cell, 1);
 	o->full_span = log_span(cell, 2);
 	o->full_due -= o->full_due > 0;
-	if (!o->begins)
-		return true;
-	o->begins = false;
-	return put_states(o, cell, o->start.mono_ns);
+	return !begins || put_states(o, cell, o->start.mono_ns);
 }
 
 bool out_file_end(struct log_out *o, enum log_reason reason, const char *next)
@@ -194,13 +189,12 @@ bool out_file_end(struct log_out *o, enum log_reason reason, const char *next)
 		return false;
 	log_bytes_reset(&o->raw);
 	log_put_u8(&o->raw, reason);
-	log_put_u64(&o->raw, log_index_newest(o->index, &newest) ? o->at - newest : 0);
+	log_put_u64(&o->raw, log_index_newest(o->index, &newest) ? o->file.bytes - newest : 0);
 	log_put_str(&o->raw, next);
 	if (!put_kind(o, LOG_END, cell))
 		return false;
 	if (!o->stream)
 		o->files[o->file.index].complete = true;
-	o->made += o->at;
 	return true;
 }
 
@@ -292,18 +286,21 @@ bool out_lost_tell(struct log_out *o, int64_t cell)
 	}
 	if (o->raw.n > 0 && !put_kind(o, LOG_GAP, cell))
 		return false;
-	if (o->skipped.ranges > 0) {
-		struct log_event lost = {.kind = LOG_STATE, .u.change = {.t_ns = log_cell_ns(cell), .what = "ranges.lost"}};
+	log_bytes_reset(&o->raw);
+	for (int i = 0; i < 2; i++) {
+		uint64_t n = i ? o->skipped.marks + o->skipped.events : o->skipped.ranges;
 
-		snprintf(lost.u.change.to, sizeof(lost.u.change.to), "%llu room", (unsigned long long)o->skipped.ranges);
-		log_bytes_reset(&o->raw);
-		log_event_put(&o->raw, &lost);
-		if (!put_kind(o, LOG_STATE, cell))
-			return false;
+		ev = (struct log_event) {.kind = LOG_STATE, .u.change.t_ns = log_cell_ns(cell)};
+		strcpy(ev.u.change.what, i ? CHANGE_EVENTS_LOST : CHANGE_RANGES_LOST);
+		snprintf(ev.u.change.to, sizeof(ev.u.change.to), "%llu room", (unsigned long long)n);
+		if (n > 0)
+			log_event_put(&o->raw, &ev);
 	}
-	for (int t = 0; t < TIERS; t++)
-		o->stats.gap_rows += o->skipped.rows[t];
-	o->stats.lost_marks += o->skipped.marks;
+	if (o->raw.n > 0 && !put_kind(o, LOG_STATE, cell))
+		return false;
+	if (o->skipped.events > 0)
+		o->n_open = 0; /* what went on may have ended meanwhile */
+	log_skipped_add(&o->stats.lost, &o->skipped);
 	memset(&o->skipped, 0, sizeof(o->skipped));
 	o->whole = cell + 1;
 	return true;
@@ -317,9 +314,9 @@ static bool copy_has_room(const struct log_out *o, size_t n)
 
 	if (!o->go_on)
 		return true;
-	if (l->max_bytes && (!limit || l->max_bytes - o->made < limit))
-		limit = l->max_bytes - o->made;
-	return !limit || o->at + n + limit / (o->quit ? 32 : 6) <= limit;
+	if (l->max_bytes && (!limit || l->max_bytes - out_made(o) < limit))
+		limit = l->max_bytes - out_made(o);
+	return !limit || o->file.bytes + n + limit / (o->quit ? 32 : 6) <= limit;
 }
 
 /* Bins or statistics: if all of their span is here, and no loss waits to be told, which may be in it. After those of
@@ -330,7 +327,7 @@ static bool copy_span(struct log_out *o, const struct log_chunk *c)
 	int level = log_entry_level(e);
 	int64_t end = e->cell + log_span_cell(1, level);
 
-	if (o->begins)
+	if (o->file.bytes == 0)
 		return true;
 	if (!o->skipped.chunks && e->cell >= o->whole && end <= o->to && copy_has_room(o, c->n) && !put_copy(o, c))
 		return false;
@@ -358,7 +355,7 @@ bool out_copy(struct log_out *o, const struct log_chunk *c)
 		o->meta_span = INT64_MIN;
 		o->full_due = FULL_METAS;
 	}
-	if ((o->begins || log_span(e->cell, 1) > o->meta_span) && !out_meta(o, e->cell))
+	if ((o->file.bytes == 0 || log_span(e->cell, 1) > o->meta_span) && !out_meta(o, e->cell))
 		return false;
 	if (!is_row)
 		return copy_events(o, c);

@@ -17,13 +17,17 @@ bool log_section_arrays(const struct log_section *s, const uint16_t *column, uns
 	bool known = true;
 
 	for (size_t i = 0; i < parts * width; i++)
-		out[i] = (struct log_array) {bytes, LOG_NONE};
+		out[i] = (struct log_array) {bytes, 0, LOG_NONE};
 	for (uint32_t c = 0; c < s->columns; c++) {
 		size_t of = c % each, to = of < n ? column ? column[of] : of : width;
 
 		if (to < width) {
-			out[c / each * width + to] = (struct log_array) {bytes + (p - s->arrays), s->kinds[c]};
-			known &= !(s->kinds[c] & LOG_OTHER);
+			struct log_array *a = &out[c / each * width + to];
+
+			*a = (struct log_array) {bytes + (p - s->arrays), 0, s->kinds[c]};
+			for (unsigned plane = 0; plane < 8; plane++)
+				a->first |= (uint64_t)s->firsts[plane * s->columns + c] << 8 * plane;
+			known &= s->kinds[c] >> 6 != LOG_OTHER;
 		}
 		p += log_array_size(p, (size_t)(s->arrays + s->size - p), s->kinds[c], s->n);
 	}

@@ -7,11 +7,6 @@
 
 #define NO_COLUMN UINT16_MAX
 
-/* An array of a section; p NULL: it was decoded. */
-struct log_array {
-	const uint8_t *p;
-	uint8_t kind;
-};
 /* Finds the arrays of a section, whose bytes are those of s->arrays or a copy. out gets those of `width` columns for each part;
  * column[i] is the index among these of the section's column i, for the first n of them; NO_COLUMN skips it. column may be NULL: i
  * itself. Returns false if one has an unknown form; its values are NaN. */

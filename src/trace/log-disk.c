@@ -198,7 +198,6 @@ static void file_failed(struct log_out *o, int num)
 		return;
 	}
 	file_remove(o);
-	o->number = o->file.number - 1;
 }
 
 static void job_ended(struct log_out *o, const struct disk_job *d)
@@ -250,7 +249,7 @@ void disk_look(struct log_out *o)
 
 int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e)
 {
-	unsigned number = o->number + 1;
+	unsigned number = o->n_files > 0 ? o->files[o->n_files - 1].number + 1 : 1;
 	struct err removed = o->stats.removed, kept = o->stats.kept;
 	char path[PATH_MAX] = "";
 	bool unnamed = !o->names;
@@ -271,10 +270,7 @@ int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e)
 	o->stats.kept = kept;
 	*out = (struct out_file) {.fd = fd, .number = number, .unnamed = unnamed && !over, .path = ""};
 	memcpy(out->path, path, sizeof(out->path));
-	if (fd < 0)
-		return -1;
-	o->number = number;
-	return 0;
+	return fd < 0 ? -1 : 0;
 }
 
 bool disk_use(struct log_out *o, const struct out_file *file)
@@ -293,12 +289,13 @@ bool disk_use(struct log_out *o, const struct out_file *file)
 	return true;
 }
 
-bool disk_need(struct log_out *o, struct out_file *out)
+bool disk_next(struct log_out *o)
 {
+	struct out_file next;
 	struct err e;
 
 	pause_until(o, o->retry_ns);
-	while (disk_open(o, o->force && o->made == 0 && o->begins, out, &e) < 0) {
+	while (disk_open(o, o->force && o->stats.bytes == 0, &next, &e) < 0) {
 		trouble_begin(o);
 		if (o->stats.err.code == ERR_NONE || o->n_files == 0)
 			err_set(&o->stats.err, ERR_FAILED,
@@ -311,7 +308,7 @@ bool disk_need(struct log_out *o, struct out_file *out)
 		o->retry_ns = clock_now_ns() + RETRY_NS;
 		pause_until(o, o->retry_ns);
 	}
-	return true;
+	return disk_use(o, &next);
 }
 
 /* --- chunks --- */
@@ -403,7 +400,7 @@ bool disk_write(struct log_out *o)
 		pthread_mutex_lock(&o->lock);
 		o->write_ns = 0;
 		if (!o->stream && o->files[o->file.index].number != o->file.number) {
-			o->number = o->files[o->file.index].number = o->file.number;
+			o->files[o->file.index].number = o->file.number;
 			text_printable(o->stats.path, sizeof(o->stats.path), o->file.path, strlen(o->file.path));
 		}
 		if (num == 0)

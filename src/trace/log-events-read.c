@@ -140,38 +140,39 @@ static void anchor_add(struct trace *r, int64_t cell, int step, size_t groups)
 	r->n_anchors++;
 }
 
-/* The clocks after each change of them, and at last: a META was written when the change was noticed. A suspend is listed
- * as a gap for them only: CLOCK_MONOTONIC stops meanwhile, so that no row is missing. */
-static bool clocks_read(struct trace *r)
+/* The clocks after each change of them, and at last: a META was written when the change was noticed. */
+static void clocks_read(struct trace *r)
 {
 	const struct log_events *changes = &r->events[EVENTS_CHANGE];
-	struct log_events *gaps = &r->events[EVENTS_GAP];
 	const struct change *c = changes->p;
-	struct gap *g = gaps->p;
-	size_t kept = 0;
+	size_t kept = 1;
 
-	r->anchors = calloc(changes->n + gaps->n + 2, sizeof(*r->anchors));
+	r->anchors = calloc(changes->n + 2, sizeof(*r->anchors));
 	if (!r->anchors)
-		return false;
+		return;
 	r->anchors[r->n_anchors++] = r->session.start;
 	for (size_t i = 0; i < changes->n; i++)
-		if (strcmp(c[i].what, "clock") == 0)
+		if (strcmp(c[i].what, CHANGE_CLOCK) == 0 || strcmp(c[i].what, CHANGE_SUSPENDED) == 0)
 			anchor_add(r, log_cell(c[i].t_ns), 1, NOTICED);
-	for (size_t i = 0; i < gaps->n; i++)
-		if (g[i].cause == LOG_SUSPENDED)
-			anchor_add(r, log_cell(g[i].to_ns), 1, NOTICED);
-		else
-			g[kept++] = g[i];
-	gaps->n = kept;
 	if (r->n_groups > 0)
 		anchor_add(r, r->groups[r->n_groups - 1].cell, -1, r->n_groups);
 	qsort(r->anchors, r->n_anchors, sizeof(*r->anchors), by_anchor);
-	kept = 1;
 	for (size_t i = 1; i < r->n_anchors; i++)
 		if (by_anchor(&r->anchors[kept - 1], &r->anchors[i]) != 0)
 			r->anchors[kept++] = r->anchors[i];
 	r->n_anchors = kept;
-	return true;
+}
+
+const struct clock_anchor *trace_anchors(const struct trace *t, size_t *n)
+{
+	struct trace *r = (struct trace *)(uintptr_t)t;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->anchors && r->version1 < 0)
+		clocks_read(r);
+	*n = r->n_anchors;
+	pthread_mutex_unlock(&r->lock);
+	return r->anchors;
 }
 
 static void events_of(struct trace *r, const struct log_item *item)
@@ -189,7 +190,7 @@ bool log_events_read(struct trace *r)
 	gaps_absent(r);
 	for (enum trace_events of = 0; of < EVENTS_KINDS; of++)
 		log_events_sort(r, of);
-	if (!changes_absent(r) || r->events_failed || !clocks_read(r))
+	if (!changes_absent(r) || r->events_failed)
 		return false;
 	log_events_settle(r);
 	return true;

@@ -114,7 +114,7 @@ void log_events_put(struct trace *r, unsigned kind, struct log_in in)
 			continue;
 		if (kind == LOG_MARK)
 			log_event_add(r, EVENTS_MARK, &ev.u);
-		else if (kind == LOG_GAP && ev.u.gap.cause <= GAP_ABSENT)
+		else if (kind == LOG_GAP && (ev.u.gap.cause <= GAP_LOST || ev.u.gap.cause == GAP_ABSENT))
 			log_event_add(r, EVENTS_GAP, &ev.u);
 		else if (kind == LOG_STATE)
 			log_event_add(r, change_is_reason(&ev.u.change) ? EVENTS_REASON : EVENTS_CHANGE, &ev.u);

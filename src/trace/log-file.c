@@ -101,9 +101,9 @@ int log_file_check(const char *path, bool force, struct err *e)
 static int folder_open(const char *path, int flags)
 {
 	char folder[PATH_MAX];
-	const char *slash = strrchr(path, '/');
+	int n = (int)(basename(path) - path);
 
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	snprintf(folder, sizeof(folder), "%.*s", n ? n : 1, n ? path : ".");
 	return open(folder, flags | O_CLOEXEC, 0666);
 }
 
@@ -181,8 +181,7 @@ bool trace_name_free(const char *path, bool over)
 
 int part_path(const char *path, unsigned number, char *out, size_t size)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
+	const char *base = basename(path), *dot = strrchr(base, '.');
 	int n;
 
 	if (!dot || dot == base)
@@ -196,8 +195,7 @@ int part_path(const char *path, unsigned number, char *out, size_t size)
 
 unsigned part_number(const char *path, char *first, size_t size)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.'),
-		   *p;
+	const char *base = basename(path), *dot = strrchr(base, '.'), *p;
 	int64_t number;
 
 	snprintf(first, size, "%s", path);
@@ -294,7 +292,7 @@ static int part_remove(int folder, const char *name)
 /* What could not be removed does not count from then on, or all others would be removed for it. */
 void log_file_retain(const char *path, const struct trace_limits *l, struct err *removed, struct err *kept)
 {
-	const char *slash = strrchr(path, '/'), *base = l->dated ? l->dated : slash ? slash + 1 : path;
+	const char *base = l->dated ? l->dated : basename(path);
 	int fd = limit_is_set(&l->retain) ? log_folder_open(path) : -1, num;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	char name[NAME_MAX + 1], shown[NAME_MAX + 1];

@@ -469,15 +469,27 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell)
 	return g->before[tier] + (i < l->counted ? l->items[i].before[tier] : l->rows[tier]);
 }
 
+static const struct log_group *group_of_row(const struct trace *r, enum tier tier, uint64_t row)
+{
+	size_t i = times_from(r->groups, r->n_groups, sizeof(*r->groups),
+			      offsetof(struct log_group, before) + tier * sizeof(uint64_t), (int64_t)row + 1);
+
+	return i > 0 ? &r->groups[i - 1] : NULL;
+}
+
+int64_t log_group_of_row(const struct trace *r, enum tier tier, uint64_t row)
+{
+	const struct log_group *g = row < r->rows[tier] ? group_of_row(r, tier, row) : NULL;
+
+	return g ? g->cell : LOG_CELL_LIMIT;
+}
+
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first)
 {
 	size_t of_tier = tier * sizeof(uint64_t), i;
-	const struct log_group *g;
-	struct log_list *l;
+	const struct log_group *g = group_of_row(r, tier, row);
+	struct log_list *l = g ? log_list_of(r, g) : NULL;
 
-	i = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, before) + of_tier, (int64_t)row + 1);
-	g = i > 0 ? &r->groups[i - 1] : NULL;
-	l = g ? log_list_of(r, g) : NULL;
 	if (!l)
 		return NULL;
 	row -= g->before[tier];

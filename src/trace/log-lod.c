@@ -6,9 +6,7 @@
 #include "model/fold.h"
 #include "trace/log-lod.h"
 
-#define ZOOMS 8 /* 28, 30, ... 42 */
-
-const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 30, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
+const uint8_t log_zooms[LOG_LEVELS + 1][4] = {{0}, {28, 0}, {32, 34, 36, 0}, {38, 40, 42, 0}};
 
 int log_zoom_level(int zoom)
 {
@@ -53,7 +51,6 @@ struct log_fold {
 	struct row_fold rows;
 	double *column; /* of the rows */
 	size_t room;
-	uint8_t *like; /* kind of the last array, by zoom, part and channel */
 };
 
 static struct bin *span_bins(const struct lod_span *s, size_t channel)
@@ -78,11 +75,6 @@ static void span_zoom_out(struct lod_span *s, size_t channels, int zoom)
 			bins_halve(span_bins(s, c), span_bins(s, c), lod_count(s->level, s->zoom + 1));
 }
 
-static size_t likes(const struct log_fold *f)
-{
-	return (size_t)ZOOMS * LOG_PARTS * f->about->n_channels;
-}
-
 struct log_fold *log_fold_new(const struct session *about)
 {
 	struct log_fold *f = calloc(1, sizeof(*f));
@@ -101,10 +93,6 @@ struct log_fold *log_fold_new(const struct session *about)
 		s->stats = calloc(channels + 1, sizeof(*s->stats));
 		ok &= s->bins && s->stats;
 	}
-	f->like = malloc(likes(f) + 1);
-	ok &= f->like != NULL;
-	if (f->like)
-		memset(f->like, LOG_OTHER, likes(f));
 	for (int t = 0; t < TIERS; t++) {
 		f->channel[t] = calloc(about->width[t] + 1, sizeof(*f->channel[t]));
 		ok &= f->channel[t] != NULL;
@@ -129,7 +117,6 @@ void log_fold_free(struct log_fold *f)
 		free(f->channel[t]);
 	fold_free(&f->rows);
 	free(f->column);
-	free(f->like);
 	free(f);
 }
 
@@ -215,8 +202,8 @@ void log_fold_stat(struct log_fold *f, int level, struct log_bytes *raw)
 static void put_section(const struct log_fold *f, const struct lod_span *s, enum tier tier, struct log_bytes *raw)
 {
 	size_t bins = lod_count(s->level, s->zoom), first = bins, end = 0, width = f->about->width[tier], kinds;
-	uint8_t *like = f->like + (size_t)(s->zoom - 28) / 2 * LOG_PARTS * f->about->n_channels;
 	double v[LOG_BINS_MAX];
+	uint64_t k[LOG_BINS_MAX];
 
 	for (size_t c = 0; c < width; c++)
 		for (size_t i = 0; i < bins; i++)
@@ -232,11 +219,10 @@ static void put_section(const struct log_fold *f, const struct lod_span *s, enum
 	log_put_u32(raw, (uint32_t)(end - first));
 	log_put_i64(raw, s->number * (int64_t)bins + (int64_t)first);
 	kinds = raw->n;
-	log_bytes_add(raw, LOG_PARTS * width);
-	for (enum log_part part = 0; part < LOG_PARTS; part++, like += f->about->n_channels)
+	log_bytes_add(raw, LOG_COLUMN * LOG_PARTS * width);
+	for (enum log_part part = 0; part < LOG_PARTS; part++)
 		for (size_t c = 0; c < width; c++) {
 			const struct bin *b = span_bins(s, f->channel[tier][c]);
-			uint8_t kind;
 
 			for (size_t i = first; i < end; i++)
 				v[i - first] = part == LOG_COUNT     ? (double)b[i].n
@@ -244,9 +230,7 @@ static void put_section(const struct log_fold *f, const struct lod_span *s, enum
 					       : part == LOG_MINIMUM ? b[i].min
 					       : part == LOG_MAXIMUM ? b[i].max
 								     : b[i].sum;
-			kind = log_array_put(raw, v, end - first, &like[f->channel[tier][c]]);
-			if (!raw->failed)
-				raw->p[kinds + part * width + c] = kind;
+			log_array_put(raw, kinds, LOG_PARTS * width, part * width + c, v, k, end - first);
 		}
 }
 
@@ -286,7 +270,5 @@ void log_fold_close(struct log_fold *f, int level)
 		to->open = true;
 		to->number = log_span(s->number, 1);
 	}
-	if (level > 1)
-		memset(f->like, LOG_OTHER, likes(f));
 	span_clear(s, channels);
 }

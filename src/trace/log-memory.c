@@ -256,6 +256,7 @@ void log_skipped_add(struct log_skipped *to, const struct log_skipped *more)
 	to->chunks += more->chunks;
 	to->marks += more->marks;
 	to->ranges += more->ranges;
+	to->events += more->events;
 }
 
 void log_skip(struct log_skipped *to, const struct log_chunk *c)
@@ -263,8 +264,7 @@ void log_skip(struct log_skipped *to, const struct log_chunk *c)
 	for (int t = 0; t < TIERS; t++)
 		to->rows[t] += c->about.rows[t];
 	to->chunks++;
-	to->marks += c->about.kind == LOG_MARK ? c->about.events : 0;
-	to->ranges += c->about.kind == LOG_RANGE ? c->about.events : 0;
+	*(c->about.kind == LOG_MARK ? &to->marks : c->about.kind == LOG_RANGE ? &to->ranges : &to->events) += c->about.events;
 }
 
 /* Skips the oldest chunks of queues with too much, some at a time. */
@@ -422,6 +422,7 @@ static void take_event(struct sink *s, const struct log_event *ev)
 
 static void take_mark(struct sink *s, const struct mark *m)
 {
+	log_of(s)->own.marks++;
 	take_event(s, &(struct log_event) {.kind = LOG_MARK, .t_ns = m->t_ns, .u.mark = *m});
 }
 
@@ -787,6 +788,8 @@ struct log_known log_known(struct log *l)
 	if (l->now.rows_from != INT64_MIN && log_cell_ns(l->now.rows_from) > k.first_ns)
 		k.first_ns = log_cell_ns(l->now.rows_from);
 	k.longest_ns = l->now.longest_ns;
+	memcpy(k.rows, l->now.rows, sizeof(k.rows));
+	k.marks = l->now.marks;
 	for (int s = 0; s < LOG_SHELVES; s++)
 		k.bytes += l->now.bytes[s];
 	k.held_most = l->held_most;

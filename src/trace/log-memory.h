@@ -73,7 +73,8 @@ struct log_now {
 	struct look_open open[TIERS][LOOK_OPEN];      /* by time */
 	unsigned n_open[TIERS];
 	uint64_t rows[TIERS];	   /* in chunks and open, since the beginning of the stream */
-	uint64_t gone[TIERS];	   /* of these, in chunks that are not kept any more, */
+	uint64_t marks;		   /* since then */
+	uint64_t gone[TIERS];	   /* of the rows, in chunks that are not kept any more, */
 	int64_t rows_from;	   /* which are of groups before this cell; INT64_MIN: there are none */
 	int64_t ranges_from;	   /* cell of the first RANGE chunk that is kept, and of those before it: */
 	uint64_t ranges_gone;	   /* ranges for which there was no room */
@@ -120,6 +121,7 @@ struct log_known {
 	bool any;		   /* there are rows */
 	int64_t first_ns, last_ns; /* of those that are kept */
 	int64_t longest_ns;	   /* between two fast rows */
+	uint64_t rows[TIERS], marks; /* since the beginning of the stream */
 	uint64_t bytes;		   /* of chunks that are kept */
 	unsigned held_most;	   /* chunks that were handled while the lock was held once */
 };
@@ -130,7 +132,12 @@ struct log_known log_known(struct log *l);
 struct log_queue;
 struct log_skipped {
 	uint64_t rows[TIERS], chunks, marks, ranges;
+	uint64_t events; /* gaps, changes and state events */
 };
+static inline uint64_t log_skipped_rows(const struct log_skipped *s)
+{
+	return s->rows[TIER_FAST] + s->rows[TIER_MEDIUM] + s->rows[TIER_SLOW];
+}
 void log_skip(struct log_skipped *to, const struct log_chunk *c); /* counts it */
 void log_skipped_add(struct log_skipped *to, const struct log_skipped *more);
 /* The chunks that come from now on; past: before them those that are kept, which do not count for `most`. */

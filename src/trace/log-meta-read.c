@@ -190,13 +190,6 @@ int64_t log_part_at(struct trace *r, uint64_t at)
 	return -1;
 }
 
-bool log_through_terminal(struct trace *r, const struct log_item *item)
-{
-	const uint8_t *p = item->kind == LOG_META ? r->source->get(r->source, item->at + LOG_HEAD, 8) : NULL;
-
-	return p && memcmp(p, log_signature, 4) == 0 && memcmp(p, log_signature, 8) != 0;
-}
-
 void log_end_take(struct trace *r)
 {
 	struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false};

@@ -48,6 +48,7 @@ void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full)
 {
 	struct log_bytes *raw = &o->raw;
 	const struct session *about = &o->about;
+	char previous[PATH_MAX] = "";
 	size_t start;
 
 	log_bytes_reset(raw);
@@ -61,8 +62,10 @@ void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full)
 		log_bytes_put(raw, o->boot, sizeof(o->boot));
 		tag_end(raw, start);
 		start = tag_begin(raw, LOG_TAG_PART);
-		log_put_u32(raw, o->part);
-		log_put_str(raw, o->previous);
+		log_put_u32(raw, o->n_files > 1 ? (uint32_t)o->n_files - 1 : 0);
+		if (o->n_files > 1)
+			part_path(o->path, o->files[o->n_files - 2].number, previous, sizeof(previous));
+		log_put_str(raw, basename(previous));
 		tag_end(raw, start);
 		put_anchor(raw, LOG_TAG_START, &o->start);
 	}

@@ -32,14 +32,14 @@ int log_begins_at(struct trace *r, struct err *e)
 		       r->shown, h.version, LOG_VERSION);
 }
 
-int log_undescribed(const struct trace *r, bool mangled, struct err *e)
+int log_undescribed(const struct trace *r, struct err *e)
 {
 	if (r->newer)
 		return err_set(e, ERR_FAILED, _("%s needs a newer version of nvmtop"), r->shown);
 	if (r->damage.first == LOG_FAULT_CONTENT)
 		return err_set(e, ERR_FAILED, _("%s cannot be read: its description has times that are out of range"),
 			       r->shown);
-	if (mangled)
+	if (r->mangled)
 		return err_set(e, ERR_FAILED,
 			       _("%s went through a terminal, which changes bytes: use ssh -T"), r->shown);
 	return err_set(e, ERR_FAILED, _("%s does not say which signals it has: its description is damaged"),
@@ -49,17 +49,14 @@ int log_undescribed(const struct trace *r, bool mangled, struct err *e)
 /* Takes the first full META that can be read: that of the first chunk, or else one found further on. */
 static int describe(struct trace *r, struct err *e)
 {
-	bool mangled = false;
 	struct log_item item;
 	struct log_scan s;
 	struct log_head h;
 
 	log_scan_begin(&s, r, r->begin, r->size, r->begin);
-	while (r->n_generations == 0 && log_scan_next(&s, &item, &h)) {
-		mangled |= log_through_terminal(r, &item);
+	while (r->n_generations == 0 && log_scan_next(&s, &item, &h))
 		log_meta_new(r, &item);
-	}
-	return r->n_generations > 0 ? 0 : log_undescribed(r, mangled, e);
+	return r->n_generations > 0 ? 0 : log_undescribed(r, e);
 }
 
 /* --- what is in it --- */
@@ -156,7 +153,7 @@ int log_files_read(struct trace *r, struct err *e)
 	if (!good)
 		return err_set(e, ERR_FAILED, _("out of memory while reading %s"), r->shown);
 	extent(r);
-	return r->newer ? log_undescribed(r, false, e) : 0;
+	return r->newer ? log_undescribed(r, e) : 0;
 }
 
 struct trace *log_files_new(size_t n, const char *shown, struct err *e)
@@ -166,6 +163,8 @@ struct trace *log_files_new(size_t n, const char *shown, struct err *e)
 	if (r) {
 		r->shown = strdup(shown);
 		r->files = calloc(n, sizeof(*r->files));
+		/* A picture of some hours has up to 8 MB of LOD, and asks for all of it again for each channel. */
+		r->caches[LOG_STRIPS].most *= 2;
 	}
 	if (r && r->shown && r->files)
 		return r;

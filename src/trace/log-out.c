@@ -88,6 +88,11 @@ static void past_take(struct log_out *o, const struct log_look *k)
 
 /* --- limits --- */
 
+static bool out_splits(const struct log_out *o)
+{
+	return o->to < o->end;
+}
+
 /* Upper bound of the bytes still to come for a file that must end: half a second of rows, and the chunks that close
  * it. */
 static uint64_t margin(const struct session *about, uint64_t limit)
@@ -104,24 +109,21 @@ static void limits_look(struct log_out *o, const struct log_chunk *c)
 {
 	const struct trace_limits *l = &o->limits;
 	int64_t cell = c->about.cell, due = log_cell(o->due_ns);
-	uint64_t bytes = o->at + c->n;
+	uint64_t bytes = o->file.bytes + c->n;
 
 	if (!o->go_on || o->to != INT64_MAX || o->newest == INT64_MIN || cell <= o->newest ||
 	    !log_of_group(c->about.kind))
 		return;
-	if (l->max_bytes && o->made + bytes + margin(&o->about, l->max_bytes) >= l->max_bytes) {
-		o->to = cell;
+	if (l->max_bytes && out_made(o) + bytes + margin(&o->about, l->max_bytes) >= l->max_bytes) {
+		o->to = o->end = cell;
 		o->stats.full = true;
-		o->stats.until_ns = log_cell_ns(cell);
 	} else if (clock_now_ns() >= o->retry_ns &&
 		   ((l->split.bytes && bytes + margin(&o->about, l->split.bytes) >= l->split.bytes) ||
 		    (l->split.ns && cell >= due))) {
 		o->to = l->split.ns && cell >= due && due > o->newest ? due : cell;
-		o->split = true;
 		if (o->kept.at > 0) /* it is read again */
 			kept_drop(o, o->kept.at - 1);
 	}
-	memset(o->seen, 0, sizeof(o->seen));
 }
 
 /* Have all rows before the end of the file arrived, or has the wait for them timed out? The clock says so only where no
@@ -131,7 +133,7 @@ static bool is_over(const struct log_out *o, const struct log_chunk *c)
 	bool all = true;
 
 	for (int t = 0; t < TIERS; t++)
-		all &= o->seen[t] || o->about.width[t] == 0 || o->about.hz[t] <= 0;
+		all &= o->read[t] >= o->to || o->about.width[t] == 0 || o->about.hz[t] <= 0;
 	return all || (c && c->about.kind == LOG_DATA && c->about.cell >= o->to + LATE_CELLS) ||
 	       (log_is_now(o->log) && !c && clock_now_ns() >= log_cell_ns(o->to + LATE_CELLS));
 }
@@ -146,25 +148,6 @@ static int64_t edge(int64_t t_ns, bool group)
 
 /* --- files that follow each other --- */
 
-static const char *name_in_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/* Makes that file the current one, and the one before it the previous one. */
-static void file_follow(struct log_out *o, const struct out_file *next, int64_t cell)
-{
-	char path[PATH_MAX];
-
-	part_path(o->path, o->files[o->n_files - 1].number, path, sizeof(path));
-	snprintf(o->previous, sizeof(o->previous), "%.*s", NAME_MAX, name_in_folder(path));
-	o->part++;
-	out_file_begin(o, cell);
-	disk_use(o, next);
-}
-
 /* Ends the file at `to`, and goes on in the next one, or in this one if there can be none yet. */
 static void next_begin(struct log_out *o)
 {
@@ -172,10 +155,10 @@ static void next_begin(struct log_out *o)
 	struct err e;
 
 	o->kept.at = 0;
+	for (int t = 0; t < TIERS; t++)
+		o->read[t] = INT64_MIN;
 	o->from = o->to;
 	o->to = o->end;
-	o->split = false;
-	memset(o->seen, 0, sizeof(o->seen));
 	o->until = o->serial;
 	if (disk_open(o, false, &next, &e) < 0) {
 		err_set(&o->stats.err, ERR_FAILED, _("%s; the recording continues in the previous file"), e.text);
@@ -184,9 +167,10 @@ static void next_begin(struct log_out *o)
 	}
 	if (!o->failed_ns)
 		o->stats.err.code = ERR_NONE;
-	if (out_file_end(o, LOG_SPLIT, name_in_folder(next.path)))
+	if (out_file_end(o, LOG_SPLIT, basename(next.path)))
 		disk_close(o);
-	file_follow(o, &next, o->from);
+	out_file_begin(o, o->from);
+	disk_use(o, &next);
 	while (o->limits.split.ns && o->due_ns <= log_cell_ns(o->from))
 		o->due_ns = edge(o->due_ns + o->limits.split.ns, o->limits.split.ns >= GROUPS_NS);
 }
@@ -202,7 +186,7 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 		atomic_fetch_add(&c->refs, 1);
 		return c;
 	}
-	if (!o->split)
+	if (!out_splits(o))
 		kept_drop(o, o->kept.n);
 	pthread_mutex_unlock(&o->lock);
 	log_queue_wait(o->queue, clock_now_ns() + LOOK_NS);
@@ -212,32 +196,28 @@ static struct log_chunk *next_chunk(struct log_out *o, bool *ended)
 		out_states_note(o, c);
 		log_chunk_free(c);
 	}
-	if (c && o->split)
-		kept_add(o, c);
 	return c;
 }
 
 static void take_chunk(struct log_out *o, struct log_chunk *c)
 {
-	struct out_file next;
-
 	o->serial = c->serial > o->serial ? c->serial : o->serial;
 	limits_look(o, c);
-	if (o->split && o->kept.n == 0)
+	if (out_splits(o) && (o->kept.at == 0 || o->kept.p[o->kept.at - 1] != c))
 		kept_add(o, c);
-	for (int t = 0; t < TIERS && c->about.cell >= o->to; t++)
-		o->seen[t] |= c->about.rows[t] > 0;
+	for (int t = 0; t < TIERS; t++)
+		if (c->about.rows[t] > 0 && c->about.cell > o->read[t])
+			o->read[t] = c->about.cell;
 	while (!o->stats.failed && !out_copy(o, c)) {
-		if (o->stats.failed || !disk_need(o, &next))
+		if (o->stats.failed)
 			break;
-		if (o->begins) { /* there is no file before it */
-			disk_use(o, &next);
-			continue;
+		if (o->file.bytes > 0) { /* else there is no file before the next */
+			if (o->kept.at == o->kept.n)
+				o->until = c->serial - 1;
+			out_file_begin(o, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
 		}
-		o->made += o->at;
-		if (o->kept.at == o->kept.n)
-			o->until = c->serial - 1;
-		file_follow(o, &next, c->about.cell - 1 > o->from ? c->about.cell - 1 : o->from);
+		if (!disk_next(o))
+			break;
 	}
 	if (o->stats.failed && c->about.cell >= o->from)
 		log_skip(&o->skipped, c);
@@ -271,13 +251,9 @@ static bool session_begin(struct log_out *o)
 /* All of it was copied. A recording without a row has a file, too. */
 static void file_finish(struct log_out *o)
 {
-	struct out_file next;
-
-	while (o->begins && !o->stats.failed && !o->discard) {
-		if (!o->stream && o->file.fd < 0 && (!disk_need(o, &next) || !disk_use(o, &next)))
-			return;
-		out_meta(o, o->from);
-	}
+	while (o->file.bytes == 0 && !o->stats.failed && !o->discard)
+		if ((!o->stream && o->file.fd < 0 && !disk_next(o)) || out_meta(o, o->from))
+			break;
 	if (o->stats.failed || o->discard || (!o->stream && o->file.fd < 0))
 		return;
 	if (out_lost_tell(o, o->to < INT64_MAX ? o->to : o->newest == INT64_MIN ? o->from : o->newest + 1))
@@ -319,13 +295,13 @@ static void *out_main(void *arg)
 		if (!o->facts && (c || (ended && log_session(o->log, &o->generation))) && !session_begin(o))
 			disk_fail(o, ENOMEM);
 		disk_look(o);
-		if (!c && ended && !o->split)
+		if (!c && ended && !out_splits(o))
 			break;
 		if (c)
 			take_chunk(o, c);
 		over = o->to != INT64_MAX && (ended || is_over(o, c));
 		log_chunk_free(c);
-		if (over && !o->split)
+		if (over && !out_splits(o))
 			break;
 		if (over)
 			next_begin(o);
@@ -337,7 +313,7 @@ static void *out_main(void *arg)
 	o->stats.longest_ns = o->all ? log_known(o->log).longest_ns : 0;
 	log_queue_free(o->queue);
 	o->queue = NULL;
-	o->done = true;
+	o->running = false;
 	last = o->abandoned;
 	pthread_cond_broadcast(&o->changed);
 	pthread_mutex_unlock(&o->lock);
@@ -361,7 +337,7 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 	o->until = o->all ? 0 : UINT64_MAX;
 	o->newest = INT64_MIN;
 	for (int t = 0; t < TIERS; t++)
-		o->tier_cell[t] = INT64_MIN;
+		o->tier_cell[t] = o->read[t] = INT64_MIN;
 	o->packer = log_packer_new();
 	o->unpacker = log_unpacker_new();
 	if (o->packer && o->unpacker && (o->all || session_begin(o)))
@@ -375,7 +351,7 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 		num = thread_start(&thread, out_main, o);
 	if (!num)
 		pthread_detach(thread);
-	o->thread = !num;
+	o->running = !num;
 	pthread_mutex_unlock(&o->lock);
 	return num ? err_sys(e, ERR_FAILED, num, _("cannot record to %s: no thread"), o->shown) : 0;
 }
@@ -383,21 +359,20 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less)
 {
 	int64_t to = log_cell(*to_ns) + 1;
-	bool open;
+	bool open, splits;
 
 	pthread_mutex_lock(&o->lock);
 	open = !o->over;
+	splits = out_splits(o); /* the next file has the rest */
 	if (less && to <= o->newest) { /* these cells are in the file */
 		to = o->newest + 1;
 		*to_ns = log_cell_ns(to) - 1;
 	}
-	if (open && (less || to > o->end)) {
+	if (open && (less ? to < o->end : to > o->end)) {
 		o->end = to;
-		o->split &= o->to < to; /* the next file has the rest */
-		if (!o->split)
+		if (!splits || o->to > to)
 			o->to = to;
 	}
-	memset(o->seen, 0, sizeof(o->seen));
 	pthread_mutex_unlock(&o->lock);
 	return open;
 }
@@ -423,9 +398,9 @@ bool log_out_wait(struct log_out *o, int64_t until_ns)
 	bool done;
 
 	pthread_mutex_lock(&o->lock);
-	while (o->thread && !o->done && thread_wait(&o->changed, &o->lock, until_ns))
+	while (o->running && thread_wait(&o->changed, &o->lock, until_ns))
 		continue;
-	done = o->done || !o->thread;
+	done = !o->running;
 	pthread_mutex_unlock(&o->lock);
 	return done;
 }
@@ -445,10 +420,10 @@ int log_out_result(struct log_out *o, struct err *e)
 	pthread_mutex_lock(&o->lock);
 	if (o->stats.failed)
 		*e = o->stats.err;
-	else if (o->thread && !o->done && queued(o, &lost) > 0)
+	else if (o->running && queued(o, &lost) > 0)
 		err_set(e, ERR_FAILED, _("the disk does not respond: the last %s of %s are not written"),
 			(text_bytes(size, sizeof(size), queued(o, &lost)), size), o->stats.path);
-	else if (o->thread && !o->done)
+	else if (o->running)
 		err_set(e, ERR_FAILED,
 			_("the disk does not respond: %s is written, but perhaps not stored yet"),
 			o->stats.path);
@@ -473,7 +448,7 @@ bool log_out_ready(struct log_out *o)
 	bool ready;
 
 	pthread_mutex_lock(&o->lock);
-	while (!o->stats.failed && o->thread && !o->done && queued(o, &lost) > READY_BYTES)
+	while (!o->stats.failed && o->running && queued(o, &lost) > READY_BYTES)
 		pthread_cond_wait(&o->changed, &o->lock);
 	ready = !o->stats.failed;
 	pthread_mutex_unlock(&o->lock);
@@ -488,15 +463,15 @@ void log_out_stats(struct log_out *o, struct log_out_stats *out)
 	pthread_mutex_lock(&o->lock);
 	*out = o->stats;
 	out->files = o->n_files;
+	out->until_ns = out->full ? log_cell_ns(o->end) : INT64_MAX;
 	out->queued = queued(o, &lost);
 	if (o->queue && o->all)
 		out->longest_ns = log_known(o->log).longest_ns;
 	out->dropping = lost.chunks > 0;
-	log_skipped_add(&lost, &o->skipped);
-	out->lost_marks += lost.marks;
-	out->lost_rows = out->gap_rows;
-	for (int t = 0; t < TIERS; t++)
-		out->lost_rows += lost.rows[t];
+	out->gap_rows = log_skipped_rows(&out->lost);
+	log_skipped_add(&out->lost, &o->skipped);
+	log_skipped_add(&out->lost, &lost);
+	out->lost_rows = log_skipped_rows(&out->lost);
 	if (out->dropping && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED, _("the disk is too slow: %llu rows were dropped so far"),
 			(unsigned long long)out->lost_rows);
@@ -506,7 +481,7 @@ void log_out_stats(struct log_out *o, struct log_out_stats *out)
 			_("the disk does not respond: %s wait in memory, of at most %s"),
 			(text_bytes(size, sizeof(size), out->queued), size),
 			(text_bytes(most, sizeof(most), o->options.buffer), most));
-	else if (o->moved && out->err.code == ERR_NONE && !o->done)
+	else if (o->moved && out->err.code == ERR_NONE)
 		err_set(&out->err, ERR_FAILED,
 			_("%s is no longer at its path: its folder was moved or unmounted; the recording "
 			  "continues in it"),
@@ -547,7 +522,6 @@ static struct log_out *out_make(const char *path, int fd, bool stream, struct er
 	memcpy(o->path, path, strnlen(path, sizeof(o->path) - 1));
 	o->file.fd = fd;
 	o->stream = stream;
-	o->stats.until_ns = INT64_MAX;
 	o->options.buffer = stream ? PIPE_BUFFER : FILE_BUFFER;
 	o->options.sync_ns = SYNC_NS;
 	pthread_mutex_init(&o->lock, NULL);
@@ -570,7 +544,7 @@ struct log_out *log_out_new(const char *path, bool force, struct err *e)
 	if (!o)
 		return NULL;
 	o->force = force;
-	o->number = o->file.number = 1;
+	o->file.number = 1;
 	strcpy(o->file.path, path);
 	if (disk_use(o, &o->file))
 		return o;
@@ -628,8 +602,8 @@ void log_out_free(struct log_out *o)
 	pthread_mutex_lock(&o->lock);
 	o->quit = o->abandoned = true;
 	pthread_cond_broadcast(&o->wake);
-	last = o->done || !o->thread;
-	if (!o->thread && o->file.fd >= 0 && !o->stream)
+	last = !o->running;
+	if (last && o->file.fd >= 0 && !o->stream)
 		unlink(o->file.path);
 	pthread_mutex_unlock(&o->lock);
 	if (last)

@@ -78,9 +78,10 @@ struct log_out_stats {
 	uint64_t bytes, queued;   /* written; in memory */
 	size_t held;              /* of these, what is being written */
 	uint64_t rows[TIERS];     /* written */
-	uint64_t lost_rows;       /* no room, or failed writes */
+	struct log_skipped lost;  /* no room, or failed writes */
+	uint64_t lost_rows;       /* of all tiers */
 	uint64_t gap_rows;        /* of these, those that are recorded as gaps */
-	uint64_t marks, lost_marks;
+	uint64_t marks;
 	int64_t until_ns;         /* rows from then on are dropped; INT64_MAX: none yet */
 	uint64_t given_lost;      /* rows that were lost before they came here */
 	uint64_t late[TIERS];     /* ticks */
@@ -97,6 +98,15 @@ struct log_out_stats {
 	struct err removed, kept; /* the last files that `retain` removed, or could not remove */
 	char path[PATH_MAX]; /* the current file, or the last one */
 };
+static inline uint64_t log_out_lost_events(const struct log_out_stats *s)
+{
+	return s->lost.marks + s->lost.events + s->lost.ranges;
+}
+/* Something that was sampled or happened in the time of the recording is in no file. */
+static inline bool log_out_lacks(const struct log_out_stats *s)
+{
+	return s->lost_rows + s->given_lost + log_out_lost_events(s) > 0;
+}
 /* The following functions are safe from any thread. */
 void log_out_stats(struct log_out *o, struct log_out_stats *out);
 /* The current name of file i; complete: it has its END. Returns false past the last one. path

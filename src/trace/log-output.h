@@ -34,7 +34,8 @@ struct log_out {
 	struct log_queue *queue; /* NULL: before the beginning, and once all is written */
 	struct log_out_options options;
 	struct trace_limits limits;
-	bool thread, quit, done, abandoned, discard;
+	bool running; /* its thread is */
+	bool quit, abandoned, discard;
 	bool over; /* all of it is written */
 	struct log_out_stats stats;
 	struct out_written {
@@ -51,10 +52,9 @@ struct log_out {
 	struct log_bytes raw, bytes, events; /* a chunk that is being made; what is copied of it */
 	bool all;			     /* of the stream, from its begin */
 	uint64_t past;			     /* chunks up to this serial were there before the output */
-	int64_t from, to;		     /* cells; to INT64_MAX: not known */
-	int64_t end;			     /* of all files */
-	bool split;			     /* at `to` the next file begins; else it is the end */
-	bool seen[TIERS];		     /* rows of this tier from `to` on have come */
+	int64_t from, to;		     /* cells of the file; to INT64_MAX: not known */
+	int64_t end;			     /* of all files; where `to` is before it, the next file begins there */
+	int64_t read[TIERS];		     /* the newest cell with rows of each that was read */
 	uint64_t serial; /* of the newest chunk that was read */
 	uint64_t until;	 /* events up to this serial that are older than the file are in the one before */
 	struct {	 /* chunks of which the next file may want something; those from `at` on are read again */
@@ -65,18 +65,14 @@ struct log_out {
 	struct state_event open[OPEN_STATES]; /* throttling and the like that goes on */
 	size_t n_open;
 	int64_t due_ns; /* when the next file is due to begin */
-	uint64_t made;	/* bytes of the files before */
 
 	/* The file. */
 	struct log_index *index;
 	struct clock_anchor start; /* nothing in it is older */
 	uint8_t boot[16];
-	uint64_t seq, at;
+	uint64_t seq;
 	uint32_t generation;
-	unsigned part;		     /* its number in the recording */
-	char previous[NAME_MAX + 1]; /* the file before */
 	bool any_ranges;
-	bool begins;	     /* META is to be written */
 	int64_t whole;	     /* LOD and STAT of spans from this cell on are true of this file */
 	int64_t newest;	     /* cell with rows; INT64_MIN: no row is in this file */
 	int64_t list_before; /* an INDEX of the groups before this cell is due; INT64_MIN: none */
@@ -86,7 +82,6 @@ struct log_out {
 	int64_t tier_cell[TIERS]; /* after the last row of each */
 
 	/* State of the disk. */
-	unsigned number; /* of the file created last */
 	bool names;	 /* files are created with their names, for want of another way */
 	struct out_file file;
 	struct disk_job *jobs;               /* that are running */
@@ -96,6 +91,12 @@ struct log_out {
 	int64_t write_ns;                    /* since when a write has been in progress; 0: none is */
 	int64_t failed_ns;                   /* since when writing fails; 0: it does not */
 };
+
+/* The bytes of the files before. */
+static inline uint64_t out_made(const struct log_out *o)
+{
+	return o->stats.bytes - o->file.bytes;
+}
 
 /* log-meta.c: makes META in o->raw. A full one describes the log. */
 void out_meta_make(struct log_out *o, const struct clock_anchor *now, bool full);
@@ -120,8 +121,9 @@ void out_states_note(struct log_out *o, const struct log_chunk *c);
 /* log-disk.c */
 /* Opens the next file, which gets the next number that is not in use, and replaces none unless `over`. */
 int disk_open(struct log_out *o, bool over, struct out_file *out, struct err *e);
-/* The same until it is possible. Returns false if it is not before the recording ends: it has failed. */
-bool disk_need(struct log_out *o, struct out_file *out);
+/* The same until it is possible, and makes it the current one. Returns false if it is not before the recording ends: it has
+ * failed. */
+bool disk_next(struct log_out *o);
 /* Ends the recording because of an errno: there is no next file. */
 void disk_fail(struct log_out *o, int num);
 /* Makes it the current one. Returns false if the recording has failed. */

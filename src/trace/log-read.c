@@ -73,9 +73,6 @@ void trace_close(struct trace *r)
 		close(r->version1);
 	if (r->packed.p)
 		munmap(r->packed.p, r->packed.size);
-	while (r->n_paths > 0)
-		free(r->paths[--r->n_paths]);
-	free(r->paths);
 	log_forget(r);
 	ranges_free(r->other_ranges);
 	free(r->caches);
@@ -84,8 +81,10 @@ void trace_close(struct trace *r)
 	log_bytes_free(&r->raw);
 	log_bytes_free(&r->raw_index);
 	log_file_end(&r->file);
-	while (r->n_files > 0)
+	while (r->n_files > 0) {
 		close(r->files[--r->n_files].fd);
+		free(r->files[r->n_files].path);
+	}
 	free(r->files);
 	free(r->shown);
 	for (size_t i = 0; i < r->n_generations; i++)
@@ -111,12 +110,6 @@ struct timeline *trace_timeline(struct trace *r)
 const struct session *trace_session(const struct trace *r)
 {
 	return &r->session;
-}
-
-const struct clock_anchor *trace_anchors(const struct trace *r, size_t *n)
-{
-	*n = r->version1 >= 0 ? 0 : r->n_anchors;
-	return r->anchors;
 }
 
 uint64_t trace_rows(const struct trace *r, enum tier tier)
@@ -244,6 +237,8 @@ static enum log_fault chunk_get(struct trace *r, const struct log_item *item, st
 		return LOG_FAULT_SUM;
 	if (h->version != LOG_VERSION)
 		return LOG_FAULT_VERSION;
+	if (h->kind == LOG_META && h->stored >= sizeof(log_signature) && memcmp(p + LOG_HEAD, log_signature, 4) == 0)
+		r->mangled |= memcmp(p + LOG_HEAD, log_signature, sizeof(log_signature)) != 0;
 	switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
 	case LOG_OK: break;
 	case LOG_BAD_CODEC: return LOG_FAULT_CODEC;

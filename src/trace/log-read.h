@@ -146,8 +146,6 @@ struct trace {
 	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
 
 	/* How trace_open() opened it. */
-	char **paths; /* of its files, in their order */
-	size_t n_paths;
 	uint64_t bytes;	       /* of the files */
 	struct import *import; /* running, or NULL; its first member is a job */
 	int version1;	       /* descriptor of the file if it has sections of version 1, or -1 */
@@ -172,7 +170,7 @@ struct trace {
 	struct log_events events[EVENTS_KINDS];
 	bool events_new, events_failed; /* new: since log_events_settle(); failed: memory was out */
 	bool states_open;		/* one of them goes on */
-	struct clock_anchor *anchors;
+	struct clock_anchor *anchors; /* NULL: not asked for yet */
 	size_t n_anchors;
 	struct energy_source *sources; /* of each channel, as far as they were asked for */
 	struct log_tail tail;
@@ -183,6 +181,7 @@ struct trace {
 	int64_t *faulty; /* sorted offsets of chunks that are counted in damage */
 	size_t n_faulty;
 	bool newer; /* a critical chunk of an unknown kind or version was found */
+	bool mangled; /* a terminal or a text conversion has changed a META */
 	uint64_t begin, size; /* of its chunks */
 	int64_t first_ns, last_ns; /* of rows */
 	int64_t settled;	   /* cell; what is before it stays as it is */
@@ -245,8 +244,6 @@ int log_meta_take(struct trace *r, const struct log_head *h, const struct log_by
 void log_meta_new(struct trace *r, const struct log_item *item);
 /* Reads a META for log_get_tagged(). Returns false if it cannot be used. */
 bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in);
-/* Whether the signature of a META was altered by a terminal or a text conversion. */
-bool log_through_terminal(struct trace *r, const struct log_item *item);
 /* The number of the file of a split recording whose META is at that position; -1: it does not say. */
 int64_t log_part_at(struct trace *r, uint64_t at);
 /* Takes the END that was read into r->raw. */
@@ -283,6 +280,8 @@ uint64_t log_rows_before(struct trace *r, enum tier tier, int64_t cell);
 const struct log_item *log_item_of_row(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
 /* Returns its cell; LOG_CELL_LIMIT: there is none. */
 int64_t log_cell_of_row(struct trace *r, enum tier tier, uint64_t row);
+/* Returns the first cell of its group, without reading the group. */
+int64_t log_group_of_row(const struct trace *r, enum tier tier, uint64_t row);
 /* Counts the rows of a DATA chunk that follows those of the list. Returns false if it cannot be used, which is noted. */
 bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *item);
 
@@ -309,7 +308,7 @@ int64_t log_ranges_end(struct trace *r);
 /* log-timeline.c */
 extern const struct timeline_ops log_timeline_ops;
 
-/* log-events-read.c: reads the events and clocks of files. Returns false if out of memory. */
+/* log-events-read.c: reads the events of files. Returns false if out of memory. */
 bool log_events_read(struct trace *r);
 
 /* log-open.c */
@@ -323,9 +322,8 @@ int log_files_read(struct trace *r, struct err *e);
 /* Finds the first chunk of any recording in the bytes that are there, and takes its session number. Returns 0 if there is
  * none (yet), or -1 and sets *e if it is of another version of the format. */
 int log_begins_at(struct trace *r, struct err *e);
-/* Says why the log cannot be read: it is of a newer version, or has no META that can be read. Returns -1. mangled: one of
- * them went through a terminal. */
-int log_undescribed(const struct trace *r, bool mangled, struct err *e);
+/* Says why the log cannot be read: it is of a newer version, or has no META that can be read. Returns -1. */
+int log_undescribed(const struct trace *r, struct err *e);
 
 /* What is read or computed of a span is kept in LOG_STRIPS by its number: LOD of a zoom and tier, STAT of a level and, of a
  * cell, strips of a zoom and tier. */

@@ -1,11 +1,14 @@
-/* The bytes of a log, by position. Heads and chunks are mostly read in order: then more is read at once. */
+/* The bytes of a log, by position. Heads and chunks are mostly read in order: then more and more is read at once. Elsewhere
+ * what is around a place is read with it: what leads there, and what it leads to, are mostly near. */
 #include <stdlib.h>
 
 #include "trace/log-source.h"
 #include "util/io.h"
 
 #define PAGE  4096
-#define AHEAD ((size_t)128 << 10)
+#define BEFORE ((size_t)12 << 10)
+#define AFTER  ((size_t)32 << 10)
+#define AHEAD  ((size_t)128 << 10)
 #define NEAR  ((size_t)64 << 10) /* so far after the last bytes is still in order */
 #define FIND  ((size_t)64 << 10)
 
@@ -33,23 +36,34 @@ static ssize_t file_read(const struct log_file *f, uint8_t *to, size_t n, uint64
 static const uint8_t *file_get(struct log_source *source, uint64_t at, size_t n)
 {
 	struct log_file *f = (struct log_file *)(void *)source;
-	bool on = at >= f->next && at - f->next <= NEAR;
-	uint64_t from = at - at % PAGE, end;
+	bool on = at >= f->next && at - f->next <= NEAR, there = false;
+	uint64_t from, end;
 	ssize_t got;
 
 	if (n > source->size || at > source->size - n)
 		return NULL;
-	if (at < f->at || at + n > f->at + f->buffer.n) {
-		end = (at + n + PAGE - 1) / PAGE * PAGE;
-		end = on && end < from + AHEAD ? from + AHEAD : end;
-		f->at = from;
-		f->buffer.n = 0;
-		got = log_bytes_add(&f->buffer, (size_t)(end - from)) ? file_read(f, f->buffer.p, (size_t)(end - from), from) : -1;
-		f->buffer.failed = false;
-		f->buffer.n = got > 0 ? (size_t)got : 0;
+	for (int i = 0; i < 2 && !there; i++) {
+		struct log_window *w = &f->windows[f->last ^= i];
+
+		there = at >= w->at && at + n <= w->at + w->bytes.n;
+	}
+	if (!there) {
+		struct log_window *w = &f->windows[f->last];
+
+		f->ahead = !on ? AFTER : f->ahead < AHEAD / 2 ? 2 * f->ahead : AHEAD;
+		from = on ? at : at > BEFORE ? at - BEFORE : 0;
+		from -= from % PAGE;
+		end = at + (n > f->ahead ? n : f->ahead);
+		end += PAGE - 1 - (end + PAGE - 1) % PAGE;
+		w->at = from;
+		w->bytes.n = 0;
+		got = log_bytes_add(&w->bytes, (size_t)(end - from)) ? file_read(f, w->bytes.p, (size_t)(end - from), from) : -1;
+		w->bytes.failed = false;
+		w->bytes.n = got > 0 ? (size_t)got : 0;
+		there = at + n <= w->at + w->bytes.n;
 	}
 	f->next = at + n;
-	return at + n <= f->at + f->buffer.n ? f->buffer.p + (at - f->at) : NULL;
+	return there ? f->windows[f->last].bytes.p + (at - f->windows[f->last].at) : NULL;
 }
 
 void log_file_begin(struct log_file *f, const struct log_piece *pieces, size_t n)
@@ -61,7 +75,8 @@ void log_file_begin(struct log_file *f, const struct log_piece *pieces, size_t n
 
 void log_file_end(struct log_file *f)
 {
-	log_bytes_free(&f->buffer);
+	log_bytes_free(&f->windows[0].bytes);
+	log_bytes_free(&f->windows[1].bytes);
 }
 
 uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, uint64_t to)

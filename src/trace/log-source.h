@@ -19,9 +19,10 @@ uint64_t log_source_find(struct log_source *s, uint32_t session, uint64_t at, ui
 /* Finds the first chunk of any session in the file. Returns false if there is none. */
 bool log_first(int fd, struct log_head *out);
 
-/* One of several files, and where its bytes are. */
+/* One of several files, and where its bytes are. path: for who opened it; may be NULL. */
 struct log_piece {
 	int fd;
+	char *path;
 	uint64_t at, size;
 };
 
@@ -30,8 +31,13 @@ struct log_file {
 	struct log_source source;
 	const struct log_piece *pieces;
 	size_t n_pieces;
-	struct log_bytes buffer;
-	uint64_t at, next; /* position of the buffer, and of the end of what was last used of it */
+	struct log_window {
+		uint64_t at;
+		struct log_bytes bytes;
+	} windows[2]; /* what was read last, at two places: one leads to the other and back */
+	unsigned last; /* the window that was used last */
+	uint64_t next; /* the end of what was used of it */
+	size_t ahead;  /* how much was last read from a place on */
 };
 void log_file_begin(struct log_file *f, const struct log_piece *pieces, size_t n);
 void log_file_end(struct log_file *f);

@@ -211,7 +211,7 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 	pthread_mutex_lock(&r->lock);
 	row = log_rows_before(r, s->tier, log_span_cell(span, 1));
 	if (row < r->rows[s->tier])
-		of_row = log_span(log_cell_of_row(r, s->tier, row), 1);
+		of_row = log_span(log_group_of_row(r, s->tier, row), 1);
 	span = of_row > span ? of_row : span;
 	key = log_span_key(span, SPAN_PARTS, s->tier);
 	begin_ns = log_cell_ns(log_span_cell(span, 1));
@@ -255,29 +255,6 @@ static bool timeline_energy_part(struct timeline *t, const struct energy_source 
 	return found;
 }
 
-#define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
-
-/* Of rows that are gone only their bins are known. */
-static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
-{
-	struct trace *r = timeline_log(t);
-	enum tier tier = r->channels[channel].tier;
-	const struct energy_source *s;
-	struct span_stats stat;
-
-	if (!r->any || (r->rows_from_ns > INT64_MIN && from_ns - r->sources[channel].reach_ns < r->rows_from_ns))
-		return false;
-	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) > ENERGY_ROWS) {
-		trace_stat(r, channel, from_ns, to_ns, &stat);
-		*out = (struct energy_result) {stat.integral / 1e3, NAN, (double)stat.known_ns / 1e9, NULL};
-		return stat.n > 0;
-	}
-	s = trace_source(r, channel);
-	if (s)
-		*out = energy_between(s, t, from_ns, to_ns);
-	return s != NULL;
-}
-
 /* Stores the reading of a channel next to row, row itself included, in direction step (1 or -1), if it is less
  * than hole_ns away from t_ns. */
 static bool reading_near(struct trace *r, size_t channel, uint64_t row, int step, int64_t t_ns, int64_t hole_ns, int64_t *at,
@@ -316,29 +293,45 @@ static void timeline_stat(struct timeline *t, size_t channel, int64_t from_ns, i
 {
 	struct trace *r = timeline_log(t);
 	enum tier tier = r->channels[channel].tier;
-	int64_t hole = stats_hole_ns(r->session.hz[tier]), before_ns, after_ns = 0, next_ns;
-	double before, after;
+	int64_t hole_ns = stats_hole_ns(r->session.hz[tier]), after_ns = to_ns;
+	struct span_stats before = {.n = 0};
+	double after = NAN;
 	bool follows;
 
 	trace_stat(r, channel, from_ns, to_ns, out);
-	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole, &after_ns, &after);
-	next_ns = out->n ? out->first_ns : after_ns;
-	/* A step at an edge belongs to the interval before it. */
-	if (reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole, &before_ns, &before) &&
-	    (out->n || follows)) {
-		double next = out->n ? out->first : after;
-
-		out->above_ns += (uint64_t)above_between(before_ns, before, next_ns, hole, from_ns, to_ns);
-		out->known_ns += (uint64_t)above_between(before_ns, 1, next_ns, hole, from_ns, to_ns);
-		out->rise += next_ns > from_ns && next_ns <= to_ns && next > before ? next - before : 0;
-	}
-	if (out->n && follows) {
-		out->above_ns += (uint64_t)above_between(out->last_ns, out->last, after_ns, hole, from_ns, to_ns);
-		out->known_ns += (uint64_t)above_between(out->last_ns, 1, after_ns, hole, from_ns, to_ns);
-		out->rise += after_ns == to_ns && after > out->last ? after - out->last : 0;
-	}
+	follows = reading_near(r, channel, trace_row_from(r, tier, to_ns), 1, to_ns, hole_ns, &after_ns, &after);
+	before.n = reading_near(r, channel, trace_row_from(r, tier, from_ns) - 1, -1, from_ns, hole_ns, &before.last_ns, &before.last);
+	if (!before.n && channel_counts(&r->channels[channel])) /* what it rose by in a gap */
+		trace_stat(r, channel, INT64_MIN, from_ns, &before);
+	if (before.n && out->n)
+		span_stats_between(out, before.last_ns, before.last, out->first_ns, out->first, hole_ns, from_ns, to_ns);
+	before = out->n ? *out : before;
+	if (follows && before.n)
+		span_stats_between(out, before.last_ns, before.last, after_ns, after, hole_ns, from_ns, to_ns);
 	if (from_ns < r->rows_from_ns)
 		out->above_ns = above_by_events(r, channel, from_ns, to_ns);
+}
+
+#define ENERGY_ROWS 262144 /* more would delay a frame: of those, what STAT says */
+
+/* Of rows that are gone only their bins are known. */
+static bool timeline_energy(struct timeline *t, size_t channel, int64_t from_ns, int64_t to_ns, struct energy_result *out)
+{
+	struct trace *r = timeline_log(t);
+	enum tier tier = r->channels[channel].tier;
+	const struct energy_source *s = r->any ? trace_source(r, channel) : NULL;
+	struct span_stats stat;
+
+	if (!s || (r->rows_from_ns > INT64_MIN && from_ns - s->reach_ns < r->rows_from_ns))
+		return false;
+	if (trace_row_from(r, tier, to_ns) - trace_row_from(r, tier, from_ns) <= ENERGY_ROWS) {
+		*out = energy_between(s, t, from_ns, to_ns);
+		return true;
+	}
+	timeline_stat(t, s->counts ? s->counter : channel, from_ns, to_ns, &stat);
+	*out = s->counts ? (struct energy_result) {stat.rise, NAN, (double)(stat.last_ns - stat.first_ns) / 1e9, NULL}
+			 : (struct energy_result) {stat.integral / 1e3 * s->scale, NAN, (double)stat.known_ns / 1e9, NULL};
+	return stat.n > 0;
 }
 
 const struct timeline_ops log_timeline_ops = {

@@ -179,7 +179,7 @@ static struct log_block *view_open_rows(struct trace *r, const struct log_item *
 	b->arrays = (struct log_array *)(void *)(b->values + width * n);
 	memcpy(b->t_ns, o->rows->t_ns, n * sizeof(*b->t_ns));
 	for (size_t c = 0; c < width; c++) {
-		b->arrays[c] = (struct log_array) {NULL, LOG_NONE};
+		b->arrays[c] = (struct log_array) {NULL, 0, LOG_NONE};
 		for (size_t i = 0; i < n; i++)
 			b->values[c * n + i] = o->rows->values[i * width + c];
 	}

@@ -9,7 +9,7 @@
 #include "model/stats.h"
 #include "model/timeline.h"
 
-#define LOG_VERSION    2
+#define LOG_VERSION    3
 #define LOG_HEAD       48 /* bytes */
 #define LOG_STORED_MAX (UINT32_C(1) << 20)
 #define LOG_RAW_MAX    (UINT32_C(16) << 20)
@@ -79,7 +79,6 @@ static inline bool log_of_group(unsigned kind)
 	return kind == LOG_META || kind == LOG_DATA || kind == LOG_RANGE || log_has_events(kind);
 }
 
-#define LOG_SUSPENDED ((enum gap_cause)2) /* a cause of gaps in the file only */
 
 enum log_codec { LOG_PLAIN, LOG_ZSTD };
 
@@ -227,22 +226,29 @@ void log_unpacker_free(struct log_unpacker *u);
 enum log_unpacked log_unpack(struct log_unpacker *u, const struct log_head *h, const uint8_t *stored,
 			     struct log_bytes *out);
 
-/* log-codec.c: arrays of doubles, NaN for missing values. */
-#define LOG_FORM      0x07
-#define LOG_XOR       0x08
-#define LOG_BITMAP    0x10
-#define LOG_SCALE     0x60
-#define LOG_SCALE_BIT 5
-#define LOG_OTHER     0x80
-enum log_form { LOG_NONE, LOG_CONSTANT, LOG_I8, LOG_I16, LOG_I32, LOG_I64, LOG_F32, LOG_F64 };
+/* log-codec.c: arrays of doubles, NaN for missing values. Each value that is stored is a number; the first is
+ * apart, the others are differences of so many bytes. */
+enum log_width { LOG_NONE, LOG_CONSTANT, LOG_I8, LOG_I16, LOG_I32, LOG_I64 };
+enum log_number { LOG_WHOLE, LOG_TENTHS, LOG_THOUSANDTHS, LOG_THOUSANDTHS_F32, LOG_F32, LOG_F64 };
+/* Which rows have a stored value; the others of LOG_CHANGED have that of the row before. LOG_OTHER: the array
+ * is of a newer version. */
+enum log_which { LOG_ALL, LOG_PRESENT, LOG_CHANGED, LOG_OTHER };
+#define LOG_KIND(width, number, which) ((uint8_t)((width) | (number) << 3 | (which) << 6))
+#define LOG_COLUMN		       9 /* bytes before the arrays: kind and first number */
 
-/* Appends n values in the smallest lossless form and returns its kind. *like: kind of an earlier array of the same column,
- * whose scale and XOR are reused if possible, LOG_OTHER: choose again; becomes that of this one, if it has a choice. */
-uint8_t log_array_put(struct log_bytes *b, const double *v, size_t n, uint8_t *like);
+struct log_array {
+	const uint8_t *p; /* NULL: it was decoded */
+	uint64_t first;
+	uint8_t kind;
+};
+/* Appends n values in the smallest lossless form, those of column c; kinds: where LOG_COLUMN bytes of each of
+ * the columns are. Overwrites v, and k, which has room for n. */
+void log_array_put(struct log_bytes *b, size_t kinds, size_t columns, size_t c, double *v, uint64_t *k,
+		   size_t n);
 /* Returns how many of the `left` bytes at p the array occupies, or -1 if it is invalid. n must not be 0. */
 ssize_t log_array_size(const uint8_t *p, size_t left, uint8_t kind, size_t n);
 /* Decodes an array that log_array_size() has accepted. */
-void log_array_get(const uint8_t *p, uint8_t kind, size_t n, double *out);
+void log_array_get(const struct log_array *a, size_t n, double *out);
 
 /* A section of DATA or LOD in an unpacked payload. A LOD has arrays of all minima, then maxima, sums and counts. */
 enum log_part { LOG_MINIMUM, LOG_MAXIMUM, LOG_SUM, LOG_COUNT, LOG_PARTS };
@@ -250,8 +256,8 @@ struct log_section {
 	uint8_t tier;
 	uint32_t n, columns; /* columns: of arrays, LOG_PARTS for each channel in LOD */
 	int64_t first;       /* time of the first row, or the first bin */
-	uint32_t step;
-	const uint8_t *times, *kinds, *arrays;
+	int64_t unit_ns, step; /* of the times; step in units */
+	const uint8_t *times, *kinds, *firsts, *arrays;
 	size_t size; /* of the arrays */
 };
 /* The next section, of DATA or of LOD. Returns 1 if its arrays are complete, 0 at the end, -1 on damage. */
@@ -261,9 +267,8 @@ int log_section_next(struct log_in *in, struct log_section *s, bool data);
  * they do not strictly increase or one is outside the cell. */
 bool log_section_times(const struct log_section *s, int64_t cell, int64_t *t_ns, uint8_t *late, int64_t *last_ns);
 
-/* Appends a section. rows: n * width values, row by row; late: as of log_section_times(); like[width] is updated. */
-void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, uint32_t step,
-		  uint8_t *like);
+/* Appends a section. late: as of log_section_times(). */
+void log_data_put(struct log_bytes *b, const struct rows *r, const uint8_t *late, int64_t period_ns);
 
 /* STAT: one channel over one span. */
 #define LOG_STAT_HEAD 56 /* in front of the records */

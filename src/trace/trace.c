@@ -80,9 +80,6 @@ int trace_temporary(void)
 
 	if (!folder || !*folder)
 		folder = "/tmp";
-	fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
 	if (snprintf(name, sizeof(name), "%s/nvmtop-XXXXXX", folder) >= (int)sizeof(name)) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -111,8 +108,7 @@ static struct import *import_new(struct trace *t, struct err *e)
 	to = trace_temporary();
 	m->from = fcntl(t->version1, F_DUPFD_CLOEXEC, 3);
 	m->shown = strdup(t->shown);
-	if (to >= 0)
-		t->files[t->n_files++].fd = to;
+	t->files[0].fd = to;
 	if (to < 0 || m->from < 0 || !m->shown)
 		no_temporary(t->shown, e);
 	else if ((m->log = log_new(&(struct log_bound) {.now = false}, e)) != NULL)
@@ -183,26 +179,6 @@ static void look_for_damage(struct trace *t)
 		snprintf(text, sizeof(text), _("it was truncated to %llu bytes"), (unsigned long long)size);
 	if (text[0])
 		err_set(&t->wrong, ERR_DAMAGED, _("%s is damaged: %s"), t->shown, text);
-}
-
-/* Of these files, in this order. */
-static struct trace *trace_of(const struct trace_piece *list, size_t n, struct err *e)
-{
-	char shown[sizeof(list->shown) + 64];
-	size_t length = (size_t)snprintf(shown, sizeof(shown), "%s", list[0].shown);
-	struct trace *t;
-
-	if (n > 1)
-		snprintf(shown + length, sizeof(shown) - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
-	t = log_files_new(n, shown, e);
-	if (t)
-		t->paths = calloc(n, sizeof(*t->paths));
-	while (t && t->paths && t->n_paths < n && (t->paths[t->n_paths] = strdup(list[t->n_paths].path)))
-		t->bytes += list[t->n_paths++].bytes;
-	if (t && t->n_paths == n)
-		return t;
-	trace_close(t);
-	return NULL;
 }
 
 /* --- files --- */
@@ -340,9 +316,10 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 			       struct err *e)
 {
 	struct trace_piece *list = calloc(n, sizeof(*list));
+	char shown[sizeof(list->shown) + 64];
 	struct err failed = {.code = ERR_NONE};
 	struct trace *t = NULL;
-	size_t opened = 0;
+	size_t opened = 0, length;
 	int rc = list ? 0 : -1;
 
 	err_set(&failed, ERR_FAILED, _("out of memory"));
@@ -352,18 +329,26 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 	}
 	if (rc == 0 && n > 1)
 		rc = pieces_sort(list, n, &failed);
-	if (rc == 0)
-		t = trace_of(list, n, &failed);
-	for (size_t i = 0; i < opened; i++)
-		if (!t)
+	if (rc == 0) {
+		length = (size_t)snprintf(shown, sizeof(shown), "%s", list[0].shown);
+		if (n > 1)
+			snprintf(shown + length, sizeof(shown) - length, P_(" and %zu other file", " and %zu other files", n - 1), n - 1);
+		t = log_files_new(n, shown, &failed);
+	}
+	for (size_t i = 0; i < opened; i++) {
+		if (!t) {
 			close(list[i].fd);
-		else if (list[i].version1)
-			t->version1 = list[i].fd;
-		else
-			t->files[t->n_files++].fd = list[i].fd;
-	if (t && list[0].version1)
+			continue;
+		}
+		t->files[i] = (struct log_piece) {.fd = list[i].version1 ? -1 : list[i].fd, .path = strdup(list[i].path)};
+		t->n_files++;
+		t->bytes += list[i].bytes;
+		t->version1 = list[i].version1 ? list[i].fd : -1;
+		rc = t->files[i].path ? rc : -1;
+	}
+	if (rc == 0 && t && list[0].version1)
 		rc = import_open(t, view, progress, arg, &failed);
-	else if (t)
+	else if (rc == 0 && t)
 		rc = log_files_read(t, &failed);
 	if (rc < 0) {
 		trace_close(t);
@@ -382,11 +367,6 @@ struct trace *trace_open_files(const char *const *paths, size_t n, bool view, tr
 struct trace *trace_open(const char *path, struct err *e)
 {
 	return trace_open_files(&path, 1, false, NULL, NULL, e);
-}
-
-struct trace *trace_open_view(const char *path, struct err *e)
-{
-	return trace_open_files(&path, 1, true, NULL, NULL, e);
 }
 
 uint32_t trace_recording(const char *path, uint64_t *seq)
@@ -420,20 +400,14 @@ void trace_look(struct trace *t, struct trace_state *out)
 	t->told = t->wrong;
 }
 
-void trace_settle(struct trace *t)
-{
-	if (t->import && job_done(&t->import->job, INT64_MAX))
-		import_take(t, &t->wrong);
-}
-
 const char *trace_path(const struct trace *t)
 {
-	return t->paths[0];
+	return t->files[0].path;
 }
 
 const char *trace_last_path(const struct trace *t)
 {
-	return t->paths[t->n_paths - 1];
+	return t->files[t->n_files - 1].path;
 }
 
 const char *trace_name(const struct trace *t)

@@ -11,9 +11,8 @@
  * ERR_NONE. Every count, offset and time is checked before use. */
 struct trace;
 struct trace *trace_open(const char *path, struct err *e);
-/* For the screen: a long file of version 1 is read in the background, and the trace grows. */
-struct trace *trace_open_view(const char *path, struct err *e);
-/* Opens n files of one recording, in any order, as one trace; it fails if they are of several. view: for the screen.
+/* Opens n files of one recording, in any order, as one trace; it fails if they are of several. view: for the screen: a
+ * long file of version 1 is read in the background, and the trace grows.
  * progress (may be NULL) is called with 0 .. 1 during long operations; it returns false to stop them. */
 typedef bool trace_progress(void *arg, double done);
 struct trace *trace_open_files(const char *const *paths, size_t n, bool view, trace_progress *progress, void *arg,
@@ -40,8 +39,6 @@ struct trace_state {
 	struct err damage;
 };
 void trace_look(struct trace *t, struct trace_state *out);
-/* Waits until all of the file is read. */
-void trace_settle(struct trace *t);
 
 struct trace_summary {
 	int64_t bytes;

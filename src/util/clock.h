@@ -7,6 +7,7 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
+#define NS_PER_US INT64_C(1000)
 
 /* The same instant on three clocks, in nanoseconds. */
 struct clock_anchor {

@@ -1,6 +1,6 @@
 /* Keys must be handled within milliseconds, but a disk may block for any time, and the kernel does not
- * release a blocked thread. So a cancelled job that hangs keeps its thread, and another worker replaces
- * it. */
+ * release a blocked thread. So each job has a thread, which takes the next one if that comes soon: jobs never wait for
+ * each other, and one that hangs keeps its thread. */
 #include "util/job.h"
 
 #include <stdio.h>
@@ -11,24 +11,24 @@
 #include "util/clock.h"
 #include "util/intl.h"
 
-#define IDLE_NS NS_PER_S /* how long an idle worker waits for a job */
+#define IDLE_NS NS_PER_S /* how long a thread waits for the next job */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects everything below, and all jobs */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER, queued = PTHREAD_COND_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct job *first, **end = &first;
-static unsigned n_queued, idle;     /* waiting jobs, idle workers */
-static unsigned workers, abandoned; /* abandoned: workers running a cancelled job */
+static unsigned n_queued, idle; /* jobs that do not run yet, threads that wait for one */
+static unsigned abandoned;      /* cancelled jobs that run */
 static int fd = -1;
 
-/* After fork() there are no workers, and the lock may be held forever. Queued jobs are lost. */
+/* After fork() there are no threads, and the lock may be held forever. Queued jobs are lost. */
 static void init_child(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ended = queued = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
 	first = NULL;
 	end = &first;
-	workers = abandoned = n_queued = idle = 0;
+	abandoned = n_queued = idle = 0;
 	if (fd >= 0)
 		close(fd);
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -52,22 +52,6 @@ static void unqueue(struct job *j)
 		end = p;
 }
 
-/* Waits for the next job, and takes it. Returns NULL after IDLE_NS, or if there are enough other workers. */
-static struct job *wait_first(void)
-{
-	int64_t until = clock_now_ns() + IDLE_NS;
-	struct job *j = NULL;
-	bool waits = true;
-
-	idle++;
-	while (workers - abandoned <= JOBS_MAX && !(j = first) && waits)
-		waits = thread_wait(&queued, &lock, until);
-	idle--;
-	if (j)
-		unqueue(j);
-	return j;
-}
-
 static void job_ended(struct job *j)
 {
 	uint64_t one = 1;
@@ -86,11 +70,20 @@ static void job_ended(struct job *j)
 
 static void *work(void *arg)
 {
-	struct job *j;
-
 	prctl(PR_SET_NAME, "nvmtop-job");
 	pthread_mutex_lock(&lock);
-	while ((j = wait_first()) != NULL) {
+	for (;;) {
+		int64_t until = clock_now_ns() + IDLE_NS;
+		struct job *j;
+
+		idle++;
+		while (!first && thread_wait(&queued, &lock, until))
+			continue;
+		idle--;
+		j = first;
+		if (!j)
+			break;
+		unqueue(j);
 		j->state = JOB_RUNS;
 		abandoned += j->cancelled;
 		pthread_mutex_unlock(&lock);
@@ -98,44 +91,26 @@ static void *work(void *arg)
 		pthread_mutex_lock(&lock);
 		job_ended(j);
 	}
-	workers--;
 	pthread_mutex_unlock(&lock);
 	return arg;
 }
 
-/* With the lock held: wake an idle worker or add one, up to the maximum. Returns 0, or an error number. */
-static int add_worker(void)
-{
-	pthread_t thread;
-	int num;
-
-	if (n_queued <= idle) {
-		pthread_cond_signal(&queued);
-		return 0;
-	}
-	if (workers - abandoned >= JOBS_MAX)
-		return 0;
-	num = thread_start(&thread, work, NULL);
-	if (!num) {
-		pthread_detach(thread);
-		workers++;
-	}
-	return workers > abandoned ? 0 : num;
-}
-
 int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e)
 {
-	int num;
+	pthread_t thread;
+	int num = 0;
 
 	pthread_once(&once, init_first);
 	*j = (struct job) {.run = run, .drop = drop};
 	pthread_mutex_lock(&lock);
 	*end = j;
 	end = &j->next;
-	n_queued++;
-	num = add_worker();
-	if (num)
+	if (++n_queued <= idle)
+		pthread_cond_signal(&queued);
+	else if ((num = thread_start(&thread, work, NULL)))
 		unqueue(j);
+	else
+		pthread_detach(thread);
 	pthread_mutex_unlock(&lock);
 	return num ? err_sys(e, ERR_FAILED, num, _("cannot start a thread")) : 0;
 }
@@ -171,12 +146,9 @@ static void abandon(struct job *j, bool run)
 		j->state = JOB_DONE;
 	}
 	j->cancelled = j->state != JOB_DONE;
-	if (j->state == JOB_RUNS) {
-		abandoned++;
-		add_worker();
-	}
+	abandoned += j->state == JOB_RUNS;
 	if (j->cancelled)
-		j = NULL; /* the worker owns it now */
+		j = NULL; /* its thread owns it now */
 	pthread_mutex_unlock(&lock);
 	if (j)
 		j->drop(j);

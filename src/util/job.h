@@ -1,4 +1,4 @@
-/* job: work that may block on a disk or a driver, run by one of a few threads. */
+/* job: work that may block on a disk or a driver, done by a thread of its own. */
 #ifndef NVMTOP_UTIL_JOB_H
 #define NVMTOP_UTIL_JOB_H
 
@@ -7,8 +7,6 @@
 
 #include "util/err.h"
 #include "util/thread.h"
-
-#define JOBS_MAX 4 /* running at a time, not counting abandoned ones */
 
 /* First member of a job; private to job.c. */
 struct job {
@@ -19,7 +17,7 @@ struct job {
 	bool cancelled;
 };
 
-/* Queues a job. drop(j) frees it and its result, on the last thread that uses it. Returns -1 if no thread
+/* Begins a job. drop(j) frees it and its result, on the last thread that uses it. Returns -1 if no thread
  * could be created; the job was not started and still belongs to the caller. */
 int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job *j), struct err *e);
 /* Waits until the job is done, at most until until_ns of clock_now_ns(). Returns true if it is done; the
@@ -27,9 +25,9 @@ int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job
 bool job_done(struct job *j, int64_t until_ns);
 /* To be polled by run(). */
 bool job_is_cancelled(struct job *j);
-/* Discards the job: it is dropped at once if it is queued or done, else when run() returns. */
+/* Discards the job: it is dropped at once if it does not run yet or is done, else when run() returns. */
 void job_cancel(struct job *j);
-/* The same, but a queued job is run first. */
+/* The same, but one that does not run yet is run first. */
 void job_detach(struct job *j);
 
 /* A descriptor that is readable if a job has ended since jobs_fd_clear(). -1: not available. */

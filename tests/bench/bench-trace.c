@@ -397,7 +397,6 @@ static int look(const char *path)
 		if (i == 0)
 			printf("  first frame, opened again          %.1f ms%s\n", ms(first),
 			       st.building ? ", no columns in the cache" : "");
-		trace_settle(s.trace);
 		tour(&s, what);
 		close_screen(&s);
 	}
@@ -465,7 +464,6 @@ static int check(const char *path)
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	trace_settle(t);
 	const struct session *s = trace_session(t);
 
 	for (size_t c = 0, done = 0; c < s->n_channels && done < 3; c++)

@@ -56,10 +56,10 @@ for f in run.nvmt run.2.nvmt run.3.nvmt; do
 done
 ok 'split by time: the summary names them' says err 'run.nvmt, run.2.nvmt, run.3.nvmt, run.4.nvmt'
 
-run nvmtop --demo --record --duration 6 --split 120k 'size ü'
+run nvmtop --demo --record --duration 6 --split 80k 'size ü'
 ok 'split by size: done' is "$status" 0
 ok 'split by size: a name without a suffix' test -s 'size ü.2'
-for f in size*; do ok "$f: not larger" small "$f" 120000; done
+for f in size*; do ok "$f: not larger" small "$f" 80000; done
 ok 'split by size: in a row' continuous 'size ü' 'size ü.2'
 ok 'split by size: all samples are there' is "$(rows size*)" "$(said fast)"
 
@@ -84,7 +84,7 @@ ok 'none of these left a file' test ! -e x.nvmt
 
 # A file that may not grow: the recording goes on in the next one.
 (
-    ulimit -f 80
+    ulimit -f 48
     run nvmtop --demo --record --fast-hz 4000 --duration 4 lim.nvmt
     echo $status >lim.status
 )

@@ -47,6 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static int memory = -1;
 	struct trace_summary sum;
+	struct trace_state state = {.building = true};
+	const char *name;
 	struct trace *t;
 	struct err e;
 	char path[64];
@@ -58,10 +60,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", memory);
 	trace_peek(path, &sum, &e);
 	/* The last byte selects whether it is read at once or in the background. */
-	t = n > 0 && bytes[n - 1] & 1 ? trace_open_view(path, &e) : trace_open(path, &e);
+	name = path;
+	t = trace_open_files(&name, 1, n > 0 && bytes[n - 1] & 1, NULL, NULL, &e);
 	if (t) {
 		look_at(trace_timeline(t));
-		trace_settle(t);
+		while (state.building)
+			trace_look(t, &state);
 		look_at(trace_timeline(t));
 		/* half of the file disappears meanwhile */
 		if (ftruncate(memory, (off_t)(n / 2)) == 0)

@@ -343,6 +343,7 @@ static void walk_sections(struct walk *w, bool data)
 		kinds = w->at;
 		for (size_t c = 0; c < columns && w->at < w->n; c++)
 			take(w, KIND, 1);
+		take_shuffled(w, columns, 8, "8c");
 		if (n == 0 || n > LOG_ROWS_MAX || w->at >= w->n)
 			return;
 		if (data)

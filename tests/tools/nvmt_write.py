@@ -46,16 +46,20 @@ def shuffle(raw, width):
 
 
 def array(values):
-    """The kind and the bytes of a column."""
-    known = [v for v in values if v is not None and not math.isnan(v)]
-    if not known:
-        return 0, b""
-    if len(known) == len(values) and min(known) == max(known):
-        return 1, struct.pack("<d", known[0])
+    """The kind, the first number and the bytes of a column: the bits of floats."""
     cells = [math.nan if v is None else v for v in values]
-    if all(abs(v) < 3e38 and f32(v) == v for v in known):
-        return 6, shuffle(struct.pack(f"<{len(cells)}f", *cells), 4)
-    return 7, shuffle(struct.pack(f"<{len(cells)}d", *cells), 8)
+    known = [v for v in cells if not math.isnan(v)]
+    if not known:
+        return 0, 0, b""
+    single = all(abs(v) < 3e38 and f32(v) == v for v in known)
+    k = [int.from_bytes(struct.pack("<f" if single else "<d", v), "little") for v in known]
+    steps = [(b - a + (1 << 63)) % (1 << 64) - (1 << 63) for a, b in zip(k, k[1:])]
+    raw = shuffle(b"".join(struct.pack("<Q", 2 * d if d >= 0 else -2 * d - 1) for d in steps), 8)
+    kind = (5 if any(steps) else 1) | (4 if single else 5) << 3
+    if len(known) < len(cells):
+        bits = sum(1 << i for i, v in enumerate(cells) if not math.isnan(v))
+        return kind | 1 << 6, k[0], bits.to_bytes((len(cells) + 7) // 8, "little") + (raw if any(steps) else b"")
+    return kind, k[0], raw if any(steps) else b""
 
 
 def section(tier, hz, times, columns):
@@ -64,7 +68,8 @@ def section(tier, hz, times, columns):
     zigzag = struct.pack(f"<{len(times)}I", *[2 * r if r >= 0 else -2 * r - 1 for r in residuals])
     arrays = [array(c) for c in columns]
     return (struct.pack("<BBHIqI", tier, 0, len(columns), len(times), times[0], step) +
-            bytes(kind for kind, _ in arrays) + shuffle(zigzag, 4) + b"".join(raw for _, raw in arrays))
+            bytes(kind for kind, _, _ in arrays) + shuffle(b"".join(struct.pack("<Q", k) for _, k, _ in arrays), 8) +
+            shuffle(zigzag, 4) + b"".join(raw for _, _, raw in arrays))
 
 
 META, DATA, MARK, GAP, STATE, END, EVENT = 1, 2, 3, 4, 5, 10, 11
@@ -82,7 +87,7 @@ class Log:
 
     def chunk(self, kind, cell, raw):
         stored = (b"\x89NVL\r\n\x1a\n" if kind == META else b"") + raw
-        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 2, 0, 0, self.session, 1, self.seq, len(stored), len(raw), cell,
+        head = struct.pack("<4sBBBBIIQIIqI", b"\xabNV\n", kind, 3, 0, 0, self.session, 1, self.seq, len(stored), len(raw), cell,
                            zlib.crc32(stored))
         self.seq += 1
         self.out.append(head + struct.pack("<I", zlib.crc32(head)) + stored)

@@ -162,10 +162,9 @@ static struct trace *open_it(const struct shots *s, const char *name)
 	struct err e;
 
 	path_of(s, name, path);
-	struct trace *t = trace_open_view(path, &e);
+	struct trace *t = trace_open(path, &e);
 	if (!t || e.code != ERR_NONE)
 		die(e.text);
-	trace_settle(t);
 	return t;
 }
 

@@ -308,6 +308,137 @@ static void a_counter_tells_of_bursts(void **state)
 	}
 }
 
+/* What machines do to the rows of a rail: some are late or missing, some values are, or a chip averages over several. */
+static const struct fault {
+	const char *what;
+	double averages_s;
+	double lost; /* share of rows, one by one */
+	int burst;   /* or so many in a row, about once a second */
+	bool values; /* of rows that are there */
+} faults[] = {
+	{"one row in five", 0, 0.2, 0, false},		{"one value in five", 0, 0.2, 0, true},
+	{"one row in two", 0, 0.5, 0, false},		{"four rows in a row", 0, 0, 4, false},
+	{"four values in a row", 0, 0, 4, true},	{"one in two, 6.6 ms", 0.0066, 0.5, 0, false},
+	{"one in five, 105.6 ms", 0.1056, 0.2, 0, false}, {"four in a row, 105.6 ms", 0.1056, 0, 4, true},
+};
+
+static size_t faulty_readings_make(const struct fault *f, struct energy_source *s, struct power_reading *out)
+{
+	double next = f->burst ? uniform(0, 2) : INFINITY;
+	int left = 0;
+	size_t n = 0;
+
+	rows_make(f->averages_s);
+	*s = source_make(f->averages_s);
+	for (size_t i = 0; i < n_rows; i++) {
+		double t = (double)(row_ns[i] - START) / 1e9;
+		bool lost = uniform(0, 1) < f->lost;
+
+		if (t >= next) {
+			left = f->burst;
+			next += f->burst * 0.01 + uniform(0, 2);
+		}
+		lost |= left-- > 0;
+		if (f->values || !lost)
+			row_mw[n] = lost ? (double)NAN : row_mw[i];
+		row_ns[n] = row_ns[i];
+		n += f->values || !lost;
+	}
+	n_rows = n;
+	return readings_make(s, out);
+}
+
+/* Of sources that are late: samples of a card with gaps of up to 0.4 s, or its counter, which a driver that is loaded again
+ * resets. */
+static size_t late_readings_make(bool counter, int periods, struct energy_source *s, struct power_reading *out)
+{
+	double changed = uniform(0, 0.1), next = changed + uniform(0.078, 0.123), sampled = 0.04, lose = uniform(0, 2), base = 0;
+	struct energy_meter m;
+	int left = 0;
+	size_t n = 0;
+
+	energy_meter_begin(&m, &gpu_session, 0);
+	for (int k = 10; k < STEPS * STEP_NS / TICK_NS; k++) {
+		double t = k * 0.01, v[3] = {(double)NAN, (double)NAN, (double)NAN};
+		int64_t t_ns = START + k * TICK_NS;
+		bool lost;
+
+		if (t >= lose) {
+			left = periods * (counter ? 10 : 2);
+			lose += uniform(1, 3);
+		}
+		lost = left-- > 0;
+		if (t >= next) {
+			changed = next;
+			next += uniform(0.078, 0.123);
+		}
+		base = lost ? joules_at(changed) : base;
+		v[2] = lost ? (double)NAN : joules_at(changed) - base;
+		if (sampled + 0.05 <= t) {
+			v[0] = lost ? (double)NAN : 1e3 * (joules_at(sampled) - joules_at(sampled - 0.02)) / 0.02;
+			v[1] = 1e3 * (t - sampled);
+			sampled += 0.02;
+		}
+		energy_meter_row(&m, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, v}, 0);
+		for (size_t i = 0; i < m.n[counter]; i++)
+			out[n++] = m.newest[counter][i];
+	}
+	*s = energy_meter_source(&m);
+	s->scale = 1;
+	if (counter && !s->counts) { /* a card without samples */
+		m.source[BY_POWER].known = false;
+		*s = energy_meter_source(&m);
+	}
+	return n;
+}
+
+/* Where power is known for all of a phase, its joules are within their bound; where it is not, that is said. */
+static void gaps_are_in_the_bound(void **state)
+{
+	static const struct {
+		enum wave wave;
+		double period_s, part;
+	} loads[] = {{SQUARE, 0.1, 0.2}, {SQUARE, 1, 0.5}, {SQUARE, 0.0333, 0.3}, {RANDOM, 0.06, 0.5}, {RANDOM, 0.6, 0.4}, {SINE, 0.2, 0}};
+	const size_t n_faults = sizeof(faults) / sizeof(faults[0]), n_loads = sizeof(loads) / sizeof(loads[0]);
+	static struct power_reading list[4000];
+	int all = 0, all_good = 0;
+
+	(void)state;
+	for (size_t i = 0; i < (n_faults + 8) * n_loads; i++) {
+		size_t l = i % n_loads, f = i / n_loads;
+		int n = 0, good = 0, partly = 0;
+
+		for (int k = 0; k < RECORDS; k++) {
+			struct energy_source s;
+			size_t readings;
+
+			wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
+			readings = f < n_faults ? faulty_readings_make(&faults[f], &s, list)
+						: late_readings_make((f - n_faults) % 2, 1 << (f - n_faults) / 2, &s, list);
+			for (int p = 0; p < PHASES; p++) {
+				double from = uniform(1, 8), to = from + uniform(0.2, 3), truth = joules_at(to) - joules_at(from);
+				struct energy e = {.from_ns = START + llround(from * 1e9), .to_ns = START + llround(to * 1e9)};
+				struct energy_result r;
+
+				for (size_t j = 0; j < readings; j++)
+					energy_add(&e, &s, &list[j]);
+				r = energy_get(&e, &s);
+				assert_true(r.known_s <= to - from + 1e-6);
+				partly += r.known_s < to - from - 1e-6;
+				n += r.known_s >= to - from - 1e-6;
+				good += r.known_s >= to - from - 1e-6 && fabs(r.joules - truth) <= r.within;
+			}
+		}
+		printf("# %s %d, load %zu: %3.0f %% of %d within, %d partly known\n",
+		       f < n_faults ? faults[f].what : (f - n_faults) % 2 ? "counter, periods lost:" : "samples lost:",
+		       f < n_faults ? 0 : 1 << (f - n_faults) / 2, l, 100.0 * good / n, n, partly);
+		assert_true(good >= (n < 60 ? 0.8 : 0.9) * n);
+		all += n;
+		all_good += good;
+	}
+	assert_true(all_good >= 0.95 * all);
+}
+
 static void meter_row(void *to, int64_t t_ns, const double *values)
 {
 	energy_meter_row(to, &(struct rows) {TIER_MEDIUM, 1, 3, &t_ns, values}, 0);
@@ -492,9 +623,52 @@ static void a_range_reaches_the_end(void **state)
 	live_log_free(h);
 }
 
+static bool days_extent(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
+{
+	(void)t;
+	*first_ns = START;
+	*last_ns = START + 240 * 3600 * NS_PER_S;
+	return true;
+}
+
+/* One reading in each: 10 W, on the fifth day 50 W. */
+static void days_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	(void)t;
+	assert_int_equal(channel, 0);
+	for (size_t i = 0; i < n; i++) {
+		double mw = (((first + (int64_t)i) << zoom) - START) / (96 * 3600 * NS_PER_S) == 1 ? 50e3 : 10e3;
+
+		out[i] = (struct bin) {mw, mw, mw, 1};
+	}
+}
+
+static const struct session *days_session(struct timeline *t)
+{
+	static const struct channel rail = {.name = "VDD.power", .tier = TIER_MEDIUM, .unit = UNIT_MILLIWATT};
+	static const struct session about = {.channels = &rail, .n_channels = 1, .width = {0, 1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+
+	(void)t;
+	return &about;
+}
+
+/* The greatest power of a recording of ten days, in the middle of it, is known. */
+static void days_are_read(void **state)
+{
+	static const struct timeline_ops days = {.session = days_session, .extent = days_extent, .columns = days_columns};
+	struct timeline t = {&days};
+	struct energy_source s;
+
+	(void)state;
+	energy_source_read(&s, &t, 0);
+	assert_true(fabs(s.least - 10) < 1e-9 && fabs(s.most - 50) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(phases_are_within_their_bounds),
+					   cmocka_unit_test(gaps_are_in_the_bound),
+					   cmocka_unit_test(days_are_read),
 					   cmocka_unit_test(a_recording_is_known_to_its_edges),
 					   cmocka_unit_test(a_counter_tells_of_bursts),
 					   cmocka_unit_test(samples_add_up_to_their_counter),

@@ -392,13 +392,13 @@ static void test_limits(void **state)
 	nested("-", "t", "", EXPR_DEPTH - 1, NULL);
 	nested("floor(", "t", ")", EXPR_DEPTH - 1, NULL);
 	nested("floor(", "t", ")", EXPR_DEPTH, "too large");
-	nested("", "t", "+t", 127, NULL);
-	nested("", "t", "+t", 128, "256 operations");
+	nested("", "t", "+t", 383, NULL);
+	nested("", "t", "+t", 384, "768 operations and numbers");
 	nested("", "1", "+1", 2000, NULL); /* computed at compile time */
 	nested("", "1", " ", 100000, NULL);
 	nested("1+(", "t", ")", EXPR_DEPTH, "too large");
 	nested("hold(1,0,t,0.5,t,0.7,", "t", ")", 31, NULL);
-	nested("hold(1,0,t,0.5,t,0.6,t,0.7,", "t", ")", 31, "too large");
+	nested("hold(1,0,t,.1,t,.2,t,.3,t,.4,t,.5,t,.6,t,.7,t,.8,t,.9,t,.95,t,.99,", "t", ")", 31, "too large");
 	nested("hold(1000,0,1", "", ",1,1)", 1, NULL);
 }
 
@@ -408,7 +408,7 @@ static void test_many_numbers(void **state)
 	char text[4096];
 
 	(void)state;
-	for (int curves = 16; curves <= 17; curves++) {
+	for (int curves = 23; curves <= 24; curves++) {
 		int n = sprintf(text, "0");
 		for (int i = 0; i < curves; i++) {
 			n += sprintf(text + n, " + track(1000");
@@ -416,7 +416,7 @@ static void test_many_numbers(void **state)
 				n += sprintf(text + n, ", %d, %d", 3 * k, k);
 			n += sprintf(text + n, ")");
 		}
-		nested("", text, "", 1, curves == 16 ? NULL : "512 numbers");
+		nested("", text, "", 1, curves == 23 ? NULL : "768 operations and numbers");
 	}
 }
 

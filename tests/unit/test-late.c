@@ -17,7 +17,6 @@
 static const char here[] = "fast ram\n"
 			   "fast gpu dir=/sys/devices/gpu.0\n"
 			   "fast emc activity=/sys/kernel/debug/cactmon/mc_all rate=/sys/kernel/debug/emc/rate\n"
-			   "medium value emc.rate path=/sys/kernel/debug/emc/rate\n"
 			   "medium rail VDD_IN\n"
 			   "medium rail VDD_SOC hwmon=ina3221/VDD_SOC\n"
 			   "medium total VDD_IN\n"
@@ -285,6 +284,72 @@ static void test_late(void **state)
 	tree_end(&t);
 }
 
+/* What the first row with joules has, and the last one. */
+struct joules {
+	struct sink sink;
+	size_t column;
+	double first, last;
+};
+
+static int joules_begin(struct sink *s, const struct session *about, struct err *e)
+{
+	struct joules *j = (struct joules *)s;
+
+	(void)e;
+	j->column = about->channels[channel_of(about, "energy.total")].column;
+	j->first = j->last = NAN;
+	return 0;
+}
+
+static void joules_rows(struct sink *s, const struct rows *r)
+{
+	struct joules *j = (struct joules *)s;
+
+	for (size_t i = 0; r->tier == TIER_MEDIUM && i < r->n; i++) {
+		double v = r->values[i * r->width + j->column];
+		j->last = isnan(v) ? j->last : v;
+		j->first = isnan(j->first) ? v : j->first;
+	}
+}
+
+static int joules_end(struct sink *s, struct err *e)
+{
+	(void)s;
+	(void)e;
+	return 0;
+}
+
+/* A recording begins some time after a rail was found: its joules begin at 0 all the same. */
+static void test_joules_begin_at_0(void **state)
+{
+	static const struct sink_ops ops = {.begin = joules_begin, .rows = joules_rows, .end = joules_end};
+	struct joules j = {.sink.ops = &ops};
+	struct tree t;
+	struct engine *g = engine_on(&t);
+	const struct session *s = engine_session(g);
+	const uint16_t *column = &s->channels[channel_of(s, "energy.total")].column;
+	double counted = NAN;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(engine_start(g, &e), 0);
+	make_rails(&t);
+	for (int i = 0; i < PATIENCE * 1000 && !(counted > 0); i++) {
+		engine_peek(g, TIER_MEDIUM, engine_made(g, TIER_MEDIUM) - 1, column, 1, &counted);
+		usleep(1000);
+	}
+	assert_true(counted > 0);
+	assert_int_equal(engine_begin(g, &j.sink, &e), 0);
+	size_t rows = engine_made(g, TIER_MEDIUM);
+	for (int i = 0; i < PATIENCE * 1000 && engine_made(g, TIER_MEDIUM) < rows + 20; i++)
+		usleep(1000);
+	engine_stop(g);
+	assert_true(j.first >= 0 && j.first <= 0);
+	assert_true(j.last > 0);
+	engine_free(g);
+	tree_end(&t);
+}
+
 /* A look that hangs costs no row, and the engine stops without it. */
 static void test_hanging_look(void **state)
 {
@@ -309,7 +374,8 @@ static void test_hanging_look(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_late), cmocka_unit_test(test_hanging_look)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_late), cmocka_unit_test(test_joules_begin_at_0),
+					   cmocka_unit_test(test_hanging_look)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

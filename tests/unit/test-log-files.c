@@ -574,6 +574,60 @@ static void lost_ranges(void **state)
 	log_out_free(w);
 }
 
+#define OF_A_KIND 40
+
+/* So are marks, changes and gaps: each is in the file, or counted there and in the result. */
+static void lost_events(void **state)
+{
+	uint64_t marks, changes = 0, gaps = 0, told = 0;
+	const struct change *c;
+	const struct gap *g;
+	struct log_out_stats st;
+	char name[PATH_MAX];
+	struct log_out *w;
+	struct trace *t;
+	struct err e;
+	size_t n;
+
+	(void)state;
+	disk_is(0, 0, true);
+	channels[CHANNELS - 1].kind = CHANNEL_OTHER; /* no throttling is noticed */
+	w = series_with(&(struct trace_limits) {0}, 100000);
+	for (int i = 0; i < OF_A_KIND; i++) {
+		int64_t at = START + i * NS_PER_S;
+
+		stream->ops->mark(stream, &(struct mark) {(uint64_t)i + 1, at + 1, ""});
+		stream->ops->change(stream, &(struct change) {at + 1, "mode", "15W", "30W"});
+		stream->ops->gap(stream, &(struct gap) {TIER_FAST, GAP_LATE, at + 1, at + NS_PER_MS, 2});
+		push(stream, at, 1);
+	}
+	disk_is(0, 0, false);
+	push_until(w, OF_A_KIND, no_trouble);
+	assert_int_equal(finish(w, true), 1);
+	log_out_stats(w, &st);
+	assert_true(log_out_lacks(&st));
+	assert_true(log_out_file(w, 0, name, sizeof(name), NULL));
+	t = trace_open(name, &e);
+	assert_non_null(t);
+	trace_marks(t, &n);
+	marks = n;
+	c = trace_changes(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		changes += !strcmp(c[i].what, "mode");
+		told += strcmp(c[i].what, "events.lost") ? 0 : strtoull(c[i].to, NULL, 10);
+	}
+	g = trace_gaps(t, &n);
+	for (size_t i = 0; i < n; i++)
+		gaps += g[i].cause == GAP_LATE;
+	assert_in_range(changes, 1, OF_A_KIND - 1);
+	assert_int_equal(st.lost.marks, OF_A_KIND - marks);
+	assert_int_equal(st.lost.events, 2 * OF_A_KIND - changes - gaps);
+	assert_int_equal(told, st.lost.marks + st.lost.events);
+	channels[CHANNELS - 1].kind = CHANNEL_THROTTLE_COUNT;
+	trace_close(t);
+	log_out_free(w);
+}
+
 static void push_tier(enum tier tier, double from, double to)
 {
 	const int64_t period[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
@@ -736,7 +790,7 @@ static void full_to_the_end(void **state)
 	assert_int_equal(log_out_result(w, &e), -1);
 	assert_int_equal(e.num, ENOSPC);
 	log_out_stats(w, &st);
-	assert_true(st.failed && st.lost_marks == 1 && st.marks == 0);
+	assert_true(st.failed && st.lost.marks == 1 && st.marks == 0);
 	assert_int_equal(st.lost_rows + st.rows[0] + st.rows[1] + st.rows[2],
 			 pushed[0].n + pushed[1].n + pushed[2].n);
 	disk_is(0, 0, false);
@@ -848,6 +902,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_at_an_edge, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(gap_in_the_middle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lost_ranges, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lost_events, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_at_a_split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(truncated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_empty_next, set_up, tear_down),

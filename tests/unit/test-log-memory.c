@@ -131,7 +131,7 @@ static void expect_chunk(const struct log_chunk *c, uint64_t at[TIERS])
 		assert_true(log_section_arrays(&s, NULL, s.columns, s.columns, s.arrays, arrays));
 		assert_int_equal(s.n, c->about.rows[t]);
 		for (size_t k = 0; k < width; k++) {
-			log_array_get(arrays[k].p, arrays[k].kind, s.n, values);
+			log_array_get(&arrays[k], s.n, values);
 			for (size_t i = 0; i < s.n; i++)
 				assert_true(values[i] == value_of(t, at[t] + i, k));
 		}

@@ -26,7 +26,7 @@ static void round_trip(void **state)
 	assert_int_equal(seen.kinds[LOG_META], 8);
 	assert_int_equal(seen.kinds[LOG_INDEX], 1 + 1); /* level 2 ends; the end */
 	assert_int_equal(seen.kinds[LOG_STAT], 8 + 2 + 2);
-	assert_int_equal(seen.kinds[LOG_LOD], 8 * 2 + 2 * 3 + 2 * 3);
+	assert_int_equal(seen.kinds[LOG_LOD], 8 + 2 * 3 + 2 * 3);
 	assert_int_equal(seen.kinds[LOG_END], 1);
 	assert_true(seen.n_marks == 2 && seen.n_gaps == 1 && seen.n_changes == 1);
 	assert_string_equal(seen.marks[0].label, "first");

@@ -606,7 +606,7 @@ static void versions(void **state)
 	unlink(name);
 	assert_null(trace_open_logs(&fd, 1, "old.nvmt", &e));
 	assert_string_equal(e.text, "old.nvmt was written by another version of nvmtop: its format has "
-				    "version 1, this one reads 2");
+				    "version 1, this one reads 3");
 	drop(r);
 }
 
@@ -629,13 +629,12 @@ static void parts(void **state)
 	for (size_t at = to[0], n; at < rows; at += n) {
 		int64_t cell = log_cell(r->rows[0].t[at]);
 		struct log_head h = {.kind = LOG_DATA, .session = SESSION, .generation = 1, .seq = r->n_chunks + at, .cell = cell};
-		uint8_t like[3] = {LOG_OTHER, LOG_OTHER, LOG_OTHER};
 		struct log_bytes raw = {.n = 0}, chunk = {.n = 0};
 		struct series s = {0, 3, r->rows[0].t + at, r->rows[0].v + 3 * at};
 
 		for (n = 1; n < 7 + at % 11 && at + n < rows && log_cell(r->rows[0].t[at + n]) == cell; n++)
 			;
-		log_data_put(&raw, &(struct rows) {TIER_FAST, n, 3, s.t, s.v}, (uint8_t[32]) {0}, 1, like);
+		log_data_put(&raw, &(struct rows) {TIER_FAST, n, 3, s.t, s.v}, (uint8_t[32]) {0}, 1);
 		assert_int_equal(log_pack(k, &h, raw.p, raw.n, &chunk), 0);
 		log_bytes_put(&r->bytes, chunk.p, chunk.n);
 		log_bytes_free(&raw);
@@ -913,7 +912,6 @@ static void disorder(void **state)
 		int64_t last = r->rows[0].t[to[0] - 1], cell = log_cell(last) + 3;
 		int64_t from = (int64_t)((uint64_t)cell << LOG_CELL_ZOOM), t[3] = {from + 5, from + 6, from + 7};
 		double v[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-		uint8_t like[3] = {LOG_OTHER, LOG_OTHER, LOG_OTHER};
 		struct log_head h = {.kind = LOG_DATA, .session = SESSION, .generation = 1, .seq = r->n_chunks, .cell = cell};
 		struct log_bytes raw = {.n = 0}, b = {.n = 0}, chunk = {.n = 0};
 		struct trace *l;
@@ -930,7 +928,7 @@ static void disorder(void **state)
 			for (int x = 0; x < 3; x++)
 				t[x] -= INT64_C(5) << LOG_CELL_ZOOM;
 		}
-		log_data_put(&raw, &(struct rows) {TIER_FAST, 3, 3, t, v}, (uint8_t[3]) {0}, 1, like);
+		log_data_put(&raw, &(struct rows) {TIER_FAST, 3, 3, t, v}, (uint8_t[3]) {0}, 1);
 		assert_int_equal(log_pack(k, &h, raw.p, raw.n, &chunk), 0);
 		insert(&b, r, r->bytes.n, chunk.p, chunk.n);
 		l = open_bytes(b.p, b.n);

@@ -198,7 +198,7 @@ static inline void see_data(struct seen *s, const struct log_head *h, struct log
 		for (size_t i = 0; i < sec.n; i++)
 			s->late[sec.tier] += late[i];
 		for (size_t c = 0; c < sec.columns; c++) {
-			log_array_get(arrays[c].p, arrays[c].kind, sec.n, column);
+			log_array_get(&arrays[c], sec.n, column);
 			for (size_t i = 0; i < sec.n; i++)
 				v[i * sec.columns + c] = column[i];
 		}
@@ -268,7 +268,7 @@ static inline void check_section(const struct log_section *sec, int zoom)
 	assert_true(base + 2 <= zoom);
 	for (size_t c = 0; c < width; c++) {
 		for (size_t k = 0; k < LOG_PARTS; k++)
-			log_array_get(arrays[k * width + c].p, arrays[k * width + c].kind, sec->n, part[k]);
+			log_array_get(&arrays[k * width + c], sec->n, part[k]);
 		for (size_t i = 0; i < sec->n; i++) {
 			struct bin b =
 				bin_of(&pushed[sec->tier], width, c, zoom, sec->first + (int64_t)i, base);

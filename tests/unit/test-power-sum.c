@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "random.h"
 #include "stream-to.h"
 #include "model/energy.h"
 #include "nvmtop/nvmtop.h"
@@ -324,6 +325,94 @@ static void long_intervals_have_the_area(void **state)
 	unlink(path);
 }
 
+/* What counts rises in each part of a time by what it rises in between readings that end in it, also across gaps. */
+static void counts_rise_once(void **state)
+{
+	static const struct channel count = {.name = "throttle.oc1", .tier = TIER_SLOW, .kind = CHANNEL_THROTTLE_COUNT};
+	const struct session s = {.channels = &count, .n_channels = 1, .width = {0, 0, 1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	enum { READINGS = 3000 };
+	static int64_t at[READINGS];
+	static double v[READINGS];
+	struct log_out *w;
+	struct trace *t;
+	struct err e;
+	int64_t t_ns = START, from, to;
+
+	(void)state;
+	strcpy(path, "power-sum-XXXXXX");
+	close(mkstemp(path));
+	w = log_out_new(path, true, &e);
+	assert_non_null(w);
+	struct sink *out = stream_begin(w, &s, false);
+	for (size_t i = 0; i < READINGS; i++) {
+		t_ns += 90 * NS_PER_MS + (int64_t)random_below(20 * NS_PER_MS) + (random_below(20) ? 0 : (int64_t)random_below(30 * NS_PER_S));
+		at[i] = t_ns;
+		v[i] = random_below(5) ? (double)(i / 3) + (random_below(4) ? 0 : 1) : NAN;
+		out->ops->rows(out, &(struct rows) {TIER_SLOW, 1, 1, &t_ns, &v[i]});
+		log_out_ready(w);
+	}
+	assert_int_equal(stream_end(w, out, &e), 0);
+	log_out_free(w);
+	t = trace_open(path, &e);
+	assert_non_null(t);
+	for (int k = 0; k < 2000; k++) {
+		double rose = 0, before = NAN;
+		struct span_stats got;
+
+		from = k % 3 ? START + (int64_t)random_below((uint64_t)(t_ns - START)) : at[random_below(READINGS)];
+		to = k % 5 ? from + (int64_t)random_below(20 * NS_PER_S) : at[random_below(READINGS)];
+		for (size_t i = 0; i < READINGS; i++) {
+			if (isnan(v[i]))
+				continue;
+			rose += at[i] > from && at[i] <= to && v[i] > before ? v[i] - before : 0;
+			before = v[i];
+		}
+		trace_timeline(t)->ops->stat(trace_timeline(t), 0, from, to, &got);
+		assert_true(to <= from || fabs(got.rise - rose) < 1e-9);
+	}
+	trace_close(t);
+	unlink(path);
+}
+
+/* The same power by its counter, which says 1 % more, in intervals that are read and in those that are too long for it. */
+static void long_intervals_have_their_counter(void **state)
+{
+	static struct channel list[] = {{.name = "a.power", .tier = TIER_FAST, .unit = UNIT_MILLIWATT, .kind = CHANNEL_RAIL_POWER},
+					{.name = "a.energy", .tier = TIER_FAST, .column = 1, .unit = UNIT_JOULE, .kind = CHANNEL_COUNTER}};
+	const struct session s = {.channels = list, .n_channels = 2, .width = {2}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+
+	(void)state;
+	for (int counts = 0; counts < 2; counts++) {
+		struct energy_result r;
+		struct log_out *w;
+		struct trace *t;
+		struct err e;
+
+		list[0].window_ns = counts ? NS_PER_S : 0;
+		strcpy(path, "power-sum-XXXXXX");
+		close(mkstemp(path));
+		w = log_out_new(path, true, &e);
+		assert_non_null(w);
+		struct sink *to = stream_begin(w, &s, false);
+		for (int64_t ms = 0; ms < 300000; ms++) {
+			int64_t t_ns = START + ms * NS_PER_MS;
+
+			to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 2, &t_ns, (const double[]) {9900, ms % 100 ? NAN : (double)ms / 100}});
+			log_out_ready(w);
+		}
+		assert_int_equal(stream_end(w, to, &e), 0);
+		log_out_free(w);
+		t = trace_open(path, &e);
+		assert_non_null(t);
+		for (int64_t to_s = 100; to_s <= 295; to_s += 195) {
+			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), 0, START + 2 * NS_PER_S, START + to_s * NS_PER_S, &r));
+			assert_true(fabs(r.joules - 10 * ((double)to_s - 2)) < 1.1 && fabs(r.joules / r.known_s - 10) < 0.01);
+		}
+		trace_close(t);
+		unlink(path);
+	}
+}
+
 /* The same of a chip that holds a mean of ten rows, and of one without a counter. */
 static void parts_of_others_too(void **state)
 {
@@ -445,7 +534,8 @@ static void a_sum_has_all_of_its_parts(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(long_intervals_have_the_area), cmocka_unit_test(ranges_have_the_sum),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(long_intervals_have_the_area), cmocka_unit_test(long_intervals_have_their_counter), cmocka_unit_test(counts_rise_once),
+					   cmocka_unit_test(ranges_have_the_sum),
 					   cmocka_unit_test(what_adds_up), cmocka_unit_test(a_sum_has_all_of_its_parts)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,6 @@ static void both_mark(struct sink *s, const struct mark *m)
 {
 	(void)s;
 	both.log->ops->mark(both.log, m);
-	both.watch->ops->mark(both.watch, m);
 }
 
 static void both_gap(struct sink *s, const struct gap *g)
@@ -181,8 +180,8 @@ static void assert_rows(const struct script *s, const struct pretrigger_file *f,
 
 		if (sum.rows[tier] != end - first)
 			fail_msg("%s, tier %d: %llu rows, not %zu; %llu lost", f->path, tier,
-				 (unsigned long long)sum.rows[tier], end - first, (unsigned long long)f->lost_rows);
-		assert_int_equal(f->rows[tier], end - first);
+				 (unsigned long long)sum.rows[tier], end - first, (unsigned long long)f->written.lost_rows);
+		assert_int_equal(f->written.rows[tier], end - first);
 		for (size_t r = first; r < end; r++) {
 			int64_t t_ns = s->t_ns[tier][r];
 
@@ -418,7 +417,7 @@ static void put_off(void **state)
 	file_of(k, 1, &f);
 	assert_true(f.to_ns >= after_start(s, 6.9) && f.to_ns < after_start(s, 7)); /* the rest of a cell */
 	assert_stretch(s, &f, f.from_ns, f.to_ns);
-	assert_int_equal(f.marks, 2);
+	assert_int_equal(f.written.marks, 2);
 	/* A range never starts before the stream. */
 	file_of(k, 0, &f);
 	assert_true(f.from_ns == s->session.start.mono_ns);
@@ -471,15 +470,15 @@ static void overrun(void **state)
 	wait_files(k, 1);
 	file_of(k, 0, &f);
 	expected = lower(s, TIER_FAST, cell_ns(f.to_ns, 1)) - lower(s, TIER_FAST, cell_ns(f.from_ns, 0));
-	assert_true(f.lost_rows > 0);
-	assert_true(f.rows[TIER_FAST] < expected);
+	assert_true(f.written.lost_rows > 0);
+	assert_true(f.written.rows[TIER_FAST] < expected);
 	t = trace_open(f.path, &e);
 	assert_non_null(t);
 	size_t n = trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, g, 8);
 	bool said = false;
 	for (size_t i = 0; i < n; i++)
 		said |= g[i].tier == TIER_FAST && g[i].cause == GAP_LOST &&
-			llabs((long long)(g[i].missed + f.rows[TIER_FAST]) - (long long)expected) < 60;
+			llabs((long long)(g[i].missed + f.written.rows[TIER_FAST]) - (long long)expected) < 60;
 	assert_true(said);
 	trace_close(t);
 	pretrigger_free(k);
@@ -521,7 +520,7 @@ static void noise(void **state)
 	push(s, sink, at, after_start(s, 14));
 	wait_files(k, 1);
 	file_of(k, 0, &f);
-	assert_int_equal(f.lost_rows, 0);
+	assert_int_equal(f.written.lost_rows, 0);
 	assert_stretch(s, &f, after_start(s, 8.5), after_start(s, 11.5));
 	struct trace *t = trace_open(f.path, &e);
 	assert_int_equal(trace_timeline(t)->ops->gaps(trace_timeline(t), 0, INT64_MAX, got, 4), 1);

@@ -117,6 +117,37 @@ static void test_root_only(void **state)
 	tree_end(&t);
 }
 
+/* 40 W, in a counter that a suspend resets, which takes no time of the recording, and one that goes on in it. */
+static void test_suspend(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	tree_begin(&t);
+	zone(&t, "0", "package-0", 262143328850);
+	zone(&t, "1", "package-1", 262143328850);
+	tree_resolve(&t, "medium energy");
+	for (int64_t ms = 0; ms < 2000; ms += 10) {
+		bool slept = ms >= 1000;
+
+		put_uj(&t, CAP "0/energy_uj", slept ? 40000 * (ms - 1000) + 777 : 50000000 + 40000 * ms);
+		put_uj(&t, CAP "1/energy_uj", 50000000 + 40000 * ms + (slept ? 1800000000 : 0));
+		tree_tick(&t, 10 * MS);
+		for (int i = 0; i < 2; i++) {
+			double j = tree_value(&t, i ? "package-1.energy" : "cpu.energy"),
+			       mw = tree_value(&t, i ? "package-1.power" : "cpu.power");
+
+			if (ms == 1000)
+				assert_true(j == 0 && isnan(mw));
+			else if (ms > 1010)
+				assert_true(fabs(j - 40e-3 * (double)(ms - 1000)) < 1e-6);
+			if (ms > 20 && (ms < 1000 || ms > 1010))
+				assert_true(fabs(mw - 40000) < 0.1);
+		}
+	}
+	tree_end(&t);
+}
+
 /* A counter of a chip, which its driver renews every 50 ms, and that is reset. */
 static void test_hwmon(void **state)
 {
@@ -143,11 +174,14 @@ static void test_hwmon(void **state)
 		if (isnan(j))
 			continue;
 		assert_int_equal(ms % 50, 0);
-		assert_true(isnan(before) || fabs(j - before - 250e-6) < 1e-9);
+		if (ms % 1000 == 0)
+			assert_true(j == 0);
+		else
+			assert_true(isnan(before) || fabs(j - before - 250e-6) < 1e-9);
 		before = j;
 		changes++;
 	}
-	assert_int_equal(changes, 38); /* not the first reading, nor that after the reset */
+	assert_int_equal(changes, 40); /* from the first reading on, and from the reset */
 	tree_end(&t);
 }
 
@@ -157,6 +191,7 @@ int main(void)
 		cmocka_unit_test(test_rapl),
 		cmocka_unit_test(test_root_only),
 		cmocka_unit_test(test_hwmon),
+		cmocka_unit_test(test_suspend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,21 @@
 /* GPU, memory controller, engines and unit states. */
+#include "fake-pread.h"
 #include "util/clock.h"
 #include "test-probe-tree.h"
+
+static unsigned clock_reads; /* of the memory controller */
+
+ssize_t faked_pread(int fd, void *buf, size_t size, off64_t offset)
+{
+	char link[64], path[256];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	clock_reads += strstr(path, "/emc/rate") != NULL;
+	return pread_really(fd, buf, size, offset);
+}
 
 #define GPU "/sys/devices/platform/gpu.0"
 
@@ -197,7 +212,7 @@ static void test_emc(void **state)
 	tree_end(&t);
 }
 
-/* The clock is available without the activity. */
+/* The clock is available without the activity, and read once for both. */
 static void test_emc_rate(void **state)
 {
 	struct tree t;
@@ -206,8 +221,10 @@ static void test_emc_rate(void **state)
 	tree_begin(&t);
 	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "127980\n");
 	tree_file(&t, "/sys/kernel/debug/emc/rate", "2133000000\n");
-	tree_resolve(&t, EMC "\nmedium value emc.rate path=/sys/kernel/debug/emc/rate period=20ms");
+	tree_resolve(&t, EMC);
+	clock_reads = 0;
 	tree_tick(&t, MS);
+	assert_int_equal(clock_reads, 1);
 	assert_value(&t, "emc.util", (float)6.0);
 	assert_value(&t, "emc.rate", 2133e6);
 	assert_string_equal(tree_channel(&t, "emc.rate")->source, "/sys/kernel/debug/emc/rate");
@@ -219,6 +236,23 @@ static void test_emc_rate(void **state)
 	tree_file(&t, "/sys/kernel/debug/emc/rate", "none\n");
 	tree_tick(&t, MS);
 	assert_missing(&t, "emc.rate");
+	tree_end(&t);
+
+	tree_begin(&t);
+	tree_file(&t, "/sys/kernel/debug/emc/rate", "204000000\n");
+	tree_resolve(&t, EMC);
+	tree_tick(&t, MS);
+	assert_non_null(strstr(tree_channel(&t, "emc.util")->missing, "mc_all"));
+	assert_missing(&t, "emc.util");
+	assert_value(&t, "emc.rate", 204e6);
+	tree_end(&t);
+
+	tree_begin(&t);
+	tree_file(&t, "/sys/kernel/debug/cactmon/mc_all", "127980\n");
+	tree_file(&t, "/proc/meminfo", "MemTotal: 8000 kB\nMemAvailable: 5000 kB\n");
+	tree_resolve(&t, EMC "\nfast ram");
+	assert_non_null(strstr(tree_channel(&t, "emc.util")->missing, "emc/rate"));
+	assert_non_null(strstr(tree_channel(&t, "emc.rate")->missing, "emc/rate"));
 	tree_end(&t);
 }
 

@@ -96,11 +96,11 @@ static void values_are_held_until_due(void **state)
 	for (int i = 0; i < 100; i++) {
 		each->value = i;
 		fifth->value = 1000 + i;
-		sampler_tick(s, TIER_FAST, i * MS, i * MS + 7, 0);
-		assert_int_equal(newest(s).t_ns, i * MS + 7);
+		sampler_tick(s, TIER_FAST, i * MS, i * MS + 7999, 0);
+		assert_int_equal(newest(s).t_ns, i * MS + 7000); /* whole microseconds */
 		assert_true(newest(s).values[0] == i);
 		assert_true(newest(s).values[1] == 1000 + i / 5 * 5);
-		assert_int_equal(each->last_read_ns, i * MS + 7);
+		assert_int_equal(each->last_read_ns, i * MS + 7999);
 	}
 	assert_int_equal(each->reads, 100);
 	assert_int_equal(fifth->reads, 20);
@@ -205,11 +205,11 @@ static void times_always_increase(void **state)
 	(void)state;
 	fake_add(r, TIER_FAST, CHANNEL_OTHER, 0);
 	s = make(r, 1000);
-	sampler_tick(s, TIER_FAST, 0, 500, 0);
-	sampler_tick(s, TIER_FAST, 0, 500, 0);
-	sampler_tick(s, TIER_FAST, 0, 400, 0);
+	sampler_tick(s, TIER_FAST, 0, 5000, 0);
+	sampler_tick(s, TIER_FAST, 0, 5000, 0);
+	sampler_tick(s, TIER_FAST, 0, 4000, 0);
 	for (size_t i = 0; i < 3; i++)
-		assert_int_equal(ring_at(fast(s), i).t_ns, 500 + i);
+		assert_int_equal(ring_at(fast(s), i).t_ns, 5000 + 1000 * i);
 	sampler_free(s);
 	probe_set_free(r);
 }

@@ -299,6 +299,34 @@ static void what_is_dropped_does_not_count(void **state)
 	}
 }
 
+static void what_is_lost_is_told(void **state)
+{
+	static const struct {
+		struct log_skipped lost;
+		uint64_t gaps, given;
+		const char *text;
+	} cases[] = {
+		{{.chunks = 9}, 0, 0, ""},
+		{{.rows = {1}}, 1, 0, "1 row was lost because it could not be written in time; it is recorded as a gap"},
+		{{.rows = {3, 4, 5}}, 2, 8, "20 rows were lost because they could not be written; the files have gaps for 10 of them"},
+		{{.marks = 1, .ranges = 2, .events = 3}, 0, 0,
+		 "6 events (marks, changes, notices, ranges) were lost because they could not be written"},
+		{{.rows = {0, 0, 2}, .events = 1}, 2, 0,
+		 "2 rows were lost because they could not be written in time; they are recorded as gaps; 1 event (a mark, change, notice "
+		 "or range) was lost because it could not be written"},
+	};
+	char text[512];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct log_out_stats st = {.lost = cases[i].lost, .gap_rows = cases[i].gaps, .given_lost = cases[i].given};
+
+		st.lost_rows = log_skipped_rows(&st.lost);
+		assert_int_equal(lost_text(&st, text, sizeof text), *cases[i].text != '\0');
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
 /* Stopped for 0.7 s, by Ctrl-Z for instance: the energy of that time is unknown. */
 static void a_hole_has_no_energy(void **state)
 {
@@ -390,7 +418,7 @@ int main(void)
 		cmocka_unit_test(nothing_was_read),      cmocka_unit_test(what_is_dropped_does_not_count),
 		cmocka_unit_test(a_hole_has_no_energy),  cmocka_unit_test(no_throttling_is_none),
 		cmocka_unit_test(clocks_that_leap),      cmocka_unit_test(lateness_has_its_step),
-		cmocka_unit_test(shares_of_lateness),
+		cmocka_unit_test(shares_of_lateness),    cmocka_unit_test(what_is_lost_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, folder_make, folder_remove);

@@ -125,7 +125,6 @@ static void test_impossible(void **state)
 	trace_look(t, &st);
 	assert_false(st.news);
 	/* Nor are they in the columns. */
-	trace_settle(t);
 	for (size_t i = 0; i < trace_session(t)->n_channels; i++) {
 		const struct channel *c = &trace_session(t)->channels[i];
 
