@@ -152,7 +152,7 @@ void fetch_close(struct trace *t)
 	if (f)
 		f->got.trace = t;
 	if (f && job_start(&f->job, close_run, fetch_drop, &e) == 0) {
-		job_detach(&f->job);
+		job_cancel(&f->job);
 	} else {
 		free(f);
 		trace_close(t);

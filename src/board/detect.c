@@ -12,8 +12,8 @@
 #include "util/array.h"
 #include "util/intl.h"
 #include "board/board.h"
+#include "board/machine.h"
 
-#define COMPATIBLE "/proc/device-tree/compatible"
 #define MODEL      "/proc/device-tree/model"
 #define MODEL_FILE "/tmp/nv_jetson_model" /* as jetson-containers mounts it */
 #define BLOB_MAX   4096
@@ -145,23 +145,23 @@ static int by_compatible(struct detection *d)
 	char blob[BLOB_MAX], entries[192];
 	const char *entry = NULL;
 
-	ssize_t len = root_read(d->root, COMPATIBLE, blob, sizeof blob);
+	ssize_t len = root_read(d->root, FILE_COMPATIBLE, blob, sizeof blob);
 	int error = errno;
 	if (len < 0) {
 		if (error == ENOENT)
-			snprintf(d->why, sizeof d->why, _("there is no %s"), COMPATIBLE);
+			snprintf(d->why, sizeof d->why, _("there is no %s"), FILE_COMPATIBLE);
 		else
-			snprintf(d->why, sizeof d->why, "%s: %.60s", COMPATIBLE, strerror(error));
+			snprintf(d->why, sizeof d->why, "%s: %.60s", FILE_COMPATIBLE, strerror(error));
 		return -1;
 	}
 	int which = board_match(blob, (size_t)len, d->all, d->n, &entry);
 	if (which < 0) {
 		list_entries(blob, (size_t)len, entries, sizeof entries);
-		snprintf(d->why, sizeof d->why, _("%.100s has %.140s"), COMPATIBLE, *entries ? entries : "\"\"");
+		snprintf(d->why, sizeof d->why, _("%.100s has %.140s"), FILE_COMPATIBLE, *entries ? entries : "\"\"");
 		return -1;
 	}
 	text_printable(entries, sizeof entries, entry, strlen(entry));
-	snprintf(d->why, sizeof d->why, _("%.150s has \"%.90s\""), COMPATIBLE, entries);
+	snprintf(d->why, sizeof d->why, _("%.150s has \"%.90s\""), FILE_COMPATIBLE, entries);
 	return which;
 }
 
@@ -211,7 +211,7 @@ static int identify(struct detection *d)
 	/* With the release file it is a Jetson; the file may be mounted into a container. */
 	if (which >= 0)
 		snprintf(d->why, sizeof d->why, _("recognised by its sensors (%s): %.150s"), c->text, before);
-	else if (file_line(d->root, "/etc/nv_tegra_release", line, sizeof line))
+	else if (file_line(d->root, FILE_RELEASE, line, sizeof line))
 		snprintf(d->why, sizeof d->why, _("a Jetson of unknown model: %.120s; set NVMTOP_BOARD or mount %s"),
 			 before, MODEL_FILE);
 	else

@@ -82,15 +82,6 @@ static char *take_line(struct parser *p, char **stop_out)
 	}
 }
 
-/* Returns true if the line contains no control character. It ends at end, not at a NUL. */
-static bool is_text(const char *p, const char *end)
-{
-	for (; p < end; p++)
-		if (((unsigned char)*p < 0x20 && *p != '\t') || *p == 0x7f)
-			return false;
-	return true;
-}
-
 /* Takes one word at *at, unquoted in place, and moves *at past it. */
 static int take_word(struct parser *p, char **at, struct word *w, struct err *e)
 {
@@ -117,17 +108,6 @@ static int take_word(struct parser *p, char **at, struct word *w, struct err *e)
 	return 0;
 }
 
-/* Returns what follows a lone '=', up to a comment, without the blanks around it. */
-static char *take_expression(char *p)
-{
-	p += strspn(p, " \t");
-	char *end = p + strcspn(p, "#");
-	while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
-		end--;
-	*end = '\0';
-	return p;
-}
-
 static int take_words(struct parser *p, char *at, struct err *e)
 {
 	p->n = 0;
@@ -136,9 +116,15 @@ static int take_words(struct parser *p, char *at, struct err *e)
 		at += strspn(at, " \t");
 		if (!*at || *at == '#')
 			return 0;
-		if (*at == '=') {
-			p->expression = take_expression(at + 1);
-			return *p->expression ? 0 : wrong(p, e, _("nothing follows the ="));
+		if (*at == '=') { /* what follows, up to a comment, without the blanks around it */
+			at++;
+			at += strspn(at, " \t");
+			char *end = at + strcspn(at, "#");
+			while (end > at && (end[-1] == ' ' || end[-1] == '\t'))
+				end--;
+			*end = '\0';
+			p->expression = at;
+			return *at ? 0 : wrong(p, e, _("nothing follows the ="));
 		}
 		if (p->n == WORDS_MAX)
 			return wrong(p, e, _("more than 64 words in one statement"));
@@ -427,8 +413,9 @@ static int parse_text(struct board *b, const char *file, const char *text, size_
 	p.p = copy + mark;
 	p.end = copy + len;
 	while ((line = take_line(&p, &stop))) {
-		if (!is_text(line, stop))
-			return wrong(&p, e, _("a control character; a board file is plain text"));
+		for (const char *at = line; at < stop; at++) /* a line ends there, not at a NUL */
+			if (((unsigned char)*at < 0x20 && *at != '\t') || *at == 0x7f)
+				return wrong(&p, e, _("a control character; a board file is plain text"));
 		if (take_words(&p, line, e) < 0 || ((p.n || p.expression) && parse_statement(&p, e) < 0))
 			return -1;
 	}

@@ -42,15 +42,6 @@ static int open_all(const struct board *b, struct probe_set *probes, const doubl
 	return descriptors_lacked(e) ? -1 : 0;
 }
 
-static size_t count_present(const struct probe_set *probes)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < probes->n_channels; i++)
-		n += !probes->channels[i].missing[0];
-	return n;
-}
-
 /* Only a value that is computed can be of a time before the start. */
 static int set_past(const struct board *b, struct probe_set *probes, struct err *e)
 {
@@ -73,6 +64,7 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 				const char *why, struct err *e)
 {
 	struct probe_set *probes = calloc(1, sizeof *probes);
+	size_t present = 0;
 
 	if (!probes) {
 		err_sys(e, ERR_FAILED, errno, _("cannot open the board \"%s\""), b->name);
@@ -91,7 +83,9 @@ struct probe_set *board_resolve(struct board *b, const struct root *r, const dou
 		probe_set_free(probes);
 		return NULL;
 	}
-	if (!count_present(probes)) {
+	for (size_t i = 0; i < probes->n_channels; i++)
+		present += !probes->channels[i].missing[0];
+	if (!present) {
 		err_set(e, ERR_FAILED,
 			_("none of the signals of the board \"%s\" can be read below \"%s\"; the first: %s"),
 			b->name, root_dir(r), probes->n_channels ? probes->channels[0].missing : "-");

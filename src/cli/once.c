@@ -30,14 +30,10 @@ struct reading {
 static void reason_now(const struct live *l, const struct channel *c, char *out, size_t size)
 {
 	struct timeline *t = log_view_timeline(l->view);
-	struct change why = {.to = CHANGE_REASON};
+	struct change why = {.to = ""};
 
-	if (c->missing[0]) {
-		snprintf(out, size, "%s", c->missing);
-		return;
-	}
 	t->ops->reason(t, c->name, INT64_MAX, &why);
-	missing_at(out, size, c, why.to + strlen(CHANGE_REASON));
+	missing_at(out, size, c, why.to);
 }
 
 /* A load is only meaningful as a mean over some time; of power both are said. */

@@ -290,10 +290,7 @@ void tally_reason(const struct tally *t, size_t channel, struct tally_value v, c
 	char reason[MISSING_REASON];
 
 	missing_reason(reason, v.value, c, all, n);
-	if (c->missing[0])
-		snprintf(out, size, "%s", c->missing);
-	else
-		missing_at(out, size, c, v.old ? _("there is no new reading") : reason);
+	missing_at(out, size, c, v.old ? _("there is no new reading") : reason);
 }
 
 struct bin tally_last(struct tally *t, size_t channel, int seconds)

@@ -6,24 +6,24 @@
 size_t marks_between(const struct mark *marks, size_t n_marks, int64_t from_ns, int64_t to_ns,
 		     struct mark *out, size_t max)
 {
-	size_t i = times_from(marks, n_marks, sizeof(*marks), offsetof(struct mark, t_ns), from_ns), n = 0;
+	size_t first = times_from(marks, n_marks, sizeof(*marks), offsetof(struct mark, t_ns), from_ns);
+	size_t n = times_from(marks + first, n_marks - first, sizeof(*marks), offsetof(struct mark, t_ns), to_ns);
 
-	for (; i < n_marks && marks[i].t_ns < to_ns && n < max; i++)
-		out[n++] = marks[i];
+	n = n < max ? n : max;
+	if (n > 0)
+		memcpy(out, marks + first, n * sizeof(*out));
 	return n;
 }
 
 size_t changes_between(const struct change *changes, size_t n_changes, int64_t from_ns, int64_t to_ns,
 		       struct change *out, size_t max)
 {
-	size_t end = n_changes, n = 0;
+	size_t end = times_from(changes, n_changes, sizeof(*changes), offsetof(struct change, t_ns), to_ns);
+	size_t n = end - times_from(changes, end, sizeof(*changes), offsetof(struct change, t_ns), from_ns);
 
-	while (end > 0 && changes[end - 1].t_ns >= to_ns)
-		end--;
-	while (n < end && n < max && changes[end - 1 - n].t_ns >= from_ns)
-		n++;
-	for (size_t i = 0; i < n; i++)
-		out[i] = changes[end - n + i];
+	n = n < max ? n : max;
+	if (n > 0)
+		memcpy(out, changes + end - n, n * sizeof(*out));
 	return n;
 }
 

@@ -79,49 +79,37 @@ static const char *label_at(const struct channel *c, const struct channel *all, 
 
 void missing_reason(char out[MISSING_REASON], double v, const struct channel *c, const struct channel *all, size_t n)
 {
+	static const char *const plain[MISSING_KINDS] = {
+		[MISSING_TEXT] = N_("not a number"),
+		[MISSING_RANGE] = N_("out of range"),
+		[MISSING_AGAINST] = N_("contradictory"),
+		[MISSING_SECOND] = N_("needs a second reading"),
+		[MISSING_OFF] = N_("its measurement is off"),
+	};
 	unsigned number = payload(v) & 0xFFFF, text = payload(v) >> 16 & 0xFFFF;
-	const char *said = text < TEXTS ? texts[text].text : "", *sep = *said ? ": " : "";
+	const char *said = text < TEXTS ? texts[text].text : "";
+	enum missing why = missing_why(v);
 
 	out[0] = '\0';
-	switch (missing_why(v)) {
-	case MISSING_ERROR:
+	if (plain[why])
+		snprintf(out, MISSING_REASON, "%s%s%s", _(plain[why]), *said ? ": " : "", said);
+	else if (why == MISSING_ERROR)
 		snprintf(out, MISSING_REASON, "%s", number == EAGAIN ? _("no reading now (EAGAIN): probably powered down")
 								      : root_error((int)number));
-		break;
-	case MISSING_TEXT:
-		snprintf(out, MISSING_REASON, "%s%s%s", _("not a number"), sep, said);
-		break;
-	case MISSING_RANGE:
-		snprintf(out, MISSING_REASON, "%s%s%s", _("out of range"), sep, said);
-		break;
-	case MISSING_FIELD:
+	else if (why == MISSING_FIELD)
 		snprintf(out, MISSING_REASON, _("it has no %s"), said);
-		break;
-	case MISSING_AGAINST:
-		snprintf(out, MISSING_REASON, "%s%s%s", _("contradictory"), sep, said);
-		break;
-	case MISSING_PART:
+	else if (why == MISSING_PART)
 		snprintf(out, MISSING_REASON, _("%.40s is missing"), label_at(c, all, n, number));
-		break;
-	case MISSING_SECOND:
-		snprintf(out, MISSING_REASON, "%s", _("needs a second reading"));
-		break;
-	case MISSING_OFFLINE:
+	else if (why == MISSING_OFFLINE)
 		snprintf(out, MISSING_REASON, _("core %u is offline"), number);
-		break;
-	case MISSING_OFF:
-		snprintf(out, MISSING_REASON, "%s", _("its measurement is off"));
-		break;
-	case MISSING:
-	case MISSING_KINDS:
-		break;
-	}
 }
 
 void missing_at(char *out, size_t size, const struct channel *c, const char *reason)
 {
-	bool file = c->source[0] == '/' && !strchr(c->source, ' ');
+	bool file = c->source[0] == '/' && !strchr(c->source, ' ') && !c->missing[0];
 
+	if (!strncmp(reason, CHANGE_REASON, strlen(CHANGE_REASON)))
+		reason += strlen(CHANGE_REASON);
 	snprintf(out, size, "%s%s%s", file ? c->source : "", file ? ": " : "",
-		 *reason ? reason : _("no reason is known"));
+		 c->missing[0] ? c->missing : *reason ? reason : _("no reason is known"));
 }

@@ -32,7 +32,7 @@ enum missing missing_why(double v);
 #define MISSING_REASON 96
 void missing_reason(char out[MISSING_REASON], double v, const struct channel *c, const struct channel *all, size_t n);
 
-/* Puts the file from which the channel is read before such a reason. */
+/* Why the channel has no value: it cannot have any, or such a reason, also as a change tells it, behind the file that is read. */
 void missing_at(char *out, size_t size, const struct channel *c, const char *reason);
 
 #endif

@@ -31,7 +31,7 @@ static void gaps_by_times(const struct analysis *a, struct part *p, enum tier ti
 {
 	const struct epoch *ep = &p->epoch;
 	double period = 1e9 / a->session->hz[tier];
-	int64_t t[1024], before = 0, cover = cover_ns(a->session, tier);
+	int64_t t[1024], before = 0, cover = stats_hole_ns(a->session->hz[tier]);
 	uint64_t row = trace_row_from(a->trace, tier, ep->from_ns);
 	uint64_t end = trace_row_from(a->trace, tier, ep->end_ns);
 	bool any = false;
@@ -73,7 +73,7 @@ static void gaps_listed(const struct analysis *a, struct part *p)
 
 		if (inside(&p->epoch, g->from_ns > first ? g->from_ns : first))
 			gap_add(k, g->cause != GAP_LATE, g->missed, g->to_ns - g->from_ns);
-		hole_add(k, &p->epoch, cover_ns(a->session, g->tier), g->from_ns, g->to_ns);
+		hole_add(k, &p->epoch, stats_hole_ns(a->session->hz[g->tier]), g->from_ns, g->to_ns);
 	}
 }
 

@@ -231,7 +231,7 @@ static double gathered(struct flow *w, const struct place *p, int64_t t_ns)
 {
 	struct source *s = &w->source[p->tier];
 	struct gathered *g = &s->gathered[p->slot];
-	bool held = s->seen && (s->last_ns >= t_ns || t_ns - s->last_ns <= cover_ns(w->x.session, s->tier));
+	bool held = s->seen && (s->last_ns >= t_ns || t_ns - s->last_ns <= stats_hole_ns(w->x.session->hz[s->tier]));
 	double v = g->count > 0 ? g->sum / (double)g->count : held ? g->last : NAN;
 
 	g->sum = 0;

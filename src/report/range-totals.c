@@ -146,7 +146,7 @@ static void track_read(struct collection *c, struct track *k, size_t channel, in
 		for (size_t i = 0; i < n; i++, c->work++) {
 			const struct track_row *last = k->n > 0 ? &more[k->n - 1] : NULL;
 			int64_t past = last ? t_ns[i] - last->t_ns : 0;
-			double known = past <= cover_ns(s, s->channels[channel].tier) ? (double)past / 1e9 : 0;
+			double known = past <= stats_hole_ns(s->hz[s->channels[channel].tier]) ? (double)past / 1e9 : 0;
 
 			if (!isnan(values[i]))
 				more[k->n++] = (struct track_row) {t_ns[i], values[i], (last ? last->area : 0) + known * values[i],

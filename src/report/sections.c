@@ -59,7 +59,7 @@ static double unknown_of(const struct analysis *a, const struct part *p, size_t 
 {
 	double unknown = seconds_of(p) - p->results[i].energy.known_s;
 
-	return unknown > (double)cover_ns(a->session, channel_of(a, i)->tier) / 1e9 ? unknown : 0;
+	return unknown > (double)stats_hole_ns(a->session->hz[channel_of(a, i)->tier]) / 1e9 ? unknown : 0;
 }
 
 static void energy_row(struct table *t, const struct analysis *a, const struct part *p, size_t i)

@@ -8,12 +8,6 @@
 #include "util/intl.h"
 #include "util/num.h"
 #include "report/select.h"
-#include "model/stats.h"
-
-int64_t cover_ns(const struct session *s, enum tier tier)
-{
-	return stats_hole_ns(s->hz[tier]);
-}
 
 const char *shown_path(const struct trace *t, char *out, size_t size)
 {

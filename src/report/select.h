@@ -36,7 +36,4 @@ void channels_free(struct channels *l);
 /* Formats the path for messages and tables. */
 const char *shown_path(const struct trace *t, char *out, size_t size);
 
-/* The duration of COVER_PERIODS of a tier. */
-int64_t cover_ns(const struct session *s, enum tier tier);
-
 #endif

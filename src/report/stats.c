@@ -48,13 +48,27 @@ static bool is_counted(const struct session *s, const struct channel *c)
 	return (c->kind == CHANNEL_CPU_UTIL || c->kind == CHANNEL_CORE_UTIL) && by && !strncmp(by, "perf", 4);
 }
 
-/* Adds rows of what is counted, from the one before the span to the first one after it. */
-static void flow_rows(struct column *c, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
+/* Were there rows of the tier in this time that are lost? */
+static bool rows_lost(struct trace *t, enum tier tier, int64_t from_ns, int64_t to_ns)
 {
+	size_t n, i = trace_gap_from(t, from_ns + 1);
+	const struct gap *g = trace_gaps(t, &n);
+
+	while (i < n && (g[i].tier != tier || g[i].cause == GAP_LATE) && g[i].from_ns < to_ns)
+		i++;
+	return i < n && g[i].from_ns < to_ns;
+}
+
+/* Adds rows of what is counted, from the one before the span to the first one after it. After rows that were lost, a value
+ * is not that of the time since the row before. */
+static void flow_rows(struct trace *t, struct column *c, const struct epoch *ep, const int64_t *at, const double *v, size_t n)
+{
+	const int64_t hole_ns = stats_hole_ns(trace_session(t)->hz[c->about->tier]);
+
 	for (size_t i = 0; i < n; c->row_ns = at[i++]) {
 		int64_t from = c->row_ns > ep->from_ns ? c->row_ns : ep->from_ns, to = at[i] < ep->to_ns ? at[i] : ep->to_ns;
 
-		if (isnan(v[i]) || to <= from)
+		if (isnan(v[i]) || to <= from || (to - from > hole_ns && rows_lost(t, c->about->tier, from, to)))
 			continue;
 		sum_add(&c->busy, v[i] * (double)(to - from));
 		c->passed += (double)(to - from);
@@ -241,7 +255,7 @@ static void block_flow(struct stats *st, enum tier tier, const struct block *b)
 
 	for (size_t i = 0; n > 0 && i < b->n_channels; i++)
 		if (st->columns[b->at[i]].counted)
-			flow_rows(&st->columns[b->at[i]], st->span, b->t_ns + at, b->values[i] + at, n);
+			flow_rows(st->t, &st->columns[b->at[i]], st->span, b->t_ns + at, b->values[i] + at, n);
 }
 
 static void block_add(struct stats *st, enum tier tier, const struct block *b)

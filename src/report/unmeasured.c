@@ -13,15 +13,12 @@
 bool unmeasured_reason(const struct analysis *a, size_t i, char *out, size_t size)
 {
 	const struct channel *c = channel_of(a, i);
-	struct change why = {.to = CHANGE_REASON};
+	struct change why = {.to = ""};
 	size_t n;
 	const struct change *reasons = trace_reasons(a->trace, &n);
 	bool known = c->missing[0] || reason_before(reasons, n, c->name, INT64_MAX, &why);
 
-	if (c->missing[0])
-		snprintf(out, size, "%s", c->missing);
-	else
-		missing_at(out, size, c, why.to + strlen(CHANGE_REASON));
+	missing_at(out, size, c, why.to);
 	return known;
 }
 

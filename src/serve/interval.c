@@ -247,7 +247,7 @@ static void intervals_change(struct sink *sink, const struct change *c)
 	}
 	i = channel_find(v->about->channels, v->n, c->what);
 	if (i < v->n)
-		snprintf(v->reasons[i], sizeof(v->reasons[i]), "%s", c->to + strlen(CHANGE_REASON));
+		snprintf(v->reasons[i], sizeof(v->reasons[i]), "%s", c->to);
 }
 
 /* A channel that had no source has one now, and perhaps a counter. */
@@ -332,9 +332,7 @@ void interval_reason(const struct interval *i, size_t channel, char *out, size_t
 {
 	const struct channel *c = &i->about->channels[channel];
 
-	if (c->missing[0])
-		snprintf(out, size, "%s", c->missing);
-	else if (i->of->reasons[channel][0])
+	if (c->missing[0] || i->of->reasons[channel][0])
 		missing_at(out, size, c, i->of->reasons[channel]);
 	else
 		snprintf(out, size, "%s", _("no reading in this time"));

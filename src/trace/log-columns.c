@@ -431,9 +431,10 @@ static bool stat_walk_next(struct stat_walk *w)
 {
 	struct trace *r = w->r;
 	uint64_t row = log_rows_before(r, w->tier, w->next);
-	int64_t from = w->next, at = log_group_of_row(r, w->tier, row);
+	bool gone = log_cell_ns(w->next) < r->rows_from_ns;
+	int64_t from = w->next, at = gone ? from : log_group_of_row(r, w->tier, row);
 
-	/* A span may begin with cells that have no rows; one without any has no STAT. */
+	/* A span may begin with cells that have no rows; one without any has no STAT. Of rows that are gone there is only that. */
 	w->cell = at > from ? at : from;
 	w->stat = NULL;
 	if (log_cell_ns(w->cell) >= w->to_ns)
@@ -449,9 +450,9 @@ static bool stat_walk_next(struct stat_walk *w)
 			return true;
 	}
 	w->stat = NULL;
-	at = log_cell_of_row(r, w->tier, row);
+	at = gone ? from : log_cell_of_row(r, w->tier, row);
 	w->cell = w->cell > at ? w->cell : at;
-	w->next = w->cell + 1;
+	w->next = gone ? log_span_end(w->cell, 1) : w->cell + 1;
 	return log_cell_ns(w->cell) < w->to_ns;
 }
 

@@ -110,7 +110,7 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct ui_sce
 {
 	const struct channel *ch = &u->about->channels[row->channel];
 	int64_t now_ns = u->vp.follow || !u->extent.any ? INT64_MAX : u->vp.head_ns;
-	struct change why = {.to = CHANGE_REASON};
+	struct change why = {.to = ""};
 
 	if (ch->missing[0]) {
 		const char *remedy = reason_remedy(ch->missing);
@@ -125,7 +125,7 @@ static void add_why(struct sheet *sheet, const struct ui *u, const struct ui_sce
 		return;
 	if (s->timeline->ops->reason)
 		s->timeline->ops->reason(s->timeline, ch->name, now_ns, &why);
-	missing_at(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, ch, why.to + strlen(CHANGE_REASON));
+	missing_at(add(sheet, _("missing"), STYLE_TEXT), LINE_MAX, ch, why.to);
 }
 
 static void fill(struct sheet *sheet, struct ui *u, const struct ui_scene *s)

@@ -18,11 +18,11 @@ static pthread_cond_t ended = PTHREAD_COND_INITIALIZER, queued = PTHREAD_COND_IN
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct job *first, **end = &first;
 static unsigned n_queued, idle; /* jobs that do not run yet, threads that wait for one */
-static unsigned abandoned;      /* cancelled jobs that run */
+static unsigned abandoned;      /* cancelled jobs that are not done */
 static int fd = -1;
 
 /* After fork() there are no threads, and the lock may be held forever. Queued jobs are lost. */
-static void init_child(void)
+static void job_forked(void)
 {
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	ended = queued = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -34,42 +34,16 @@ static void init_child(void)
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-static void init_first(void)
+static void job_first(void)
 {
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	pthread_atfork(NULL, NULL, init_child);
+	pthread_atfork(NULL, NULL, job_forked);
 }
 
-static void unqueue(struct job *j)
+static void *job_run(void *arg)
 {
-	struct job **p = &first;
+	const uint64_t one = 1;
 
-	while (*p != j)
-		p = &(*p)->next;
-	*p = j->next;
-	n_queued--;
-	if (end == &j->next)
-		end = p;
-}
-
-static void job_ended(struct job *j)
-{
-	uint64_t one = 1;
-
-	j->state = JOB_DONE;
-	if (j->cancelled) {
-		abandoned--;
-		pthread_mutex_unlock(&lock);
-		j->drop(j);
-		pthread_mutex_lock(&lock);
-	}
-	pthread_cond_broadcast(&ended);
-	if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
-		return; /* the counter is full: already readable */
-}
-
-static void *work(void *arg)
-{
 	prctl(PR_SET_NAME, "nvmtop-job");
 	pthread_mutex_lock(&lock);
 	for (;;) {
@@ -80,16 +54,24 @@ static void *work(void *arg)
 		while (!first && thread_wait(&queued, &lock, until))
 			continue;
 		idle--;
-		j = first;
-		if (!j)
+		if (!(j = first))
 			break;
-		unqueue(j);
-		j->state = JOB_RUNS;
-		abandoned += j->cancelled;
+		if (!(first = j->next))
+			end = &first;
+		n_queued--;
 		pthread_mutex_unlock(&lock);
 		j->run(j);
 		pthread_mutex_lock(&lock);
-		job_ended(j);
+		j->done = true;
+		if (j->cancelled) {
+			abandoned--;
+			pthread_mutex_unlock(&lock);
+			j->drop(j);
+			pthread_mutex_lock(&lock);
+		}
+		pthread_cond_broadcast(&ended);
+		if (fd >= 0 && write(fd, &one, sizeof(one)) < 0)
+			continue; /* the counter is full: already readable */
 	}
 	pthread_mutex_unlock(&lock);
 	return arg;
@@ -100,17 +82,17 @@ int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job
 	pthread_t thread;
 	int num = 0;
 
-	pthread_once(&once, init_first);
+	pthread_once(&once, job_first);
 	*j = (struct job) {.run = run, .drop = drop};
 	pthread_mutex_lock(&lock);
-	*end = j;
-	end = &j->next;
-	if (++n_queued <= idle)
-		pthread_cond_signal(&queued);
-	else if ((num = thread_start(&thread, work, NULL)))
-		unqueue(j);
-	else
+	if (n_queued >= idle && !(num = thread_start(&thread, job_run, NULL)))
 		pthread_detach(thread);
+	if (!num) {
+		*end = j;
+		end = &j->next;
+		n_queued++;
+		pthread_cond_signal(&queued);
+	}
 	pthread_mutex_unlock(&lock);
 	return num ? err_sys(e, ERR_FAILED, num, _("cannot start a thread")) : 0;
 }
@@ -120,9 +102,9 @@ bool job_done(struct job *j, int64_t until_ns)
 	bool done;
 
 	pthread_mutex_lock(&lock);
-	while (j->state != JOB_DONE && thread_wait(&ended, &lock, until_ns))
+	while (!j->done && thread_wait(&ended, &lock, until_ns))
 		continue;
-	done = j->state == JOB_DONE;
+	done = j->done;
 	pthread_mutex_unlock(&lock);
 	return done;
 }
@@ -137,36 +119,20 @@ bool job_is_cancelled(struct job *j)
 	return cancelled;
 }
 
-/* run: also run it if it is still queued */
-static void abandon(struct job *j, bool run)
-{
-	pthread_mutex_lock(&lock);
-	if (j->state == JOB_QUEUED && !run) {
-		unqueue(j);
-		j->state = JOB_DONE;
-	}
-	j->cancelled = j->state != JOB_DONE;
-	abandoned += j->state == JOB_RUNS;
-	if (j->cancelled)
-		j = NULL; /* its thread owns it now */
-	pthread_mutex_unlock(&lock);
-	if (j)
-		j->drop(j);
-}
-
 void job_cancel(struct job *j)
 {
-	abandon(j, false);
-}
-
-void job_detach(struct job *j)
-{
-	abandon(j, true);
+	pthread_mutex_lock(&lock);
+	bool done = j->done;
+	j->cancelled = !done;
+	abandoned += !done;
+	pthread_mutex_unlock(&lock);
+	if (done)
+		j->drop(j);
 }
 
 int jobs_fd(void)
 {
-	pthread_once(&once, init_first);
+	pthread_once(&once, job_first);
 	return fd;
 }
 
@@ -182,7 +148,7 @@ unsigned jobs_abandoned(int64_t until_ns)
 {
 	unsigned n;
 
-	pthread_once(&once, init_first);
+	pthread_once(&once, job_first);
 	pthread_mutex_lock(&lock);
 	while (abandoned && thread_wait(&ended, &lock, until_ns))
 		continue;

@@ -13,8 +13,7 @@ struct job {
 	void (*run)(struct job *j);
 	void (*drop)(struct job *j);
 	struct job *next;
-	enum { JOB_QUEUED, JOB_RUNS, JOB_DONE } state;
-	bool cancelled;
+	bool done, cancelled;
 };
 
 /* Begins a job. drop(j) frees it and its result, on the last thread that uses it. Returns -1 if no thread
@@ -25,16 +24,14 @@ int job_start(struct job *j, void (*run)(struct job *j), void (*drop)(struct job
 bool job_done(struct job *j, int64_t until_ns);
 /* To be polled by run(). */
 bool job_is_cancelled(struct job *j);
-/* Discards the job: it is dropped at once if it does not run yet or is done, else when run() returns. */
+/* Discards the job: it is dropped at once if it is done, else when run() returns. */
 void job_cancel(struct job *j);
-/* The same, but one that does not run yet is run first. */
-void job_detach(struct job *j);
 
 /* A descriptor that is readable if a job has ended since jobs_fd_clear(). -1: not available. */
 int jobs_fd(void);
 void jobs_fd_clear(void);
 
-/* Waits, at most until until_ns, for cancelled and detached jobs. Returns the number still running. */
+/* Waits, at most until until_ns, for cancelled jobs. Returns the number of those that are not done. */
 unsigned jobs_abandoned(int64_t until_ns);
 
 #endif

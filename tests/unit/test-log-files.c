@@ -628,6 +628,65 @@ static void lost_events(void **state)
 	log_out_free(w);
 }
 
+/* Rows of all tiers, whose last channel has that value. */
+static void push_throttled(double from, double to, double throttled)
+{
+	const int64_t period[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
+
+	for (int64_t at = START + llround(from * 1e9); at < START + llround(to * 1e9); at += NS_PER_MS)
+		for (enum tier t = 0; t < TIERS; t++) {
+			const double v[3] = {(double)random_below(1000), t == TIER_SLOW ? throttled : 2, 3};
+
+			if ((at - START) % period[t] == 0)
+				stream->ops->rows(stream, &(struct rows) {t, 1, about.width[t], &at, v});
+		}
+}
+
+/* The record of an end that found no room: later files do not say that it goes on. */
+static void lost_end_of_a_state(void **state)
+{
+	struct log_out_stats st = {.bytes = 0};
+	struct state_event events[4];
+	struct timeline *line;
+	char name[PATH_MAX];
+	struct log_out *w;
+	struct trace *t;
+	double at = 45;
+	struct err e;
+	size_t n;
+
+	(void)state;
+	channels[CHANNELS - 1].kind = CHANNEL_THROTTLE;
+	w = series_with(&(struct trace_limits) {.split.ns = 5 * NS_PER_S}, 20000);
+	push_throttled(0, 3, 1);
+	while (!all_written(&st)) {
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+		log_out_stats(w, &st);
+	}
+	disk_is(0, 0, true);
+	push_throttled(3, 5, 1);
+	push_throttled(5, at, 0);
+	disk_is(0, 0, false);
+	do {
+		push_throttled(at, at + 0.5, 0);
+		at += 0.5;
+		nanosleep(&(struct timespec) {.tv_nsec = 10000000}, NULL);
+		log_out_stats(w, &st);
+	} while (at < 90 && (st.files < 3 || !no_trouble(&st)));
+	n = finish(w, true);
+	assert_in_range(n, 3, FILES);
+	log_out_stats(w, &st);
+	assert_true(st.lost.events > 0);
+	assert_true(log_out_file(w, n - 1, name, sizeof(name), NULL));
+	t = trace_open(name, &e);
+	assert_non_null(t);
+	line = trace_timeline(t);
+	assert_int_equal(line->ops->states(line, SIZE_MAX, 0, INT64_MAX, events, 4), 0);
+	trace_close(t);
+	log_out_free(w);
+	channels[CHANNELS - 1].kind = CHANNEL_THROTTLE_COUNT;
+}
+
 static void push_tier(enum tier tier, double from, double to)
 {
 	const int64_t period[TIERS] = {NS_PER_MS, 10 * NS_PER_MS, 100 * NS_PER_MS};
@@ -903,6 +962,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gap_in_the_middle, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lost_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(lost_events, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lost_end_of_a_state, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(ends_at_a_split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(truncated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_empty_next, set_up, tear_down),

@@ -419,6 +419,7 @@ static void columns_are_left(void **state)
 	struct timeline *t;
 	struct model m = {.base = zoom_base(100)};
 	int64_t start = 1000 * NS_PER_S, at, first = 0;
+	struct span_stats stat;
 	struct live_log *h;
 
 	(void)state;
@@ -457,6 +458,10 @@ static void columns_are_left(void **state)
 	assert_int_equal(t->ops->step(t, TIER_MEDIUM, start + 5 * NS_PER_S, -1000), start);
 	assert_int_equal(t->ops->step(t, TIER_MEDIUM, start + 160 * NS_PER_S, -10000), start + 60 * NS_PER_S);
 	assert_int_equal(t->ops->step(t, TIER_MEDIUM, start + 160 * NS_PER_S, -100), start + 159 * NS_PER_S);
+	/* The statistics of rows that are gone are left, of whole spans of 64 cells. */
+	t->ops->stat(t, 1, start, start + 200 * NS_PER_S, &stat);
+	assert_int_equal(stat.n, 20000);
+	assert_true(stat.max == 99 && stat.sum == 19999 + 99);
 	gone_ns = INT64_MIN;
 	free(m.t);
 	free(m.v);

@@ -413,6 +413,48 @@ static void long_intervals_have_their_counter(void **state)
 	}
 }
 
+/* A load that is a difference of counters is that of the time since the row before, however late it is: but rows that were lost
+ * had values of their own. */
+static void lost_rows_have_no_load(void **state)
+{
+	static const struct channel gpu = {.name = "gpu.util", .tier = TIER_FAST, .unit = UNIT_PERCENT, .kind = CHANNEL_GPU_UTIL, .source = "/gpu/counters"};
+	const struct session s = {.channels = &gpu, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
+	const struct selection all = {.tier = -1};
+
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct reading reading = {.progress = NULL};
+		struct analysis a;
+		struct log_out *w;
+		struct trace *t;
+		struct err e;
+
+		strcpy(path, "power-sum-XXXXXX");
+		close(mkstemp(path));
+		w = log_out_new(path, true, &e);
+		assert_non_null(w);
+		struct sink *to = stream_begin(w, &s, false);
+		for (int64_t ms = 0; ms <= 3000; ms += ms == 1000 ? 1000 : 1) {
+			int64_t t_ns = START + ms * NS_PER_MS;
+
+			if (ms == 2000)
+				to->ops->gap(to, &(struct gap) {TIER_FAST, lost ? GAP_LOST : GAP_LATE, t_ns - NS_PER_S, t_ns, 999});
+			to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, (const double[]) {ms == 2000 ? 80 : 50}});
+			log_out_ready(w);
+		}
+		assert_int_equal(stream_end(w, to, &e), 0);
+		log_out_free(w);
+		t = trace_open(path, &e);
+		assert_non_null(t);
+		assert_int_equal(analysis_begin(&a, t, &all, 0, false, &reading, &e), 0);
+		assert_int_equal(analyse(&a, &reading, &e), 0);
+		assert_true(fabs(a.whole.results[0].counted - (lost ? 50 : 60)) < 1e-6);
+		analysis_free(&a);
+		trace_close(t);
+		unlink(path);
+	}
+}
+
 /* The same of a chip that holds a mean of ten rows, and of one without a counter. */
 static void parts_of_others_too(void **state)
 {
@@ -535,6 +577,7 @@ static void a_sum_has_all_of_its_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_say_the_same), cmocka_unit_test(so_do_the_rises_of_a_counter), cmocka_unit_test(parts_are_what_their_rows_say), cmocka_unit_test(parts_of_others_too), cmocka_unit_test(long_intervals_have_the_area), cmocka_unit_test(long_intervals_have_their_counter), cmocka_unit_test(counts_rise_once),
+					   cmocka_unit_test(lost_rows_have_no_load),
 					   cmocka_unit_test(ranges_have_the_sum),
 					   cmocka_unit_test(what_adds_up), cmocka_unit_test(a_sum_has_all_of_its_parts)};
 

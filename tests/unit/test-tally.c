@@ -11,6 +11,7 @@
 #include "live/live.h"
 #include "model/energy.h"
 #include "model/missing.h"
+#include "random.h"
 #include "util/clock.h"
 
 #define START (100 * NS_PER_S)
@@ -247,11 +248,90 @@ static void windows(void **state)
 	finish(t);
 }
 
+/* 10 and 50 W by turns of 0.37 s; a moment of the recording, in s. */
+static double watts_at(double s)
+{
+	return fmod(s, 0.74) < 0.37 ? 10 : 50;
+}
+
+static double joules_before(double s)
+{
+	double whole = floor(s / 0.74), rest = s - whole * 0.74;
+
+	return whole * 0.37 * 60 + (rest < 0.37 ? 10 * rest : 3.7 + 50 * (rest - 0.37));
+}
+
+/* Windows that overlap at random, of rows of which some are lost: a window that is asked for has the truth within its bound, and in
+ * the end what all readings say, however they came. */
+static void windows_overlap(void **state)
+{
+	enum { WINDOWS = 400, READINGS = 4000 };
+	static struct {
+		int64_t from_ns, to_ns;
+		bool begun, ended;
+	} w[WINDOWS];
+	static struct power_reading list[READINGS];
+	struct tally *t = begin();
+	struct energy_source s;
+	struct energy_rows rows = {.begun = false};
+	struct tally_energy out[CHANNELS];
+	double seconds;
+	size_t n = 0, good = 0, asked = 0;
+	int64_t t_ns = START;
+	bool complete;
+	struct err e;
+
+	(void)state;
+	energy_source_of(&s, &session, RAIL);
+	for (int i = 0; i < WINDOWS; i++) {
+		w[i].from_ns = START + (int64_t)random_below(25 * NS_PER_S);
+		w[i].to_ns = w[i].from_ns + (int64_t)random_below(3 * NS_PER_S);
+	}
+	for (int64_t k = 0; k < 3000; k++) {
+		t_ns = START + k * 10 * NS_PER_MS + (int64_t)random_below(9500000);
+		for (int i = 0; i < WINDOWS; i++) {
+			if (!w[i].begun && w[i].from_ns < t_ns) {
+				w[i].begun = true;
+				assert_int_equal(tally_window_begin(t, 1, i + 1, w[i].from_ns, &e), 0);
+			}
+			if (w[i].begun && !w[i].ended && w[i].to_ns < t_ns) {
+				double from_s = (double)(w[i].from_ns - START) / 1e9, to_s = (double)(w[i].to_ns - START) / 1e9;
+
+				w[i].ended = true;
+				assert_int_equal(tally_window_end(t, i + 1, w[i].to_ns), TALLY_ENDED);
+				tally_window_get(t, i + 1, out, CHANNELS, &seconds, &complete);
+				if (out[0].energy.known_s < seconds - 1e-6)
+					continue;
+				asked++;
+				good += fabs(out[0].energy.joules - joules_before(to_s) + joules_before(from_s)) <= out[0].energy.within;
+			}
+		}
+		if (random_below(8) == 0)
+			continue;
+		double mw = 1e3 * watts_at((double)(t_ns - START) / 1e9);
+		push(t, TIER_MEDIUM, t_ns, (const double[]) {mw, NAN, NAN});
+		n += energy_take(&s, &rows, t_ns, mw, NAN, list + n);
+	}
+	assert_true(asked > WINDOWS / 2 && good >= asked * 9 / 10);
+	for (int i = 0; i < WINDOWS; i++) {
+		struct energy all = {.from_ns = w[i].from_ns, .to_ns = w[i].to_ns};
+
+		for (size_t k = 0; k < n; k++)
+			energy_add(&all, &s, &list[k]);
+		assert_int_equal(tally_window_get(t, i + 1, out, CHANNELS, &seconds, &complete), 2);
+		assert_true(complete && out[0].guessed_s == 0);
+		assert_true(fabs(out[0].energy.joules - energy_get(&all, &s).joules) < 1e-9);
+		assert_true(fabs(out[0].energy.known_s - energy_get(&all, &s).known_s) < 1e-9);
+	}
+	finish(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(newest_and_why_not),   cmocka_unit_test(last_seconds),
 		cmocka_unit_test(joules_rise),        cmocka_unit_test(windows),
+		cmocka_unit_test(windows_overlap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
