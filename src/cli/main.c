@@ -1,9 +1,6 @@
 /* Sets up the process as every verb needs it, then runs the verb. */
 #include <fcntl.h>
 #include <locale.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +61,6 @@ int main(int argc, char **argv)
 
 	signals_hold(true); /* one may arrive as soon as the process exists */
 	signal(SIGXFSZ, SIG_IGN); /* write() returns an error instead, which is reported with the file name */
-#ifdef __GLIBC__
-	mallopt(M_ARENA_MAX, 1); /* what one thread has freed another can use */
-#endif
 	hold_closed_numbers();
 	descriptors_raise();
 	locale_set();

@@ -26,10 +26,11 @@ size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, in
 	for (size_t i = 0; t_ns && i < n; i++)
 		t_ns[i] = b ? b->t_ns[skip + i] : r->last_ns;
 	for (size_t c = 0; c < n_channels; c++) {
-		if (values[c] && b)
-			memcpy(values[c], log_block_values(b, r->channels[channels[c]].column) + skip, n * sizeof(**values));
-		for (size_t i = 0; values[c] && !b && i < n; i++)
-			values[c][i] = (double)NAN;
+		size_t apart = 0;
+		const double *v = values[c] && b ? log_block_values(b, r->channels[channels[c]].column, &apart) + skip * apart : NULL;
+
+		for (size_t i = 0; values[c] && i < n; i++)
+			values[c][i] = v ? v[i * apart] : (double)NAN;
 	}
 	pthread_mutex_unlock(&r->lock);
 	return n;
@@ -162,7 +163,7 @@ static size_t rows_fold(struct trace *r, enum tier tier, int zoom, int64_t first
 	int64_t cell = first >> (LOG_CELL_ZOOM - zoom);
 	uint64_t row = log_rows_before(r, tier, cell), end = log_rows_before(r, tier, cell + 1), at;
 	struct log_block *b;
-	size_t last = 0;
+	size_t last = 0, each;
 
 	for (; row < end && (b = log_block_of(r, tier, row, &at)) != NULL; row = at + b->n) {
 		const int64_t *t_ns = b->t_ns;
@@ -175,7 +176,8 @@ static size_t rows_fold(struct trace *r, enum tier tier, int zoom, int64_t first
 			if (!fold_begin(&r->fold, t_ns + lo, hi - lo, r->session.hz[tier]))
 				return last;
 			for (unsigned c = from; c < to; c++) {
-				struct bin bin = fold_bin(&r->fold, log_block_values(b, c) + lo);
+				const double *v = log_block_values(b, c, &each);
+				struct bin bin = fold_bin(&r->fold, v + lo * each, each);
 
 				bin_merge(&bins[(c - from) * apart + last], &bin);
 			}
@@ -377,7 +379,7 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 {
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
-	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
+	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1, apart;
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = log_span_key(cell, SPAN_CELL, c->tier);
 	struct log_block *kept = keep ? log_cache_find(cache, key) : NULL, *b;
@@ -398,7 +400,9 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 		if (lo >= hi || !fold_begin(&r->fold, b->t_ns + lo, hi - lo, hz))
 			continue;
 		for (size_t i = 0; i < n; i++) {
-			part = fold_stats(&r->fold, log_block_values(b, (unsigned)(from + i)) + lo);
+			const double *v = log_block_values(b, (unsigned)(from + i), &apart);
+
+			part = fold_stats(&r->fold, v + lo * apart, apart);
 			span_stats_join(&all[i], &part, stats_hole_ns(hz));
 		}
 	}

@@ -291,8 +291,8 @@ struct log_block *log_block_read(struct trace *r, const struct log_item *item, e
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
-/* Returns a column of the block's rows, which is decoded on first use. */
-const double *log_block_values(struct log_block *b, unsigned column);
+/* Returns a column of the block's rows, which is decoded on first use, and how far its values are apart. */
+const double *log_block_values(struct log_block *b, unsigned column, size_t *apart);
 
 /* log-columns.c */
 /* Operations of a timeline. */

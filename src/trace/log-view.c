@@ -16,7 +16,7 @@ struct log_view {
 	struct log *log;
 	struct log_look look;
 	size_t room; /* of the reader's groups */
-	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
+	struct log_block open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk */
 };
 
 /* --- groups --- */
@@ -160,39 +160,16 @@ static bool view_sums(struct trace *r, int level, int64_t cell, enum log_kind ki
 	return false;
 }
 
+/* The look holds them. */
 static struct log_block *view_open_rows(struct trace *r, const struct log_item *item, enum tier tier)
 {
-	struct log_view *v = r->view;
-	struct log_block **at = &v->open[tier][item->open - 1];
-	const struct look_open *o = &v->look.now.open[tier][item->open - 1];
-	size_t n = o->n, width = o->rows->width;
-	struct log_block *b = *at;
+	struct log_block *b = &r->view->open[tier][item->open - 1];
+	const struct look_open *o = &r->view->look.now.open[tier][item->open - 1];
 
-	if (b)
-		return b;
-	b = malloc(sizeof(*b) + n * sizeof(int64_t) + width * n * sizeof(double) + width * sizeof(*b->arrays));
-	if (!b)
-		return NULL;
-	*b = (struct log_block) {.cell = item->cell, .n = (uint32_t)n};
-	b->t_ns = (int64_t *)(void *)(b + 1);
-	b->values = (double *)(void *)(b->t_ns + n);
-	b->arrays = (struct log_array *)(void *)(b->values + width * n);
-	memcpy(b->t_ns, o->rows->t_ns, n * sizeof(*b->t_ns));
-	for (size_t c = 0; c < width; c++) {
-		b->arrays[c] = (struct log_array) {NULL, 0, LOG_NONE};
-		for (size_t i = 0; i < n; i++)
-			b->values[c * n + i] = o->rows->values[i * width + c];
-	}
-	return *at = b;
-}
-
-static void forget_open(struct log_view *v)
-{
-	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < LOOK_OPEN; i++) {
-			free(v->open[t][i]);
-			v->open[t][i] = NULL;
-		}
+	*b = (struct log_block) {.cell = item->cell, .n = (uint32_t)o->n, .t_ns = o->rows->t_ns, .late = o->rows->late};
+	b->values = o->rows->values;
+	b->width = o->rows->width;
+	return b;
 }
 
 /* Columns have the same place in all descriptions of the channels. */
@@ -243,7 +220,6 @@ void log_view_look(struct log_view *v)
 	count_open(v, true);
 	if (v->look.version == version)
 		return;
-	forget_open(v);
 	show_session(v);
 	for (enum log_shelf s = 0; s < LOG_SHELVES; s++) {
 		const struct look_shelf *of = &v->look.shelf[s];
@@ -319,7 +295,6 @@ void log_view_free(struct log_view *v)
 
 	if (!v)
 		return;
-	forget_open(v);
 	r->channels = NULL;
 	r->other_ranges = NULL;
 	trace_close(r);
