@@ -40,7 +40,7 @@ static void source_set(struct energy_source *s)
 	s->unsure_ns = s->age != SIZE_MAX ? 0 : s->every_ns > s->tick_ns ? s->tick_ns : s->window_ns;
 	s->hole_ns = COVER_PERIODS * (late && longest > s->tick_ns ? longest : s->tick_ns) + 2 * longest;
 	s->hold_ns = late ? 2 * (longest + s->tick_ns) : longest > s->tick_ns ? s->tick_ns + 2 * longest + s->window_ns / 2 : s->window_ns;
-	s->edge_ns = late ? s->hole_ns : 2 * s->tick_ns + (s->unsure_ns + s->window_ns) / 2 + s->age_ns;
+	s->edge_ns = 2 * s->tick_ns + (late ? s->hold_ns : (s->unsure_ns + s->window_ns) / 2 + s->age_ns);
 	s->reach_ns = s->hole_ns + 3 * (longest + s->tick_ns) + s->age_ns + (late ? LATE : 0);
 }
 

@@ -253,6 +253,7 @@ static void tidy(const char *folder, const struct nvtx_process *me)
 	DIR *list = opendir(folder);
 	struct nvtx_process of;
 	struct dirent *d;
+	uint64_t start;
 	int fd;
 
 	while (list && (d = readdir(list))) {
@@ -260,7 +261,8 @@ static void tidy(const char *folder, const struct nvtx_process *me)
 		    (fd = openat(dirfd(list), d->d_name, how)) < 0)
 			continue;
 		if (pread(fd, &of, sizeof of, 0) == sizeof of && of.magic == NVTX_MAGIC &&
-		    of.pid_ns == me->pid_ns && (of.pid == me->pid || nvtx_started((int)of.pid) != of.start))
+		    of.pid_ns == me->pid_ns &&
+		    (of.pid == me->pid || (nvtx_started((int)of.pid, &start) == 0 && start != of.start)))
 			unlinkat(dirfd(list), d->d_name, 0);
 		close(fd);
 	}
@@ -310,8 +312,7 @@ static struct nvtx_head *make_file(void)
 {
 	struct nvtx_process me = {.version = NVTX_VERSION,
 				  .size = sizeof(struct nvtx_head),
-				  .pid = (uint64_t)getpid(),
-				  .start = nvtx_started(getpid())};
+				  .pid = (uint64_t)getpid()};
 	const uint32_t strings = inherited ? LOAD(strings_ready) : CHUNK;
 	char folder[sizeof path - 64];
 	int fd, asked, recorded;
@@ -320,7 +321,7 @@ static struct nvtx_head *make_file(void)
 	struct stat st;
 
 	errno = 0;
-	if (!nvtx_ring_folder(folder, sizeof folder, &asked))
+	if (!nvtx_ring_folder(folder, sizeof folder, &asked) || nvtx_started(getpid(), &me.start) < 0)
 		return NULL;
 	mkdir(folder, 0700);
 	if (!asked && !nvmtop_mark_safe(folder, 0)) /* others can write to it */
@@ -336,11 +337,11 @@ static struct nvtx_head *make_file(void)
 		return NULL;
 	if (grow(fd, 0, NVTX_STRINGS_AT + strings))
 		h = mmap(NULL, NVTX_RINGS_AT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (h == MAP_FAILED)
-		unlink(path);
 	close(fd);
-	if (h == MAP_FAILED)
+	if (h == MAP_FAILED) {
+		unlink(path);
 		return NULL;
+	}
 	atomic_store(&strings_ready, strings);
 	atomic_store(&strings_most, NVTX_STRINGS);
 	atomic_store(&h->strings, 8);
@@ -543,9 +544,10 @@ void nvtx_name(enum nvtx_kind kind, uint32_t domain, uint32_t number, struct nvt
 
 /* --- threads --- */
 
-static int is_gone(uint32_t tid)
+/* Whether it asks for what it cannot have: at first, and again after so many calls. */
+static int asks(struct ring_thread *t)
 {
-	return syscall(SYS_tgkill, getpid(), tid, 0) < 0 && errno == ESRCH;
+	return !t->wait || !--t->wait;
 }
 
 /* Gets a free slot, or that of a thread that is gone, with its levels, or t->why. */
@@ -555,15 +557,11 @@ static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 	int before = errno;
 	uint32_t i, of;
 
-	if (t->wait) {
-		t->wait--;
-		return;
-	}
 	t->busy = 1;
 	FENCE();
 	for (i = 0; i < NVTX_RINGS; i++) {
 		of = LOAD(slots[i].tid);
-		if ((!of || of == own_tid(t) || is_gone(of)) &&
+		if ((!of || of == own_tid(t) || (syscall(SYS_tgkill, getpid(), of, 0) < 0 && errno == ESRCH)) &&
 		    atomic_compare_exchange_strong(&slots[i].tid, &of, own_tid(t)))
 			break;
 	}
@@ -592,7 +590,7 @@ static __attribute__((noinline)) void slot_get(struct ring_thread *t)
 /* NULL: there is none for this thread. */
 static struct ring_level *level(struct ring_thread *t, uint32_t domain)
 {
-	if (!t->level && !t->busy)
+	if (!t->level && !t->busy && asks(t))
 		slot_get(t);
 	return t->level ? &t->level[domain] : NULL;
 }
@@ -602,10 +600,6 @@ static int ring_get(struct ring_thread *t, struct nvtx_head *h)
 	struct ring_slot *s = &slots[t->slot];
 	uint32_t seen;
 
-	if (t->wait) {
-		t->wait--;
-		return 0;
-	}
 	t->why = s->records ? NVTX_NOT_LOST
 			    : grow_later(NVTX_RINGS_AT + t->slot * (size_t)RING, RING, &s->records);
 	if (t->why) {
@@ -687,7 +681,7 @@ static enum nvtx_lost record_write(struct ring_thread *t, struct ring_level *l, 
 	domain = (uint32_t)(l - t->level);
 	if (domain == NVTX_OVER)
 		return NVTX_LOST_DOMAINS;
-	if (!t->ring && !ring_get(t, h))
+	if (!t->ring && (!asks(t) || !ring_get(t, h)))
 		return t->why;
 	if (t->written - t->read + need >= NVTX_RECORDS)
 		t->read = SEE(t->ring->read);

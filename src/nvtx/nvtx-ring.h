@@ -26,6 +26,7 @@
 #ifndef NVTX_RING_H
 #define NVTX_RING_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -168,27 +169,33 @@ static inline size_t nvtx_ring_folder(char *out, size_t size, int *asked)
 	return (size_t)snprintf(out, size, "/dev/shm%s", disk + 4);
 }
 
-/* The start of a process, field 22 of /proc/PID/stat; 0: it is gone, if nobody has waited for it, too; a dead leader
- * with other threads is not. */
-static inline uint64_t nvtx_started(int pid)
+/* Gets the start of a process, field 22 of /proc/PID/stat; 0: it is gone, if nobody has waited for it, too; a dead
+ * leader with other threads is not.  Returns -1 with errno, and 0 in *start, where that cannot be known now: a caller
+ * without descriptors or memory must take nobody for dead. */
+static inline int nvtx_started(int pid, uint64_t *start)
 {
 	char name[32], text[1024], *p;
 	uint64_t field[23] = {0}; /* 3: state, 20: threads, 22: start */
 	ssize_t n = -1;
 	int fd, i = 2;
 
+	*start = 0;
 	snprintf(name, sizeof name, "/proc/%d/stat", pid);
 	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) >= 0) {
 		n = read(fd, text, sizeof text - 1);
 		close(fd);
 	}
-	text[n < 0 ? 0 : n] = 0;
+	if (n < 0)
+		return errno == ENOENT || errno == ESRCH ? 0 : -1;
+	text[n] = 0;
 	for (p = strrchr(text, ')'); p && *p && i < 23; p++) /* strtoull() is another symbol since 2.38 */
 		if (*p == ' ')
 			i++;
 		else
 			field[i] = i == 3 ? (uint64_t)*p : field[i] * 10 + (uint64_t)(*p - '0');
-	return i == 23 && ((field[3] != 'Z' && field[3] != 'X') || field[20] > 1) ? field[22] : 0;
+	if (i == 23 && ((field[3] != 'Z' && field[3] != 'X') || field[20] > 1))
+		*start = field[22];
+	return i == 23 ? 0 : -1;
 }
 
 _Static_assert(sizeof(struct nvtx_record) == 40 && sizeof(struct nvtx_note) == 12 && sizeof(struct nvtx_ring) == 128 &&

@@ -377,13 +377,14 @@ static bool tell(const struct nvtx_file *f, uint32_t recorder)
 	return put(f, offsetof(struct nvtx_head, reading), &recorder, sizeof(recorder));
 }
 
-/* Gets the head of the file, with its rings. */
+/* Gets the head of the file, with its rings. Returns false with errno 0 if its program truncated it. */
 static bool head_read(struct nvtx_reader *r, struct nvtx_file *f)
 {
 	const size_t fixed = offsetof(struct nvtx_head, ring);
 	size_t size;
 	uint32_t n;
 
+	errno = 0;
 	if (read_all(f->fd, &r->head, fixed, 0) != (ssize_t)fixed)
 		return false;
 	n = LOAD(r->head.rings) > f->n_rings ? LOAD(r->head.rings) : f->n_rings;
@@ -469,11 +470,14 @@ void nvtx_file_close(struct nvtx_reader *r, struct nvtx_file *f)
 	file_free(f);
 }
 
-/* One of another PID namespace is not seen, but while it maps the file, the kernel gives no lease of it. */
+/* One of another PID namespace is not seen, but while it maps the file, the kernel gives no lease of it. What cannot be
+ * known now is found out later. */
 static bool is_alive(const struct nvtx_file *f)
 {
+	uint64_t start;
+
 	if (f->ours)
-		return nvtx_started((int)f->process.pid) == f->process.start;
+		return nvtx_started((int)f->process.pid, &start) < 0 || start == f->process.start;
 	fcntl(f->fd, F_SETSIG, SIGURG); /* if it is opened meanwhile: SIGIO would end the program */
 	if (fcntl(f->fd, F_SETLEASE, F_WRLCK) < 0)
 		return true;
@@ -494,6 +498,7 @@ static size_t ring_read(struct nvtx_reader *r, struct nvtx_file *f, uint32_t rin
 	uint64_t written = LOAD(r->head.ring[ring].written), *read = &f->read[ring];
 	size_t at = (size_t)(*read % NVTX_RECORDS), n = COUNT(r->records), size = sizeof(r->records[0]);
 	uint64_t from = NVTX_RINGS_AT + (ring * (uint64_t)NVTX_RECORDS + at) * size;
+	ssize_t got;
 
 	if (written - *read > NVTX_RECORDS)
 		*read = written;
@@ -503,7 +508,10 @@ static size_t ring_read(struct nvtx_reader *r, struct nvtx_file *f, uint32_t rin
 	if (n == 0)
 		return 0;
 	size *= n;
-	if (read_all(f->fd, r->records, size, from) != (ssize_t)size)
+	got = read_all(f->fd, r->records, size, from);
+	if (got < 0) /* it is tried again */
+		return 0;
+	if ((size_t)got < size)
 		memset(r->records, 0, size);
 	*read += n;
 	put(f, offsetof(struct nvtx_head, ring[ring].read), read, sizeof(*read));
@@ -518,7 +526,7 @@ size_t nvtx_file_read(struct nvtx_reader *r, struct nvtx_file *f, size_t most)
 	if (f->left_out)
 		return 0;
 	if (!head_read(r, f)) {
-		f->gone = true;
+		f->gone = errno == 0;
 		return 0;
 	}
 	if (f->n_notes < LOAD(r->head.notes))

@@ -22,7 +22,7 @@
 #define BUSY_NS (10 * NS_PER_MS)
 #define CALM_NS (25 * NS_PER_MS) /* ranges come before the rows of their time, which the engine holds back longer */
 #define FOLDER_NS (50 * NS_PER_MS)
-#define TAKE_NS   NS_PER_S
+#define TAKE_TRIES 100 /* BUSY_NS apart; not a time, in which a busy machine may not let both sides run */
 #define OPEN_NS   NS_PER_S
 
 struct nvtx {
@@ -185,6 +185,8 @@ static int try_take(struct nvtx *n, struct err *e)
 		return -1;
 	n->lock = openat(n->reader.dir, NVTX_RECORDER, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 	busy = n->lock >= 0 && flock(n->lock, LOCK_EX | LOCK_NB) < 0;
+	if (busy && !n->yields) /* until it is taken, which writes all of it */
+		(void)!pwrite(n->lock, &(uint32_t) {1}, sizeof(uint32_t), offsetof(struct nvtx_recorder, wanted));
 	if (n->lock >= 0 && !busy && page_write(n, (uint32_t)n->reader.now_ns | 1) == 0) {
 		n->changed_ns = n->reader.now_ns; /* the files are free again, which the folder does not show */
 		return 0;
@@ -203,21 +205,10 @@ static int try_take(struct nvtx *n, struct err *e)
 
 int nvtx_take(struct nvtx *n, struct err *e)
 {
-	int64_t until = clock_now_ns() + TAKE_NS;
-	uint32_t wanted = 1;
-	int fd = -1, r;
+	int r;
 
-	while ((r = try_take(n, e)) == 1 && clock_now_ns() < until) {
-		fd = fd < 0 ? openat(n->reader.dir, NVTX_RECORDER, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) : fd;
-		if (fd >= 0)
-			(void)!pwrite(fd, &wanted, sizeof(wanted), offsetof(struct nvtx_recorder, wanted));
+	for (int tries = 0; (r = try_take(n, e)) == 1 && tries < TAKE_TRIES; tries++)
 		nanosleep(&(struct timespec) {.tv_nsec = BUSY_NS}, NULL);
-	}
-	wanted = 0;
-	if (fd >= 0) {
-		(void)!pwrite(fd, &wanted, sizeof(wanted), offsetof(struct nvtx_recorder, wanted));
-		close(fd);
-	}
 	return r == 0 ? 0 : -1;
 }
 
@@ -329,7 +320,8 @@ struct nvtx *nvtx_new(const struct nvtx_ops *ops, struct engine *to, bool yields
 	n->reader.phases_from = phases_from;
 	n->reader.before_ns = n->reader.now_ns = clock_now_ns();
 	n->yields = yields;
-	n->reader.since = since ? nvtx_started(since) : 0;
+	if (since)
+		nvtx_started(since, &n->reader.since);
 	n->reader.dir = n->lock = -1;
 	n->reader.pid_ns = stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 	return n;

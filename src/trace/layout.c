@@ -48,7 +48,7 @@ static enum field field_for(const struct channel *c)
 
 void layout_make(struct layout *l, const struct session *about)
 {
-	size_t taken[FIELDS][MAX_CORES] = {{0}}; /* channel + 1 */
+	bool taken[FIELDS][MAX_CORES] = {{false}};
 
 	memset(l, 0, sizeof(*l));
 	for (size_t i = 0; i < about->n_channels; i++) {
@@ -58,18 +58,13 @@ void layout_make(struct layout *l, const struct session *about)
 
 		if (f == FIELD_NONE || taken[f][slot])
 			continue;
-		taken[f][slot] = i + 1;
-		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot, SIZE_MAX};
+		taken[f][slot] = true;
+		l->cells[c->tier][l->n[c->tier]++] = (struct cell) {i, f, slot};
 		f = field_about[f].tier == TIER_MEDIUM ? FIELD_POWER : f;
 		if (slot >= l->used[f])
 			l->used[f] = slot + 1;
 		l->emc |= f == FIELD_EMC && !c->missing[0];
 	}
-	/* Rails without a channel of power. */
-	for (unsigned i = 0; i < l->used[FIELD_POWER]; i++)
-		if (!taken[FIELD_POWER][i] && taken[FIELD_VOLTAGE][i] && taken[FIELD_CURRENT][i])
-			l->cells[TIER_MEDIUM][l->n[TIER_MEDIUM]++] = (struct cell) {
-				taken[FIELD_VOLTAGE][i] - 1, FIELD_POWER, i, taken[FIELD_CURRENT][i] - 1};
 }
 
 static uint32_t whole_hz(double hz)

@@ -40,7 +40,6 @@ struct cell {
 	size_t channel;
 	enum field field;
 	unsigned slot; /* core, rail or zone */
-	size_t by;     /* a current that the channel, a voltage, is multiplied with; SIZE_MAX: none */
 };
 
 #define MAX_CELLS (MAX_CORES + 3 * MAX_RAILS + MAX_ZONES)

@@ -67,7 +67,6 @@ static void header_check(struct nvmt1 *f)
 
 static void sections_find(struct nvmt1 *f)
 {
-	static const char *const names[] = {"fast", "medium", "slow", "sync point"};
 	uint64_t at = HEADER_SIZE, counts[TIERS + 1], all = 0;
 	bool cut = false;
 
@@ -91,7 +90,8 @@ static void sections_find(struct nvmt1 *f)
 		nvmt1_damage(f,
 			     _("it ends at offset %llu, in the %s section, with %llu of %llu rows; "
 			       "what is there is shown"),
-			     (unsigned long long)f->size, names[i], (unsigned long long)f->rows[i],
+			     (unsigned long long)f->size, i < TIERS ? tier_name((enum tier)i) : "sync point",
+			     (unsigned long long)f->rows[i],
 			     (unsigned long long)counts[i]);
 		cut = true;
 	}

@@ -78,18 +78,6 @@ static void slot_name(char out[32], const uint8_t *names, unsigned slot, const c
 		snprintf(out, 32, "%s", name);
 }
 
-/* Without a board file, a rail that is called so is the input of the module. */
-static uint32_t input_rail(const char *const *rails, unsigned n)
-{
-	static const char *const inputs[] = {"VDD_IN", "POM_5V_IN", "VIN"};
-
-	for (unsigned i = 0; i < n; i++)
-		for (size_t k = 0; k < sizeof(inputs) / sizeof(inputs[0]); k++)
-			if (!strcmp(rails[i], inputs[k]))
-				return 1U << i;
-	return 0;
-}
-
 static void rails_add(struct nvmt1 *f, const struct board *board)
 {
 	unsigned n = slots_of(f, FIELD_POWER);
@@ -105,7 +93,7 @@ static void rails_add(struct nvmt1 *f, const struct board *board)
 		for (enum field k = FIELD_VOLTAGE; k <= FIELD_POWER; k++)
 			columns[i] = channel_add(f, k, i, rail[i])->column;
 	}
-	total = board ? board_total(board, rails, n, &note) : input_rail(rails, n);
+	total = board ? board_total(board, rails, n, &note) : 0;
 	if (!total)
 		return;
 	c = computed_add(f, FIELD_POWER, CHANNEL_POWER_TOTAL, total, columns, "power.total", "Total");
@@ -161,6 +149,8 @@ void nvmt1_session(struct nvmt1 *f)
 	name = f->board.value; /* of a board file, or any bytes */
 	if (*name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")])
 		board = board_load(name, &unheard);
+	if (!board)
+		board = board_load("generic", &unheard);
 	for (enum field k = FIELD_GPU; k <= FIELD_EMC; k++)
 		for (unsigned i = 0; i < slots_of(f, k); i++) {
 			if (k == FIELD_CORE)

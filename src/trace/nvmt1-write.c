@@ -25,31 +25,18 @@ struct output {
 	void *arg;
 	uint64_t done, total; /* bytes */
 	int fd;
-	int error; /* errno of a failed write */
-	bool stopped;
-	double values[MAX_CELLS * BATCH], by[BATCH]; /* a column for each cell of a tier; one more */
+	int error; /* errno of a failed write; ECANCELED: progress() stopped it */
+	double values[MAX_CELLS * BATCH]; /* a column for each cell of a tier */
 	uint8_t rows[BATCH * MEDIUM_SIZE];
 };
 
-static struct output *output_new(struct trace *t)
-{
-	struct output *o = calloc(1, sizeof(*o));
-
-	if (!o)
-		return NULL;
-	o->t = t;
-	layout_make(&o->layout, trace_session(t));
-	return o;
-}
-
 static void output_write(struct output *o, const void *p, size_t n)
 {
-	if (o->error || o->stopped)
-		return;
-	if (write_all(o->fd, p, n) < 0)
+	if (!o->error && write_all(o->fd, p, n) < 0)
 		o->error = errno;
 	o->done += n;
-	o->stopped = o->progress && !o->progress(o->arg, (double)o->done / (double)o->total);
+	if (!o->error && o->progress && !o->progress(o->arg, (double)o->done / (double)o->total))
+		o->error = ECANCELED;
 }
 
 /* A field that cannot encode "missing" keeps the value of the row before. */
@@ -61,20 +48,12 @@ static void output_rows(struct output *o, enum tier tier)
 	uint8_t row[MEDIUM_SIZE];
 
 	row_blank(row, l, tier);
-	for (uint64_t first = 0; first < rows && !o->error && !o->stopped; first += BATCH) {
+	for (uint64_t first = 0; first < rows && !o->error; first += BATCH) {
 		size_t n = rows - first < BATCH ? (size_t)(rows - first) : BATCH;
 
 		trace_row_times(o->t, tier, first, n, t_ns);
-		for (size_t c = 0; c < l->n[tier]; c++) {
-			const struct cell *cell = &l->cells[tier][c];
-
-			trace_row_values(o->t, cell->channel, first, n, o->values + c * BATCH);
-			if (cell->by == SIZE_MAX)
-				continue;
-			trace_row_values(o->t, cell->by, first, n, o->by);
-			for (size_t i = 0; i < n; i++)
-				o->values[c * BATCH + i] = o->values[c * BATCH + i] * o->by[i] / 1000;
-		}
+		for (size_t c = 0; c < l->n[tier]; c++)
+			trace_row_values(o->t, l->cells[tier][c].channel, first, n, o->values + c * BATCH);
 		for (size_t i = 0; i < n; i++) {
 			row_time_put(row, t_ns[i] - start);
 			for (size_t c = 0; c < l->n[tier]; c++)
@@ -113,89 +92,61 @@ static void output_points(struct output *o, const struct mark *marks, size_t n)
 	free(ids);
 }
 
-static void output_all(struct output *o)
+int nvmt1_put(struct trace *t, int fd, nvmt1_progress *progress, void *arg)
 {
+	struct output *o = calloc(1, sizeof(*o));
 	uint8_t header[HEADER_SIZE];
+	const struct mark *marks;
+	int error;
 	size_t n;
-	const struct mark *marks = trace_marks(o->t, &n);
 
-	header_encode(header, trace_session(o->t), &o->layout);
+	if (!o)
+		return ENOMEM;
+	o->t = t;
+	o->fd = fd;
+	o->progress = progress;
+	o->arg = arg;
+	layout_make(&o->layout, trace_session(t));
+	header_encode(header, trace_session(t), &o->layout);
+	marks = trace_marks(t, &n);
 	o->total = HEADER_SIZE + n * SYNC_SIZE;
-	for (enum tier t = 0; t < TIERS; t++) {
-		put_u64(header + H_COUNTS + 8 * t, trace_rows(o->t, t));
-		o->total += trace_rows(o->t, t) * row_size[t];
+	for (enum tier i = 0; i < TIERS; i++) {
+		put_u64(header + H_COUNTS + 8 * i, trace_rows(t, i));
+		o->total += trace_rows(t, i) * row_size[i];
 	}
 	put_u64(header + H_COUNTS + 8 * TIERS, n);
 	output_write(o, header, HEADER_SIZE);
-	for (enum tier t = 0; t < TIERS; t++)
-		output_rows(o, t);
-	output_points(o, marks, n);
-}
-
-int nvmt1_rows(struct trace *t, int fd)
-{
-	struct output *o = output_new(t);
-	int error;
-
-	if (!o)
-		return -1;
-	o->fd = fd;
 	for (enum tier i = 0; i < TIERS; i++)
 		output_rows(o, i);
+	output_points(o, marks, n);
 	error = o->error;
 	free(o);
-	errno = error;
-	return error ? -1 : 0;
-}
-
-/* Creates a file beside path with an unused name. Returns -1 and sets errno on error. */
-static int temporary_make(const char *path, char name[PATH_MAX])
-{
-	int fd = -1;
-
-	errno = EEXIST;
-	for (unsigned i = 1; fd < 0 && errno == EEXIST; i++) {
-		int n = i == 1 ? snprintf(name, PATH_MAX, "%s.tmp", path) : snprintf(name, PATH_MAX, "%s.%u.tmp", path, i);
-
-		errno = ENAMETOOLONG;
-		if (n < PATH_MAX)
-			fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	}
-	return fd;
+	return error;
 }
 
 int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e)
 {
 	char temporary[PATH_MAX], shown[512];
-	struct output *o;
-	int rc = -1;
+	int fd = -1, error = ENAMETOOLONG;
 
 	text_printable(shown, sizeof(shown), path, strlen(path));
 	if (log_file_check(path, force, e) < 0)
 		return -1;
-	o = output_new(t);
-	if (!o)
-		return err_set(e, ERR_FAILED, _("out of memory"));
-	o->progress = progress;
-	o->arg = arg;
-	o->fd = temporary_make(path, temporary);
-	o->error = o->fd < 0 ? errno : 0;
-	output_all(o);
-	if (!o->error && !o->stopped && (fsync(o->fd) < 0 || rename(temporary, path) < 0))
-		o->error = errno;
-	if (o->error) {
-		err_sys(e, ERR_FAILED, o->error, _("cannot write %s"), shown);
-	} else if (o->stopped) {
-		err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
-	} else {
-		log_file_list(path);
-		rc = 0;
+	if (snprintf(temporary, sizeof(temporary), "%s.%d.new", path, (int)getpid()) < (int)sizeof(temporary)) {
+		unlink(temporary);
+		fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		error = fd < 0 ? errno : nvmt1_put(t, fd, progress, arg);
 	}
-	if (o->fd >= 0) {
-		close(o->fd);
-		if (rc < 0)
-			unlink(temporary);
-	}
-	free(o);
-	return rc;
+	if (!error && (fsync(fd) < 0 || rename(temporary, path) < 0))
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && error)
+		unlink(temporary);
+	if (error == ECANCELED)
+		return err_set(e, ERR_FAILED, _("interrupted: nothing was written"));
+	if (error)
+		return err_sys(e, ERR_FAILED, error, _("cannot write %s"), shown);
+	log_file_list(path);
+	return 0;
 }

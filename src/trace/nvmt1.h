@@ -37,8 +37,7 @@ int nvmt1_import(int fd, const char *shown, struct nvmt1_import *m, struct err *
 /* nvmt1-write.c. Writes t to path: first to a temporary file beside it, which is synced and renamed. Returns -1
  * and sets *e on error, and removes the temporary file. */
 int nvmt1_write(struct trace *t, const char *path, bool force, nvmt1_progress *progress, void *arg, struct err *e);
-/* Writes the rows of all tiers to fd, one tier after the other, without a header. Returns -1 and sets errno on
- * error. */
-int nvmt1_rows(struct trace *t, int fd);
+/* Writes it to fd. Returns 0 or an errno; ECANCELED: progress() stopped it. */
+int nvmt1_put(struct trace *t, int fd, nvmt1_progress *progress, void *arg);
 
 #endif

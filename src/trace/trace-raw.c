@@ -1,49 +1,45 @@
-/* Provides rows as version 1 has them to libnvmtop, from a private copy: a mapped file of the user raises
+/* Provides rows as version 1 has them to libnvmtop, from a private file of version 1: a mapped file of the user raises
  * SIGBUS when another program truncates it. */
 #include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-#include "trace/layout.h"
 #include "trace/log-read.h"
-#include "trace/nvmt1.h"
+#include "trace/nvmt1-file.h"
 #include "trace/trace-file.h"
 
-static int copy_rows(int from, int to, size_t n)
+/* Maps a file if it has all rows of the trace. */
+static bool map_rows(struct trace *t, int fd)
 {
-	off_t at = HEADER_SIZE, end = HEADER_SIZE + (off_t)n;
+	struct err unheard;
+	struct nvmt1 *f = nvmt1_open(fd, t->shown, NULL, NULL, &unheard);
+	bool all = f != NULL;
+	void *p = MAP_FAILED;
 
-	while (at < end) {
-		ssize_t copied = sendfile(to, from, &at, (size_t)(end - at));
-
-		if (copied == 0 || (copied < 0 && errno != EINTR))
-			return -1;
+	for (enum tier i = 0; all && i < TIERS; i++) {
+		t->packed.at[i] = f->at[i];
+		all = f->rows[i] >= trace_rows(t, i);
 	}
-	return 0;
+	if (all)
+		p = mmap(NULL, t->packed.size = f->size, PROT_READ, MAP_PRIVATE, fd, 0);
+	free(f);
+	t->packed.p = p == MAP_FAILED ? NULL : p;
+	return t->packed.p != NULL;
 }
 
 static void prepare(struct trace *t)
 {
-	struct trace_summary s;
-	/* The sections are copied only if all their rows are usable. */
-	bool same = t->version1 >= 0 && nvmt1_peek(t->version1, &s);
 	int fd = trace_temporary();
-	void *p = MAP_FAILED;
+	ssize_t copied = 1;
+	off_t at = 0;
 
-	if (fd < 0)
-		return;
-	t->packed.size = 0;
-	for (enum tier i = 0; i < TIERS; i++) {
-		t->packed.at[i] = t->packed.size;
-		t->packed.size += (size_t)trace_rows(t, i) * row_size[i];
-		same = same && s.rows[i] == trace_rows(t, i);
-	}
-	if (t->packed.size > 0 && (same ? copy_rows(t->version1, fd, t->packed.size) : nvmt1_rows(t, fd)) == 0)
-		p = mmap(NULL, t->packed.size, PROT_READ, MAP_PRIVATE, fd, 0);
+	while (fd >= 0 && t->version1 >= 0 && (copied > 0 || (copied < 0 && errno == EINTR)))
+		copied = sendfile(fd, t->version1, &at, SIZE_MAX / 2);
+	if (fd >= 0 && (copied != 0 || !map_rows(t, fd)) && lseek(fd, 0, SEEK_SET) == 0 && nvmt1_put(t, fd, NULL, NULL) == 0)
+		map_rows(t, fd);
 	close(fd);
-	t->packed.p = p == MAP_FAILED ? NULL : p;
 }
 
 const void *trace_raw(struct trace *t, enum tier tier, uint64_t *n)

@@ -93,7 +93,7 @@ ok 'a command that ends meanwhile: its status' is "$?" 3
 # Version 1 is written when all of the log is on the disk.
 : >convert.hangs
 begin convert.bin --duration 1
-soon test -e convert.bin.tmp
+soon sh -c 'ls convert.bin.*.new' >/dev/null 2>&1
 kill -INT $pid
 rm convert.hangs
 wait $pid

@@ -202,10 +202,24 @@ good() {
 ok 'rails of 550 us, a load of 320 us: not one late tick more' good slow_reads reads.nvmt
 ok 'and all of their values, but those that are counted as late' lost reads.nvmt "max(least[n] for n in read if n[0] == 'V') <= counted and said == whole"
 ok 'a rail and the load stall for 2 s: not one late tick more' good stalls stall.nvmt
-ok 'the chip has a hole of 1.5 s, and its values before and after' judge stall.nvmt "all(t['medium']['fields'][r + '.power']['n'] > 100 and 70 <= t['medium']['fields'][r + '.power']['nan'] <= 220 for r in ('VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0'))"
+# no_more N TIER NAME: a stalled recording has at most N holes more in a signal whose name begins so than twice those of its control
+no_more() {
+    for file in stall control; do
+        judge $file.nvmt True || return
+        "$python" -c 'import json, sys
+print(max(f["nan"] for n, f in json.load(open("judged"))[sys.argv[1]]["fields"].items() if n.startswith(sys.argv[2])))' "$2" "$3" >$file.holes || return
+    done
+    echo "holes: $(cat stall.holes), $(cat control.holes) of its control"
+    test "$(cat stall.holes)" -le $((2 * $(cat control.holes) + $1))
+}
+hole() {
+    judge stall.nvmt "all(t['medium']['fields'][r + '.power']['n'] > 0 and 70 <= t['medium']['fields'][r + '.power']['nan'] for r in ('VDD_GPU_SOC', 'VDD_CPU_CV', 'VIN_SYS_5V0'))" &&
+        no_more 220 medium VDD_GPU_SOC.power && no_more 220 medium VDD_CPU_CV.power && no_more 220 medium VIN_SYS_5V0.power
+}
+ok 'the chip has a hole of 1.5 s, and values besides' hole
 ok 'and they are counted' lost stall.nvmt "70 <= least['VDD_GPU_SOC.power'] <= counted and said == whole"
-ok 'the other chip has none of more than the time in which it is noticed' judge stall.nvmt "$(power VDDQ_VDD2_1V8AO) <= 60"
-ok 'nor have temperatures' judge stall.nvmt "all(f['nan'] <= 5 for name, f in t['slow']['fields'].items() if name.startswith('temp.'))"
+ok 'the other chip has none of more than the time in which it is noticed' no_more 60 medium VDDQ_VDD2_1V8AO.power
+ok 'nor have temperatures' no_more 5 slow temp.
 
 # ---- each hole is counted once: on a board that has nothing but these sources
 cat >late.board <<'END'

@@ -3,7 +3,7 @@
  *
  *   write.hangs      block write() to a log in it
  *   sync.hangs       block fdatasync(); each call appends a byte to DISK/syncs
- *   convert.hangs    block write() to a file with .tmp in its name
+ *   convert.hangs    block write() to a file with .bin. in its name
  *   convert.full     let it fail */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ ssize_t write(int fd, const void *p, size_t n)
 {
 	if (is_file(fd, ".nvmt"))
 		wait_for("write.hangs");
-	if (is_file(fd, ".tmp")) {
+	if (is_file(fd, ".bin.")) {
 		wait_for("convert.hangs");
 		if (there("convert.full")) {
 			errno = ENOSPC;

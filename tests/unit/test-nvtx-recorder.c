@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -360,6 +362,39 @@ static void marks_and_payloads(void **state)
 	program_end();
 }
 
+/* Without a descriptor it is not known whether a program lives, and it is not taken for dead: its file stays, and it is told
+ * at the end that nobody reads it. */
+static void without_descriptors(void **state)
+{
+	struct nvtx *n = recorder();
+	int64_t t = clock_now_ns();
+	struct rlimit most, none;
+	int fd = dup(0);
+	bool there;
+
+	(void)state;
+	program(getpid(), true);
+	push(0, t, 0, RUN);
+	nvtx_poll(n, false);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &most), 0);
+	none = (struct rlimit) {(rlim_t)fd, most.rlim_max};
+	close(fd);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	fd = open("/proc/self/stat", O_RDONLY);
+	nvtx_poll(n, true);
+	there = access(path, F_OK) == 0;
+	pop(0, t + 10, 0);
+	nvtx_poll(n, false);
+	nvtx_free(n);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &most), 0);
+	assert_int_equal(fd, -1);
+	assert_true(there && access(path, F_OK) == 0);
+	assert_int_equal(head->reading, 0);
+	assert_int_equal(n_got, 2); /* once as open */
+	assert_true(got[1].flags == 0 && got[1].end_ns == t + 10);
+	program_end();
+}
+
 /* What was open when its process ended, or is open when a sink ends. */
 static void open_ranges(void **state)
 {
@@ -481,6 +516,20 @@ static void without_a_recorder(void **state)
 	program_end();
 }
 
+/* A thread that a busy machine does not let run: two seconds are gone whenever it asks for the time. */
+static _Thread_local bool starved;
+static _Atomic int64_t gone_s;
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int r = (int)syscall(SYS_clock_gettime, id, t);
+
+	if (starved)
+		gone_s += 2;
+	t->tv_sec += id == CLOCK_MONOTONIC ? gone_s : 0;
+	return r;
+}
+
 static atomic_bool done;
 
 static void *screen(void *n)
@@ -491,21 +540,25 @@ static void *screen(void *n)
 }
 
 /* A live screen lets the folder go for a recorder, and has it again afterwards. */
-static void a_screen_yields(void **state)
+static void yields(bool busy)
 {
 	static const struct nvtx_ops none = {take_ranges, take_mark, take_change};
 	struct err e;
 	struct nvtx *live = nvtx_new(&none, NULL, true, 0, NULL, &e), *n;
 	pthread_t thread;
 
-	(void)state;
 	program(getpid(), false);
 	while (!head->reading)
 		nvtx_poll(live, false);
+	done = false;
 	assert_int_equal(pthread_create(&thread, NULL, screen, live), 0);
-	n = recorder();
+	starved = busy;
+	n = nvtx_new(&none, NULL, false, 0, NULL, &e);
+	busy = nvtx_take(n, &e) == 0;
+	starved = false;
 	done = true;
 	pthread_join(thread, NULL);
+	assert_true(busy);
 	assert_int_equal(head->reading, 0);
 	push(0, clock_now_ns(), 0, RUN);
 	nvtx_poll(n, false);
@@ -516,6 +569,18 @@ static void a_screen_yields(void **state)
 		nvtx_poll(live, false);
 	nvtx_free(live);
 	program_end();
+}
+
+static void a_screen_yields(void **state)
+{
+	(void)state;
+	yields(false);
+}
+
+static void a_screen_yields_on_a_busy_machine(void **state)
+{
+	(void)state;
+	yields(true);
 }
 
 /* One that gives up before it has the folder: the screen has it again. */
@@ -675,11 +740,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(start_and_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(categories, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(marks_and_payloads, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_descriptors, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(open_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(long_ranges, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_a_recorder, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_screen_yields, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_screen_yields_on_a_busy_machine, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_screen_comes_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(files_before_exec, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(floods, set_up, tear_down),

@@ -589,6 +589,50 @@ static void test_killed(void **state)
 	assert_null(nth(0));
 }
 
+static void lives_on(void)
+{
+	load();
+	nvtx.push_a("lives");
+	while (1)
+		pause();
+}
+
+/* So few that it cannot look at all other files: it takes no program for dead. */
+static bool few_descriptors(rlim_t most)
+{
+	struct rlimit few;
+	int status;
+
+	if (fork())
+		return wait(&status) > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (getrlimit(RLIMIT_NOFILE, &few) < 0 || (few.rlim_cur = most, setrlimit(RLIMIT_NOFILE, &few)) < 0)
+		_exit(1);
+	nvtx_load(library);
+	raise(SIGKILL); /* no leak check without descriptors */
+	return false;
+}
+
+static void test_few_descriptors(void **state)
+{
+	bool good = true;
+	pid_t lives;
+
+	(void)state;
+	fflush(NULL);
+	if (!(lives = fork())) {
+		close(recorder);
+		lives_on();
+	}
+	while (!nth(0))
+		usleep(1000);
+	flock(recorder, LOCK_UN);
+	for (rlim_t most = 1; most < 32; most++)
+		good = good && few_descriptors(most) && nth(0) && nth(0)->process.pid == (uint64_t)lives;
+	kill(lives, SIGKILL);
+	assert_int_equal(waitpid(lives, NULL, 0), lives);
+	assert_true(good);
+}
+
 /* A program with more rights than its user */
 static void test_setuid(void **state)
 {
@@ -1126,7 +1170,7 @@ int main(int argc, char **argv)
 		T(test_calls),        T(test_long),           T(test_version_2), T(test_other),
 		T(test_objects),      T(test_recorders),      T(test_full),      T(test_deep),
 		T(test_forks),        T(test_exec),           T(test_exec_idle), T(test_killed),
-		T(test_setuid),       T(test_ending_threads), T(test_closes),    T(test_eight),
+		T(test_few_descriptors), T(test_setuid),       T(test_ending_threads), T(test_closes),    T(test_eight),
 		T(test_signals),      T(test_chosen),         T(test_flood),     T(test_many),
 		T(test_domains_full), T(test_no_place),       T(test_usual),
 	};

@@ -116,7 +116,7 @@ static struct trace *record(void)
 	struct trace *t;
 	struct err e;
 
-	strcpy(path, "power-sum-XXXXXX");
+	strcpy(path, "/tmp/power-sum-XXXXXX");
 	close(mkstemp(path));
 	w = log_out_new(path, true, &e);
 	assert_non_null(w);
@@ -301,7 +301,7 @@ static void long_intervals_have_the_area(void **state)
 	struct err e;
 
 	(void)state;
-	strcpy(path, "power-sum-XXXXXX");
+	strcpy(path, "/tmp/power-sum-XXXXXX");
 	close(mkstemp(path));
 	w = log_out_new(path, true, &e);
 	assert_non_null(w);
@@ -339,7 +339,7 @@ static void counts_rise_once(void **state)
 	int64_t t_ns = START, from, to;
 
 	(void)state;
-	strcpy(path, "power-sum-XXXXXX");
+	strcpy(path, "/tmp/power-sum-XXXXXX");
 	close(mkstemp(path));
 	w = log_out_new(path, true, &e);
 	assert_non_null(w);
@@ -389,7 +389,7 @@ static void long_intervals_have_their_counter(void **state)
 		struct err e;
 
 		list[0].window_ns = counts ? NS_PER_S : 0;
-		strcpy(path, "power-sum-XXXXXX");
+		strcpy(path, "/tmp/power-sum-XXXXXX");
 		close(mkstemp(path));
 		w = log_out_new(path, true, &e);
 		assert_non_null(w);
@@ -429,7 +429,7 @@ static void lost_rows_have_no_load(void **state)
 		struct trace *t;
 		struct err e;
 
-		strcpy(path, "power-sum-XXXXXX");
+		strcpy(path, "/tmp/power-sum-XXXXXX");
 		close(mkstemp(path));
 		w = log_out_new(path, true, &e);
 		assert_non_null(w);
