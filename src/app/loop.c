@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "app/pretrigger.h"
 #include "app/loop.h"
@@ -268,6 +271,9 @@ static int start(struct top *t, struct err *e)
 	struct ui_options uo = {.charset = charset_of(t->o)};
 	struct term_options how = t->o->term;
 
+#ifdef __GLIBC__
+	mallopt(M_ARENA_MAX, 1); /* what one thread has freed another can use */
+#endif
 	t->chosen = malloc(sizeof *t->chosen);
 	if (!t->chosen)
 		return err_set(e, ERR_FAILED, _("out of memory"));

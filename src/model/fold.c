@@ -49,28 +49,30 @@ bool fold_begin(struct row_fold *f, const int64_t *t_ns, size_t n, double hz)
 	return true;
 }
 
-static double fold_sum(const struct row_fold *f, const double *v)
+static double fold_sum(const struct row_fold *f, const double *v, size_t apart)
 {
 	for (size_t i = 0; i < f->n; i++)
-		f->sums[i] = isnan(v[i]) ? -0.0 : v[i]; /* x + -0.0 is x */
+		f->sums[i] = isnan(v[i * apart]) ? -0.0 : v[i * apart]; /* x + -0.0 is x */
 	for (size_t i = 0; i + 1 < f->n; i++)
 		f->sums[f->to[i]] += f->sums[f->from[i]];
 	return f->sums[0];
 }
 
-struct bin fold_bin(const struct row_fold *f, const double *v)
+struct bin fold_bin(const struct row_fold *f, const double *v, size_t apart)
 {
 	struct bin b = {.n = 0};
 
 	for (size_t i = 0; i < f->n; i++) {
-		if (isnan(v[i]))
+		double x = v[i * apart];
+
+		if (isnan(x))
 			continue;
-		b.min = b.n == 0 || v[i] < b.min ? v[i] : b.min;
-		b.max = b.n == 0 || v[i] > b.max ? v[i] : b.max;
+		b.min = b.n == 0 || x < b.min ? x : b.min;
+		b.max = b.n == 0 || x > b.max ? x : b.max;
 		b.n++;
 	}
 	if (b.n > 0)
-		b.sum = fold_sum(f, v);
+		b.sum = fold_sum(f, v, apart);
 	return b;
 }
 
@@ -88,33 +90,29 @@ static double fold_weigh(struct row_fold *f, const int64_t *t_ns, size_t n)
 	return known_ns;
 }
 
-struct span_stats fold_stats(struct row_fold *f, const double *v)
+struct span_stats fold_stats(struct row_fold *f, const double *v, size_t apart)
 {
 	struct span_stats s = {.n = 0};
-	size_t there = 0, n = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < f->n; i++)
-		there += v[i] == v[i];
-	if (there == f->n) {
-		f->known_ns = f->known_ns < 0 ? fold_weigh(f, f->t_ns, there) : f->known_ns;
-		span_stats_rows(&s, f->t_ns, v, f->apart_ns, f->known_ns, there);
-	} else if (there > 0) {
-		for (size_t i = 0; i < f->n; i++)
-			if (v[i] == v[i]) {
-				f->there_ns[n] = f->t_ns[i];
-				f->there[n++] = v[i];
-			}
-		span_stats_rows(&s, f->there_ns, f->there, f->apart_ns, fold_weigh(f, f->there_ns, n), n);
-		f->known_ns = -1;
+	for (size_t i = 0; i < f->n; i++) {
+		f->there_ns[n] = f->t_ns[i];
+		f->there[n] = v[i * apart];
+		n += !isnan(v[i * apart]);
 	}
-	if (there == 0)
+	if (n == 0)
 		return s;
-	s.sum = fold_sum(f, v);
+	/* The times of all rows are those of most channels. */
+	if (n < f->n || f->known_ns < 0)
+		f->known_ns = fold_weigh(f, f->there_ns, n);
+	span_stats_rows(&s, f->there_ns, f->there, f->apart_ns, f->known_ns, n);
+	f->known_ns = n < f->n ? -1 : f->known_ns;
+	s.sum = fold_sum(f, v, apart);
 	/* 0 and -0 are equal: as in a bin, the first one counts. */
-	for (size_t i = 0; (s.min == 0 || s.max == 0) && i < f->n; i++)
-		if (v[i] == 0) {
-			s.min = s.min == 0 ? v[i] : s.min;
-			s.max = s.max == 0 ? v[i] : s.max;
+	for (size_t i = 0; (s.min == 0 || s.max == 0) && i < n; i++)
+		if (f->there[i] == 0) {
+			s.min = s.min == 0 ? f->there[i] : s.min;
+			s.max = s.max == 0 ? f->there[i] : s.max;
 			break;
 		}
 	return s;

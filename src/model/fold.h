@@ -12,16 +12,17 @@ struct row_fold {
 	double known_ns;     /* the sum of apart_ns; below 0: not computed yet */
 	double *sums;	     /* also the memory of what follows */
 	double *apart_ns;    /* from each row to the next one, 0: a gap follows */
-	double *there;	     /* the readings of a channel that has none in some rows, */
+	double *there;	     /* the readings of a channel, */
 	int64_t *there_ns;   /* and their times */
 	uint16_t *to, *from; /* sums[to[i]] += sums[from[i]], in this order */
 };
 /* 1 .. 65536 rows, whose times are used until the next call. Returns false if out of memory. */
 bool fold_begin(struct row_fold *f, const int64_t *t_ns, size_t n, double hz);
-/* Of the values of a channel in these rows; they must be in one column of some zoom, and may be NaN. */
-struct bin fold_bin(const struct row_fold *f, const double *v);
+/* Of the values of a channel in these rows, each `apart` behind the one before; they must be in one column of some zoom, and
+ * may be NaN. */
+struct bin fold_bin(const struct row_fold *f, const double *v, size_t apart);
 /* Their sum is that of the bin. */
-struct span_stats fold_stats(struct row_fold *f, const double *v);
+struct span_stats fold_stats(struct row_fold *f, const double *v, size_t apart);
 void fold_free(struct row_fold *f);
 
 #endif

@@ -97,10 +97,11 @@ static void follow_rows(struct follow *f, const struct log_item *item, enum tier
 	if (!v)
 		return;
 	for (unsigned c = 0; c < width; c++) {
-		const double *column = log_block_values(b, c);
+		size_t apart;
+		const double *column = log_block_values(b, c, &apart);
 
 		for (size_t i = 0; i < b->n; i++)
-			v[i * width + c] = column[i];
+			v[i * width + c] = column[i * apart];
 	}
 	for (size_t i = 0; i < b->n; i++)
 		if (b->late[i])

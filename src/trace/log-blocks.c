@@ -24,14 +24,16 @@ static struct log_block *block_add(struct trace *r, enum tier tier, uint64_t at,
 	return b;
 }
 
-const double *log_block_values(struct log_block *b, unsigned column)
+const double *log_block_values(struct log_block *b, unsigned column, size_t *apart)
 {
-	struct log_array *a = &b->arrays[column];
-	double *v = b->values + (size_t)column * b->n;
+	struct log_array *a = b->width == 0 ? &b->arrays[column] : NULL;
+	double *v = b->values + (a ? (size_t)column * b->n : column);
 
-	if (a->p)
+	*apart = a ? 1 : b->width;
+	if (a && a->p)
 		log_array_get(a, b->n, v);
-	a->p = NULL;
+	if (a)
+		a->p = NULL;
 	return v;
 }
 

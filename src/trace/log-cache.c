@@ -3,8 +3,12 @@
 #include "trace/log-cache.h"
 
 #include <stdlib.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #define FRAMES 8
+#define LARGE  ((size_t)1 << 20) /* bytes at once, as of another view or zoom: back to the kernel */
 
 static struct log_block **cache_slot(struct log_cache *c, uint64_t key)
 {
@@ -76,9 +80,15 @@ void log_cache_clear(struct log_cache *c)
 
 void log_cache_age(struct log_cache *c)
 {
+	size_t bytes = c->bytes;
+
 	c->now++;
 	while (c->oldest && c->now - c->oldest->used > FRAMES)
 		cache_free(c, c->oldest);
+#ifdef __GLIBC__
+	if (bytes - c->bytes > LARGE)
+		malloc_trim(0);
+#endif
 }
 
 struct log_block *log_cache_add(struct log_cache *c, uint64_t key, size_t times, size_t values, size_t records)

@@ -16,7 +16,8 @@ struct log_block {
 	int64_t *t_ns;	/* of rows */
 	uint8_t *late;	/* of rows: one tick before it was skipped */
 	struct late_ticks late_ticks[LOG_TIERS]; /* of STAT */
-	double *values; /* n for each column of the session; for bins, for each part and column */
+	double *values; /* of rows: n for each column of the session, or `width` for each row */
+	size_t width;	/* 0: they are by columns */
 	uint8_t *records;
 	struct log_array *arrays; /* of rows: one per column; p is NULL once it is decoded */
 };

@@ -26,10 +26,11 @@ size_t trace_read(struct trace *r, enum tier tier, uint64_t row, size_t most, in
 	for (size_t i = 0; t_ns && i < n; i++)
 		t_ns[i] = b ? b->t_ns[skip + i] : r->last_ns;
 	for (size_t c = 0; c < n_channels; c++) {
-		if (values[c] && b)
-			memcpy(values[c], log_block_values(b, r->channels[channels[c]].column) + skip, n * sizeof(**values));
-		for (size_t i = 0; values[c] && !b && i < n; i++)
-			values[c][i] = (double)NAN;
+		size_t apart = 0;
+		const double *v = values[c] && b ? log_block_values(b, r->channels[channels[c]].column, &apart) + skip * apart : NULL;
+
+		for (size_t i = 0; values[c] && i < n; i++)
+			values[c][i] = v ? v[i * apart] : (double)NAN;
 	}
 	pthread_mutex_unlock(&r->lock);
 	return n;
@@ -154,49 +155,53 @@ static size_t lod_bins(const struct log_block *b, size_t width, unsigned column,
 
 enum { STRIP_FINEST = 23 }; /* a bin of a finer zoom has few rows */
 
-/* Adds the rows of a cell that are in bins first .. first + n - 1 of a zoom to those bins: n of column `from`, then of the
- * columns after it, as far as `to`. */
-static void rows_fold(struct trace *r, enum tier tier, int zoom, int64_t first, size_t n, unsigned from, unsigned to, struct bin *bins)
+/* Adds the rows of a cell that are in bins first .. first + n - 1 of a zoom to those bins: n of column `from`, then, each `apart`
+ * further, of the columns after it, as far as `to`. Returns the number of the last bin with rows; 0: of the first one, or none. */
+static size_t rows_fold(struct trace *r, enum tier tier, int zoom, int64_t first, size_t n, unsigned from, unsigned to, struct bin *bins,
+			size_t apart)
 {
 	int64_t cell = first >> (LOG_CELL_ZOOM - zoom);
 	uint64_t row = log_rows_before(r, tier, cell), end = log_rows_before(r, tier, cell + 1), at;
 	struct log_block *b;
+	size_t last = 0, each;
 
 	for (; row < end && (b = log_block_of(r, tier, row, &at)) != NULL; row = at + b->n) {
 		const int64_t *t_ns = b->t_ns;
 		uint32_t lo = block_from(b, (int64_t)((uint64_t)first << zoom)), hi;
 
 		for (; lo < b->n && (t_ns[lo] >> zoom) - first < (int64_t)n; lo = hi) {
-			size_t at_bin = (size_t)((t_ns[lo] >> zoom) - first);
-
+			last = (size_t)((t_ns[lo] >> zoom) - first);
 			for (hi = lo + 1; hi < b->n && t_ns[hi] >> zoom == t_ns[lo] >> zoom; hi++)
 				;
 			if (!fold_begin(&r->fold, t_ns + lo, hi - lo, r->session.hz[tier]))
-				return;
+				return last;
 			for (unsigned c = from; c < to; c++) {
-				struct bin bin = fold_bin(&r->fold, log_block_values(b, c) + lo);
+				const double *v = log_block_values(b, c, &each);
+				struct bin bin = fold_bin(&r->fold, v + lo * each, each);
 
-				bin_merge(&bins[(c - from) * n + at_bin], &bin);
+				bin_merge(&bins[(c - from) * apart + last], &bin);
 			}
 		}
 	}
+	return last;
 }
 
 /* Returns the bins of a zoom, STRIP_FINEST .. LOG_CELL_ZOOM, in a cell: of one channel of the tier after the other.
- * NULL: the cell has no rows, or memory is out. Who draws a zoom also asks for that two finer, to see short drops: it
- * is made of those, apart from the finest, which take the most room and are seldom asked for. */
+ * NULL: the cell has no rows, or memory is out. Rows that come later are in the last bin that has some, or behind it: those
+ * before it are kept. Who draws a zoom also asks for that two finer, to see short drops: it is made of those, apart from the
+ * finest, which take the most room and are seldom asked for. */
 static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = log_span_key(cell, zoom, tier), row, end, first;
 	struct log_block *strip = log_cache_find(cache, key);
-	size_t width = r->session.width[tier], n = (size_t)1 << (LOG_CELL_ZOOM - zoom);
+	size_t width = r->session.width[tier], n = (size_t)1 << (LOG_CELL_ZOOM - zoom), known = strip ? strip->n : 0;
 	double hz = r->session.hz[tier];
 	const struct bin *finer = NULL;
 	const struct log_item *item;
 	struct bin *bins, half[2];
 
-	if (strip)
+	if (strip && (known == n || strip->first == (int64_t)cache->now))
 		return (const struct bin *)(const void *)strip->records;
 	row = log_rows_before(r, tier, cell);
 	end = log_rows_before(r, tier, cell + 1);
@@ -206,25 +211,35 @@ static const struct bin *strip_get(struct trace *r, enum tier tier, int zoom, in
 	/* Several chunks are summed in their order. */
 	if (item && item->rows[tier] == end - row && zoom - 2 > STRIP_FINEST && hz > 0 && zoom - 2 >= zoom_base(hz))
 		finer = strip_get(r, tier, zoom - 2, cell);
-	strip = log_cache_add(cache, key, 0, 0, width * n * sizeof(*bins));
+	strip = log_cache_find(cache, key);
+	if (!strip && (strip = log_cache_add(cache, key, 0, 0, width * n * sizeof(*bins))) != NULL)
+		known = 0;
 	if (!strip)
 		return NULL;
-	bins = memset(strip->records, 0, width * n * sizeof(*bins));
+	bins = (struct bin *)(void *)strip->records;
+	for (size_t c = 0; c < width; c++)
+		memset(bins + c * n + known, 0, (n - known) * sizeof(*bins));
 	if (!finer)
-		rows_fold(r, tier, zoom, cell * (int64_t)n, n, 0, (unsigned)width, bins);
+		known += rows_fold(r, tier, zoom, cell * (int64_t)n + (int64_t)known, n - known, 0, (unsigned)width, bins + known, n);
 	for (size_t i = 0; finer && i < width * n; i++) {
 		bins_halve(half, finer + 4 * i, 2);
 		bins_halve(&bins[i], half, 1);
 	}
+	strip->n = (uint32_t)(cell < r->settled ? n : known);
+	strip->first = (int64_t)cache->now;
 	return bins;
 }
 
-void log_strips_drop(struct trace *r, enum tier tier, int64_t cell)
+void log_cell_forget(struct trace *r, enum tier tier, int64_t cell)
 {
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 
+	log_cache_drop(&r->caches[LOG_LISTS], (uint64_t)log_span_cell(log_span(cell, 1), 1));
 	log_cache_drop(cache, log_span_key(log_span(cell, 1), SPAN_PARTS, tier));
 	log_cache_drop(cache, log_span_key(cell, SPAN_CELL, tier));
+	if (cell >= r->settled)
+		return;
+	log_cache_clear(&r->caches[LOG_TILES]);
 	for (int zoom = STRIP_FINEST; zoom <= LOG_CELL_ZOOM; zoom++)
 		log_cache_drop(cache, log_span_key(cell, zoom, tier));
 }
@@ -255,7 +270,7 @@ static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t
 		if (strip)
 			memcpy(out, strip + ((size_t)c->column << bits) + in, run * sizeof(*out));
 		else if (zoom < STRIP_FINEST)
-			rows_fold(r, c->tier, zoom, first, run, c->column, c->column + 1U, out);
+			rows_fold(r, c->tier, zoom, first, run, c->column, c->column + 1U, out, run);
 		else if (lod && lod->n > 0)
 			done = lod_bins(lod, r->session.width[c->tier], c->column, first, run, out);
 		if (up <= 0 || done > 0) {
@@ -269,6 +284,36 @@ static void bins_get(struct trace *r, const struct channel *c, int zoom, int64_t
 			continue;
 		bins_get(r, c, zoom - 1, 2 * first, 2 * run, halves);
 		bins_halve(out, halves, run);
+	}
+}
+
+enum { TILE = 32 }; /* bins */
+
+/* Bins first .. first + n - 1 of a zoom that has them. They are kept in tiles, from the first one of a tile on, so that a frame
+ * needs those only that are new since the last one. In a tile the bins of a channel follow each other, as they are drawn. */
+static void tiles_get(struct trace *r, size_t channel, int zoom, int64_t first, size_t n, struct bin *out)
+{
+	int up = zoom - LOG_CELL_ZOOM;
+	int64_t settled = up > 0 ? r->settled >> up : (int64_t)((uint64_t)r->settled << -up);
+
+	for (size_t run; n > 0; first += (int64_t)run, out += run, n -= run) {
+		int64_t begin = (int64_t)((uint64_t)first / TILE * TILE);
+		uint64_t key = (uint64_t)begin / TILE << 22 | channel << 6 | (uint64_t)zoom;
+		size_t in = (size_t)(first - begin);
+		struct log_block *tile = log_cache_find(&r->caches[LOG_TILES], key);
+		struct bin *bins;
+
+		run = TILE - in < n ? TILE - in : n;
+		tile = tile ? tile : log_cache_add(&r->caches[LOG_TILES], key, 0, 0, TILE * sizeof(*bins));
+		if (!tile)
+			continue;
+		bins = (struct bin *)(void *)tile->records;
+		if (tile->n < in + run)
+			bins_get(r, &r->channels[channel], zoom, begin + tile->n, in + run - tile->n, bins + tile->n);
+		memcpy(out, bins + in, run * sizeof(*bins));
+		tile->n = (uint32_t)(tile->n > in + run ? tile->n : in + run);
+		if (begin + tile->n > settled)
+			tile->n = settled > begin ? (uint32_t)(settled - begin) : 0;
 	}
 }
 
@@ -314,7 +359,7 @@ void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, si
 			by = left;
 		}
 		if (by == 0) {
-			bins_get(r, c, zoom, at, (size_t)(next - at), out + (at - first));
+			tiles_get(r, channel, zoom, at, (size_t)(next - at), out + (at - first));
 			continue;
 		}
 		bins_get(r, c, zoom + by, at >> by, 1, &b);
@@ -334,7 +379,7 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 {
 	uint64_t row = log_rows_before(r, c->tier, cell), end = log_rows_before(r, c->tier, cell + 1), first;
 	bool keep = end - row >= FEW_ROWS && from_ns <= log_cell_ns(cell) && to_ns >= log_cell_ns(cell + 1);
-	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1;
+	size_t from = keep ? 0 : c->column, n = keep ? r->session.width[c->tier] : 1, apart;
 	struct log_cache *cache = &r->caches[LOG_STRIPS];
 	uint64_t key = log_span_key(cell, SPAN_CELL, c->tier);
 	struct log_block *kept = keep ? log_cache_find(cache, key) : NULL, *b;
@@ -355,7 +400,9 @@ static struct span_stats stat_cell(struct trace *r, const struct channel *c, int
 		if (lo >= hi || !fold_begin(&r->fold, b->t_ns + lo, hi - lo, hz))
 			continue;
 		for (size_t i = 0; i < n; i++) {
-			part = fold_stats(&r->fold, log_block_values(b, (unsigned)(from + i)) + lo);
+			const double *v = log_block_values(b, (unsigned)(from + i), &apart);
+
+			part = fold_stats(&r->fold, v + lo * apart, apart);
 			span_stats_join(&all[i], &part, stats_hole_ns(hz));
 		}
 	}

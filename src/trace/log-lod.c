@@ -49,8 +49,6 @@ struct log_fold {
 	struct lod_span spans[LOG_LEVELS + 1]; /* two groups, a level 2, a level 3 */
 	uint32_t *channel[TIERS];	       /* by column */
 	struct row_fold rows;
-	double *column; /* of the rows */
-	size_t room;
 };
 
 static struct bin *span_bins(const struct lod_span *s, size_t channel)
@@ -116,7 +114,6 @@ void log_fold_free(struct log_fold *f)
 	for (int t = 0; t < TIERS; t++)
 		free(f->channel[t]);
 	fold_free(&f->rows);
-	free(f->column);
 	free(f);
 }
 
@@ -125,22 +122,14 @@ void log_fold_rows(struct log_fold *f, const struct rows *r)
 	int64_t cell = log_cell(r->t_ns[0]), hole_ns = stats_hole_ns(f->about->hz[r->tier]);
 	struct lod_span *s = &f->spans[log_span(cell, 1) & 1];
 
-	if (r->n > f->room) {
-		free(f->column);
-		f->column = calloc(r->n, sizeof(*f->column));
-		f->room = f->column ? r->n : 0;
-	}
-	if (f->room == 0 || !fold_begin(&f->rows, r->t_ns, r->n, f->about->hz[r->tier]))
+	if (!fold_begin(&f->rows, r->t_ns, r->n, f->about->hz[r->tier]))
 		return;
 	s->open = true;
 	s->number = log_span(cell, 1);
 	for (size_t c = 0; c < r->width; c++) {
 		uint32_t channel = f->channel[r->tier][c];
-		struct span_stats stat;
+		struct span_stats stat = fold_stats(&f->rows, r->values + c, r->width);
 
-		for (size_t i = 0; i < r->n; i++)
-			f->column[i] = r->values[i * r->width + c];
-		stat = fold_stats(&f->rows, f->column);
 		stat.channel = channel;
 		bin_merge(&span_bins(s, channel)[cell - log_span_cell(s->number, 1)], &(struct bin) {stat.min, stat.max, stat.sum, stat.n});
 		span_stats_join(&s->stats[channel], &stat, hole_ns);

@@ -15,6 +15,7 @@
 #define ROWS	  ((size_t)1 << 20) /* of other rows */
 #define LISTS	  ((size_t)2 << 20)
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
+#define TILES	  ((size_t)4 << 20)
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
@@ -33,7 +34,7 @@ struct trace *trace_new(const struct log_place *place, const struct timeline_ops
 	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS}[i];
+		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS, TILES}[i];
 	log_forget(r);
 	if (r->caches && r->unpacker)
 		return r;
@@ -56,6 +57,7 @@ void log_forget(struct trace *r)
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
 		log_cache_clear(&r->caches[i]);
 	memset((char *)r + offsetof(struct trace, events), 0, sizeof(*r) - offsetof(struct trace, events));
+	r->settled = LOG_CELL_LIMIT;
 	r->rows_from_ns = INT64_MIN;
 	r->from_ns = INT64_MAX;
 	r->to_ns = INT64_MIN;

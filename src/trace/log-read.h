@@ -98,8 +98,8 @@ struct log_generation {
 };
 
 /* Rows, by their chunk and tier, the fast ones apart, because a view of a minute has too many of them; lists, by the offset of
- * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span. */
-enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_CACHES };
+ * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span; tiles, which a screen draws. */
+enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_TILES, LOG_CACHES };
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -184,6 +184,7 @@ struct trace {
 	bool mangled; /* a terminal or a text conversion has changed a META */
 	uint64_t begin, size; /* of its chunks */
 	int64_t first_ns, last_ns; /* of rows */
+	int64_t settled;	   /* cell; what is before it stays as it is */
 	int64_t rows_from_ns;	   /* those before are not kept any more, but bins of them; INT64_MIN: all are */
 	bool any;
 	int64_t from_ns, to_ns; /* of everything that has a time; from_ns above to_ns: nothing has */
@@ -290,15 +291,15 @@ struct log_block *log_block_read(struct trace *r, const struct log_item *item, e
 /* Returns the rows of the chunk that contains that row, and the number of its first row; valid until the next
  * call. Returns NULL if out of memory. */
 struct log_block *log_block_of(struct trace *r, enum tier tier, uint64_t row, uint64_t *first);
-/* Returns a column of the block's rows, which is decoded on first use. */
-const double *log_block_values(struct log_block *b, unsigned column);
+/* Returns a column of the block's rows, which is decoded on first use, and how far its values are apart. */
+const double *log_block_values(struct log_block *b, unsigned column, size_t *apart);
 
 /* log-columns.c */
 /* Operations of a timeline. */
 int log_finest(struct timeline *t, size_t channel, int64_t t_ns);
 void log_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n, struct bin *out);
-/* The rows of a cell have changed, what was computed of them is not valid any more. */
-void log_strips_drop(struct trace *r, enum tier tier, int64_t cell);
+/* Rows were added to a cell: what was computed of all of them is not valid any more. */
+void log_cell_forget(struct trace *r, enum tier tier, int64_t cell);
 
 /* log-ranges-read.c */
 /* The latest end of a range; INT64_MIN: there is none near the end of the recording. */

@@ -16,17 +16,10 @@ struct log_view {
 	struct log *log;
 	struct log_look look;
 	size_t room; /* of the reader's groups */
-	struct log_block *open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk, made when they are asked for */
+	struct log_block open[TIERS][LOOK_OPEN]; /* the rows that are in no chunk */
 };
 
 /* --- groups --- */
-
-/* The rows of a cell are other ones: what is kept of them is not valid any more. */
-static void cell_forget(struct log_view *v, enum tier tier, int64_t cell)
-{
-	log_cache_drop(&v->reader->caches[LOG_LISTS], (uint64_t)log_span_cell(log_span(cell, 1), 1));
-	log_strips_drop(v->reader, tier, cell);
-}
 
 /* Returns the group of that cell, which is made if there is none; NULL: its rows are gone, or memory is out. */
 static struct log_group *group_of(struct log_view *v, int64_t cell)
@@ -62,7 +55,7 @@ static void count_open(struct log_view *v, bool add)
 			if (!g)
 				continue;
 			g->rows[t] += add ? (uint32_t)o->n : -(uint32_t)o->n;
-			cell_forget(v, (enum tier)t, o->rows->cell);
+			log_cell_forget(v->reader, (enum tier)t, o->rows->cell);
 		}
 }
 
@@ -77,7 +70,7 @@ static void take_chunk(struct log_view *v, const struct log_chunk *c, uint64_t n
 	for (int t = 0; t < TIERS; t++) {
 		g->rows[t] += c->about.rows[t];
 		if (c->about.rows[t] > 0)
-			cell_forget(v, (enum tier)t, c->about.cell);
+			log_cell_forget(v->reader, (enum tier)t, c->about.cell);
 	}
 }
 
@@ -167,39 +160,16 @@ static bool view_sums(struct trace *r, int level, int64_t cell, enum log_kind ki
 	return false;
 }
 
+/* The look holds them. */
 static struct log_block *view_open_rows(struct trace *r, const struct log_item *item, enum tier tier)
 {
-	struct log_view *v = r->view;
-	struct log_block **at = &v->open[tier][item->open - 1];
-	const struct look_open *o = &v->look.now.open[tier][item->open - 1];
-	size_t n = o->n, width = o->rows->width;
-	struct log_block *b = *at;
+	struct log_block *b = &r->view->open[tier][item->open - 1];
+	const struct look_open *o = &r->view->look.now.open[tier][item->open - 1];
 
-	if (b)
-		return b;
-	b = malloc(sizeof(*b) + n * sizeof(int64_t) + width * n * sizeof(double) + width * sizeof(*b->arrays));
-	if (!b)
-		return NULL;
-	*b = (struct log_block) {.cell = item->cell, .n = (uint32_t)n};
-	b->t_ns = (int64_t *)(void *)(b + 1);
-	b->values = (double *)(void *)(b->t_ns + n);
-	b->arrays = (struct log_array *)(void *)(b->values + width * n);
-	memcpy(b->t_ns, o->rows->t_ns, n * sizeof(*b->t_ns));
-	for (size_t c = 0; c < width; c++) {
-		b->arrays[c] = (struct log_array) {NULL, 0, LOG_NONE};
-		for (size_t i = 0; i < n; i++)
-			b->values[c * n + i] = o->rows->values[i * width + c];
-	}
-	return *at = b;
-}
-
-static void forget_open(struct log_view *v)
-{
-	for (int t = 0; t < TIERS; t++)
-		for (unsigned i = 0; i < LOOK_OPEN; i++) {
-			free(v->open[t][i]);
-			v->open[t][i] = NULL;
-		}
+	*b = (struct log_block) {.cell = item->cell, .n = (uint32_t)o->n, .t_ns = o->rows->t_ns, .late = o->rows->late};
+	b->values = o->rows->values;
+	b->width = o->rows->width;
+	return b;
 }
 
 /* Columns have the same place in all descriptions of the channels. */
@@ -250,7 +220,6 @@ void log_view_look(struct log_view *v)
 	count_open(v, true);
 	if (v->look.version == version)
 		return;
-	forget_open(v);
 	show_session(v);
 	for (enum log_shelf s = 0; s < LOG_SHELVES; s++) {
 		const struct look_shelf *of = &v->look.shelf[s];
@@ -267,6 +236,10 @@ void log_view_look(struct log_view *v)
 			first = of->p[0]->about.cell;
 	}
 	show_groups(v);
+	r->settled = log_cell(now->last_ns);
+	for (int t = 0; t < TIERS; t++)
+		if (now->n_open[t] > 0 && now->open[t][0].rows->cell < r->settled)
+			r->settled = now->open[t][0].rows->cell;
 	r->rows_from_ns = now->rows_from == INT64_MIN ? INT64_MIN : log_cell_ns(now->rows_from);
 	r->any = now->any;
 	r->first_ns = now->first_ns;
@@ -322,7 +295,6 @@ void log_view_free(struct log_view *v)
 
 	if (!v)
 		return;
-	forget_open(v);
 	r->channels = NULL;
 	r->other_ranges = NULL;
 	trace_close(r);

@@ -118,20 +118,14 @@ void chart_notches(struct timeline *t, size_t channel, const struct chart_axis *
 
 	if (zoom < zoom_base(about->hz[about->channels[channel].tier]) || (zoom <= ROWS_ZOOM && axis->zoom > ROWS_ZOOM))
 		return;
-	for (int from = 0; from < axis->n; from += AT_ONCE) {
-		int n = axis->n - from < AT_ONCE ? axis->n - from : AT_ONCE;
-		bool wide = false;
-
-		for (int i = from; i < from + n; i++)
-			wide |= columns[i].any && columns[i].max - columns[i].min > range / 4;
-		if (!wide)
-			continue;
-		t->ops->columns(t, channel, zoom, (axis->first + from) * each, (size_t)(n * each), parts);
-		for (int i = 0; i < n; i++) {
-			struct spark_column *col = &columns[from + i];
-
-			if (col->any && col->max - col->min > range / 4)
-				col->notch = is_notch(&parts[i * each], each, col->mean);
-		}
+	for (int from = 0, n; from < axis->n; from += n) {
+		for (n = 0; n < AT_ONCE && from + n < axis->n && columns[from + n].any &&
+			    columns[from + n].max - columns[from + n].min > range / 4;)
+			n++;
+		if (n > 0)
+			t->ops->columns(t, channel, zoom, (axis->first + from) * each, (size_t)(n * each), parts);
+		for (int i = 0; i < n; i++)
+			columns[from + i].notch = is_notch(&parts[i * each], each, columns[from + i].mean);
+		n += n == 0;
 	}
 }

@@ -104,11 +104,11 @@ static void order_of_sums(void **state)
 		struct bin is, want = column(t, v, n, zoom, zoom_base(hz));
 
 		assert_true(fold_begin(&fold, t, n, hz));
-		is = fold_bin(&fold, v);
+		is = fold_bin(&fold, v, 1);
 		assert_int_equal(is.n, want.n);
 		if (want.n > 0) {
 			assert_true(is.min == want.min && is.max == want.max && is.sum == want.sum);
-			assert_true(fold_stats(&fold, v).sum == want.sum);
+			assert_true(fold_stats(&fold, v, 1).sum == want.sum);
 		}
 	}
 	fold_free(&fold);

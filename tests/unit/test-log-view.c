@@ -271,6 +271,49 @@ static void spike_is_seen_at_every_zoom(void **state)
 	live_log_free(h);
 }
 
+static void one_row(struct live_log *h, enum tier tier, int64_t t_ns, double v)
+{
+	live_log_sink(h)->ops->rows(live_log_sink(h), &(struct rows) {.tier = tier, .n = 1, .width = 1, .t_ns = &t_ns, .values = &v});
+}
+
+/* Rows of a tier that come after the cell was drawn, and after it was sealed because the others went on, are drawn, too. */
+static void late_rows_are_drawn(void **state)
+{
+	static struct channel channels[2] = {{.name = "fast", .tier = TIER_FAST}, {.name = "slow", .tier = TIER_SLOW}};
+	struct session about = {.channels = channels, .n_channels = 2, .hz = {1000, 100, 10}, .width = {1, 0, 1}};
+	struct live_log *h = live_log_new();
+	struct timeline *t = log_view_timeline(h->view);
+	struct bin b[2];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(live_log_sink(h)->ops->begin(live_log_sink(h), &about, &e), 0);
+	one_row(h, TIER_SLOW, 2 * MS, 1);
+	for (int i = 1; i < 2000; i++) {
+		one_row(h, TIER_FAST, i * MS, i);
+		if (i % 100 == 0)
+			for (int zoom = 23; zoom < 30; zoom++)
+				live_log_look(h)->ops->columns(t, 1, zoom, 0, 2, b);
+	}
+	for (int i = 1; i < 4; i++) {
+		one_row(h, TIER_SLOW, 100 * i * MS, 10 * i);
+		live_log_look(h);
+		for (int zoom = 26; zoom < 30; zoom++) {
+			uint64_t n = 0;
+			double sum = 0;
+
+			t->ops->columns(t, 1, zoom, 0, 2, b);
+			for (int k = 0; k <= i; k++) /* their times: 2, 100, 200, 300 ms */
+				n += (k == 0 ? 2 * MS : 100 * k * MS) < INT64_C(2) << zoom;
+			for (int k = 0; k <= i; k++)
+				sum += (k == 0 ? 2 * MS : 100 * k * MS) < INT64_C(2) << zoom ? k == 0 ? 1 : 10 * k : 0;
+			assert_int_equal(b[0].n + b[1].n, n);
+			assert_true((b[0].n ? b[0].sum : 0) + (b[1].n ? b[1].sum : 0) == sum);
+		}
+	}
+	live_log_free(h);
+}
+
 static void nothing_is_nothing(void **state)
 {
 	struct timeline *t;
@@ -637,6 +680,7 @@ int main(void)
 		cmocka_unit_test(crowded_columns_agree_with_model),
 		cmocka_unit_test(spike_is_seen_at_every_zoom),
 		cmocka_unit_test(columns_are_left),
+		cmocka_unit_test(late_rows_are_drawn),
 		cmocka_unit_test(nothing_is_nothing),
 		cmocka_unit_test(edges_of_time),
 		cmocka_unit_test(values_and_steps),
