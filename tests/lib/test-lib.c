@@ -182,7 +182,6 @@ static void test_refused(void **state)
 	nvmtop_close(NULL);
 }
 
-/* What a program gets wrong is an error, and no crash. */
 /* More came than was kept for a disk that hung: the rest is a recording, and its end says what it lacks. */
 static void test_lost(void **state)
 {
@@ -213,6 +212,7 @@ static void test_lost(void **state)
 	nvmtop_close(t);
 }
 
+/* What a program gets wrong is an error, and no crash. */
 static void test_wrong_calls(void **state)
 {
 	nvmtop_error e = NVMTOP_ERROR_INIT, unset = {.size = 3, .code = 77};
