@@ -174,7 +174,8 @@ static size_t timeline_rows(struct timeline *t, enum tier tier, int64_t *from_ns
 	end = trace_row_from(r, tier, to_ns);
 	if (row < end)
 		got = trace_read(r, tier, row, end - row < most ? (size_t)(end - row) : most, t_ns, channels, n, values);
-	*from_ns = got > 0 ? t_ns[got - 1] + 1 : *from_ns;
+	/* What has no more rows is not looked through again. */
+	*from_ns = got == end - row ? to_ns : got > 0 ? t_ns[got - 1] + 1 : *from_ns;
 	return got;
 }
 
