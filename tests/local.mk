@@ -62,6 +62,7 @@ tests_unit_test_log_files_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=fdatasync -Wl,--wra
 tests_unit_test_ui_screen_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=canvas_put -Wl,--wrap=canvas_text \
 	-Wl,--wrap=canvas_textf -Wl,--wrap=canvas_right
 tests_unit_test_tally_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=engine_made -Wl,--wrap=engine_peek
+tests_unit_test_scrape_LDFLAGS = $(tests_unit_test_tally_LDFLAGS)
 # its functions stand in for those of the C library
 tests_unit_test_quiet_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 # -rdynamic: the program itself is the library that it loads

@@ -507,11 +507,11 @@ void log_builder_rows(struct log_builder *b, const struct rows *r)
 		int64_t t_ns = r->t_ns[i];
 
 		cell = log_cell(t_ns);
-		if (t_ns <= w->newest_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT)
+		if (t_ns <= w->newest_ns || t_ns < b->about->start.mono_ns || cell >= LOG_CELL_LIMIT || cell <= -LOG_CELL_LIMIT)
 			continue;
 		while (now->n_open[t] == LOOK_OPEN)
 			cell_seal(b, first_cell(b));
-		if (t_ns < b->about->start.mono_ns || !row_add(b, t, t_ns, r->values + i * r->width)) {
+		if (!row_add(b, t, t_ns, r->values + i * r->width)) {
 			row_lost(b, t, t_ns);
 		} else {
 			if (t == TIER_FAST && now->rows[t] > 0 && t_ns - w->newest_ns > now->longest_ns)

@@ -26,6 +26,9 @@ def values(t, name):
     if name.endswith(".power"):
         pairs = zip(t.data[name[:-6] + ".voltage"], t.data[name[:-6] + ".current"])
         return [f32(v * a / 1000) for v, a in pairs]
+    if name == "temp.hottest" and name not in t.data:       # of the zones of version 1
+        zones = [v for k, v in t.data.items() if k.startswith("temp.")]
+        return [max((x for x in row if x is not None), default=None) for row in zip(*zones)]
     return t.data[name]
 
 

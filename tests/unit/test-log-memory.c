@@ -213,6 +213,35 @@ static void each_row_is_there_once(void **state)
 	log_free(l);
 }
 
+/* A stream that is joined has rows of before: they are not of this log, and not lost. */
+static void rows_before_the_start_are_of_no_log(void **state)
+{
+	const int64_t t_ns[] = {START - NS_PER_MS, START + NS_PER_MS, START + 2 * NS_PER_MS};
+	const double values[3 * CHANNELS] = {0};
+	struct log_skipped skipped = {.chunks = 0};
+	struct log_queue *q;
+	struct log_chunk *c;
+	bool ended = false;
+	struct err e;
+	struct log *l;
+
+	(void)state;
+	make_session(1000, 100, 10);
+	l = make(&(struct log_bound) {.rows_ns = NS_PER_S, .bytes = LOG_ROWS_BYTES});
+	q = log_queue_new(l, 1 << 20, false, &e);
+	assert_non_null(q);
+	for (enum tier t = 0; t < TIERS; t++)
+		log_sink(l)->ops->rows(log_sink(l), &(struct rows) {t, 3, session.width[t], t_ns, values});
+	assert_int_equal(log_known(l).rows[TIER_MEDIUM], 2);
+	assert_int_equal(log_sink(l)->ops->end(log_sink(l), &e), 0);
+	while ((c = log_queue_take(q, &skipped, &ended)) || !ended) {
+		assert_true(!c || c->about.kind != LOG_GAP);
+		log_chunk_free(c);
+	}
+	log_queue_free(q);
+	log_free(l);
+}
+
 /* What an older look has stays. */
 static void old_rows_go(void **state)
 {
@@ -593,6 +622,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_is_there_once),
+		cmocka_unit_test(rows_before_the_start_are_of_no_log),
 		cmocka_unit_test(old_rows_go),
 		cmocka_unit_test(too_many_rows_go),
 		cmocka_unit_test(two_hundred_channels_have_less_time),

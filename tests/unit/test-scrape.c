@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rings.h"
 #include "serve/scrape.h"
 #include "util/clock.h"
 
@@ -48,6 +49,7 @@ static struct tally *begin(double hz)
 		session.hz[i] = hz;
 	assert_int_equal(tally_sink(t)->ops->begin(tally_sink(t), &session, &e), 0);
 	now_ns = START;
+	memset(rings, 0, sizeof(rings));
 	return t;
 }
 
@@ -61,9 +63,7 @@ static void finish(struct tally *t)
 
 static void push(struct tally *t, enum tier tier, const double *values)
 {
-	struct rows r = {.tier = tier, .n = 1, .width = session.width[tier], .t_ns = &now_ns, .values = values};
-
-	tally_sink(t)->ops->rows(tally_sink(t), &r);
+	rings_push(t, tier, session.width[tier], now_ns, values);
 }
 
 /* Of a sample, such as name{label="value"}; NaN: there is none. */

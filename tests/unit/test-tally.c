@@ -12,6 +12,7 @@
 #include "model/energy.h"
 #include "model/missing.h"
 #include "random.h"
+#include "rings.h"
 #include "util/clock.h"
 
 #define START (100 * NS_PER_S)
@@ -33,40 +34,9 @@ static struct session session = {.channels = channels,
 				 .start = {.mono_ns = START}};
 static int64_t now_ns;
 
-#define RING 2048
-static struct {
-	size_t made;
-	int64_t t_ns[RING];
-	double v[RING][3];
-} rings[TIERS];
-
-size_t __wrap_engine_made(const struct engine *g, enum tier tier);
-int64_t __wrap_engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out);
-
-size_t __wrap_engine_made(const struct engine *g, enum tier tier)
-{
-	(void)g;
-	return rings[tier].made;
-}
-
-int64_t __wrap_engine_peek(const struct engine *g, enum tier tier, size_t row, const uint16_t *columns, size_t n, double *out)
-{
-	(void)g;
-	if (row >= rings[tier].made || rings[tier].made - row > RING)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		out[i] = rings[tier].v[row % RING][columns[i]];
-	return rings[tier].t_ns[row % RING];
-}
-
 static void push(struct tally *t, enum tier tier, int64_t t_ns, const double *values)
 {
-	struct rows r = {.tier = tier, .n = 1, .width = session.width[tier], .t_ns = &t_ns, .values = values};
-	size_t at = rings[tier].made++ % RING;
-
-	rings[tier].t_ns[at] = t_ns;
-	memcpy(rings[tier].v[at], values, r.width * sizeof(*values));
-	tally_sink(t)->ops->rows(tally_sink(t), &r);
+	rings_push(t, tier, session.width[tier], t_ns, values);
 }
 
 /* A load of i % 100 in millisecond i, 10 W, a GPU of 40 W of which its own power says nothing yet. */
