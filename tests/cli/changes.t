@@ -46,7 +46,9 @@ put $cpu/cpufreq/policy0/scaling_max_freq 1190400 cpu0.freq_max ',"from":"1728 M
 echo 110 >"$fan" # by the service: no change of a setting
 rmdir $service
 ok 'a fan that is set by hand' soon told '"what":"fan","from":"auto","to":"43%"'
+soon in_file 43% 1
 put "$fan" 204 fan ',"from":"43%","to":"80%"'
+soon in_file 80% 1
 put "${fan}_enable" 2 fan ',"from":"80%","to":"auto"'
 put tree/sys/devices/gpu.0/enable_3d_scaling 0 3d-scaling ',"from":"on","to":"off"'
 printf '/swapfile.nvmtop file 4194300 0 -2\n' >>tree/proc/swaps
