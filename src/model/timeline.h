@@ -75,9 +75,9 @@ struct timeline_ops {
 	/* The begin of the first, or the last, event in [from_ns, to_ns): of a throttling or notice, a rise of a count, a change,
 	 * a gap of at least GAP_EVENT_NS. Returns false if there is none. */
 	bool (*event)(struct timeline *t, int64_t from_ns, int64_t to_ns, bool last, int64_t *out);
-	/* Reads at most `most` rows of the tier in [*from_ns, to_ns), and moves *from_ns behind them: their times and the
-	 * values of n channels. *column_ns: 0, or the rows are gone and each is the mean of a column of that time, at
-	 * its end. Returns 0 at the end. NULL: not supported. */
+	/* Reads at most `most` rows of the tier in [*from_ns, to_ns), and moves *from_ns behind them, to to_ns behind the
+	 * last: their times and the values of n channels. *column_ns: 0, or the rows are gone and each is the mean of a
+	 * column of that time, at its end. Returns 0 at the end. NULL: not supported. */
 	size_t (*rows)(struct timeline *t, enum tier tier, int64_t *from_ns, int64_t to_ns, const size_t *channels, size_t n,
 		       size_t most, int64_t *t_ns, double *const *values, int64_t *column_ns);
 	/* Joules of a power channel in [from_ns, to_ns), from every reading; of more than can be read within a frame, the area
