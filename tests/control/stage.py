@@ -493,11 +493,12 @@ def processes(stage, verb):
 
 def soon(condition, seconds=120):
     """Waits until it holds; a generous while."""
-    until = time.monotonic() + seconds
+    until, rest = time.monotonic() + seconds, 0.02
     while not condition():
         if time.monotonic() > until:
             return False
-        time.sleep(0.02)
+        time.sleep(rest)
+        rest = min(rest * 1.5, 0.2)
     return True
 
 
