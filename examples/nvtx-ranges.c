@@ -1,5 +1,5 @@
-/* NVTX ranges of a C program, without NVIDIA's headers: cc nvtx-ranges.c -o nvtx-ranges -ldl
- * nvmtop record -o run.nvmt --nvtx -- ./nvtx-ranges && nvmtop report run.nvmt --by range */
+/* NVTX ranges of a C program, 20 or TIMES, without NVIDIA's headers: cc nvtx-ranges.c -o nvtx-ranges -ldl
+ * nvmtop record -o run.nvmt --nvtx -- ./nvtx-ranges [TIMES] && nvmtop report run.nvmt --by range */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -23,14 +23,14 @@ static const void *get_table(uint32_t id)
 	return id == 1 ? core : NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	void *tool =
 		getenv("NVTX_INJECTION64_PATH") ? dlopen(getenv("NVTX_INJECTION64_PATH"), RTLD_LAZY) : NULL;
 	void *begin = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
 	int recorded = begin && ((int (*)(const void *(*)(uint32_t)))begin)(get_table) && push && pop;
 
-	for (int i = 0; i < 20; i++, nanosleep(&(struct timespec) {.tv_nsec = 50000000}, NULL)) {
+	for (int i = argc > 1 ? atoi(argv[1]) : 20; i > 0; i--, nanosleep(&(struct timespec) {.tv_nsec = 50000000}, NULL)) {
 		recorded ? push("infer") : 0;
 		for (clock_t end = clock() + CLOCKS_PER_SEC / 10; clock() < end;)
 			;

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 
-from stage import Answer, GPU, HELPER, Stage, Tap
+from stage import Answer, GPU, HELPER, Stage, Tap, soon
 
 tap = Tap()
 ok, equal = tap.ok, tap.equal
@@ -129,8 +129,7 @@ with Stage("orin") as s:
     s.write("/behave/nvpmodel", "hangs")
     first = threading.Thread(target=lambda: answers.append(s.run("mode 0", patience=15)))
     first.start()
-    while not s.exists("/behave/hanging"):
-        pass
+    soon(lambda: s.exists("/behave/hanging"))
     a = s.run("governor gpu=performance")
     first.join()
     equal("one that waits too long", (a.status, a.sentence), (1, "another change is being made; try again"), a)

@@ -6,6 +6,7 @@
 A stand-in does what the file FOLDER/behave/NAME says: works (if there is none), lies, fails, hangs, slow; nvpmodel also reboot. It
 sets what FOLDER/behave/mode-ID lists, or what it finds, so that no test depends on how nvmtop reads nvpmodel.conf.
 """
+import atexit
 import glob
 import os
 import shutil
@@ -99,7 +100,7 @@ if test $does = reboot; then
     echo "NVPM WARN: Reboot required for changing to this power mode: $2"
     exit 0
 fi
-mkdir -p "$T/var/lib/nvpmodel"
+test -d "$T/var/lib/nvpmodel" || mkdir "$T/var/lib/nvpmodel"
 echo "pmode:000$2" >"$T/var/lib/nvpmodel/status"
 if test $does = lies; then
     echo "Running in chroot, ignoring request"
@@ -116,14 +117,14 @@ mins="$T/sys/class/devfreq/17000000.gpu/min_freq $(echo "$T"/sys/devices/system/
 case ${1-} in
 --store)
     test ! -e "$2" || { echo "Error: file $2 already exists!"; exit 1; }
-    for f in $mins "$fan"; do echo "$f:$(cat "$f")" >>"$2"; done ;;
+    for f in $mins "$fan"; do read -r now <"$f"; echo "$f:$now" >>"$2"; done ;;
 --restore)
     test -e "$2" || { echo "Error: $2 file not found !"; exit 1; }
     test $does = lies && exit 0
     while read -r line; do echo "${line##*:}" >"${line%:*}"; done <"$2" ;;
 *)
     test $does = lies && exit 0
-    for f in $mins; do cat "${f%min_freq}max_freq" >"$f"; done
+    for f in $mins; do read -r most <"${f%min_freq}max_freq"; echo "$most" >"$f"; done
     echo 255 >"$fan" ;;
 esac
 """,
@@ -168,13 +169,23 @@ def mode_conf():
     return NVPMODEL % (cores, clusters, modes)
 
 
+# When a file was written that is as it was made, in ns: whatever writes to it makes it younger.
+MADE_NS = 10**18
+# What the helper notes, and the stand-ins: this is not of the machine.
+NOTES = "/behave", "/var/lib/nvmtop-control", "/log", "/calls"
+
+
 class Stage:
+    kept = {}  # by board: trees that are as they were made, and what is in them
+    temporary_folder, folders = None, 0
+
     def __init__(self, board, folder=None):
-        self.dir = folder or tempfile.mkdtemp(prefix="nvmtop-control-")
-        self.temporary = folder is None
+        self.board, self.temporary = board, folder is None
+        if self.temporary and self.kept.get(board):
+            self.dir, self.pwm, self.made = self.kept[board].pop()
+            return
+        self.dir = folder or self.next_folder()
         text = {"orin": "agx_orin-36", "nano": "nano-32", "pc": "pc"}[board]
-        if self.temporary:
-            os.rmdir(self.dir)
         shutil.copytree(os.path.join(self.roots(), text), self.dir, symlinks=True)
         for top, _, files in os.walk(self.dir):
             os.chmod(top, 0o755)
@@ -195,6 +206,19 @@ class Stage:
                 f.write(BEGIN % {"name": os.path.basename(name)} + text)
             os.chmod(path, 0o755)
         getattr(self, board)()
+        self.made = {}
+        for path, entry in self.walk():
+            self.made[path] = self.what(entry)
+            if not entry.is_symlink() and not entry.is_dir():
+                os.utime(entry.path, ns=(MADE_NS, MADE_NS))
+
+    @classmethod
+    def next_folder(cls):
+        if not cls.temporary_folder:
+            cls.temporary_folder = tempfile.mkdtemp(prefix="nvmtop-control-")
+            atexit.register(shutil.rmtree, cls.temporary_folder)
+        cls.folders += 1
+        return "%s/%d" % (cls.temporary_folder, cls.folders)
 
     @staticmethod
     def roots():
@@ -288,25 +312,80 @@ class Stage:
         if os.path.lexists(self.dir + path):
             os.remove(self.dir + path)
 
+    def walk(self, inner="", but=()):
+        """All that is in the tree, by path, folders before what is in them."""
+        try:
+            with os.scandir(self.dir + inner) as entries:
+                found = list(entries)
+        except FileNotFoundError:  # it is changed meanwhile
+            found = []
+        for entry in found:
+            path = inner + "/" + entry.name
+            if path not in but:
+                yield path, entry
+                if entry.is_dir(follow_symlinks=False):
+                    yield from self.walk(path, but)
+
+    @staticmethod
+    def what(entry):
+        if entry.is_symlink():
+            return "-> " + os.readlink(entry.path)
+        if entry.is_dir():
+            return "folder"
+        if not entry.is_file():
+            return "neither a file, a folder nor a link"
+        with open(entry.path, "rb") as f:
+            return oct(entry.stat().st_mode), f.read()
+
+    def is_as_made(self, path, entry):
+        was = self.made.get(path)
+        if isinstance(was, str):
+            return entry.is_dir(follow_symlinks=False) if was == "folder" else entry.is_symlink() and self.what(entry) == was
+        st = entry.stat(follow_symlinks=False)
+        return was is not None and (st.st_mtime_ns, oct(st.st_mode)) == (MADE_NS, was[0])
+
     def snapshot(self):
         """All that a change may have touched, by path."""
-        all_ = {}
-        for folder, names, files in os.walk(self.dir):
-            inner = folder[len(self.dir):]
-            if inner.startswith("/behave") or inner.startswith("/var/lib/nvmtop-control"):
-                continue
-            for name in files + [n for n in names if os.path.islink(os.path.join(folder, n))]:
-                full = os.path.join(folder, name)
-                if inner + "/" + name in ("/log", "/calls"):
-                    continue
-                if os.path.islink(full):
-                    all_[inner + "/" + name] = "-> " + os.readlink(full)
-                else:
-                    with open(full, "rb") as f:
-                        all_[inner + "/" + name] = (oct(os.stat(full).st_mode), f.read())
-            if not files and not names and inner != "/var/lib":
-                all_[inner + "/"] = "folder"
+        all_, folders = {}, {"": False}
+        for path, entry in self.walk(but=NOTES):
+            folders[os.path.dirname(path)] = False
+            if entry.is_dir(follow_symlinks=False):
+                folders[path] = path != "/var/lib"
+            else:
+                all_[path] = self.made[path] if self.is_as_made(path, entry) else self.what(entry)
+        all_.update((path + "/", "folder") for path, empty in folders.items() if empty)
         return all_
+
+    def renew(self):
+        """Makes it as it was made, under another name: what still waits for this one is not of the next. Returns what a change
+        has touched and was not as it was made, by path: what it was, and what it is."""
+        before, self.dir = self.dir, self.next_folder()
+        os.rename(before, self.dir)
+        changed, missing = {}, dict(self.made)
+        for path, entry in reversed(list(self.walk())):
+            if self.is_as_made(path, entry):
+                del missing[path]
+                continue
+            is_ = self.what(entry)
+            if is_ == missing.get(path):
+                os.utime(entry.path, ns=(MADE_NS, MADE_NS))
+                del missing[path]
+                continue
+            changed[path] = missing.get(path), is_
+            (os.rmdir if is_ == "folder" else os.unlink)(entry.path)
+        for path, was in missing.items():
+            full = self.dir + path
+            if was == "folder":
+                os.mkdir(full)
+            elif isinstance(was, str):
+                os.symlink(was[len("-> "):], full)
+            else:
+                with open(full, "wb") as f:
+                    f.write(was[1])
+                os.chmod(full, int(was[0], 8) & 0o7777)
+                os.utime(full, ns=(MADE_NS, MADE_NS))
+            changed.setdefault(path, (was, None))
+        return {path: both for path, both in changed.items() if not (path + "/").startswith(tuple(n + "/" for n in NOTES))}
 
     def calls(self):
         return self.read("/calls").split("\n") if self.exists("/calls") else []
@@ -337,8 +416,10 @@ class Stage:
         return self.read("/var/lib/nvmtop-control/undo.json") if self.exists("/var/lib/nvmtop-control/undo.json") else ""
 
     def close(self):
+        """It is used again."""
         if self.temporary:
-            shutil.rmtree(self.dir)
+            self.renew()
+            self.kept.setdefault(self.board, []).append((self.dir, self.pwm, self.made))
 
     def __enter__(self):
         return self
@@ -412,11 +493,12 @@ def processes(stage, verb):
 
 def soon(condition, seconds=120):
     """Waits until it holds; a generous while."""
-    until = time.monotonic() + seconds
+    until, rest = time.monotonic() + seconds, 0.02
     while not condition():
         if time.monotonic() > until:
             return False
-        time.sleep(0.02)
+        time.sleep(rest)
+        rest = min(rest * 1.5, 0.2)
     return True
 
 

@@ -320,7 +320,7 @@ def helper_of(pid):
 
 def without_helper():
     with Machine() as m:
-        script = "touch %s/started; sleep 1" % m.work
+        script = "touch %s/started; sleep 2" % m.work
         with subprocess.Popen(m.argv("modes=0,3", "--settle", "0", "--repeat", "1", command=["sh", "-c", script]), cwd=m.work,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as p:
             soon(lambda: os.path.exists(m.work + "/started"))

@@ -13,12 +13,6 @@ example() {
 for f in "$examples"/*.py; do
 	ok "$(basename "$f") has less than 60 lines" test "$(wc -l <"$f")" -lt 60
 done
-if command -v mypy >/dev/null; then
-	ok 'they have types' env MYPYPATH="$PYTHONPATH" mypy --ignore-missing-imports --cache-dir "$scratch/cache" --python-executable "$python" \
-		"$examples/sqlite-exporter.py" "$examples/inference-joules.py" "$examples/ros2-diagnostics.py"
-else
-	skip 'they have types' 'mypy is not installed: ./bootstrap --tests installs it'
-fi
 
 example inference-joules.py demo
 ok 'the joules of a loop of PyTorch' says out '^loop  *[0-9.]* +- [0-9.]* J in [0-9.]* s'

@@ -25,9 +25,7 @@ class Anything:
         pass
 
     def __call__(self, x):
-        end = time.monotonic() + 0.01
-        while time.monotonic() < end:
-            pass
+        time.sleep(0.01)
         return x
 
     def to(self, device):

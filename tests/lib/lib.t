@@ -45,7 +45,7 @@ head -c 2000 "$NVMTOP_SRC/tests/traces/version-1.bin" >cut.bin
 run $EMU "$build/examples/read-trace" cut.bin
 ok 'read-trace: a damaged trace is status 3' is "$status" 3
 ok 'read-trace: and says so' says err 'damaged'
-run $EMU "$build/examples/nvtx-ranges"
+run $EMU "$build/examples/nvtx-ranges" 1
 ok 'nvtx-ranges: runs without a recorder' is "$status" 0
 cat >demo <<END
 #!/bin/sh
@@ -55,7 +55,7 @@ test "\$verb" != record || set -- --demo "\$@"
 exec $EMU '$NVMTOP' "\$verb" "\$@"
 END
 chmod +x demo
-run env RUNS=2 NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges"
+run env RUNS=2 NVMTOP="$scratch/demo" PATH="$(dirname "$python"):$PATH" sh "$NVMTOP_SRC/examples/compare-energy.sh" NAME=1 $EMU "$build/examples/nvtx-ranges" 3
 # On a busy machine rows are late: a run, or all of one side, may be known for too little of the time, and that is said.
 ok 'compare-energy, nvtx-ranges: runs of both, with joules' sh -c 'grep -Eq "^infer +J( +[0-9.]+| +--){2,4} +([-+][0-9.]+ % +(\+-|too few runs)|[0-9.]+ % known)" out || { cat out err; exit 1; }'
 ok 'profile-training is Python' "$python" -c 'import sys

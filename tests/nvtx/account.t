@@ -11,18 +11,19 @@ folder=$XDG_RUNTIME_DIR/nvmtop
 # account FILE CAUSES: they are equal, and what is lost is lost by these causes only; prints both
 account() {
     "$python" - "$@" <<END
-import json, struct, subprocess, sys
+import importlib.util, struct, sys
+spec = importlib.util.spec_from_file_location("nvmt_log", "$NVMTOP_SRC/tests/tools/nvmt-log.py")
+log = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(log)
 file, allowed = sys.argv[1], set(sys.argv[2].split(",")) - {""}
 made = struct.unpack("<Q", open("made", "rb").read())[0]
-out = subprocess.run([sys.executable, "$NVMTOP_SRC/tests/tools/nvmt-log.py", "--brief", file],
-                     stdout=subprocess.PIPE, check=True).stdout.decode()
-lines = [json.loads(line) for line in out.splitlines()]
+r = log.Recording(open(file, "rb").read())
 lost = {}
-for c in (x["change"] for x in lines if "change" in x):
+for c in r.changes.values():
     if c["what"] == "ranges.lost":
         n, _, cause = c["to"].partition(" ")
         lost[cause] = lost.get(cause, 0) + int(n)
-recorded, still = lines[-1]["ranges"], lines[-1]["open"]
+recorded, still = len(r.ranges) + len(r.again), sum(x["flags"] & 1 for x in r.again.values())
 print(f"made {made} = recorded {recorded} (open {still}) + lost {lost}")
 said = open("err", encoding="utf-8").read()
 missing = f"{sum(lost.values())} NVTX range"

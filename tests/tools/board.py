@@ -2,7 +2,7 @@
 """Fake boards as text: one file per board, in which each line is a file, directory or link.
 
   board.py unpack FOLDER BOARD.txt...   make FOLDER/BOARD, unless it is newer than its text
-  board.py pack FOLDER                  print the text of a directory tree
+  board.py pack FOLDER...               print the text of directory trees
 
   /proc/loadavg: 0.21 0.18         a file with this line
   /proc/meminfo:                   a file with the indented lines that follow, or empty
@@ -98,8 +98,10 @@ def pack(root, out, path=b""):
 
 
 def main():
-    if len(sys.argv) == 3 and sys.argv[1] == "pack":
-        return pack(os.fsencode(sys.argv[2].rstrip("/")), sys.stdout.buffer)
+    if len(sys.argv) > 2 and sys.argv[1] == "pack":
+        for root in sys.argv[2:]:
+            pack(os.fsencode(root.rstrip("/")), sys.stdout.buffer)
+        return
     if len(sys.argv) < 4 or sys.argv[1] != "unpack":
         sys.exit(__doc__)
     os.umask(0o022)

@@ -42,6 +42,8 @@ mkdir -p "$out" || exit 1
 copied=0
 unreadable=0
 
+folder() { [ -d "$1" ] || mkdir -p "$1"; }
+
 # copy PATH: recreate the symbolic links on the way, then copy the file. An unreadable file becomes an
 # empty directory, which cannot be read either.
 copy() {
@@ -63,7 +65,7 @@ copy() {
 			links=$((links + 1))
 			[ $links -le 20 ] || return 0
 			target=$(readlink "$from$done/$part") || return 0
-			mkdir -p "$out$done"
+			folder "$out$done"
 			[ -L "$out$done/$part" ] || ln -s "$target" "$out$done/$part"
 			rest=$target${rest:+/$rest}
 			case $target in
@@ -75,7 +77,7 @@ copy() {
 	done
 	[ -e "$from$done" ] || return 0
 	[ ! -e "$out$done" ] || return 0
-	mkdir -p "$out${done%/*}"
+	folder "$out${done%/*}"
 	if [ ! -d "$from$done" ] && timeout 2 head -c 262144 "$from$done" >"$out$done" 2>/dev/null; then
 		copied=$((copied + 1))
 	elif [ ! -d "$from$done" ] || [ -z "$(ls -A "$from$done")" ]; then

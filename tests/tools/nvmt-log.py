@@ -9,7 +9,6 @@ nvmt-log-check.py checks its content for consistency.
 """
 
 import ctypes
-import ctypes.util
 import json
 import math
 import struct
@@ -20,7 +19,7 @@ MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
 META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END, EVENT = range(1, 12)
 VERSION, LATE = 3, 1 << 31
-ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+ZSTD = ctypes.CDLL("libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 ZSTD.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -108,19 +107,25 @@ def unpack(h, p):
 
 
 def unshuffle(p, n, size):
-    return b"".join(bytes(p[k * n + i] for k in range(size)) for i in range(n))
+    out = bytearray(n * size)
+    for k in range(size):
+        out[k::size] = p[k * n:k * n + n]
+    return bytes(out)
 
 
 def unzigzag(z):
     return -(z >> 1) - 1 if z & 1 else z >> 1
 
 
-def value(k, number):
-    """What the number stands for: a signed 64-bit integer, a fraction of it, or bits of a float."""
-    if number < 4:
-        v = k / (1, 10, 1000, 1000)[number]
-        return struct.unpack("<f", struct.pack("<f", v))[0] if number == 3 else v
-    return struct.unpack("<f" if number == 4 else "<d", struct.pack("<q", k)[:4 if number == 4 else 8])[0]
+def values(numbers, number):
+    """What the numbers stand for: signed 64-bit integers, fractions of them, or bits of floats."""
+    n = len(numbers)
+    if number < 3:
+        return [k / (1, 10, 1000)[number] for k in numbers]
+    if number == 3:
+        return struct.unpack(f"<{n}f", struct.pack(f"<{n}f", *[k / 1000 for k in numbers]))
+    bits = struct.pack(f"<{n}q", *numbers)
+    return struct.unpack(f"<{n}d", bits) if number == 5 else [v for v, in struct.iter_unpack("<f4x", bits)]
 
 
 def array(b, kind, first, n):
@@ -140,11 +145,14 @@ def array(b, kind, first, n):
             raise Damage("bits of rows")
     m, size, k = sum(stored), 0 if width == 1 else 1 << (width - 2), first
     p, numbers = unshuffle(b.take((m - 1) * size), m - 1, size), [first]
-    for i in range(m - 1):
-        k += unzigzag(int.from_bytes(p[i * size:i * size + size], "little"))
-        k = (k + (1 << 63)) % (1 << 64) - (1 << 63)
+    for z in struct.unpack(f"<{m - 1}{' BHIQ'[width - 1]}", p) if size else [0] * (m - 1):
+        k += -(z >> 1) - 1 if z & 1 else z >> 1
+        if k >> 63 not in (0, -1):
+            k = (k + (1 << 63)) % (1 << 64) - (1 << 63)
         numbers.append(k)
-    v, out = iter([value(k, number) for k in numbers]), []
+    if m == n:
+        return list(values(numbers, number))
+    v, out = iter(values(numbers, number)), []
     for there in stored:
         out.append(next(v) if there else out[-1] if which == 2 else math.nan)
     return out

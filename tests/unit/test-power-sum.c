@@ -109,6 +109,28 @@ static void rows_push(struct sink *to, struct log_out *w)
 static char path[64];
 static struct energy_result summed[CHANNELS];
 
+static struct sink *recording_begin(const struct session *s, struct log_out **w)
+{
+	struct err e;
+
+	strcpy(path, "/tmp/power-sum-XXXXXX");
+	close(mkstemp(path));
+	*w = log_out_new(path, true, &e);
+	assert_non_null(*w);
+	return stream_begin(*w, s, false);
+}
+
+static struct trace *recording_end(struct log_out *w, struct sink *to)
+{
+	struct err e;
+
+	assert_int_equal(stream_end(w, to, &e), 0);
+	log_out_free(w);
+	struct trace *t = trace_open(path, &e);
+	assert_non_null(t);
+	return t;
+}
+
 static struct trace *record(void)
 {
 	const struct session s = session_of(channels, CHANNELS);
@@ -116,11 +138,7 @@ static struct trace *record(void)
 	struct trace *t;
 	struct err e;
 
-	strcpy(path, "/tmp/power-sum-XXXXXX");
-	close(mkstemp(path));
-	w = log_out_new(path, true, &e);
-	assert_non_null(w);
-	struct sink *to = stream_begin(w, &s, false);
+	struct sink *to = recording_begin(&s, &w);
 	rows_push(to, w);
 	assert_int_equal(stream_end(w, to, &e), 0);
 	struct summary sum = {.about = &s, .writer = w};
@@ -297,15 +315,9 @@ static void long_intervals_have_the_area(void **state)
 	const struct session s = {.channels = &power, .n_channels = 1, .width = {1}, .hz = {1000, 100, 10}, .start.mono_ns = START};
 	struct log_out *w;
 	struct span span;
-	struct trace *t;
-	struct err e;
 
 	(void)state;
-	strcpy(path, "/tmp/power-sum-XXXXXX");
-	close(mkstemp(path));
-	w = log_out_new(path, true, &e);
-	assert_non_null(w);
-	struct sink *to = stream_begin(w, &s, false);
+	struct sink *to = recording_begin(&s, &w);
 	for (int64_t ms = 0; ms < 400000; ms += ms < 200000 ? 1 : 2) {
 		int64_t t_ns = START + ms * NS_PER_MS;
 		double mw = ms < 200000 ? 0 : 10000;
@@ -313,10 +325,7 @@ static void long_intervals_have_the_area(void **state)
 		to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, &mw});
 		log_out_ready(w);
 	}
-	assert_int_equal(stream_end(w, to, &e), 0);
-	log_out_free(w);
-	t = trace_open(path, &e);
-	assert_non_null(t);
+	struct trace *t = recording_end(w, to);
 	span_read(trace_timeline(t), 0, START, START + 400 * NS_PER_S, &span);
 	assert_true(fabs(span_joule(&span) - 2000) < 0.1);
 	span_read(trace_timeline(t), 0, START + 50 * NS_PER_S + 123, START + 390 * NS_PER_S + 4567, &span);
@@ -334,16 +343,10 @@ static void counts_rise_once(void **state)
 	static int64_t at[READINGS];
 	static double v[READINGS];
 	struct log_out *w;
-	struct trace *t;
-	struct err e;
 	int64_t t_ns = START, from, to;
 
 	(void)state;
-	strcpy(path, "/tmp/power-sum-XXXXXX");
-	close(mkstemp(path));
-	w = log_out_new(path, true, &e);
-	assert_non_null(w);
-	struct sink *out = stream_begin(w, &s, false);
+	struct sink *out = recording_begin(&s, &w);
 	for (size_t i = 0; i < READINGS; i++) {
 		t_ns += 90 * NS_PER_MS + (int64_t)random_below(20 * NS_PER_MS) + (random_below(20) ? 0 : (int64_t)random_below(30 * NS_PER_S));
 		at[i] = t_ns;
@@ -351,10 +354,7 @@ static void counts_rise_once(void **state)
 		out->ops->rows(out, &(struct rows) {TIER_SLOW, 1, 1, &t_ns, &v[i]});
 		log_out_ready(w);
 	}
-	assert_int_equal(stream_end(w, out, &e), 0);
-	log_out_free(w);
-	t = trace_open(path, &e);
-	assert_non_null(t);
+	struct trace *t = recording_end(w, out);
 	for (int k = 0; k < 2000; k++) {
 		double rose = 0, before = NAN;
 		struct span_stats got;
@@ -385,25 +385,16 @@ static void long_intervals_have_their_counter(void **state)
 	for (int counts = 0; counts < 2; counts++) {
 		struct energy_result r;
 		struct log_out *w;
-		struct trace *t;
-		struct err e;
 
 		list[0].window_ns = counts ? NS_PER_S : 0;
-		strcpy(path, "/tmp/power-sum-XXXXXX");
-		close(mkstemp(path));
-		w = log_out_new(path, true, &e);
-		assert_non_null(w);
-		struct sink *to = stream_begin(w, &s, false);
+		struct sink *to = recording_begin(&s, &w);
 		for (int64_t ms = 0; ms < 300000; ms++) {
 			int64_t t_ns = START + ms * NS_PER_MS;
 
 			to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 2, &t_ns, (const double[]) {9900, ms % 100 ? NAN : (double)ms / 100}});
 			log_out_ready(w);
 		}
-		assert_int_equal(stream_end(w, to, &e), 0);
-		log_out_free(w);
-		t = trace_open(path, &e);
-		assert_non_null(t);
+		struct trace *t = recording_end(w, to);
 		for (int64_t to_s = 100; to_s <= 295; to_s += 195) {
 			assert_true(trace_timeline(t)->ops->energy(trace_timeline(t), 0, START + 2 * NS_PER_S, START + to_s * NS_PER_S, &r));
 			assert_true(fabs(r.joules - 10 * ((double)to_s - 2)) < 1.1 && fabs(r.joules / r.known_s - 10) < 0.01);
@@ -426,14 +417,9 @@ static void lost_rows_have_no_load(void **state)
 		struct reading reading = {.progress = NULL};
 		struct analysis a;
 		struct log_out *w;
-		struct trace *t;
 		struct err e;
 
-		strcpy(path, "/tmp/power-sum-XXXXXX");
-		close(mkstemp(path));
-		w = log_out_new(path, true, &e);
-		assert_non_null(w);
-		struct sink *to = stream_begin(w, &s, false);
+		struct sink *to = recording_begin(&s, &w);
 		for (int64_t ms = 0; ms <= 3000; ms += ms == 1000 ? 1000 : 1) {
 			int64_t t_ns = START + ms * NS_PER_MS;
 
@@ -442,10 +428,7 @@ static void lost_rows_have_no_load(void **state)
 			to->ops->rows(to, &(struct rows) {TIER_FAST, 1, 1, &t_ns, (const double[]) {ms == 2000 ? 80 : 50}});
 			log_out_ready(w);
 		}
-		assert_int_equal(stream_end(w, to, &e), 0);
-		log_out_free(w);
-		t = trace_open(path, &e);
-		assert_non_null(t);
+		struct trace *t = recording_end(w, to);
 		assert_int_equal(analysis_begin(&a, t, &all, 0, false, &reading, &e), 0);
 		assert_int_equal(analyse(&a, &reading, &e), 0);
 		assert_true(fabs(a.whole.results[0].counted - (lost ? 50 : 60)) < 1e-6);
