@@ -147,7 +147,7 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
 	enum tier tier = s->tier;
 	uint16_t columns[2] = {all[track == BY_POWER ? s->power : s->counter].column};
 	size_t made = engine_made(t->engine, tier), row = made, n = 1;
-	struct energy_rows rows = p->meter.rows[track];
+	struct energy_rows rows = p->meter.sum[track].at.rows;
 	struct power_reading list[2];
 	double v[2] = {NAN, NAN};
 
@@ -168,11 +168,11 @@ static void add_fresh(const struct tally *t, const struct power *p, int track, s
  * seconds. */
 static double guess(struct energy *e, const struct energy_source *s)
 {
-	int64_t last_ns = e->last.at_ns, since_ns = last_ns > e->from_ns ? last_ns : e->from_ns;
+	int64_t last_ns = e->at.last.at_ns, since_ns = last_ns > e->from_ns ? last_ns : e->from_ns;
 
-	if (!e->last.begun || last_ns >= e->to_ns || e->to_ns - last_ns > s->hole_ns)
+	if (!e->at.last.begun || last_ns >= e->to_ns || e->to_ns - last_ns > s->hole_ns)
 		return 0;
-	energy_add(e, s, &(struct power_reading) {e->to_ns, s->counts ? e->to_ns - last_ns : 0, e->last.watts});
+	energy_add(e, s, &(struct power_reading) {e->to_ns, s->counts ? e->to_ns - last_ns : 0, e->at.last.watts});
 	return (double)(e->to_ns - since_ns) / 1e9;
 }
 
@@ -189,13 +189,13 @@ static struct tally_energy power_energy(const struct tally *t, const struct powe
 	if (t->about)
 		add_fresh(t, p, track, &a);
 	/* A source that is silent for longer is not waited for. */
-	if (a.e.last.begun && a.e.last.at_ns < to_ns && clock_now_ns() - a.e.last.at_ns <= s.reach_ns)
+	if (a.e.at.last.begun && a.e.at.last.at_ns < to_ns && clock_now_ns() - a.e.at.last.at_ns <= s.reach_ns)
 		*complete = false;
 	r.guessed_s = guess(&a.e, &s);
 	r.readings = a.readings;
 	r.energy = energy_get(&a.e, &s);
 	if (r.guessed_s > 0)
-		r.energy.within += s.scale * r.guessed_s * fmax(s.most - a.e.last.watts, a.e.last.watts - s.least);
+		r.energy.within += s.scale * r.guessed_s * fmax(s.most - a.e.at.last.watts, a.e.at.last.watts - s.least);
 	return r;
 }
 

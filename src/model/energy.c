@@ -187,18 +187,18 @@ static void line_add(struct energy *e, const struct power_line *l, double varian
 
 void energy_add(struct energy *e, const struct energy_source *s, const struct power_reading *r)
 {
-	const struct power_last before = e->last;
+	const struct power_last before = e->at.last;
 	struct power_line lines[3];
-	size_t n = power_lines(s, &e->last, r, lines);
+	size_t n = power_lines(s, &e->at.last, r, lines);
 	bool joined = before.begun && n == 1; /* there is no gap */
-	double v = r->watts, step = joined ? v - before.watts : 0, s_apart = (double)(joined ? e->last.at_ns - before.at_ns : s->tick_ns) / 1e9;
+	double v = r->watts, step = joined ? v - before.watts : 0, s_apart = (double)(joined ? e->at.last.at_ns - before.at_ns : s->tick_ns) / 1e9;
 
 	if (n == 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		int unread = s->counts && i + 1 == n ? 0 : !joined ? 2 : lines[i].to_ns - lines[i].from_ns > 3 * s->every_ns;
 
-		line_add(e, &lines[i], s->counts ? 0 : (step * step / 12 + fmax(0, -step * e->step)) * s_apart * s_apart, unread);
+		line_add(e, &lines[i], s->counts ? 0 : (step * step / 12 + fmax(0, -step * e->at.step)) * s_apart * s_apart, unread);
 	}
 	for (int k = 0; k < 2; k++) {
 		double off = fabs((double)(r->end_ns - r->window_ns / 2) - (double)(k ? e->to_ns : e->from_ns)) / 1e9;
@@ -210,7 +210,7 @@ void energy_add(struct energy *e, const struct energy_source *s, const struct po
 		e->edge[k].apart += s_apart;
 		e->edge[k].n++;
 	}
-	e->step = step;
+	e->at.step = step;
 }
 
 struct energy_result energy_get(const struct energy *of, const struct energy_source *s)
@@ -220,7 +220,7 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 	struct power_line end[3];
 	double variance, swing;
 
-	if (power_lines(s, &e.last, NULL, end) > 0) {
+	if (power_lines(s, &e.at.last, NULL, end) > 0) {
 		if (end[0].to_ns < e.to_ns && e.to_ns - end[0].from_ns <= s->edge_ns)
 			end[0].to_ns = e.to_ns;
 		line_add(&e, end, 0, 2);
@@ -245,25 +245,24 @@ struct energy_result energy_get(const struct energy *of, const struct energy_sou
 		variance += swing * width * swing * width / 12;
 	}
 	r.joules *= s->scale;
-	r.within = s->known ? 1.96 * sqrt(variance) * s->scale : NAN;
+	r.within = s->known && !e.at.rows.coarse ? 1.96 * sqrt(variance) * s->scale : NAN;
 	return r;
 }
 
 /* Reads on and adds the readings of the rows before to_ns. p: a part, which learns how far they matter. */
-static void energy_read_to(struct energy *e, struct energy_rows *rows, const struct energy_source *s, struct timeline *t, int64_t to_ns,
-			   struct energy_part *p)
+static void energy_read_to(struct energy *e, const struct energy_source *s, struct timeline *t, int64_t to_ns, struct energy_part *p)
 {
 	struct power_reading list[BLOCK];
 	size_t n;
 
-	while ((n = energy_read(s, t, rows, to_ns, list, BLOCK)) > 0)
+	while ((n = energy_read(s, t, &e->at.rows, to_ns, list, BLOCK)) > 0)
 		for (size_t i = 0; i < n; i++) {
-			int64_t before_ns = e->last.begun ? e->last.at_ns : list[i].end_ns - s->hold_ns - s->edge_ns, around;
+			int64_t before_ns = e->at.last.begun ? e->at.last.at_ns : list[i].end_ns - s->hold_ns - s->edge_ns, around;
 
 			energy_add(e, s, &list[i]);
 			if (!p)
 				continue;
-			around = e->last.at_ns - before_ns > s->tick_ns ? e->last.at_ns - before_ns : s->tick_ns;
+			around = e->at.last.at_ns - before_ns > s->tick_ns ? e->at.last.at_ns - before_ns : s->tick_ns;
 			around = 2 * (around + list[i].window_ns) + s->hold_ns;
 			p->least_ns = list[i].end_ns - around < p->least_ns ? list[i].end_ns - around : p->least_ns;
 			p->most_ns = list[i].end_ns + around > p->most_ns ? list[i].end_ns + around : p->most_ns;
@@ -280,50 +279,48 @@ static bool energy_state_same(const struct energy_state *a, const struct energy_
 
 void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
 {
-	struct energy_rows rows = {.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0};
 	struct energy e = {.from_ns = INT64_MIN / 4, .to_ns = INT64_MAX / 4};
 
-	*p = (struct energy_part) {.power = s->power,
-				   .window_ns = s->window_ns,
-				   .counts = s->counts,
-				   .from_ns = from_ns,
-				   .to_ns = to_ns,
-				   .least_ns = from_ns,
-				   .most_ns = to_ns};
-	energy_read_to(&e, &rows, s, t, from_ns, NULL);
-	p->before = (struct energy_state) {rows, e.last, e.step};
+	*p = (struct energy_part) {s->power, s->window_ns, s->counts, from_ns, to_ns, .least_ns = from_ns, .most_ns = to_ns};
+	e.at.rows.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0;
+	energy_read_to(&e, s, t, from_ns, NULL);
+	p->before = e.at;
 	e.sum = (struct energy_sum) {.known_ns = 0};
-	energy_read_to(&e, &rows, s, t, to_ns, p);
-	p->after = (struct energy_state) {rows, e.last, e.step};
+	energy_read_to(&e, s, t, to_ns, p);
+	p->after = e.at;
 	p->sum = e.sum;
+}
+
+struct energy_result energy_walk(struct energy_walk *w, const struct energy_source *s, struct timeline *t, int64_t to_ns)
+{
+	const struct energy_part *p = &w->part;
+	struct energy *e = &w->sum;
+
+	if (e->at.rows.next_ns == 0)
+		e->at.rows.next_ns = e->from_ns > s->reach_ns ? e->from_ns - s->reach_ns : 0;
+	while (t->ops->energy_part && t->ops->energy_part(t, s, p->to_ns, to_ns, &w->part)) {
+		if (p->least_ns < e->from_ns || p->most_ns > e->to_ns)
+			continue;
+		energy_read_to(e, s, t, p->from_ns, NULL);
+		if (!energy_state_same(&p->before, &e->at))
+			continue;
+		e->at = p->after;
+		sum_add(&e->sum.joules, p->sum.joules.value);
+		e->sum.joules.rest += p->sum.joules.rest;
+		e->sum.known_ns += p->sum.known_ns;
+		e->sum.noise += p->sum.noise;
+		e->sum.hidden_s += p->sum.hidden_s;
+	}
+	if (to_ns >= e->to_ns)
+		energy_read_to(e, s, t, to_ns + s->reach_ns, NULL);
+	return energy_get(e, s);
 }
 
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns)
 {
-	struct energy_rows rows = {.next_ns = from_ns > s->reach_ns ? from_ns - s->reach_ns : 0};
-	struct energy e = {.from_ns = from_ns, .to_ns = to_ns};
-	struct energy_part p = {.to_ns = from_ns};
-	struct energy_result r;
+	struct energy_walk w = {.sum = {.from_ns = from_ns, .to_ns = to_ns}, .part.to_ns = from_ns};
 
-	while (t->ops->energy_part && t->ops->energy_part(t, s, p.to_ns, to_ns, &p)) {
-		if (p.least_ns < from_ns || p.most_ns > to_ns)
-			continue;
-		energy_read_to(&e, &rows, s, t, p.from_ns, NULL);
-		if (!energy_state_same(&p.before, &(struct energy_state) {rows, e.last, e.step}))
-			continue;
-		rows = p.after.rows;
-		e.last = p.after.last;
-		e.step = p.after.step;
-		sum_add(&e.sum.joules, p.sum.joules.value);
-		e.sum.joules.rest += p.sum.joules.rest;
-		e.sum.known_ns += p.sum.known_ns;
-		e.sum.noise += p.sum.noise;
-		e.sum.hidden_s += p.sum.hidden_s;
-	}
-	energy_read_to(&e, &rows, s, t, to_ns + s->reach_ns, NULL);
-	r = energy_get(&e, s);
-	r.within = rows.coarse ? (double)NAN : r.within;
-	return r;
+	return energy_walk(&w, s, t, to_ns);
 }
 
 void power_parts_find(struct power_parts *p, const struct session *about)
@@ -437,14 +434,14 @@ bool energy_meter_row(struct energy_meter *m, const struct rows *r, size_t i)
 
 	/* The tiers begin at moments of their own. */
 	for (int by = 0; by < METER_SUMS; by++)
-		if (!m->sum[by].last.begun && r->t_ns[i] < m->sum[by].from_ns)
+		if (!m->sum[by].at.last.begun && r->t_ns[i] < m->sum[by].from_ns)
 			m->sum[by].from_ns = r->t_ns[i];
 	if (r->tier != m->source->tier)
 		return false;
 	for (int k = 0; k < METER_VALUES; k++)
 		v[k] = m->column[k] == SIZE_MAX ? NAN : r->values[i * r->width + m->column[k]];
 	for (int by = 0; by < METER_SUMS; by++) {
-		m->n[by] = energy_take(&m->source[by], &m->rows[by], r->t_ns[i], v[by], v[2], m->newest[by]);
+		m->n[by] = energy_take(&m->source[by], &m->sum[by].at.rows, r->t_ns[i], v[by], v[2], m->newest[by]);
 		for (size_t k = 0; k < m->n[by]; k++)
 			energy_add(&m->sum[by], &m->source[by], &m->newest[by][k]);
 	}

@@ -82,13 +82,19 @@ struct energy_sum {
 	double hidden_s; /* squares of the times between readings that are too far apart to show what was there */
 };
 
+/* Where reading is. */
+struct energy_state {
+	struct energy_rows rows;
+	struct power_last last;
+	double step;
+};
+
 /* One interval, to which readings in order of time are added from reach_ns before it to reach_ns after it. Begin with
  * the interval, and zeros. */
 struct energy {
 	int64_t from_ns, to_ns;
 	struct energy_sum sum;
-	double step;
-	struct power_last last;
+	struct energy_state at;
 	struct {
 		double least, most, apart;
 		size_t n;
@@ -99,11 +105,6 @@ struct energy_result energy_get(const struct energy *e, const struct energy_sour
 
 /* What the rows of a span add to an interval around it, so that a long interval is read once. It is the same for all
  * intervals that are around [least_ns, most_ns), if reading comes to its first row in the same state. */
-struct energy_state {
-	struct energy_rows rows;
-	struct power_last last;
-	double step;
-};
 struct energy_part {
 	size_t power; /* of its source, as far as readings depend on it */
 	int64_t window_ns;
@@ -114,7 +115,14 @@ struct energy_part {
 };
 void energy_part_read(struct energy_part *p, const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 
-/* The joules of an interval by the rows of a timeline, and by the parts that it has. */
+/* The joules of an interval by the rows of a timeline, and by the parts that it has. A walk takes the parts up to to_ns, for
+ * those who read the same rows for something else, and at the end of the interval the rest: then its joules are known. It
+ * begins with the interval, part.to_ns at its begin, and zeros. */
+struct energy_walk {
+	struct energy sum;
+	struct energy_part part; /* the newest */
+};
+struct energy_result energy_walk(struct energy_walk *w, const struct energy_source *s, struct timeline *t, int64_t to_ns);
 struct energy_result energy_between(const struct energy_source *s, struct timeline *t, int64_t from_ns, int64_t to_ns);
 
 /* The power whose joules are told of a recording: the board's total; else the only power signal; else the sum of GPUs
@@ -136,7 +144,6 @@ enum { BY_POWER, BY_COUNTER, METER_SUMS, METER_VALUES };
 struct energy_meter {
 	struct energy_source source[METER_SUMS];
 	size_t column[METER_VALUES]; /* of a row: power, its counter and age; SIZE_MAX: none */
-	struct energy_rows rows[METER_SUMS];
 	struct energy sum[METER_SUMS];
 	struct power_reading newest[METER_SUMS][2]; /* readings of the last row */
 	size_t n[METER_SUMS];

@@ -114,19 +114,17 @@ int analysis_begin(struct analysis *a, struct trace *t, const struct selection *
 		return -1;
 	if (keys_find(a) < 0 || parts_keep(a) < 0)
 		return err_set(e, ERR_FAILED, _("out of memory"));
-	r->rows += stats_rows(t, &a->channels, a->epochs.list, a->epochs.n);
+	for (size_t i = 0; i < a->epochs.n; i++)
+		r->ns += a->epochs.list[i].to_ns - a->epochs.list[i].from_ns;
 	return 0;
 }
 
-static void tick(void *to, uint64_t rows)
+static void tick(void *to, int64_t ns)
 {
 	struct reading *r = to;
 
-	if (!r)
-		return;
-	r->done += rows;
-	if (r->progress && r->rows > 0)
-		r->progress(fmin((double)r->done / (double)r->rows, 1));
+	if (r && r->progress)
+		r->progress(fmin((double)(r->done += ns) / (double)r->ns, 1));
 }
 
 /* Computes the statistics of a part over its spans. The rows that are read are added to `whole` as well. */
@@ -178,18 +176,22 @@ static size_t spans_merge(struct epoch *out, const struct epochs *eps)
 static int parts_make(struct analysis *a, const struct epoch *spans, size_t n, struct reading *r)
 {
 	struct channels all = {a->channels.list, a->n_results};
-	struct stats *whole;
-	int done = 0;
+	bool joined = a->kept && a->epochs.n > 1;
+	struct stats *whole = joined ? stats_begin(a->trace, &all, spans, n, a->whole.results) : NULL;
+	int done = joined && !whole ? -1 : 0;
 
-	if (!a->kept)
-		return part_make(a, &a->whole, spans, n, NULL, r);
-	whole = a->epochs.n > 1 ? stats_begin(a->trace, &all, spans, n, a->whole.results) : NULL;
-	if (a->epochs.n > 1 && !whole)
-		return -1;
-	for (size_t i = 0; done == 0 && i < a->epochs.n; i++)
-		done = part_make(a, &a->kept[i], &a->kept[i].epoch, 1, whole, r);
+	for (size_t i = 0; done == 0 && i < a->epochs.n; i++) {
+		struct part *p = a->kept ? &a->kept[i] : a->now;
+
+		part_begin(a, p, i);
+		ticks_sum(&a->whole, p);
+		a->whole.duration_ns += p->duration_ns;
+		done = a->kept ? part_make(a, p, &p->epoch, 1, whole, r) : 0;
+	}
 	if (done < 0)
 		stats_free(whole);
+	else if (!a->kept)
+		return part_make(a, &a->whole, spans, n, NULL, r);
 	else if (whole)
 		stats_end(whole);
 	else
@@ -206,13 +208,6 @@ int analyse(struct analysis *a, struct reading *r, struct err *e)
 
 	a->whole.epoch.from_ns = a->epochs.list[0].from_ns;
 	a->whole.epoch.to_ns = a->epochs.list[a->epochs.n - 1].to_ns;
-	for (size_t i = 0; i < a->epochs.n; i++) {
-		struct part *p = a->kept ? &a->kept[i] : a->now;
-
-		part_begin(a, p, i);
-		ticks_sum(&a->whole, p);
-		a->whole.duration_ns += p->duration_ns;
-	}
 	if (spans)
 		done = parts_make(a, spans, spans_merge(spans, &a->epochs), r);
 	free(spans);

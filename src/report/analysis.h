@@ -58,10 +58,10 @@ static inline bool power_adds_up(const struct analysis *a)
 
 struct reading {
 	report_progress *progress;
-	uint64_t rows, done; /* sum over all traces */
+	int64_t ns, done; /* sum over all traces */
 };
 
-/* Prepares analyse() and computes the number of rows it will read, for the progress. */
+/* Prepares analyse() and adds the time that it will read, for the progress. */
 int analysis_begin(struct analysis *a, struct trace *t, const struct selection *p, double per, bool brief,
 		   struct reading *r, struct err *e);
 int analyse(struct analysis *a, struct reading *r, struct err *e);

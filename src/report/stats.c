@@ -1,7 +1,7 @@
 /* Statistics of a span, how long a state lasted and by how much a count rose are joined from those stored in the log for
  * each block. Quantiles, and means of what is counted, need one pass over the rows of all channels; the sums of the whole
  * recording come from the same pass as those of the phases, and its quantiles are joined from theirs. Energy is read on
- * its own, as its readings reach beyond the spans. */
+ * its own, as its readings reach beyond the spans, but in step with the pass: what one has unpacked is there for the other. */
 #include "report/stats.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "trace/log-lod.h"
 
 #define BLOCK 1024 /* rows per read, if a chunk has so many */
+#define STEP  (2 * NS_PER_S) /* how far energy may stay behind the rows */
 
 /* State of a channel during the pass. */
 struct column {
@@ -23,6 +24,8 @@ struct column {
 	double *all; /* up to QUANTILES_EXACT samples */
 	size_t n;
 	struct histogram bins; /* for any number of samples */
+	const struct energy_source *source; /* of power */
+	struct energy_walk walk;
 };
 
 struct stats {
@@ -221,11 +224,38 @@ struct block {
 	double *room;
 };
 
+static void energy_step(struct stats *st, int64_t to_ns)
+{
+	for (size_t i = 0; st && i < st->n; i++)
+		if (st->columns[i].source && to_ns < st->span->to_ns)
+			energy_walk(&st->columns[i].walk, st->columns[i].source, trace_timeline(st->t), to_ns);
+}
+
+/* Adds the joules of the current span, if there is one. */
+static void energy_end(const struct stats *st)
+{
+	for (size_t i = 0; st->span && i < st->n; i++) {
+		struct column *c = &st->columns[i];
+		struct energy_result *all = &c->result->energy, one = {.known_s = 0};
+
+		if (c->source)
+			one = energy_walk(&c->walk, c->source, trace_timeline(st->t), st->span->to_ns);
+		if (one.known_s <= 0)
+			continue;
+		all->joules = all->known_s > 0 ? all->joules + one.joules : one.joules;
+		all->within = all->known_s > 0 ? hypot(all->within, one.within) : one.within;
+		all->known_s += one.known_s;
+	}
+}
+
 static void span_begin(struct stats *st, const struct epoch *ep)
 {
+	energy_end(st);
 	st->span = ep;
-	for (size_t i = 0; i < st->n; i++)
+	for (size_t i = 0; i < st->n; i++) {
 		st->columns[i].row_ns = INT64_MIN;
+		st->columns[i].walk = (struct energy_walk) {.sum = {.from_ns = ep->from_ns, .to_ns = ep->to_ns}, .part.to_ns = ep->from_ns};
+	}
 	for (enum tier t = 0; t < TIERS; t++) {
 		uint64_t rows = trace_rows(st->t, t);
 
@@ -290,8 +320,10 @@ static bool block_read(const struct stats *st, enum tier tier, struct block *b)
 
 /* Tiers advance together in time order, so that each chunk is decoded once. */
 static void pass_span(struct stats *part, struct stats *whole, struct block *blocks,
-		      void (*tick)(void *to, uint64_t rows), void *to)
+		      void (*tick)(void *to, int64_t ns), void *to)
 {
+	int64_t done_ns = part->span->from_ns;
+
 	for (enum tier t = 0; t < TIERS; t++) {
 		blocks[t].row = part->next[t];
 		blocks[t].n = 0;
@@ -308,7 +340,12 @@ static void pass_span(struct stats *part, struct stats *whole, struct block *blo
 		block_add(part, first, &blocks[first]);
 		if (whole)
 			block_flow(whole, first, &blocks[first]);
-		tick(to, blocks[first].n);
+		if (blocks[first].t_ns[0] > done_ns + STEP) {
+			tick(to, blocks[first].t_ns[0] - done_ns);
+			done_ns = blocks[first].t_ns[0];
+			energy_step(part, done_ns);
+			energy_step(whole, done_ns);
+		}
 		block_read(part, first, &blocks[first]);
 	}
 }
@@ -341,7 +378,7 @@ static void block_free(struct block *b)
 	free(b->room);
 }
 
-static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, uint64_t rows),
+static int stats_pass(struct stats *part, struct stats *whole, void (*tick)(void *to, int64_t ns),
 		      void *to)
 {
 	struct block *blocks = calloc(TIERS, sizeof(*blocks));
@@ -384,6 +421,8 @@ static int column_begin(struct stats *st, size_t i, struct result *r)
 	c->result = r;
 	c->about = &s->channels[st->channels[i]];
 	c->counted = is_counted(s, c->about);
+	if (c->about->unit == UNIT_MILLIWATT && !c->about->missing[0])
+		c->source = trace_source(st->t, st->channels[i]);
 	stored(st, st->channels[i], r);
 	return quantiles_begin(c);
 }
@@ -411,22 +450,6 @@ struct stats *stats_begin(struct trace *t, const struct channels *channels, cons
 	return st;
 }
 
-static void energy_end(const struct stats *st, size_t channel, struct energy_result *all)
-{
-	const struct energy_source *source = trace_source(st->t, channel);
-
-	for (size_t i = 0; source && i < st->n_spans; i++) {
-		struct energy_result one =
-			energy_between(source, trace_timeline(st->t), st->spans[i].from_ns, st->spans[i].to_ns);
-
-		if (one.known_s <= 0)
-			continue;
-		all->joules = all->known_s > 0 ? all->joules + one.joules : one.joules;
-		all->within = all->known_s > 0 ? hypot(all->within, one.within) : one.within;
-		all->known_s += one.known_s;
-	}
-}
-
 /* The level of a counter depends on when it started, so only its increase is reported. */
 static void drop_level(struct result *r)
 {
@@ -439,14 +462,13 @@ static void drop_level(struct result *r)
 
 void stats_end(struct stats *st)
 {
+	energy_end(st);
 	for (size_t i = 0; i < st->n; i++) {
 		struct column *c = &st->columns[i];
 
 		quantiles_end(c);
 		if (c->passed > 0)
 			c->result->counted = sum_get(&c->busy) / c->passed;
-		if (c->about->unit == UNIT_MILLIWATT && !c->about->missing[0])
-			energy_end(st, st->channels[i], &c->result->energy);
 		if (channel_counts(c->about))
 			drop_level(c->result);
 	}
@@ -465,7 +487,7 @@ void stats_free(struct stats *st)
 }
 
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
-	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to)
+	       struct stats *whole, struct result *out, void (*tick)(void *to, int64_t ns), void *to)
 {
 	struct stats *st = stats_begin(t, channels, spans, n, out);
 
@@ -475,19 +497,4 @@ int stats_make(struct trace *t, const struct channels *channels, const struct ep
 	}
 	stats_free(st);
 	return -1;
-}
-
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
-		    size_t n)
-{
-	const struct session *s = trace_session(t);
-	bool used[TIERS] = {false};
-	uint64_t rows = 0;
-
-	for (size_t i = 0; i < channels->n; i++)
-		used[s->channels[channels->list[i]].tier] = true;
-	for (enum tier tier = 0; tier < TIERS; tier++)
-		for (size_t i = 0; used[tier] && i < n; i++)
-			rows += rows_of(t, tier, &spans[i]);
-	return rows;
 }

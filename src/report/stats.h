@@ -37,7 +37,7 @@ void stats_free(struct stats *st);
 /* The same, and reads the rows. whole (or NULL) has the same channels and gets the rows, too: each of its
  * spans consists of the spans of several calls, in order. Returns 0, or -1 if out of memory. */
 int stats_make(struct trace *t, const struct channels *channels, const struct epoch *spans, size_t n,
-	       struct stats *whole, struct result *out, void (*tick)(void *to, uint64_t rows), void *to);
+	       struct stats *whole, struct result *out, void (*tick)(void *to, int64_t ns), void *to);
 
 /* The mean to print: from counters if the channel has them. */
 static inline double mean_of(const struct result *r)
@@ -53,10 +53,6 @@ static inline double watts_of(const struct result *r)
 
 /* The zero-based rank of a quantile among n values. */
 uint64_t quantile_rank(double q, uint64_t n);
-
-/* The approximate number of rows that a pass over the spans reads. */
-uint64_t stats_rows(const struct trace *t, const struct channels *channels, const struct epoch *spans,
-		    size_t n);
 
 /* Half the width of the 95 % confidence interval of the difference of two means of n1 and n2 values with standard
  * deviations sd1 and sd2, which may differ; *p is the probability of a difference at least this large if the means are

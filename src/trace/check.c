@@ -41,7 +41,6 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 {
 	struct trace *r = trace_open_logs(&fd, 1, shown, e);
 	struct log_items items = {.n = 0};
-	struct log_bytes raw = {.n = 0};
 	struct log_damage damage;
 	struct log_head h;
 	char text[512];
@@ -51,7 +50,7 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 		return -1;
 	log_scan(r, r->begin, r->size, r->begin, &items);
 	for (size_t i = 0; i < items.n && check_goes_on(c, 0.5 * (double)i / (double)items.n); i++)
-		log_read_chunk(r, &items.p[i], &h, &raw);
+		log_read_chunk(r, &items.p[i], &h);
 	for (int t = 0; t < TIERS; t++) {
 		const struct log_block *b;
 		uint64_t n = r->rows[t], row = 0, first;
@@ -76,7 +75,6 @@ static int check_log(struct check *c, int fd, const char *shown, struct err *e)
 	}
 	if (!c->stopped && trace_damage_text(r, text, sizeof(text)))
 		check_found(c, text);
-	log_bytes_free(&raw);
 	free(items.p);
 	trace_close(r);
 	return 0;

@@ -132,7 +132,7 @@ static int follow_chunk(struct follow *f, struct log_item *item, struct err *e)
 	struct log_head h;
 
 	r->tail.ended = false;
-	if (!log_read_chunk(r, item, &h, &r->raw))
+	if (!log_read_chunk(r, item, &h))
 		return 0;
 	if (h.kind == LOG_META)
 		return follow_meta(f, item, e);

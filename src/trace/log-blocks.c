@@ -56,7 +56,7 @@ struct log_block *log_block_read(struct trace *r, const struct log_item *item, e
 	struct log_head h;
 	struct log_block *b;
 
-	if (item->kind && log_read_chunk(r, item, &h, &r->raw) && s->n == n)
+	if (item->kind && log_read_chunk(r, item, &h) && s->n == n)
 		g = log_generation_find(r, h.generation);
 	b = block_add(r, tier, item->at, n, g ? s->size : 0);
 	if (!b)

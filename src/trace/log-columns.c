@@ -99,7 +99,7 @@ static const struct log_block *sums_get(struct trace *r, int level, int64_t cell
 
 	if (b || !r->place->sums(r, level, cell, tier == SPAN_STAT ? LOG_STAT : LOG_LOD, zoom, &item))
 		return b;
-	if (!log_read_chunk(r, &item, &h, &r->raw))
+	if (!log_read_chunk(r, &item, &h))
 		return log_cache_add(cache, key, 0, 0, 0); /* empty, so that it is not read again */
 	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	of = (int)log_get_u16(&in);

@@ -13,6 +13,7 @@ static bool meta_find(struct trace *r, int64_t cell, int step, size_t groups, st
 {
 	size_t g = times_from(r->groups, r->n_groups, sizeof(*r->groups), offsetof(struct log_group, cell),
 			      log_span_cell(log_span(cell, 1), 1));
+	struct log_head h;
 
 	for (size_t k = 0; k < groups && g < r->n_groups; k++, g += (size_t)step) {
 		const struct log_list *l = log_list_of(r, &r->groups[g]);
@@ -20,8 +21,10 @@ static bool meta_find(struct trace *r, int64_t cell, int step, size_t groups, st
 		for (size_t i = 0; l && i < l->n; i++) {
 			const struct log_item *item = &l->items[step > 0 ? i : l->n - 1 - i];
 
-			if (item->kind == LOG_META && (step < 0 || item->cell >= cell) && log_meta_read(r, item, in))
-				return true;
+			if (item->kind != LOG_META || (step > 0 && item->cell < cell) || !log_read_chunk(r, item, &h))
+				continue;
+			*in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
+			return true;
 		}
 	}
 	return false;
@@ -179,7 +182,7 @@ static void events_of(struct trace *r, const struct log_item *item)
 {
 	struct log_head h;
 
-	if (log_has_events(item->kind) && log_read_chunk(r, item, &h, &r->raw))
+	if (log_has_events(item->kind) && log_read_chunk(r, item, &h))
 		log_events_put(r, h.kind, (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false});
 }
 

@@ -103,12 +103,12 @@ static bool take_index(struct trace *r, uint64_t at, struct groups_index *x)
 	    head.stored > r->size - at - LOG_HEAD)
 		return false;
 	item = (struct log_item) {.at = at, .stored = head.stored, .kind = LOG_INDEX, .cell = head.cell};
-	if (!log_read_chunk(r, &item, &head, &r->raw_index))
+	if (!log_read_chunk(r, &item, &head))
 		return false;
-	in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
+	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	log_index_head_get(&in, &h);
-	if (in.bad || h.size < LOG_GROUP_SIZE || h.groups > r->raw_index.n / h.size ||
-	    h.sums > r->raw_index.n / LOG_SUMS_SIZE || h.begin > at - r->begin || h.before > h.begin || h.rest > h.begin)
+	if (in.bad || h.size < LOG_GROUP_SIZE || h.groups > r->raw.n / h.size ||
+	    h.sums > r->raw.n / LOG_SUMS_SIZE || h.begin > at - r->begin || h.before > h.begin || h.rest > h.begin)
 		return false;
 	*x = (struct groups_index) {.at = at, .first = at, .begin = at - h.begin, .n_groups = r->n_groups, .n_sums = r->n_sums};
 	x->before = h.before ? at - h.before : 0;
@@ -180,7 +180,7 @@ bool log_rows_count(struct trace *r, const struct log_list *l, struct log_item *
 	uint64_t rows = 0;
 	struct log_head h;
 
-	if (!log_read_chunk(r, item, &h, &r->raw))
+	if (!log_read_chunk(r, item, &h))
 		return false;
 	if (!log_generation_find(r, h.generation))
 		fault = LOG_FAULT_CHANNELS;

@@ -125,11 +125,11 @@ static void meta_channel(struct trace *r, struct log_in *in, struct log_generati
 		g->column[c->tier][c->column] = (uint16_t)column;
 }
 
-/* TIER records precede CHANNEL records; a short META has neither. */
-int log_meta_take(struct trace *r, const struct log_head *h, const struct log_bytes *raw)
+/* Adds its channels. TIER records precede CHANNEL records; a short META has neither. */
+static void meta_take(struct trace *r, const struct log_head *h)
 {
 	struct log_generation g = {.number = h->generation}, *to;
-	struct log_in in = {raw->p, raw->p + raw->n, false}, record;
+	struct log_in in = {r->raw.p, r->raw.p + r->raw.n, false}, record;
 	bool first = r->n_generations == 0;
 	unsigned tag;
 
@@ -144,26 +144,15 @@ int log_meta_take(struct trace *r, const struct log_head *h, const struct log_by
 			meta_channel(r, &record, &g);
 	}
 	if (!g.column[TIER_FAST] && !g.column[TIER_MEDIUM] && !g.column[TIER_SLOW])
-		return 0;
+		return;
 	to = array_add(&r->generations, &r->n_generations, sizeof(*to));
 	for (int t = 0; t < TIERS && !to; t++)
 		free(g.column[t]);
 	if (!to)
-		return -1;
+		return;
 	*to = g;
 	if (g.number > r->newest)
 		r->newest = g.number;
-	return 0;
-}
-
-bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in)
-{
-	struct log_head h;
-
-	if (!log_read_chunk(r, item, &h, &r->raw_index))
-		return false;
-	*in = (struct log_in) {r->raw_index.p, r->raw_index.p + r->raw_index.n, false};
-	return true;
 }
 
 void log_meta_new(struct trace *r, const struct log_item *item)
@@ -171,8 +160,8 @@ void log_meta_new(struct trace *r, const struct log_item *item)
 	struct log_head h;
 
 	if (item->kind == LOG_META && r->n_generations < LOG_CHANNELS && log_head_at(r, item->at, &h) && !log_generation_find(r, h.generation) &&
-	    log_read_chunk(r, item, &h, &r->raw_index))
-		log_meta_take(r, &h, &r->raw_index);
+	    log_read_chunk(r, item, &h))
+		meta_take(r, &h);
 }
 
 int64_t log_part_at(struct trace *r, uint64_t at)
@@ -182,8 +171,9 @@ int64_t log_part_at(struct trace *r, uint64_t at)
 	unsigned tag;
 
 	if (!log_head_at(r, at, &h) || h.kind != LOG_META ||
-	    !log_meta_read(r, &(struct log_item) {.at = at, .stored = h.stored, .kind = LOG_META, .cell = h.cell}, &in))
+	    !log_read_chunk(r, &(struct log_item) {.at = at, .stored = h.stored, .kind = LOG_META, .cell = h.cell}, &h))
 		return -1;
+	in = (struct log_in) {r->raw.p, r->raw.p + r->raw.n, false};
 	while (log_get_tagged(&in, &tag, &record))
 		if (tag == LOG_TAG_PART && record.end - record.p >= 4)
 			return log_get_u32(&record);

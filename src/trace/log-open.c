@@ -146,7 +146,7 @@ int log_files_read(struct trace *r, struct err *e)
 		if (r->newest > r->generations[0].number || r->n_generations > 1)
 			log_groups_visit(r, LOG_GROUP_META, log_meta_new);
 		rows_extent(r);
-		if (r->end.kind && log_read_chunk(r, &r->end, &h, &r->raw))
+		if (r->end.kind && log_read_chunk(r, &r->end, &h))
 			log_end_take(r);
 		good = log_events_read(r);
 	}

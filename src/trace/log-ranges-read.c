@@ -15,7 +15,7 @@ static void chunk_get(struct trace *r, const struct log_item *item, struct range
 {
 	struct log_head h;
 
-	if (log_read_chunk(r, item, &h, &r->raw) && !log_ranges_get(r->raw.p, r->raw.n, names, visit, arg))
+	if (log_read_chunk(r, item, &h) && !log_ranges_get(r->raw.p, r->raw.n, names, visit, arg))
 		log_note(r, LOG_FAULT_CONTENT, item->at, h.seq, item->cell, 0);
 }
 

@@ -16,6 +16,7 @@
 #define LISTS	  ((size_t)2 << 20)
 #define STRIPS	  ((size_t)6 << 20) /* of strips, LOD and STAT */
 #define TILES	  ((size_t)4 << 20)
+#define CHUNKS	  ((size_t)1 << 20)
 #define FAULTS	  65536 /* damaged chunks that are counted only once each */
 #define NEWER     (UINT64_C(1) << 63) /* flag in an offset: the chunk itself, not what is missing before it */
 
@@ -34,7 +35,7 @@ struct trace *trace_new(const struct log_place *place, const struct timeline_ops
 	r->unpacker = log_unpacker_new();
 	r->caches = calloc(LOG_CACHES, sizeof(*r->caches));
 	for (int i = 0; r->caches && i < LOG_CACHES; i++)
-		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS, TILES}[i];
+		r->caches[i].most = (const size_t[]) {FAST_ROWS, ROWS, LISTS, STRIPS, TILES, CHUNKS}[i];
 	log_forget(r);
 	if (r->caches && r->unpacker)
 		return r;
@@ -79,7 +80,6 @@ void trace_close(struct trace *r)
 	log_unpacker_free(r->unpacker);
 	fold_free(&r->fold);
 	log_bytes_free(&r->raw);
-	log_bytes_free(&r->raw_index);
 	log_file_end(&r->file);
 	while (r->n_files > 0) {
 		close(r->files[--r->n_files].fd);
@@ -224,12 +224,22 @@ bool log_head_at(struct trace *r, uint64_t at, struct log_head *h)
 	return p && log_head_get(p, h) && h->session == r->id;
 }
 
-/* What is wrong with a chunk, or LOG_FAULT_NONE with the head and payload. */
-static enum log_fault chunk_get(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
+/* What is wrong with a chunk, or LOG_FAULT_NONE with the head and payload. DATA is kept. */
+static enum log_fault chunk_get(struct trace *r, const struct log_item *item, struct log_head *h)
 {
+	struct log_cache *cache = &r->caches[LOG_CHUNKS];
+	struct log_block *b = item->kind == LOG_DATA ? log_cache_find(cache, item->at) : NULL;
+	struct log_kept *kept = b ? (struct log_kept *)(void *)b->records : NULL;
+	struct log_bytes room = {.room = SIZE_MAX}, *to = &r->raw;
 	const uint8_t *p = item->bytes;
-	struct log_data data;
+	enum log_unpacked done;
+	enum log_fault fault;
 
+	if (kept) {
+		*h = kept->head;
+		r->data = kept->data;
+		return kept->fault;
+	}
 	if (!p && item->stored <= LOG_STORED_MAX)
 		p = r->source->get(r->source, item->at, LOG_HEAD + item->stored);
 	if (!p || !log_head_get(p, h) || h->session != r->id || h->kind != item->kind || h->stored != item->stored ||
@@ -239,37 +249,32 @@ static enum log_fault chunk_get(struct trace *r, const struct log_item *item, st
 		return LOG_FAULT_VERSION;
 	if (h->kind == LOG_META && h->stored >= sizeof(log_signature) && memcmp(p + LOG_HEAD, log_signature, 4) == 0)
 		r->mangled |= memcmp(p + LOG_HEAD, log_signature, sizeof(log_signature)) != 0;
-	switch (log_unpack(r->unpacker, h, p + LOG_HEAD, to)) {
-	case LOG_OK: break;
-	case LOG_BAD_CODEC: return LOG_FAULT_CODEC;
-	default: return LOG_FAULT_SUM;
+	if (h->kind == LOG_DATA) {
+		b = log_cache_add(cache, item->at, 0, 0, sizeof(*kept) + h->raw);
+		if (!b)
+			return LOG_FAULT_SUM;
+		kept = (struct log_kept *)(void *)b->records;
+		room.p = (uint8_t *)(kept + 1);
+		to = &room;
 	}
-	if (!log_payload_good(h, to->p, to->n, &data))
-		return LOG_FAULT_CONTENT;
-	if (to == &r->raw) {
-		r->raw_of = *h;
-		r->raw_at = item->at;
-		r->data = data;
-	}
-	return LOG_FAULT_NONE;
+	done = log_unpack(r->unpacker, h, p + LOG_HEAD, to);
+	fault = done == LOG_BAD_CODEC ? LOG_FAULT_CODEC : done != LOG_OK ? LOG_FAULT_SUM
+		: log_payload_good(h, to->p, to->n, &r->data) ? LOG_FAULT_NONE : LOG_FAULT_CONTENT;
+	if (kept)
+		*kept = (struct log_kept) {*h, r->data, fault};
+	return fault;
 }
 
-bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to)
+bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h)
 {
 	enum log_fault fault;
 	uint64_t rows = 0;
 
-	/* The tiers of a chunk are decoded one after the other: do not unpack it again. */
-	if (to == &r->raw && item->kind == LOG_DATA && r->raw_of.stored > 0 && r->raw_at == item->at) {
-		*h = r->raw_of;
-		return true;
-	}
-	r->raw_of.stored = to == &r->raw ? 0 : r->raw_of.stored;
 	*h = (struct log_head) {.seq = LOG_SEQ_NONE};
 	for (int t = 0; t < TIERS; t++)
 		rows += item->rows[t];
-	fault = chunk_get(r, item, h, to);
-	to->failed = false;
+	fault = chunk_get(r, item, h);
+	r->raw.failed = false;
 	if (fault == LOG_FAULT_VERSION)
 		log_note_newer(r, h, item->at, rows);
 	else if (fault)

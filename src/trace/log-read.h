@@ -98,8 +98,14 @@ struct log_generation {
 };
 
 /* Rows, by their chunk and tier, the fast ones apart, because a view of a minute has too many of them; lists, by the offset of
- * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span; tiles, which a screen draws. */
-enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_TILES, LOG_CACHES };
+ * their INDEX; strips, LOD, STAT and what else log-columns.c keeps of a span; tiles, which a screen draws; DATA as it is unpacked,
+ * by its offset, for those who read other tiers of a minute next, or the same one for something else. */
+enum { LOG_FAST_ROWS, LOG_ROWS, LOG_LISTS, LOG_STRIPS, LOG_TILES, LOG_CHUNKS, LOG_CACHES };
+struct log_kept { /* its payload follows */
+	struct log_head head;
+	struct log_data data;
+	enum log_fault fault;
+};
 
 /* A RANGE chunk and the times of its ranges. */
 struct log_range_chunk {
@@ -142,7 +148,7 @@ struct trace {
 	struct log_unpacker *unpacker;
 	struct log_cache *caches; /* LOG_CACHES of them */
 	struct row_fold fold;
-	struct log_bytes raw, raw_index;
+	struct log_bytes raw; /* of the chunk that was read last, if it is not DATA */
 	struct ranges *other_ranges; /* shown in place of those that were recorded, or NULL */
 
 	/* How trace_open() opened it. */
@@ -199,9 +205,7 @@ struct trace {
 	size_t n_range_chunks;
 	bool ranges_read;
 	size_t range_group, range_item; /* where reading goes on: the item of the group's list */
-	struct log_head raw_of; /* the chunk in raw; stored 0: none */
-	uint64_t raw_at;
-	struct log_data data; /* of raw, if it is DATA */
+	struct log_data data; /* of the DATA that was read last */
 };
 
 /* log-events.c */
@@ -232,18 +236,14 @@ void trace_damage(struct trace *r, struct log_damage *out);
 bool trace_damage_text(struct trace *r, char *out, size_t size);
 /* Reads the head of a chunk of this recording. Returns false if there is none. */
 bool log_head_at(struct trace *r, uint64_t at, struct log_head *h);
-/* Unpacks the payload of a chunk to `to`, and checks it. Returns false if it cannot be used, which is noted: this is the
- * one place where damage is found in chunks. */
-bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h, struct log_bytes *to);
+/* Unpacks the payload of a chunk to r->raw, of DATA to r->data, and checks it. Returns false if it cannot be used, which is
+ * noted: this is the one place where damage is found in chunks. */
+bool log_read_chunk(struct trace *r, const struct log_item *item, struct log_head *h);
 
 /* log-meta-read.c */
 const struct log_generation *log_generation_find(const struct trace *r, uint32_t number);
-/* Adds the channels that a META describes; a short one describes none. Returns -1 if out of memory. */
-int log_meta_take(struct trace *r, const struct log_head *h, const struct log_bytes *raw);
-/* Reads a chunk that is a META if its generation is not known yet. */
+/* Reads a chunk that is a META if its generation is not known yet, and adds the channels that it describes. */
 void log_meta_new(struct trace *r, const struct log_item *item);
-/* Reads a META for log_get_tagged(). Returns false if it cannot be used. */
-bool log_meta_read(struct trace *r, const struct log_item *item, struct log_in *in);
 /* The number of the file of a split recording whose META is at that position; -1: it does not say. */
 int64_t log_part_at(struct trace *r, uint64_t at);
 /* Takes the END that was read into r->raw. */

@@ -101,10 +101,10 @@ static void same(double a, double b)
 		fail_msg("%.12g J and %.12g J", a, b);
 }
 
-static void no_tick(void *to, uint64_t rows)
+static void no_tick(void *to, int64_t ns)
 {
 	(void)to;
-	(void)rows;
+	(void)ns;
 }
 
 static double reported(struct trace *t, size_t channel, int64_t from_ns, int64_t to_ns)

@@ -29,10 +29,10 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void no_tick(void *to, uint64_t rows)
+static void no_tick(void *to, int64_t ns)
 {
 	(void)to;
-	(void)rows;
+	(void)ns;
 }
 
 /* A log of n rows with these values. */
