@@ -27,8 +27,8 @@ run "cd $dir/gone; clear; $program --demo --keep 1"
 wait_for "q quit"
 rmdir "$dir/gone"
 keys w
-check "a file that cannot be written is reported" wait_for "cannot record"
+check "a file that cannot be written is reported" wait_for "No such file"
 keys q
 check "exit status 1" wait_prompt 1
-check "the error is printed" wait_for "cannot record"
+check "the error is printed" wait_for "No such file"
 pty_end
