@@ -36,9 +36,7 @@ measure() {
     for try in 1 2 3; do
         rm -f m.bin m.nvmt
         nvmtop --record --board "./$1.board" m.bin -- $EMU "$spin" "$core" "$2" "$3" 2 >said 2>err || return 1
-        "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check m.bin >judged || return 1
-        mean=$("$python" -c 'import json,sys
-print(json.load(open("judged"))["fast"]["fields"]["cpu" + sys.argv[1]]["mean"])' "$core") || return 1
+        mean=$(tell "t['fast']['fields']['cpu$core']['mean']" m.bin) || return 1
         # shellcheck disable=SC2046
         about "$2" $(cat said) "$mean"
         verdict=$?

@@ -9,8 +9,7 @@ nvmt-log-check.py checks its content for consistency.
 """
 
 import ctypes
-import ctypes.util
-import json
+import itertools
 import math
 import struct
 import sys
@@ -20,7 +19,7 @@ MAGIC, SIGNATURE = b"\xabNV\n", b"\x89NVL\r\n\x1a\n"
 HEAD = struct.Struct("<4s4BIIQIIqII")
 META, DATA, MARK, GAP, STATE, RANGE, LOD, STATS, INDEX, END, EVENT = range(1, 12)
 VERSION, LATE = 3, 1 << 31
-ZSTD = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
+ZSTD = ctypes.CDLL("libzstd.so.1")
 ZSTD.ZSTD_decompress.restype = ZSTD.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
 ZSTD.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
 ZSTD.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -108,19 +107,25 @@ def unpack(h, p):
 
 
 def unshuffle(p, n, size):
-    return b"".join(bytes(p[k * n + i] for k in range(size)) for i in range(n))
+    out = bytearray(n * size)
+    for k in range(size):
+        out[k::size] = p[k * n:k * n + n]
+    return bytes(out)
 
 
 def unzigzag(z):
     return -(z >> 1) - 1 if z & 1 else z >> 1
 
 
-def value(k, number):
-    """What the number stands for: a signed 64-bit integer, a fraction of it, or bits of a float."""
+def values(numbers, number):
+    """What the numbers stand for: signed 64-bit integers, fractions of them, or bits of floats."""
     if number < 4:
-        v = k / (1, 10, 1000, 1000)[number]
-        return struct.unpack("<f", struct.pack("<f", v))[0] if number == 3 else v
-    return struct.unpack("<f" if number == 4 else "<d", struct.pack("<q", k)[:4 if number == 4 else 8])[0]
+        unit, n = (1, 10, 1000, 1000)[number], len(numbers)
+        v = [k / unit for k in numbers]
+        return struct.unpack(f"<{n}f", struct.pack(f"<{n}f", *v)) if number == 3 else v
+    if number == 4:
+        return struct.unpack(f"<{len(numbers)}f", struct.pack(f"<{len(numbers)}I", *[k & 0xffffffff for k in numbers]))
+    return struct.unpack(f"<{len(numbers)}d", struct.pack(f"<{len(numbers)}q", *numbers))
 
 
 def array(b, kind, first, n):
@@ -132,21 +137,27 @@ def array(b, kind, first, n):
         return [math.nan] * n
     if not 1 <= width <= 5 or number > 5:
         raise Damage("kind")
-    stored = [True] * n
+    bits, m = None, n
     if which:
         bits = int.from_bytes(b.take((n + 7) // 8), "little")
-        stored = [bool(bits >> i & 1) for i in range(n)]
-        if bits >> n or not bits or (which == 2 and not stored[0]):
+        if bits >> n or not bits or (which == 2 and not bits & 1):
             raise Damage("bits of rows")
-    m, size, k = sum(stored), 0 if width == 1 else 1 << (width - 2), first
-    p, numbers = unshuffle(b.take((m - 1) * size), m - 1, size), [first]
-    for i in range(m - 1):
-        k += unzigzag(int.from_bytes(p[i * size:i * size + size], "little"))
-        k = (k + (1 << 63)) % (1 << 64) - (1 << 63)
-        numbers.append(k)
-    v, out = iter([value(k, number) for k in numbers]), []
-    for there in stored:
-        out.append(next(v) if there else out[-1] if which == 2 else math.nan)
+        m = bin(bits).count("1")
+    size = 0 if width == 1 else 1 << (width - 2)
+    p = b.take((m - 1) * size)
+    if size:
+        steps = struct.unpack(f"<{m - 1}{'BHIQ'[width - 2]}", unshuffle(p, m - 1, size))
+        numbers = list(itertools.accumulate(map(unzigzag, steps), initial=first))
+        if min(numbers) < -1 << 63 or max(numbers) >= 1 << 63:
+            numbers = [(k + (1 << 63)) % (1 << 64) - (1 << 63) for k in numbers]
+        v = values(numbers, number)
+    else:
+        v = values([first], number) * m
+    if bits is None:
+        return list(v)
+    v, out = iter(v), []
+    for i in range(n):
+        out.append(next(v) if bits >> i & 1 else out[-1] if which == 2 else math.nan)
     return out
 
 
@@ -333,6 +344,8 @@ class Recording:
 
 
 if __name__ == "__main__":
+    import json
+
     with open(sys.argv[-1], "rb") as f:
         recording = Recording(f.read())
     for line in recording.lines("--brief" not in sys.argv):

@@ -75,9 +75,7 @@ def path_of(tracks, uuid):
     return "/".join(words)
 
 
-def main():
-    with open(sys.argv[1], "rb") as f:
-        raw = f.read()
+def decode(raw):
     out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": [], "snapshots": [],
            "details": []}
     open_slices, last = {}, 0
@@ -112,7 +110,9 @@ def main():
         else:
             raise ValueError("a packet of nothing")
     assert not any(open_slices.values())
-    json.dump(out, sys.stdout)
+    return out
 
 
-main()
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as f:
+        json.dump(decode(f.read()), sys.stdout)
