@@ -26,9 +26,9 @@ put() {
     ok "$3" soon told "\"what\":\"$3\"$4"
 }
 
-$EMU "$NVMTOP" --sysroot tree --record - >live.nvms 2>err &
+$EMU "$NVMTOP" --sysroot tree --fast-hz 10 --medium-hz 10 --record - >live.nvms 2>err &
 stream=$!
-$EMU "$NVMTOP" --sysroot tree --record file.nvmt 2>file.err &
+$EMU "$NVMTOP" --sysroot tree --fast-hz 100 --record file.nvmt 2>file.err &
 file=$!
 ok 'it samples' soon test -s live.nvms
 # Two looks, so that the first one has been.
