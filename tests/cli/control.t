@@ -239,11 +239,15 @@ exec_prefix=$(eval "echo $(made exec_prefix)")
 export prefix exec_prefix
 program=$(eval "echo $(made libexecdir)/nvmtop/nvmtop-control")
 mkdir bin real
+# What is in /usr/bin stays, all but these two.
+(
+    set -f
+    ln -s $(ls /usr/bin | sed "s|^|$scratch/real/|") bin/
+)
 cat >enter.sh <<'END'
 set -e
 cd "$SCRATCH"
 mount --bind /usr/bin real
-ln -s "$SCRATCH"/real/* bin/
 rm -f bin/pkexec bin/sudo
 mount --bind bin /usr/bin
 top=$(dirname "$PROGRAM")
@@ -261,8 +265,7 @@ exec setsid -w "$@"
 END
 # as PRESENT WORD...: as another user than root, without a terminal unless TERMINAL is set
 as() {
-    rm -rf ran request bin
-    mkdir bin
+    rm -f ran request
     PRESENT=$1
     DOES=works
     shift

@@ -19,7 +19,7 @@ begin() {
     file=$1
     soon grown 20000
 }
-grown() { test "$(cat "$file" "$file.nvmt" 2>/dev/null | wc -c)" -ge "$1"; }
+grown() { test "$(stat -c %s "${file%.*}.nvmt")" -ge "$1"; }
 all_there() { judge "$file" "t['end'] and not [g for g in t['gaps'] if g['cause'] == 1] and t['counts']['fast'] > 500"; }
 
 # Syncs that take longer than the time between them.

@@ -21,14 +21,13 @@ ok 'jsonl: as it was written' tool export_truth jsonl out
 run nvmtop export perfetto -o waves.pftrace waves.nvmt
 ok 'perfetto' is "$status" 0
 ok 'perfetto: nothing on standard output' test ! -s out
-ok 'perfetto: whole packets' sh -c '"$0" "$1" waves.pftrace >decoded' "$python" "$NVMTOP_SRC/tests/tools/perfetto.py"
-ok 'perfetto: as it was written' tool export_truth perfetto decoded
+ok 'perfetto: whole packets, as it was written' tool export_truth perfetto waves.pftrace
 
 tool nvmt_write plain.bin
-run nvmtop export perfetto -o plain.pftrace plain.bin
-ok 'perfetto without clocks: times count from the start' py 'import json, subprocess, sys
-d = json.loads(subprocess.check_output([sys.executable, "'"$NVMTOP_SRC"'/tests/tools/perfetto.py", "plain.pftrace"]))
-assert d["clocks"] is None and d["counters"]["cpu0.util"][1][:2] == [1000000, None]'
+run nvmtop export perfetto --to 1 -o plain.pftrace plain.bin
+ok 'perfetto without clocks: times count from the start' py 'import perfetto
+d = perfetto.decode(open("plain.pftrace", "rb").read())
+assert d["clocks"] is None and d["counters"]["cpu0.util"][1][:2] == (1000000, None)'
 
 table='import csv; r = list(csv.DictReader(open("out")))'
 run nvmtop export csv --tier medium --select 'ramp.*,gpu.util' waves.nvmt
@@ -93,10 +92,9 @@ py 'import nvmt_write as w
 second = w.START_MONO + 9 * 10**9, w.START_REAL + 9 * 10**9 + 5, w.START_BOOT + 9 * 10**9
 open("anchors.nvmt", "wb").write(w.waves(20).log([second]))'
 ok 'two clocks: sound' sh -c '$EMU "$NVMTOP" check anchors.nvmt'
-nvmtop export perfetto -o anchors.pftrace anchors.nvmt
-tool perfetto anchors.pftrace >decoded
-ok 'perfetto: each one is a snapshot' py 'import json; d = json.load(open("decoded"))["snapshots"]
-assert len(d) == 2 and d[1]["1"] - d[0]["1"] == 9 * 10**9 + 5 and d[1]["3"] - d[0]["3"] == 9 * 10**9, d'
+nvmtop export perfetto --tier medium -o anchors.pftrace anchors.nvmt
+ok 'perfetto: each one is a snapshot' py 'import perfetto; d = perfetto.decode(open("anchors.pftrace", "rb").read())["snapshots"]
+assert len(d) == 2 and d[1][1] - d[0][1] == 9 * 10**9 + 5 and d[1][3] - d[0][3] == 9 * 10**9, d'
 
 # Times that are no whole nanoseconds.
 py 'import struct, nvmt_write as w

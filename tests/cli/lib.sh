@@ -122,13 +122,6 @@ record_begin() {
 one_line() { is "$(wc -l <"$1")" 1; }
 says() { grep -q -- "$2" "$1" || { echo "no \"$2\" in $1 (status ${status-}):"; cat "$1"; test "$1" = err || sed 's/^/stderr: /' err 2>/dev/null; return 1; }; }
 # judge FILE EXPRESSION: a Python expression over what an independent reader of the log,
-# or of version 1, found in the file
-judge() {
-    case $(head -c 4 "$1" | od -An -tx1 | tr -d ' ') in
-    ab4e560a) "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-check.py" --judge "$1" ;;
-    *) "$python" "$NVMTOP_SRC/tests/tools/nvmt.py" check "$1" ;;
-    esac >judged 2>&1 || { cat judged; return 1; }
-    "$python" -c 'import json,sys
-t=json.load(open("judged"))
-sys.exit(0 if eval(sys.argv[1]) else json.dumps(t, indent=1)[:3000])' "$2"
-}
+# or of version 1, found in the file; tell EXPRESSION FILE...: what it is of each
+judge() { "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-check.py" --that "$2" "$1"; }
+tell() { "$python" "$NVMTOP_SRC/tests/tools/nvmt-log-check.py" --tell "$@"; }

@@ -21,13 +21,7 @@ end() {
     wait "$1"
 }
 # landed FILE EXPRESSION: of what marks.py found in it
-landed() {
-    $tool check "$1" >landed 2>&1 || { cat landed; return 1; }
-    "$python" -c 'import json,sys
-t=json.load(open("landed")); m=t["marks"]; labels=[x["label"] for x in m]
-sent=json.load(open("sent")) if "sent" in sys.argv[1] else None
-sys.exit(0 if eval(sys.argv[1]) else json.dumps(t)[:3000])' "$2"
-}
+landed() { $tool check "$@"; }
 
 run nvmtop mark nobody
 ok 'without a recorder: status 1' is "$status" 1
@@ -198,13 +192,12 @@ begin flood.nvmt
 before=$(peak)
 # What waits for the disk, which a busy machine may be late with, is in memory.
 $tool flood "$run_dir" 50000
-soon judge flood.nvmt "t['counts']['sync'] == 50000"
+soon landed flood.nvmt "t['n'] == 50000"
 $tool flood "$run_dir" 50000
 after=$(peak)
 end $pid
 echo "# 100000 marks: peak memory $before kB before, $after kB after"
-ok 'a flood is recorded' landed flood.nvmt "t['n'] == 100000"
-ok 'and rows with it' judge flood.nvmt "t['counts']['fast'] > 0 and t['counts']['sync'] == 100000"
+ok 'a flood is recorded, and rows with it' landed flood.nvmt "t['n'] == 100000 and t['rows'] > 0"
 # the sanitizers keep what was freed
 if test "${NVMTOP_TEST_MEASURE:-yes}" = yes && ! grep -q __asan_init "$NVMTOP"; then
     ok 'memory does not grow with it' test $((after - before)) -lt 6000

@@ -4,64 +4,91 @@
 . "$NVMTOP_SRC/tests/cli/lib.sh"
 find_python_module
 build=${NVMTOP%/src/nvmtop}
-tools=$NVMTOP_SRC/tests/tools
-library() { test -z "$EMU" && "$python" -c 'import nvmtop' 2>err; }
+cat >agree.py <<'END'
+"""agree.py FILE COPY...: fails unless each part of nvmtop tells the same names of ranges and their numbers, of the copies, too
+agree.py FILE --tell: the names and numbers"""
+import collections
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from importlib.machinery import SourceFileLoader
 
-# tells FILE: the names of its ranges with their numbers, as each part of nvmtop tells them
-in_log() {
-    "$python" "$tools/nvmt-log.py" --brief "$1" | "$python" -c 'import collections, json, re, sys
-r = [x["range"] for x in map(json.loads, sys.stdin) if "range" in x]
-c = collections.Counter(re.split(", (?:seq|op_id) = ", x["name"])[0] for x in r)
-print(sorted(c.items()))'
-}
-counted='
-print(sorted(collections.Counter(re.split(", (?:seq|op_id) = ", n)[0] for n in names).items()))'
-in_jsonl() {
-    nvmtop export jsonl "$1" | "$python" -c 'import collections, json, re, sys
-names = [r["name"] for r in map(json.loads, sys.stdin) if r.get("row") == "range"]'"$counted"
-}
-in_csv() {
-    nvmtop export csv "$1" | "$python" -c 'import collections, csv, re, sys
-names = [r["event"] for r in csv.DictReader(sys.stdin) if r["row"] == "range"]'"$counted"
-}
-in_perfetto() {
-    nvmtop export perfetto -o x.pftrace --force "$1" && "$python" "$tools/perfetto.py" x.pftrace | "$python" -c 'import collections, json, re, sys
-d = json.load(sys.stdin)
-names = [s[2] for s in d["slices"] if s[3].startswith(("python3/", "a,b", "flood/", "marked/"))]'"$counted"
-}
-in_report() {
-    nvmtop report --by range --format json "$1" | "$python" -c 'import json, sys
-print(sorted((g["name"], g["count"]) for g in json.load(sys.stdin)["traces"][0]["groups"]))'
-}
-in_python() {
-    "$python" -c 'import collections, re, sys, nvmtop
-names = [r.name for r in nvmtop.read_trace(sys.argv[1]).ranges]'"$counted" "$1"
-}
-# As the view of names has them: a name after its domain, and the number.
-on_screen() {
-    nvmtop replay --no-config --print 120x40 --view ranges "$1" | "$python" -c 'import re, sys
-out = []
-for line in sys.stdin:
-    m = re.match("[| ]*((?:[\\w]+: )?\\w.*?) +(\\d+) +[\\d.]+ ?[num]?s ", line)
-    if m:
-        out.append((re.sub("^\\w+: ", "", m.group(1)), int(m.group(2))))
-print(sorted(out))'
-}
-agrees() {
-    truth=$(in_log "$1")
-    for where in jsonl csv perfetto report; do
-        is "$where: $(in_$where "$1")" "$where: $truth" || return 1
-    done
-    is "$(on_screen "$1")" "$truth" || return 1
-    library || return 0
-    is "$(in_python "$1")" "$truth"
-}
+TOOLS = os.path.join(os.environ["NVMTOP_SRC"], "tests/tools")
+log, perfetto = type(sys)("log"), type(sys)("perfetto")
+SourceFileLoader("log", os.path.join(TOOLS, "nvmt-log.py")).exec_module(log)
+SourceFileLoader("perfetto", os.path.join(TOOLS, "perfetto.py")).exec_module(perfetto)
+
+
+def nvmtop(*args):
+    return subprocess.run([*os.environ["EMU"].split(), os.environ["NVMTOP"], *args], stdout=subprocess.PIPE, check=True,
+                          encoding="utf-8").stdout
+
+
+def counted(names):
+    return sorted(collections.Counter(re.split(", (?:seq|op_id) = ", n)[0] for n in names).items())
+
+
+def in_log(file):
+    with open(file, "rb") as f:
+        r = log.Recording(f.read())
+    return counted(x["name"] for x in [*r.ranges, *r.again.values()])
+
+
+def in_jsonl(file):
+    return counted(r["name"] for r in map(json.loads, nvmtop("export", "jsonl", file).splitlines()) if r.get("row") == "range")
+
+
+def in_csv(file):
+    return counted(r["event"] for r in csv.DictReader(io.StringIO(nvmtop("export", "csv", file))) if r["row"] == "range")
+
+
+def in_perfetto(file):
+    nvmtop("export", "perfetto", "-o", "x.pftrace", "--force", file)
+    with open("x.pftrace", "rb") as f:
+        d = perfetto.decode(f.read())
+    return counted(s[2] for s in d["slices"] if s[3].startswith(("python3/", "a,b", "flood/", "marked/")))
+
+
+def in_report(file):
+    d = json.loads(nvmtop("report", "--by", "range", "--format", "json", file))
+    return sorted((g["name"], g["count"]) for g in d["traces"][0]["groups"])
+
+
+def on_screen(file):
+    """As the view of names has them: a name after its domain, and the number."""
+    lines = nvmtop("replay", "--no-config", "--print", "120x40", "--view", "ranges", file).splitlines()
+    found = [re.match(r"[| ]*((?:[\w]+: )?\w.*?) +(\d+) +[\d.]+ ?[num]?s ", line) for line in lines]
+    return sorted((re.sub(r"^\w+: ", "", m[1]), int(m[2])) for m in found if m)
+
+
+def in_python(file):
+    import nvmtop as module
+
+    return counted(r.name for r in module.read_trace(file).ranges)
+
+
+truth = in_log(sys.argv[1])
+if sys.argv[2:] == ["--tell"]:
+    print(truth)
+    sys.exit()
+ways = [in_log, in_jsonl, in_csv, in_perfetto, in_report, on_screen] + [in_python] * (os.environ["LIBRARY"] == "yes")
+wrong = [f"{file}: {way.__name__}: {told}" for file in sys.argv[1:] for way in ways if (told := way(file)) != truth]
+sys.exit("\n".join([*wrong, f"the truth: {truth}"]) if wrong else 0)
+END
+# A library with sanitizers ends the Python that loads it.
+LIBRARY=
+test -z "$EMU" && "$python" -c 'import nvmtop' 2>err && LIBRARY=yes
+export NVMTOP EMU LIBRARY
+agrees() { "$python" agree.py "$@"; }
+in_log() { "$python" agree.py "$1" --tell; }
 # FILE NAME: of all of it, and of a copy of all of it
 all_agree() {
-    ok "$2: all agree" agrees "$1"
     run nvmtop cut "$1" --from 0 --force -o copy.nvmt
-    ok "$2: a copy has as many" is "$(in_log copy.nvmt)" "$(in_log "$1")"
-    ok "$2: and says the same" agrees copy.nvmt
+    ok "$2: all agree, and a copy has as many and says the same" agrees "$1" copy.nvmt
 }
 
 for hz in 0 1 10 1000; do

@@ -220,9 +220,7 @@ ok 'eight in one moment: none fails' is "$(cat together.*.status | sort -u)" 0
 ok 'eight in one moment: eight files' is "$(find together -name 'nvmtop-*.nvmt' | wc -l)" 8
 ok 'eight in one moment: each says another' is "$(sed -n 's/.*\(nvmtop-[0-9.-]*nvmt\).*/\1/p' together.? | sort -u | wc -l)" 8
 ok 'eight in one moment: nothing else' is "$(find together -type f | wc -l)" 8
-all_whole() {
-    for f in "$@"; do judge "$f" True || return; done
-}
+all_whole() { tell 'len(t)' "$@"; }
 ok 'eight in one moment: all whole' all_whole together/nvmtop-*.nvmt
 
 # The same of what is written out of memory, when something happens that all of them see.

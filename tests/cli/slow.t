@@ -205,9 +205,7 @@ ok 'a rail and the load stall for 2 s: not one late tick more' good stalls stall
 # no_more N TIER NAME: a stalled recording has at most N holes more in a signal whose name begins so than twice those of its control
 no_more() {
     for file in stall control; do
-        judge $file.nvmt True || return
-        "$python" -c 'import json, sys
-print(max(f["nan"] for n, f in json.load(open("judged"))[sys.argv[1]]["fields"].items() if n.startswith(sys.argv[2])))' "$2" "$3" >$file.holes || return
+        tell "max(f['nan'] for n, f in t['$2']['fields'].items() if n.startswith('$3'))" $file.nvmt >$file.holes || return
     done
     echo "holes: $(cat stall.holes), $(cat control.holes) of its control"
     test "$(cat stall.holes)" -le $((2 * $(cat control.holes) + $1))

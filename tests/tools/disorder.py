@@ -36,8 +36,7 @@ def make(path, n):
     out = [t.header()]
     for tier, row in enumerate(rows):
         body = bytearray(row * len(t.times[tier]))
-        for i, ns in enumerate(t.times[tier]):
-            struct.pack_into("<d", body, i * len(row), ns / 1e9)
+        put_times(body, 0, len(row), [ns / 1e9 for ns in t.times[tier]])
         out.append(bytes(body))
     for k, (ns, _) in enumerate(t.marks):
         out.append(struct.pack("<QQ", k + 1, t.first_row(ns)))
@@ -46,52 +45,58 @@ def make(path, n):
         f.write(raw)
 
 
-class File:
-    def __init__(self, path):
-        self.path = path
-        with open(path, "rb") as f:
-            self.raw = bytearray(f.read())
-        self.counts = struct.unpack_from("<4Q", self.raw, 56)
-        self.at = [HEADER]
-        for count, size in zip(self.counts, SIZES + (16,)):
-            self.at.append(self.at[-1] + count * size)
+def put_times(raw, at, size, times):
+    """Those of the rows from there on, byte by byte of all of them."""
+    packed, end = struct.pack(f"<{len(times)}d", *times), at + len(times) * size
+    for k in range(8):
+        raw[at + k:end:size] = packed[k::8]
 
-    def put(self, tier, row, seconds):
-        struct.pack_into("<d", self.raw, self.at[tier] + row * SIZES[tier], seconds)
 
-    def save(self):
-        with open(self.path, "wb") as f:
-            f.write(self.raw)
+def head(f):
+    """How many rows there are in each tier, and where they begin."""
+    counts = struct.unpack_from("<4Q", f.read(HEADER), 56)
+    return counts, (HEADER, HEADER + counts[0] * SIZES[0], HEADER + counts[0] * SIZES[0] + counts[1] * SIZES[1])
 
 
 def time(path, tier, row, what):
-    f = File(path)
-    tier, row = int(tier), int(row)
-    row += f.counts[tier] if row < 0 else 0
-    if what[0] == "+":
-        bit = int(what[1:])
-        f.raw[f.at[tier] + row * SIZES[tier] + bit // 8] ^= 1 << bit % 8
-    else:
-        f.put(tier, row, float(what))
-    f.save()
+    with open(path, "r+b") as f:
+        counts, begins = head(f)
+        at = begins[int(tier)] + int(row) % counts[int(tier)] * SIZES[int(tier)]
+        f.seek(at)
+        raw = bytearray(f.read(8))
+        if what[0] == "+":
+            raw[int(what[1:]) // 8] ^= 1 << int(what[1:]) % 8
+        else:
+            struct.pack_into("<d", raw, 0, float(what))
+        f.seek(at)
+        f.write(raw)
 
 
 def shuffle(path, tier, how):
-    f = File(path)
     tier = int(tier)
-    n, rng = f.counts[tier], random.Random(5)
-    last = n / (1000, 100, 10)[tier]
-    kept = {n // 128 * k for k in range(127)} | {n - 1} if how == "between" else set()
-    for i in range(n):
-        if how == "backwards":
-            f.put(tier, i, last * (n - i) / n)
-        elif how == "repeated":
-            f.put(tier, i, last / 2)
-        elif how == "blocks":
-            f.put(tier, i, last * ((i * 7 // 1000) % 7) / 7)
-        elif i not in kept:
-            f.put(tier, i, rng.random() * last)
-    f.save()
+    with open(path, "r+b") as f:
+        counts, begins = head(f)
+        f.seek(begins[tier])
+        raw = bytearray(f.read(counts[tier] * SIZES[tier]))
+        disorder(raw, SIZES[tier], counts[tier], counts[tier] / (1000, 100, 10)[tier], how)
+        f.seek(begins[tier])
+        f.write(raw)
+
+
+def disorder(raw, size, n, last, how):
+    rng = random.Random(5)
+    if how == "backwards":
+        times = [last * (n - i) / n for i in range(n)]
+    elif how == "repeated":
+        times = [last / 2] * n
+    elif how == "blocks":
+        times = [last * ((i * 7 // 1000) % 7) / 7 for i in range(n)]
+    else:
+        times = [rng.random() * last for _ in range(n)]
+    if how == "between":
+        for i in {n // 128 * k for k in range(127)} | {n - 1}:
+            times[i] = struct.unpack_from("<d", raw, i * size)[0]
+    put_times(raw, 0, size, times)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ the time for which the machine stalled meanwhile (measured by STALLS): of a reco
 with what --keep held and what follows, and of one that a condition began.
 """
 
-import json
 import os
 import random
 import signal
@@ -16,8 +15,10 @@ import subprocess
 import sys
 import threading
 import time
+from importlib.machinery import SourceFileLoader
 
-TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
+log = type(sys)("nvmt_log")
+SourceFileLoader("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")).exec_module(log)
 TOGETHER = 8
 
 
@@ -77,22 +78,21 @@ class Run:
                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if r.returncode != 0:
             self.problems.append(f"report {name}: {r.returncode}: {r.stderr.decode('utf-8', 'replace')}")
-        r = subprocess.run([sys.executable, TOOL, name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-        lines = [json.loads(line) for line in r.stdout.splitlines()]
-        times = {0: [], 1: [], 2: []}
-        for line in lines:
-            if "tier" in line and "v" in line:
-                times[line["tier"]].append(line["t"])
-        self.problems += lines[-1]["problems"]
+        with open(name, "rb") as f:
+            file = log.Recording(f.read())
+        times = {tier: [t for _, of, _, _ in cells for t in of] for tier, cells in file.rows.items()}
+        self.problems += file.problems
         for tier, of in times.items():
             if any(b <= a for a, b in zip(of, of[1:])):
                 self.problems.append(f"{name}: times of tier {tier} do not increase")
         os.unlink(name)
-        return times[0], [line["gap"] for line in lines if "gap" in line]
+        return times.get(0, []), list(file.gaps.values())
 
     def run(self):
         self.start()
         self.kill()
+
+    def check(self):
         if self.problems:
             return
         times, gaps = self.judge(self.name)
@@ -116,6 +116,13 @@ def stalls_in(stalls, begin, end):
     return sum(max(0, min(to, end) - max(to - ns, begin)) for to, ns in stalls)
 
 
+def attempt(run, what):
+    try:
+        what()
+    except Exception as e:  # a test that cannot decide has failed
+        run.problems.append(f"{type(e).__name__}: {e}")
+
+
 def main():
     nvmtop, kills = sys.argv[1].split(), int(sys.argv[3])
     limit_ms = int(sys.argv[4])
@@ -131,10 +138,7 @@ def main():
                 run = left.pop()
             except IndexError:
                 return
-            try:
-                run.run()
-            except Exception as e:  # a test that cannot decide has failed
-                run.problems.append(f"{type(e).__name__}: {e}")
+            attempt(run, run.run)
 
     threads = [threading.Thread(target=work) for _ in range(TOGETHER)]
     for t in threads:
@@ -143,6 +147,8 @@ def main():
         t.join()
     meter.stdin.close()
     meter.wait()
+    for r in runs:
+        attempt(r, r.check)
     with open("stalls.out") as f:
         stalls = [tuple(map(int, line.split())) for line in f]
 

@@ -7,18 +7,19 @@ docs/format-nvmt.md.
   marks.py flood FOLDER N [AGO]         N marks as fast as possible, every fourth up to
                                         AGO seconds old
   marks.py hostile FOLDER               invalid datagrams; prints how many
-  marks.py check FILE                   the marks as JSON, in order of time; fails if
-                                        one is there twice, or is missing
+  marks.py check FILE EXPRESSION        fails unless the Python expression is true of t: n, marks in order of time, rows;
+                                        m, the marks, labels, and sent, the numbers in the file of that name; fails
+                                        if a mark is there twice, or is missing
 """
 
 import array
 import glob
-import importlib.util
 import json
 import os
 import socket
 import sys
 import time
+from importlib.machinery import SourceFileLoader
 
 
 def sockets(folder):
@@ -75,22 +76,26 @@ def hostile(folder):
 
 def recording(path):
     reader = os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")
-    spec = importlib.util.spec_from_file_location("nvmt_log", reader)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = type(sys)("nvmt_log")
+    SourceFileLoader("nvmt_log", reader).exec_module(module)
     with open(path, "rb") as f:
         return module.Recording(f.read())
 
 
-def check(path):
+def check(path, expression):
     log = recording(path)
     errors, ids = list(log.problems), sorted(m["id"] for m in log.marks.values())
     if ids != list(range(1, len(ids) + 1)):
         errors.append("the marks are not 1 to %d" % len(ids))
     marks = [{"id": m["id"], "t_ns": m["t"], "label": m["label"]} for _, m in sorted(log.marks.items())]
     errors += ["mark %d is older than the recording" % m["id"] for m in marks if m["t_ns"] < log.session["start"][0]]
-    print(json.dumps({"n": len(marks), "marks": marks[:200], "errors": errors[:20]}))
-    return 1 if errors else 0
+    t = {"n": len(marks), "rows": sum(len(c[1]) for c in log.rows.get(0, ())), "errors": errors[:20], "marks": marks[:200]}
+    known = {"t": t, "m": marks[:200], "labels": [m["label"] for m in marks[:200]]}
+    if "sent" in expression:
+        with open("sent") as f:
+            known["sent"] = json.load(f)
+    if errors or not eval(expression, known):
+        sys.exit(json.dumps(t)[:3000])
 
 
 if __name__ == "__main__":

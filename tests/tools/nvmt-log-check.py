@@ -4,19 +4,23 @@
   nvmt-log-check.py FILE           LOD, STAT and INDEX against the rows; exit 1 on errors
   nvmt-log-check.py --judge FILE   the content as one JSON object, like nvmt.py check for version 1:
                                    counts, times, and n, nan, mean, min and max of each channel
+  nvmt-log-check.py --that EXPRESSION FILE...
+                                   exit 0 if each file, which may be of version 1, is valid and the Python expression
+                                   over that object, t, is true of it
+  nvmt-log-check.py --tell EXPRESSION FILE...
+                                   the same, and prints what the expression is of each
 """
 
-import importlib.util
 import json
 import math
 import os
 import struct
 import sys
+from importlib.machinery import SourceFileLoader
 
-spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                                       "nvmt-log.py"))
-log = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(log)
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+log = type(sys)("nvmt_log")
+SourceFileLoader("nvmt_log", os.path.join(sys.path[0], "nvmt-log.py")).exec_module(log)
 
 STAT = struct.Struct("<IQ4dqdqddQQd")
 ENTRY = struct.Struct("<QIBBHq4I")
@@ -225,13 +229,38 @@ def judge(r):
     return out
 
 
-if __name__ == "__main__":
+def judge_file(path):
+    """The object, and whether the file is valid."""
+    with open(path, "rb") as f:
+        p = f.read()
+    if p[:4] == log.MAGIC:
+        recording = log.Recording(p)
+        return judge(recording), recording.chunks and not recording.problems
+    import nvmt
+
+    t = nvmt.finite(nvmt.check(path))
+    return t, not t["errors"]
+
+
+def main():
+    option = sys.argv[1] if len(sys.argv) > 1 else ""
+    if option == "--judge":
+        t, good = judge_file(sys.argv[2])
+        json.dump(t, sys.stdout, indent=1)
+        return 0 if good else 1
+    if option in ("--that", "--tell"):
+        for path in sys.argv[3:]:
+            t, good = judge_file(path)
+            v = good and eval(sys.argv[2], {"t": t})
+            if not good or (option == "--that" and not v):
+                print(path, json.dumps(t, indent=1)[:3000])
+                return 1
+            if option == "--tell":
+                print(v)
+        return 0
     with open(sys.argv[-1], "rb") as f:
         recording = log.Recording(f.read())
     bad = bool(recording.problems) or not recording.chunks
-    if "--judge" in sys.argv:
-        json.dump(judge(recording), sys.stdout, indent=1)
-        sys.exit(1 if bad else 0)
     check = Check(recording)
     for line in check.wrong[:50]:
         print(line)
@@ -239,4 +268,8 @@ if __name__ == "__main__":
         print(json.dumps(line))
     print(f"{len(check.wrong)} wrong, {len(recording.problems)} problems; chunks of each kind: "
           f"{dict(sorted(check.count.items()))}")
-    sys.exit(1 if check.wrong or bad else 0)
+    return 1 if check.wrong or bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,16 +12,14 @@ TIME=NS   this time, of all records that have it: start, wall, anchor (META), ma
           bin (LOD, its number)
 """
 
-import importlib.util
 import os
 import struct
 import sys
 import zlib
+from importlib.machinery import SourceFileLoader
 
-spec = importlib.util.spec_from_file_location("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                                                       "nvmt-log.py"))
-log = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(log)
+log = type(sys)("nvmt_log")
+SourceFileLoader("nvmt_log", os.path.join(os.path.dirname(os.path.abspath(__file__)), "nvmt-log.py")).exec_module(log)
 STAT_HEAD = 56
 
 

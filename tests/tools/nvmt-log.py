@@ -9,7 +9,7 @@ nvmt-log-check.py checks its content for consistency.
 """
 
 import ctypes
-import json
+import itertools
 import math
 import struct
 import sys
@@ -119,13 +119,13 @@ def unzigzag(z):
 
 def values(numbers, number):
     """What the numbers stand for: signed 64-bit integers, fractions of them, or bits of floats."""
-    n = len(numbers)
-    if number < 3:
-        return [k / (1, 10, 1000)[number] for k in numbers]
-    if number == 3:
-        return struct.unpack(f"<{n}f", struct.pack(f"<{n}f", *[k / 1000 for k in numbers]))
-    bits = struct.pack(f"<{n}q", *numbers)
-    return struct.unpack(f"<{n}d", bits) if number == 5 else [v for v, in struct.iter_unpack("<f4x", bits)]
+    if number < 4:
+        unit, n = (1, 10, 1000, 1000)[number], len(numbers)
+        v = [k / unit for k in numbers]
+        return struct.unpack(f"<{n}f", struct.pack(f"<{n}f", *v)) if number == 3 else v
+    if number == 4:
+        return struct.unpack(f"<{len(numbers)}f", struct.pack(f"<{len(numbers)}I", *[k & 0xffffffff for k in numbers]))
+    return struct.unpack(f"<{len(numbers)}d", struct.pack(f"<{len(numbers)}q", *numbers))
 
 
 def array(b, kind, first, n):
@@ -137,24 +137,27 @@ def array(b, kind, first, n):
         return [math.nan] * n
     if not 1 <= width <= 5 or number > 5:
         raise Damage("kind")
-    stored = [True] * n
+    bits, m = None, n
     if which:
         bits = int.from_bytes(b.take((n + 7) // 8), "little")
-        stored = [bool(bits >> i & 1) for i in range(n)]
-        if bits >> n or not bits or (which == 2 and not stored[0]):
+        if bits >> n or not bits or (which == 2 and not bits & 1):
             raise Damage("bits of rows")
-    m, size, k = sum(stored), 0 if width == 1 else 1 << (width - 2), first
-    p, numbers = unshuffle(b.take((m - 1) * size), m - 1, size), [first]
-    for z in struct.unpack(f"<{m - 1}{' BHIQ'[width - 1]}", p) if size else [0] * (m - 1):
-        k += -(z >> 1) - 1 if z & 1 else z >> 1
-        if k >> 63 not in (0, -1):
-            k = (k + (1 << 63)) % (1 << 64) - (1 << 63)
-        numbers.append(k)
-    if m == n:
-        return list(values(numbers, number))
-    v, out = iter(values(numbers, number)), []
-    for there in stored:
-        out.append(next(v) if there else out[-1] if which == 2 else math.nan)
+        m = bin(bits).count("1")
+    size = 0 if width == 1 else 1 << (width - 2)
+    p = b.take((m - 1) * size)
+    if size:
+        steps = struct.unpack(f"<{m - 1}{'BHIQ'[width - 2]}", unshuffle(p, m - 1, size))
+        numbers = list(itertools.accumulate(map(unzigzag, steps), initial=first))
+        if min(numbers) < -1 << 63 or max(numbers) >= 1 << 63:
+            numbers = [(k + (1 << 63)) % (1 << 64) - (1 << 63) for k in numbers]
+        v = values(numbers, number)
+    else:
+        v = values([first], number) * m
+    if bits is None:
+        return list(v)
+    v, out = iter(v), []
+    for i in range(n):
+        out.append(next(v) if bits >> i & 1 else out[-1] if which == 2 else math.nan)
     return out
 
 
@@ -341,6 +344,8 @@ class Recording:
 
 
 if __name__ == "__main__":
+    import json
+
     with open(sys.argv[-1], "rb") as f:
         recording = Recording(f.read())
     for line in recording.lines("--brief" not in sys.argv):

@@ -8,7 +8,6 @@ readers, and shares no code with nvmtop.
                          write it: nothing after the last sync point
 """
 
-import argparse
 import json
 import math
 import os
@@ -26,27 +25,13 @@ assert (HEADER.size, FAST.size, MEDIUM.size, SLOW.size, SYNC.size) == (728, 98, 
 CORES, RAILS, ZONES, NAME = 16, 8, 16, 24
 
 
-class Column:
+def column(values):
     """Mean, minimum and maximum of the numbers, and the count of NaN."""
-
-    def __init__(self):
-        self.n = self.nan = 0
-        self.sum = 0.0
-        self.min, self.max = math.inf, -math.inf
-
-    def add(self, v):
-        if math.isnan(v):
-            self.nan += 1
-            return
-        self.n += 1
-        self.sum += v
-        self.min = min(self.min, v)
-        self.max = max(self.max, v)
-
-    def report(self):
-        if not self.n:
-            return {"n": 0, "nan": self.nan, "mean": None, "min": None, "max": None}
-        return {"n": self.n, "nan": self.nan, "mean": self.sum / self.n, "min": self.min, "max": self.max}
+    got = [v for v in values if v == v]
+    out = {"n": len(got), "nan": len(values) - len(got), "mean": None, "min": None, "max": None}
+    if got:
+        out.update(mean=sum(got) / len(got), min=min(got), max=max(got))
+    return out
 
 
 def text(raw, what, errors):
@@ -126,70 +111,48 @@ def times(records, hz, what, errors):
     return out
 
 
-def unused(value, what, errors):
+def unused(columns, what, errors):
     """Slots without a core, rail or zone are 0."""
-    if value != 0 and what not in unused.said:
-        unused.said.add(what)
+    if any(map(any, columns)):
         errors.append(f"{what}: an unused slot is not 0")
 
 
-unused.said = set()
-
-
-def fill(columns, name, v):
-    columns.setdefault(name, Column()).add(v)
-
-
 def read_fast(records, head, errors):
-    columns = {}
-    for r in records:
-        fill(columns, "gpu_load", r[1])
-        for i in range(CORES):
-            if i < head["cores"]:
-                fill(columns, f"cpu{i}", r[2 + i])
-            else:
-                unused(r[2 + i], "fast", errors)
-        fill(columns, "cpu_aggregate", r[18])
-        fill(columns, "ram_used_kb", r[19])
-        fill(columns, "ram_available_kb", r[20])
-        fill(columns, "emc_util", r[21])
-    out = {name: c.report() for name, c in columns.items()}
-    if out and not out["gpu_load"]["max"] <= 1000:
+    if not records:
+        return {}
+    load, *rest = list(zip(*records))[1:]
+    cores = rest[:head["cores"]]
+    unused(rest[head["cores"]:CORES], "fast", errors)
+    columns = [("gpu_load", load), *((f"cpu{i}", c) for i, c in enumerate(cores)),
+               *zip(("cpu_aggregate", "ram_used_kb", "ram_available_kb", "emc_util"), rest[CORES:])]
+    out = {name: column(c) for name, c in columns}
+    if not out["gpu_load"]["max"] <= 1000:
         errors.append("fast: gpu_load is above 1000")
     for name, c in out.items():
         if name.startswith("cpu") and c["n"] and not (0 <= c["min"] and c["max"] <= 100.01):
             errors.append(f"fast: {name} is outside 0..100")
-    if out and not head["emc"] and (out["emc_util"]["min"], out["emc_util"]["max"]) != (-1, -1):
+    if not head["emc"] and (out["emc_util"]["min"], out["emc_util"]["max"]) != (-1, -1):
         errors.append("fast: emc_util is not -1 although emc_available is 0")
     return out
 
 
 def read_medium(records, head, errors):
-    columns = {}
-    worst = 0.0
-    for r in records:
-        for i in range(RAILS):
-            mv, ma, mw = r[1 + i], r[9 + i], r[17 + i]
-            if i >= head["rails"]:
-                unused(mv or ma or mw, "medium", errors)
-                continue
-            fill(columns, head["rail_names"][i] + ".voltage_mv", mv)
-            fill(columns, head["rail_names"][i] + ".current_ma", ma)
-            fill(columns, head["rail_names"][i] + ".power_mw", mw)
-            if not math.isnan(mw):
-                worst = max(worst, abs(mw - mv * ma / 1000) / max(1.0, abs(mw)))
-    return {name: c.report() for name, c in columns.items()}, worst
+    out, worst = {}, 0.0
+    if not records:
+        return out, worst
+    columns = list(zip(*records))[1:]
+    unused([c for i, c in enumerate(columns) if i % RAILS >= head["rails"]], "medium", errors)
+    for name, volt, amp, watt in zip(head["rail_names"], columns, columns[RAILS:], columns[2 * RAILS:]):
+        for end, c in (".voltage_mv", volt), (".current_ma", amp), (".power_mw", watt):
+            out[name + end] = column(c)
+        worst = max([worst, *(abs(mw - mv * ma / 1000) / max(1.0, abs(mw)) for mv, ma, mw in zip(volt, amp, watt) if mw == mw)])
+    return out, worst
 
 
 def read_slow(records, head, errors):
-    columns = {}
-    for r in records:
-        for i in range(ZONES):
-            if i < head["zones"]:
-                fill(columns, head["zone_names"][i], r[1 + i])
-            else:
-                unused(r[1 + i], "slow", errors)
-    return {name: c.report() for name, c in columns.items()}
+    columns = list(zip(*records))[1:]
+    unused(columns[head["zones"]:], "slow", errors)
+    return {name: column(c) for name, c in zip(head["zone_names"], columns)}
 
 
 def read_sync(records, fast, errors):
@@ -299,12 +262,14 @@ def number(low, high):
     def parse(word):
         v = int(word)
         if not low <= v <= high:
-            raise argparse.ArgumentTypeError(f"{v} is not in {low}..{high}")
+            raise ValueError(f"{v} is not in {low}..{high}")
         return v
     return parse
 
 
 def main():
+    import argparse  # not for those who only want check()
+
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sub = p.add_subparsers(dest="command", required=True)
     c = sub.add_parser("check", help="describe and judge a file")

@@ -22,7 +22,6 @@ The values are given by formulas (those marked * are not in version 1):
 Marks are at 2 s, 4 s, 6 s, ...; their labels are "work" and "rest" in turn.
 """
 
-import argparse
 import math
 import os
 import random
@@ -36,6 +35,10 @@ def f32(v):
     return struct.unpack("<f", struct.pack("<f", v))[0]
 
 
+def f32s(values):
+    return list(struct.unpack(f"<{len(values)}f", struct.pack(f"<{len(values)}f", *values)))
+
+
 def text(s):
     raw = s.encode()
     return struct.pack("<H", len(raw)) + raw
@@ -47,19 +50,22 @@ def shuffle(raw, width):
 
 def array(values):
     """The kind, the first number and the bytes of a column: the bits of floats."""
-    cells = [math.nan if v is None else v for v in values]
-    known = [v for v in cells if not math.isnan(v)]
+    known = [v for v in values if v is not None and v == v]
     if not known:
         return 0, 0, b""
-    single = all(abs(v) < 3e38 and f32(v) == v for v in known)
-    k = [int.from_bytes(struct.pack("<f" if single else "<d", v), "little") for v in known]
-    steps = [(b - a + (1 << 63)) % (1 << 64) - (1 << 63) for a, b in zip(k, k[1:])]
-    raw = shuffle(b"".join(struct.pack("<Q", 2 * d if d >= 0 else -2 * d - 1) for d in steps), 8)
-    kind = (5 if any(steps) else 1) | (4 if single else 5) << 3
-    if len(known) < len(cells):
-        bits = sum(1 << i for i, v in enumerate(cells) if not math.isnan(v))
-        return kind | 1 << 6, k[0], bits.to_bytes((len(cells) + 7) // 8, "little") + (raw if any(steps) else b"")
-    return kind, k[0], raw if any(steps) else b""
+    single = max(map(abs, known)) < 3e38 and f32s(known) == known
+    if known.count(known[0]) == len(known):
+        known = known[:1]
+    k = struct.unpack(f"<{len(known)}{'I' if single else 'q'}", struct.pack(f"<{len(known)}{'f' if single else 'd'}", *known))
+    steps = [b - a for a, b in zip(k, k[1:])]
+    if not single:
+        steps = [(d + (1 << 63)) % (1 << 64) - (1 << 63) for d in steps]
+    raw = shuffle(struct.pack(f"<{len(steps)}Q", *[2 * d if d >= 0 else -2 * d - 1 for d in steps]), 8) if any(steps) else b""
+    kind = (5 if raw else 1) | (4 if single else 5) << 3
+    if None in values or math.nan in values:
+        bits = sum(1 << i for i, v in enumerate(values) if v is not None and v == v)
+        return kind | 1 << 6, k[0], bits.to_bytes((len(values) + 7) // 8, "little") + raw
+    return kind, k[0], raw
 
 
 def section(tier, hz, times, columns):
@@ -68,7 +74,7 @@ def section(tier, hz, times, columns):
     zigzag = struct.pack(f"<{len(times)}I", *[2 * r if r >= 0 else -2 * r - 1 for r in residuals])
     arrays = [array(c) for c in columns]
     return (struct.pack("<BBHIqI", tier, 0, len(columns), len(times), times[0], step) +
-            bytes(kind for kind, _, _ in arrays) + shuffle(b"".join(struct.pack("<Q", k) for _, k, _ in arrays), 8) +
+            bytes(kind for kind, _, _ in arrays) + shuffle(struct.pack(f"<{len(arrays)}q", *[k for _, k, _ in arrays]), 8) +
             shuffle(zigzag, 4) + b"".join(raw for _, _, raw in arrays))
 
 
@@ -175,10 +181,11 @@ class Log:
                 starts[tier] = last
             if raw:
                 self.chunk(DATA, cell, raw)
-            for kind in (MARK, GAP, STATE, EVENT):
-                self.events(kind, cell, [body for t, k, body in events
-                                         if k == kind and (t >> 27 <= cell or cell == cells[-1])])
-            events = [e for e in events if e[0] >> 27 > cell]
+            own = [e for e in events if e[0] >> 27 <= cell or cell == cells[-1]]
+            for kind in (MARK, GAP, STATE, EVENT) if own else ():
+                self.events(kind, cell, [body for _, k, body in own if k == kind])
+            if own:
+                events = [e for e in events if e[0] >> 27 > cell]
         self.chunk(END, cells[-1], struct.pack("<BQ", 0, 0) + text(""))
         return b"".join(self.out)
 
@@ -202,6 +209,11 @@ class Trace:
         self.times[tier].append(t)
         for name, v in values.items():
             self.data.setdefault(name, []).append(v)
+
+    def rows(self, tier, times, **columns):
+        self.times[tier].extend(times)
+        for name, values in columns.items():
+            self.data.setdefault(name, []).extend(values)
 
     def column(self, name, n):
         return self.data.get(name, [None] * n)
@@ -271,11 +283,17 @@ class Trace:
     def complete(self):
         """Adds what is computed: the load of all cores, and power, as version 1 has them."""
         cores = [self.column(f"cpu{c}.util", len(self.times[0])) for c in self.cores]
-        known = [[v for v in row if v is not None] for row in zip(*cores)] if cores else [[]] * len(self.times[0])
-        self.data["cpu.util"] = [f32(sum(k) / len(k)) if k else None for k in known]
+        if not cores:
+            self.data["cpu.util"] = [None] * len(self.times[0])
+        elif any(None in c for c in cores):
+            known = [[v for v in row if v is not None] for row in zip(*cores)]
+            self.data["cpu.util"] = [f32(sum(k) / len(k)) if k else None for k in known]
+        else:
+            self.data["cpu.util"] = f32s([sum(row) / len(row) for row in zip(*cores)])
         for r in self.rails:
             volt, amp = (self.column(r + end, len(self.times[1])) for end in (".voltage", ".current"))
-            self.data[r + ".power"] = [None if v is None else f32(v * a / 1000) for v, a in zip(volt, amp)]
+            watt = f32s([math.nan if v is None else v * a / 1000 for v, a in zip(volt, amp)])
+            self.data[r + ".power"] = [w if w == w else None for w in watt]
 
     def log(self, anchors=()):
         self.complete()
@@ -297,23 +315,22 @@ def waves(seconds=20.0, scale=1.0, jitter=None, repeat=2.0, labels=("work", "res
                ("events.n", "throttle_count", 2, "", "heat"),
                ("power.total", "power_total", 1, "mW", "power"), ("most.hot", "hottest", 2, "C", "heat")]
     n = round(seconds * 1000)
-    for i in range(n + 1):
-        if 3100 <= i < 3150:        # late ticks
-            continue
-        ns = i * 1_000_000 + (rng.randrange(200_000) if jitter is not None else 0)
-        s = ns / 1e9
-        t.row(0, ns, **{"gpu.util": None if 500 <= i < 510 else i % 1001 / 10, "cpu0.util": f32(100 * i / n),
-                        "cpu1.util": f32(50 + 40 * math.sin(math.pi * s)), "ram.used": 1_000_000 + i,
-                        "ram.available": 8_000_000 - i, "emc.util": f32(i % 7), "count.f": i * 0.1, "ticks.n": float(i)})
+    rows = [i for i in range(n + 1) if not 3100 <= i < 3150]    # those are late
+    times = [i * 1_000_000 + (rng.randrange(200_000) if jitter is not None else 0) for i in rows]
+    t.rows(0, times, **{"gpu.util": [None if 500 <= i < 510 else i % 1001 / 10 for i in rows],
+                        "cpu0.util": f32s([100 * i / n for i in rows]),
+                        "cpu1.util": f32s([50 + 40 * math.sin(math.pi * (ns / 1e9)) for ns in times]),
+                        "ram.used": [1_000_000 + i for i in rows], "ram.available": [8_000_000 - i for i in rows],
+                        "emc.util": f32s([i % 7 for i in rows]), "count.f": [i * 0.1 for i in rows],
+                        "ticks.n": [float(i) for i in rows]})
     t.gaps.append((0, 0, 3_099_000_000, 3_150_000_000, 50))
-    for i in range(round(seconds * 100) + 1):
-        if 1205 <= i < 1215:        # lost rows: 0.1 s
-            continue
-        ns = i * 10_000_000
-        noise = rng.gauss(0, 100) if jitter is not None else 0
-        power = (5000 + 1000 * math.sin(2 * math.pi * ns / 1e9)) * scale + noise
-        t.row(1, ns, **{"ramp.voltage": 1000, "ramp.current": round(ns / 1e6), "wave.voltage": 1000,
-                        "wave.current": round(power), "power.total": float(round(ns / 1e6) + round(power))})
+    times = [i * 10_000_000 for i in range(round(seconds * 100) + 1) if not 1205 <= i < 1215]   # lost: 0.1 s
+    ramp = [round(ns / 1e6) for ns in times]
+    wave = [round((5000 + 1000 * math.sin(2 * math.pi * ns / 1e9)) * scale + (rng.gauss(0, 100) if jitter is not None else 0))
+            for ns in times]
+    thousand = [1000] * len(times)
+    t.rows(1, times, **{"ramp.voltage": thousand, "ramp.current": ramp, "wave.voltage": thousand, "wave.current": wave,
+                        "power.total": [float(a + b) for a, b in zip(ramp, wave)]})
     t.gaps.append((1, 1, 12_040_000_000, 12_150_000_000, 10))
     for i in range(round(seconds * 10) + 1):
         ns = i * 100_000_000
@@ -340,15 +357,13 @@ def moments(seconds, seed):
     t = Trace(hz=(10, 100, 10))
     t.rails = list(LOADS)
     t.facts["rails.moments"] = "random"
-    for i in range(round(seconds * 10) + 1):
-        t.row(0, i * 100_000_000)
-    for i in range(round(seconds * 100) + 20):
-        ns = i * 10_000_000 + rng.randrange(10_000_000)
-        row = {}
-        for name, (period, share) in LOADS.items():
-            on = (ns / 1e9) % period < share * period
-            row.update({name + ".voltage": 1000, name + ".current": 50_000 if on else 10_000})
-        t.row(1, ns, **row)
+    t.rows(0, range(0, round(seconds * 10) * 100_000_000 + 1, 100_000_000))
+    times = [i * 10_000_000 + rng.randrange(10_000_000) for i in range(round(seconds * 100) + 20)]
+    t.rows(1, times)
+    for name, (period, share) in LOADS.items():
+        on = share * period
+        t.data[name + ".voltage"] = [1000] * len(times)
+        t.data[name + ".current"] = [50_000 if (ns / 1e9) % period < on else 10_000 for ns in times]
     t.marks = [(k * 10_000_000_000, "run") for k in range(1, round(seconds / 10) + 1)]
     return t
 
@@ -389,6 +404,8 @@ def one_run(seed, more_w=0, n=25, times=3):
 
 
 def main():
+    import argparse  # not for those who only want a trace
+
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("file")
     p.add_argument("--seconds", type=float, default=20.0)

@@ -4,6 +4,8 @@ import json
 import struct
 import sys
 
+DOUBLE = struct.Struct("<d")
+
 
 def varint(raw, at):
     v = shift = 0
@@ -18,22 +20,27 @@ def varint(raw, at):
 
 def fields(raw):
     """(number, value) of each field; raises if the bytes are not a message."""
-    at = 0
-    while at < len(raw):
-        key, at = varint(raw, at)
-        number, kind = key >> 3, key & 7
-        if kind == 0:
-            v, at = varint(raw, at)
-        elif kind == 1:
-            v, at = struct.unpack_from("<d", raw, at)[0], at + 8
-        elif kind == 2:
-            n, at = varint(raw, at)
-            if at + n > len(raw):
-                raise ValueError("a field ends behind its message")
-            v, at = raw[at:at + n], at + n
+    at, end, out = 0, len(raw), []
+    while at < end:
+        key, at = raw[at], at + 1
+        if key >= 0x80:
+            key, at = varint(raw, at - 1)
+        kind = key & 7
+        if kind == 1:
+            v, at = DOUBLE.unpack_from(raw, at)[0], at + 8
+        elif kind == 0 or kind == 2:
+            v, at = raw[at], at + 1
+            if v >= 0x80:
+                v, at = varint(raw, at - 1)
+            if kind == 2:
+                at += v
+                if at > end:
+                    raise ValueError("a field ends behind its message")
+                v = raw[at - v:at]
         else:
             raise ValueError(f"wire type {kind}")
-        yield number, v
+        out.append((key >> 3, v))
+    return out
 
 
 def one(raw):
@@ -75,9 +82,7 @@ def path_of(tracks, uuid):
     return "/".join(words)
 
 
-def main():
-    with open(sys.argv[1], "rb") as f:
-        raw = f.read()
+def decode(raw):
     out = {"clocks": None, "tracks": {}, "counters": {}, "instants": [], "slices": [], "snapshots": [],
            "details": []}
     open_slices, last = {}, 0
@@ -112,7 +117,9 @@ def main():
         else:
             raise ValueError("a packet of nothing")
     assert not any(open_slices.values())
-    json.dump(out, sys.stdout)
+    return out
 
 
-main()
+if __name__ == "__main__":
+    with open(sys.argv[1], "rb") as f:
+        json.dump(decode(f.read()), sys.stdout)

@@ -1,7 +1,8 @@
 /* A defined load: one core, busy for part of each period and asleep for the rest.
  *
- *   spin CORE PERCENT PERIOD_MS SECONDS     prints the percentage it used, and how busy
- *                                           the core was according to /proc/stat
+ *   spin CORE PERCENT PERIOD_MS SECONDS     prints the percentage it used, how busy the
+ *                                           core was according to /proc/stat, and from when
+ *                                           to when: ns of CLOCK_MONOTONIC
  *   spin storm CORE SECONDS                 prints how often per second two processes
  *                                           on that core switched
  *
@@ -65,9 +66,10 @@ static void spin(unsigned core, double percent, int64_t period_ns, int64_t end_n
 			sleep_until(at + period_ns);
 	}
 	double took = (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
-	double passed = (double)(now_ns(CLOCK_MONOTONIC) - begin);
+	int64_t end = now_ns(CLOCK_MONOTONIC);
+	double passed = (double)(end - begin);
 	idle = idle_s(core) - idle;
-	printf("%.2f %.2f\n", 100 * took / passed, 100 * (1 - 1e9 * idle / passed));
+	printf("%.2f %.2f %lld %lld\n", 100 * took / passed, 100 * (1 - 1e9 * idle / passed), (long long)begin, (long long)end);
 }
 
 /* Pass a byte back and forth: each pass is two context switches. */
