@@ -44,22 +44,28 @@ enum wave { SQUARE, RANDOM, SINE };
 /* Power between 10 and 50 W: `part` of each period_s high. */
 static void wave_make(enum wave kind, double period_s, double part)
 {
+	const double step = STEP_NS / 1e9, turn = 6.283185307 / period_s;
 	double phase = uniform(0, period_s), until = 0, v = 10;
+	double along = phase, x = cos(turn * phase), y = sin(turn * phase), dx = cos(turn * step), dy = sin(turn * step);
 	bool high = uniform(0, 1) < 0.5;
 
 	for (int i = 0; i < STEPS; i++) {
-		double t = i * (STEP_NS / 1e9);
+		if (kind == SQUARE) {
+			v = along < part * period_s ? 50 : 10;
+			along += along + step < period_s ? step : step - period_s;
+		} else if (kind == SINE) { /* turned by a step each time */
+			double x1 = x * dx - y * dy;
 
-		if (kind == SQUARE)
-			v = fmod(t + phase, period_s) < part * period_s ? 50 : 10;
-		else if (kind == SINE)
-			v = 30 + 20 * sin(6.283185307 * (t + phase) / period_s);
-		while (kind == RANDOM && t >= until) {
+			v = 30 + 20 * y;
+			y = x * dy + y * dx;
+			x = x1;
+		}
+		while (kind == RANDOM && i * step >= until) {
 			high = !high;
 			v = high ? 50 : 10;
 			until += 1e-4 - log(uniform(1e-9, 1)) * period_s * (high ? part : 1 - part);
 		}
-		sum[i + 1] = sum[i] + v * (STEP_NS / 1e9);
+		sum[i + 1] = sum[i] + v * step;
 	}
 }
 
@@ -156,7 +162,8 @@ static int by_value(const void *a, const void *b)
 
 static void phases_are_within_their_bounds(void **state)
 {
-	static const double averages_s[] = {0, 0.0066, 0.1056, 0.4224};
+	enum { CHIPS = 4 };
+	static const double averages_s[CHIPS] = {0, 0.0066, 0.1056, 0.4224};
 	static const struct {
 		enum wave wave;
 		double period_s, part, most; /* most: the median bound in percent, where the chip does not average */
@@ -166,20 +173,21 @@ static void phases_are_within_their_bounds(void **state)
 	int all = 0, all_good = 0;
 
 	(void)state;
-	for (size_t a = 0; a < sizeof(averages_s) / sizeof(averages_s[0]); a++)
-		for (size_t l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
-			double bound[RECORDS * PHASES], error[RECORDS * PHASES], said = 0, was = 0;
-			int n = 0, good = 0;
+	for (size_t l = 0; l < sizeof(loads) / sizeof(loads[0]); l++) {
+		static double bound[CHIPS][RECORDS * PHASES], error[CHIPS][RECORDS * PHASES];
+		double said[CHIPS] = {0}, was[CHIPS] = {0};
+		int n = 0, good[CHIPS] = {0};
 
-			for (int k = 0; k < RECORDS; k++) {
+		for (int k = 0; k < RECORDS; k++, n += PHASES) {
+			wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
+			for (size_t a = 0; a < CHIPS; a++) { /* all of them at the same wave */
 				struct energy_source s;
 				size_t readings;
 
-				wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
 				rows_make(averages_s[a]);
 				s = source_make(averages_s[a]);
 				readings = readings_make(&s, list);
-				for (int p = 0; p < PHASES; p++, n++) {
+				for (int p = n; p < n + PHASES; p++) {
 					double from = uniform(1, 8), to = from + uniform(0.2, 3);
 					double truth = joules_at(to) - joules_at(from);
 					struct energy e = {.from_ns = START + llround(from * 1e9), .to_ns = START + llround(to * 1e9)};
@@ -189,23 +197,26 @@ static void phases_are_within_their_bounds(void **state)
 						energy_add(&e, &s, &list[i]);
 					r = energy_get(&e, &s);
 					assert_true(fabs(r.known_s - (to - from)) < 1e-6 && r.within > 0);
-					good += fabs(r.joules - truth) <= r.within;
-					bound[n] = 100 * r.within / truth;
-					error[n] = 100 * fabs(r.joules - truth) / truth;
-					said += r.joules;
-					was += truth;
+					good[a] += fabs(r.joules - truth) <= r.within;
+					bound[a][p] = 100 * r.within / truth;
+					error[a][p] = 100 * fabs(r.joules - truth) / truth;
+					said[a] += r.joules;
+					was[a] += truth;
 				}
 			}
-			qsort(bound, (size_t)n, sizeof(double), by_value);
-			qsort(error, (size_t)n, sizeof(double), by_value);
-			printf("# averages %5.1f ms, load %zu: %3.0f %% within, median error %.2f %%, bound %.2f %%, bias %+.2f %%\n",
-			       averages_s[a] * 1e3, l, 100.0 * good / n, error[n / 2], bound[n / 2], 100 * (said / was - 1));
-			assert_true(good >= 0.9 * n);
-			assert_true(fabs(said / was - 1) < 0.01);
-			assert_true(a > 0 || bound[n / 2] < loads[l].most);
-			all += n;
-			all_good += good;
 		}
+		for (size_t a = 0; a < CHIPS; a++) {
+			qsort(bound[a], (size_t)n, sizeof(double), by_value);
+			qsort(error[a], (size_t)n, sizeof(double), by_value);
+			printf("# averages %5.1f ms, load %zu: %3.0f %% within, median error %.2f %%, bound %.2f %%, bias %+.2f %%\n",
+			       averages_s[a] * 1e3, l, 100.0 * good[a] / n, error[a][n / 2], bound[a][n / 2], 100 * (said[a] / was[a] - 1));
+			assert_true(good[a] >= 0.9 * n);
+			assert_true(fabs(said[a] / was[a] - 1) < 0.01);
+			assert_true(a > 0 || bound[a][n / 2] < loads[l].most);
+			all += n;
+			all_good += good[a];
+		}
+	}
 	assert_true(all_good >= 0.95 * all);
 }
 
@@ -400,20 +411,21 @@ static void gaps_are_in_the_bound(void **state)
 		double period_s, part;
 	} loads[] = {{SQUARE, 0.1, 0.2}, {SQUARE, 1, 0.5}, {SQUARE, 0.0333, 0.3}, {RANDOM, 0.06, 0.5}, {RANDOM, 0.6, 0.4}, {SINE, 0.2, 0}};
 	static const int lost[] = {1, 2, 4, 8, 32};
+	enum { FAULTS = sizeof(faults) / sizeof(faults[0]) + 2 * sizeof(lost) / sizeof(lost[0]) };
 	const size_t n_faults = sizeof(faults) / sizeof(faults[0]), n_loads = sizeof(loads) / sizeof(loads[0]);
 	static struct power_reading list[4000];
 	int all = 0, all_good = 0;
 
 	(void)state;
-	for (size_t i = 0; i < (n_faults + 2 * sizeof(lost) / sizeof(lost[0])) * n_loads; i++) {
-		size_t l = i % n_loads, f = i / n_loads;
-		int n = 0, good = 0, partly = 0;
+	for (size_t l = 0; l < n_loads; l++) {
+		int n[FAULTS] = {0}, good[FAULTS] = {0}, partly[FAULTS] = {0};
 
-		for (int k = 0; k < RECORDS; k++) {
+		for (size_t i = 0; i < RECORDS * FAULTS; i++) {
+			size_t f = i % FAULTS, readings;
 			struct energy_source s;
-			size_t readings;
 
-			wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
+			if (f == 0) /* each of them has the same wave */
+				wave_make(loads[l].wave, loads[l].period_s, loads[l].part);
 			readings = f < n_faults ? faulty_readings_make(&faults[f], &s, list)
 						: late_readings_make((f - n_faults) % 2, lost[(f - n_faults) / 2], &s, list);
 			for (int p = 0; p < PHASES; p++) {
@@ -436,17 +448,19 @@ static void gaps_are_in_the_bound(void **state)
 					known_s += energy_get(&part, &s).known_s;
 				}
 				assert_true(known_s >= r.known_s - 1e-6 && known_s <= r.known_s + 2 * (TICK_NS / 1e9) + 1e-6);
-				partly += r.known_s < to - from - 1e-6;
-				n += r.known_s >= to - from - 1e-6;
-				good += r.known_s >= to - from - 1e-6 && fabs(r.joules - truth) <= r.within;
+				partly[f] += r.known_s < to - from - 1e-6;
+				n[f] += r.known_s >= to - from - 1e-6;
+				good[f] += r.known_s >= to - from - 1e-6 && fabs(r.joules - truth) <= r.within;
 			}
 		}
-		printf("# %s %d, load %zu: %3.0f %% of %d within, %d partly known\n",
-		       f < n_faults ? faults[f].what : (f - n_faults) % 2 ? "counter, periods lost:" : "samples lost:",
-		       f < n_faults ? 0 : lost[(f - n_faults) / 2], l, 100.0 * good / (n > 0 ? n : 1), n, partly);
-		assert_true(good >= (n < 60 ? 0.8 : 0.9) * n);
-		all += n;
-		all_good += good;
+		for (size_t f = 0; f < FAULTS; f++) {
+			printf("# %s %d, load %zu: %3.0f %% of %d within, %d partly known\n",
+			       f < n_faults ? faults[f].what : (f - n_faults) % 2 ? "counter, periods lost:" : "samples lost:",
+			       f < n_faults ? 0 : lost[(f - n_faults) / 2], l, 100.0 * good[f] / (n[f] > 0 ? n[f] : 1), n[f], partly[f]);
+			assert_true(good[f] >= (n[f] < 60 ? 0.8 : 0.9) * n[f]);
+			all += n[f];
+			all_good += good[f];
+		}
 	}
 	assert_true(all_good >= 0.95 * all);
 }

@@ -33,7 +33,8 @@ struct tree {
 static inline void tree_begin(struct tree *t)
 {
 	memset(t, 0, sizeof *t);
-	strcpy(t->dir, "/tmp/nvmtop-test-XXXXXX");
+	/* In memory where there is such a folder: most of the time would be the file system's. */
+	snprintf(t->dir, sizeof t->dir, "%s/nvmtop-test-XXXXXX", access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp");
 	assert_non_null(mkdtemp(t->dir));
 	t->root = root_open(t->dir, NULL);
 	assert_non_null(t->root);

@@ -1,6 +1,6 @@
 /* ui-fake: a fake board with waveforms from formulas, as a timeline.
  *
- * Each query sums the samples again: slow, but simple enough for a test to trust. */
+ * Each query sums the samples: slow, but simple enough for a test to trust. */
 #ifndef TESTS_UI_FAKE_H
 #define TESTS_UI_FAKE_H
 
@@ -57,9 +57,7 @@ static double fake_noise(size_t channel, int64_t tick)
 static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 {
 	const struct channel *ch = &f->channels[i];
-	int64_t tick = t_ns / fake_period[ch->tier];
-	double s = (double)(t_ns - FAKE_START) / 1e9, noise = fake_noise(i, tick);
-	double busy = fmod(s, 9) < 6 ? 1 : 0.15, slow = 0.5 + 0.5 * sin(s / 7 + (double)i);
+	double s = (double)(t_ns - FAKE_START) / 1e9, noise, busy, slow;
 
 	if (ch->missing[0])
 		return NAN;
@@ -73,6 +71,9 @@ static double fake_value(const struct fake *f, size_t i, int64_t t_ns)
 		return (i == 0 && f->spike_ns && t_ns == f->spike_ns) != f->inverted ? f->inverted ? 95 : 100 : f->inverted ? 0 : 5;
 	if (i == 0 && f->spike_ns && t_ns == f->spike_ns)
 		return 100;
+	noise = fake_noise(i, t_ns / fake_period[ch->tier]);
+	busy = (t_ns - FAKE_START) % (9 * NS_PER_S) < 6 * NS_PER_S ? 1 : 0.15;
+	slow = 0.5 + 0.5 * sin(s / 7 + (double)i);
 	switch (ch->kind) {
 	case CHANNEL_GPU_UTIL:
 		return round(1000 * (busy * (0.7 + 0.28 * slow) + 0.02 * noise)) / 10;
@@ -133,18 +134,60 @@ static bool fake_extent(struct timeline *t, int64_t *first_ns, int64_t *last_ns)
 	return f->first_ns <= f->last_ns;
 }
 
+/* What the samples are besides those of a channel. */
+static bool fake_alike(const struct fake *a, const struct fake *b)
+{
+	return a->spike_ns == b->spike_ns && a->constant == b->constant && a->inverted == b->inverted && a->dead_ns == b->dead_ns &&
+	       a->gated == b->gated && a->n_gaps == b->n_gaps && memcmp(a->gaps, b->gaps, sizeof(a->gaps)) == 0;
+}
+
+/* Summed once: frames show the same columns again and again. */
+static struct bin fake_column(const struct fake *f, unsigned of, size_t channel, int64_t column, int64_t from, int64_t to,
+			      int64_t stride)
+{
+	static struct known {
+		int64_t from, to;
+		uint32_t of, stride; /* of fakes that were alike; in periods */
+		uint16_t index;
+		uint8_t channel, kind, tier;
+		char missing;
+		struct bin bin;
+	} list[1 << 18];
+	const struct channel *ch = &f->channels[channel];
+	uint32_t periods = (uint32_t)(stride / fake_period[ch->tier]);
+	/* neighbours are neighbours */
+	uint64_t hash = ((uint64_t)channel << 32 ^ (uint64_t)stride) * UINT64_C(0x9E3779B97F4A7C15);
+	struct known *k = &list[((hash >> 46) + (uint64_t)column) % (1 << 18)];
+
+	if (f->value || k->from != from || k->to != to || k->of != of || k->stride != periods || k->channel != channel ||
+	    k->index != ch->index || k->kind != ch->kind || k->tier != ch->tier || k->missing != ch->missing[0]) {
+		*k = (struct known) {from, to, of, periods, ch->index, (uint8_t)channel, (uint8_t)ch->kind, (uint8_t)ch->tier, ch->missing[0],
+				     {0, 0, 0, 0}};
+		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
+			if (!fake_gap(f, ch->tier, at))
+				bin_add(&k->bin, fake_value(f, channel, at));
+	}
+	return k->bin;
+}
+
 static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t first, size_t n,
 			 struct bin *out)
 {
 	struct fake *f = (struct fake *)t;
 	enum tier tier = f->channels[channel].tier;
 	int64_t p = fake_period[tier];
+	static struct fake last;
+	static unsigned of = 1;
 
+	if (!fake_alike(f, &last)) {
+		last = *f;
+		of++;
+	}
 	f->asked++;
 	memset(out, 0, n * sizeof(*out));
 	for (size_t i = 0; i < n; i++) {
 		int base = zoom < f->base ? f->base : zoom;
-		int64_t width = INT64_C(1) << base, from = ((first + (int64_t)i) >> (base - zoom)) * width,
+		int64_t width = INT64_C(1) << base, column = (first + (int64_t)i) >> (base - zoom), from = column * width,
 			to = from + width;
 		/* At low zoom each sample stands for several, or a frame would take a second. */
 		int64_t stride = width > 32 * p && !f->exact ? width / (16 * p) * p : p;
@@ -153,9 +196,7 @@ static void fake_columns(struct timeline *t, size_t channel, int zoom, int64_t f
 			from = f->first_ns;
 		if (to > f->last_ns + 1)
 			to = f->last_ns + 1;
-		for (int64_t at = (from + stride - 1) / stride * stride; at < to; at += stride)
-			if (!fake_gap(f, tier, at))
-				bin_add(&out[i], fake_value(f, channel, at));
+		out[i] = fake_column(f, of, channel, column, from, to, stride);
 		out[i].n *= (uint64_t)(stride / p);
 		out[i].sum *= (double)(stride / p);
 		if (channel == 0 && f->spike_ns >= from && f->spike_ns < to)
