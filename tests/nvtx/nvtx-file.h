@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,17 +50,19 @@ static inline int nvtx_file_path(const char *folder, int n, char *out, size_t si
 	return found;
 }
 
-/* Maps it, NULL: it is not there or not complete. */
+/* Maps it, NULL: it is not there or not complete: to look at the map of one that is still empty would raise SIGBUS. */
 static inline struct nvtx_head *nvtx_file_open(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	struct nvtx_head *h = MAP_FAILED;
+	uint64_t magic = 0;
 
-	if (fd >= 0) {
+	if (fd < 0)
+		return NULL;
+	if (pread(fd, &magic, sizeof magic, offsetof(struct nvtx_head, process.magic)) == sizeof magic && magic == NVTX_MAGIC)
 		h = mmap(NULL, NVTX_FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		close(fd);
-	}
-	return h == MAP_FAILED || h->process.magic != NVTX_MAGIC ? NULL : h;
+	close(fd);
+	return h == MAP_FAILED ? NULL : h;
 }
 
 static inline const char *nvtx_file_string(const struct nvtx_head *h, uint32_t at)

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -591,6 +592,7 @@ static void test_killed(void **state)
 
 static void lives_on(void)
 {
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the test fails */
 	load();
 	nvtx.push_a("lives");
 	while (1)
@@ -601,15 +603,29 @@ static void lives_on(void)
 static bool few_descriptors(rlim_t most)
 {
 	struct rlimit few;
+	pid_t pid = fork();
 	int status;
 
-	if (fork())
-		return wait(&status) > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	if (pid)
+		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 	if (getrlimit(RLIMIT_NOFILE, &few) < 0 || (few.rlim_cur = most, setrlimit(RLIMIT_NOFILE, &few)) < 0)
 		_exit(1);
 	nvtx_load(library);
 	raise(SIGKILL); /* no leak check without descriptors */
 	return false;
+}
+
+/* One of the files is that of this process. */
+static bool has_file(pid_t pid)
+{
+	struct nvtx_head *h;
+	bool has = false;
+
+	for (int n = 0; !has && (h = nth(n)); n++) {
+		has = h->process.pid == (uint64_t)pid;
+		munmap(h, NVTX_FILE_SIZE);
+	}
+	return has;
 }
 
 static void test_few_descriptors(void **state)
@@ -623,11 +639,14 @@ static void test_few_descriptors(void **state)
 		close(recorder);
 		lives_on();
 	}
-	while (!nth(0))
+	assert_true(lives > 0);
+	while (!has_file(lives)) {
+		assert_int_equal(waitpid(lives, NULL, WNOHANG), 0);
 		usleep(1000);
+	}
 	flock(recorder, LOCK_UN);
 	for (rlim_t most = 1; most < 32; most++)
-		good = good && few_descriptors(most) && nth(0) && nth(0)->process.pid == (uint64_t)lives;
+		good = good && few_descriptors(most) && has_file(lives);
 	kill(lives, SIGKILL);
 	assert_int_equal(waitpid(lives, NULL, 0), lives);
 	assert_true(good);

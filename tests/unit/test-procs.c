@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -125,6 +126,7 @@ static pid_t child(bool burns)
 
 	if (pid == 0) {
 		signal(SIGTERM, SIG_DFL);
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* also where the test fails */
 		for (;;)
 			if (!burns)
 				pause();
