@@ -14,7 +14,7 @@
 #include "../unit/log-bytes.h"
 #include "trace/format.h"
 
-#define SEED   20261127
+#define SEED 20261127
 #ifdef __SANITIZE_ADDRESS__
 #define RUNS 500
 #else /* which finds crashes and endless loops only */
