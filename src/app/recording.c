@@ -314,7 +314,7 @@ void recording_watch(struct recording *r)
 	if (!r->writer)
 		return;
 	if (r->ending) {
-		if (log_out_done(r->writer))
+		if (log_out_wait(r->writer, 0))
 			complete(r);
 		return;
 	}

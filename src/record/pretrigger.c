@@ -86,7 +86,7 @@ static void stretch_end(struct pretrigger *k)
 /* Takes the results of files that are complete. */
 static void files_look(struct pretrigger *k)
 {
-	while (k->n_now > 0 && log_out_done(k->now[0].writer))
+	while (k->n_now > 0 && log_out_wait(k->now[0].writer, 0))
 		stretch_end(k);
 }
 

@@ -183,8 +183,12 @@ static void file_failed(struct log_out *o, int num)
 	int64_t now = clock_now_ns(), lasted = now - o->file.since_ns;
 	struct err e;
 
-	if (!o->go_on || o->quit || o->stream) {
+	if (!o->go_on || o->stream || (o->quit && o->file.bytes == 0)) {
 		disk_fail(o, num);
+		if (o->go_on && o->stats.last.code != ERR_NONE) { /* of the file before, which has something */
+			o->stats.err = o->stats.last;
+			file_remove(o);
+		}
 		return;
 	}
 	trouble_begin(o);

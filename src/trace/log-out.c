@@ -405,11 +405,6 @@ bool log_out_wait(struct log_out *o, int64_t until_ns)
 	return done;
 }
 
-bool log_out_done(struct log_out *o)
-{
-	return log_out_wait(o, 0);
-}
-
 int log_out_result(struct log_out *o, struct err *e)
 {
 	struct log_skipped lost = {.chunks = 0};

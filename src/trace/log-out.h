@@ -58,11 +58,10 @@ int log_out_begin(struct log_out *o, struct log *log, int64_t from_ns, int64_t t
 /* Moves the end: later, or with `less` to an earlier time, as far as that is not written yet (*to_ns is set). Returns
  * false if it has ended already. */
 bool log_out_end_at(struct log_out *o, int64_t *to_ns, bool less);
-/* Its end is near: it does not wait any more for a disk that is full, or for a next file. */
+/* Its end is near: it does not wait any more for a disk that is full. */
 void log_out_finish(struct log_out *o);
-/* Waits until everything is on disk, at most until until_ns of clock_now_ns(). Returns whether it is. */
+/* Waits until everything is on disk, at most until until_ns of clock_now_ns(); 0: does not wait. Returns whether it is. */
 bool log_out_wait(struct log_out *o, int64_t until_ns);
-bool log_out_done(struct log_out *o);
 /* The result so far. Returns -1 and sets *e if data was lost or is not written yet. */
 int log_out_result(struct log_out *o, struct err *e);
 /* All three, once the log has ended. */

@@ -61,7 +61,8 @@ measure() {
             rm -f $source.nvmt
             $EMU "$NVMTOP" --record --board ./$source.board --ready-fd 9 $source.nvmt 2>>why.$source 9>ready &
             pids="$pids $!"
-            read -r _ <ready
+            # the recorder before may still hold the pipe open, and end it
+            until read -r _ <ready; do :; done
         done
         $EMU "$spin" "$core" "$1" "$2" 1 >said 2>&1
         read -r own busy from to <said

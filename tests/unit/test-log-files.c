@@ -11,6 +11,7 @@ static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t answers = PTHREAD_COND_INITIALIZER;
 static int write_errno, sync_errno; /* 0: success */
 static bool hangs;
+static off_t longest; /* that a file can be; 0: no limit */
 static unsigned syncs;
 
 ssize_t __real_write(int fd, const void *p, size_t n);
@@ -24,7 +25,7 @@ ssize_t __wrap_write(int fd, const void *p, size_t n)
 		pthread_mutex_lock(&disk);
 		while (hangs)
 			pthread_cond_wait(&answers, &disk);
-		num = write_errno;
+		num = longest && st.st_size + (off_t)n > longest ? EFBIG : write_errno;
 		pthread_mutex_unlock(&disk);
 	}
 	errno = num;
@@ -856,6 +857,61 @@ static void full_to_the_end(void **state)
 	log_out_free(w);
 }
 
+/* A disk that is full from just before the end: the one file is named. */
+static void full_at_the_end(void **state)
+{
+	struct log_out *w = series(&(struct trace_limits) {0});
+	struct log_out_stats st;
+	struct err e;
+	double at;
+
+	(void)state;
+	at = push_until(w, 0, all_written);
+	disk_is(0, 0, true);
+	push(stream, START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 5);
+	stream_close(stream);
+	log_out_finish(w);
+	disk_is(ENOSPC, 0, false);
+	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
+	disk_is(0, 0, false);
+	assert_int_equal(log_out_result(w, &e), -1);
+	assert_non_null(strstr(e.text, "/a.nvmt ended early: No space left"));
+	log_out_stats(w, &st);
+	assert_true(st.failed && st.files == 1 && st.lost_rows > 0);
+	log_out_free(w);
+}
+
+/* The recording ends while data waits that takes more than one file: it goes on in the next ones. */
+static void large_at_the_end(void **state)
+{
+	struct column all[TIERS] = {{.n = 0}};
+	struct log_out *w;
+	struct log_out_stats st;
+	static struct seen seen;
+	struct err e;
+
+	(void)state;
+	disk_is(0, 0, true);
+	w = series(&(struct trace_limits) {0});
+	push(stream, START, 20);
+	stream_close(stream);
+	log_out_finish(w);
+	longest = 20000;
+	disk_is(0, 0, false);
+	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
+	longest = 0;
+	log_out_stats(w, &st);
+	assert_int_equal(log_out_result(w, &e), -1);
+	assert_int_equal(e.num, EFBIG);
+	assert_true(st.lost_rows == 0 && !st.failed);
+	assert_in_range(st.files, 3, 100);
+	for (size_t i = 0; i < st.files; i++)
+		read_one(w, i, &seen, all);
+	expect_all(all);
+	log_out_free(w);
+	columns_free(all);
+}
+
 /* A failed sync: that file may be incomplete, so the next one is started. */
 static void sync_fails(void **state)
 {
@@ -969,6 +1025,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_start, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_for_a_while, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_to_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_at_the_end, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(large_at_the_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(sync_fails, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(cannot_split, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names, set_up, tear_down),

@@ -210,7 +210,7 @@ static void slow_pipe(void **state)
 	push(s, START + 20 * NS_PER_S, 1);
 	stream_close(s);
 	log_out_finish(w);
-	while (!log_out_done(w)) {
+	while (!log_out_wait(w, 0)) {
 		while ((n = read(ends[0], buf, sizeof(buf))) > 0)
 			assert_int_equal(fwrite(buf, 1, (size_t)n, out), n);
 		nanosleep(&(struct timespec) {.tv_nsec = 1000000}, NULL);
@@ -244,7 +244,7 @@ static void pipe_read(int from, FILE *to, struct log_out *o, bool end)
 	ssize_t n;
 
 	for (int i = 0; i < 1000; i++) {
-		bool done = log_out_done(o);
+		bool done = log_out_wait(o, 0);
 
 		log_out_stats(o, &st);
 		while ((n = read(from, buf, sizeof(buf))) > 0)
@@ -459,7 +459,7 @@ static void held_sync(void **state)
 	began = clock_now_ns();
 	stream_close(s);
 	log_out_finish(w);
-	assert_false(log_out_done(w));
+	assert_false(log_out_wait(w, 0));
 	log_out_free(w);
 	assert_true(clock_now_ns() - began < 2 * NS_PER_S);
 	disk_hold(false);
