@@ -305,7 +305,7 @@ bool disk_next(struct log_out *o)
 			err_set(&o->stats.err, ERR_FAILED,
 				_("%s; the recording continues in a new file as soon as possible"), e.text);
 		if (o->quit || !o->go_on) {
-			o->stats.err = e;
+			o->stats.err = o->stats.last.code != ERR_NONE ? o->stats.last : e; /* the cause, if there was a file */
 			o->stats.failed = true;
 			return false;
 		}
