@@ -8,6 +8,7 @@ src=$(cd "${NVMTOP_SRC:-.}" && pwd)
 NVMTOP_BOARDS=${NVMTOP_BOARDS:-$src/boards}
 export NVMTOP_BOARDS
 case $program in /*) ;; *) program=$(pwd)/$program ;; esac
+patience=180 # each of thousands of requests goes to a program
 need_slowfs
 
 pty_begin 110x34
