@@ -857,6 +857,18 @@ static void full_to_the_end(void **state)
 	log_out_free(w);
 }
 
+/* Ends the recording while the disk hangs; then it answers, with these errors and this limit. */
+static void end_held(struct log_out *w, int writes, off_t limit)
+{
+	stream_close(stream);
+	log_out_finish(w);
+	longest = limit;
+	disk_is(writes, 0, false);
+	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
+	longest = 0;
+	disk_is(0, 0, false);
+}
+
 /* A disk that is full from just before the end: the one file is named. */
 static void full_at_the_end(void **state)
 {
@@ -869,11 +881,7 @@ static void full_at_the_end(void **state)
 	at = push_until(w, 0, all_written);
 	disk_is(0, 0, true);
 	push(stream, START + (int64_t)(at * 10 + 0.5) * 100 * NS_PER_MS, 5);
-	stream_close(stream);
-	log_out_finish(w);
-	disk_is(ENOSPC, 0, false);
-	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
-	disk_is(0, 0, false);
+	end_held(w, ENOSPC, 0);
 	assert_int_equal(log_out_result(w, &e), -1);
 	assert_non_null(strstr(e.text, "/a.nvmt ended early: No space left"));
 	log_out_stats(w, &st);
@@ -894,12 +902,7 @@ static void large_at_the_end(void **state)
 	disk_is(0, 0, true);
 	w = series(&(struct trace_limits) {0});
 	push(stream, START, 20);
-	stream_close(stream);
-	log_out_finish(w);
-	longest = 20000;
-	disk_is(0, 0, false);
-	assert_true(log_out_wait(w, clock_now_ns() + 30 * NS_PER_S));
-	longest = 0;
+	end_held(w, 0, 20000);
 	log_out_stats(w, &st);
 	assert_int_equal(log_out_result(w, &e), -1);
 	assert_int_equal(e.num, EFBIG);
